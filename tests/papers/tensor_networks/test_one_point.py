@@ -16,7 +16,7 @@ def test_one_point_limit_is_where_the_flow_ends(architecture, label):
     network, x, scale = network_of(architecture, 3, 2, seed=0), np.array([1.0, 2.0, -0.4]), 0.4
     directions = factors(architecture, np.array([0.5, -1.0, 0.8]), 0.7)
     first, second = network.layers(directions)
-    predicted = np.concatenate(one_point.one_point_limit(network.data_tensor(x), label, scale, first, second))
+    predicted = one_point.one_point_limit(network.data_tensor(x), label, scale, first, second)
     field = squared_loss_field(network.data_tensor(x[None]), np.array([label]), network)
     flow = integrate(field, scale * directions, np.array([0.0, 60.0]), rtol=1e-11, atol=1e-13)
     np.testing.assert_allclose(flow.final_state, predicted, rtol=1e-8, atol=1e-9)

@@ -1,11 +1,15 @@
 """How architectures are drawn: one colour and one name for each, in every figure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
-from learning_dynamics.plotting import COLOURS
+from learning_dynamics.plotting import COLOURS, sequence
+from learning_dynamics.tidy import Table
 
 NETWORKS = {
     "fully_connected": (COLOURS["blue"], "fully connected"),
@@ -15,13 +19,32 @@ NETWORKS = {
     "short_filters": (COLOURS["orange"], "short filters"),
     "general": (COLOURS["black"], "no structure"),
 }
+DOTTED = (0, (1, 2))
+SCALE = r"initial scale $\alpha$"
 
 
-def network_handles(networks: Iterable[str], **style: Any) -> list[Line2D]:
+def handle(label: str, colour: str | tuple = COLOURS["grey"], **style: Any) -> Line2D:
+    """Return a legend's entry of a line or a marker that stands for many."""
+    return Line2D([], [], color=colour, label=label, **style)
+
+
+def network_handles(networks: Iterable[str]) -> list[Line2D]:
     """Return one legend entry for each architecture, in the order of `NETWORKS`."""
     chosen = set(networks)
-    return [
-        Line2D([], [], color=colour, label=label, **style)
-        for name, (colour, label) in NETWORKS.items()
-        if name in chosen
-    ]
+    return [handle(label, colour) for name, (colour, label) in NETWORKS.items() if name in chosen]
+
+
+def depth_colours(table: Table) -> dict[int, tuple[float, ...]]:
+    """Return a colour for each depth in a table, the shallowest the darkest."""
+    depths = np.unique(table["depth"])
+    return dict(zip(depths, sequence(len(depths)), strict=True))
+
+
+def depth_handles(colours: Mapping[int, Any]) -> list[Line2D]:
+    """Return one legend entry for each depth that has a colour."""
+    return [handle(f"$L = {depth}$", colour) for depth, colour in colours.items()]
+
+
+def legend_below(figure: Figure | SubFigure, handles: Sequence[Artist], ncols: int) -> None:
+    """Set one legend for all panels below them."""
+    figure.legend(handles=handles, loc="outside lower center", ncols=ncols)

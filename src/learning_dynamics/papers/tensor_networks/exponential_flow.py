@@ -22,6 +22,7 @@ import numpy as np
 from learning_dynamics.dynamics.gradient_flow import Tolerances, integrate
 from learning_dynamics.errors import DivergenceError
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions, pair_contractions
+from learning_dynamics.progress import progress
 from learning_dynamics.settings import Positive
 
 LARGEST = 40.0  # exponents above are cut: only a trial step far outside the constraint has one, and is rejected
@@ -65,7 +66,7 @@ def exponential_flow(
     Returns
     -------
     ndarray, shape (times, parameters)
-        The layers divided by (1 + log(1 + t))^(1/L); nan from where the integrator gave up.
+        The layers divided by (1 + log(1 + t))^(1/L); nan after the start where the integrator gave up.
     """
     tensors, depth = network.data_tensor(labels[:, None] * X), network.depth
     growth = 2 - 2 / depth
@@ -105,3 +106,27 @@ def exponential_flow(
         ).states
     except DivergenceError:
         return recorded  # this draw is undecided; the others go on
+
+
+def exponential_flows(
+    network: TensorNetwork,
+    X: np.ndarray,
+    y: np.ndarray,
+    starts: np.ndarray,
+    sigmas: np.ndarray,
+    integration: Accuracy,
+    label: str,
+) -> np.ndarray:
+    """Return the flows from starts of shape (data sets, starts, parameters), all in one first axis."""
+    return np.stack(
+        [
+            exponential_flow(network, X[member], y[member], start, sigmas, integration)
+            for member in progress(range(len(X)), label)
+            for start in starts[member]
+        ]
+    )
+
+
+def slowing_times(last: float, records: int, doublings: int) -> np.ndarray:
+    """Return `records` values of sigma up to `last`, dense at the start, and as many doublings of `last`."""
+    return np.concatenate([np.linspace(0.0, np.sqrt(last), records) ** 2, last * 2.0 ** np.arange(1, doublings + 1)])

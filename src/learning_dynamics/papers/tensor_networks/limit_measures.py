@@ -4,14 +4,15 @@ Every measure is zero where a result of the paper holds exactly, so that every d
 such a measure of what might hold instead: another norm, another exponent, another tensor.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from string import ascii_lowercase
 
 import numpy as np
 
+from learning_dynamics.papers.tensor_networks.distances import angle_between
 from learning_dynamics.papers.tensor_networks.solutions import (
     Norm,
-    angle_between,
     least_quasi_norm,
     minimum_norm,
     norm_of,
@@ -21,7 +22,6 @@ from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwor
 NORMS: tuple[Norm, ...] = ("l2", "l1", "dft_l1")
 # the norm whose max margin two layers of these tend to; fully connected ones at any depth
 OWN: dict[str, Norm] = {"fully_connected": "l2", "diagonal": "l1", "convolutional": "dft_l1"}
-POWERS = {"l1": 1.0, "l2": 2.0}
 
 
 @dataclass
@@ -52,7 +52,7 @@ def measure_flow(
     sigmas: np.ndarray,
     states: np.ndarray,
     sharpness: float,
-    window: tuple[float, float],
+    window: Sequence[float],
 ) -> dict[str, np.ndarray | tuple[np.ndarray, float]]:
     """Measure one run, scalars by time, without the start, where coefficients may be zero.
 
@@ -139,14 +139,9 @@ def measure_flow(
     for norm in NORMS:
         quantities[f"gap_{norm}"] = 1 - least_margins * norm_of(data.best(norm), norm) / norm_of(beta, norm)
     quantities |= _parameter_quantities(network, push_directions, y @ X, sigmas, states)
-    fixed_inputs = [y @ X, beta[-1]]
-    quantities["singular"] = _singular_residual(network, push_directions, states)
-    quantities["singular_data"] = _singular_residual(
-        network, np.broadcast_to(fixed_inputs[0], push_directions.shape), states
-    )
-    quantities["singular_coefficients"] = _singular_residual(
-        network, np.broadcast_to(fixed_inputs[1], push_directions.shape), states
-    )
+    for name, inputs in (("", push_directions), ("_data", y @ X), ("_coefficients", beta[-1])):
+        inputs_by_time = np.broadcast_to(inputs, push_directions.shape)
+        quantities[f"singular{name}"] = _singular_residual(network, inputs_by_time, states)
     if depth == 2:
         quantities["top"] = _top_gap(network, push_directions, states)
     if architecture == "fully_connected":
@@ -155,23 +150,18 @@ def measure_flow(
     if architecture == "fully_connected" or (depth == 2 and architecture in OWN):
         quantities["gap_own"] = quantities[f"gap_{OWN[architecture]}"]
         quantities["angle"] = angle_between(beta, data.best(OWN[architecture]))
-        quantities |= _exponent(
-            sigmas, quantities["angle"], _predicted_exponent(network, architecture, data, push_directions[-1]), window
-        )
+        predicted = _predicted_exponent(network, architecture, data, push_directions[-1])
+        quantities["exponent"] = (_exponents(sigmas, quantities["angle"], window), predicted)
     if network.S is None:
         return quantities
-    rho = singular_products(network, states)
-    for name, power in {"own": 2 / depth, **POWERS}.items():
+    rho, own = singular_products(network, states), 2 / depth
+    for name, power in (("own", own), ("l1", 1.0), ("l2", 2.0)):
         quantities[f"stationarity_{name}"] = _stationarity(rho, push_directions @ network.S.T, power)
-    points = len(X)
-    quantities["dense_transformed"], quantities["dense_inputs"] = (
-        _share_beyond(np.abs(sizes), points) for sizes in (rho, beta)
-    )
+    for name, entries in (("transformed", rho), ("inputs", beta)):
+        quantities[f"dense_{name}"] = _share_beyond(np.abs(entries), len(X))
     if np.isrealobj(network.S):
-        features = X @ network.S.T
-        power = 2 / depth
-        size = np.sum(np.abs(rho) ** power, axis=1) / np.where(least_margins > 0, least_margins, np.nan) ** power
-        quantities["excess"] = size / least_quasi_norm(features, y, power) - 1
+        size = np.sum(np.abs(rho) ** own, axis=1) / np.where(least_margins > 0, least_margins, np.nan) ** own
+        quantities["excess"] = size / least_quasi_norm(X @ network.S.T, y, own) - 1
         if depth == 2:
             quantities["gap_own"] = 1 - 1 / (1 + quantities["excess"])
     return quantities
@@ -198,24 +188,24 @@ def _parameter_quantities(
 
     Parameters
     ----------
-    pushed : ndarray, shape (times, inputs)
+    push_directions : ndarray, shape (times, inputs)
         Along -X^T r.
-    summed : ndarray, shape (inputs,)
+    data_sum : ndarray, shape (inputs,)
         The labelled data's sum.
     """
     layers, directions = network.layers(states), _unit(states)
     quantities = {"moved": np.linalg.norm(directions - directions[-1], axis=-1)}
-    for name, inputs in (
-        ("misaligned", push_directions),
-        ("misaligned_data", np.broadcast_to(data_sum, push_directions.shape)),
-    ):
-        downhill = np.concatenate(_pushes(network.data_tensor(inputs), layers), axis=-1)
+    for name, inputs in (("misaligned", push_directions), ("misaligned_data", data_sum)):
+        tensors = network.data_tensor(np.broadcast_to(inputs, push_directions.shape))
+        downhill = np.concatenate(_pushes(tensors, layers), axis=-1)
         # one minus the cosine, without cancellation
         quantities[name] = 0.5 * np.sum((directions - _unit(downhill)) ** 2, axis=-1)
     shares = np.stack([np.sum(layer**2, axis=-1) for layer in network.layers(directions)], axis=-1)
-    lengths = np.array(network.lengths)
-    quantities["share"] = np.abs(shares - 1 / network.depth).max(axis=-1)
-    quantities["share_lengths"] = np.abs(shares - lengths / lengths.sum()).max(axis=-1)
+    for name, share in (
+        ("share", 1 / network.depth),
+        ("share_lengths", np.divide(network.lengths, sum(network.lengths))),
+    ):
+        quantities[name] = np.abs(shares - share).max(axis=-1)
     quantities["growth"] = 1 + network.depth * np.log(np.linalg.norm(states, axis=-1)) / sigmas
     return quantities
 
@@ -316,10 +306,10 @@ def _predicted_exponent(
     return float(np.clip(1 - values[inactive].max() / values.max(), 0.0, 1.0))
 
 
-def _exponent(sigmas: np.ndarray, angle: np.ndarray, predicted: float, window: tuple[float, float]) -> dict:
-    """Return the fitted exponent of 1 / log t in an angle at the window's end, nan elsewhere, and its prediction."""
+def _exponents(sigmas: np.ndarray, angle: np.ndarray, window: Sequence[float]) -> np.ndarray:
+    """Return the exponent of 1 / log t in an angle, fitted within the window, at the last time; nan at others."""
     in_window = (sigmas >= window[0]) & (sigmas <= window[1])
     exponents = np.full(len(sigmas), np.nan)
     if in_window.sum() > 1 and (angle[in_window] > 0).all():
         exponents[-1] = -np.polyfit(sigmas[in_window], np.log(angle[in_window]), 1)[0]
-    return {"exponent": (exponents, predicted)}
+    return exponents

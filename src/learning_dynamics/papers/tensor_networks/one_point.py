@@ -7,8 +7,8 @@ import numpy as np
 
 def one_point_limit(
     tensor: np.ndarray, label: float, scale: float, first: np.ndarray, second: np.ndarray, *, power: float = 2.0
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the limits of v_1 and v_2 under gradient flow from alpha times the directions (Theorem 5).
+) -> np.ndarray:
+    """Return the limit of v_1 and v_2, in one vector, under gradient flow from alpha times the directions (Theorem 5).
 
     Parameters
     ----------
@@ -35,10 +35,9 @@ def one_point_limit(
         bound *= 2
     nu = optimize.brentq(excess, -bound, bound, xtol=1e-15, rtol=8.9e-16)
     cosh, sinh = np.cosh(nu * s), np.sinh(nu * s)
-    return (
-        scale * (U1 @ (a * cosh + b * sinh) + first - U1 @ a),
-        scale * (U2 @ (a * sinh + b * cosh) + second - U2 @ b),
-    )
+    v1 = U1 @ (a * cosh + b * sinh) + first - U1 @ a
+    v2 = U2 @ (a * sinh + b * cosh) + second - U2 @ b
+    return scale * np.concatenate([v1, v2])
 
 
 def one_point_condition(tensor: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
@@ -91,10 +90,12 @@ def remainder_bounds(
         return np.where(top, 1.0, grown / max(largest, 0.0)), np.where(top, 0.0, decayed / max(largest, 0.0))
 
 
-def largest_remainders(values: np.ndarray, first: np.ndarray, second: np.ndarray, sigma: float) -> np.ndarray:
-    """Return bounds on the singular coordinates of a layer, in one number each; see `remainder_bounds`."""
-    sums, differences = remainder_bounds(values, first, second, sigma)
-    return sums + differences
+def transient(
+    tensor: np.ndarray, label: float, first: np.ndarray, second: np.ndarray, sigma: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the singular values of M(x), and `remainder_bounds` on flows from two layers."""
+    U1, s, U2 = np.linalg.svd(tensor, full_matrices=False)
+    return s, *remainder_bounds(s, first @ U1, np.sign(label) * second @ U2.T, sigma)
 
 
 def _singular_coordinates(tensor: np.ndarray, first: np.ndarray, second: np.ndarray) -> Sequence[np.ndarray]:

@@ -5,8 +5,7 @@ import numpy as np
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, NonNegative, Real, Seed
-
-Arrays = dict[str, np.ndarray]
+from learning_dynamics.trajectories import Arrays
 
 
 def given(*, points: list[list[Real]], labels: list[Real], separate: bool = False) -> Arrays:

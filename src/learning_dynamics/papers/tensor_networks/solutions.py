@@ -1,4 +1,4 @@
-"""Minimum-norm interpolators and maximum-margin classifiers, by convex programs alone, and distances from them."""
+"""Minimum-norm interpolators and maximum-margin classifiers, by convex programs alone."""
 
 from itertools import combinations
 from typing import Any, Literal
@@ -39,8 +39,8 @@ def minimum_norm(X: np.ndarray, y: np.ndarray, norm: Norm, *, classification: bo
         # squared, so that the solution is the one of a strictly convex quadratic program
         return _solve_cone_program(2 * np.eye(inputs), np.zeros(inputs), data, bound, cones, norm)
     # unknowns z and t: the sum of t is minimised, and t_j bounds the size of the j-th entry of the transform
-    transform = np.fft.fft(np.eye(inputs), norm="ortho") if norm == "dft_l1" else np.eye(inputs)
-    parts = [transform.real, transform.imag] if norm == "dft_l1" else [transform]
+    transform = np.fft.fft(np.eye(inputs), norm="ortho")
+    parts = [transform.real, transform.imag] if norm == "dft_l1" else [np.eye(inputs)]
     size = 1 + len(parts)
     cone_rows = np.zeros((inputs, size, 2 * inputs))
     cone_rows[:, 0, inputs:] = -np.eye(inputs)
@@ -140,18 +140,3 @@ def norm_of(z: np.ndarray, norm: Norm) -> np.ndarray:
     if norm == "l2":
         return np.linalg.norm(z, axis=-1)
     return np.abs(np.fft.fft(z, norm="ortho") if norm == "dft_l1" else z).sum(axis=-1)
-
-
-def angle_between(beta: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """Return angles in degrees between vectors, accurate near zero."""
-    with np.errstate(invalid="ignore"):
-        unit = beta / np.linalg.norm(beta, axis=-1, keepdims=True)
-    direction = direction / np.linalg.norm(direction)
-    return np.degrees(
-        2 * np.arctan2(np.linalg.norm(unit - direction, axis=-1), np.linalg.norm(unit + direction, axis=-1))
-    )
-
-
-def relative_distance(estimate: np.ndarray, reference: np.ndarray) -> float:
-    """Return the distance between two arrays relative to the norm of the reference."""
-    return float(np.linalg.norm(estimate - reference) / np.linalg.norm(reference))

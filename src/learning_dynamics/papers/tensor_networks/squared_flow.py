@@ -1,6 +1,6 @@
 """Gradient flow on the squared loss of a linear tensor network, over time and to its limit."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from learning_dynamics.dynamics.gradient_flow import Tolerances, integrate
 from learning_dynamics.errors import DivergenceError
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions, outputs
+from learning_dynamics.progress import progress
 from learning_dynamics.settings import Positive
 
 # Relative error of conserved quantities and of times, in units of rtol: at most 40 on the draws tried; the bound
@@ -42,23 +43,31 @@ def squared_loss_field(
     return field
 
 
-def flow_limit(
-    network: TensorNetwork, X: np.ndarray, y: np.ndarray, start: np.ndarray, integration: Limit
+def flow_states(
+    network: TensorNetwork, X: np.ndarray, y: np.ndarray, start: np.ndarray, times: np.ndarray, integration: Tolerances
 ) -> np.ndarray:
-    """Return the state where gradient flow has arrived.
+    """Return the states of gradient flow at given times, shape (times, parameters)."""
+    field = squared_loss_field(network.data_tensor(X), y, network)
+    return integrate(field, start, times, rtol=integration.rtol, atol=integration.atol).states
 
-    A flow that stays at a saddle returns the saddle, whose residuals are large; one that the integrator gives up, nan.
-    """
-    tensors = network.data_tensor(X)
+
+def limit_of(
+    field: Callable[[float, np.ndarray], np.ndarray],
+    residuals: Callable[[np.ndarray], np.ndarray],
+    y: np.ndarray,
+    start: np.ndarray,
+    integration: Limit,
+) -> np.ndarray:
+    """Return the state in which the residuals of a flow are small beside the labels; nan if the integrator gives up."""
     bound = integration.residual * float(np.max(np.abs(y)))
 
     def converged(state: np.ndarray) -> bool:
-        return bool(np.max(np.abs(outputs(tensors, network.layers(state)) - y)) <= bound)
+        return bool(np.max(np.abs(residuals(state))) <= bound)
 
     # no deadline: from a small scale the flow leaves the saddle at zero after a time like scale**(2 - depth)
     try:
         return integrate(
-            squared_loss_field(tensors, y, network),
+            field,
             start,
             np.zeros(1),
             rtol=integration.rtol,
@@ -69,3 +78,36 @@ def flow_limit(
         ).final_state
     except DivergenceError:
         return np.full(len(start), np.nan)
+
+
+def flow_limit(
+    network: TensorNetwork, X: np.ndarray, y: np.ndarray, start: np.ndarray, integration: Limit
+) -> np.ndarray:
+    """Return the state where gradient flow has arrived.
+
+    A flow that stays at a saddle returns the saddle, whose residuals are large; one that the integrator gives up, nan.
+    """
+    tensors = network.data_tensor(X)
+
+    def residuals(state: np.ndarray) -> np.ndarray:
+        return outputs(tensors, network.layers(state)) - y
+
+    return limit_of(squared_loss_field(tensors, y, network), residuals, y, start, integration)
+
+
+def flow_limits(
+    network: TensorNetwork,
+    X: np.ndarray,
+    y: np.ndarray,
+    starts: np.ndarray,
+    scales: Sequence[float],
+    integration: Limit,
+    label: str,
+) -> np.ndarray:
+    """Return `flow_limit` of each data set from its start at every scale, shape (data sets, scales, parameters)."""
+    return np.array(
+        [
+            [flow_limit(network, X[member], y[member], scale * starts[member], integration) for scale in scales]
+            for member in progress(range(len(X)), label)
+        ]
+    )

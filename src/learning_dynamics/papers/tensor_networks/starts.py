@@ -1,9 +1,12 @@
-"""Where tensor networks start: at given coefficients, or at draws that fulfil a theorem's condition."""
+"""Where tensor networks start: at given coefficients, or at draws that fulfil a theorem's condition; which arrive."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.seeds import generators
+from learning_dynamics.trajectories import Arrays
 
 MOST_NEWTON_STEPS = 100
 
@@ -59,23 +62,28 @@ def factors(architecture: str, z: np.ndarray, imbalance: float, depth: int = 2) 
         p = np.sqrt(imbalance + float(last_of_product(float(np.linalg.norm(z)), imbalance, 2)) ** 2)
         return np.concatenate([(p * np.eye(len(z))).ravel(), z / p])
     if architecture == "diagonal":
-        q = last_of_product(z, imbalance, depth)
-        return np.concatenate([np.sqrt(imbalance + q * q)] * (depth - 1) + [q])
-    if architecture == "convolutional":
+        last = last_of_product(z, imbalance, depth)
+        larger = np.sqrt(imbalance + last * last)
+    elif architecture == "convolutional":
         rho = np.fft.ifft(z, norm="ortho") / len(z) ** ((depth - 1) / 2)
         size = last_of_product(np.abs(rho), imbalance, depth)
         larger = np.fft.fft(np.sqrt(imbalance + size**2), norm="ortho").real
         last = np.fft.fft(size * np.exp(1j * np.angle(rho)), norm="ortho").real
-        return np.concatenate([larger] * (depth - 1) + [last])
-    raise ValueError(f"no initialisation at given coefficients for architecture {architecture!r} of {depth} layers")
+    else:
+        raise ValueError(f"no initialisation at given coefficients for architecture {architecture!r} of {depth} layers")
+    return np.concatenate([larger] * (depth - 1) + [last])
 
 
 def given_coefficients(
-    network: TensorNetwork, architecture: str, count: int, imbalance: float, seed: int
+    network: TensorNetwork, architecture: str, scales: Sequence[float], count: int, imbalance: float, seed: int
 ) -> np.ndarray:
-    """Return starts of two layers at random coefficients that all architectures share, shape (count, parameters).
+    """Return starts of two layers at random coefficients that all architectures share, at several scales.
 
     In the plane each of `count` equal sectors holds one, so that few of them differ visibly in a figure.
+
+    Returns
+    -------
+    ndarray, shape (scales * count, parameters), coefficients varying fastest
     """
     starts = []
     for number, rng in enumerate(generators(seed, "initial_direction.coefficients", count)):
@@ -84,7 +92,7 @@ def given_coefficients(
             angle = 2 * np.pi * (number + rng.uniform(0.15, 0.85)) / count
             z = rng.uniform(0.7, 1.4) * np.array([np.cos(angle), np.sin(angle)])
         starts.append(factors(architecture, z, imbalance))
-    return np.stack(starts)
+    return np.concatenate([scale * np.stack(starts) for scale in scales])
 
 
 def zero_last(network: TensorNetwork, count: int, seed: int) -> np.ndarray:
@@ -125,3 +133,8 @@ def within_condition(tensor: np.ndarray, rng: np.random.Generator) -> np.ndarray
     U1, U2 = U1[:, nonzero], U2[nonzero].T
     a, b = U1.T @ v1, U2.T @ v2
     return np.concatenate([v1, v2 + U2 @ (0.9 * np.tanh(b) * np.abs(a) - b)])
+
+
+def undecided(series: Arrays) -> np.ndarray:
+    """Return the members of which the integrator gave up some flow, whose states are nan from there on."""
+    return np.any([np.isnan(states).any(axis=tuple(range(1, states.ndim))) for states in series.values()], axis=0)

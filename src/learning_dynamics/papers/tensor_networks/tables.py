@@ -1,9 +1,20 @@
 """Columns that the tables of several topics have."""
 
-from learning_dynamics.tidy import Column
+from dataclasses import replace
+
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, VALUE, VALUE_IF_ANY, Column
 
 NETWORK = Column("network", "str", "architecture", draw=True)
 DEPTH = Column("depth", "int", "number of layers L", draw=True)
 SCALE = Column("scale", "float", "initial scale alpha", draw=True)
 SIGMA = Column("sigma", "float", "log(1 + log(1 + t))")
-FOLLOWED = Column("value", "float", "measured; empty where the flow could not be followed", nullable=True)
+MEASURED = (QUANTITY, INDEX, VALUE, PREDICTED)
+
+
+def measured(empty: str) -> tuple[Column, ...]:
+    """Return the last columns of a table whose values may be empty, and say where they are."""
+    value = replace(VALUE_IF_ANY, description=f"measured; empty {empty}")
+    return QUANTITY, INDEX, value, PREDICTED
+
+
+FOLLOWED = measured("where the flow could not be followed")

@@ -7,7 +7,7 @@ Diagonal, circular convolutional and fully connected networks of any depth are s
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, combinations, pairwise
 from string import ascii_lowercase
 
 import numpy as np
@@ -108,15 +108,14 @@ def pair_contractions(tensor: np.ndarray, layers: Sequence[np.ndarray]) -> np.nd
     starts = stops - [len(layer) for layer in layers]
     derivatives = np.zeros((stops[-1], stops[-1]))
     axes = ascii_lowercase[: len(layers)]
-    for i in range(len(layers)):
-        for j in range(i + 1, len(layers)):
-            other_axes = [number for number in range(len(layers)) if number not in (i, j)]
-            block = tensor
-            if other_axes:
-                subscripts = ",".join([axes, *(axes[number] for number in other_axes)])
-                block = np.einsum(f"{subscripts}->{axes[i]}{axes[j]}", tensor, *(layers[n] for n in other_axes))
-            derivatives[starts[i] : stops[i], starts[j] : stops[j]] = block
-            derivatives[starts[j] : stops[j], starts[i] : stops[i]] = block.T
+    for i, j in combinations(range(len(layers)), 2):
+        other_axes = [number for number in range(len(layers)) if number not in (i, j)]
+        block = tensor
+        if other_axes:
+            subscripts = ",".join([axes, *(axes[number] for number in other_axes)])
+            block = np.einsum(f"{subscripts}->{axes[i]}{axes[j]}", tensor, *(layers[n] for n in other_axes))
+        derivatives[starts[i] : stops[i], starts[j] : stops[j]] = block
+        derivatives[starts[j] : stops[j], starts[i] : stops[i]] = block.T
     return derivatives
 
 

@@ -8,7 +8,7 @@ from scipy.optimize import brentq, minimize_scalar
 
 from learning_dynamics.papers.tensor_networks import points
 from learning_dynamics.papers.tensor_networks.filters import metrics, runs, theory
-from learning_dynamics.papers.tensor_networks.one_point import largest_remainders, remainder_bounds
+from learning_dynamics.papers.tensor_networks.one_point import remainder_bounds
 from tests.papers.tensor_networks import plain
 from tests.papers.tensor_networks.plain import judged, setting, times, verdict
 
@@ -169,7 +169,7 @@ def test_what_is_left_at_a_time_is_below_its_bound_and_not_far_below(seed, label
     state = remainder(x, 2, start, label, sigma)
     U, s, V = np.linalg.svd(M, full_matrices=False)
     a, b = U.T @ state[:2], V @ state[2:]
-    bounds = largest_remainders(s, U.T @ start[:2], np.zeros(2), sigma)
+    bounds = np.add(*remainder_bounds(s, U.T @ start[:2], np.zeros(2), sigma))
     assert bounds[0] == 1
     assert 0.5 * bounds[1] < abs(a[1] / a[0]) <= bounds[1]
     gap = 1 - label * (a * b) @ s / (s[0] * np.abs(a * b).sum())
@@ -182,7 +182,7 @@ def test_what_is_left_at_a_time_is_below_its_bound_and_not_far_below(seed, label
 
 
 def test_equal_singular_values_leave_nothing_and_no_growth_leaves_all():
-    equal = largest_remainders(np.ones(3), np.array([1.0, 2.0, 0.1]), np.zeros(3), 5.0)
+    equal = np.add(*remainder_bounds(np.ones(3), np.array([1.0, 2.0, 0.1]), np.zeros(3), 5.0))
     np.testing.assert_array_equal(equal, 1.0)
     assert theory.largest_gap(np.ones(3), *remainder_bounds(np.ones(3), np.ones(3), np.zeros(3), 5.0)) == 0
 
@@ -194,7 +194,7 @@ def test_a_coefficient_of_the_wrong_sign_costs_more():
     gap = 1 - s @ rho / np.abs(rho).sum()
     share = np.array([0.0, 1.0]) / np.sqrt(rho[0])
     assert gap <= theory.largest_gap(s, np.array([1.0, u[1] * share[1]]), w * share)
-    assert largest_remainders(np.array([2.0, 1.0]), np.array([0.0, 1.0]), np.zeros(2), 5.0)[1] == np.inf
+    assert np.add(*remainder_bounds(np.array([2.0, 1.0]), np.array([0.0, 1.0]), np.zeros(2), 5.0))[1] == np.inf
 
 
 ONE = {"network": "diagonal", "seed": 2}

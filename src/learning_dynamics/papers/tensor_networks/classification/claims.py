@@ -5,8 +5,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from learning_dynamics.judging import Check, Checks, Finding, Untested, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.tensor_networks.distances import angle_between_units
 from learning_dynamics.papers.tensor_networks.limit_checks import (
+    last_sigma,
     last_values,
+    late_values,
     loss_vanishes,
     settles,
     slowest,
@@ -57,7 +60,7 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Finding:
         },
         facts={
             "reached": float(two["sigma"].max()),
-            "turned": float(np.nanmax([_late(table, "turned").max() for table in tables])),
+            "turned": _largest_late(tables, "turned"),
             "cut": float(settings_of(two)["integration"]["sharpness"]),
             "exact": _exact_until(tables),
         },
@@ -83,7 +86,6 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Finding:
     cap has them.
     """
     tables = [two, three]
-    sigma = min(float(table["sigma"].max()) for table in tables)
     growth = last_values(tables, "growth")
 
     def judge(predicted: tuple[Quantity, Quantity, Quantity, float]) -> Checks:
@@ -95,7 +97,7 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Finding:
             r"power of $\log t$ in $\|\Theta\|^L$",
             growth,
             np.full_like(growth, power),
-            tolerance=slack / sigma,
+            tolerance=slack / last_sigma(tables),
             relative_to=1.0,
             because=rf"{slack:g} over $\log\log t$: $\|\Theta\|^L / \log t$ is a number of order one",
         )
@@ -118,7 +120,7 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Finding:
         },
         facts={
             "share": float(np.nanmax(last_values(tables, "share"))),
-            "moved": float(np.nanmax([_late(table, "moved").max() for table in tables])),
+            "moved": _largest_late(tables, "moved"),
             "cut": float(settings_of(two)["integration"]["sharpness"]),
         },
     )
@@ -139,9 +141,9 @@ def _below_one(tables: Sequence[Table]) -> Check:
     )
 
 
-def _late(table: Table, quantity: Quantity) -> np.ndarray:
-    """Return the largest value of a quantity over the second half of log log t, one a draw."""
-    return by_draw(table[table["sigma"] >= table["sigma"].max() / 2], quantity).max(axis=1)
+def _largest_late(tables: Sequence[Table], quantity: Quantity) -> float:
+    """Return the largest value of a quantity over the second half of log log t, of all draws."""
+    return float(np.nanmax([late_values(table, quantity).max() for table in tables]))
 
 
 @claim(
@@ -161,24 +163,23 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Finding:
     the problem is convex, and the largest gap to its optimum is {gap:.1e}. Times are those of Theorem 1.
     """
     tables = [two, three]
-    excess = last_values([three], "excess", network=REAL)
 
     def judge(predicted: tuple[str, float]) -> Checks:
         norm, power = predicted
-        stationarity = vanishes(
+        yield vanishes(
             rf"largest residual of the stationarity conditions, ${NAMES[norm]}$",
             tables,
             f"stationarity_{norm}",
             slack,
             network=ORTHOGONAL,
         )
-        gap = f"gap_{norm}"
-        yield stationarity
-        yield vanishes(rf"two layers: gap to the largest ${NAMES[norm]}$ margin", [two], gap, slack, network=ORTHOGONAL)
-        yield vanishes("two layers: distance from the top singular value", [two], "top", slack, network=ORTHOGONAL)
+        for words, quantity in (
+            (rf"gap to the largest ${NAMES[norm]}$ margin", f"gap_{norm}"),
+            ("distance from the top singular value", "top"),
+        ):
+            yield vanishes(f"two layers: {words}", [two], quantity, slack, network=ORTHOGONAL)
         yield loss_vanishes(tables, slack, power, network=ORTHOGONAL)
 
-    gap = float(np.max(last_values([two], "gap_own", network=ORTHOGONAL)))
     return Finding(
         judge,
         ("own", 1.0),
@@ -187,8 +188,14 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Finding:
             r"the $\ell_1$ norm, whatever the depth and $S$": ("l1", 1.0),
             STAYS: ("own", 0.0),
         },
-        facts={"other": int((excess > 0.01).sum()), "deep": len(excess), "gap": gap},
+        facts=_above_minimum(three, REAL) | {"gap": float(np.max(last_values([two], "gap_own", network=ORTHOGONAL)))},
     )
+
+
+def _above_minimum(three: Table, network: str | list[str]) -> dict[str, int]:
+    """Return how many draws with three layers end above the global minimum, and of how many."""
+    excess = last_values([three], "excess", network=network)
+    return {"other": int((excess > 0.01).sum()), "deep": len(excess)}
 
 
 @claim("Corollary 1", scope="random separable points; widths equal to the inputs; two and three layers")
@@ -229,9 +236,7 @@ def corollary_2(two: Table, three: Table, *, slack: Positive) -> Finding:
     With two layers it is the $\ell_1$ max margin; every draw is judged by the gap of its margin, and the slowest has
     come to {value:.1e}. With three layers {other} of {deep} draws end at a stationary point other than the minimum.
     """
-    excess = last_values([three], "excess", network="diagonal")
-    facts = {"other": int((excess > 0.01).sum()), "deep": len(excess)}
-    return _architecture(two, three, "diagonal", "l1", slack, facts)
+    return _architecture(two, three, "diagonal", "l1", slack, _above_minimum(three, "diagonal"))
 
 
 @claim(
@@ -290,8 +295,7 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Finding:
     """
     tables = [first_zero]
     time = float(opposed["time"].max())
-    final = select(opposed, "loss", time=time)["value"].to_numpy()
-    initial = select(opposed, "loss", time=0.0)["value"].to_numpy()
+    initial, final = (by_draw(opposed, "loss", time=at)[:, 0] for at in (0.0, time))
 
     falls = {power: loss_vanishes(tables, slack, power, network=ORTHOGONAL) for power in (1.0, 0.0)}
     stationary = {
@@ -436,19 +440,13 @@ def _limits_from_starts(table: Table) -> tuple[np.ndarray, ...]:
     for (network, depth, seed), _ in select(table, "direction").groupby(["network", "depth", "seed"]):
         selection = {"network": network, "depth": depth, "seed": seed}
         end, before = (by_draw(table, "direction", sigma=s, **selection) for s in (last_sigma, last_sigma / 2))
-        angle = _degrees(end[:, None], end[None])
+        angle = angle_between_units(end[:, None], end)
         limits: list[int] = []
         for place in range(len(end)):
             if all(angle[place, limit] > 1.0 for limit in limits):
                 limits.append(place)
-        records.append((angle.max(), _degrees(end, before).max(), network, depth, len(limits)))
+        records.append((angle.max(), angle_between_units(end, before).max(), network, depth, len(limits)))
     return tuple(map(np.array, zip(*records, strict=True)))
-
-
-def _degrees(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return angles between unit vectors, accurate near zero."""
-    opposite, adjacent = (np.linalg.norm(first - sign * second, axis=-1) for sign in (1, -1))
-    return np.degrees(2 * np.arctan2(opposite, adjacent))
 
 
 LARGE, FEWEST = 0.3, 5  # powers: an error of a hundredth of the law shows in large ones alone, and in several of them
@@ -489,15 +487,13 @@ def log_time_exponents(
         raise Untested("no network leaves anything out whose power is predicted")
 
     def final_values(quantity: Quantity, column: str = "value") -> np.ndarray:
-        tables_and_draws = [(table, [*draw_columns(table), "index"]) for table in tables]
         return np.concatenate(
-            [by_draw(table, quantity, draw=draw, column=column)[:, 0] for table, draw in tables_and_draws]
+            [by_draw(table, quantity, draw=[*draw_columns(table), "index"], column=column)[:, 0] for table in tables]
         )
 
     power, theory, names, depths = (
         final_values("power", column) for column in ("value", "predicted", "network", "depth")
     )
-    power, theory, depths = power.astype(float), theory.astype(float), depths.astype(int)
     connected, predictable, unsettled = names == "fully_connected", np.isfinite(theory), final_values("moving")
     passing = predictable & ((final_values("between") > settled) | (final_values("sign") < 0.99))
     moving = predictable & ~passing & (unsettled > open_at_most)

@@ -2,15 +2,16 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.lines import Line2D
 
-from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, network_handles
+from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, handle, legend_below, network_handles
 from learning_dynamics.papers.tensor_networks.limit_checks import slowest
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, panels
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
 SHOWN = ["fully_connected", "diagonal", "convolutional"]
+PALE = "#BBBBBB"
+LOG_LOG_TIME = r"$\log(1 + \log(1 + t))$"
 
 
 def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) -> Drawn:
@@ -24,59 +25,52 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
     exponent of the loss is capped, which leaves the flow's own limit. Dotted: the bound that claims use. The slowest
     draws are those whose inactive singular values nearly tie with the active ones.
     """
-    scales = sorted(settling["scale"].unique())
+    scales = np.unique(settling["scale"])
     figure = plt.figure(figsize=(WIDTH, 6.0))
     upper, lower = figure.subfigures(2, 1, height_ratios=[1.0, 1.05], squeeze=False)[:, 0]
-    final_rows = descent[descent["time"] == descent["time"].max()]
-    end = np.log1p(final_rows["time"].iloc[0] * settings_of(descent)["step"])
-    far = 60 * np.log(10)
+    steps, last_sigma = descent["time"].max(), settling["sigma"].max()
+    end, far = np.log1p(steps * settings_of(descent)["step"]), 60 * np.log(10)
+    final = float(np.expm1(last_sigma))
+    ends = np.array([final / 1e3, final])
     remaining_angle = 0.0
     axes = upper.subplots(1, len(scales), sharey=True, squeeze=False)[0]
     for axis, scale in zip(axes, scales, strict=True):
         for network in SHOWN:
             colour = NETWORKS[network][0]
-            for _, run in select(settling, "angle", scale=scale, network=network).groupby("direction"):
+            where = {"scale": scale, "network": network}
+            for _, run in select(settling, "angle", **where).groupby("direction"):
                 tau = np.expm1(run["sigma"].to_numpy())
                 late = tau >= 1
                 axis.loglog(tau[late], run["value"][late], color=colour, lw=1.0)
                 remaining_angle = max(remaining_angle, float(np.interp(far, tau, run["value"])))
-            points = select(final_rows, "angle", scale=scale, network=network)["value"]
+            points = select(descent, "angle", time=steps, **where)["value"]
             axis.loglog(np.full(len(points), end), points, "o", ms=4, mfc="none", mec=colour, zorder=4)
-            rows = select(settling, "exponent", scale=scale, network=network, sigma=settling["sigma"].max())
-            top = (
-                4
-                * select(settling, "angle", scale=scale, network=network, sigma=settling["sigma"].max())["value"].max()
-            )
-            final = float(np.expm1(settling["sigma"].max()))
-            ends = np.array([final / 1e3, final])
-            axis.loglog(ends, top * (ends / final) ** -rows["predicted"].median(), ":", color=colour, lw=1.2)
+            exponents, angles = (select(settling, name, sigma=last_sigma, **where) for name in ("exponent", "angle"))
+            guide = 4 * angles["value"].max() * (ends / final) ** -exponents["predicted"].median()
+            axis.loglog(ends, guide, ":", color=colour, lw=1.2)
         axis.axvline(far, color=COLOURS["grey"], lw=0.8, zorder=0)
         style = {"transform": axis.get_xaxis_transform(), "fontsize": 8, "color": COLOURS["grey"]}
         axis.text(far * 1.15, 0.03, r"$t = 10^{60}$", **style)
-        axis.set_title(rf"figure 3, $\alpha = {scale:g}$")
-        axis.set_xlabel(r"$\log(1 + t)$")
+        axis.set(title=rf"figure 3, $\alpha = {scale:g}$", xlabel=r"$\log(1 + t)$")
     axes[0].set_ylabel("angle to max margin (degrees)")
-    panels = lower.subplots(1, len(SHOWN), sharey=True, sharex=True)
-    for axis, network in zip(panels, SHOWN, strict=True):
-        for quantity, colour in (("gap_l2", "#BBBBBB"), ("gap_own", NETWORKS[network][0])):
+    lower_axes = lower.subplots(1, len(SHOWN), sharey=True, sharex=True)
+    for axis, network in zip(lower_axes, SHOWN, strict=True):
+        for quantity, colour in (("gap_l2", PALE), ("gap_own", NETWORKS[network][0])):
             if quantity == "gap_l2" and network == "fully_connected":
                 continue
             for _, run in select(two, quantity, network=network).groupby("seed"):
                 axis.semilogy(run["sigma"], np.maximum(run["value"], 1e-7), color=colour, lw=0.9)
         axis.axhline(slowest([two], slack), ls=":", color=COLOURS["black"], lw=1.0)
-        axis.set_ylim(1e-7, 2)
         axis.set_xscale("symlog", linthresh=10)
-        axis.set_title(f"random: {NETWORKS[network][1]}")
-        axis.set_xlabel(r"$\log(1 + \log(1 + t))$")
-    panels[0].set_ylabel("relative gap of the margin")
-    handles = network_handles(SHOWN)
-    grey = COLOURS["grey"]
-    handles += [
-        Line2D([], [], ls="", marker="o", ms=4, mfc="none", color=grey, label="gradient descent"),
-        Line2D([], [], ls=":", lw=1.2, color=grey, label="predicted power; bound"),
-        Line2D([], [], lw=0.9, color="#BBBBBB", label=r"$\ell_2$ margin"),
+        axis.set(ylim=(1e-7, 2), title=f"random: {NETWORKS[network][1]}", xlabel=LOG_LOG_TIME)
+    lower_axes[0].set_ylabel("relative gap of the margin")
+    handles = [
+        *network_handles(SHOWN),
+        handle("gradient descent", ls="", marker="o", ms=4, mfc="none"),
+        handle("predicted power; bound", ls=":", lw=1.2),
+        handle(r"$\ell_2$ margin", PALE, lw=0.9),
     ]
-    lower.legend(handles=handles, loc="outside lower center", ncols=3)
+    legend_below(lower, handles, 3)
     return Drawn(
         figure,
         {
@@ -106,7 +100,7 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Drawn:
         "share": r"$|\, \|v_l\|^2 / \|\Theta\|^2 - 1 / L\,|$",
         "against": r"$\beta$ from $-X^T r$",
     }
-    figure, axes = plt.subplots(2, len(columns), figsize=(WIDTH, 4.6), sharex=True, sharey="col")
+    figure, axes = panels(2, len(columns), height=2.3, lettered=False, sharex=True, sharey="col")
     networks = [name for name in NETWORKS if name in set(two["network"])]
     for row, (table, layers) in zip(axes, ((two, "two layers"), (three, "three layers")), strict=True):
         for axis, quantity in zip(row, columns, strict=True):
@@ -119,9 +113,8 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Drawn:
     for axis, label in zip(axes[0], columns.values(), strict=True):
         axis.set_title(label)
     for axis in axes[-1]:
-        axis.set_xlabel(r"$\log(1 + \log(1 + t))$")
-    handles = [*network_handles(networks), Line2D([], [], ls=":", lw=1.0, color=COLOURS["black"], label="bound")]
-    figure.legend(handles=handles, loc="outside lower center", ncols=4)
+        axis.set_xlabel(LOG_LOG_TIME)
+    legend_below(figure, [*network_handles(networks), handle("bound", COLOURS["black"], ls=":", lw=1.0)], 4)
     return Drawn(
         figure,
         {"draws": two["seed"].nunique()},

@@ -1,5 +1,6 @@
 """Classification to its limit (Theorems 1 and 2; Corollaries 1 to 3; Remarks 2 and 3)."""
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,19 +16,19 @@ from learning_dynamics.papers.tensor_networks.classification.theory import (
 )
 from learning_dynamics.papers.tensor_networks.limit_measures import Classified, measure_flow, singular_products
 from learning_dynamics.papers.tensor_networks.solutions import least_quasi_norm, minimum_norm
-from learning_dynamics.papers.tensor_networks.tables import DEPTH, NETWORK, SCALE, SIGMA
+from learning_dynamics.papers.tensor_networks.tables import DEPTH, NETWORK, SCALE, SIGMA, measured
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, Column, columns, joined, rows
+from learning_dynamics.tidy import SEED, TIME, Column, columns, joined, rows
 from learning_dynamics.trajectories import Trajectory
 
 DIRECTION = Column("direction", "int", "which of the initial directions", draw=True)
 START = Column("start", "int", "which of the starts", draw=True)
-FITS = Column("value", "float", "measured; empty where the flow could not be followed, or the fit has no points", True)
+FITS = measured("where the flow could not be followed, or the fit has no points")
 RESTS = 2e-12  # the share that rounding over all steps leaves of a part without a gradient
 FLOOR = 1e3  # in units of the integrator's error: smaller parts are not judged
 NEARLY = 100.0  # divided by the exponent's cap: the excess over the least margin at which a point loses its weight
-DECLARED = (SEED, NETWORK, DEPTH, SCALE, DIRECTION, SIGMA, QUANTITY, INDEX, FITS, PREDICTED)
+DECLARED = (SEED, NETWORK, DEPTH, SCALE, DIRECTION, SIGMA, *FITS)
 
 
 @columns(*DECLARED)
@@ -41,8 +42,9 @@ def from_random_layers(trajectory: Trajectory, *, window: list[Positive]) -> pd.
     `_powers`
         (what is fitted within the window)
     """
-    sizes = np.full(trajectory.members, trajectory.settings["scale"])
-    return _flow_table(trajectory, window, trajectory.settings["depth"], sizes, np.zeros(trajectory.members, dtype=int))
+    scale, depth = trajectory.settings["scale"], trajectory.settings["depth"]
+    draws = [{"seed": seed, "scale": scale, "direction": 0} for seed in range(trajectory.members)]
+    return _flow_table(trajectory, window, depth, draws)
 
 
 @columns(*DECLARED)
@@ -53,43 +55,26 @@ def from_coefficients(trajectory: Trajectory, *, window: list[Positive]) -> pd.D
     ----------
     `from_random_layers`
     """
-    settings, sets = trajectory.settings, len(trajectory.constants["X"])
-    scales = np.tile(np.repeat(settings["scales"], settings["directions"]), sets)
-    directions = np.tile(np.arange(settings["directions"]), sets * len(settings["scales"]))
-    return _flow_table(trajectory, window, 2, scales, directions)
+    settings, sets = trajectory.settings, range(len(trajectory.constants["X"]))
+    members = itertools.product(sets, settings["scales"], range(settings["directions"]))
+    draws = [{"seed": seed, "scale": scale, "direction": direction} for seed, scale, direction in members]
+    return _flow_table(trajectory, window, 2, draws)
 
 
-def _flow_table(
-    trajectory: Trajectory, window: list[float], depth: int, scales: np.ndarray, directions: np.ndarray
-) -> pd.DataFrame:
+def _flow_table(trajectory: Trajectory, window: list[float], depth: int, draws: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return the table of flows of which each is a draw, with the columns that tell it apart."""
     constants, settings = trajectory.constants, trajectory.settings
     data = [Classified(X, y) for X, y in zip(constants["X"], constants["y"], strict=True)]
-    seeds = np.repeat(np.arange(len(data)), len(scales) // len(data))
+    in_window = (trajectory.time >= window[0]) & (trajectory.time <= window[1])
     tables = []
     for architecture in settings["networks"]:
         network = network_of(architecture, constants["X"].shape[-1], depth, settings["seed"])
-        for position, states in enumerate(trajectory.series[architecture]):
-            quantities = measure_flow(
-                network,
-                architecture,
-                data[seeds[position]],
-                trajectory.time,
-                states,
-                settings["integration"]["sharpness"],
-                (window[0], window[1]),
-            )
-            labels = {
-                "network": architecture,
-                "depth": depth,
-                "scale": scales[position],
-                "seed": seeds[position],
-                "direction": directions[position],
-            }
+        for draw, states in zip(draws, trajectory.series[architecture], strict=True):
+            case = network, architecture, data[draw["seed"]]
+            labels = {"network": architecture, "depth": depth, **draw}
+            quantities = measure_flow(*case, trajectory.time, states, settings["integration"]["sharpness"], window)
             tables.append(rows(quantities, {"sigma": trajectory.time[1:]}, **labels))
-            in_window = (trajectory.time >= window[0]) & (trajectory.time <= window[1])
-            late = _powers(
-                network, architecture, data[seeds[position]], trajectory.time[in_window], states[in_window], settings
-            )
+            late = _powers(*case, trajectory.time[in_window], states[in_window], settings)
             if late:
                 tables.append(rows(late, {"sigma": trajectory.time[-1:]}, **labels))
     return joined(DECLARED, *tables)
@@ -146,13 +131,12 @@ def _powers(
     # an entry is the difference of a part that grows and one that falls; the law is exact for the part that grows
     squares = [np.abs(layer @ vectors) ** 2 for layer, vectors in zip(layers, network.U, strict=True)]
     grown, total = np.sum(squares, axis=0) / 2 + np.abs(rho), np.abs(rho).sum(axis=1)
-    errors = [
-        (settings["integration"]["atol"] + settings["integration"]["rtol"] * np.abs(layer)) @ np.abs(vectors)
-        for layer, vectors in zip(layers, network.U, strict=True)
-    ]
+    atol, rtol = (settings["integration"][name] for name in ("atol", "rtol"))
+    errors = [(atol + rtol * np.abs(layer)) @ np.abs(vectors) for layer, vectors in zip(layers, network.U, strict=True)]
     resolved = (np.sqrt(grown) > FLOOR * np.max(errors, axis=0)).all(axis=0)
     falls = [
-        fitted_power(sigmas, grown[:, j] / total) if is_resolved else np.nan for j, is_resolved in enumerate(resolved)
+        fitted_power(sigmas, size / total) if is_resolved else np.nan
+        for size, is_resolved in zip(grown.T, resolved, strict=True)
     ]
     powers, angles = np.array(falls), np.angle(rho * push)
     # in the limit the margin and all entries on the support grow alike; multipliers are off by how much they do not
@@ -214,16 +198,15 @@ def _first_layer_and_product(network: TensorNetwork, states: np.ndarray) -> tupl
     """
     stop = network.bounds[0][1]
     first_layer = states[..., :stop].reshape(*states.shape[:-1], -1, network.inputs)  # columns, one after the other
-    unit_rows = np.eye(stop)[:: network.inputs]
-    unit_layers = [np.broadcast_to(unit_layer, (*states.shape[:-1], stop)) for unit_layer in unit_rows]
-    products = [
-        network.coefficients(np.concatenate([unit_layer, states[..., stop:]], axis=-1))[..., 0]
-        for unit_layer in unit_layers
-    ]
+    products = []
+    for unit_layer in np.eye(stop)[:: network.inputs]:
+        unit_states = states.copy()
+        unit_states[..., :stop] = unit_layer
+        products.append(network.coefficients(unit_states)[..., 0])
     return first_layer, np.stack(products, axis=-1)
 
 
-STARTS = (SEED, NETWORK, DEPTH, START, SIGMA, QUANTITY, INDEX, FITS, PREDICTED)
+STARTS = (SEED, NETWORK, DEPTH, START, SIGMA, *FITS)
 
 
 @columns(*STARTS)
@@ -259,7 +242,7 @@ def from_many_starts(trajectory: Trajectory) -> pd.DataFrame:
     return joined(STARTS, *tables)
 
 
-@columns(SEED, SCALE, TIME, QUANTITY, INDEX, FITS, PREDICTED)
+@columns(SEED, SCALE, TIME, *FITS)
 def from_opposed_layers(trajectory: Trajectory) -> pd.DataFrame:
     """Measure two diagonal layers that start opposed.
 

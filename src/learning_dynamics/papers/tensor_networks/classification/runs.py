@@ -7,10 +7,9 @@ import numpy as np
 from learning_dynamics.dynamics.gradient_flow import Span, integrate
 from learning_dynamics.papers.tensor_networks import tensor_network
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flow
-from learning_dynamics.papers.tensor_networks.starts import given_coefficients, zero_last
+from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flows, slowing_times
+from learning_dynamics.papers.tensor_networks.starts import given_coefficients, undecided, zero_last
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions
-from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory
@@ -39,16 +38,17 @@ def from_random_layers(
         (1 + log(1 + t))^(1/L).
     """
     X, y = data["X"], data["y"]
-    sigmas = np.linspace(0.0, np.sqrt(last), records) ** 2
-    sigmas = np.concatenate([sigmas, last * 2.0 ** np.arange(1, doublings + 1)])
+    sigmas = slowing_times(last, records, doublings)
     series: Arrays = {}
     for architecture in networks:
         network = network_of(architecture, X.shape[-1], depth, seed)
         starts = zero_last(network, len(X), seed)
         if zero == "first":
             starts = _with_first_zero(network, starts, seed)
-        series[architecture] = _follow_flows(network, X, y, scale * starts[:, None], sigmas, integration, architecture)
-    return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=_undecided(series))
+        series[architecture] = exponential_flows(
+            network, X, y, scale * starts[:, None], sigmas, integration, architecture
+        )
+    return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=undecided(series))
 
 
 def from_many_starts(
@@ -78,9 +78,9 @@ def from_many_starts(
         for depth in depths:
             network = network_of(architecture, X.shape[-1], depth, seed)
             initial = np.stack([scale * zero_last(network, starts, seed)] * len(X))
-            states = _follow_flows(network, X, y, initial, sigmas, integration, f"{architecture}, {depth} layers")
+            states = exponential_flows(network, X, y, initial, sigmas, integration, f"{architecture}, {depth} layers")
             series[f"{architecture}_{depth}"] = states.reshape(len(X), starts, len(sigmas), -1).swapaxes(1, 2)
-    return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=_undecided(series))
+    return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=undecided(series))
 
 
 def from_coefficients(
@@ -108,12 +108,11 @@ def from_coefficients(
     series: Arrays = {}
     for architecture in networks:
         network = network_of(architecture, X.shape[-1], 2, seed)
-        start = given_coefficients(network, architecture, directions, imbalance, seed)
-        starts = np.concatenate([scale * start for scale in scales])
-        series[architecture] = _follow_flows(
+        starts = given_coefficients(network, architecture, scales, directions, imbalance, seed)
+        series[architecture] = exponential_flows(
             network, X, y, np.stack([starts] * len(X)), sigmas, integration, architecture
         )
-    return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=_undecided(series))
+    return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=undecided(series))
 
 
 def from_opposed_layers(
@@ -161,27 +160,3 @@ def _with_first_zero(network: TensorNetwork, starts: np.ndarray, seed: int) -> n
     for state, rng in zip(changed_starts, generators(seed, "initial_direction.last", len(starts)), strict=True):
         state[last:end] = rng.standard_normal(end - last)
     return changed_starts
-
-
-def _follow_flows(
-    network: TensorNetwork,
-    X: np.ndarray,
-    y: np.ndarray,
-    starts: np.ndarray,
-    sigmas: np.ndarray,
-    integration: Accuracy,
-    label: str,
-) -> np.ndarray:
-    """Return the flows from starts of shape (data sets, starts, parameters), all in one first axis."""
-    return np.stack(
-        [
-            exponential_flow(network, X[member], y[member], start, sigmas, integration)
-            for member in progress(range(len(X)), label)
-            for start in starts[member]
-        ]
-    )
-
-
-def _undecided(series: Arrays) -> np.ndarray:
-    """Return the members that some network's integration did not carry to the end."""
-    return np.any([np.isnan(states).any(axis=tuple(range(1, states.ndim))) for states in series.values()], axis=0)

@@ -15,15 +15,10 @@ def _by_scale(table: Table, quantity: Quantity) -> np.ndarray:
     return by_draw(table.sort_values("scale", kind="stable"), quantity)
 
 
-def _scales(table: Table) -> np.ndarray:
-    """Return the scales, ascending."""
-    return np.sort(table["scale"].unique())
-
-
 def _power(table: Table, values: np.ndarray) -> np.ndarray:
     """Return the power of alpha between the two smallest scales, shape (draws,), of values, shape (draws, scales)."""
-    scales = _scales(table)
-    return np.log(values[:, 1] / values[:, 0]) / np.log(scales[1] / scales[0])
+    smallest, next_smallest, *_ = np.unique(table["scale"])
+    return np.log(values[:, 1] / values[:, 0]) / np.log(next_smallest / smallest)
 
 
 @claim(
@@ -41,10 +36,10 @@ def theorem_6_convergence(
     conditions are sufficient, not necessary: of the flows from Gaussian layers, which no part of the verdict rests on,
     {outside} of {other} converge too.
     """
-    gaussian_residuals = _residuals(gaussian)
-    precision = max(settings_of(table)["integration"]["residual"] for table in (*identity, *descending, *silent))
+    gaussian_residuals, within = _residuals(gaussian), [*identity, *descending]
+    precision = max(settings_of(table)["integration"]["residual"] for table in (*within, *silent))
 
-    def judge(flows: tuple[list[Table], list[Table]]) -> Checks:
+    def judge(flows: tuple[Sequence[Table], Sequence[Table]]) -> Checks:
         residuals, saddle_residuals = map(_residuals, flows)
         yield every_draw(
             "residual at the end, relative to the labels",
@@ -62,11 +57,11 @@ def theorem_6_convergence(
 
     return Finding(
         judge,
-        ([*identity, *descending], [*silent]),
+        (within, silent),
         rivals={
-            r"$\lambda = 0$ is enough": ([*identity, *descending, *silent], [*silent]),
+            r"$\lambda = 0$ is enough": ([*within, *silent], silent),
             r"networks stay at the saddle within the conditions as with $\lambda = 0$": (
-                [*silent],
+                silent,
                 [*identity, *silent],
             ),
         },
@@ -141,8 +136,10 @@ def _limit_judge(tables: Sequence[Table], order: float) -> Callable[[Quantity], 
     }
 
     def judge(predicted: Quantity) -> Checks:
-        values = [_by_scale(table, predicted)[mask] for table, mask in zip(tables, converged, strict=True)]
-        bounds = [_by_scale(table, "bound")[mask] for table, mask in zip(tables, converged, strict=True)]
+        values, bounds = (
+            [_by_scale(table, quantity)[mask] for table, mask in zip(tables, converged, strict=True)]
+            for quantity in (predicted, "bound")
+        )
         orders = np.concatenate(
             [
                 _power(table, distances[np.isfinite(distances).all(axis=1)])
@@ -222,26 +219,20 @@ def equation_84(layers: Table) -> Finding:
 
     def judge(predicted: tuple[int, int, Quantity]) -> Checks:
         chain, power, conclusion = predicted
-        steps = [
-            every_draw(
-                f"{step_name} step: least eigenvalue of the difference, relative",
-                values[depths <= deepest],
-                at_least=-rounding,
-                because="rounding",
-            )
-            for step_name, values, deepest in (
-                ("first", eigenvalues("chain"), chain),
-                ("second", eigenvalues("power"), power),
-            )
-            if (depths <= deepest).any()
-        ]
         yield every_draw(
             r"least eigenvalue of the product, in units of $\lambda^{L-1}$",
             eigenvalues(conclusion),
             at_least=1 - rounding,
             because="rounding",
         )
-        yield from steps
+        for name, quantity, deepest in (("first", "chain", chain), ("second", "power", power)):
+            if (depths <= deepest).any():
+                yield every_draw(
+                    f"{name} step: least eigenvalue of the difference, relative",
+                    eigenvalues(quantity)[depths <= deepest],
+                    at_least=-rounding,
+                    because="rounding",
+                )
 
     deepest = int(depths.max())
     return Finding(
@@ -313,7 +304,7 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Findi
     is of order $\alpha^4$.
     """
     tables = [*descending, *gaussian]
-    ratios = [(_scales(table), _by_scale(table, "allowed")) for table in tables]
+    ratios = [(np.unique(table["scale"]), _by_scale(table, "allowed")) for table in tables]
     estimate, below_rounding = _slopes(tables, "misaligned", 1e-13)
 
     def judge(predicted: tuple[float, float, float]) -> Checks:

@@ -1,12 +1,18 @@
 """How limits of deep fully connected networks depend on the initial scale (Theorem 6 and its proof)."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.lines import Line2D
 
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.papers.tensor_networks.drawing import SCALE, depth_colours, depth_handles, handle, legend_below
+from learning_dynamics.plotting import COLOURS, Drawn, panels
 from learning_dynamics.tidy import Table, select
+
+# each panel's quantity, its label, and the powers of alpha that guide the eye: measured, and printed where another is
+PANELS = (
+    ("distance", r"$\|\beta - \beta_*\| / \|\beta_*\|$", (1, 0)),
+    ("rank_one", r"$\|W_l - s_l u_l v_l^T\|_F$", (1, 2)),
+    ("misaligned", r"$1 - (v_l^T u_{l+1})^2$", (4, 2)),
+)
 
 
 def small_scales(descending: Table, gaussian: Table) -> Drawn:
@@ -17,22 +23,15 @@ def small_scales(descending: Table, gaussian: Table) -> Drawn:
     conditions of Theorem 6.1, dashed from Gaussian ones, which need not fulfil them. Dotted: powers of $\alpha$; grey:
     those that (88) and (93) print.
     """
-    depths = sorted(descending["depth"].unique())
-    colours = dict(zip(depths, sequence(len(depths)), strict=True))
-    figure, axes = plt.subplots(1, 3, figsize=(WIDTH, 3.0))
-    for axis, quantity, label, powers in zip(
-        axes,
-        ("distance", "rank_one", "misaligned"),
-        (r"$\|\beta - \beta_*\| / \|\beta_*\|$", r"$\|W_l - s_l u_l v_l^T\|_F$", r"$1 - (v_l^T u_{l+1})^2$"),
-        ((1, 0), (1, 2), (4, 2)),
-        strict=True,
-    ):
+    colours = depth_colours(descending)
+    figure, axes = panels(1, 3, height=3.0, lettered=False)
+    for axis, (quantity, label, powers) in zip(axes[0], PANELS, strict=True):
         for table, style in ((descending, "-"), (gaussian, "--")):
             for (number, _), run in select(table, quantity).groupby(["depth", "seed"]):
                 line = run.sort_values("scale")
                 axis.loglog(line["scale"], np.maximum(line["value"], 1e-16), style, color=colours[number], lw=0.9)
-        rows = pd.concat([select(table, quantity) for table in (descending, gaussian)])
-        scales = np.sort(rows["scale"].unique())[:2]
+        rows = select(pd.concat([descending, gaussian]), quantity)
+        scales = np.unique(rows["scale"])[:2]
         # above all lines, and named to their left
         level = 4 * rows[rows["scale"] == scales[1]]["value"].max()
         for power, colour in zip(powers, (COLOURS["black"], COLOURS["grey"]), strict=True):
@@ -43,15 +42,9 @@ def small_scales(descending: Table, gaussian: Table) -> Drawn:
                     0.85 * scales[0], guide[0], rf"$\alpha^{power}$", color=colour, ha="right", va="center", fontsize=9
                 )
         axis.set_xlim(left=0.25 * scales[0])
-        axis.set_xlabel(r"initial scale $\alpha$")
-        axis.set_ylabel(label)
-    handles = [Line2D([], [], color=colours[n], label=f"$L = {n}$") for n in depths]
-    grey = COLOURS["grey"]
-    handles += [
-        Line2D([], [], color=grey, label="conditions of 6.1"),
-        Line2D([], [], color=grey, ls="--", label="Gaussian layers"),
-    ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+        axis.set(xlabel=SCALE, ylabel=label)
+    handles = [*depth_handles(colours), handle("conditions of 6.1"), handle("Gaussian layers", ls="--")]
+    legend_below(figure, handles, len(handles))
     return Drawn(
         figure,
         {},

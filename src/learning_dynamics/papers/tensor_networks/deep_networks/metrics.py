@@ -7,15 +7,16 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.deep_networks.flow import coefficients, matrices
-from learning_dynamics.papers.tensor_networks.solutions import minimum_norm, relative_distance
+from learning_dynamics.papers.tensor_networks.distances import relative_distance
+from learning_dynamics.papers.tensor_networks.solutions import Norm, minimum_norm
 from learning_dynamics.papers.tensor_networks.starts import last_of_product
-from learning_dynamics.papers.tensor_networks.tables import DEPTH
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE, Column, columns, joined, rows
+from learning_dynamics.papers.tensor_networks.tables import DEPTH, MEASURED, measured
+from learning_dynamics.tidy import SEED, Column, columns, joined, rows
 from learning_dynamics.trajectories import Trajectory
 
 SCALE = Column("scale", "float", "initial scale alpha; every draw starts at each")
-INTEGRATED = Column("value", "float", "measured; empty where the integrator gave up", nullable=True)
-DECLARED = (SEED, DEPTH, SCALE, QUANTITY, INDEX, INTEGRATED, PREDICTED)
+INTEGRATED = measured("where the integrator gave up")
+DECLARED = (SEED, DEPTH, SCALE, *INTEGRATED)
 
 
 @columns(*DECLARED)
@@ -43,39 +44,39 @@ def deep_regression(trajectory: Trajectory) -> pd.DataFrame:
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     scales = trajectory.time
-    minimisers = [{norm: minimum_norm(X[member], y[member], norm) for norm in ("l2", "l1")} for member in range(len(X))]
+    data = list(zip(X, y, strict=True))
+    solutions: dict[str, Norm] = {"distance": "l2", "distance_l1": "l1"}
+    minimisers = {name: [minimum_norm(*data_set, norm) for data_set in data] for name, norm in solutions.items()}
     tables = []
     for depth in settings["depths"]:
         states, starts = trajectory.series[f"flow_{depth}"], trajectory.constants[f"start_{depth}"]
         beta = coefficients(states, X.shape[-1])
         misses = np.einsum("mni,msi->msn", X, beta) - y[:, None]
         quantities: dict = {"residual": np.abs(misses).max(axis=-1) / np.abs(y).max(axis=-1)[:, None]}
-        for norm, name in (("l2", "distance"), ("l1", "distance_l1")):
+        for name, references in minimisers.items():
             quantities[name] = np.array(
                 [
-                    [relative_distance(limit, minimisers[member][norm]) for limit in beta[member]]
-                    for member in range(len(X))
+                    [relative_distance(limit, reference) for limit in limits]
+                    for limits, reference in zip(beta, references, strict=True)
                 ]
             )
-        layer_values = np.array(
+        layer_values = [
             [
-                [
-                    (
-                        *_layer_measures(state, scale, starts[member], X.shape[-1]),
-                        *_bounds(X[member], y[member], starts[member], scale, settings["integration"]["residual"]),
-                    )
-                    for scale, state in zip(scales, states[member], strict=True)
-                ]
-                for member in range(len(X))
+                (
+                    *_layer_measures(state, scale, start, X.shape[-1]),
+                    *_bounds(*data_set, start, scale, settings["integration"]["residual"]),
+                )
+                for scale, state in zip(scales, states_by_scale, strict=True)
             ]
-        )
+            for data_set, start, states_by_scale in zip(data, starts, states, strict=True)
+        ]
         names = ("rank_one", "misaligned", "allowed", "unfitted", "bound")
-        quantities |= {name: layer_values[..., place] for place, name in enumerate(names)}
+        quantities |= dict(zip(names, np.moveaxis(np.array(layer_values), -1, 0), strict=True))
         tables.append(rows(quantities, {"seed": np.arange(len(X)), "scale": scales}, depth=depth))
     return joined(DECLARED, *tables)
 
 
-PRODUCTS = (SEED, DEPTH, QUANTITY, INDEX, VALUE, PREDICTED)
+PRODUCTS = (SEED, DEPTH, *MEASURED)
 
 
 @columns(*PRODUCTS)
@@ -95,6 +96,10 @@ def dominated_layers(trajectory: Trajectory) -> pd.DataFrame:
     largest
         Least eigenvalue of P^T P, relative to the largest eigenvalue of C to the power L - 1.
     """
+
+    def least_eigenvalues(differences: np.ndarray, larger: np.ndarray) -> np.ndarray:
+        return np.linalg.eigvalsh(differences)[:, 0] / np.linalg.norm(larger, 2, axis=(1, 2))
+
     tables = []
     for depth in trajectory.settings["depths"]:
         matrices, last = trajectory.series[f"matrices_{depth}"][:, 0], trajectory.series[f"last_{depth}"][:, 0]
@@ -106,9 +111,8 @@ def dominated_layers(trajectory: Trajectory) -> pd.DataFrame:
         eigenvalues = np.linalg.eigvalsh(remainder)
         smallest = np.linalg.eigvalsh(gram)[:, 0]
         quantities = {
-            "chain": np.linalg.eigvalsh(gram - inner_power)[:, 0] / np.linalg.norm(gram, 2, axis=(1, 2)),
-            "power": np.linalg.eigvalsh(inner_power - remainder_power)[:, 0]
-            / np.linalg.norm(inner_power, 2, axis=(1, 2)),
+            "chain": least_eigenvalues(gram - inner_power, gram),
+            "power": least_eigenvalues(inner_power - remainder_power, inner_power),
             "conclusion": smallest / eigenvalues[:, 0] ** (depth - 1),
             "largest": smallest / eigenvalues[:, -1] ** (depth - 1),
         }

@@ -6,7 +6,7 @@ import numpy as np
 
 from learning_dynamics.papers.tensor_networks.deep_networks.flow import flow_limit
 from learning_dynamics.papers.tensor_networks.squared_flow import Limit
-from learning_dynamics.papers.tensor_networks.starts import descending_matrices
+from learning_dynamics.papers.tensor_networks.starts import descending_matrices, undecided
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
@@ -54,8 +54,7 @@ def deep_regression(
             limits.append([flow_limit(X[member], y[member], scale * start, integration) for scale in scales])
         series[f"flow_{depth}"] = np.array(limits)
         constants[f"start_{depth}"] = np.stack(starts)
-    undecided = np.any([np.isnan(states).any(axis=(1, 2)) for states in series.values()], axis=0)
-    return Trajectory(np.array(scales), series, constants, undecided=undecided)
+    return Trajectory(np.array(scales), series, constants, undecided=undecided(series))
 
 
 def dominated_layers(*, depths: list[Count], size: Count, draws: Count, seed: Seed) -> Trajectory:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from learning_dynamics.judging import (
+    Check,
     Checks,
     Finding,
     Untested,
@@ -12,9 +13,10 @@ from learning_dynamics.judging import (
     equal_on_every_draw,
     every_draw,
 )
-from learning_dynamics.papers.tensor_networks.limit_checks import LIMIT_ERROR
+from learning_dynamics.papers.tensor_networks.distances import angle_between_units, spread
+from learning_dynamics.papers.tensor_networks.limit_checks import check_limits, compared, stacked
 from learning_dynamics.settings import Positive, Real
-from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select
 
 
 @claim(
@@ -37,34 +39,28 @@ def theorem_5(tensors: Table, steps: Table) -> Finding:
     if select(steps, "condition")["value"].min() <= 0:
         raise Untested("the initial directions do not fulfil the theorem's condition")
     measured = _by_network(tensors, "parameter", "value")
-    tolerance = LIMIT_ERROR * settings_of(tensors)["integration"]["rtol"]
-    error = _distances(steps, "limit")
     _, small, large, *_ = sizes = sorted(steps["step"].unique())
     residual = select(steps, "residual")["value"].max()
     # limits are a + b h + c h**2 in the step h: the line leaves -c h h', and the fitted order is off by c h / b
     second_difference = _worst_of_starts(steps, _second_difference(steps, sizes[-3:]))
-    fine, coarse = (_worst_of_starts(steps, error[size]) for size in (small, large))
+    fine, coarse = (_largest_error(steps, "limit", size) for size in (small, large))
     resolved = fine > 1e3 * residual
     order = np.log(coarse / fine) / np.log(large / small)
     off = second_difference * large**2 / (coarse * np.log(large / small))
-    line = {name: _worst_of_starts(steps, _distances(steps, name)[0.0]) for name in ("limit", "swapped")}
+    line = {name: _largest_error(steps, name, 0.0) for name in ("limit", "swapped")}
 
     def judge(prediction: tuple[np.ndarray, Quantity]) -> Checks:
         predicted, name = prediction
-        flow = equal_on_every_draw(
-            "error of the flow's limit, relative to the largest parameter",
-            measured,
-            predicted,
-            tolerance=tolerance,
-            because="the integrator's tolerance, step by step",
+        yield check_limits(
+            "error of the flow's limit, relative to the largest parameter", measured, predicted, [tensors]
         )
-        extrapolated = every_draw(
+        yield every_draw(
             "gradient descent, extrapolated to step size zero: distance from the formula",
             line[name],
             at_most=2 * second_difference * small * large + 10 * residual,
             because="twice what the limits' second difference by the step makes of it, and the residual",
         )
-        slope = equal_on_every_draw(
+        yield equal_on_every_draw(
             "order of gradient descent's largest error in its step, by network and scale",
             order[resolved],
             np.ones(resolved.sum()),
@@ -73,13 +69,10 @@ def theorem_5(tensors: Table, steps: Table) -> Finding:
             because="twice what the limits' second difference by the step makes of it",
             left_out={"the error at the smallest step is within the residual": int((~resolved).sum())},
         )
-        yield flow
-        yield extrapolated
-        yield slope
 
-    formula = _by_network(tensors, "parameter", "predicted")
-    swapped = _by_network(tensors, "swapped", "predicted")
-    exchanged = _by_network(tensors, "exchanged", "predicted")
+    formula, swapped, exchanged = (
+        _by_network(tensors, quantity, "predicted") for quantity in ("parameter", "swapped", "exchanged")
+    )
     return Finding(
         judge,
         (formula, "limit"),
@@ -93,20 +86,14 @@ def theorem_5(tensors: Table, steps: Table) -> Finding:
 
 def _by_network(table: Table, quantity: Quantity, column: str) -> np.ndarray:
     """Return a quantity, one row a draw, padded with zeros to the widest network."""
-    arrays = []
-    for network in sorted(table["network"].unique()):
-        arrays.append(by_draw(table, quantity, column=column, network=network))
-    width = max(rows.shape[1] for rows in arrays)
-    return np.concatenate([np.pad(rows, ((0, 0), (0, width - rows.shape[1]))) for rows in arrays])
+    networks = np.unique(table["network"])
+    return stacked([by_draw(table, quantity, column=column, network=network) for network in networks])
 
 
-def _distances(steps: Table, quantity: Quantity) -> dict[float, np.ndarray]:
-    """Return by step size the largest distance of a coefficient from its prediction, one a draw."""
-    distances = {}
-    for step in steps["step"].unique():
-        value, predicted = (by_draw(steps, quantity, column=c, step=step) for c in ("value", "predicted"))
-        distances[step] = np.abs(value - predicted).max(axis=1)
-    return distances
+def _largest_error(steps: Table, quantity: Quantity, step: float) -> np.ndarray:
+    """Return the largest distance of a coefficient from its prediction at a step size, of each network and scale."""
+    value, predicted = compared(steps, quantity, step=step)
+    return _worst_of_starts(steps, np.abs(value - predicted).max(axis=1))
 
 
 def _second_difference(steps: Table, sizes: Sequence[float]) -> np.ndarray:
@@ -140,66 +127,59 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
     coefficients up to {value:.1e}. A joint sign, which leaves the coefficients, is not counted.
     """
     names = ["network", "seed"]
-    scales = np.sort(limits["scale"].unique())
-    simple = by_draw(limits, "second", draw=names, scale=scales[0])[:, 0] < 1 - 1e-9
-    remainder = 4 * by_draw(limits, "remainder", draw=names, scale=scales[0]).max(axis=1)
+    tiny, large = min(limits["scale"]), max(limits["scale"])
+    simple = by_draw(limits, "second", draw=names, scale=tiny)[:, 0] < 1 - 1e-9
+    remainder = 4 * by_draw(limits, "remainder", draw=names, scale=tiny).max(axis=1)
+
+    everywhere = np.ones_like(simple)
+
+    def agree(name: str, spreads: np.ndarray, where: np.ndarray) -> Check:
+        return every_draw(
+            name,
+            spreads[where],
+            at_most=share + remainder[where],
+            because=f"{share:g}, chosen, and four times what Theorem 5 leaves of other coordinates at the smallest "
+            "scale; undecided where that comes to what counts as different",
+            undecided=share + remainder[where] > 10 * share,
+        )
 
     def judge(predicted: tuple[str, bool, float]) -> Checks:
         kind, signed, scale = predicted
-        agreeing = {"all": np.ones_like(simple), "simple": simple, "none": np.zeros_like(simple)}[kind]
-        layers = _spread(limits, "parameter", scale, signed=signed)
-        check = {
-            "at_most": share + remainder,
-            "because": f"{share:g}, chosen, and four times what Theorem 5 leaves of other coordinates at the smallest "
-            "scale; undecided where that comes to what counts as different",
-            "undecided": share + remainder > 10 * share,
-        }
-        checks = [
-            every_draw(
-                "largest distance of coefficients from two directions, relative",
-                _spread(limits, "coefficient", scale, signed=True),
-                **check,
-            )
-        ]
+        agreeing = {"all": everywhere, "simple": simple, "none": ~everywhere}[kind]
+        coefficients, layers = (
+            _spreads(limits, quantity, scale, signed=sign)
+            for quantity, sign in (("coefficient", True), ("parameter", signed))
+        )
+        yield agree("largest distance of coefficients from two directions, relative", coefficients, everywhere)
         if agreeing.any():
-            checks.append(
-                every_draw(
-                    "the same of all parameters, where they are predicted to agree",
-                    layers[agreeing],
-                    **{key: value if key == "because" else value[agreeing] for key, value in check.items()},
-                )
-            )
+            yield agree("the same of all parameters, where they are predicted to agree", layers, agreeing)
         if not agreeing.all():
-            checks.append(
-                every_draw(
-                    "the same, where they are predicted to differ",
-                    layers[~agreeing],
-                    at_least=10 * share + remainder[~agreeing],
-                    because="chosen: ten times as far",
-                    undecided=(remainder > share)[~agreeing],
-                )
+            yield every_draw(
+                "the same, where they are predicted to differ",
+                layers[~agreeing],
+                at_least=10 * share + remainder[~agreeing],
+                because="chosen: ten times as far",
+                undecided=(remainder > share)[~agreeing],
             )
-        yield from checks
 
-    tiny = float(scales[0])
     return Finding(
         judge,
         ("all", False, tiny),
         rivals={
             "layers that agree in sign as well": ("simple", True, tiny),
             "layers that never agree": ("none", False, tiny),
-            "layers that agree from a scale of one already": ("simple", False, float(scales[-1])),
+            "layers that agree from a scale of one already": ("simple", False, large),
         },
         corrected=("simple", False, tiny),
         reason="singular values that tie leave a choice that the start makes",
         facts={
             "count": int(limits["direction"].nunique()),
-            "apart": float(np.nanmax(_spread(limits, "parameter", scales[0], signed=False))),
+            "apart": float(np.nanmax(_spreads(limits, "parameter", tiny, signed=False))),
         },
     )
 
 
-def _spread(limits: Table, quantity: Quantity, scale: float, *, signed: bool) -> np.ndarray:
+def _spreads(limits: Table, quantity: Quantity, scale: float, *, signed: bool) -> np.ndarray:
     """Return the largest distance between limits from two directions relative to their norm, one a network and point.
 
     Without signs the nearer of a limit and its negative is taken.
@@ -207,9 +187,9 @@ def _spread(limits: Table, quantity: Quantity, scale: float, *, signed: bool) ->
     spreads = []
     for _, rows in select(limits, quantity, scale=scale).groupby(["network", "seed"]):
         points = by_draw(rows, quantity)
-        distances = np.linalg.norm(points[:, None] - points[None], axis=-1)
+        distances = np.linalg.norm(points[:, None] - points, axis=-1)
         if not signed:
-            distances = np.minimum(distances, np.linalg.norm(points[:, None] + points[None], axis=-1))
+            distances = np.minimum(distances, np.linalg.norm(points[:, None] + points, axis=-1))
         spreads.append(distances.max() / np.linalg.norm(points, axis=-1).max())
     return np.array(spreads)
 
@@ -224,31 +204,26 @@ def min_norm_points(
     The classification data are special: in the convolutional case both points lie exactly on the margin, so that
     the multipliers are not unique.
     """
-    names = list(printed)
-    for role, run in (("regression", regression), ("classification", classification)):
-        labelled = by_draw(run, "labelled")[0]
-        if labelled.tolist() != points[role]:
+    runs = {"regression": regression, "classification": classification}
+    for role, run in runs.items():
+        if by_draw(run, "labelled")[0].tolist() != points[role]:
             raise Untested(f"the solutions are printed for other data of {role}")
     solutions = []
-    for name in names:
-        for run in (regression, classification):
-            solution = select(run, "reference", network=name).sort_values("index")["value"].to_numpy()
-            if run is classification:
-                solution = solution / np.linalg.norm(solution) * np.linalg.norm(printed[name])
-            solutions.append(solution)
+    for name, point in printed.items():
+        interpolator, classifier = (by_draw(run, "reference", network=name)[0] for run in runs.values())
+        solutions += [interpolator, classifier / np.linalg.norm(classifier) * np.linalg.norm(point)]
 
     def judge(predicted: dict[str, list[float]]) -> Checks:
-        targets = np.repeat([predicted[name] for name in names], 2, axis=0)
         yield equal_on_every_draw(
             "distance between the printed points and the solver's",
-            np.array(solutions),
-            targets,
+            solutions,
+            np.repeat(list(predicted.values()), 2, axis=0),
             tolerance=0.005,
             relative_to=1.0,
             because="two decimals are printed",
         )
 
-    euclidean, sparse, _ = (printed[name] for name in ("fully_connected", "diagonal", "convolutional"))
+    euclidean, sparse = printed["fully_connected"], printed["diagonal"]
     return Finding(
         judge,
         printed,
@@ -258,12 +233,8 @@ def min_norm_points(
             r"the midpoint of the sparse interpolators for $\ell_2$": printed
             | {"fully_connected": [sparse[1], sparse[1] / 2]},
         },
-        scaled=_scaled_points,
+        scaled=lambda prediction, factor: {name: factor * np.array(point) for name, point in prediction.items()},
     )
-
-
-def _scaled_points(points: dict[str, list[float]], factor: float) -> dict[str, list[float]]:
-    return {name: [factor * entry for entry in point] for name, point in points.items()}
 
 
 @claim(
@@ -275,10 +246,8 @@ def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Fi
     The largest distance of {draws} runs is {value:.1e} of the coefficients' size. It is what steps of this size leave:
     figure limit_accuracy has the same runs with smaller ones.
     """
-    limit, predicted = (by_draw(regression, "limit", column=column) for column in ("value", "predicted"))
-    network = by_draw(regression, "limit", column="network")[:, 0]
-    initial = by_draw(regression[regression["time"] == 0], "coefficient")
-    least_norm = np.array([select(regression, "reference", network=name)["value"].to_numpy() for name in network])
+    limit, predicted = compared(regression, "limit")
+    networks = by_draw(regression, "limit", column="network")[:, 0]
 
     def judge(points: np.ndarray) -> Checks:
         yield equal_on_every_draw(
@@ -293,8 +262,10 @@ def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Fi
         judge,
         predicted,
         rivals={
-            "the interpolator of least norm, whatever the scale": least_norm,
-            "the initial coefficients": initial,
+            "the interpolator of least norm, whatever the scale": np.concatenate(
+                [by_draw(regression, "reference", network=name) for name in networks]
+            ),
+            "the initial coefficients": by_draw(regression, "coefficient", time=0),
             "the other side of the label": -predicted,
         },
     )
@@ -307,34 +278,31 @@ def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Find
     The spread is the largest distance between the limits of one network from all initial coefficients: at the
     smallest scale it is at most {value:.2g} of that at the largest.
     """
-    scales = sorted(select(regression, "limit")["scale"].unique())
+    scales = np.unique(select(regression, "limit")["scale"])
+    smallest, second_largest, largest = scales[0], scales[-2], scales[-1]
 
     def judge(pair: tuple[float, float]) -> Checks:
-        small, large = (_spreads(regression, scale) for scale in pair)
+        small, large = (list(map(spread, _limits_by_network(regression, scale))) for scale in pair)
         yield every_draw(
             "spread of limits at the smaller scale, relative to that at the larger",
-            small / large,
+            np.divide(small, large),
             at_most=share,
             because="chosen; the ratio of scales is smaller by far",
         )
 
     return Finding(
         judge,
-        (scales[0], scales[-1]),
+        (smallest, largest),
         rivals={
-            "the large scale forgets more": (scales[-1], scales[0]),
-            "the largest scale but one forgets as much": (scales[-2], scales[-1]),
+            "the large scale forgets more": (largest, smallest),
+            "the largest scale but one forgets as much": (second_largest, largest),
         },
     )
 
 
-def _spreads(table: Table, scale: float) -> np.ndarray:
-    """Return the largest distance between the limits of each network."""
-    spreads = []
-    for network in sorted(select(table, "limit")["network"].unique()):
-        points = by_draw(table, "limit", network=network, scale=scale)
-        spreads.append(np.max(np.linalg.norm(points[:, None] - points[None], axis=-1)))
-    return np.array(spreads)
+def _limits_by_network(table: Table, scale: float) -> list[np.ndarray]:
+    """Return the limits of each network's runs from a scale, shape (runs, entries)."""
+    return [by_draw(table, "limit", network=network, scale=scale) for network in np.unique(table["network"])]
 
 
 @claim(
@@ -349,29 +317,23 @@ def finite_loss_remembers_initialisation(classification: Table, *, degrees: Posi
     power of $\log t$ (figure log_time). At the largest scale the directions from four starts span at least
     {value:.3g} degrees in every network.
     """
-    final_rows = classification[classification["time"] == classification["time"].max()]
-    scales = sorted(select(final_rows, "limit")["scale"].unique())
+    scales = select(classification, "limit")["scale"]
 
-    def judge(chosen: tuple[float]) -> Checks:
+    def judge(scale: tuple[float]) -> Checks:
         yield every_draw(
             "degrees that the directions from different starts span, by network",
-            _spans(final_rows, *chosen),
+            list(map(_span, _limits_by_network(classification, *scale))),
             at_least=degrees,
             because="chosen: an angle that a figure shows",
         )
 
-    return Finding(judge, (scales[-1],), rivals={"the smallest scale remembers as well": (scales[0],)})
+    return Finding(judge, (scales.max(),), rivals={"the smallest scale remembers as well": (scales.min(),)})
 
 
-def _spans(final_rows: Table, scale: float) -> np.ndarray:
-    """Return the largest angle in degrees between the directions of two runs of each network."""
-    spans = []
-    for network in sorted(select(final_rows, "limit")["network"].unique()):
-        points = by_draw(final_rows, "limit", network=network, scale=scale)
-        units = points / np.linalg.norm(points, axis=-1, keepdims=True)
-        opposite, adjacent = (np.linalg.norm(units[:, None] - sign * units[None], axis=-1) for sign in (1, -1))
-        spans.append(np.degrees(2 * np.arctan2(opposite, adjacent).max()))
-    return np.array(spans)
+def _span(points: np.ndarray) -> float:
+    """Return the largest angle in degrees between the directions of two points."""
+    units = points / np.linalg.norm(points, axis=-1, keepdims=True)
+    return float(angle_between_units(units[:, None], units).max())
 
 
 @claim("section 6, classification", scope="the points of figure 3, starts of our own", empirical=True)
@@ -383,9 +345,10 @@ def final_loss(classification: Table, *, order: Positive) -> Finding:
     $1 / (t\, |\nabla \log \mathcal L|^2)$ at time $t$, which predicts each of them to {growth:.0%}. Of {draws} runs
     {exactly} are below $10^{-5}$ itself.
     """
-    final_rows = classification[classification["time"] == classification["time"].max()]
-    losses = by_draw(final_rows, "loss")[:, 0]
-    growth = by_draw(final_rows, "inverse_growth")[:, 0]
+    losses, growth = (
+        by_draw(classification, quantity, time=classification["time"].max())[:, 0]
+        for quantity in ("loss", "inverse_growth")
+    )
 
     def judge(predicted: np.ndarray) -> Checks:
         yield every_draw(

@@ -1,18 +1,22 @@
 """Coefficients under gradient descent, and how close they get to their limits (section 6; Theorem 5)."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, network_handles
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, plain_number
+from learning_dynamics.papers.tensor_networks.distances import spread
+from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, handle, legend_below, network_handles
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, panels, plain_number
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
 
 MINIMA = COLOURS["orange"]
 STYLES = [(0, ()), (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5))]  # one for each start
 SHAPES = {"fully_connected": ("s", 6.0), "diagonal": ("D", 5.5), "convolutional": ("o", 7.0)}
+DASHED = (0, (4, 3))
 SHOWN = ["fully_connected", "diagonal", "convolutional"]
 
 
@@ -25,19 +29,21 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Drawn:
     in its own norm (all limits are within {near:.2g} of it, and spread over at most {small:.2g}), from the large one
     the start decides (those of each architecture spread over at least {large:.2g}).
     """
-    figure, axes = plt.subplots(1, len(scales), figsize=(WIDTH, 4.5))
-    for axis, scale in zip(np.atleast_1d(axes), scales, strict=True):
+    figure, axes = panels(1, len(scales), height=4.5, lettered=False)
+    for axis, scale in zip(axes[0], scales, strict=True):
         _regression_panel(axis, regression, scale)
-    figure.legend(handles=_handles(regression, classification=False), loc="outside lower center", ncols=4)
-    spread = [[_spread(regression, network, scale) for network in SHOWN] for scale in scales]
+    legend_below(figure, _handles(regression, classification=False), 4)
+    spreads = [
+        [spread(by_draw(regression, "limit", network=network, scale=scale)) for network in SHOWN] for scale in scales
+    ]
     return Drawn(
         figure,
         {
             "near": max(_distance(regression, network, scales[0]) for network in SHOWN),
-            "small": max(spread[0]),
-            "large": min(spread[-1]),
+            "small": max(spreads[0]),
+            "large": min(spreads[-1]),
             "starts": regression["direction"].max() + 1,
-            "minima": " on the line of global minima" if _size(regression) == 2 else _projection_note(regression),
+            "minima": _which_plane(regression, " on the line of global minima"),
         },
         alt="Panels in the plane of two coefficients. At small scale trajectories of a network end at one point, at "
         "large scale apart from each other.",
@@ -52,17 +58,16 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
     architecture's norm{plane}. Losses at the end lie between {least:.2g} and {largest:.2g}. Angles that are left to
     the rays range from {nearest:.2g} to {farthest:.2g} degrees.
     """
-    scales = sorted(select(classification, "limit")["scale"].unique())
+    scales = np.unique(select(classification, "limit")["scale"])
     figure, axes = plt.subplots(-(-(1 + len(scales)) // 2), 2, figsize=(WIDTH, 7.0))
-    panels = iter(axes.ravel())
-    _regression_panel(next(panels), regression, scale)
-    for classification_scale in scales:
-        _classification_panel(next(panels), classification, classification_scale)
-    for axis in panels:
+    first, *others = axes.ravel()
+    _regression_panel(first, regression, scale)
+    for axis, classification_scale in zip(others, scales, strict=False):
+        _classification_panel(axis, classification, classification_scale)
+    for axis in others[len(scales) :]:
         axis.set_axis_off()
-    figure.legend(handles=_handles(regression, classification=True), loc="outside lower center", ncols=3)
-    final_rows = classification[classification["time"] == classification["time"].max()]
-    losses, angles = select(final_rows, "loss")["value"], select(final_rows, "angle")["value"]
+    legend_below(figure, _handles(regression, classification=True), 3)
+    losses, angles = (_final_values(classification, quantity) for quantity in ("loss", "angle"))
     return Drawn(
         figure,
         {
@@ -71,7 +76,7 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
             "largest": losses.max(),
             "nearest": angles.min(),
             "farthest": angles.max(),
-            "plane": "" if _size(classification) == 2 else _projection_note(classification),
+            "plane": _which_plane(classification, ""),
         },
         alt="Four panels in the plane of coefficients; trajectories of classification grow outwards beside the rays of "
         "their max-margin directions, closest where the initial scale is small.",
@@ -81,45 +86,28 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
 def _regression_panel(axis: Axes, table: Table, scale: float) -> None:
     """Draw trajectories, starts, the line of global minima and the predicted limits for one scale."""
     _draw_trajectories(axis, table, scale)
-    limits = _first_two(select(table, "limit", scale=scale))
-    ends = []
-    for (network, _), run in limits.groupby(["network", "direction"]):
-        point = run.sort_values("index")["predicted"].to_numpy()
-        shape, size = SHAPES[network]
-        axis.plot(*point, shape, ms=size, mfc="none", mec=NETWORKS[network][0], mew=1.1, zorder=5)
-        ends.append(point)
+    ends = _draw_limits(axis, table, scale, "predicted", mfc="none", mew=1.1)
     for network in SHOWN:
-        reference = _first_two(select(table, "reference", network=network)).sort_values("index")["value"].to_numpy()
-        ends.append(reference)
-        axis.plot(*reference, "*", ms=9, color=NETWORKS[network][0], mec="white", mew=0.6, zorder=7)
+        ends.append(_reference(table, network))
+        axis.plot(*ends[-1], "*", ms=9, color=NETWORKS[network][0], mec="white", mew=0.6, zorder=7)
     points = np.array(ends)
-    box = _fit(axis, points, 0.2)
+    _fit(axis, points, 0.2)
     if _size(table) == 2:  # through the interpolators of least norm runs the line of global minima of one data point
-        direction = np.linalg.svd(points - points.mean(axis=0))[2][0]
-        axis.axline(points.mean(axis=0), points.mean(axis=0) + direction, color=MINIMA, lw=3.0, alpha=0.45, zorder=1)
-    axis.set_xlim(*box[0])
-    axis.set_ylim(*box[1])
+        middle = points.mean(axis=0)
+        direction = np.linalg.svd(points - middle)[2][0]
+        axis.axline(middle, middle + direction, color=MINIMA, lw=3.0, alpha=0.45, zorder=1)
     axis.set_title(rf"regression, $\alpha = {scale:g}$")
 
 
 def _classification_panel(axis: Axes, table: Table, scale: float) -> None:
     """Draw trajectories, starts, ends and the max-margin directions for one scale."""
     _draw_trajectories(axis, table, scale)
-    ends = []
-    for (network, _), run in _first_two(select(table, "limit", scale=scale)).groupby(["network", "direction"]):
-        point = run.sort_values("index")["value"].to_numpy()
-        shape, size = SHAPES[network]
-        axis.plot(*point, shape, ms=size, color=NETWORKS[network][0], mec="white", mew=0.8, zorder=5)
-        ends.append(point)
-    box = _fit(axis, np.array([*ends, [0.0, 0.0]]), 0.08)
+    ends = _draw_limits(axis, table, scale, "value", mec="white", mew=0.8)
+    _fit(axis, np.array([*ends, [0.0, 0.0]]), 0.08)
     for network in SHOWN:
-        ray = _first_two(select(table, "reference", network=network)).sort_values("index")["value"].to_numpy()
-        axis.axline((0, 0), tuple(ray), color=NETWORKS[network][0], lw=0.9, ls=(0, (4, 3)), zorder=1)
-    axis.set_xlim(*box[0])
-    axis.set_ylim(*box[1])
-    final_rows = table[table["time"] == table["time"].max()]
-    losses = select(final_rows, "loss", scale=scale)["value"]
+        axis.axline((0, 0), tuple(_reference(table, network)), color=NETWORKS[network][0], lw=0.9, ls=DASHED, zorder=1)
     axis.set_title(rf"classification, $\alpha = {scale:g}$")
+    losses = _final_values(table, "loss", scale=scale)
     text = f"losses {plain_number(losses.min(), digits=2)}\nto {plain_number(losses.max(), digits=2)}"
     axis.text(0.97, 0.04, text, transform=axis.transAxes, ha="right", va="bottom", fontsize=7.5, color=COLOURS["grey"])
 
@@ -129,34 +117,47 @@ def _size(table: Table) -> int:
     return int(select(table, "coefficient")["index"].max())
 
 
-def _projection_note(table: Table) -> str:
-    return f" (of {_size(table)} coefficients the first two are drawn)"
+def _which_plane(table: Table, of_two: str) -> str:
+    """Return a note that the first of more coefficients are drawn, or what is to be said of two."""
+    return of_two if _size(table) == 2 else f" (of {_size(table)} coefficients the first two are drawn)"
 
 
-def _first_two(table: Table) -> Table:
-    return table[table["index"] <= 2]
+def _final_values(table: Table, quantity: Quantity, **where: Any) -> np.ndarray:
+    """Return a quantity after the last step, shape (runs, 1)."""
+    return by_draw(table, quantity, time=table["time"].max(), **where)
+
+
+def _reference(table: Table, network: str) -> np.ndarray:
+    """Return the first two coefficients of the solution of least norm, or of largest margin."""
+    return by_draw(table, "reference", network=network)[0, :2]
 
 
 def _draw_trajectories(axis: Axes, table: Table, scale: float) -> None:
-    rows = _first_two(select(table, "coefficient", scale=scale))
-    for (network, direction), run in rows.groupby(["network", "direction"]):
-        path = run.sort_values(["time", "index"])["value"].to_numpy().reshape(-1, 2)
+    for (network, direction), run in select(table, "coefficient", scale=scale).groupby(["network", "direction"]):
+        path = run["value"].to_numpy().reshape(-1, _size(table))[:, :2]
         style = STYLES[direction % len(STYLES)]
-        axis.plot(path[:, 0], path[:, 1], color=NETWORKS[network][0], lw=1.1, ls=style, zorder=3)
+        axis.plot(*path.T, color=NETWORKS[network][0], lw=1.1, ls=style, zorder=3)
         axis.plot(*path[0], "o", ms=4, color=COLOURS["black"], zorder=6)
-    axis.set_xlabel(r"$\beta_1$")
-    axis.set_ylabel(r"$\beta_2$")
+    axis.set(xlabel=r"$\beta_1$", ylabel=r"$\beta_2$")
 
 
-def _fit(axis: Axes, points: np.ndarray, margin: float) -> np.ndarray:
-    """Return equal axes' limits with room around all lines and points, shape (2, 2)."""
-    paths = [line.get_xydata() for line in axis.lines]
-    everything = np.concatenate([*paths, points])
+def _draw_limits(axis: Axes, table: Table, scale: float, column: str, **style: Any) -> list[np.ndarray]:
+    """Draw where runs end, or are predicted to, and return these points."""
+    limits = []
+    for (network, _), run in select(table, "limit", scale=scale).groupby(["network", "direction"]):
+        limits.append(run[column].to_numpy()[:2])
+        shape, size = SHAPES[network]
+        axis.plot(*limits[-1], shape, ms=size, color=NETWORKS[network][0], zorder=5, **style)
+    return limits
+
+
+def _fit(axis: Axes, points: np.ndarray, margin: float) -> None:
+    """Set equal axes' limits with room around all lines and points."""
+    everything = np.concatenate([*(line.get_xydata() for line in axis.lines), points])
     low, high = everything.min(axis=0), everything.max(axis=0)
     half = 0.5 * (1 + margin) * np.max(high - low)
-    axis.set_aspect("equal", adjustable="box")
-    middle = (low + high) / 2
-    return np.stack([middle - half, middle + half], axis=1)
+    limits = np.stack([(low + high) / 2 - half, (low + high) / 2 + half], axis=1)
+    axis.set(aspect="equal", xlim=limits[0], ylim=limits[1])
 
 
 def _distance(table: Table, network: str, scale: float) -> float:
@@ -166,24 +167,19 @@ def _distance(table: Table, network: str, scale: float) -> float:
     return float(np.max(np.linalg.norm(limits - reference, axis=-1)))
 
 
-def _spread(table: Table, network: str, scale: float) -> float:
-    points = by_draw(table, "limit", network=network, scale=scale)
-    return float(np.max(np.linalg.norm(points[:, None] - points[None], axis=-1)))
-
-
 def _handles(regression: Table, *, classification: bool) -> list[Line2D]:
-    handles = network_handles(SHOWN)
-    grey, suffix = COLOURS["grey"], " (regression)" if classification else ""
-    handles += [
-        Line2D([], [], ls="", marker="o", ms=4, color=COLOURS["black"], label=r"start, $\alpha^2 \bar z_j$"),
-        Line2D([], [], ls="", marker="o", ms=6.5, mfc="none", mec=grey, label=f"limit by Theorem 5{suffix}"),
-        Line2D([], [], ls="", marker="*", ms=8, color=grey, label="least norm"),
+    suffix = " (regression)" if classification else ""
+    handles = [
+        *network_handles(SHOWN),
+        handle(r"start, $\alpha^2 \bar z_j$", COLOURS["black"], ls="", marker="o", ms=4),
+        handle(f"limit by Theorem 5{suffix}", ls="", marker="o", ms=6.5, mfc="none"),
+        handle("least norm", ls="", marker="*", ms=8),
     ]
     if _size(regression) == 2:
-        handles.append(Line2D([], [], color=MINIMA, lw=3.0, alpha=0.45, label="global minima"))
+        handles.append(handle("global minima", MINIMA, lw=3.0, alpha=0.45))
     if classification:
-        handles.append(Line2D([], [], color=grey, lw=0.9, ls=(0, (4, 3)), label="max margin"))
-        handles.append(Line2D([], [], ls="", marker="o", ms=6.5, color=grey, mec="white", label="end (classification)"))
+        handles.append(handle("max margin", lw=0.9, ls=DASHED))
+        handles.append(handle("end (classification)", ls="", marker="o", ms=6.5, mec="white"))
     return handles
 
 
@@ -194,39 +190,31 @@ def limit_accuracy(steps: Table) -> Drawn:
     descent differs from the flow that the theorem speaks of. Crosses at the left edge: the line through the limits at
     the two smallest steps, at step size zero, at most {zero:.1e}. Grey: the step size of the paper's figures.
     """
-    value = select(steps, "limit")
-    error = (value["value"] - value["predicted"]).abs()
-    rows = value.assign(error=error).groupby(["scale", "network", "step"])["error"].max().reset_index()
-    scales = sorted(rows["scale"].unique())
-    sizes = np.array(sorted(rows["step"].unique()))[1:]
+    limits = select(steps, "limit")
+    distances = limits.assign(distance=(limits["value"] - limits["predicted"]).abs())
+    errors = distances.groupby(["scale", "network", "step"])["distance"].max().unstack("step")
+    scales, sizes = errors.index.unique("scale"), errors.columns.to_numpy()[1:]
     edge = sizes[0] / 6
-    figure, axes = plt.subplots(1, len(scales), figsize=(WIDTH, 2.9), sharey=True, squeeze=False)
+    figure, axes = panels(1, len(scales), height=2.9, lettered=False, sharey=True)
     for axis, scale in zip(axes[0], scales, strict=True):
         axis.axvline(1e-3, color=COLOURS["grey"], lw=0.8, zorder=0)
         for place, network in enumerate(SHOWN):
-            run = rows[(rows["scale"] == scale) & (rows["network"] == network)].sort_values("step")
-            colour = NETWORKS[network][0]
-            errors, zero = run["error"].to_numpy()[1:], run["error"].to_numpy()[0]
-            axis.loglog(sizes * 1.12 ** (place - 1), errors, SHAPES[network][0], color=colour, mfc="none", ms=5)
-            axis.loglog(sizes, errors[0] * sizes / sizes[0], ":", color=colour, lw=1.0)
+            colour, (zero, *others) = NETWORKS[network][0], errors.loc[scale, network]
+            axis.loglog(sizes * 1.12 ** (place - 1), others, SHAPES[network][0], color=colour, mfc="none", ms=5)
+            axis.loglog(sizes, others[0] * sizes / sizes[0], ":", color=colour, lw=1.0)
             axis.loglog(edge * 1.3 ** (place - 1), max(zero, 1e-16), "x", color=colour, ms=5)
-        axis.set_title(rf"$\alpha = {scale:g}$")
-        axis.set_xlabel(r"step size $\eta$")
+        axis.set(title=rf"$\alpha = {scale:g}$", xlabel=r"step size $\eta$")
         axis.set_xticks([edge, *sizes], ["0", *(rf"$10^{{{round(np.log10(size))}}}$" for size in sizes)])
         axis.minorticks_off()
     axes[0, 0].set_ylabel("distance from Theorem 5")
     handles = [
-        Line2D(
-            [], [], ls="", marker=SHAPES[name][0], ms=5, mfc="none", color=NETWORKS[name][0], label=NETWORKS[name][1]
-        )
-        for name in SHOWN
+        *(handle(*NETWORKS[name][::-1], ls="", marker=SHAPES[name][0], ms=5, mfc="none") for name in SHOWN),
+        handle(r"proportional to $\eta$", ls=":", lw=1.0),
+        handle("extrapolated", ls="", marker="x", ms=5),
     ]
-    grey = COLOURS["grey"]
-    handles.append(Line2D([], [], ls=":", lw=1.0, color=grey, label=r"proportional to $\eta$"))
-    handles.append(Line2D([], [], ls="", marker="x", ms=5, color=grey, label="extrapolated"))
-    figure.legend(handles=handles, loc="outside lower center", ncols=5)
+    legend_below(figure, handles, 5)
     return Drawn(
         figure,
-        {"zero": float(rows[rows["step"] == 0]["error"].max())},
+        {"zero": float(errors[0.0].max())},
         alt="Three panels of points that fall along straight lines of slope one towards small step sizes.",
     )

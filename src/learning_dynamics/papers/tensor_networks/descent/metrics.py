@@ -5,27 +5,29 @@ import pandas as pd
 
 from learning_dynamics.papers.tensor_networks import one_point
 from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.distances import angle_between
 from learning_dynamics.papers.tensor_networks.limit_measures import OWN
-from learning_dynamics.papers.tensor_networks.solutions import angle_between, minimum_norm
-from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, NETWORK
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE, Column, columns, joined, rows
+from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
+from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, MEASURED, NETWORK
+from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
+from learning_dynamics.tidy import SEED, Column, columns, joined, rows
 from learning_dynamics.trajectories import Trajectory
 
 SCALE = Column("scale", "float", "initial scale alpha; 0 where it does not enter", draw=True)
 DIRECTION = Column("direction", "int", "which initial coefficients zbar_j; -1 where they do not enter", draw=True)
-DESCENT = (NETWORK, SCALE, DIRECTION, Column("time", "float", "number of steps"), QUANTITY, INDEX, VALUE, PREDICTED)
+DESCENT = (NETWORK, SCALE, DIRECTION, Column("time", "float", "number of steps"), *MEASURED)
 STEP = Column("step", "float", "step size eta; 0 for the extrapolation from the two smallest")
-STEPS = (NETWORK, SCALE, DIRECTION, STEP, QUANTITY, INDEX, VALUE, PREDICTED)
-DIRECTIONS = (SEED, NETWORK, SCALE, DIRECTION, QUANTITY, INDEX, FOLLOWED, PREDICTED)
-TENSORS = (SEED, NETWORK, SCALE, QUANTITY, INDEX, FOLLOWED, PREDICTED)
+STEPS = (NETWORK, SCALE, DIRECTION, STEP, *MEASURED)
+DIRECTIONS = (SEED, NETWORK, SCALE, DIRECTION, *FOLLOWED)
+TENSORS = (SEED, NETWORK, SCALE, *FOLLOWED)
 
 
 def _starts(settings: dict) -> dict[str, np.ndarray]:
     """Return scale and direction of each entry of a series' first axis, directions varying fastest."""
-    count = len(settings["scales"])
+    scales, directions = settings["scales"], settings["directions"]
     return {
-        "scale": np.repeat(np.array(settings["scales"], dtype=float), settings["directions"]),
-        "direction": np.tile(np.arange(settings["directions"]), count),
+        "scale": np.repeat(np.array(scales, dtype=float), directions),
+        "direction": np.tile(np.arange(directions), len(scales)),
     }
 
 
@@ -57,14 +59,13 @@ def descent(trajectory: Trajectory) -> pd.DataFrame:
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     classification = settings["loss"] == "exponential"
-    end = trajectory.time[-1:]
+    starts, end = _starts(settings), trajectory.time[-1:]
     tables = []
     for architecture in settings["networks"]:
         network = network_of(architecture, X.shape[1], 2, 0)
         reference = minimum_norm(X, y, OWN[architecture], classification=classification)
         states = trajectory.series[architecture]
         beta = network.coefficients(states)
-        starts = _starts(settings)
         outputs = beta @ X.T
         quantities: dict = {"coefficient": beta}
         final_quantities: dict = {"limit": beta[:, -1:]}
@@ -78,21 +79,40 @@ def descent(trajectory: Trajectory) -> pd.DataFrame:
             quantities["loss"] = 0.5 * np.sum((outputs - y) ** 2, axis=-1)
         if len(X) == 1:
             directions = states[:, 0] / starts["scale"][:, None]
-            tensor = network.data_tensor(X[0])
-            conditions = [one_point.one_point_condition(tensor, *network.layers(direction)) for direction in directions]
-            final_quantities["condition"] = np.array(conditions)[:, None]
+            final_quantities["condition"] = _conditions(network, X[0], directions)
             if not classification:
-                limits = [
-                    np.concatenate(one_point.one_point_limit(tensor, y[0], scale, *network.layers(direction)))
-                    for scale, direction in zip(starts["scale"], directions, strict=True)
-                ]
-                final_quantities["limit"] = (beta[:, -1:], network.coefficients(np.array(limits))[:, None])
+                limits = _limits(network, X[0], y[0], starts["scale"], directions)
+                final_quantities["limit"] = (beta[:, -1:], network.coefficients(limits)[:, None])
         labels = {"network": architecture, "scale": starts["scale"]}
         tables.append(rows(quantities, {"direction": starts["direction"], "time": trajectory.time}, **labels))
         tables.append(rows(final_quantities, {"direction": starts["direction"], "time": end}, **labels))
         fixed = {"reference": reference[None], "labelled": (y[:, None] * X).reshape(1, -1)}
         tables.append(rows(fixed, {"time": end}, network=architecture, scale=0.0, direction=-1))
     return joined(DESCENT, *tables)
+
+
+def _limits(
+    network: TensorNetwork,
+    x: np.ndarray,
+    label: float,
+    scales: np.ndarray,
+    directions: np.ndarray,
+    power: float = 2.0,
+) -> np.ndarray:
+    """Return the limits that Theorem 5 predicts from directions, each at its scale, shape (runs, parameters)."""
+    tensor = network.data_tensor(x)
+    return np.array(
+        [
+            one_point.one_point_limit(tensor, label, scale, *network.layers(direction), power=power)
+            for scale, direction in zip(scales, directions, strict=True)
+        ]
+    )
+
+
+def _conditions(network: TensorNetwork, x: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Return the largest lambda of Theorem 5's condition for each of the directions, shape (runs, 1)."""
+    tensor = network.data_tensor(x)
+    return np.array([[one_point.one_point_condition(tensor, *network.layers(start))] for start in directions])
 
 
 def _growth(
@@ -127,26 +147,15 @@ def step_sizes(trajectory: Trajectory) -> pd.DataFrame:
         Largest lambda for which the initial directions fulfil the condition of Theorem 5.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
-    steps = trajectory.time
+    starts, steps = _starts(settings), trajectory.time
     order = np.argsort(steps)[:2]
     fine, coarse = steps[order]
     tables = []
     for architecture in settings["networks"]:
         network = network_of(architecture, X.shape[1], 2, 0)
-        tensor = network.data_tensor(X[0])
-        starts = _starts(settings)
         directions = trajectory.constants[f"initial/{architecture}"] / starts["scale"][:, None]
         predicted = {
-            name: network.coefficients(
-                np.array(
-                    [
-                        np.concatenate(
-                            one_point.one_point_limit(tensor, y[0], scale, *network.layers(direction), power=power)
-                        )
-                        for scale, direction in zip(starts["scale"], directions, strict=True)
-                    ]
-                )
-            )
+            name: network.coefficients(_limits(network, X[0], y[0], starts["scale"], directions, power))
             for name, power in (("limit", 2.0), ("swapped", 1.0))
         }
         predicted["least"] = np.broadcast_to(minimum_norm(X, y, OWN[architecture]), predicted["limit"].shape)
@@ -156,8 +165,7 @@ def step_sizes(trajectory: Trajectory) -> pd.DataFrame:
         beta = np.concatenate([line[:, None], beta], axis=1)
         quantities: dict = {name: (beta, limit[:, None]) for name, limit in predicted.items()}
         quantities["residual"] = np.abs(beta @ X[0] - y[0])
-        conditions = [one_point.one_point_condition(tensor, *network.layers(direction)) for direction in directions]
-        quantities["condition"] = np.repeat(np.array(conditions)[:, None], 1 + len(steps), axis=1)
+        quantities["condition"] = np.repeat(_conditions(network, X[0], directions), 1 + len(steps), axis=1)
         axes = {"direction": starts["direction"], "step": np.concatenate([[0.0], steps])}
         tables.append(rows(quantities, axes, network=architecture, scale=starts["scale"]))
     return joined(STEPS, *tables)
@@ -182,18 +190,13 @@ def any_tensor(trajectory: Trajectory) -> pd.DataFrame:
     for architecture in settings["networks"]:
         network = network_of(architecture, X.shape[-1], 2, settings["seed"])
         starts = trajectory.constants[f"initial/{architecture}"]
-        predicted: dict[str, list] = {"parameter": [], "swapped": [], "exchanged": []}
-        for member, directions in enumerate(starts):
-            tensor, layers = network.data_tensor(X[member, 0]), network.layers(directions)
-            label = y[member, 0]
-            for scale in scales:
-                for name, power in (("parameter", 2.0), ("swapped", 1.0)):
-                    limit = one_point.one_point_limit(tensor, label, scale, *layers, power=power)
-                    predicted[name].append(np.concatenate(limit))
-                opposite = one_point.one_point_limit(tensor, -label, scale, *layers)
-                predicted["exchanged"].append(np.concatenate(opposite))
-        states = trajectory.series[architecture]
-        quantities = {name: (states, np.array(limits).reshape(states.shape)) for name, limits in predicted.items()}
+        quantities = {}
+        for name, sign, power in (("parameter", 1, 2.0), ("swapped", 1, 1.0), ("exchanged", -1, 2.0)):
+            limits = [
+                _limits(network, x, sign * label, scales, np.tile(start, (len(scales), 1)), power)
+                for x, label, start in zip(X[:, 0], y[:, 0], starts, strict=True)
+            ]
+            quantities[name] = (trajectory.series[architecture], np.array(limits))
         tables.append(rows(quantities, {"seed": np.arange(len(starts)), "scale": scales}, network=architecture))
     return joined(TENSORS, *tables)
 
@@ -219,24 +222,20 @@ def from_many_directions(trajectory: Trajectory) -> pd.DataFrame:
     for architecture in settings["networks"]:
         network = network_of(architecture, X.shape[-1], 2, settings["seed"])
         states, starts = trajectory.series[architecture], trajectory.constants[f"initial/{architecture}"]
-        largest_remainders = np.empty(states.shape[:-1])
-        second_values = np.empty_like(largest_remainders)
-        for member, (x, label) in enumerate(zip(X[:, 0], y[:, 0], strict=True)):
-            U1, s, U2 = np.linalg.svd(network.data_tensor(x), full_matrices=False)
-            second_values[member] = s[1] / s[0]
-            for place, scale in enumerate(trajectory.time):
-                sigma = np.log(2 * abs(label)) - 2 * np.log(scale)
-                for number, start in enumerate(starts[member]):
-                    v1, v2 = network.layers(start)
-                    pair = v1 @ U1, np.sign(label) * v2 @ U2.T
-                    remainders = one_point.largest_remainders(s, *pair, sigma)
-                    inactive = np.where(s < s[0] * (1 - 1e-9), remainders, 0.0)
-                    largest_remainders[member, place, number] = min(1.0, float(inactive.max()))
+        remainders, second = np.empty(states.shape[:-1]), np.empty(states.shape[:-1])
+        for member, place, number in np.ndindex(remainders.shape):
+            tensor, label = network.data_tensor(X[member, 0]), y[member, 0]
+            sigma = np.log(2 * abs(label)) - 2 * np.log(trajectory.time[place])
+            v1, v2 = network.layers(starts[member, number])
+            s, sums, differences = one_point.transient(tensor, label, v1, v2, sigma)
+            inactive = np.where(s < s[0] * (1 - 1e-9), sums + differences, 0.0)
+            remainders[member, place, number] = min(1.0, float(inactive.max()))
+            second[member, place, number] = s[1] / s[0]
         quantities = {
             "parameter": states,
             "coefficient": network.coefficients(states),
-            "remainder": largest_remainders,
-            "second": second_values,
+            "remainder": remainders,
+            "second": second,
         }
         axes = {"seed": np.arange(len(X)), "scale": trajectory.time, "direction": np.arange(settings["directions"])}
         tables.append(rows(quantities, axes, network=architecture))

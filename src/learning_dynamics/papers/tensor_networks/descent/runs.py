@@ -7,8 +7,9 @@ import numpy as np
 
 from learning_dynamics.dynamics.multilinear_descent import descend
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.squared_flow import Limit, flow_limit
-from learning_dynamics.papers.tensor_networks.starts import given_coefficients, within_condition
+from learning_dynamics.papers.tensor_networks.squared_flow import Limit, flow_limits
+from learning_dynamics.papers.tensor_networks.starts import given_coefficients, undecided, within_condition
+from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
@@ -41,8 +42,7 @@ def descent(
     series: Arrays = {}
     for architecture in networks:
         network = network_of(architecture, X.shape[1], 2, seed)
-        start = given_coefficients(network, architecture, directions, imbalance, seed)
-        initial = np.concatenate([scale * start for scale in scales])
+        initial = given_coefficients(network, architecture, scales, directions, imbalance, seed)
         run = descend(network.data_tensor(X), y, initial, loss=loss, step=step, steps=steps, records=recorded_steps)
         series[architecture] = run.states
     return Trajectory(recorded_steps.astype(float), series, {"X": X, "y": y})
@@ -75,8 +75,7 @@ def step_sizes(
     constants = {"X": X, "y": y}
     for architecture in networks:
         network = network_of(architecture, X.shape[1], 2, seed)
-        start = given_coefficients(network, architecture, directions, imbalance, seed)
-        initial = np.concatenate([scale * start for scale in scales])
+        initial = given_coefficients(network, architecture, scales, directions, imbalance, seed)
         limits = [
             descend(
                 network.data_tensor(X),
@@ -115,21 +114,10 @@ def any_tensor(
     constants = {"X": X, "y": y}
     for architecture in networks:
         network = network_of(architecture, X.shape[-1], 2, seed)
-        starts = np.stack(
-            [
-                within_condition(network.data_tensor(X[member, 0]), rng)
-                for member, rng in enumerate(generators(seed, f"initial_direction.{architecture}", len(X)))
-            ]
-        )
-        series[architecture] = np.stack(
-            [
-                [flow_limit(network, X[member], y[member], scale * start, integration) for scale in scales]
-                for member, start in enumerate(starts)
-            ]
-        )
+        starts = _starts_within_condition(network, X, f"initial_direction.{architecture}", seed)
+        series[architecture] = flow_limits(network, X, y, starts, scales, integration, architecture)
         constants[f"initial/{architecture}"] = starts
-    undecided = np.any([np.isnan(states).any(axis=(1, 2)) for states in series.values()], axis=0)
-    return Trajectory(np.array(scales), series, constants, undecided=undecided)
+    return Trajectory(np.array(scales), series, constants, undecided=undecided(series))
 
 
 def from_many_directions(
@@ -151,29 +139,25 @@ def from_many_directions(
         For each network a series, shape (data sets, scales, directions, parameters), the limits, with the scale in
         place of time, and the constant ``initial/<network>``, the directions.
     """
-    X, y = data["X"], data["y"]
+    X, y = (np.repeat(data[name], directions, axis=0) for name in ("X", "y"))
     series: Arrays = {}
-    constants = {"X": X, "y": y}
+    constants = {name: data[name] for name in ("X", "y")}
     for architecture in networks:
         network = network_of(architecture, X.shape[-1], 2, seed)
-        rngs = generators(seed, f"initial_direction.many.{architecture}", len(X) * directions)
-        starts = np.stack(
-            [within_condition(network.data_tensor(X[index // directions, 0]), rng) for index, rng in enumerate(rngs)]
-        ).reshape(len(X), directions, -1)
-        series[architecture] = np.stack(
-            [
-                [
-                    [
-                        flow_limit(
-                            network, x, label, scale * start, replace(integration, atol=integration.atol * scale)
-                        )
-                        for start in starts[member]
-                    ]
-                    for scale in scales
-                ]
-                for member, (x, label) in enumerate(zip(X, y, strict=True))
-            ]
-        )
-        constants[f"initial/{architecture}"] = starts
-    undecided = np.any([np.isnan(states).any(axis=(1, 2, 3)) for states in series.values()], axis=0)
-    return Trajectory(np.array(scales), series, constants, undecided=undecided)
+        starts = _starts_within_condition(network, X, f"initial_direction.many.{architecture}", seed)
+        limits = [
+            flow_limits(
+                network, X, y, starts, [scale], replace(integration, atol=integration.atol * scale), architecture
+            )
+            for scale in scales
+        ]
+        by_direction = np.concatenate(limits, axis=1).reshape(-1, directions, len(scales), starts.shape[-1])
+        series[architecture] = by_direction.swapaxes(1, 2)
+        constants[f"initial/{architecture}"] = starts.reshape(-1, directions, starts.shape[-1])
+    return Trajectory(np.array(scales), series, constants, undecided=undecided(series))
+
+
+def _starts_within_condition(network: TensorNetwork, X: np.ndarray, label: str, seed: int) -> np.ndarray:
+    """Return directions of two layers that fulfil Theorem 5's condition, one for each point, shape (points, ...)."""
+    rngs = generators(seed, label, len(X))
+    return np.stack([within_condition(network.data_tensor(x), rng) for x, rng in zip(X[:, 0], rngs, strict=True)])

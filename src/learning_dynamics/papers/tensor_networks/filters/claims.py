@@ -1,22 +1,37 @@
 """Classification of one data point by two layers, also with short filters: Theorem 3, Corollary 4."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from learning_dynamics.judging import Checks, Finding, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.tensor_networks.limit_checks import LIMIT_ERROR, falls_like, while_exact
+from learning_dynamics.judging import Check, Checks, Finding, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.tensor_networks.limit_checks import (
+    compared,
+    last_sigma,
+    last_values,
+    limit_error,
+    loss_vanishes,
+)
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw
 
 
-def _values_at(flows: Sequence[Table], quantity: Quantity, end: str, **where: object) -> np.ndarray:
-    """Return a quantity at the last time or the first (``max`` or ``min``), one value a network and data set."""
-    values = []
-    for run in flows:
-        rows = select(run, quantity, **where)
-        values.append(by_draw(rows[rows["sigma"] == rows["sigma"].agg(end)], quantity)[:, 0])
-    return np.concatenate(values)
+def _at_start(flows: Sequence[Table], quantity: Quantity, **where: Any) -> np.ndarray:
+    """Return a quantity that is measured at the first time alone, one value a network and data set."""
+    return np.concatenate([by_draw(run, quantity, **where)[:, 0] for run in flows])
+
+
+def _left_by_transient(name: str, values: np.ndarray, transient: np.ndarray, error: float, resolution: float) -> Check:
+    """Check that no more is left at the last time than a draw's own start and the time allow."""
+    return every_draw(
+        name,
+        values,
+        at_most=transient + error,
+        because="what the draw's own transient leaves, and the integrator's error; undecided where that is "
+        f"above {resolution:g}",
+        undecided=transient > resolution,
+    )
 
 
 @claim(
@@ -36,28 +51,26 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
     seen is undecided. Flows are followed to a $\log\log t$ of {reached:.0f}, as for Theorem 1, with the exponent of
     the loss capped at late times; the loss is judged before.
     """
-    exact = while_exact(flows)
-    error = LIMIT_ERROR * max(settings_of(run)["integration"]["rtol"] for run in flows)
-    transient = _values_at(flows, "largest_gap", "min")
+    error = limit_error(flows)
+    transient = _at_start(flows, "largest_gap")
 
     def judge(predicted: tuple[Quantity, Quantity, float]) -> Checks:
         gap, difference, power = predicted
         norm = {"gap_l1": r"\ell_1", "gap_l2": r"\ell_2"}[gap]
-        yield every_draw(
+        yield _left_by_transient(
             rf"gap to the largest ${norm}$ margin in singular coordinates",
-            np.abs(_values_at(flows, gap, "max")),
-            at_most=transient + error,
-            because="what the draw's own transient leaves, and the integrator's error; undecided where that is "
-            f"above {resolution:g}",
-            undecided=transient > resolution,
+            np.abs(last_values(flows, gap)),
+            transient,
+            error,
+            resolution,
         )
         yield every_draw(
             "distance of one layer's singular coordinates from the other's, with the sign predicted, relative",
-            _values_at(flows, difference, "max"),
+            last_values(flows, difference),
             at_most=error,
             because="the integrator's error: the difference falls while the layers grow like $(\\log t)^{1/2}$",
         )
-        yield falls_like(_values_at(exact, "margin", "max"), exact, slack, power)
+        yield loss_vanishes(flows, slack, power)
 
     return Finding(
         judge,
@@ -68,7 +81,7 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
             "layers alike, whatever the label": ("gap_l1", "unsigned", 1.0),
             "a loss that does not fall": ("gap_l1", "difference", 0.0),
         },
-        facts={"reached": min(float(run["sigma"].max()) for run in flows)},
+        facts={"reached": last_sigma(flows)},
     )
 
 
@@ -88,20 +101,13 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Finding:
     what its own start and the time allow; of the {draws} draws the largest that is allowed is {allowed:.1e} degrees.
     """
     lengths = {"length": [1, 2]}
-    error = np.degrees(LIMIT_ERROR * max(settings_of(run)["integration"]["rtol"] for run in flows))
-    transient = _values_at(flows, "largest_angle", "min", **lengths)
-    rows = [select(run, "condition", **lengths) for run in flows]
-    condition, theorem = (np.concatenate([table[column] for table in rows]) for column in ("value", "predicted"))
+    transient, error = _at_start(flows, "largest_angle", **lengths), np.degrees(limit_error(flows))
+    conditions = [compared(run, "condition", **lengths) for run in flows]
+    condition, theorem = (np.concatenate(column)[:, 0] for column in zip(*conditions, strict=True))
 
     def judge(predicted: Quantity) -> Checks:
-        yield every_draw(
-            "angle to the predicted direction (degrees)",
-            _values_at(flows, predicted, "max", **lengths),
-            at_most=transient + error,
-            because="what the draw's own transient leaves, and the integrator's error; undecided where that is "
-            f"above {degrees:g}",
-            undecided=transient > degrees,
-        )
+        values = last_values(flows, predicted, **lengths)
+        yield _left_by_transient("angle to the predicted direction (degrees)", values, transient, error, degrees)
         yield equal_on_every_draw(
             r"$\lambda$ of the printed conditions and of Theorem 3",
             condition,

@@ -4,17 +4,18 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.architectures import two_layer_networks
+from learning_dynamics.papers.tensor_networks.distances import angle_between
 from learning_dynamics.papers.tensor_networks.filters.theory import (
     filter_condition,
     filtered_direction,
     largest_angle,
     largest_gap,
 )
-from learning_dynamics.papers.tensor_networks.one_point import one_point_condition, remainder_bounds
-from learning_dynamics.papers.tensor_networks.solutions import angle_between, minimum_norm
+from learning_dynamics.papers.tensor_networks.one_point import one_point_condition, transient
+from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, SIGMA
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
+from learning_dynamics.tidy import SEED, Column, columns, joined, rows
 from learning_dynamics.trajectories import Trajectory
 
 DECLARED = (
@@ -22,10 +23,7 @@ DECLARED = (
     Column("network", "str", "architecture, or filter_<k>: convolutional with a first filter of length k", draw=True),
     Column("length", "int", "filter length k, 0 for others"),
     SIGMA,
-    QUANTITY,
-    INDEX,
-    FOLLOWED,
-    PREDICTED,
+    *FOLLOWED,
 )
 
 
@@ -84,44 +82,24 @@ def single_point(trajectory: Trajectory) -> pd.DataFrame:
             x, label, states = X[member, 0], y[member, 0], trajectory.series[name][member]
             labels = {"seed": member, "network": name, "length": length}
             tables.append(rows(_flow_quantities(network, x, label, states[1:]), {"sigma": sigmas[1:]}, **labels))
-            start = {"point": label * x, "spectrum": _spectrum(network, x)}
-            transient = _transient(network, x, label, states[0], sigmas[-1])
-            start["largest_gap"] = np.array([transient[0]])
+            tensor, (v1, v2) = network.data_tensor(x), network.layers(states[0])
+            spectrum = np.linalg.svd(tensor, compute_uv=False)
+            values, sums, differences = transient(tensor, label, v1, v2, sigmas[-1])
+            start: dict = {
+                "point": label * x[None],
+                "spectrum": spectrum[None] / spectrum[0],
+                "largest_gap": [[largest_gap(values, sums, differences)]],
+            }
             if length in (1, 2):
-                start["largest_angle"] = np.array([largest_angle(x, transient[1]) if length == 2 else 0.0])
-                v1, v2 = network.layers(states[0])
-                theorem = length * one_point_condition(network.data_tensor(x), v1, v2)
-                start["condition"] = (np.array([filter_condition(x, v1, v2)]), theorem)
-                ends = _filter_quantities(network, x, label, length, states[-1])
-                tables.append(rows(_with_time_axis(ends), {"sigma": sigmas[-1:]}, **labels))
+                start["largest_angle"] = [[largest_angle(x, sums[-1] + differences[-1]) if length == 2 else 0.0]]
+                start["condition"] = ([[filter_condition(x, v1, v2)]], length * one_point_condition(tensor, v1, v2))
+                ends = _filter_quantities(network, x, label, length, states[-1:])
+                tables.append(rows(ends, {"sigma": sigmas[-1:]}, **labels))
             elif length:
-                beta = network.coefficients(states[-1])
-                tables.append(rows({"direction": beta[None] / np.linalg.norm(beta)}, {"sigma": sigmas[-1:]}, **labels))
-            tables.append(rows(_with_time_axis(start), {"sigma": sigmas[:1]}, **labels))
+                beta = network.coefficients(states[-1:])
+                tables.append(rows({"direction": beta / np.linalg.norm(beta)}, {"sigma": sigmas[-1:]}, **labels))
+            tables.append(rows(start, {"sigma": sigmas[:1]}, **labels))
     return joined(DECLARED, *tables)
-
-
-def _with_time_axis(quantities: dict) -> dict:
-    """Return arrays with an axis of one time in front."""
-    return {
-        name: (np.asarray(value[0])[None], value[1]) if isinstance(value, tuple) else np.asarray(value)[None]
-        for name, value in quantities.items()
-    }
-
-
-def _spectrum(network: TensorNetwork, x: np.ndarray) -> np.ndarray:
-    values = np.linalg.svd(network.data_tensor(x), compute_uv=False)
-    return values / values[0]
-
-
-def _transient(
-    network: TensorNetwork, x: np.ndarray, label: float, start: np.ndarray, sigma: float
-) -> tuple[float, float]:
-    """Return the largest gap that the transient can leave, and the largest remainder of an inactive coordinate."""
-    U1, s, U2 = np.linalg.svd(network.data_tensor(x), full_matrices=False)
-    v1, v2 = network.layers(start)
-    sums, differences = remainder_bounds(s, v1 @ U1, label * v2 @ U2.T, sigma)
-    return largest_gap(s, sums, differences), float(sums[-1] + differences[-1])
 
 
 def _flow_quantities(network: TensorNetwork, x: np.ndarray, label: float, states: np.ndarray) -> dict[str, np.ndarray]:
@@ -144,8 +122,8 @@ def _flow_quantities(network: TensorNetwork, x: np.ndarray, label: float, states
     }
 
 
-def _filter_quantities(network: TensorNetwork, x: np.ndarray, label: float, length: int, state: np.ndarray) -> dict:
-    beta = network.coefficients(state)
+def _filter_quantities(network: TensorNetwork, x: np.ndarray, label: float, length: int, states: np.ndarray) -> dict:
+    beta = network.coefficients(states)
     predicted = filtered_direction(x, label, length)
     shifted = np.roll(x, -1) + np.roll(x, 1)
     other_sign = label * (2 * x - np.sign(x @ np.roll(x, -1)) * shifted)

@@ -2,11 +2,9 @@
 
 from typing import Literal
 
-import numpy as np
-
 from learning_dynamics.papers.tensor_networks.architectures import two_layer_networks
-from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flow
-from learning_dynamics.papers.tensor_networks.starts import zero_last
+from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flows, slowing_times
+from learning_dynamics.papers.tensor_networks.starts import undecided, zero_last
 from learning_dynamics.settings import Count, Natural, Positive, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory
 
@@ -32,13 +30,9 @@ def single_point(
         layers divided by (1 + log(1 + t))^(1/2).
     """
     X, y = data["X"], data["y"]
-    sigmas = np.linspace(0.0, np.sqrt(last), records) ** 2
-    sigmas = np.concatenate([sigmas, last * 2.0 ** np.arange(1, doublings + 1)])
-    series = {}
-    for name, network in two_layer_networks(networks, lengths, X.shape[-1], seed).items():
-        starts = zero_last(network, len(X), seed)
-        series[name] = np.stack(
-            [exponential_flow(network, *point, sigmas, integration) for point in zip(X, y, starts, strict=True)]
-        )
-    undecided = np.any([np.isnan(states).any(axis=(1, 2)) for states in series.values()], axis=0)
-    return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=undecided)
+    sigmas = slowing_times(last, records, doublings)
+    series = {
+        name: exponential_flows(network, X, y, zero_last(network, len(X), seed)[:, None], sigmas, integration, name)
+        for name, network in two_layer_networks(networks, lengths, X.shape[-1], seed).items()
+    }
+    return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=undecided(series))

@@ -51,9 +51,8 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
     well. At margins of three and more large starts are not worse than those of order one, and with a single point
     nothing depends on the scale. Where the last layer does not start at zero the greedy choice is right less often.
     """
-    scales = sorted(select(starts, "optimum")["scale"].unique())
-    small, large = scales[0], scales[-1]
-    depths = sorted(select(starts, "optimum")["depth"].unique())
+    small, large = min(starts["scale"]), max(starts["scale"])
+    depths = np.unique(starts["depth"])
     gains = {depth: _gain(starts, depth, middle, small) for depth in depths}
     falls = gains[depths[0]] - _gain(starts, depths[-1], middle, small, largest=True)
     over_large = np.mean([_gain(starts, depth, middle, large) for depth in depths], axis=0)

@@ -5,13 +5,19 @@ from collections.abc import Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 
 from learning_dynamics.evidence import mean
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
-from learning_dynamics.tidy import Table, by_draw, select
+from learning_dynamics.papers.tensor_networks.drawing import (
+    DOTTED,
+    SCALE,
+    depth_colours,
+    depth_handles,
+    handle,
+    legend_below,
+)
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.tidy import Table, by_draw
 
-DOTTED = (0, (1, 2))
 CHOICES = {"optimum": ("-", "right: greedy choice"), "optimum_l1": ("--", r"right: least weighted $\ell_1$ norm")}
 
 
@@ -26,13 +32,10 @@ def global_optimum_share(starts: Table) -> Drawn:
     the optimum predicted by the greedy choice (solid), and by the least $\ell_1$ norm with the start's blow-up times as
     weights (dashed). Intervals are of means over data sets, by Student's t. Curves are moved a little apart.
     """
-    depths = sorted(select(starts, "optimum")["depth"].unique())
-    scales = np.sort(select(starts, "optimum")["scale"].unique())
-    colours = dict(zip(depths, sequence(len(depths)), strict=True))
+    scales, colours = np.unique(starts["scale"]), depth_colours(starts)
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 3.0))
-    for place, depth in enumerate(depths):
-        at = scales * 1.1 ** (place - (len(depths) - 1) / 2)
-        colour = colours[depth]
+    for place, (depth, colour) in enumerate(colours.items()):
+        at = scales * 1.1 ** (place - (len(colours) - 1) / 2)
         numbers = [by_draw(starts, "optimum", depth=depth, scale=scale) for scale in scales]
         shares = [np.mean(optimum_numbers == 1, axis=1) for optimum_numbers in numbers]
         _draw_means(left, at, shares, colour)
@@ -45,20 +48,15 @@ def global_optimum_share(starts: Table) -> Drawn:
             if choice == "optimum":
                 left.axhline(float(np.mean(predicted == 1)), color=colour, ls=DOTTED, lw=0.9, zorder=0)
     middle.axhline(0.0, color=COLOURS["grey"], lw=0.8, zorder=0)
-    left.set_title("global optimum")
-    middle.set_title(rf"gain over $\alpha = {scales[0]:g}$")
-    right.set_title("predicted optimum")
-    for axis, label in ((left, "share of starts"), (middle, "difference of shares"), (right, "share of starts")):
-        axis.set_ylabel(label)
-    for axis in (left, middle, right):
-        axis.set_xscale("log")
-        axis.set_xlim(scales[0] / 2, scales[-1] * 2)
-        axis.set_xlabel(r"initial scale $\alpha$")
-    handles = [Line2D([], [], color=colours[depth], label=f"$L = {depth}$") for depth in depths]
-    grey = COLOURS["grey"]
-    handles.append(Line2D([], [], ls=DOTTED, color=grey, label="left: greedy choice"))
-    handles += [Line2D([], [], ls=style, color=grey, label=label) for style, label in CHOICES.values()]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+    for axis, title, label in (
+        (left, "global optimum", "share of starts"),
+        (middle, rf"gain over $\alpha = {scales[0]:g}$", "difference of shares"),
+        (right, "predicted optimum", "share of starts"),
+    ):
+        axis.set(title=title, ylabel=label, xlabel=SCALE, xscale="log", xlim=(scales[0] / 2, scales[-1] * 2))
+    handles = [*depth_handles(colours), handle("left: greedy choice", ls=DOTTED)]
+    handles += [handle(label, ls=style) for style, label in CHOICES.values()]
+    legend_below(figure, handles, 3)
     return Drawn(
         figure,
         {"draws": starts["seed"].nunique(), "count": starts["start"].nunique()},

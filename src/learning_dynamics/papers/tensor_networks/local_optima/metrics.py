@@ -10,14 +10,14 @@ from learning_dynamics.papers.tensor_networks.local_optima.theory import (
     greedy_choice,
 )
 from learning_dynamics.papers.tensor_networks.solutions import margin_vertices
-from learning_dynamics.papers.tensor_networks.tables import DEPTH, SCALE
+from learning_dynamics.papers.tensor_networks.tables import DEPTH, SCALE, measured
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
+from learning_dynamics.tidy import SEED, Column, columns, joined, rows
 from learning_dynamics.trajectories import Trajectory
 
 START = Column("start", "int", "which of the starts on a data set, the same at every scale")
-OPTIMAL = Column("value", "float", "measured; empty where a flow is at no local optimum", nullable=True)
-REACHED = (SEED, DEPTH, SCALE, START, QUANTITY, INDEX, OPTIMAL, PREDICTED)
+OPTIMAL = measured("where a flow is at no local optimum")
+REACHED = (SEED, DEPTH, SCALE, START, *OPTIMAL)
 
 
 @columns(*REACHED)

@@ -1,13 +1,13 @@
 """How rounding leaves the matrices that commute with the sensors."""
 
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.lines import Line2D
 
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
-from learning_dynamics.tidy import Table, select
+from learning_dynamics.papers.tensor_networks.drawing import DOTTED, handle, legend_below
+from learning_dynamics.plotting import COLOURS, Drawn, panels
+from learning_dynamics.tidy import Table, select, settings_of
 
-FORMATS = {"single": COLOURS["orange"], "double": COLOURS["blue"], "extended": COLOURS["green"]}
+# each format's colour, and the bits of its significand
+FORMATS = {"single": (COLOURS["orange"], 24), "double": (COLOURS["blue"], 53), "extended": (COLOURS["green"], 64)}
 
 
 def instability(rounding: Table) -> Drawn:
@@ -18,26 +18,22 @@ def instability(rounding: Table) -> Drawn:
     floating-point formats, the sensors formed in each (dots: their unit roundoffs). Near the saddle at zero the part
     grows while the flow leaves it; from a small scale, in any format, it may reach the size of the solution.
     """
-    scales = sorted(rounding["scale"].unique(), reverse=True)
-    formats = [name for name in FORMATS if name in set(rounding["precision"])]
-    figure, axes = plt.subplots(1, len(scales), figsize=(WIDTH, 3.0), sharey=True, squeeze=False)
+    scales = np.unique(rounding["scale"])[::-1]
+    formats = {name: FORMATS[name] for name in FORMATS if name in set(rounding["precision"])}
+    figure, axes = panels(1, len(scales), height=3.0, lettered=False, sharey=True)
     for axis, scale in zip(axes[0], scales, strict=True):
-        for name in formats:
+        for name, (colour, bits) in formats.items():
             rows = select(rounding[rounding["time"] > 0], "off_diagonal", scale=scale, precision=name)
             for _, line in rows.groupby("seed"):
-                axis.semilogy(line["time"], line["value"] / scale, color=FORMATS[name], lw=1.0)
-            roundoff = {"single": 2.0**-24, "double": 2.0**-53, "extended": 2.0**-64}[name]
-            axis.axhline(roundoff, color=FORMATS[name], ls=(0, (1, 2)), lw=0.9)
-        axis.set_title(rf"$\alpha = {scale:g}$")
-        axis.set_xlabel(r"$t\, \alpha^{L - 2}$")
-    axes[0, 0].set_ylabel(r"off the diagonal, relative to $\alpha$")
-    axes[0, 0].set_yticks(10.0 ** np.arange(-20, 4, 4))
-    handles = [Line2D([], [], color=FORMATS[name], label=f"{name} precision") for name in formats]
-    handles.append(Line2D([], [], color=COLOURS["grey"], ls=(0, (1, 2)), lw=0.9, label="unit roundoff"))
-    figure.legend(handles=handles, loc="outside lower center", ncols=4)
+                axis.semilogy(line["time"], line["value"] / scale, color=colour, lw=1.0)
+            axis.axhline(2.0**-bits, color=colour, ls=DOTTED, lw=0.9)
+        axis.set(title=rf"$\alpha = {scale:g}$", xlabel=r"$t\, \alpha^{L - 2}$")
+    axes[0, 0].set(ylabel=r"off the diagonal, relative to $\alpha$", yticks=10.0 ** np.arange(-20, 4, 4))
+    handles = [handle(f"{name} precision", colour) for name, (colour, _) in formats.items()]
+    legend_below(figure, [*handles, handle("unit roundoff", ls=DOTTED, lw=0.9)], 4)
     return Drawn(
         figure,
-        {"draws": rounding["seed"].nunique(), "depth": rounding.attrs["settings"]["depth"]},
+        {"draws": rounding["seed"].nunique(), "depth": settings_of(rounding)["depth"]},
         alt="Two panels of curves on a logarithmic axis that start near the unit roundoff of three formats; from the "
         "smaller scale they rise in parallel by many orders of magnitude.",
     )

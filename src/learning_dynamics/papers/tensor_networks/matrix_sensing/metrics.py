@@ -5,15 +5,15 @@ import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.norm_like import norm_like_minimiser
 from learning_dynamics.papers.tensor_networks.solutions import minimum_matrix_norm
-from learning_dynamics.papers.tensor_networks.tables import DEPTH, SCALE
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE, Column, columns, joined, rows
+from learning_dynamics.papers.tensor_networks.tables import DEPTH, MEASURED, SCALE, measured
+from learning_dynamics.tidy import SEED, Column, columns, joined, rows
 from learning_dynamics.trajectories import Trajectory
 
-CONVERGED = Column("value", "float", "measured; empty where the flow did not converge", nullable=True)
-LIMITS = (SEED, DEPTH, SCALE, QUANTITY, INDEX, CONVERGED, PREDICTED)
+CONVERGED = measured("where the flow did not converge")
+LIMITS = (SEED, DEPTH, SCALE, *CONVERGED)
 TIME = Column("time", "float", "gradient-flow time, in units of alpha^(2 - L)")
 PRECISION = Column("precision", "str", "floating-point format", draw=True)
-GROWTH = (SEED, PRECISION, SCALE, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
+GROWTH = (SEED, PRECISION, SCALE, TIME, *MEASURED)
 
 
 @columns(*LIMITS)

@@ -1,15 +1,15 @@
 """Deep matrix sensing with commuting sensors: limits in two bases, and how rounding grows (Corollary 7)."""
 
 import functools
-from collections.abc import Iterable
-from typing import Any, Literal
+import itertools
+from typing import Literal
 
 import numpy as np
 from scipy.integrate import DOP853
 
-from learning_dynamics.dynamics.gradient_flow import integrate
 from learning_dynamics.errors import DivergenceError
-from learning_dynamics.papers.tensor_networks.squared_flow import Limit
+from learning_dynamics.papers.tensor_networks.squared_flow import Limit, limit_of
+from learning_dynamics.papers.tensor_networks.starts import undecided
 from learning_dynamics.progress import progress
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.trajectories import Arrays, Trajectory
@@ -45,13 +45,12 @@ def matrix_sensing(
         for member in progress(range(len(Q)), f"depth {depth}"):
             sensors = np.stack([np.diag(row) for row in values[member]]) if basis == "eigen" else A[member]
             for index, scale in enumerate(scales):
-                start = np.concatenate([scale * np.eye(size)[None]] * (depth - 1) + [np.zeros((1, size, size))])
+                start = np.zeros((depth, size, size))
+                start[:-1] = scale * np.eye(size)
                 product = _sensing_limit(sensors, y[member], start, integration)
-                in_eigenbasis = product if basis == "eigen" else Q[member].T @ product @ Q[member]
-                products[member, index] = in_eigenbasis
+                products[member, index] = product if basis == "eigen" else Q[member].T @ product @ Q[member]
         series[f"product_{depth}"] = products
-    undecided = np.any([np.isnan(products).any(axis=(1, 2, 3)) for products in series.values()], axis=0)
-    return Trajectory(np.array(scales), series, dict(data), undecided=undecided)
+    return Trajectory(np.array(scales), series, dict(data), undecided=undecided(series))
 
 
 def rounding(
@@ -92,25 +91,17 @@ def rounding(
     return Trajectory(fractions * horizon, series, {})
 
 
-def _product(layers: Iterable[np.ndarray]) -> np.ndarray:
-    return functools.reduce(np.matmul, layers)
-
-
 def _pushes(layers: np.ndarray, sensors: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the layers' velocities, shape (depth, ..., size, size), and y - <A, W_1 ... W_L>, shape (..., samples)."""
-    before: list[Any] = [None]
-    after: list[Any] = [None]
-    for layer in layers[:-1]:
-        before.append(layer if before[-1] is None else before[-1] @ layer)
-    for layer in layers[:0:-1]:
-        after.insert(0, layer if after[0] is None else layer @ after[0])
-    product = layers[0] @ after[0] if after[0] is not None else layers[0]
+    before = list(itertools.accumulate(layers[:-1], np.matmul))  # W_1, W_1 W_2, ...
+    after = list(itertools.accumulate(layers[:0:-1], lambda product, layer: layer @ product))[::-1]  # ..., W_L
+    product = layers[0] @ after[0] if after else layers[0]
     residual = labels - (sensors * product[..., None, :, :]).sum(axis=(-2, -1))
     push = (residual[..., None, None] * sensors).sum(axis=-3)
     velocities = np.empty_like(layers)
-    for index, (left, right) in enumerate(zip(before, after, strict=True)):
-        velocity = push if left is None else left.mT @ push
-        velocities[index] = velocity if right is None else velocity @ right.mT
+    for index in range(len(layers)):
+        velocity = before[index - 1].mT @ push if index else push
+        velocities[index] = velocity @ after[index].mT if index < len(after) else velocity
     return velocities, residual
 
 
@@ -120,30 +111,17 @@ def _sensing_limit(sensors: np.ndarray, labels: np.ndarray, start: np.ndarray, i
     def field(_time: float, state: np.ndarray) -> np.ndarray:
         return _pushes(state.reshape(start.shape), sensors, labels)[0].ravel()
 
-    def converged(state: np.ndarray) -> bool:
-        residual = _pushes(state.reshape(start.shape), sensors, labels)[1]
-        return bool(np.max(np.abs(residual)) <= integration.residual * np.max(np.abs(labels)))
+    def residuals(state: np.ndarray) -> np.ndarray:
+        return _pushes(state.reshape(start.shape), sensors, labels)[1]
 
-    try:
-        final = integrate(
-            field,
-            start.ravel(),
-            np.zeros(1),
-            rtol=integration.rtol,
-            atol=integration.atol,
-            method="LSODA",
-            until=converged,
-            last_time=1e30,
-        ).final_state
-    except DivergenceError:
-        return np.full(start.shape[1:], np.nan)
-    return _product(final.reshape(start.shape))
+    final = limit_of(field, residuals, labels, start.ravel(), integration)
+    return functools.reduce(np.matmul, final.reshape(start.shape))
 
 
 def _orthonormal(Q: np.ndarray) -> np.ndarray:
     """Return matrices that are orthonormal to extended precision, from such to double precision."""
     Q = Q.astype(np.longdouble)
-    return Q @ (3 * np.eye(Q.shape[-1]) - np.swapaxes(Q, -1, -2) @ Q) / 2
+    return Q @ (3 * np.eye(Q.shape[-1]) - Q.mT @ Q) / 2
 
 
 def _off_diagonal_growth(
@@ -155,8 +133,7 @@ def _off_diagonal_growth(
     """
     # sensors given in double precision commute to that precision only: they are formed anew
     Q = _orthonormal(data["Q"])
-    Q_transposed = np.swapaxes(Q, -1, -2)[:, None]
-    sensors = ((Q[:, None] * data["X"][:, :, None].astype(np.longdouble)) @ Q_transposed).astype(dtype)
+    sensors = ((Q[:, None] * data["X"][:, :, None].astype(np.longdouble)) @ Q.mT[:, None]).astype(dtype)
     labels: np.ndarray = data["y"].astype(dtype)
     members, size = len(Q), Q.shape[-1]
     state: np.ndarray = np.zeros((depth, members, size, size), dtype=dtype)
@@ -172,7 +149,7 @@ def _off_diagonal_growth(
 
     for _ in range(MOST_STEPS):
         while index < len(times) and time >= times[index] * (1 - 1e-12):
-            in_eigenbasis = np.swapaxes(Q, -1, -2) @ state.astype(np.longdouble) @ Q
+            in_eigenbasis = Q.mT @ state.astype(np.longdouble) @ Q
             off_diagonal[:, index] = np.abs(in_eigenbasis * (1 - np.eye(size))).max(axis=(0, 2, 3))
             loss[:, index] = 0.5 * np.sum(_pushes(state, sensors, labels)[1].astype(float) ** 2, axis=-1)
             index += 1

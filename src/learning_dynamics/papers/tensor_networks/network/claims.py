@@ -4,7 +4,7 @@ import numpy as np
 
 from learning_dynamics.judging import Checks, Finding, claim, every_draw
 from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
-from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
 
 
 @claim(
@@ -23,10 +23,12 @@ def tensor_formulation(outputs: Table) -> Finding:
     nothing changes. Where they are predicted to agree the largest difference is {value:.1e}; with sigmoid or softplus
     and three or more layers it is at least {apart:.1g}.
     """
-    tensor, layered = (by_draw(outputs, "output", column=column)[:, 0] for column in ("value", "predicted"))
-    names, depths = (by_draw(outputs, "output", column=column)[:, 0] for column in ("network", "depth"))
+    tensor, layered, names, depths, activations = (
+        by_draw(outputs, "output", column=column)[:, 0]
+        for column in ("value", "predicted", "network", "depth", "activation")
+    )
     zero = by_draw(outputs, "at_zero")[:, 0] == 0
-    blocks = np.isin(names, ["diagonal", "fully_connected"]) & (depths > 2)
+    blocks = np.isin(names, ["diagonal", "fully_connected"])
     # where ReLU leaves nothing, both outputs are zero
     difference = np.abs(tensor - layered) / np.maximum(np.maximum(np.abs(tensor), np.abs(layered)), 1e-300)
 
@@ -50,12 +52,12 @@ def tensor_formulation(outputs: Table) -> Finding:
         np.ones_like(zero),
         rivals={
             r"$\phi(0) = 0$ is needed by every architecture": zero | (depths == 2),
-            r"$\phi(0) = 0$ is needed with two layers too": zero | ~np.isin(names, ["diagonal", "fully_connected"]),
-            "only linear networks agree": by_draw(outputs, "output", column="activation")[:, 0] == "identity",
+            r"$\phi(0) = 0$ is needed with two layers too": zero | ~blocks,
+            "only linear networks agree": activations == "identity",
         },
-        corrected=zero | ~blocks,
+        corrected=zero | ~blocks | (depths == 2),
         reason="zeros of the data tensor become the activation's value at zero",
-        facts={"apart": float(difference[blocks & ~zero].min())},
+        facts={"apart": float(difference[blocks & (depths > 2) & ~zero].min())},
         scaled=lambda prediction, _factor: prediction,
     )
 
@@ -98,5 +100,4 @@ def _conservation_finding(flow: Table, selection: dict, rival: str) -> Finding:
             predicted=0.0,
         )
 
-    select(flow, "drift", **selection)
     return Finding(judge, "drift", rivals={rival: "other"}, facts={"moved": float(np.median(loss[:, -1] / loss[:, 0]))})

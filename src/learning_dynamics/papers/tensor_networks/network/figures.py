@@ -45,9 +45,7 @@ def fig2(contraction: Table) -> Drawn:
         for sign, place in zip((r"$\circ$", "$=$"), (0.5 * (COLUMNS[0] + COLUMNS[1]) + 0.7, 9.4), strict=True):
             axis.text(place, middle, sign, ha="center", va="center", fontsize=14)
         top = middle - len(tensor) / 2 - 0.6
-    axis.set_xlim(0.3, 14.2)
-    axis.set_ylim(top, 0.0)
-    axis.set_aspect("equal")
+    axis.set(xlim=(0.3, 14.2), ylim=(top, 0.0), aspect="equal")
     axis.set_axis_off()
     figure.colorbar(
         ScalarMappable(Normalize(-1, 1), "RdBu_r"),
@@ -70,9 +68,9 @@ def _vector_names(count: int) -> str:
 
 
 def _array(rows: Table) -> np.ndarray:
-    shape = tuple(int(rows[f"axis_{number}"].max()) + 1 for number in (1, 2, 3))
-    array = np.zeros(shape)
-    array[rows["axis_1"], rows["axis_2"], rows["axis_3"]] = rows["value"]
+    indices = tuple(rows[f"axis_{number}"] for number in (1, 2, 3))
+    array = np.zeros([index.max() + 1 for index in indices])
+    array[indices] = rows["value"]
     return np.squeeze(array)
 
 
@@ -85,8 +83,7 @@ def _draw_array(axis: Axes, array: np.ndarray, across: float, middle: float) -> 
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], dtype=float)
     back = BEHIND * (slices - 1)
     for k in reversed(range(slices)):
-        for i in range(rows):
-            for j in range(columns):
-                corner = np.array([across - columns / 2 + j, middle + rows / 2 - i - 1]) + BEHIND * k
-                axis.add_patch(Polygon(corner + square, fc=colours(norm(cube[i, j, k])), ec="white", lw=0.8))
+        for i, j in np.ndindex(rows, columns):
+            corner = np.array([across - columns / 2 + j, middle + rows / 2 - i - 1]) + BEHIND * k
+            axis.add_patch(Polygon(corner + square, fc=colours(norm(cube[i, j, k])), ec="white", lw=0.8))
     return middle + rows / 2 + back

@@ -7,9 +7,9 @@ import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.network.models import ACTIVATIONS
-from learning_dynamics.papers.tensor_networks.tables import DEPTH, NETWORK
+from learning_dynamics.papers.tensor_networks.tables import DEPTH, MEASURED, NETWORK
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, joined, rows
+from learning_dynamics.tidy import SEED, TIME, Column, columns, joined, rows
 from learning_dynamics.trajectories import Trajectory
 
 ARRAYS = (
@@ -24,12 +24,9 @@ FORWARD = (
     NETWORK,
     Column("activation", "str", "entry by entry, after each layer but the last", draw=True),
     DEPTH,
-    QUANTITY,
-    INDEX,
-    VALUE,
-    PREDICTED,
+    *MEASURED,
 )
-FLOW = (SEED, NETWORK, DEPTH, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
+FLOW = (SEED, NETWORK, DEPTH, TIME, *MEASURED)
 
 
 @columns(*ARRAYS)
@@ -122,12 +119,12 @@ def _gram_differences(network: TensorNetwork, states: np.ndarray) -> tuple[np.nd
     *flat, last = network.layers(states)
     lead = states.shape[:-1]
     # columns come first in a state: read as rows, each matrix is its transpose
-    matrices = [np.swapaxes(layer.reshape(*lead, last.shape[-1], -1), -1, -2) for layer in flat] + [last[..., None]]
-    invariants = [np.swapaxes(W, -1, -2) @ W - V @ np.swapaxes(V, -1, -2) for W, V in pairwise(matrices)]
-    comparisons = [W @ np.swapaxes(W, -1, -2) - V @ np.swapaxes(V, -1, -2) for W, V in pairwise(matrices)]
-    size = np.max([np.abs(np.swapaxes(W, -1, -2) @ W).max(axis=(-2, -1)) for W in matrices], axis=0)
-    return (
-        np.concatenate([difference.reshape(*lead, -1) for difference in invariants], axis=-1),
-        np.concatenate([difference.reshape(*lead, -1) for difference in comparisons], axis=-1),
-        size,
+    matrices = [layer.reshape(*lead, last.shape[-1], -1).mT for layer in flat] + [last[..., None]]
+    invariants = [W.mT @ W - V @ V.mT for W, V in pairwise(matrices)]
+    comparisons = [W @ W.mT - V @ V.mT for W, V in pairwise(matrices)]
+    size = np.max([np.abs(W.mT @ W).max(axis=(-2, -1)) for W in matrices], axis=0)
+    entries = (
+        np.concatenate([difference.reshape(*lead, -1) for difference in differences], axis=-1)
+        for differences in (invariants, comparisons)
     )
+    return *entries, size

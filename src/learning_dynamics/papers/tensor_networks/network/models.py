@@ -26,9 +26,10 @@ def layer_by_layer(architecture: str, x: np.ndarray, layers: Sequence[np.ndarray
     *hidden, last = layers
     for layer in hidden:
         if architecture == "diagonal":
-            x = activation(x * layer)
+            x = x * layer
         elif architecture == "fully_connected":
-            x = activation(x @ layer.reshape(len(x), -1, order="F"))
+            x = x @ layer.reshape(len(x), -1, order="F")
         else:
-            x = activation(sum(weight * np.roll(x, -shift) for shift, weight in enumerate(layer)))
+            x = np.sum([weight * np.roll(x, -shift) for shift, weight in enumerate(layer)], axis=0)
+        x = activation(x)
     return float(x @ last)

@@ -4,10 +4,10 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.dynamics.gradient_flow import Span, integrate
+from learning_dynamics.dynamics.gradient_flow import Span
 from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.network.models import ACTIVATIONS, contracted, layer_by_layer
-from learning_dynamics.papers.tensor_networks.squared_flow import squared_loss_field
+from learning_dynamics.papers.tensor_networks.squared_flow import flow_states
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Natural, Positive, Seed
@@ -90,16 +90,11 @@ def flow(
         for depth in depths:
             network = network_of(architecture, X.shape[-1], depth, seed)
             rngs = generators(seed, "initial_direction.gaussian", len(X))
+            starts = [scale * rng.standard_normal(sum(network.lengths)) for rng in rngs]
             series[f"{architecture}_{depth}"] = np.stack(
                 [
-                    integrate(
-                        squared_loss_field(network.data_tensor(X[member]), y[member], network),
-                        scale * rng.standard_normal(sum(network.lengths)),
-                        integration.times,
-                        rtol=integration.rtol,
-                        atol=integration.atol,
-                    ).states
-                    for member, rng in enumerate(rngs)
+                    flow_states(network, *data_set, integration.times, integration)
+                    for data_set in zip(X, y, starts, strict=True)
                 ]
             )
     return Trajectory(integration.times, series, {"X": X, "y": y})

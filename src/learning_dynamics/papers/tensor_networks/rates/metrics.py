@@ -4,13 +4,9 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.rates.theory import (
-    decomposable_constant,
-    matrix_constant,
-    one_point_constant,
-)
+from learning_dynamics.papers.tensor_networks.rates.theory import decomposable_constant, one_point_constant
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, FOLLOWED, NETWORK, SCALE
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, Column, columns, joined, rows
+from learning_dynamics.tidy import SEED, Column, columns, joined, rows
 from learning_dynamics.trajectories import Trajectory
 
 EXPONENTIAL = (
@@ -19,10 +15,7 @@ EXPONENTIAL = (
     DEPTH,
     Column("start_margin", "float", "least margin at the start", draw=True),
     Column("log_time", "float", "log(1 + t)"),
-    QUANTITY,
-    INDEX,
-    FOLLOWED,
-    PREDICTED,
+    *FOLLOWED,
 )
 SQUARED = (
     SEED,
@@ -30,10 +23,7 @@ SQUARED = (
     DEPTH,
     SCALE,
     Column("time", "float", "gradient-flow time, in units of the bound's time constant"),
-    QUANTITY,
-    INDEX,
-    FOLLOWED,
-    PREDICTED,
+    *FOLLOWED,
 )
 LOWEST = 1e-14  # of the loss at the start: below, rounding of the residuals shows
 
@@ -70,8 +60,9 @@ def exponential_loss(trajectory: Trajectory) -> pd.DataFrame:
             constant = decomposable_constant(network, 1.0, settings["imbalance"]) * width[seeds] ** 2
             once = {"constant": constant[:, None]}
             if depth == 2 and X.shape[1] == 1:
-                points = [one_point_constant(network, X[seed, 0], 1.0, settings["imbalance"]) for seed in seeds]
-                once["constant_one"] = np.array(points)[:, None]
+                once["constant_one"] = np.array(
+                    [[one_point_constant(network, x, 1.0, settings["imbalance"])] for x in X[seeds, 0]]
+                )
             tables.append(rows(once, {"seed": seeds, "log_time": log_time[:1]}, **labels))
     return joined(EXPONENTIAL, *tables)
 
@@ -102,15 +93,8 @@ def squared_loss(trajectory: Trajectory) -> pd.DataFrame:
             quantities = {"speed": np.swapaxes(speed, 1, 2)}
             if depth == 2 and X.shape[1] == 1 and architecture != "fully_connected":
                 network = network_of(architecture, X.shape[-1], depth, settings["seed"])
-                assert network.S is not None
-                smallest = np.linalg.svd(network.S, compute_uv=False)[-1]
-                units = [
-                    matrix_constant(2, 1.0, 1.0)
-                    * smallest**2
-                    * (x[0] @ x[0])
-                    / one_point_constant(network, x[0], 1.0, 1.0)
-                    for x in X
-                ]
+                constant = decomposable_constant(network, 1.0, 1.0)
+                units = [constant * (x @ x) / one_point_constant(network, x, 1.0, 1.0) for x in X[:, 0]]
                 quantities["speed_one"] = quantities["speed"] * np.array(units)[:, None, None]
             axes = {"seed": np.arange(len(X)), "scale": np.array(settings["scales"], dtype=float), "time": times}
             tables.append(rows(quantities, axes, network=architecture, depth=depth))

@@ -4,13 +4,13 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.dynamics.gradient_flow import Span, Tolerances, integrate
+from learning_dynamics.dynamics.gradient_flow import Span, Tolerances
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flow
-from learning_dynamics.papers.tensor_networks.rates.theory import matrix_constant
+from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flows
+from learning_dynamics.papers.tensor_networks.rates.theory import decomposable_constant, matrix_constant
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
-from learning_dynamics.papers.tensor_networks.squared_flow import squared_loss_field
-from learning_dynamics.papers.tensor_networks.starts import factors
+from learning_dynamics.papers.tensor_networks.squared_flow import flow_states
+from learning_dynamics.papers.tensor_networks.starts import factors, undecided
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.settings import Count, Positive, Real, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory
@@ -41,27 +41,17 @@ def exponential_loss(
     # the exponent is changed by at most exp(last) / sharpness of itself
     sharpness = 1e3 * float(np.exp(last)) / integration.rtol**0.25
     exact = Accuracy(rtol=integration.rtol, atol=integration.atol, sharpness=sharpness)
-    best = [minimum_norm(X[member], y[member], "l2", classification=True) for member in range(len(X))]
+    best = np.array([minimum_norm(*data_set, "l2", classification=True) for data_set in zip(X, y, strict=True)])
     series: Arrays = {}
     for architecture in networks:
         for depth in depths:
             network = network_of(architecture, X.shape[-1], depth, seed)
-            series[f"{architecture}_{depth}"] = np.stack(
-                [
-                    exponential_flow(
-                        network,
-                        X[member],
-                        y[member],
-                        factors(architecture, margin * best[member], imbalance, depth),
-                        sigmas,
-                        exact,
-                    )
-                    for member in range(len(X))
-                    for margin in margins
-                ]
+            starts = np.array(
+                [[factors(architecture, margin * beta, imbalance, depth) for margin in margins] for beta in best]
             )
-    undecided = np.any([np.isnan(states).any(axis=(1, 2)) for states in series.values()], axis=0)
-    return Trajectory(sigmas, series, {"X": X, "y": y, "best": np.array(best)}, undecided=undecided)
+            label = f"{architecture}, {depth} layers"
+            series[f"{architecture}_{depth}"] = exponential_flows(network, X, y, starts, sigmas, exact, label)
+    return Trajectory(sigmas, series, {"X": X, "y": y, "best": best}, undecided=undecided(series))
 
 
 def squared_loss(
@@ -109,18 +99,10 @@ def _residuals(
     inputs, depth = X.shape[1], network.depth
     if architecture == "fully_connected":
         start = np.concatenate([np.eye(inputs).ravel()] * (depth - 1) + [np.zeros(inputs)])
-        smallest = 1.0
+        constant = matrix_constant(depth, scale, 1.0)
     else:
         start = factors(architecture, np.zeros(inputs), 1.0, depth)
-        assert network.S is not None
-        smallest = float(np.linalg.svd(network.S, compute_uv=False)[-1])
-    rate = 2 * matrix_constant(depth, scale, 1.0) * smallest**2 * float(np.linalg.svd(X, compute_uv=False)[-1]) ** 2
-    tensors = network.data_tensor(X)
-    states = integrate(
-        squared_loss_field(tensors, y, network),
-        scale * start,
-        integration.times / rate,
-        rtol=integration.rtol,
-        atol=integration.atol,
-    ).states
+        constant = decomposable_constant(network, scale, 1.0)
+    rate = 2 * constant * float(np.linalg.svd(X, compute_uv=False)[-1]) ** 2
+    states = flow_states(network, X, y, scale * start, integration.times / rate, integration)
     return network.coefficients(states) @ X.T - y

@@ -9,7 +9,7 @@ def decomposable_constant(network: TensorNetwork, scale: float, imbalance: float
     """Return alpha^(2L-2) lambda^(L-1) s_min(S)^2, by which the gradient's square exceeds |X^T r|^2."""
     assert network.S is not None
     smallest = np.linalg.svd(network.S, compute_uv=False)[-1]
-    return float(scale ** (2 * network.depth - 2) * imbalance ** (network.depth - 1) * smallest**2)
+    return float(matrix_constant(network.depth, scale, imbalance) * smallest**2)
 
 
 def one_point_constant(network: TensorNetwork, x: np.ndarray, scale: float, imbalance: float) -> float:

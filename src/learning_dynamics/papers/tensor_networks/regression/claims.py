@@ -6,48 +6,22 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.judging import Checks, Finding, Untested, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.tensor_networks.limit_checks import LIMIT_ERROR
+from learning_dynamics.papers.tensor_networks.limit_checks import compared, limit_finding, relative_distances
 from learning_dynamics.papers.tensor_networks.regression.theory import SMALL, SMALL_DEEP
 from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
 
 
-def _limit_finding(
-    flows: Sequence[Table], printed: Quantity, corrected: Quantity | None = None, **options: Any
-) -> Finding:
-    """Return the finding that every flow's limit is the one that a quantity of the tables predicts."""
-    measured = _all_flows(flows, "coefficient", "value")
-    tolerance = LIMIT_ERROR * max(settings_of(table)["integration"]["rtol"] for table in flows)
-
-    def judge(predicted: np.ndarray) -> Checks:
-        yield equal_on_every_draw(
-            "error of the flow's limit, relative to the largest coefficient",
-            measured,
-            predicted,
-            tolerance=tolerance,
-            because="the integrator's tolerance, step by step",
-        )
-
-    return Finding(
-        judge,
-        _all_flows(flows, printed, "predicted"),
-        rivals={
-            "the minimiser for one more layer": _all_flows(flows, "other_depth", "predicted"),
-            r"the minimiser for $2 \alpha$": _all_flows(flows, "other_scale", "predicted"),
-            r"the least $\ell_1$ norm": _all_flows(flows, "plain_l1", "predicted"),
-            r"the least $\ell_2$ norm": _all_flows(flows, "plain_l2", "predicted"),
-        },
-        corrected=None if corrected is None else _all_flows(flows, corrected, "predicted"),
+def _limit_finding(flows: Sequence[Table], printed: Quantity, **options: Any) -> Finding:
+    return limit_finding(
+        flows,
+        "error of the flow's limit, relative to the largest coefficient",
+        "coefficient",
+        printed,
+        {r"the least $\ell_1$ norm": "plain_l1", r"the least $\ell_2$ norm": "plain_l2"},
         **options,
     )
-
-
-def _all_flows(flows: Sequence[Table], quantity: Quantity, column: str) -> np.ndarray:
-    """Return a quantity of every flow, one row a draw, padded with zeros to the most coefficients."""
-    arrays = [by_draw(table, quantity, column=column) for table in flows]
-    width = max(array.shape[1] for array in arrays)
-    return np.concatenate([np.pad(array, ((0, 0), (0, width - array.shape[1]))) for array in arrays])
 
 
 @claim(
@@ -119,27 +93,20 @@ def remark_4(ends: Table, *, ratio: Positive) -> Finding:
     """
     scales = sorted(select(ends, "coefficient")["scale"].unique())
     small, large = scales[0], scales[-1]
-
-    def distance(quantity: Quantity, scale: float, **where: Any) -> np.ndarray:
-        value, predicted = (by_draw(ends, quantity, column=c, scale=scale, **where) for c in ("value", "predicted"))
-        return np.linalg.norm(value - predicted, axis=1) / np.linalg.norm(predicted, axis=1)
-
-    depths = sorted(select(ends, "coefficient")["depth"].unique())
-    deep = {"depth": [depth for depth in depths if depth > 2]}
-
-    power, theory = (by_draw(ends, "vanishing", column=c)[:, 0] for c in ("value", "predicted"))
+    deep = {"depth": [depth for depth in ends["depth"].unique() if depth > 2]}
+    power, theory = (column[:, 0] for column in compared(ends, "vanishing"))
 
     def judge(predicted: tuple[Quantity, Quantity, np.ndarray]) -> Checks:
         low, high, shallow = predicted
         yield every_draw(
             "largest scale: relative distance from the least weighted $\\ell_2$ norm",
-            distance(high, large),
+            relative_distances(ends, high, scale=large),
             at_most=1e3 / large**4,
             because=r"the next term of $Q$ is smaller by $(\rho_j / (\alpha |\bar\eta_j|)^L)^2$",
         )
         yield every_draw(
             f"three layers and more, minimiser at {SMALL_DEEP:g}: distance from the least weighted $\\ell_1$ norm",
-            distance(f"small_{low}", SMALL_DEEP, **deep),
+            relative_distances(ends, f"small_{low}", scale=SMALL_DEEP, **deep),
             at_most=ratio,
             because=r"chosen: it falls like $\alpha^{L-2}$ or faster, from constants that ties make large",
         )
@@ -152,7 +119,7 @@ def remark_4(ends: Table, *, ratio: Positive) -> Finding:
             because=r"ten times $\max_\delta \delta \alpha^\delta$: what a power larger by $\delta$ changes",
         )
 
-    falls = distance("weighted_l1", scales[1], **deep) / np.maximum(distance("weighted_l1", small, **deep), 1e-300)
+    before, after = (relative_distances(ends, "weighted_l1", scale=scale, **deep) for scale in (scales[1], small))
     return Finding(
         judge,
         ("weighted_l1", "weighted_l2", theory),
@@ -164,8 +131,8 @@ def remark_4(ends: Table, *, ratio: Positive) -> Finding:
             r"with two layers, entries that vanish like $\alpha^2$": ("weighted_l1", "weighted_l2", 0 * theory + 2),
         },
         facts={
-            "fall": float(np.median(falls)),
-            "two": float(distance("weighted_l1", small, depth=2).max()),
+            "fall": float(np.median(before / np.maximum(after, 1e-300))),
+            "two": float(relative_distances(ends, "weighted_l1", scale=small, depth=2).max()),
             "coarse": SMALL[0],
             "fine": SMALL[-1],
             "slowest": float(np.min(power)),
@@ -248,39 +215,29 @@ def lemma_5_1(functions: Table) -> Finding:
     bound agrees to {value:.1e}.
     """
     tolerance = FLOW_ERROR * settings_of(functions)["integration"]["rtol"]
-    draw = draw_columns(functions)
-    reached = select(functions, "reached").sort_values(draw)
-    h = select(functions, "h")
-    falls = [(rows.sort_values("time")["value"].diff().dropna() <= 0).sum() for _, rows in h.groupby(draw)]
+    reached, exact = (column[:, 0] for column in compared(functions, "reached"))
+    sign = by_draw(functions, "reached", column="sign")[:, 0]
 
     def judge(predicted: np.ndarray) -> Checks:
         yield equal_on_every_draw(
             "time at which $|q_L|$ passes the bound, relative error",
-            reached["value"].to_numpy(),
+            reached,
             predicted,
             tolerance=tolerance,
             because="the integrator's tolerance, amplified at most a hundredfold",
         )
         yield equal_on_every_draw(
             "time at which $h_L$, forward and backward, takes a value, against its odd closed form",
-            by_draw(functions, "time_of_h"),
-            by_draw(functions, "time_of_h", column="predicted"),
+            *compared(functions, "time_of_h"),
             tolerance=tolerance,
             because="as above",
         )
         yield every_draw(
             "recorded times at which $h_L$ is not above the one before",
-            np.array(falls, dtype=float),
+            (np.diff(by_draw(functions.sort_values("time"), "h")) <= 0).sum(axis=1),
             at_most=0.0,
             because="strictly increasing",
         )
 
-    exact = reached["predicted"].to_numpy()
-    return Finding(
-        judge,
-        exact,
-        rivals={
-            r"$\operatorname{arcsinh}$ at every depth, as at depth two": reached["sign"].to_numpy()
-            * np.arcsinh(settings_of(functions)["last"])
-        },
-    )
+    arcsinh = sign * np.arcsinh(settings_of(functions)["last"])
+    return Finding(judge, exact, rivals={r"$\operatorname{arcsinh}$ at every depth, as at depth two": arcsinh})

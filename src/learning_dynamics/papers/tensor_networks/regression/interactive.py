@@ -1,5 +1,7 @@
 """Where a diagonal network goes, by its start and its depth."""
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -34,24 +36,14 @@ def depth(flow: Table, descent: Table) -> Interactive:
     paths, gaps = [], []
     for number, name in names.items():
         for scale, exponent in zip(grid, exponents, strict=True):
-            path = _path(point, scale, number)
-            paths.append(
-                {
-                    "exponent": exponent,
-                    "depth": name,
-                    "x": path[:, 0].round(4).tolist(),
-                    "y": path[:, 1].round(4).tolist(),
-                }
-            )
+            x, y = _path(point, scale, number).T.round(4).tolist()
+            paths.append({"exponent": exponent, "depth": name, "x": x, "y": y})
         for table in (flow, descent):
             for scale, rows in select(table, "coefficient", seed=0, depth=number).groupby("scale"):
                 gaps.append(np.abs(_path(point, float(scale), number)[-1] - rows.sort_values("index")["value"]).max())
     marks = pd.concat([_ends(table, method, names) for table, method in ((flow, "flow"), (descent, "descent"))])
     minima = _minima_line(point, l1_point, l2_point)
-    stars = [
-        {"x": float(x), "y": float(y), "name": f"least {norm} norm"}
-        for (x, y), norm in ((l1_point, "ℓ₁"), (l2_point, "ℓ₂"))
-    ]
+    stars = [_place(place) | {"name": f"least {norm} norm"} for place, norm in ((l1_point, "ℓ₁"), (l2_point, "ℓ₂"))]
     corners = np.array([[0.0, 0.0], *([end["x"], end["y"]] for end in minima)])
     low, high = corners.min(axis=0), corners.max(axis=0)
     margin = 0.06 * (high - low)
@@ -68,33 +60,27 @@ def depth(flow: Table, descent: Table) -> Interactive:
     ]
     colour = alt.Color("depth:N", scale=colours(dict(zip(names.values(), TINTS, strict=False))))
     alpha = slider("alpha", f"initial scale {italic('α')}", exponents.tolist(), -0.5)
-    layers = choice("layers", "depth", ["all", *names.values()], ["all", *names.values()], "all")
+    options = ["all", *names.values()]
+    layers = choice("layers", "depth", options, options, "all")
     labels = [f"{italic('α')} = {scale:.2g}" for scale in grid]
-    depth_filter = "(layers == 'all' || datum.depth == layers)"
-    run_filter = f"abs(datum.exponent - alpha) < 1e-3 && {depth_filter}"
-    line = (
-        alt.Chart(alt.InlineData(values=minima))
-        .mark_line(color=COLOURS["orange"], strokeWidth=5, opacity=0.45)
-        .encode(*axes)
-    )
-    star = alt.Chart(alt.InlineData(values=stars))
+    run_filter = "abs(datum.exponent - alpha) < 1e-3 && (layers == 'all' || datum.depth == layers)"
+    star, run_ends = _chart(stars), alt.Chart(marks).transform_filter(run_filter)
     path = (
-        alt.Chart(alt.InlineData(values=paths))
+        _chart(paths)
         .transform_filter(run_filter)
         .transform_flatten(["x", "y"])
         .transform_window(place="row_number()", groupby=["depth"])
         .mark_line(strokeWidth=2.2)
         .encode(*axes, colour, order="place:Q")
     )
-    end_marks = alt.Chart(marks).transform_filter(run_filter)
     chart = alt.layer(
-        line,
+        _chart(minima).mark_line(color=COLOURS["orange"], strokeWidth=5, opacity=0.45).encode(*axes),
         star.mark_point(color=INK, shape="diamond", size=70, filled=True).encode(*axes),
         star.mark_text(align="left", dx=6, dy=-12).encode(*axes, text="name:N"),
-        alt.Chart(alt.InlineData(values=[{"x": 0, "y": 0}])).mark_point(color=INK, filled=True, size=40).encode(*axes),
+        _chart([{"x": 0, "y": 0}]).mark_point(color=INK, filled=True, size=40).encode(*axes),
         path,
-        end_marks.transform_filter("datum.by == 'flow'").mark_point(size=90, strokeWidth=1.6).encode(*axes, colour),
-        end_marks.transform_filter("datum.by == 'descent'")
+        run_ends.transform_filter("datum.by == 'flow'").mark_point(size=90, strokeWidth=1.6).encode(*axes, colour),
+        run_ends.transform_filter("datum.by == 'descent'")
         .mark_point(size=45, shape="cross", filled=True)
         .encode(*axes, colour),
     )
@@ -138,8 +124,15 @@ def _ends(table: Table, by: str, names: dict[int, str]) -> pd.DataFrame:
     )
 
 
-def _minima_line(point: np.ndarray, l1_point: np.ndarray, l2_point: np.ndarray) -> list[dict[str, float]]:
+def _minima_line(point: np.ndarray, l1_point: np.ndarray, l2_point: np.ndarray) -> list[dict[str, Any]]:
     """Return the ends of the line of global minima, drawn beyond the two solutions of least norm."""
     along = (l2_point - l1_point) / np.linalg.norm(l2_point - l1_point)
-    ends = (l1_point - 0.06 * along, l2_point + 0.15 * along)
-    return [{"x": float(x), "y": float(y)} for x, y in ends]
+    return [_place(l1_point - 0.06 * along), _place(l2_point + 0.15 * along)]
+
+
+def _place(point: np.ndarray) -> dict[str, Any]:
+    return dict(zip("xy", point.tolist(), strict=True))
+
+
+def _chart(records: list[dict[str, Any]]) -> alt.Chart:
+    return alt.Chart(alt.InlineData(values=records))

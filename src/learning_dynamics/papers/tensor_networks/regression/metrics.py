@@ -12,20 +12,17 @@ from learning_dynamics.papers.tensor_networks.regression.theory import (
     vanishing_power,
 )
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
-from learning_dynamics.papers.tensor_networks.tables import DEPTH, FOLLOWED, SCALE
+from learning_dynamics.papers.tensor_networks.tables import DEPTH, FOLLOWED, MEASURED, SCALE
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, joined, rows
+from learning_dynamics.tidy import SEED, TIME, Column, columns, joined, rows
 from learning_dynamics.trajectories import Trajectory
 
-LIMITS = (SEED, DEPTH, SCALE, QUANTITY, INDEX, FOLLOWED, PREDICTED)
+LIMITS = (SEED, DEPTH, SCALE, *FOLLOWED)
 FUNCTIONS = (
     DEPTH,
     Column("sign", "int", "1 forward, -1 backward in time", draw=True),
     TIME,
-    QUANTITY,
-    INDEX,
-    VALUE,
-    PREDICTED,
+    *MEASURED,
 )
 PLOTTED = 61
 
@@ -67,28 +64,27 @@ def interpolation(trajectory: Trajectory) -> pd.DataFrame:
         network = network_of(settings["network"], X.shape[-1], depth, settings["seed"])
         etas = trajectory.constants[f"eta_{depth}"]
         beta = network.coefficients(trajectory.series[f"flow_{depth}"])
-        predicted: dict[str, list] = {}
-        for member, eta in enumerate(etas):
-            for name, coefficients in _predictions(network, X[member], y[member], eta, scales, depth, even).items():
-                predicted.setdefault(name, []).append(coefficients)
-        quantities = {name: (beta, np.array(coefficients)) for name, coefficients in predicted.items()}
-        tables.append(rows(quantities, {"seed": np.arange(len(X)), "scale": scales}, depth=depth))
+        data = list(zip(X, y, etas, strict=True))
+        members = [_predictions(network, *data_set, scales, depth, even) for data_set in data]
+        predicted = {name: np.array([member[name] for member in members]) for name in members[0]}
+        quantities = {name: (beta, coefficients) for name, coefficients in predicted.items()}
+        seeds = {"seed": np.arange(len(X))}
+        tables.append(rows(quantities, seeds | {"scale": scales}, depth=depth))
         if depth == 2 and not even:
-            powers = np.array([_powers(network, *data) for data in zip(X, y, etas, strict=True)])[:, :, None]
-            axes = {"seed": np.arange(len(X)), "scale": SMALL[-1:]}
+            powers = np.array([_powers(network, *data_set) for data_set in data])[:, :, None]
+            axes = seeds | {"scale": SMALL[-1:]}
             tables.append(rows({"vanishing": (powers[:, 0], powers[:, 1])}, axes, depth=depth))
         if depth > 2 and not even:
-            ends = np.array([_small_minimiser(network, *data) for data in zip(X, y, etas, strict=True)])[:, None]
-            axes = {"seed": np.arange(len(X)), "scale": [SMALL_DEEP]}
+            ends = np.array([_small_minimiser(network, *data_set) for data_set in data])[:, None]
             norms = ("weighted_l1", "weighted_l2", "plain_l1", "plain_l2")
-            quantities = {f"small_{name}": (ends, np.array(predicted[name])[:, :1]) for name in norms}
-            tables.append(rows(quantities, axes, depth=depth))
+            quantities = {f"small_{name}": (ends, predicted[name][:, :1]) for name in norms}
+            tables.append(rows(quantities, seeds | {"scale": [SMALL_DEEP]}, depth=depth))
         if len(X) > 1:
             continue
         grid = np.geomspace(scales.min(), scales.max(), PLOTTED)
         features, back = _singular_features(network, X[0], even)
         curve = np.array([(back @ norm_like.norm_like_minimiser(features, y[0], etas[0], s, depth))[0] for s in grid])
-        tables.append(rows({"curve": curve[None]}, {"seed": np.zeros(1, dtype=int), "scale": grid}, depth=depth))
+        tables.append(rows({"curve": curve[None]}, seeds | {"scale": grid}, depth=depth))
     return joined(LIMITS, *tables)
 
 
@@ -168,23 +164,22 @@ def depth_functions(trajectory: Trajectory) -> pd.DataFrame:
     """
     settings = trajectory.settings
     tables = []
-    position = 0
+    ways = zip(trajectory.constants["reached"], trajectory.series["state"], strict=True)
     for depth in settings["depths"]:
         for sign in (1, -1):
-            times = trajectory.time * trajectory.constants["reached"][position]
-            p, q = trajectory.series["state"][position].T
-            position += 1
+            reached, states = next(ways)
+            times, (p, q) = trajectory.time * reached, states.T
             h = p ** (depth - 1) * q
             quantities = {
                 "q": (q, norm_like.depth_q(times, depth)),
                 "h": (h, norm_like.depth_h(times, depth)),
                 "time_of_h": (times, norm_like.depth_h_inverse(h, depth)),
             }
-            tables.append(rows(quantities, {"time": times}, depth=depth, sign=sign))
-            later = slice(1, None)
-            penalty = (times * h - q**2 / 2)[later] / np.abs(h[later])
-            closed = norm_like.depth_penalty(h[later], depth) / np.abs(h[later])
-            tables.append(rows({"penalty": (penalty, closed)}, {"time": times[later]}, depth=depth, sign=sign))
+            labels = {"depth": depth, "sign": sign}
+            tables.append(rows(quantities, {"time": times}, **labels))
+            penalty = (times * h - q**2 / 2)[1:] / np.abs(h[1:])
+            closed = norm_like.depth_penalty(h[1:], depth) / np.abs(h[1:])
+            tables.append(rows({"penalty": (penalty, closed)}, {"time": times[1:]}, **labels))
             end = norm_like.depth_time(np.array([sign * settings["last"]]), depth)
-            tables.append(rows({"reached": (times[-1:], end)}, {"time": times[-1:]}, depth=depth, sign=sign))
+            tables.append(rows({"reached": (times[-1:], end)}, {"time": times[-1:]}, **labels))
     return joined(FUNCTIONS, *tables)

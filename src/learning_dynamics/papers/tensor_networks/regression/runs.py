@@ -1,5 +1,7 @@
 """Limits of the flow of regression, and the functions that predict them (Theorem 4; Lemma 5.1)."""
 
+import functools
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -10,6 +12,7 @@ from learning_dynamics.dynamics.multilinear_descent import descend
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.squared_flow import Limit, flow_limit
+from learning_dynamics.papers.tensor_networks.starts import undecided
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
@@ -35,21 +38,10 @@ def interpolation(
         For each depth a series ``flow_<depth>``, shape (data sets, scales, parameters), with the scale in place of
         time; constants ``eta_<depth>``, shape (data sets, m).
     """
-    X, y = data["X"], data["y"]
-    series: Arrays = {}
-    constants = {"X": X, "y": y}
-    for depth in depths:
-        model = network_of(network, X.shape[-1], depth, seed)
-        eta, starts = _starts(model, network, weights, len(X), seed)
-        series[f"flow_{depth}"] = np.stack(
-            [
-                [flow_limit(model, X[member], y[member], scale * starts[member], integration) for scale in scales]
-                for member in progress(range(len(X)), f"depth {depth}")
-            ]
-        )
-        constants[f"eta_{depth}"] = eta
-    undecided = np.any([np.isnan(states).any(axis=(1, 2)) for states in series.values()], axis=0)
-    return Trajectory(np.array(scales), series, constants, undecided=undecided)
+    limit = functools.partial(flow_limit, integration=integration)
+    trajectory = _limits(data, network, weights, depths, scales, seed, limit)
+    trajectory.undecided = undecided(trajectory.series)
+    return trajectory
 
 
 def interpolation_by_descent(
@@ -67,6 +59,20 @@ def interpolation_by_descent(
 
     The curvature is that at the start, or that of the least-norm interpolator's size, whichever is larger.
     """
+    limit = functools.partial(_descent_limit, step=step, residual=residual)
+    return _limits(data, network, weights, depths, scales, seed, limit)
+
+
+def _limits(
+    data: Arrays,
+    network: str,
+    weights: str,
+    depths: list[int],
+    scales: list[float],
+    seed: int,
+    limit: Callable[[TensorNetwork, np.ndarray, np.ndarray, np.ndarray], np.ndarray],
+) -> Trajectory:
+    """Return limits of all data sets at all scales: `limit` takes a network, inputs, labels and a start."""
     X, y = data["X"], data["y"]
     series: Arrays = {}
     constants = {"X": X, "y": y}
@@ -75,11 +81,8 @@ def interpolation_by_descent(
         eta, starts = _starts(model, network, weights, len(X), seed)
         series[f"flow_{depth}"] = np.stack(
             [
-                [
-                    _descent_limit(model, X[member], y[member], scale * starts[member], step, residual)
-                    for scale in scales
-                ]
-                for member in range(len(X))
+                [limit(model, X[member], y[member], scale * starts[member]) for scale in scales]
+                for member in progress(range(len(X)), f"depth {depth}")
             ]
         )
         constants[f"eta_{depth}"] = eta
