@@ -11,6 +11,34 @@ OBSERVED = Column("observed", "int", "number of observed entries", draw=True)
 CONVERGED = Column("converged", "bool", "whether the training loss reached the one asked for")
 
 
+def depth_of(table: Table) -> int:
+    """Return the depth of a run whose networks all have the same."""
+    return int(table["depth"].iloc[0])
+
+
+def unfinished(*tables: Table) -> dict[str, int]:
+    """Return how many networks were to complete a matrix, and how many did not reach their training loss."""
+    converged = np.concatenate([select(table, "error")["converged"] for table in tables])
+    return {"runs": len(converged), "lost": int((~converged).sum())}
+
+
+def less_true_norm(table: Table) -> Table:
+    """Return the table of completed matrices with nuclear norms less the true one of their draw."""
+    true = select(table, "true_nuclear_norm").groupby("draw")["value"].first()
+    is_norm = table["quantity"] == "nuclear_norm"
+    return table.assign(value=np.where(is_norm, table["value"] - table["draw"].map(true), table["value"]))
+
+
+def observed_entries(minimiser: Table) -> int:
+    """Return from how many entries matrices of least nuclear norm were completed."""
+    return int(minimiser_values(minimiser, "observed")[0])
+
+
+def excess_norm(deep: Table, minimiser: Table, scale: float) -> np.ndarray:
+    """Return by draw how far networks' nuclear norms lie above the least one, relatively."""
+    return network_values(deep, "nuclear_norm", scale) / minimiser_values(minimiser, "nuclear_norm") - 1
+
+
 def network_values(table: Table, quantity: Quantity, scale: float) -> np.ndarray:
     """Return a quantity of completed matrices by draw, at one scale and the smallest learning rate.
 

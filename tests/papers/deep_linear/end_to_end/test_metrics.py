@@ -5,6 +5,7 @@ import pytest
 
 from learning_dynamics.papers.deep_linear import networks
 from learning_dynamics.papers.deep_linear.end_to_end import metrics, runs
+from tests.papers.deep_linear import plain
 from tests.support import called
 
 SETTINGS = {"init": "balanced", "depths": [2], "inputs": 3, "width": 3, "outputs": 2, "start": 0.3, "horizon": 1.0,
@@ -27,18 +28,7 @@ def test_a_lost_flow_is_empty_and_its_sibling_is_not():
 def test_the_preconditioner_of_balanced_layers_is_that_of_their_product(depth):
     W = np.random.default_rng(depth).standard_normal((3, 4))
     layers = networks.balanced_layers(W, [4, *[5] * (depth - 1), 3])
-    expected = sum(
-        np.kron(power(W @ W.T, (depth - j) / depth), power(W.T @ W, (j - 1) / depth)) for j in range(1, depth + 1)
-    )
     # rounding of matrix powers of a well-conditioned matrix
-    np.testing.assert_allclose(networks.preconditioner_of_layers(layers), expected, rtol=0, atol=1e-10)
-
-
-def power(gram, exponent):
-    """Return a power of a positive semidefinite matrix; the zeroth is the identity."""
-    if exponent == 0:
-        return np.eye(len(gram))
-    values, vectors = np.linalg.eigh(gram)
-    # a root would turn the rounding of a zero eigenvalue into something that looks like one
-    rounding = len(gram) * np.finfo(float).eps * values[-1]
-    return (vectors * np.where(values > rounding, values, 0.0) ** exponent) @ vectors.T
+    np.testing.assert_allclose(
+        networks.preconditioner_of_layers(layers), plain.preconditioner(W, depth), rtol=0, atol=1e-10
+    )

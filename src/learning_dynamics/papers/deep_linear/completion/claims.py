@@ -4,7 +4,7 @@ import numpy as np
 
 from learning_dynamics.evidence import difference
 from learning_dynamics.judging import Checks, Finding, at_least, claim, every_draw
-from learning_dynamics.papers.deep_linear.tables import minimiser_values, network_values
+from learning_dynamics.papers.deep_linear.tables import excess_norm, minimiser_values, network_values, observed_entries
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
 
@@ -37,12 +37,12 @@ def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Fi
         "few entries recover it as well": errors_of_few,
         "many entries recover all draws but one": np.append(errors[:-1], errors_of_few.min()),
     }
-    facts = {"few": float(errors_of_few.max()), "observed": _observed(many), "observed_few": _observed(few)}
+    facts = {
+        "few": float(errors_of_few.max()),
+        "observed": observed_entries(many),
+        "observed_few": observed_entries(few),
+    }
     return Finding(judge, errors, rivals, facts=facts, scaled=lambda error, _factor: error)
-
-
-def _observed(minimiser: Table) -> int:
-    return int(minimiser_values(minimiser, "observed")[0])
 
 
 @claim("Few (2K) observations", scope=SCOPE, empirical=True)
@@ -90,8 +90,8 @@ def depth_beats_nuclear_norm_2k(
     }
     facts = {
         "scale": scale,
-        "few": _observed(minimiser),
-        "many": _observed(minimiser_many),
+        "few": observed_entries(minimiser),
+        "many": observed_entries(minimiser_many),
         "second": float(np.mean(gain(depth_2, minimiser))),
         "second_large": float(np.mean(gain(depth_2, minimiser, max(settings_of(depth_2)["scales"])))),
     }
@@ -152,11 +152,10 @@ def deep_has_larger_nuclear_norm(
     """
     gap = minimiser_values(minimiser, "gap") + minimiser_values(minimiser_many, "gap")
 
-    def excess(table: Table, convex: Table) -> np.ndarray:
-        return network_values(table, "nuclear_norm", scale) / minimiser_values(convex, "nuclear_norm") - 1
-
-    by_slack = {2: excess(depth_2_many, minimiser_many), 3: excess(depth_3_many, minimiser_many)}
-    excess_by_depth = {2: excess(depth_2, minimiser), 3: excess(depth_3, minimiser)}
+    excess_by_depth, by_slack = (
+        {depth: excess_norm(table, convex, scale) for depth, table in ((2, two), (3, three))}
+        for two, three, convex in ((depth_2, depth_3, minimiser), (depth_2_many, depth_3_many, minimiser_many))
+    )
 
     def judge(excesses: dict[int, np.ndarray]) -> Checks:
         for depth, excess_at_depth in excesses.items():
@@ -171,7 +170,7 @@ def deep_has_larger_nuclear_norm(
     for depth in excess_by_depth:
         rivals[f"depth {depth} minimises it"] = excess_by_depth | {depth: np.zeros(len(gap))}
         rivals[f"the slack explains the excess of depth {depth}"] = excess_by_depth | {depth: by_slack[depth]}
-    facts = {"scale": scale, "few": _observed(minimiser), "many": _observed(minimiser_many)}
+    facts = {"scale": scale, "few": observed_entries(minimiser), "many": observed_entries(minimiser_many)}
     return Finding(judge, excess_by_depth, rivals, facts=facts)
 
 
@@ -222,6 +221,6 @@ def depth_lowers_effective_rank(
         "scale": scale,
         "large": float(np.mean(large[0] - large[1])),
         "accuracy": accuracy,
-        "many": _observed(minimiser_many),
+        "many": observed_entries(minimiser_many),
     }
     return Finding(judge, [convex, two, three], rivals, facts=facts)

@@ -3,10 +3,9 @@
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 
 from learning_dynamics.papers.deep_linear.convergence.theory import share_within
-from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles
+from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.tidy import Table, select
 
@@ -100,7 +99,7 @@ def guarantees(flows: Table, starts: Table) -> Drawn:
     rate = select(flows, "rate")
     depths = sorted(rate["depth"].unique())
     for depth in depths:
-        colour, rows = DEPTH_COLOURS[int(depth)], select(rate, depth=depth)
+        colour, rows = DEPTH_COLOURS[depth], select(rate, depth=depth)
         bound = rows.groupby("margin")["predicted"].first()
         left.plot(bound.index, bound, color=colour, lw=1)
         left.plot(bound.index, 2 * depth * bound, color=colour, lw=1, ls=DASHED)
@@ -109,7 +108,7 @@ def guarantees(flows: Table, starts: Table) -> Drawn:
             left.plot(dots["margin"], dots["value"], marker, color=colour, ms=4, mew=0 if marker == "o" else 1)
     left.set(xscale="log", yscale="log", xlabel="margin $c$", ylabel="smallest rate of the loss's fall")
     left.legend(
-        handles=[*depth_handles(depths), Line2D([], [], color=COLOURS["black"], ls=DASHED, label="2N times")],
+        handles=[*depth_handles(depths), handle("2N times", line=DASHED)],
         fontsize=7.5,
     )
     settings = starts.attrs["settings"]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from learning_dynamics.judging import Check, Checks, Finding, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.deep_linear.tables import minimiser_values, network_values
+from learning_dynamics.papers.deep_linear.tables import excess_norm, minimiser_values
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
 
@@ -147,7 +147,7 @@ def single_norm(
     gains = {p: (-change if p < 1 else excess)[:, place] for place, p in enumerate(powers) if p != 1}
     nuclear = np.concatenate(
         [
-            _excess(deep, minimiser, scale) - _excess(many, minimiser_many, scale)
+            excess_norm(deep, minimiser, scale) - excess_norm(many, minimiser_many, scale)
             for deep, many in ((depth_2, depth_2_many), (depth_3, depth_3_many))
         ]
     )
@@ -182,7 +182,3 @@ def _check_less(name: str, gain: np.ndarray, beyond: float | np.ndarray, because
     if none:
         return every_draw(name, gain, at_most=beyond, because=because)
     return every_draw(name, gain, at_least=beyond, because=because)
-
-
-def _excess(deep: Table, convex: Table, scale: float) -> np.ndarray:
-    return network_values(deep, "nuclear_norm", scale) / minimiser_values(convex, "nuclear_norm") - 1

@@ -22,7 +22,7 @@ def restricted_setting(ends: Table) -> Drawn:
     changes, powers = select(ends, "schatten_change", scale=ends["scale"].min()), settings_of(ends)["powers"]
     depths = sorted(ends["depth"].unique())
     for number, depth in enumerate(depths):
-        colour = DEPTH_COLOURS[int(depth)]
+        colour = DEPTH_COLOURS[depth]
         rows = select(norms, depth=depth)
         middle = rows.groupby("scale")["value"].median()
         left.plot(middle.index, middle, color=colour)
