@@ -1,8 +1,10 @@
 """Columns that the tables of several topics have, and rows of completed matrices by draw."""
 
+from typing import Any
+
 import numpy as np
 
-from learning_dynamics.tidy import Column, Quantity, Table, select
+from learning_dynamics.tidy import Column, Quantity, Table, by_draw, select
 
 DEPTH = Column("depth", "int", "number of layers", draw=True)
 DRAW = Column("draw", "int", "draw of the matrix, its observed entries and the initialisation", draw=True)
@@ -37,6 +39,12 @@ def observed_entries(minimiser: Table) -> int:
 def excess_norm(deep: Table, minimiser: Table, scale: float) -> np.ndarray:
     """Return by draw how far networks' nuclear norms lie above the least one, relatively."""
     return network_values(deep, "nuclear_norm", scale) / minimiser_values(minimiser, "nuclear_norm") - 1
+
+
+def measured_and_predicted(table: Table, quantity: Quantity, **where: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return a quantity and its prediction, each of shape (draws, entries)."""
+    measured, predicted = (by_draw(table, quantity, column=column, **where) for column in ("value", "predicted"))
+    return measured, predicted
 
 
 def network_values(table: Table, quantity: Quantity, scale: float) -> np.ndarray:
