@@ -41,6 +41,11 @@ def excess_norm(deep: Table, minimiser: Table, scale: float) -> np.ndarray:
     return network_values(deep, "nuclear_norm", scale) / minimiser_values(minimiser, "nuclear_norm") - 1
 
 
+def sigmas(table: Table, *indices: int, **where: Any) -> list[np.ndarray]:
+    """Return some singular values, each of shape (draws, times); 1 is the largest."""
+    return [by_draw(table, "sigma", index=index, **where) for index in indices]
+
+
 def measured_and_predicted(table: Table, quantity: Quantity, **where: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return a quantity and its prediction, each of shape (draws, entries)."""
     measured, predicted = (by_draw(table, quantity, column=column, **where) for column in ("value", "predicted"))

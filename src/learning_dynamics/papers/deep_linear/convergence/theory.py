@@ -19,6 +19,11 @@ def start_deviation(deviation: float, dimension: int, wide: bool) -> float:
     return deviation / dimension ** (0.5 if wide else 1.0)
 
 
+def share_that_holds(dimension: int, wide: bool, deviation: float, margin: float) -> float:
+    """Probability that a start of `start_deviation` is closer to the target than any of norm margin * deviation / d."""
+    return share_within(dimension, start_deviation(deviation, dimension, wide), margin * deviation / dimension)
+
+
 def share_within(dimension: int, deviation: float, margin: float) -> float:
     """Probability that a Gaussian row vector starts closer to a target of norm one than any of norm `margin` or less.
 
