@@ -1,8 +1,62 @@
-"""Errors, nuclear norm and effective rank of completed matrices."""
+"""Matrices completed by networks from small layers; errors, nuclear norm and effective rank of completed matrices."""
+
+from typing import Any
 
 import numpy as np
 
+from learning_dynamics.dynamics import matrix_factorisation
 from learning_dynamics.measures.spectra import effective_rank, singular_values
+from learning_dynamics.papers.deep_linear.recorded import AT_THE_END
+from learning_dynamics.seeds import generators
+from learning_dynamics.trajectories import Arrays, Trajectory
+
+
+def complete(
+    problem: Arrays,
+    mask: np.ndarray,
+    members: Arrays,
+    learning_rate: np.ndarray,
+    *,
+    depth: int,
+    seed: int,
+    label: str,
+    **options: Any,
+) -> Trajectory:
+    """Complete matrices by networks that start from small Gaussian layers.
+
+    Entries of each layer have standard deviation scale^(1/N) n^(-1/2); a draw starts in the same direction at every
+    scale, and its first layers are those of every other depth.
+
+    Parameters
+    ----------
+    problem : dict
+        truth, shape (draws, n, n), and whatever else belongs to the run's constants.
+    mask : ndarray, shape (members, n, n)
+    members : dict
+        draw, scale, and what else tells members apart, each of shape (members,).
+    learning_rate : ndarray, shape (members,)
+    label : str
+        Of the layers' random stream.
+    **options
+        As for `matrix_factorisation.descend`.
+
+    Returns
+    -------
+    Trajectory
+        Series end_to_end; constants as given, and by member loss, steps.
+    """
+    draws, size = problem["truth"].shape[:2]
+    draw = members["draw"]
+    normal = np.array([rng.standard_normal((depth, size, size)) for rng in generators(seed, label, draws)])
+    deviation = (members["scale"] ** (1 / depth) / np.sqrt(size))[:, None, None]
+    layers = [normal[draw, j] * deviation for j in range(depth)]
+    final = matrix_factorisation.descend(layers, problem["truth"][draw], mask, learning_rate, **options)
+    return Trajectory(
+        AT_THE_END,
+        {"end_to_end": final.end_to_end[:, None]},
+        problem | members | {"loss": final.loss, "steps": final.steps},
+        undecided=~np.isfinite(final.end_to_end).all(axis=(1, 2)),
+    )
 
 
 def measures_of(W: np.ndarray, truth: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:

@@ -18,10 +18,11 @@ def by_name(members: Members) -> Arrays:
     return {name: np.array([member[name] for member in members]) for name in members[0]}
 
 
-def trajectory(time: np.ndarray, members: Members, *series: str) -> Trajectory:
-    """Return a trajectory with some of what is kept of members as its series, and all else as constants."""
+def trajectory(time: np.ndarray, members: Members, *series: str, **common: Any) -> Trajectory:
+    """Return a trajectory with some of what is kept of members as its series, all else and `common` as constants."""
     constants = by_name(members)
-    return Trajectory(time, {name: constants.pop(name) for name in series}, constants)
+    of_all = {name: np.asarray(value) for name, value in common.items()}
+    return Trajectory(time, {name: constants.pop(name) for name in series}, constants | of_all)
 
 
 def flows(time: np.ndarray, members: Members, *series: str) -> Trajectory:

@@ -1,5 +1,7 @@
 """The gradient's singular values along one descent, until a low-rank matrix is learned."""
 
+from typing import Any
+
 import numpy as np
 
 from learning_dynamics.papers.deep_linear import descent, networks
@@ -55,18 +57,20 @@ def gradient_along_path(
         U, values, Vt = np.linalg.svd(W)
         n_learned = learned(values[:, :rank], spectrum[active], share)
         unlearned = n_learned < rank
-        active, layers = active[unlearned], [layer[unlearned] for layer in layers]
+        active, W, U, Vt, n_learned = (array[unlearned] for array in (active, W, U, Vt, n_learned))
         if not len(active):
             break
-        gradient = weight[active] * (W[unlearned] - truth[active])
-        remaining_values = np.linalg.svd(
-            set_aside(gradient, U[unlearned], Vt[unlearned], n_learned[unlearned]), compute_uv=False
-        )
-        outside[active, index] = np.take_along_axis(
-            remaining_values, rank - 1 - n_learned[unlearned, None] + np.arange(2), axis=1
-        )
+
+        def gradient_at(W: np.ndarray, weight: np.ndarray = weight[active], truth: np.ndarray = truth[active]) -> Any:
+            return weight * (W - truth)
+
+        gradient = gradient_at(W)
+        remaining_values = np.linalg.svd(set_aside(gradient, U, Vt, n_learned), compute_uv=False)
+        places = rank - 1 - n_learned[:, None] + np.arange(2)
+        outside[active, index] = np.take_along_axis(remaining_values, places, axis=1)
         gradient_values[active, index] = np.linalg.svd(gradient, compute_uv=False)[:, rank - 1 : rank + 1]
-        layers = _continue_descent(layers, truth[active], weight[active], learning_rate, every)
+        going_on = [layer[unlearned] for layer in layers]
+        (layers,) = descent.descend(going_on, gradient_at, learning_rate, np.array([every]))
     # what is not learned by now is no path with an end
     outside[active], gradient_values[active] = np.nan, np.nan
     return Trajectory(
@@ -75,10 +79,3 @@ def gradient_along_path(
         {"observed": data["observed"], "draw": draw, "count": count},
         undecided=np.isin(np.arange(len(draw)), active),
     )
-
-
-def _continue_descent(
-    layers: networks.Layers, truth: np.ndarray, weight: np.ndarray, learning_rate: float, steps: int
-) -> networks.Layers:
-    """Return the layers after so many steps more."""
-    return descent.descend(layers, lambda W: weight * (W - truth), learning_rate, np.array([steps]))[0]

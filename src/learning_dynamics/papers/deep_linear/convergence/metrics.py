@@ -40,9 +40,9 @@ def initialisation_range(trajectory: Trajectory) -> pd.DataFrame:
     }
     table = rows(
         quantities,
-        {"seed": constants["member"].astype(int)},
-        depth=constants["depth"].astype(int),
-        init=np.where(constants["balanced"] == 1, "balanced", "layer_wise"),
+        {"seed": constants["member"]},
+        depth=constants["depth"],
+        init=np.where(constants["balanced"], "balanced", "layer_wise"),
         deviation=constants["deviation"],
     )
     return joined(initialisation_range.columns, table)
