@@ -59,6 +59,12 @@ def complete(
     )
 
 
+def spectrum(W: np.ndarray) -> np.ndarray:
+    """Return singular values over leading axes; nan where W is not finite."""
+    finite = np.asarray(np.isfinite(W).all(axis=(-2, -1)))
+    return np.where(finite[..., None], singular_values(np.where(finite[..., None, None], W, 1.0)), np.nan)
+
+
 def measures_of(W: np.ndarray, truth: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:
     """Return errors, nuclear norm and effective rank over leading axes of completed matrices; nan where W diverged.
 
@@ -78,15 +84,13 @@ def measures_of(W: np.ndarray, truth: np.ndarray, mask: np.ndarray) -> dict[str,
         Effective rank of the matrix to complete.
     """
     finite = np.isfinite(W).all(axis=(-2, -1))
-    W = np.where(finite[..., None, None], W, truth)
-    squares = (W - truth) ** 2
-    spectrum, true_spectrum = singular_values(W), singular_values(truth)
-    quantities = {
+    squares = np.where(finite[..., None, None], W - truth, np.nan) ** 2
+    values, true_values = spectrum(W.astype(float)), spectrum(truth)
+    return {
         "error": squares.mean(axis=(-2, -1)),
         "train_loss": np.sum(mask * squares, axis=(-2, -1)) / mask.sum(axis=(-2, -1)),
-        "nuclear_norm": spectrum.sum(axis=-1),
-        "effective_rank": effective_rank(spectrum),
+        "nuclear_norm": values.sum(axis=-1),
+        "effective_rank": effective_rank(values),
+        "true_nuclear_norm": true_values.sum(axis=-1),
+        "true_effective_rank": effective_rank(true_values),
     }
-    quantities = {name: np.where(finite, values, np.nan) for name, values in quantities.items()}
-    of_truth = {"true_nuclear_norm": true_spectrum.sum(axis=-1), "true_effective_rank": effective_rank(true_spectrum)}
-    return quantities | of_truth

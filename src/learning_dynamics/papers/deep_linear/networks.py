@@ -105,6 +105,12 @@ def towards(target: np.ndarray) -> Gradient:
     return lambda W: W - target
 
 
+def observed(truth: np.ndarray, mask: np.ndarray) -> Gradient:
+    """Return the gradient of the mean square error over observed entries, as a function of W."""
+    weight = 2 * mask / mask.sum(axis=(-2, -1), keepdims=True)
+    return lambda W: weight * (W - truth)
+
+
 def preconditioner_of_layers(layers: Sequence[np.ndarray]) -> np.ndarray:
     """Return the map from row-major vectorised gradients to -dW/dt that the layers make, balanced or not.
 

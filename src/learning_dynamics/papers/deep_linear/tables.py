@@ -52,6 +52,14 @@ def measured_and_predicted(table: Table, quantity: Quantity, **where: Any) -> tu
     return measured, predicted
 
 
+def log_slopes(rows: Table, by: str, draw: str) -> np.ndarray:
+    """Return by draw the slope of values against a setting, both as logarithms; nan where a value is."""
+    wide = rows.pivot_table(index=by, columns=draw, values="value", dropna=False)
+    x = np.log(wide.index.to_numpy())
+    x = x - x.mean()
+    return x @ np.log(wide.to_numpy()) / (x @ x)
+
+
 def network_values(table: Table, quantity: Quantity, scale: float) -> np.ndarray:
     """Return a quantity of completed matrices by draw, at one scale and the smallest learning rate.
 

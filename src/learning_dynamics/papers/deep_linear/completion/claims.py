@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from learning_dynamics.evidence import difference
+from learning_dynamics.evidence import difference, mean
 from learning_dynamics.judging import Checks, Finding, at_least, claim, every_draw
 from learning_dynamics.papers.deep_linear.tables import excess_norm, minimiser_values, network_values, observed_entries
 from learning_dynamics.settings import NonNegative, Positive
@@ -38,7 +38,7 @@ def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Fi
         "many entries recover all draws but one": np.append(errors[:-1], errors_of_few.min()),
     }
     facts = {
-        "few": float(errors_of_few.max()),
+        "few": errors_of_few.max(),
         "observed": observed_entries(many),
         "observed_few": observed_entries(few),
     }
@@ -70,16 +70,15 @@ def depth_beats_nuclear_norm_2k(
 
     def judge(tables: tuple[Table, Table, Table]) -> Checks:
         three, two, convex = tables
-        zero = np.zeros(len(minimiser_values(convex, "error")))
         yield at_least(
             "log10 of the convex program's error over depth 3's",
-            difference(gain(three, convex), zero),
+            mean(gain(three, convex)),
             decades,
             because=f"orders of magnitude: {decades:g} decades",
         )
         yield at_least(
             "log10 of the convex program's error over depth 2's",
-            difference(gain(two, convex), zero),
+            mean(gain(two, convex)),
             0.0,
             because="depth 2 is nearer",
         )
@@ -92,8 +91,8 @@ def depth_beats_nuclear_norm_2k(
         "scale": scale,
         "few": observed_entries(minimiser),
         "many": observed_entries(minimiser_many),
-        "second": float(np.mean(gain(depth_2, minimiser))),
-        "second_large": float(np.mean(gain(depth_2, minimiser, max(settings_of(depth_2)["scales"])))),
+        "second": np.mean(gain(depth_2, minimiser)),
+        "second_large": np.mean(gain(depth_2, minimiser, max(settings_of(depth_2)["scales"]))),
     }
     return Finding(judge, (depth_3, depth_2, minimiser), rivals, facts=facts)
 
@@ -194,16 +193,13 @@ def depth_lowers_effective_rank(
     scale matters: at the largest of the grid the first difference is {large:.2g}.
     """
 
-    def ranks(tables: tuple[Table, Table, Table], at: float = scale) -> list[np.ndarray]:
-        convex, *deep = tables
-        return [
-            minimiser_values(convex, "effective_rank"),
-            *(network_values(table, "effective_rank", at) for table in deep),
-        ]
+    def ranks(convex: Table, *deep: Table, at: float = scale) -> list[np.ndarray]:
+        of_deep = [network_values(table, "effective_rank", at) for table in deep]
+        return [minimiser_values(convex, "effective_rank"), *of_deep]
 
-    with_many = ranks((minimiser_many, depth_2_many, depth_3_many))
-    convex, two, three = ranks((minimiser, depth_2, depth_3))
-    accuracy = float(np.max(np.abs(np.diff(with_many, axis=0))))
+    with_many = ranks(minimiser_many, depth_2_many, depth_3_many)
+    convex, two, three = ranks(minimiser, depth_2, depth_3)
+    accuracy = np.max(np.abs(np.diff(with_many, axis=0)))
 
     def judge(effective_ranks: list[np.ndarray]) -> Checks:
         first, second, third = effective_ranks
@@ -216,10 +212,10 @@ def depth_lowers_effective_rank(
         "depth 2 is like the minimiser": [convex, convex, three],
         "depth 3 is like depth 2": [convex, two, two],
     }
-    large = ranks((minimiser, depth_2, depth_3), max(settings_of(depth_2)["scales"]))
+    large = ranks(minimiser, depth_2, at=max(settings_of(depth_2)["scales"]))
     facts = {
         "scale": scale,
-        "large": float(np.mean(large[0] - large[1])),
+        "large": np.mean(large[0] - large[1]),
         "accuracy": accuracy,
         "many": observed_entries(minimiser_many),
     }

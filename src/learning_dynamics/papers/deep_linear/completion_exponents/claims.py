@@ -65,7 +65,7 @@ def completion_exponents(
 
     law = with_ones_at_depth_3(predictions("alpha"))
     start = with_ones_at_depth_3(predictions("alpha_at_the_start"))
-    gap = float(np.median([np.abs(start[UNEVEN, count] - law[UNEVEN, count]) for count in counts]))
+    gap = np.median([np.abs(start[UNEVEN, count] - law[UNEVEN, count]) for count in counts])
     tolerance = max(share * gap, _whole_step_error(uneven, uneven_path))
 
     def judge(predicted: Powers) -> Checks:
@@ -93,17 +93,15 @@ def completion_exponents(
         "measured_at": settings_of(uneven_path)["scale"],
         "fewest": int(counts[0]),
         "most": int(counts[-1]),
-        "lowest": float(np.nanmedian(slopes[UNEVEN, counts[0]])),
-        "highest": float(np.nanmedian(slopes[UNEVEN, counts[-1]])),
+        "lowest": np.nanmedian(slopes[UNEVEN, counts[0]]),
+        "highest": np.nanmedian(slopes[UNEVEN, counts[-1]]),
         **_errors({key: slopes[key] - law[key] for key in slopes}, tolerance),
         "flow": max(
-            float(np.nanmedian(values - law[key]))
+            np.nanmedian(values - law[key])
             for key, values in predictions("alpha_of_the_flow").items()
             if key[0] != DEEPER
         ),
-        "off_coarse": max(
-            abs(float(np.nanmedian(measured_powers(coarse, count) - law[UNEVEN, count]))) for count in counts
-        ),
+        "off_coarse": max(abs(np.nanmedian(measured_powers(coarse, count) - law[UNEVEN, count])) for count in counts),
         "first": max(settings_of(uneven)["scales"]),
         "last": min(settings_of(uneven)["scales"]),
         "first_coarse": max(settings_of(coarse)["scales"]),
@@ -125,16 +123,16 @@ def _whole_step_error(ends: Table, path: Table) -> float:
     """
     x = np.log(settings_of(ends)["scales"])
     x = x - x.mean()
-    return float(select(path, "step")["value"].median() * np.abs(x).sum() / 2 / (x @ x))
+    return select(path, "step")["value"].median() * np.abs(x).sum() / 2 / (x @ x)
 
 
 def _errors(differences: Powers, tolerance: float) -> dict[str, float]:
     """Return the largest median error, how many at depth 2 are positive, and how many draws are off by more."""
-    medians = {key: float(np.nanmedian(errors)) for key, errors in differences.items()}
+    medians = {key: np.nanmedian(errors) for key, errors in differences.items()}
     at_depth_2 = [error for (name, _), error in medians.items() if name != DEEPER]
     return {
         "off": max(map(abs, medians.values())),
-        "above": sum(error > 0 for error in at_depth_2),
+        "above": int(np.sum(np.greater(at_depth_2, 0))),
         "medians": len(at_depth_2),
         "further": int(sum(np.sum(np.abs(errors) > tolerance) for errors in differences.values())),
         "paths": sum(map(len, differences.values())),

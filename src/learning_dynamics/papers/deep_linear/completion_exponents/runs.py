@@ -1,7 +1,5 @@
 """The gradient's singular values along one descent, until a low-rank matrix is learned."""
 
-from typing import Any
-
 import numpy as np
 
 from learning_dynamics.papers.deep_linear import descent, networks
@@ -45,7 +43,6 @@ def gradient_along_path(
     truth, mask = data["truth"][draw], data["mask"][draw, count]
     rank = int(np.linalg.matrix_rank(truth[0]))
     spectrum = np.linalg.svd(truth, compute_uv=False)[:, :rank]
-    weight = 2 * mask / mask.sum(axis=(-2, -1), keepdims=True)
     rngs = generators(seed, "deep_linear.completion_exponents", draws)
     normal = np.array([rng.standard_normal((depth, size, size)) for rng in rngs])
     layers = [normal[draw, j] * scale ** (1 / depth) / np.sqrt(size) for j in range(depth)]
@@ -60,10 +57,7 @@ def gradient_along_path(
         active, W, U, Vt, n_learned = (array[unlearned] for array in (active, W, U, Vt, n_learned))
         if not len(active):
             break
-
-        def gradient_at(W: np.ndarray, weight: np.ndarray = weight[active], truth: np.ndarray = truth[active]) -> Any:
-            return weight * (W - truth)
-
+        gradient_at = networks.observed(truth[active], mask[active])
         gradient = gradient_at(W)
         remaining_values = np.linalg.svd(set_aside(gradient, U, Vt, n_learned), compute_uv=False)
         places = rank - 1 - n_learned[:, None] + np.arange(2)

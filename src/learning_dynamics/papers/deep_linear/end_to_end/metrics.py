@@ -75,7 +75,7 @@ def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], tar
     W, direct = networks.product(layers), series["direct"]
     U, values, Vt = np.linalg.svd(W, full_matrices=False)
     differences, grams = networks.gram_differences(layers), networks.grams(layers)
-    eigenvalues, reinforced, expected = [], [], []
+    eigenvalues, reinforced, expected, at_singular = [], [], [], []
     for time in range(len(W)):
         spectrum, vectors = np.linalg.eigh(networks.preconditioner_of_layers([layer[time] for layer in layers]))
         eigenvalues.append(spectrum[::-1])
@@ -83,6 +83,9 @@ def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], tar
         reinforced.append(1 - overlap**2)
         factors = (networks.preconditioner_factors(values[time], target.shape, N) for N in (depth, depth - 1))
         expected.append([np.sort(by_depth, axis=None)[::-1] for by_depth in factors])
+        # W with its last singular value set to zero is the nearest singular matrix
+        singular = networks.balanced_layers((U[time, :, :-1] * values[time, :-1]) @ Vt[time, :-1], widths)
+        at_singular.append(np.linalg.eigvalsh(networks.preconditioner_of_layers(singular))[0])
     of_depth, of_fewer = np.array(expected).swapaxes(0, 1)
     law, without_factor, other_exponent = np.moveaxis(series["integrated"], 1, 0)
     return {
@@ -98,23 +101,12 @@ def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], tar
         "sum_drift": _movement([above + below for above, below in grams]),
         "gram_drift": _movement([below for _, below in grams]),
         "imbalance": np.sqrt(sum(_norm(difference) ** 2 for difference in differences)),
-        "eigenvalue": (np.array(eigenvalues), of_depth),
-        "eigenvalue_fewer": (np.array(eigenvalues), of_fewer),
-        "eigenvalue_at_singular": np.array([_least_eigenvalue(_nearest_singular(matrix), widths) for matrix in W]),
-        "reinforced": np.array(reinforced),
+        "eigenvalue": (eigenvalues, of_depth),
+        "eigenvalue_fewer": (eigenvalues, of_fewer),
+        "eigenvalue_at_singular": at_singular,
+        "reinforced": reinforced,
         "rate_factor": _rate_factors(layers, W - target, U, values, Vt, depth),
     }
-
-
-def _nearest_singular(W: np.ndarray) -> np.ndarray:
-    """Return the nearest singular matrix: W with its last singular value set to zero."""
-    U, values, Vt = np.linalg.svd(W, full_matrices=False)
-    return (U[:, :-1] * values[:-1]) @ Vt[:-1]
-
-
-def _least_eigenvalue(W: np.ndarray, widths: list[int]) -> float:
-    """Return the least eigenvalue of the map from gradients to velocities that balanced layers of a matrix make."""
-    return float(np.linalg.eigvalsh(networks.preconditioner_of_layers(networks.balanced_layers(W, widths)))[0])
 
 
 def _rate_factors(

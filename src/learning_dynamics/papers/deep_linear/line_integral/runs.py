@@ -72,13 +72,12 @@ def _edge(
     def ray(angle: np.ndarray) -> np.ndarray:
         return np.cos(angle)[..., None, None] * basis[0] + np.sin(angle)[..., None, None] * basis[1]
 
-    for begin, end, side in ((inner, outer, first_angle), (outer, inner, last_angle)):
+    there, back = (inner, outer, first_angle, last_angle), (outer, inner, last_angle, first_angle)
+    for begin, end, side, other_side in (there, back):
         direction = ray(np.array(side))
         points.append((begin + (end - begin) * x)[:, None, None] * direction)
         elements.append((weights * (end - begin))[:, None, None] * direction)
-    for begin, end, radius in ((first_angle, last_angle, outer), (last_angle, first_angle, inner)):
-        angles = begin + (end - begin) * x
-        points.append(radius * ray(angles))
-        elements.append((weights * (end - begin) * radius)[:, None, None] * ray(angles + np.pi / 2))
-    order = [0, 2, 1, 3]
-    return np.concatenate([points[i] for i in order]), np.concatenate([elements[i] for i in order])
+        angles = side + (other_side - side) * x
+        points.append(end * ray(angles))
+        elements.append((weights * (other_side - side) * end)[:, None, None] * ray(angles + np.pi / 2))
+    return np.concatenate(points), np.concatenate(elements)

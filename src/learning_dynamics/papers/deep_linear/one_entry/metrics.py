@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from learning_dynamics.papers.deep_linear.completed_matrices import spectrum
 from learning_dynamics.papers.deep_linear.one_entry import theory
 from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, columns, joined, rows
@@ -19,14 +20,14 @@ def aligned_measurement(trajectory: Trajectory) -> pd.DataFrame:
         The two singular values; the second's prediction is the closed form in the first's measured value.
     """
     settings, constants = trajectory.settings, trajectory.constants
-    spectrum = _spectrum(trajectory)
-    predicted = np.full(spectrum.shape, np.nan)
+    values = spectrum(trajectory.series["end_to_end"])
+    predicted = np.full(values.shape, np.nan)
     for member, depth in enumerate(constants["depth"]):
         predicted[member, :, 1] = theory.smaller_singular_value(
-            spectrum[member, :, 0], settings["start"], settings["ratio"], int(depth)
+            values[member, :, 0], settings["start"], settings["ratio"], depth
         )
     table = rows(
-        {"sigma": (spectrum, predicted)},
+        {"sigma": (values, predicted)},
         {"seed": constants["member"], "time": trajectory.time},
         depth=constants["depth"],
     )
@@ -52,7 +53,7 @@ def one_entry(trajectory: Trajectory) -> pd.DataFrame:
     last_determinant = W[:, 0, 0, 0] * W[:, 0, 1, 1] - trajectory.settings["target"] * W[:, 0, 1, 0]
     labels = {"depth": constants["depth"]}
     axes = {"seed": constants["member"], "time": trajectory.time}
-    table = rows({"sigma": _spectrum(trajectory), "determinant": determinant}, axes, **labels)
+    table = rows({"sigma": spectrum(W), "determinant": determinant}, axes, **labels)
     ends = rows(
         {"predicted_sign": np.sign(last_determinant)}, {"seed": constants["member"]}, time=trajectory.time[-1], **labels
     )
@@ -70,16 +71,8 @@ def one_measurement(trajectory: Trajectory) -> pd.DataFrame:
     """
     constants = trajectory.constants
     table = rows(
-        {"sigma": _spectrum(trajectory)[..., :2]},
+        {"sigma": spectrum(trajectory.series["end_to_end"])[..., :2]},
         {"seed": constants["member"], "time": trajectory.time},
         depth=constants["depth"],
     )
     return joined(one_measurement.columns, table)
-
-
-def _spectrum(trajectory: Trajectory) -> np.ndarray:
-    """Return singular values; nan where the flow could not be integrated."""
-    W = trajectory.series["end_to_end"]
-    finite = np.asarray(np.isfinite(W).all(axis=(-2, -1)))
-    values = np.linalg.svd(np.where(finite[..., None, None], W, 1.0), compute_uv=False)
-    return np.where(finite[..., None], values, np.nan)
