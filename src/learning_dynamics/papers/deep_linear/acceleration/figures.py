@@ -43,13 +43,8 @@ def acceleration(fourth: Table, second: Table, *, start: Natural) -> Drawn:
         for (depth, rule), rows in select(table, "excess", seed=start).groupby(["depth", "rule"]):
             # up to the tolerance, where the run stops
             curve = rows[(rows["value"] > settings["tolerance"]) & (rows["value"] > 0)]
-            curves.plot(
-                curve["iteration"],
-                curve["value"],
-                color=DEPTH_COLOURS[depth],
-                ls="-" if rule == "network" else DASHED,
-                lw=1.3,
-            )
+            line = "-" if rule == "network" else DASHED
+            curves.plot(curve["iteration"], curve["value"], color=DEPTH_COLOURS[depth], ls=line, lw=1.3)
         curves.axhline(settings["tolerance"], color=COLOURS["grey"], ls=":")
         for depth, runs in select(table, "iterations", rule="network").groupby("depth"):
             # a start that never gets there counts as infinitely long
@@ -57,7 +52,7 @@ def acceleration(fourth: Table, second: Table, *, start: Natural) -> Drawn:
             middle = middle[np.isfinite(middle)]
             rates.plot(middle.index, middle, ".-", color=DEPTH_COLOURS[depth], ms=4, lw=1.1)
             rates.plot(middle.idxmin(), middle.min(), "o", color=DEPTH_COLOURS[depth], mfc="none", ms=8)
-            facts[f"l{power}_{depth}"] = float(middle.min())
+            facts[f"l{power}_{depth}"] = middle.min()
         curves.set(yscale="log", ylabel=rf"$\ell_{power}$ loss: relative excess")
         rates.set(xscale="log", yscale="log", ylabel="iterations to the tolerance")
         for axis in (rates.xaxis, rates.yaxis):
@@ -105,9 +100,7 @@ def two_samples(samples: Table, deeper: Sequence[Table]) -> Drawn:
     p = np.linspace(min(table["exponent"].min() for table in deeper), max(table["exponent"].max() for table in deeper))
     for depth in depths:
         right.plot(p, [power_of_stiffness(exponent, depth) for exponent in p], color=DEPTH_COLOURS[depth])
-        for table in deeper:
-            if depth not in table["depth"].unique():
-                continue
+        for table in [table for table in deeper if depth in set(table["depth"])]:
             extra = max(extra, logarithm_at_depth_two(depth, table["stiffness"].min(), table["stiffness"].max()))
             for exponent, powers in powers_of_stiffness(table, depth).items():
                 place = exponent + 0.06 * (depth - 3)

@@ -40,8 +40,7 @@ def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, mi
                 median_with_draws(axis, by_rate, "scale", DEPTH_COLOURS[depth], line)
             axis.set(xscale="log", yscale="log", title=f"{observed_entries(convex)} entries, depth {depth}")
         row[0].set_ylabel("reconstruction error")
-    for axis in axes[-1]:
-        axis.set_xlabel("initialisation scale $s$")
+    plt.setp(axes[-1], xlabel="initialisation scale $s$")
     rates = [handle("smaller learning rate"), handle("larger one", line=DASHED)]
     legend_below(figure, [*rates, handle(MINIMISER, "grey", ":")])
     facts = {"few": observed_entries(minimiser), "many": observed_entries(minimiser_many)}
@@ -82,8 +81,7 @@ def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimis
                 axis.axhline(true, color=COLOURS["black"], ls=DASHED, lw=1)
             axis.set(xscale="log", yscale="log" if quantity == "error" else "linear", ylabel=label)
         row[1].set_title(f"{observed_entries(convex)} observed entries")
-    for axis in axes[-1]:
-        axis.set_xlabel("initialisation scale $s$")
+    plt.setp(axes[-1], xlabel="initialisation scale $s$")
     others = [handle(MINIMISER, "grey", ":"), handle("ground truth", line=DASHED, lw=1)]
     legend_below(figure, [*depth_handles(map(depth_of, few)), *others], None if len(few) < 4 else len(few))
     facts = {"few": observed_entries(minimiser), "many": observed_entries(minimiser_many)}

@@ -17,4 +17,4 @@ def measured_powers(ends: Table, observed: int) -> np.ndarray:
 
 def predicted_powers(path: Table, observed: int, quantity: Quantity = "alpha") -> np.ndarray:
     """Return 1 - alpha by draw; `quantity` says which of the measured ratios is alpha."""
-    return 1 - by_draw(path, quantity, observed=observed)[:, 0]
+    return 1 - by_draw(path, quantity, draw="draw", observed=observed)[:, 0]

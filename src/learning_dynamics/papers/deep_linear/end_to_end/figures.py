@@ -23,7 +23,7 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
     """
     figure, ((paths, distances), (factors, drift)) = plt.subplots(2, 2, figsize=(WIDTH, 5.4))
     rows = select(balanced, depth=3, seed=member)
-    count = int(select(rows, "sigma")["index"].max())
+    count = select(rows, "sigma")["index"].max()
     for index, colour in enumerate(sequence(count), start=1):
         line, dots = select(rows, "sigma", index=index), select(rows, "direct", index=index).iloc[::3]
         paths.plot(line["time"], line["value"], color=colour, label=rf"$\sigma_{index}$")
@@ -84,8 +84,8 @@ def _distances(axis: Axes, balanced: Table, gaussian: Table) -> None:
         title="layers and equation",
         ylim=(1e-14, 30),
     )
-    lines = [handle("unbalanced", line=DASHED), handle("tolerance × 10", line=":")]
-    handles = [*depth_handles(sorted(balanced["depth"].unique())), *lines]
+    handles = depth_handles(sorted(balanced["depth"].unique()))
+    handles += [handle("unbalanced", line=DASHED), handle("tolerance × 10", line=":")]
     axis.legend(handles=handles, fontsize=7, handlelength=1.4, loc="center left", bbox_to_anchor=(0.0, 0.66), ncols=2)
 
 
@@ -112,22 +112,16 @@ def _factors(axis: Axes, balanced: Table) -> None:
 
 def _drifts(axis: Axes, descent: Table, starts: Table) -> None:
     small = select(starts, "imbalance_at_end")
-    for table, by, colour in (
-        (select(descent, "drift"), "learning_rate", COLOURS["grey"]),
-        (small[small["scale"] > 0], "scale", COLOURS["blue"]),
+    for table, by, slope, colour in (
+        (select(descent, "drift"), "learning_rate", 1, COLOURS["grey"]),
+        (small[small["scale"] > 0], "scale", 2, COLOURS["blue"]),
     ):
         for _, line in table.groupby("seed"):
             line = line.sort_values(by)
             axis.plot(line[by], line["value"], ".-", color=colour, lw=0.8)
         middle = table.groupby(by)["value"].median()
-        slope = 1 if by == "learning_rate" else 2
-        axis.plot(
-            middle.index,
-            middle.iloc[-1] * (middle.index / middle.index[-1]) ** slope,
-            color=COLOURS["black"],
-            ls=DASHED,
-            lw=1.1,
-        )
+        guide = middle.iloc[-1] * (middle.index / middle.index[-1]) ** slope
+        axis.plot(middle.index, guide, color=COLOURS["black"], ls=DASHED, lw=1.1)
     axis.set(
         xscale="log",
         yscale="log",
@@ -137,12 +131,5 @@ def _drifts(axis: Axes, descent: Table, starts: Table) -> None:
     )
     one_two_five(axis.xaxis)
     axis.tick_params(axis="x", labelsize=7)
-    axis.legend(
-        handles=[
-            handle(r"descent, by $\eta$", "grey"),
-            handle("flow's end, by $s$", "blue"),
-            handle("slopes 1 and 2", line=DASHED),
-        ],
-        fontsize=7,
-        handlelength=1.4,
-    )
+    handles = [handle(r"descent, by $\eta$", "grey"), handle("flow's end, by $s$", "blue")]
+    axis.legend(handles=[*handles, handle("slopes 1 and 2", line=DASHED)], fontsize=7, handlelength=1.4)

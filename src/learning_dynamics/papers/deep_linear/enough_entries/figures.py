@@ -40,39 +40,35 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
         squeeze=False,
         sharex="col",
         sharey="col",
-        gridspec_kw={"width_ratios": [1.2, 1.2, 0.9]},
+        width_ratios=[1.2, 1.2, 0.9],
     )
     depths = [depth_of(table) for table in deep]
     unknown = beyond = 0
-    for row, scale in zip(axes, scales, strict=True):
-        for table, depth in [*zip(deep, depths, strict=True), (convex, 0)]:
-            colour = DEPTH_COLOURS[depth] if depth else COLOURS["grey"]
-            rows = select(table, scale=scale) if depth else table
-            converged = rows[rows["converged"]] if depth else rows
-            _band(row[0], converged, "error", colour)
-            _band(row[1], less_true_norm(converged), "nuclear_norm", colour)
+    for (errors, norms, needed), scale in zip(axes, scales, strict=True):
+        networks = [(select(table, scale=scale), DEPTH_COLOURS[depth_of(table)]) for table in deep]
+        for place, (rows, colour) in enumerate([*networks, (convex, COLOURS["grey"])]):
+            converged = rows[rows["converged"]] if "converged" in rows else rows
+            _band(errors, converged, "error", colour)
+            _band(norms, less_true_norm(converged), "nuclear_norm", colour)
             lower, upper = thresholds(rows, recovered)
             exact = lower == upper
             unknown += int((~exact).sum())
             beyond += int(np.isinf(upper).sum())
-            place = depths.index(depth) if depth else len(depths)
             for draws, style in ((exact, {"ms": 4, "alpha": 0.5, "mew": 0}), (~exact, {"ms": 5.5, "mfc": "none"})):
                 entries = upper[draws & np.isfinite(upper)]
-                row[2].plot(np.full(len(entries), place), entries, "o", color=colour, **style)
+                needed.plot(np.full(len(entries), place), entries, "o", color=colour, **style)
             # beyond the grid there is nothing to draw
             middle = np.median(upper) if np.isfinite(np.median(upper)) else np.nan
-            row[2].plot([place - 0.25, place + 0.25], [middle] * 2, color=colour, lw=2)
-        row[0].axhline(recovered, color=COLOURS["black"], ls=DASHED, lw=0.8)
-        row[1].axhline(0, color=COLOURS["black"], lw=0.8)
-        row[0].set(yscale="log", ylabel="reconstruction error", title=f"$s$ = {scale:g}")
-        row[1].set(ylabel="nuclear norm − truth's")
-        row[2].set(ylabel="entries needed", yscale="log")
-        plain_numbers(row[2].yaxis)
-        row[2].set_yticks([200, 400, 800])
-    for axis in axes[-1, :2]:
-        axis.set_xlabel("observed entries")
-    axes[-1, 2].set_xticks(range(len(depths) + 1), [*(str(depth) for depth in depths), "min."])
-    axes[-1, 2].set_xlabel("depth")
+            needed.plot([place - 0.25, place + 0.25], [middle] * 2, color=colour, lw=2)
+        errors.axhline(recovered, color=COLOURS["black"], ls=DASHED, lw=0.8)
+        norms.axhline(0, color=COLOURS["black"], lw=0.8)
+        errors.set(yscale="log", ylabel="reconstruction error", title=f"$s$ = {scale:g}")
+        norms.set(ylabel="nuclear norm − truth's")
+        needed.set(ylabel="entries needed", yscale="log")
+        plain_numbers(needed.yaxis)
+        needed.set_yticks([200, 400, 800])
+    plt.setp(axes[-1], xlabel="observed entries")
+    needed.set(xlabel="depth", xticks=range(len(deep) + 1), xticklabels=[*map(str, depths), "min."])
     legend_below(figure, [*depth_handles(depths), handle("nuclear norm minimisation", "grey")])
     facts = {"draws": convex["draw"].nunique(), "recovered": recovered, "unknown": unknown, "beyond": beyond}
     alt = "Errors fall steeply at a number of entries that is smaller for deeper networks than for the convex program."

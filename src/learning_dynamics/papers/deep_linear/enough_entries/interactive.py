@@ -71,7 +71,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     )
     return Interactive(
         chart.add_params(entries, networks, scale).properties(title=reading("entries", places, captions)),
-        facts={"draws": int(convex["draw"].nunique()), "recovered": recovered},
+        facts={"draws": convex["draw"].nunique(), "recovered": recovered},
         alt="Dots in a plane of error and nuclear norm. As entries are added they fall from large errors to small, "
         "those of deeper networks first, from nuclear norms above the true one.",
     )

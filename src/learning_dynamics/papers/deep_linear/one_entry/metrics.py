@@ -1,5 +1,7 @@
 """The two singular values of a 2 x 2 network along the flow of one measurement."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -26,12 +28,7 @@ def aligned_measurement(trajectory: Trajectory) -> pd.DataFrame:
         predicted[member, :, 1] = theory.smaller_singular_value(
             values[member, :, 0], settings["start"], settings["ratio"], depth
         )
-    table = rows(
-        {"sigma": (values, predicted)},
-        {"seed": constants["member"], "time": trajectory.time},
-        depth=constants["depth"],
-    )
-    return joined(aligned_measurement.columns, table)
+    return joined(aligned_measurement.columns, _along(trajectory, {"sigma": (values, predicted)}))
 
 
 @columns(DEPTH, SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
@@ -51,12 +48,13 @@ def one_entry(trajectory: Trajectory) -> pd.DataFrame:
     W = trajectory.series["end_to_end"]
     determinant = W[..., 0, 0] * W[..., 1, 1] - W[..., 0, 1] * W[..., 1, 0]
     last_determinant = W[:, 0, 0, 0] * W[:, 0, 1, 1] - trajectory.settings["target"] * W[:, 0, 1, 0]
-    labels = {"depth": constants["depth"]}
-    axes = {"seed": constants["member"], "time": trajectory.time}
-    table = rows({"sigma": spectrum(W), "determinant": determinant}, axes, **labels)
     ends = rows(
-        {"predicted_sign": np.sign(last_determinant)}, {"seed": constants["member"]}, time=trajectory.time[-1], **labels
+        {"predicted_sign": np.sign(last_determinant)},
+        {"seed": constants["member"]},
+        time=trajectory.time[-1],
+        depth=constants["depth"],
     )
+    table = _along(trajectory, {"sigma": spectrum(W), "determinant": determinant})
     return joined(one_entry.columns, table, ends)
 
 
@@ -69,10 +67,11 @@ def one_measurement(trajectory: Trajectory) -> pd.DataFrame:
     sigma
         The two largest singular values; nan where the flow could not be integrated.
     """
+    values = spectrum(trajectory.series["end_to_end"])[..., :2]
+    return joined(one_measurement.columns, _along(trajectory, {"sigma": values}))
+
+
+def _along(trajectory: Trajectory, measured: dict[str, Any]) -> pd.DataFrame:
+    """Return rows of what is measured along flows."""
     constants = trajectory.constants
-    table = rows(
-        {"sigma": spectrum(trajectory.series["end_to_end"])[..., :2]},
-        {"seed": constants["member"], "time": trajectory.time},
-        depth=constants["depth"],
-    )
-    return joined(one_measurement.columns, table)
+    return rows(measured, {"seed": constants["member"], "time": trajectory.time}, depth=constants["depth"])

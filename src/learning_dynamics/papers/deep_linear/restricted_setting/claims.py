@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from learning_dynamics.judging import Check, Checks, Finding, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Checks, Finding, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.tables import excess_norm, measured_and_predicted, minimiser_values
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
@@ -139,8 +139,7 @@ def single_norm(
     it exceeds the minimiser's by {value:.1e} at the least, beyond the excess from many entries, which the slack in the
     fit makes. That trajectories are needed, as the slide goes on, is more than this shows.
     """
-    powers = settings_of(ends)["powers"]
-    smallest = ends["scale"].min()
+    powers, smallest = settings_of(ends)["powers"], ends["scale"].min()
     change, excess = (by_draw(ends, name, scale=smallest) for name in ("schatten_change", "schatten_left"))
     gains = {p: (-change if p < 1 else excess)[:, place] for place, p in enumerate(powers) if p != 1}
     nuclear = np.concatenate(
@@ -151,31 +150,19 @@ def single_norm(
     )
     gap = np.tile(minimiser_values(minimiser, "gap") + minimiser_values(minimiser_many, "gap"), 2)
 
+    excess_name = "excess of the nuclear norm over the least one in completion, relative"
+    gain_name = "by how much another matrix has less Σσ^p on commuting measurements, relative, p = {:g}"
+    lesser = {1: (excess_name, nuclear, gap, "the solver's proved gaps")}
+    lesser |= {p: (gain_name.format(p), gain, resolution, "beyond rounding") for p, gain in gains.items()}
+
     def judge(captures: float | None) -> Checks:
-        yield _check_less(
-            "excess of the nuclear norm over the least one in completion, relative",
-            nuclear,
-            gap,
-            "the solver's proved gaps",
-            captures == 1,
-        )
-        for p, gain in gains.items():
-            yield _check_less(
-                f"by how much another matrix has less Σσ^p on commuting measurements, relative, p = {p:g}",
-                gain,
-                resolution,
-                "beyond rounding",
-                captures == p,
-            )
+        for p, (name, gain, beyond, because) in lesser.items():
+            # what captures both has no matrix with less
+            at_most, at_least = (beyond, None) if p == captures else (None, beyond)
+            yield every_draw(name, gain, at_most=at_most, at_least=at_least, because=because)
 
     rivals: dict[str, float] = {"the nuclear norm captures both": 1.0}
     rivals |= {f"the power {p:g} captures both": p for p in gains}
     measured, predicted = measured_and_predicted(ends, "nuclear_norm", scale=smallest)
     facts = {"powers": ", ".join(f"{p:g}" for p in powers), "left": np.max(measured / predicted - 1)}
     return Finding(judge, None, rivals, facts=facts, scaled=lambda captures, _factor: captures)
-
-
-def _check_less(name: str, gain: np.ndarray, beyond: float | np.ndarray, because: str, none: bool) -> Check:
-    """Check on every draw that another matrix has a smaller norm; with `none`, that no other matrix has."""
-    at_most, at_least = (beyond, None) if none else (None, beyond)
-    return every_draw(name, gain, at_most=at_most, at_least=at_least, because=because)

@@ -23,19 +23,19 @@ def singular_values(paths: Sequence[Table], *, draw: Natural) -> Drawn:
     figure, axes = plt.subplots(2, len(paths), figsize=(WIDTH, 4.5), sharex="col", sharey="row", squeeze=False)
     top = int(paths[0]["index"].max())
     colours = sequence(top)
-    for column, table in zip(axes.T, paths, strict=True):
+    for (values, gradients), table in zip(axes.T, paths, strict=True):
         rows = select(table, draw=draw)
-        for index, colour in reversed(list(enumerate(colours, start=1))):
+        for index in range(top, 0, -1):
             line = select(rows, "sigma", index=index)
-            column[0].plot(line["time"], line["value"], color=colour, lw=1.2)
+            values.plot(line["time"], line["value"], color=colours[index - 1], lw=1.2)
         for quantity, name in (("diagonal", "blue"), ("off_diagonal", "orange")):
             line = select(rows, quantity)
-            column[1].plot(line["time"], line["value"], color=COLOURS[name])
-        column[0].set_title(f"depth {depth_of(table)}")
-        column[1].set(xlabel="learning rate × iterations", yscale="log", xlim=(0, rows["time"].max()))
+            gradients.plot(line["time"], line["value"], color=COLOURS[name])
+        values.set_title(f"depth {depth_of(table)}")
+        gradients.set(xlabel="learning rate × iterations", yscale="log", xlim=(0, rows["time"].max()))
     axes[0, 0].set(ylim=(0, None), ylabel=r"singular values $\sigma_r$")
     axes[1, 0].set_ylabel(r"mean entry of $|U^\top \nabla\ell\, V|$")
-    values = [handle(r"$\sigma_1$", colours[0]), handle(rf"$\sigma_{{{top}}}$", colours[-1])]
-    legend_below(figure, [*values, handle("diagonal", "blue"), handle("off-diagonal", "orange")])
+    ends = [handle(r"$\sigma_1$", colours[0]), handle(rf"$\sigma_{{{top}}}$", colours[-1])]
+    legend_below(figure, [*ends, handle("diagonal", "blue"), handle("off-diagonal", "orange")])
     facts = {"top": top, "rank": int(select(paths[0], "rank")["value"].iloc[0])}
     return Drawn(figure, facts=facts, alt="Singular values against time at three depths: together, then one by one.")
