@@ -5,7 +5,7 @@ and Hazan 2018 and of Arora, Cohen, Golowich and Hu 2019.
 """
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -36,9 +36,7 @@ def layer_gradients(layers: Sequence[np.ndarray], gradient: np.ndarray) -> Layer
 
     With respect to W_j it is (W_N ... W_{j+1})^T G (W_{j-1} ... W_1)^T.
     """
-    below = [layers[0]]
-    for layer in layers[1:-1]:
-        below.append(layer @ below[-1])
+    below = list(accumulate(layers[:-1], lambda below, layer: layer @ below))
     gradients: Layers = []
     backward = gradient
     for j in range(len(layers) - 1, 0, -1):
@@ -51,6 +49,11 @@ def imbalance(layers: Sequence[np.ndarray]) -> np.ndarray:
     """Return the largest ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F over j; zero for a single layer."""
     norms = [np.linalg.norm(difference, axis=(-2, -1)) for difference in gram_differences(layers)]
     return np.max(norms, axis=0) if norms else np.zeros(layers[0].shape[:-2])
+
+
+def gaussian_layers(rng: np.random.Generator, widths: Sequence[int]) -> Layers:
+    """Return layers of widths d_0 ... d_N with standard normal entries."""
+    return [rng.standard_normal((rows, columns)) for columns, rows in pairwise(widths)]
 
 
 def balanced_layers(W: np.ndarray, widths: Sequence[int]) -> Layers:

@@ -35,12 +35,8 @@ def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> pd.DataFrame:
     grid, iterations, least = constants["learning_rate"], constants["iterations"], constants["least_loss"]
     labels = {"depth": constants["depth"], "rule": np.where(constants["end_to_end"], "end_to_end", "network")}
     members = constants["member"]
-    by_rate = rows(
-        {"iterations": np.where(iterations < 0, np.nan, iterations)},
-        {"seed": members, "learning_rate": grid},
-        **labels,
-        iteration=0,
-    )
+    reached = np.where(iterations < 0, np.nan, iterations)
+    by_rate = rows({"iterations": reached}, {"seed": members, "learning_rate": grid}, **labels, iteration=0)
     best = grid[np.where(iterations < 0, np.inf, iterations).argmin(axis=1)]
     last = len(trajectory.time) - 1
     places = np.union1d(np.linspace(0, last, curve_points), np.geomspace(1, last, curve_points))

@@ -57,14 +57,14 @@ def completion_exponents(
         for count in sorted(ends["observed"].unique())
     }
 
-    def predictions(quantity: Quantity) -> Powers:
+    def as_at_depth_2(quantity: Quantity) -> Powers:
         return {(name, count): predicted_powers(tables[name][1], count, quantity) for name, count in slopes}
 
-    def with_ones_at_depth_3(powers: Powers) -> Powers:
+    def predictions(quantity: Quantity) -> Powers:
+        powers = as_at_depth_2(quantity)
         return {key: np.ones_like(values) if key[0] == DEEPER else values for key, values in powers.items()}
 
-    law = with_ones_at_depth_3(predictions("alpha"))
-    start = with_ones_at_depth_3(predictions("alpha_at_the_start"))
+    law, start = predictions("alpha"), predictions("alpha_at_the_start")
     gap = np.median([np.abs(start[UNEVEN, count] - law[UNEVEN, count]) for count in counts])
     tolerance = max(share * gap, _whole_step_error(uneven, uneven_path))
 
@@ -83,11 +83,9 @@ def completion_exponents(
     rivals = {
         "the number of entries does not matter": {(name, count): averages[name] for name, count in law},
         "depth 2 is as depth 3": {key: np.ones_like(values) for key, values in law.items()},
-        "depth 3 is as depth 2": predictions("alpha"),
+        "depth 3 is as depth 2": as_at_depth_2("alpha"),
         "the ratio at the start of the path": start,
-        "the whole gradient's singular values, nothing set aside": with_ones_at_depth_3(
-            predictions("alpha_of_the_whole")
-        ),
+        "the whole gradient's singular values, nothing set aside": predictions("alpha_of_the_whole"),
     }
     facts = {
         "measured_at": settings_of(uneven_path)["scale"],
@@ -98,15 +96,14 @@ def completion_exponents(
         **_errors({key: slopes[key] - law[key] for key in slopes}, tolerance),
         "flow": max(
             np.nanmedian(values - law[key])
-            for key, values in predictions("alpha_of_the_flow").items()
+            for key, values in as_at_depth_2("alpha_of_the_flow").items()
             if key[0] != DEEPER
         ),
         "off_coarse": max(abs(np.nanmedian(measured_powers(coarse, count) - law[UNEVEN, count])) for count in counts),
-        "first": max(settings_of(uneven)["scales"]),
-        "last": min(settings_of(uneven)["scales"]),
-        "first_coarse": max(settings_of(coarse)["scales"]),
-        "last_coarse": min(settings_of(coarse)["scales"]),
     }
+    for ending, table in (("", uneven), ("_coarse", coarse)):
+        scales = settings_of(table)["scales"]
+        facts |= {f"first{ending}": max(scales), f"last{ending}": min(scales)}
     return Finding(
         judge,
         law,

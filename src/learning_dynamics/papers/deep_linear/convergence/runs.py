@@ -48,7 +48,7 @@ def initialisation_range(
     for depth in depths:
         widths = [len(target), *[width] * (depth - 1), 1]
         rngs = generators(seed, f"deep_linear.initialisation_range.{depth}", seeds)
-        normal = [[rng.standard_normal(shape) for shape in zip(widths[1:], widths[:-1], strict=True)] for rng in rngs]
+        normal = [networks.gaussian_layers(rng, widths) for rng in rngs]
         direction = [rng.standard_normal((1, len(target))) for rng in rngs]
         for balanced in (False, True):
             for deviation in progress(deviations, f"depth {depth}"):
@@ -121,7 +121,7 @@ def guarantee(
         lowered, flipped = (np.diag(np.append(values[:-1], last)) for last in (margin, -values[-1]))
         balanced = networks.balanced_layers(lowered, widths)
         rescaled = [balanced[0] * rescaling, balanced[1] / rescaling, *balanced[2:]]
-        imbalanced = _with_imbalance(balanced, theory.allowed_imbalance(margin, depth, target))
+        imbalanced = _with_imbalance(balanced, margin, target)
         basis = haar(rng, size), haar(rng, size)
         starts = balanced, networks.balanced_layers(flipped, widths), rescaled, imbalanced, rescaled
         members += [
@@ -189,7 +189,7 @@ def margins(
                 margin = fraction * values.min()
                 lowered = networks.balanced_layers((U * np.append(values[:-1], margin)) @ V.T, widths)
                 displaced = target + step * (values.min() - margin) / np.linalg.norm(step)
-                imbalanced = _with_imbalance(lowered, theory.allowed_imbalance(margin, depth, target))
+                imbalanced = _with_imbalance(lowered, margin, target)
                 for case, layers in enumerate((lowered, imbalanced, networks.balanced_layers(displaced, widths))):
                     times = margin ** (2 / depth - 1) * integration.times
                     members.append(
@@ -212,13 +212,14 @@ def _spectrum(rng: np.random.Generator, size: int, smallest: float, largest: flo
     return np.sort(rng.uniform(smallest, largest, size))[::-1]
 
 
-def _with_imbalance(layers: networks.Layers, imbalance: float) -> networks.Layers:
-    """Return layers with the same product, the first ones multiplied and divided until they have the imbalance."""
+def _with_imbalance(layers: networks.Layers, margin: float, target: np.ndarray) -> networks.Layers:
+    """Return layers with the same product, the first ones multiplied and divided to all the imbalance allowed."""
+    allowed = theory.allowed_imbalance(margin, len(layers), target)
 
     def stretched(factor: float) -> networks.Layers:
         return [layers[0] * factor, layers[1] / factor, *layers[2:]]
 
-    return stretched(brentq(lambda factor: float(networks.imbalance(stretched(factor))) - imbalance, 1.0, 2.0))
+    return stretched(brentq(lambda factor: float(networks.imbalance(stretched(factor))) - allowed, 1.0, 2.0))
 
 
 def convex_losses(
@@ -301,7 +302,7 @@ def one_output(
     Returns
     -------
     Trajectory
-        Series start_distance, start_size; constants dimension, wide, member, iterations (-1 where the loss did not
+        Series start_distance; constants dimension, wide, member, iterations (-1 where the loss did not
         reach the tolerance, -2 where it was not followed).
     """
     kinds = []
@@ -327,7 +328,6 @@ def one_output(
             kinds.append(
                 {
                     "start_distance": np.linalg.norm(starts - target, axis=1, keepdims=True),
-                    "start_size": np.linalg.norm(starts, axis=1, keepdims=True),
                     "dimension": np.full(draws, dimension),
                     "wide": np.full(draws, wide),
                     "member": np.arange(draws),
@@ -335,8 +335,7 @@ def one_output(
                 }
             )
     constants = {name: np.concatenate(values) for name, values in recorded.by_name(kinds).items()}
-    series = {name: constants.pop(name) for name in ("start_distance", "start_size")}
-    return Trajectory(AT_THE_END, series, constants)
+    return Trajectory(AT_THE_END, {"start_distance": constants.pop("start_distance")}, constants)
 
 
 def zero_weights(

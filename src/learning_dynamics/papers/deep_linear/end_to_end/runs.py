@@ -1,7 +1,6 @@
 """Layers under gradient flow and descent, beside the dynamics of their product."""
 
 from dataclasses import replace
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -54,7 +53,7 @@ def end_to_end_flow(
             if init == "balanced":
                 layers = networks.balanced_layers(start * rng.standard_normal(target.shape), widths)
             else:
-                layers = [start * rng.standard_normal((rows, columns)) for columns, rows in pairwise(widths)]
+                layers = [start * layer for layer in networks.gaussian_layers(rng, widths)]
             series = _all_flows(layers, target, integration)
             series["coarser"] = _all_flows(layers, target, coarser)["direct"]
             series["layers"] = np.pad(series["layers"], ((0, 0), (0, longest - networks.parameters(widths))))
@@ -151,7 +150,7 @@ def approximate_balance(
     members = []
     for member, rng in enumerate(generators(seed, "deep_linear.approximate_balance", seeds)):
         target = rng.standard_normal((size, size)) / np.sqrt(size)
-        normal = [rng.standard_normal((size, size)) for _ in range(depth)]
+        normal = networks.gaussian_layers(rng, widths)
         field = networks.flow_field(networks.towards(target), widths)
         for scale in (0.0, *scales):
             layers = [scale * layer for layer in normal] if scale else [np.eye(size)] * depth

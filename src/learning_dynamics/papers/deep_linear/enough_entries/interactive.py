@@ -30,10 +30,9 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     counts = sorted(int(count) for count in table["observed"].unique())
     table["place"] = [counts.index(count) for count in table["observed"]]
     middle = table.groupby(["method", "scale", "observed"])[["beyond", "error"]].median().reset_index()
-    names = [f"depth {depth_of(table)}" for table in deep]
-    tints = dict(zip(names, [DEPTH_COLOURS[depth_of(table)] for table in deep], strict=True)) | {
-        CONVEX: COLOURS["grey"]
-    }
+    tints = {f"depth {depth_of(network)}": DEPTH_COLOURS[depth_of(network)] for network in deep}
+    names = ["all", *tints]
+    tints[CONVEX] = COLOURS["grey"]
     low, high = np.log10(table["error"].min()), np.log10(table["error"].max())
     furthest = [float(table["beyond"].min()) - 2, float(table["beyond"].max()) + 8]
     x = alt.X(
@@ -52,7 +51,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     places = range(len(counts))
     entries = slider("entries", "observed entries", places, len(counts) // 2)
     captions = [f"{count} entries observed" for count in counts]
-    networks = choice("networks", "networks", ["all", *names], ["all", *names], "all")
+    networks = choice("networks", "networks", names, names, "all")
     scale = choice("scale", "initial scale", scales, [f"{scale:g}" for scale in scales], scales[-1])
     selection = f"datum.scale == scale && (networks == 'all' || datum.method == networks || datum.method == '{CONVEX}')"
     chart = alt.layer(
