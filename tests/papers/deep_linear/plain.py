@@ -60,6 +60,22 @@ def jacobian(layers: Sequence[np.ndarray]) -> np.ndarray:
     return torch.cat([part.flatten(1) for part in parts], dim=1).numpy()
 
 
+def preconditioner(W: np.ndarray, depth: int) -> np.ndarray:
+    """Return P_W, shape (d_N d_0, d_N d_0), from powers of W W^T and W^T W, with no use of its known spectrum."""
+    return sum(
+        np.kron(_power(W @ W.T, (depth - j) / depth), _power(W.T @ W, (j - 1) / depth)) for j in range(1, depth + 1)
+    )
+
+
+def _power(gram: np.ndarray, exponent: float) -> np.ndarray:
+    if exponent == 0:
+        return np.eye(len(gram))
+    values, vectors = np.linalg.eigh(gram)
+    # a root would turn the rounding of a zero eigenvalue into something that looks like one
+    rounding = len(gram) * np.finfo(float).eps * values[-1]
+    return (vectors * np.where(values > rounding, values, 0.0) ** exponent) @ vectors.T
+
+
 def multiply(layers: Sequence[np.ndarray]) -> np.ndarray:
     """Return W_N ... W_1 of arrays."""
     return end_to_end([torch.tensor(layer) for layer in layers]).numpy()

@@ -18,5 +18,6 @@ and Arora, Cohen, Hu and Luo 2019 (deep matrix factorisation). Which part of the
 ======================  ==============================================================================================
 
 `networks` has layers, their product and its dynamics; `descent` gradient descent on layers, recorded as it goes;
-`given_spectrum` matrices to complete; `tables` and `drawing` what tables and figures of several topics share.
+`given_spectrum` matrices to complete, `completed_matrices` networks that complete them; `recorded` what runs keep of
+their members; `tables` and `drawing` what tables and figures of several topics share.
 """

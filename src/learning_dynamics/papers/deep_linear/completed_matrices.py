@@ -1,8 +1,68 @@
-"""Errors, nuclear norm and effective rank of completed matrices."""
+"""Matrices completed by networks from small layers; errors, nuclear norm and effective rank of completed matrices."""
+
+from typing import Any
 
 import numpy as np
 
+from learning_dynamics.dynamics import matrix_factorisation
 from learning_dynamics.measures.spectra import effective_rank, singular_values
+from learning_dynamics.papers.deep_linear.recorded import AT_THE_END
+from learning_dynamics.seeds import generators
+from learning_dynamics.trajectories import Arrays, Trajectory
+
+
+def complete(
+    problem: Arrays,
+    mask: np.ndarray,
+    members: Arrays,
+    learning_rate: np.ndarray,
+    *,
+    depth: int,
+    seed: int,
+    label: str,
+    **options: Any,
+) -> Trajectory:
+    """Complete matrices by networks that start from small Gaussian layers.
+
+    Entries of each layer have standard deviation scale^(1/N) n^(-1/2); a draw starts in the same direction at every
+    scale, and its first layers are those of every other depth.
+
+    Parameters
+    ----------
+    problem : dict
+        truth, shape (draws, n, n), and whatever else belongs to the run's constants.
+    mask : ndarray, shape (members, n, n)
+    members : dict
+        draw, scale, and what else tells members apart, each of shape (members,).
+    learning_rate : ndarray, shape (members,)
+    label : str
+        Of the layers' random stream.
+    **options
+        As for `matrix_factorisation.descend`.
+
+    Returns
+    -------
+    Trajectory
+        Series end_to_end; constants as given, and by member loss, steps.
+    """
+    draws, size = problem["truth"].shape[:2]
+    draw = members["draw"]
+    normal = np.array([rng.standard_normal((depth, size, size)) for rng in generators(seed, label, draws)])
+    deviation = (members["scale"] ** (1 / depth) / np.sqrt(size))[:, None, None]
+    layers = [normal[draw, j] * deviation for j in range(depth)]
+    final = matrix_factorisation.descend(layers, problem["truth"][draw], mask, learning_rate, **options)
+    return Trajectory(
+        AT_THE_END,
+        {"end_to_end": final.end_to_end[:, None]},
+        problem | members | {"loss": final.loss, "steps": final.steps},
+        undecided=~np.isfinite(final.end_to_end).all(axis=(1, 2)),
+    )
+
+
+def spectrum(W: np.ndarray) -> np.ndarray:
+    """Return singular values over leading axes; nan where W is not finite."""
+    finite = np.asarray(np.isfinite(W).all(axis=(-2, -1)))
+    return np.where(finite[..., None], singular_values(np.where(finite[..., None, None], W, 1.0)), np.nan)
 
 
 def measures_of(W: np.ndarray, truth: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:
@@ -24,15 +84,13 @@ def measures_of(W: np.ndarray, truth: np.ndarray, mask: np.ndarray) -> dict[str,
         Effective rank of the matrix to complete.
     """
     finite = np.isfinite(W).all(axis=(-2, -1))
-    W = np.where(finite[..., None, None], W, truth)
-    squares = (W - truth) ** 2
-    spectrum, true_spectrum = singular_values(W), singular_values(truth)
-    quantities = {
+    squares = np.where(finite[..., None, None], W - truth, np.nan) ** 2
+    values, true_values = spectrum(W.astype(float)), spectrum(truth)
+    return {
         "error": squares.mean(axis=(-2, -1)),
         "train_loss": np.sum(mask * squares, axis=(-2, -1)) / mask.sum(axis=(-2, -1)),
-        "nuclear_norm": spectrum.sum(axis=-1),
-        "effective_rank": effective_rank(spectrum),
+        "nuclear_norm": values.sum(axis=-1),
+        "effective_rank": effective_rank(values),
+        "true_nuclear_norm": true_values.sum(axis=-1),
+        "true_effective_rank": effective_rank(true_values),
     }
-    quantities = {name: np.where(finite, values, np.nan) for name, values in quantities.items()}
-    of_truth = {"true_nuclear_norm": true_spectrum.sum(axis=-1), "true_effective_rank": effective_rank(true_spectrum)}
-    return quantities | of_truth

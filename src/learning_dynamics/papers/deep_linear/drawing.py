@@ -1,10 +1,13 @@
-"""Colours and legends of depths, and medians with their draws."""
+"""Colours of depths, legends, plain numbers at logarithmic axes, and medians with their draws."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.tidy import Table
@@ -20,13 +23,35 @@ DEPTH_COLOURS = {
 DASHED = (0, (4, 2))
 
 
-def depth_handles(depths: Iterable[int], **style: Any) -> list[Line2D]:
+def handle(label: str, colour: Any = "black", line: Any = "-", **style: Any) -> Line2D:
+    """Return a legend's line; its colour is one of the palette's names, or any other."""
+    return Line2D([], [], color=COLOURS.get(colour, colour), ls=line, label=label, **style)
+
+
+def depth_handles(depths: Iterable[int]) -> list[Line2D]:
     """Return a legend's lines for depths."""
-    return [Line2D([], [], color=DEPTH_COLOURS[int(depth)], label=f"depth {depth}", **style) for depth in depths]
+    return [handle(f"depth {depth}", DEPTH_COLOURS[depth]) for depth in depths]
 
 
-def median_with_draws(axis: Axes, rows: Table, by: str, colour: Any, line: Any = "-", **style: Any) -> None:
+def legend_below(figure: Figure, handles: list[Line2D], columns: int | None = None) -> None:
+    """Set a legend below all panels, in one row if nothing else is said."""
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns or len(handles))
+
+
+def plain_numbers(axis: Axis) -> None:
+    """Label the ticks of a logarithmic axis with numbers rather than powers of ten."""
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def one_two_five(axis: Axis) -> None:
+    """Label 1, 2 and 5 of each power of ten on a logarithmic axis, with plain numbers."""
+    axis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0)))
+    plain_numbers(axis)
+
+
+def median_with_draws(axis: Axes, rows: Table, by: str, colour: Any, line: Any = "-") -> None:
     """Plot the median over draws as a line, and each draw as a dot."""
     middle = rows.groupby(by)["value"].median()
-    axis.plot(middle.index, middle, color=colour, ls=line, **style)
+    axis.plot(middle.index, middle, color=colour, ls=line)
     axis.plot(rows[by], rows["value"], ".", color=colour, ms=3.5, alpha=0.5, mew=0)

@@ -41,15 +41,7 @@ def optimum(X: np.ndarray, Y: np.ndarray, exponent: float) -> float:
     start = np.linalg.lstsq(X, Y, rcond=None)[0]
     if exponent == 2:
         return float(loss(start, X, Y, exponent))
-    return float(
-        minimize(
-            lambda w: loss(w, X, Y, exponent),
-            start,
-            jac=lambda w: gradient(w, X, Y, exponent),
-            method="BFGS",
-            options={"gtol": 1e-10},
-        ).fun
-    )
+    return minimize(loss, start, (X, Y, exponent), jac=gradient, method="BFGS", options={"gtol": 1e-10}).fun
 
 
 def descend(
@@ -101,8 +93,9 @@ def descend(
             if reached.any() or diverged.any():
                 iterations[running[reached]] = step
                 active = ~(reached | diverged)
-                running, row, scalars, rate = running[active], row[active], scalars[active], rate[active]
-                weights, residual, power = weights[active], residual[active], power[active]
+                running, row, scalars, rate, residual, power = (
+                    array[active] for array in (running, row, scalars, rate, residual, power)
+                )
                 if not len(running):
                     break
             slope = exponent * (power * residual) @ X / len(Y)

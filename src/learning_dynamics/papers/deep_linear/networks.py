@@ -5,7 +5,8 @@ and Hazan 2018 and of Arora, Cohen, Golowich and Hu 2019.
 """
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from typing import Any
 
 import numpy as np
 
@@ -25,14 +26,17 @@ def product(layers: Sequence[np.ndarray]) -> np.ndarray:
     return W
 
 
+def widths_of(layers: Sequence[np.ndarray]) -> list[int]:
+    """Return d_0 ... d_N."""
+    return [layers[0].shape[-1], *(layer.shape[-2] for layer in layers)]
+
+
 def layer_gradients(layers: Sequence[np.ndarray], gradient: np.ndarray) -> Layers:
     """Return the gradient with respect to each layer, given that with respect to the end-to-end matrix.
 
     With respect to W_j it is (W_N ... W_{j+1})^T G (W_{j-1} ... W_1)^T.
     """
-    below = [layers[0]]
-    for layer in layers[1:-1]:
-        below.append(layer @ below[-1])
+    below = list(accumulate(layers[:-1], lambda below, layer: layer @ below))
     gradients: Layers = []
     backward = gradient
     for j in range(len(layers) - 1, 0, -1):
@@ -45,6 +49,11 @@ def imbalance(layers: Sequence[np.ndarray]) -> np.ndarray:
     """Return the largest ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F over j; zero for a single layer."""
     norms = [np.linalg.norm(difference, axis=(-2, -1)) for difference in gram_differences(layers)]
     return np.max(norms, axis=0) if norms else np.zeros(layers[0].shape[:-2])
+
+
+def gaussian_layers(rng: np.random.Generator, widths: Sequence[int]) -> Layers:
+    """Return layers of widths d_0 ... d_N with standard normal entries."""
+    return [rng.standard_normal((rows, columns)) for columns, rows in pairwise(widths)]
 
 
 def balanced_layers(W: np.ndarray, widths: Sequence[int]) -> Layers:
@@ -89,33 +98,27 @@ def end_to_end_velocity(W: np.ndarray, gradient: np.ndarray, depth: int) -> np.n
 
     -sum_j [W W^T]^((N-j)/N) G [W^T W]^((j-1)/N), the end-to-end dynamics; at depth 1 it is -G.
     """
-    U, left, right, Vt = _full_spectrum(W)
+    U, values, Vt = np.linalg.svd(W)
     rotated = U.T @ gradient @ Vt.T
-    return -U @ (preconditioner_factors(left, right, depth) * rotated) @ Vt
+    return -U @ (preconditioner_factors(values, W.shape, depth) * rotated) @ Vt
 
 
-def preconditioner(W: np.ndarray, depth: int) -> np.ndarray:
-    """Return P_W, shape (d_N d_0, d_N d_0): the map of row-major vectorised gradients that `depth` induces.
-
-    Built from matrix powers of W W^T and W^T W, term by term, with no use of its known spectrum.
-    """
-    rows, columns = W.shape
-    total = np.zeros((rows * columns, rows * columns))
-    for j in range(1, depth + 1):
-        total += np.kron(_power(W @ W.T, (depth - j) / depth), _power(W.T @ W, (j - 1) / depth))
-    return total
-
-
-def towards(target: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+def towards(target: np.ndarray) -> Gradient:
     """Return the gradient of ||W - target||_F^2 / 2, as a function of W."""
     return lambda W: W - target
+
+
+def observed(truth: np.ndarray, mask: np.ndarray) -> Gradient:
+    """Return the gradient of the mean square error over observed entries, as a function of W."""
+    weight = 2 * mask / mask.sum(axis=(-2, -1), keepdims=True)
+    return lambda W: weight * (W - truth)
 
 
 def preconditioner_of_layers(layers: Sequence[np.ndarray]) -> np.ndarray:
     """Return the map from row-major vectorised gradients to -dW/dt that the layers make, balanced or not.
 
     sum_j (W_N ... W_{j+1})(W_N ... W_{j+1})^T G (W_{j-1} ... W_1)^T (W_{j-1} ... W_1), by the product rule; shape
-    (d_N d_0, d_N d_0). For balanced layers it equals `preconditioner` of their product.
+    (d_N d_0, d_N d_0).
     """
     total = np.zeros(())
     for j in range(len(layers)):
@@ -129,11 +132,12 @@ def preconditioner_of_layers(layers: Sequence[np.ndarray]) -> np.ndarray:
     return total
 
 
-def preconditioner_factors(left: np.ndarray, right: np.ndarray, depth: int) -> np.ndarray:
-    """Return P_W's eigenvalues, shape (d_N, d_0): sum_j left_r^(2(N-j)/N) right_s^(2(j-1)/N).
+def preconditioner_factors(values: np.ndarray, shape: tuple[int, ...], depth: int) -> np.ndarray:
+    """Return P_W's eigenvalues, shape (d_N, d_0): sum_j sigma_r^(2(N-j)/N) sigma_s^(2(j-1)/N).
 
-    `left` and `right` are W's singular values, padded with zeros to the number of rows and of columns.
+    `values` are the singular values of W, of the given shape; those beyond them are zeros.
     """
+    left, right = (np.pad(values, (0, count - len(values))) for count in shape)
     # 0 ** 0 is 1 here, as the zeroth power of a matrix is the identity
     return np.sum(
         [
@@ -151,6 +155,11 @@ def singular_value_rates(W: np.ndarray, gradient: np.ndarray, depth: int) -> np.
     return -depth * values ** (2 - 2 / depth) * projections
 
 
+def parameters(widths: Sequence[int]) -> int:
+    """Return how many entries the layers of widths d_0 ... d_N have together."""
+    return sum(rows * columns for columns, rows in pairwise(widths))
+
+
 def pack(layers: Sequence[np.ndarray]) -> np.ndarray:
     """Return all layers as one vector, the state of an integrator."""
     return np.concatenate([layer.ravel() for layer in layers])
@@ -163,6 +172,11 @@ def unpack(state: np.ndarray, widths: Sequence[int]) -> Layers:
         layers.append(state[..., start : start + rows * columns].reshape(*state.shape[:-1], rows, columns))
         start += rows * columns
     return layers
+
+
+def product_change(layers: Sequence[np.ndarray], changes: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the change of the end-to-end matrix, to first order, when layers change: the product rule."""
+    return np.sum([product([*layers[:j], change, *layers[j + 1 :]]) for j, change in enumerate(changes)], axis=0)
 
 
 def flow_field(gradient: Gradient, widths: Sequence[int]) -> Field:
@@ -185,26 +199,21 @@ def flow(
         return np.full((len(times), len(initial)), np.nan)
 
 
+def path(
+    layers: Sequence[np.ndarray], gradient: Gradient, times: np.ndarray, tolerances: Tolerances, **options: Any
+) -> np.ndarray:
+    """Return the end-to-end matrix at `times` of gradient flow from given layers; nan where `flow` is."""
+    widths = widths_of(layers)
+    return product(unpack(flow(flow_field(gradient, widths), pack(layers), times, tolerances, **options), widths))
+
+
+def grams(layers: Sequence[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return W_{j+1}^T W_{j+1} and W_j W_j^T for each j, over any leading axes."""
+    return [
+        (np.swapaxes(above, -1, -2) @ above, below @ np.swapaxes(below, -1, -2)) for below, above in pairwise(layers)
+    ]
+
+
 def gram_differences(layers: Sequence[np.ndarray]) -> Layers:
     """Return W_{j+1}^T W_{j+1} - W_j W_j^T for each j, over any leading axes."""
-    return [_gram(above) - _gram(np.swapaxes(below, -1, -2)) for below, above in pairwise(layers)]
-
-
-def _full_spectrum(W: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    U, values, Vt = np.linalg.svd(W)
-    left, right = np.zeros(len(U)), np.zeros(len(Vt))
-    left[: len(values)] = right[: len(values)] = values
-    return U, left, right, Vt
-
-
-def _power(gram: np.ndarray, exponent: float) -> np.ndarray:
-    if exponent == 0:
-        return np.eye(len(gram))
-    values, vectors = np.linalg.eigh(gram)
-    # a root would turn the rounding of a zero eigenvalue into something that looks like one
-    rounding = len(gram) * np.finfo(float).eps * values[-1]
-    return (vectors * np.where(values > rounding, values, 0.0) ** exponent) @ vectors.T
-
-
-def _gram(matrices: np.ndarray) -> np.ndarray:
-    return np.swapaxes(matrices, -1, -2) @ matrices
+    return [above - below for above, below in grams(layers)]

@@ -1,14 +1,63 @@
 """Columns that the tables of several topics have, and rows of completed matrices by draw."""
 
+from typing import Any
+
 import numpy as np
 
-from learning_dynamics.tidy import Column, Quantity, Table, select
+from learning_dynamics.tidy import Column, Quantity, Table, by_draw, select
 
 DEPTH = Column("depth", "int", "number of layers", draw=True)
 DRAW = Column("draw", "int", "draw of the matrix, its observed entries and the initialisation", draw=True)
 SCALE = Column("scale", "float", "initialisation scale s: layers' entries have deviation s^(1/N) n^(-1/2)", draw=True)
 OBSERVED = Column("observed", "int", "number of observed entries", draw=True)
 CONVERGED = Column("converged", "bool", "whether the training loss reached the one asked for")
+
+
+def depth_of(table: Table) -> int:
+    """Return the depth of a run whose networks all have the same."""
+    return int(table["depth"].iloc[0])
+
+
+def unfinished(*tables: Table) -> dict[str, int]:
+    """Return how many networks were to complete a matrix, and how many did not reach their training loss."""
+    converged = np.concatenate([select(table, "error")["converged"] for table in tables])
+    return {"runs": len(converged), "lost": int((~converged).sum())}
+
+
+def less_true_norm(table: Table) -> Table:
+    """Return the table of completed matrices with nuclear norms less the true one of their draw."""
+    true = select(table, "true_nuclear_norm").groupby("draw")["value"].first()
+    is_norm = table["quantity"] == "nuclear_norm"
+    return table.assign(value=np.where(is_norm, table["value"] - table["draw"].map(true), table["value"]))
+
+
+def observed_entries(minimiser: Table) -> int:
+    """Return from how many entries matrices of least nuclear norm were completed."""
+    return int(minimiser_values(minimiser, "observed")[0])
+
+
+def excess_norm(deep: Table, minimiser: Table, scale: float) -> np.ndarray:
+    """Return by draw how far networks' nuclear norms lie above the least one, relatively."""
+    return network_values(deep, "nuclear_norm", scale) / minimiser_values(minimiser, "nuclear_norm") - 1
+
+
+def sigmas(table: Table, *indices: int, **where: Any) -> list[np.ndarray]:
+    """Return some singular values, each of shape (draws, times); 1 is the largest."""
+    return [by_draw(table, "sigma", index=index, **where) for index in indices]
+
+
+def measured_and_predicted(table: Table, quantity: Quantity, **where: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return a quantity and its prediction, each of shape (draws, entries)."""
+    measured, predicted = (by_draw(table, quantity, column=column, **where) for column in ("value", "predicted"))
+    return measured, predicted
+
+
+def log_slopes(rows: Table, by: str, draw: str) -> np.ndarray:
+    """Return by draw the slope of values against a setting, both as logarithms; nan where a value is."""
+    wide = rows.pivot_table(index=by, columns=draw, values="value", dropna=False)
+    x = np.log(wide.index.to_numpy())
+    x = x - x.mean()
+    return x @ np.log(wide.to_numpy()) / (x @ x)
 
 
 def network_values(table: Table, quantity: Quantity, scale: float) -> np.ndarray:

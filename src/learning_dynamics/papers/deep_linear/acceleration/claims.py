@@ -29,11 +29,8 @@ def depth_accelerates_l4(fourth: Table, second: Table, *, steps: Positive) -> Fi
     than depth 1, the geometric mean over {draws} starts, all of which are counted. The deeper networks express the
     same linear functions, and their problem is not convex. Starts matter: `l4_from_large_starts`.
     """
-
-    def judge(table: Table) -> Checks:
-        yield from _speedup_checks(at_least, table, steps)
-
-    return Finding(judge, fourth, {"the same at p = 2": second, "depth 1 against itself": _with_speedup(fourth)})
+    rivals = {"the same at p = 2": second, "depth 1 against itself": _with_speedup(fourth)}
+    return Finding(lambda table: _speedup_checks(at_least, table, steps), fourth, rivals)
 
 
 @claim("Acceleration by depth, the other side", origin="ours", scope=SCOPE, empirical=True)
@@ -44,12 +41,8 @@ def depth_does_not_accelerate_l2(fourth: Table, second: Table, *, steps: Positiv
     one step size suits a linear model all the way. No deeper network may be faster than depth
     1 by more than the ratio of neighbouring rates; depth 2's speed-up is {value:.3g} over {draws} starts.
     """
-
-    def judge(table: Table) -> Checks:
-        yield from _speedup_checks(at_most, table, steps)
-
     rivals = {"the same at p = 4": fourth, "depth 2 alone is twice as fast": _with_speedup(second, 2.0, deepest=2)}
-    return Finding(judge, second, rivals)
+    return Finding(lambda table: _speedup_checks(at_most, table, steps), second, rivals)
 
 
 @claim(
@@ -63,7 +56,7 @@ def depth_accelerates_l4_gas_sensor(fourth: Table, second: Table, *, steps: Posi
     The set has to be downloaded, and the default data are scikit-learn's diabetes regression. With the archive in place
     the overlay `gas_sensor` decides this claim.
     """
-    if select(fourth, "features")["value"].iloc[0] != GAS_SENSOR_FEATURES:
+    if _features(fourth) != GAS_SENSOR_FEATURES:
         raise Untested(
             "needs the UCI gas-sensor data (id 270), which must be downloaded: see workflow/config/gas_sensor.yaml"
         )
@@ -121,13 +114,9 @@ def l4_from_large_starts(large: Table, small: Table, *, steps: Positive) -> Find
     Starts have norm {start:g}, where those of `depth_accelerates_l4` have {other:g}: depth 2 takes {value:.2g} times
     fewer iterations than depth 1, the geometric mean over {draws} starts, that is more where this is below one.
     """
-
-    def judge(table: Table) -> Checks:
-        yield from _speedup_checks(at_most, table, steps)
-
     rivals = {"as from small starts": small, "depth 2 alone is twice as fast": _with_speedup(large, 2.0, deepest=2)}
     facts = {"start": settings_of(large)["start"], "other": settings_of(small)["start"]}
-    return Finding(judge, large, rivals, facts=facts)
+    return Finding(lambda table: _speedup_checks(at_most, table, steps), large, rivals, facts=facts)
 
 
 TWO_SAMPLES = (
@@ -171,9 +160,9 @@ def accelerates_for_p_above_2(samples: Table) -> Finding:
     steps = {depth: by_draw(samples, "steps", depth=depth, exponent=largest, stiffness=last) for depth in (1, 2)}
     facts = {
         "exponents": ", ".join(f"{exponent:g}" for exponent in above),
-        "first": float(samples["stiffness"].min()),
-        "last": float(last),
-        "speedup": float(np.nanmedian(steps[1] / steps[2])),
+        "first": samples["stiffness"].min(),
+        "last": last,
+        "speedup": np.nanmedian(steps[1] / steps[2]),
     }
     return Finding(judge, above, rivals, facts=facts)
 
@@ -192,7 +181,7 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Find
     one arrived earlier; {unstable} have no stable rate and are left out.
     """
     cells = {
-        (exponent, depth): (powers, table)
+        (exponent, depth): (powers, table["stiffness"])
         for table in samples
         for depth in sorted(table["depth"].unique())
         for exponent, powers in powers_of_stiffness(table, depth).items()
@@ -201,7 +190,7 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Find
         raise ProjectError("two runs have one exponent and depth; give each to one of them")
 
     def expected(law: Callable[[float, int], float], exponent: float, depth: int) -> float:
-        kappa = cells[exponent, depth][1]["stiffness"]
+        _, kappa = cells[exponent, depth]
         return law(exponent, depth) + logarithm_at_depth_two(depth, kappa.min(), kappa.max())
 
     def judge(law: Callable[[float, int], float]) -> Checks:
@@ -227,7 +216,7 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Find
         np.concatenate([select(table, name)["value"].to_numpy() for table in samples]) for name in ("steps", "fewest")
     )
     facts = {
-        "error": float(max(errors)),
+        "error": max(errors),
         "lucky": int(np.sum(fewest < steps)),
         "cells": len(steps),
         "unstable": int(np.isnan(steps).sum()),
@@ -247,11 +236,6 @@ def _check_median(
     )
 
 
-def _grid_ratio(table: Table) -> float:
-    rates = np.sort(select(table, "iterations")["learning_rate"].unique())
-    return float(rates[1] / rates[0])
-
-
 def _speedups(table: Table) -> list[tuple[int, Estimate, list[Optimum]]]:
     """Return depth, geometric mean of the speed-ups over starts, and extreme optima, for each deeper network.
 
@@ -262,9 +246,7 @@ def _speedups(table: Table) -> list[tuple[int, Estimate, list[Optimum]]]:
         optima.setdefault(int(depth), []).append(optimum(runs["learning_rate"], runs["value"]))
     steps = {depth: np.array([best.value for best in at_depth]) for depth, at_depth in optima.items()}
     speedups = []
-    for depth in sorted(optima):
-        if depth == 1:
-            continue
+    for depth in sorted(optima.keys() - {1}):
         logs = mean(np.log(steps[1] / steps[depth]))
         value, lower, upper = np.exp([logs.value, logs.lower, logs.upper])
         speedup = Estimate(value, lower, upper, logs.draws, "geometric mean (t of logarithms)", logs.missing)
@@ -275,19 +257,20 @@ def _speedups(table: Table) -> list[tuple[int, Estimate, list[Optimum]]]:
 def _extremes(optima: list[Optimum]) -> list[Optimum]:
     """Return the lowest and the highest of several optima, those nearest the edges of the grid."""
     ordered = sorted(optima, key=lambda best: best.at)
-    return [ordered[0]] if ordered[0] == ordered[-1] else [ordered[0], ordered[-1]]
+    return ordered[:1] if ordered[0] == ordered[-1] else [ordered[0], ordered[-1]]
 
 
 def _speedup_checks(
     bound: Callable[..., Check], table: Table, steps: float, *, deepest: float = np.inf, on: str = ""
 ) -> list[Check]:
     """Return a check for each depth beyond one: does it save iterations, by more than the grid of rates explains?"""
+    rates = np.sort(select(table, "iterations")["learning_rate"].unique())
     return [
         at_optimum(
             bound(
                 f"iterations at depth 1 over iterations at depth {depth}{on}",
                 speedup,
-                _grid_ratio(table) ** steps,
+                (rates[1] / rates[0]) ** steps,
                 because="ratio of neighbouring learning rates",
             ),
             *optima,

@@ -4,15 +4,22 @@ from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import NullFormatter
 
 from learning_dynamics.papers.deep_linear.acceleration.stiffness import (
     logarithm_at_depth_two,
     power_of_stiffness,
     powers_of_stiffness,
 )
-from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, median_with_draws
+from learning_dynamics.papers.deep_linear.drawing import (
+    DASHED,
+    DEPTH_COLOURS,
+    depth_handles,
+    handle,
+    legend_below,
+    median_with_draws,
+    one_two_five,
+)
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select, settings_of
@@ -36,35 +43,24 @@ def acceleration(fourth: Table, second: Table, *, start: Natural) -> Drawn:
         for (depth, rule), rows in select(table, "excess", seed=start).groupby(["depth", "rule"]):
             # up to the tolerance, where the run stops
             curve = rows[(rows["value"] > settings["tolerance"]) & (rows["value"] > 0)]
-            curves.plot(
-                curve["iteration"],
-                curve["value"],
-                color=DEPTH_COLOURS[int(depth)],
-                ls="-" if rule == "network" else DASHED,
-                lw=1.3,
-            )
+            line = "-" if rule == "network" else DASHED
+            curves.plot(curve["iteration"], curve["value"], color=DEPTH_COLOURS[depth], ls=line, lw=1.3)
         curves.axhline(settings["tolerance"], color=COLOURS["grey"], ls=":")
         for depth, runs in select(table, "iterations", rule="network").groupby("depth"):
             # a start that never gets there counts as infinitely long
             middle = runs.fillna({"value": np.inf}).groupby("learning_rate")["value"].median()
             middle = middle[np.isfinite(middle)]
-            rates.plot(middle.index, middle, ".-", color=DEPTH_COLOURS[int(depth)], ms=4, lw=1.1)
-            rates.plot(middle.idxmin(), middle.min(), "o", color=DEPTH_COLOURS[int(depth)], mfc="none", ms=8)
-            facts[f"l{power}_{depth}"] = float(middle.min())
+            rates.plot(middle.index, middle, ".-", color=DEPTH_COLOURS[depth], ms=4, lw=1.1)
+            rates.plot(middle.idxmin(), middle.min(), "o", color=DEPTH_COLOURS[depth], mfc="none", ms=8)
+            facts[f"l{power}_{depth}"] = middle.min()
         curves.set(yscale="log", ylabel=rf"$\ell_{power}$ loss: relative excess")
         rates.set(xscale="log", yscale="log", ylabel="iterations to the tolerance")
         for axis in (rates.xaxis, rates.yaxis):
-            axis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0)))
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-            axis.set_minor_formatter(NullFormatter())
+            one_two_five(axis)
     axes[1, 0].set_xlabel("iterations")
     axes[1, 1].set_xlabel("learning rate")
-    handles = [
-        *depth_handles(sorted(fourth["depth"].unique())),
-        Line2D([], [], color=COLOURS["black"], ls=DASHED, label="end-to-end update"),
-        Line2D([], [], color=COLOURS["grey"], ls=":", label="tolerance"),
-    ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    others = [handle("end-to-end update", line=DASHED), handle("tolerance", "grey", ":")]
+    legend_below(figure, [*depth_handles(sorted(fourth["depth"].unique())), *others])
     alt = "Loss curves and iterations by learning rate; with fourth powers deeper networks need fewer iterations."
     return Drawn(figure, facts=facts, alt=alt)
 
@@ -99,21 +95,18 @@ def two_samples(samples: Table, deeper: Sequence[Table]) -> Drawn:
     left.set(xscale="log", yscale="log", xlabel=r"$\kappa$", ylabel="steps")
     left.set_xticks(kappa, [f"{value:g}" for value in kappa])
     left.xaxis.set_minor_formatter(NullFormatter())
-    depths = sorted({int(depth) for table in deeper for depth in table["depth"].unique()})
+    depths = sorted({depth for table in deeper for depth in table["depth"]})
     extra = 0.0
     p = np.linspace(min(table["exponent"].min() for table in deeper), max(table["exponent"].max() for table in deeper))
     for depth in depths:
         right.plot(p, [power_of_stiffness(exponent, depth) for exponent in p], color=DEPTH_COLOURS[depth])
-        for table in deeper:
-            if depth not in table["depth"].unique():
-                continue
+        for table in [table for table in deeper if depth in set(table["depth"])]:
             extra = max(extra, logarithm_at_depth_two(depth, table["stiffness"].min(), table["stiffness"].max()))
             for exponent, powers in powers_of_stiffness(table, depth).items():
                 place = exponent + 0.06 * (depth - 3)
                 right.plot(np.full(len(powers), place), powers, ".", color=DEPTH_COLOURS[depth], ms=4, mew=0)
     right.axhline(2, color=DEPTH_COLOURS[1], ls=DASHED)
     right.set(xlabel="exponent p", ylabel=r"power of $\kappa$", ylim=(0.5, None))
-    descent = Line2D([], [], color=DEPTH_COLOURS[1], ls=DASHED, label="depth 1")
-    figure.legend(handles=[descent, *depth_handles(depths)], loc="outside lower center", ncols=len(depths) + 1)
+    legend_below(figure, [handle("depth 1", DEPTH_COLOURS[1], DASHED), *depth_handles(depths)])
     alt = "Steps against kappa by exponent and depth; measured powers of kappa lie on the predicted curves."
     return Drawn(figure, facts={"tolerance": settings_of(samples)["tolerance"], "extra": extra}, alt=alt)

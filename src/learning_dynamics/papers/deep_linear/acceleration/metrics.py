@@ -32,28 +32,19 @@ def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> pd.DataFrame:
         Number of columns of the data.
     """
     constants = trajectory.constants
-    grid, iterations, least = constants["learning_rate"], constants["iterations"], float(constants["least_loss"])
-    labels = {"depth": constants["depth"], "rule": np.where(constants["end_to_end"] == 1, "end_to_end", "network")}
+    grid, iterations, least = constants["learning_rate"], constants["iterations"], constants["least_loss"]
+    labels = {"depth": constants["depth"], "rule": np.where(constants["end_to_end"], "end_to_end", "network")}
     members = constants["member"]
-    by_rate = rows(
-        {"iterations": np.where(iterations < 0, np.nan, iterations)},
-        {"seed": members, "learning_rate": grid},
-        **labels,
-        iteration=0,
-    )
-    best = grid[np.where(iterations < 0, np.iinfo(np.int64).max, iterations).argmin(axis=1)]
+    reached = np.where(iterations < 0, np.nan, iterations)
+    by_rate = rows({"iterations": reached}, {"seed": members, "learning_rate": grid}, **labels, iteration=0)
+    best = grid[np.where(iterations < 0, np.inf, iterations).argmin(axis=1)]
     last = len(trajectory.time) - 1
     places = np.union1d(np.linspace(0, last, curve_points), np.geomspace(1, last, curve_points))
     curve_iterations = np.unique(places.round().astype(int))
     excess = trajectory.series["loss"][:, curve_iterations] / least - 1
     curves = rows({"excess": excess}, {"seed": members, "iteration": curve_iterations}, **labels, learning_rate=best)
-    features = rows(
-        {"features": np.full(len(members), float(constants["features"]))},
-        {"seed": members},
-        **labels,
-        learning_rate=np.nan,
-        iteration=0,
-    )
+    count = np.full(len(members), constants["features"])
+    features = rows({"features": count}, {"seed": members}, **labels, learning_rate=np.nan, iteration=0)
     return joined(lp_descent.columns, by_rate, curves, features)
 
 

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from learning_dynamics.papers.deep_linear import lp_regression
+from learning_dynamics.papers.deep_linear import lp_regression, recorded
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
@@ -41,7 +41,7 @@ def lp_descent(
         [rng.standard_normal(X.shape[1]) for rng in generators(seed, "deep_linear.lp_descent", seeds)]
     )
     starts = start * directions / np.linalg.norm(directions, axis=1, keepdims=True)
-    losses, iterations, labels = [], [], []
+    members = []
     cells = [(depth, rule) for depth in depths for rule in ("network", "end_to_end") if depth > 1 or rule == "network"]
     for depth, rule in progress(cells, f"l_{exponent:g} regression"):
         run = lp_regression.descend(
@@ -55,25 +55,20 @@ def lp_descent(
             target=least_loss * (1 + tolerance),
             max_steps=max_steps,
         )
-        iterations_by_rate = run.iterations.reshape(seeds, rates)
-        best = np.where(iterations_by_rate < 0, max_steps + 1, iterations_by_rate).argmin(axis=1)
-        losses.append(run.losses.reshape(seeds, rates, -1)[np.arange(seeds), best])
-        iterations.append(iterations_by_rate)
-        labels += [(depth, rule == "end_to_end", member) for member in range(seeds)]
-    depth_of, by_end_to_end, member_of = np.array(labels).T
-    return Trajectory(
-        np.arange(max_steps + 1.0),
-        {"loss": np.concatenate(losses)},
-        {
-            "iterations": np.concatenate(iterations),
-            "learning_rate": grid,
-            "least_loss": np.array(least_loss),
-            "depth": depth_of,
-            "end_to_end": by_end_to_end,
-            "member": member_of,
-            "features": np.array(X.shape[1]),
-        },
-    )
+        by_rate = zip(run.losses.reshape(seeds, rates, -1), run.iterations.reshape(seeds, rates), strict=True)
+        for member, (losses, iterations) in enumerate(by_rate):
+            best = np.where(iterations < 0, max_steps + 1, iterations).argmin()
+            members.append(
+                {
+                    "loss": losses[best],
+                    "iterations": iterations,
+                    "depth": depth,
+                    "end_to_end": rule == "end_to_end",
+                    "member": member,
+                }
+            )
+    common = {"learning_rate": grid, "least_loss": least_loss, "features": X.shape[1]}
+    return recorded.trajectory(np.arange(max_steps + 1.0), members, "loss", **common)
 
 
 def two_samples(

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from learning_dynamics.papers.deep_linear.tables import log_slopes
 from learning_dynamics.tidy import Table, select
 
 
@@ -22,10 +23,5 @@ def logarithm_at_depth_two(depth: int, first: float, last: float) -> float:
 
 def powers_of_stiffness(samples: Table, depth: int) -> dict[float, np.ndarray]:
     """Return the power of kappa with which steps grow, by exponent and start; nan where a rate was not stable."""
-    powers = {}
-    for exponent, rows in select(samples, "steps", depth=depth).groupby("exponent"):
-        wide = rows.pivot_table(index="stiffness", columns="seed", values="value", dropna=False)
-        kappa, logs = np.log(wide.index.to_numpy()), np.log(wide.to_numpy())
-        centred = kappa - kappa.mean()
-        powers[float(exponent)] = centred @ logs / (centred @ centred)
-    return powers
+    by_exponent = select(samples, "steps", depth=depth).groupby("exponent")
+    return {float(exponent): log_slopes(rows, "stiffness", "seed") for exponent, rows in by_exponent}

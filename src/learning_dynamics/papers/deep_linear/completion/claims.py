@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from learning_dynamics.evidence import difference
+from learning_dynamics.evidence import difference, mean
 from learning_dynamics.judging import Checks, Finding, at_least, claim, every_draw
-from learning_dynamics.papers.deep_linear.tables import minimiser_values, network_values
+from learning_dynamics.papers.deep_linear.tables import excess_norm, minimiser_values, network_values, observed_entries
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
 
@@ -37,12 +37,12 @@ def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Fi
         "few entries recover it as well": errors_of_few,
         "many entries recover all draws but one": np.append(errors[:-1], errors_of_few.min()),
     }
-    facts = {"few": float(errors_of_few.max()), "observed": _observed(many), "observed_few": _observed(few)}
+    facts = {
+        "few": errors_of_few.max(),
+        "observed": observed_entries(many),
+        "observed_few": observed_entries(few),
+    }
     return Finding(judge, errors, rivals, facts=facts, scaled=lambda error, _factor: error)
-
-
-def _observed(minimiser: Table) -> int:
-    return int(minimiser_values(minimiser, "observed")[0])
 
 
 @claim("Few (2K) observations", scope=SCOPE, empirical=True)
@@ -70,16 +70,15 @@ def depth_beats_nuclear_norm_2k(
 
     def judge(tables: tuple[Table, Table, Table]) -> Checks:
         three, two, convex = tables
-        zero = np.zeros(len(minimiser_values(convex, "error")))
         yield at_least(
             "log10 of the convex program's error over depth 3's",
-            difference(gain(three, convex), zero),
+            mean(gain(three, convex)),
             decades,
             because=f"orders of magnitude: {decades:g} decades",
         )
         yield at_least(
             "log10 of the convex program's error over depth 2's",
-            difference(gain(two, convex), zero),
+            mean(gain(two, convex)),
             0.0,
             because="depth 2 is nearer",
         )
@@ -90,10 +89,10 @@ def depth_beats_nuclear_norm_2k(
     }
     facts = {
         "scale": scale,
-        "few": _observed(minimiser),
-        "many": _observed(minimiser_many),
-        "second": float(np.mean(gain(depth_2, minimiser))),
-        "second_large": float(np.mean(gain(depth_2, minimiser, max(settings_of(depth_2)["scales"])))),
+        "few": observed_entries(minimiser),
+        "many": observed_entries(minimiser_many),
+        "second": np.mean(gain(depth_2, minimiser)),
+        "second_large": np.mean(gain(depth_2, minimiser, max(settings_of(depth_2)["scales"]))),
     }
     return Finding(judge, (depth_3, depth_2, minimiser), rivals, facts=facts)
 
@@ -152,11 +151,10 @@ def deep_has_larger_nuclear_norm(
     """
     gap = minimiser_values(minimiser, "gap") + minimiser_values(minimiser_many, "gap")
 
-    def excess(table: Table, convex: Table) -> np.ndarray:
-        return network_values(table, "nuclear_norm", scale) / minimiser_values(convex, "nuclear_norm") - 1
-
-    by_slack = {2: excess(depth_2_many, minimiser_many), 3: excess(depth_3_many, minimiser_many)}
-    excess_by_depth = {2: excess(depth_2, minimiser), 3: excess(depth_3, minimiser)}
+    excess_by_depth, by_slack = (
+        {depth: excess_norm(table, convex, scale) for depth, table in ((2, two), (3, three))}
+        for two, three, convex in ((depth_2, depth_3, minimiser), (depth_2_many, depth_3_many, minimiser_many))
+    )
 
     def judge(excesses: dict[int, np.ndarray]) -> Checks:
         for depth, excess_at_depth in excesses.items():
@@ -171,7 +169,7 @@ def deep_has_larger_nuclear_norm(
     for depth in excess_by_depth:
         rivals[f"depth {depth} minimises it"] = excess_by_depth | {depth: np.zeros(len(gap))}
         rivals[f"the slack explains the excess of depth {depth}"] = excess_by_depth | {depth: by_slack[depth]}
-    facts = {"scale": scale, "few": _observed(minimiser), "many": _observed(minimiser_many)}
+    facts = {"scale": scale, "few": observed_entries(minimiser), "many": observed_entries(minimiser_many)}
     return Finding(judge, excess_by_depth, rivals, facts=facts)
 
 
@@ -195,16 +193,13 @@ def depth_lowers_effective_rank(
     scale matters: at the largest of the grid the first difference is {large:.2g}.
     """
 
-    def ranks(tables: tuple[Table, Table, Table], at: float = scale) -> list[np.ndarray]:
-        convex, *deep = tables
-        return [
-            minimiser_values(convex, "effective_rank"),
-            *(network_values(table, "effective_rank", at) for table in deep),
-        ]
+    def ranks(convex: Table, *deep: Table, at: float = scale) -> list[np.ndarray]:
+        of_deep = [network_values(table, "effective_rank", at) for table in deep]
+        return [minimiser_values(convex, "effective_rank"), *of_deep]
 
-    with_many = ranks((minimiser_many, depth_2_many, depth_3_many))
-    convex, two, three = ranks((minimiser, depth_2, depth_3))
-    accuracy = float(np.max(np.abs(np.diff(with_many, axis=0))))
+    with_many = ranks(minimiser_many, depth_2_many, depth_3_many)
+    convex, two, three = ranks(minimiser, depth_2, depth_3)
+    accuracy = np.max(np.abs(np.diff(with_many, axis=0)))
 
     def judge(effective_ranks: list[np.ndarray]) -> Checks:
         first, second, third = effective_ranks
@@ -217,11 +212,11 @@ def depth_lowers_effective_rank(
         "depth 2 is like the minimiser": [convex, convex, three],
         "depth 3 is like depth 2": [convex, two, two],
     }
-    large = ranks((minimiser, depth_2, depth_3), max(settings_of(depth_2)["scales"]))
+    large = ranks(minimiser, depth_2, at=max(settings_of(depth_2)["scales"]))
     facts = {
         "scale": scale,
-        "large": float(np.mean(large[0] - large[1])),
+        "large": np.mean(large[0] - large[1]),
         "accuracy": accuracy,
-        "many": _observed(minimiser_many),
+        "many": observed_entries(minimiser_many),
     }
     return Finding(judge, [convex, two, three], rivals, facts=facts)

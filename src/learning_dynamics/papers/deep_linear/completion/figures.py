@@ -3,14 +3,21 @@
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
-import numpy as np
-from matplotlib.lines import Line2D
 
-from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, median_with_draws
+from learning_dynamics.papers.deep_linear.drawing import (
+    DASHED,
+    DEPTH_COLOURS,
+    depth_handles,
+    handle,
+    legend_below,
+    median_with_draws,
+)
+from learning_dynamics.papers.deep_linear.tables import depth_of, less_true_norm, observed_entries, unfinished
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.tidy import Table, select
 
-FIRST, OTHERS = "-", (DASHED, ":")
+LINES = ("-", DASHED, ":")
+MINIMISER = "nuclear norm minimisation"
 
 
 def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimiser_many: Table) -> Drawn:
@@ -27,28 +34,21 @@ def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, mi
         for axis, table in zip(row, tables, strict=True):
             rows = select(table, "error")
             rows = rows[rows["converged"]]
-            depth = int(table["depth"].iloc[0])
+            depth = depth_of(table)
             axis.axhline(least, color=COLOURS["grey"], ls=":")
-            for line, (_, by_rate) in zip((FIRST, *OTHERS), rows.groupby("learning_rate"), strict=False):
+            for line, (_, by_rate) in zip(LINES, rows.groupby("learning_rate"), strict=False):
                 median_with_draws(axis, by_rate, "scale", DEPTH_COLOURS[depth], line)
-            axis.set(xscale="log", yscale="log", title=f"{_observed(convex)} entries, depth {depth}")
+            axis.set(xscale="log", yscale="log", title=f"{observed_entries(convex)} entries, depth {depth}")
         row[0].set_ylabel("reconstruction error")
-    for axis in axes[-1]:
-        axis.set_xlabel("initialisation scale $s$")
-    handles = [
-        Line2D([], [], color=COLOURS["black"], label="smaller learning rate"),
-        Line2D([], [], color=COLOURS["black"], ls=DASHED, label="larger one"),
-        Line2D([], [], color=COLOURS["grey"], ls=":", label="nuclear norm minimisation"),
-    ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3)
-    runs = [select(table, "error") for table in (*few, *many)]
-    facts = {
-        "few": _observed(minimiser),
-        "many": _observed(minimiser_many),
-        "runs": sum(map(len, runs)),
-        "lost": sum(int((~run["converged"]).sum()) for run in runs),
-    }
-    return Drawn(figure, facts=facts, alt="Reconstruction errors against initialisation scale, by depth and entries.")
+    plt.setp(axes[-1], xlabel="initialisation scale $s$")
+    rates = [handle("smaller learning rate"), handle("larger one", line=DASHED)]
+    legend_below(figure, [*rates, handle(MINIMISER, "grey", ":")])
+    facts = {"few": observed_entries(minimiser), "many": observed_entries(minimiser_many)}
+    return Drawn(
+        figure,
+        facts=facts | unfinished(*few, *many),
+        alt="Reconstruction errors against initialisation scale, by depth and entries.",
+    )
 
 
 QUANTITIES = {
@@ -66,39 +66,27 @@ def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimis
     draw. Dotted: the minimiser of the nuclear norm; dashed: the matrix to be completed (medians).
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.7), sharex=True)
-    for row, tables, convex in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):
+    for row, runs, minimisers in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):
+        convex, *tables = map(less_true_norm, (minimisers, *runs))
         for axis, (quantity, label) in zip(row, QUANTITIES.items(), strict=True):
             for table in tables:
-                rows = _less_truth(select(table, quantity), table)
+                rows = select(table, quantity)
                 rows = rows[rows["converged"] & (rows["learning_rate"] == rows["learning_rate"].min())]
                 if len(rows):
-                    median_with_draws(axis, rows, "scale", DEPTH_COLOURS[int(table["depth"].iloc[0])])
-            least = _less_truth(select(convex, quantity), convex)["value"].median()
+                    median_with_draws(axis, rows, "scale", DEPTH_COLOURS[depth_of(table)])
+            least = select(convex, quantity)["value"].median()
             axis.axhline(least, color=COLOURS["grey"], ls=":")
             if quantity != "error":
                 true = select(convex, f"true_{quantity}")["value"].median() if quantity == "effective_rank" else 0.0
                 axis.axhline(true, color=COLOURS["black"], ls=DASHED, lw=1)
             axis.set(xscale="log", yscale="log" if quantity == "error" else "linear", ylabel=label)
-        row[1].set_title(f"{_observed(convex)} observed entries")
-    for axis in axes[-1]:
-        axis.set_xlabel("initialisation scale $s$")
-    handles = [
-        *depth_handles([int(table["depth"].iloc[0]) for table in few]),
-        Line2D([], [], color=COLOURS["grey"], ls=":", label="nuclear norm minimisation"),
-        Line2D([], [], color=COLOURS["black"], ls=DASHED, lw=1, label="ground truth"),
-    ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles) if len(few) < 4 else len(few))
-    facts = {"few": _observed(minimiser), "many": _observed(minimiser_many), "draws": int(minimiser["draw"].nunique())}
-    return Drawn(figure, facts=facts, alt="Error, nuclear norm and effective rank against scale, by depth.")
-
-
-def _less_truth(rows: Table, table: Table) -> Table:
-    """Return nuclear norms less the true one of their draw; other quantities as they are."""
-    if rows["quantity"].iloc[0] != "nuclear_norm":
-        return rows
-    true = select(table, "true_nuclear_norm").groupby("draw")["value"].first()
-    return rows.assign(value=rows["value"] - rows["draw"].map(true))
-
-
-def _observed(convex: Table) -> int:
-    return int(np.round(select(convex, "observed")["value"].iloc[0]))
+        row[1].set_title(f"{observed_entries(convex)} observed entries")
+    plt.setp(axes[-1], xlabel="initialisation scale $s$")
+    others = [handle(MINIMISER, "grey", ":"), handle("ground truth", line=DASHED, lw=1)]
+    legend_below(figure, [*depth_handles(map(depth_of, few)), *others], None if len(few) < 4 else len(few))
+    facts = {"few": observed_entries(minimiser), "many": observed_entries(minimiser_many)}
+    return Drawn(
+        figure,
+        facts=facts | {"draws": minimiser["draw"].nunique()},
+        alt="Error, nuclear norm and effective rank against scale, by depth.",
+    )

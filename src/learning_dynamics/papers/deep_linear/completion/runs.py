@@ -4,12 +4,10 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.dynamics import matrix_factorisation
-from learning_dynamics.seeds import generators
+from learning_dynamics.papers.deep_linear.completed_matrices import complete
+from learning_dynamics.papers.deep_linear.recorded import AT_THE_END
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory
-
-AT_THE_END = np.zeros(1)  # the time axis of runs that keep their end alone
 
 
 def completion(
@@ -40,39 +38,21 @@ def completion(
     Trajectory
         Series end_to_end; constants truth, mask (by draw); draw, scale, learning_rate, loss, steps (by member).
     """
-    truth, mask = data["truth"], data["mask"]
-    draws, size = truth.shape[:2]
-    rngs = generators(seed, "deep_linear.completion", draws)
-    normal = np.array([rng.standard_normal((depth, size, size)) for rng in rngs])
-    cells = [(d, s, r) for s in scales for r in learning_rates for d in range(draws)]
-    draw = np.array([cell[0] for cell in cells])
-    scale, rate = np.array([cell[1:] for cell in cells]).T
-    deviation = (scale ** (1 / depth) / np.sqrt(size))[:, None, None]
-    layers = [normal[draw, j] * deviation for j in range(depth)]
-    final = matrix_factorisation.descend(
-        layers,
-        truth[draw],
-        mask[draw],
+    draws = np.arange(len(data["truth"]))
+    scale, rate, draw = (grid.ravel() for grid in np.meshgrid(scales, learning_rates, draws, indexing="ij"))
+    return complete(
+        {"truth": data["truth"], "mask": data["mask"]},
+        data["mask"][draw],
+        {"draw": draw, "scale": scale, "learning_rate": rate},
         rate,
+        depth=depth,
+        seed=seed,
+        label="deep_linear.completion",
         stop=stop,
         max_steps=max_steps,
         optimiser=optimiser,
         precision=precision,
         device=device,
-    )
-    return Trajectory(
-        AT_THE_END,
-        {"end_to_end": final.end_to_end[:, None]},
-        {
-            "truth": truth,
-            "mask": mask,
-            "loss": final.loss,
-            "steps": final.steps,
-            "draw": draw,
-            "scale": scale,
-            "learning_rate": rate,
-        },
-        undecided=~np.isfinite(final.end_to_end).all(axis=(1, 2)),
     )
 
 

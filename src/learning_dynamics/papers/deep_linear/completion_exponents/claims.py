@@ -57,15 +57,15 @@ def completion_exponents(
         for count in sorted(ends["observed"].unique())
     }
 
-    def predictions(quantity: Quantity) -> Powers:
+    def as_at_depth_2(quantity: Quantity) -> Powers:
         return {(name, count): predicted_powers(tables[name][1], count, quantity) for name, count in slopes}
 
-    def with_ones_at_depth_3(powers: Powers) -> Powers:
+    def predictions(quantity: Quantity) -> Powers:
+        powers = as_at_depth_2(quantity)
         return {key: np.ones_like(values) if key[0] == DEEPER else values for key, values in powers.items()}
 
-    law = with_ones_at_depth_3(predictions("alpha"))
-    start = with_ones_at_depth_3(predictions("alpha_at_the_start"))
-    gap = float(np.median([np.abs(start[UNEVEN, count] - law[UNEVEN, count]) for count in counts]))
+    law, start = predictions("alpha"), predictions("alpha_at_the_start")
+    gap = np.median([np.abs(start[UNEVEN, count] - law[UNEVEN, count]) for count in counts])
     tolerance = max(share * gap, _whole_step_error(uneven, uneven_path))
 
     def judge(predicted: Powers) -> Checks:
@@ -83,32 +83,27 @@ def completion_exponents(
     rivals = {
         "the number of entries does not matter": {(name, count): averages[name] for name, count in law},
         "depth 2 is as depth 3": {key: np.ones_like(values) for key, values in law.items()},
-        "depth 3 is as depth 2": predictions("alpha"),
+        "depth 3 is as depth 2": as_at_depth_2("alpha"),
         "the ratio at the start of the path": start,
-        "the whole gradient's singular values, nothing set aside": with_ones_at_depth_3(
-            predictions("alpha_of_the_whole")
-        ),
+        "the whole gradient's singular values, nothing set aside": predictions("alpha_of_the_whole"),
     }
     facts = {
         "measured_at": settings_of(uneven_path)["scale"],
         "fewest": int(counts[0]),
         "most": int(counts[-1]),
-        "lowest": float(np.nanmedian(slopes[UNEVEN, counts[0]])),
-        "highest": float(np.nanmedian(slopes[UNEVEN, counts[-1]])),
+        "lowest": np.nanmedian(slopes[UNEVEN, counts[0]]),
+        "highest": np.nanmedian(slopes[UNEVEN, counts[-1]]),
         **_errors({key: slopes[key] - law[key] for key in slopes}, tolerance),
         "flow": max(
-            float(np.nanmedian(values - law[key]))
-            for key, values in predictions("alpha_of_the_flow").items()
+            np.nanmedian(values - law[key])
+            for key, values in as_at_depth_2("alpha_of_the_flow").items()
             if key[0] != DEEPER
         ),
-        "off_coarse": max(
-            abs(float(np.nanmedian(measured_powers(coarse, count) - law[UNEVEN, count]))) for count in counts
-        ),
-        "first": max(settings_of(uneven)["scales"]),
-        "last": min(settings_of(uneven)["scales"]),
-        "first_coarse": max(settings_of(coarse)["scales"]),
-        "last_coarse": min(settings_of(coarse)["scales"]),
+        "off_coarse": max(abs(np.nanmedian(measured_powers(coarse, count) - law[UNEVEN, count])) for count in counts),
     }
+    for ending, table in (("", uneven), ("_coarse", coarse)):
+        scales = settings_of(table)["scales"]
+        facts |= {f"first{ending}": max(scales), f"last{ending}": min(scales)}
     return Finding(
         judge,
         law,
@@ -125,16 +120,16 @@ def _whole_step_error(ends: Table, path: Table) -> float:
     """
     x = np.log(settings_of(ends)["scales"])
     x = x - x.mean()
-    return float(select(path, "step")["value"].median() * np.abs(x).sum() / 2 / (x @ x))
+    return select(path, "step")["value"].median() * np.abs(x).sum() / 2 / (x @ x)
 
 
 def _errors(differences: Powers, tolerance: float) -> dict[str, float]:
     """Return the largest median error, how many at depth 2 are positive, and how many draws are off by more."""
-    medians = {key: float(np.nanmedian(errors)) for key, errors in differences.items()}
+    medians = {key: np.nanmedian(errors) for key, errors in differences.items()}
     at_depth_2 = [error for (name, _), error in medians.items() if name != DEEPER]
     return {
         "off": max(map(abs, medians.values())),
-        "above": sum(error > 0 for error in at_depth_2),
+        "above": int(np.sum(np.greater(at_depth_2, 0))),
         "medians": len(at_depth_2),
         "further": int(sum(np.sum(np.abs(errors) > tolerance) for errors in differences.values())),
         "paths": sum(map(len, differences.values())),

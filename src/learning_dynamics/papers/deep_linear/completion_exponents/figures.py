@@ -31,7 +31,7 @@ def completion_exponents(
         right, {"singular values 3 : 1": (uneven, uneven_path), "Gaussian factors": (gaussian, gaussian_path)}
     )
     facts = {
-        "draws": int(uneven["draw"].nunique()),
+        "draws": uneven["draw"].nunique(),
         "measured_at": settings_of(uneven_path)["scale"],
         "coarse": min(settings_of(coarse)["scales"]),
     }

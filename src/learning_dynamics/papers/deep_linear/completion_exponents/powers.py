@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from learning_dynamics.tidy import Quantity, Table, select
+from learning_dynamics.papers.deep_linear.tables import log_slopes
+from learning_dynamics.tidy import Quantity, Table, by_draw, select
 
 
 def measured_powers(ends: Table, observed: int) -> np.ndarray:
@@ -11,13 +12,9 @@ def measured_powers(ends: Table, observed: int) -> np.ndarray:
     nan for a draw with a run that did not reach its training loss.
     """
     rows = select(ends, "beyond_rank", observed=observed)
-    values = rows.assign(value=np.where(rows["converged"], np.log(rows["value"]), np.nan))
-    wide = values.pivot_table(index="scale", columns="draw", values="value", dropna=False)
-    x = np.log(wide.index.to_numpy())
-    x = x - x.mean()
-    return x @ wide.to_numpy() / (x @ x)
+    return log_slopes(rows.assign(value=rows["value"].where(rows["converged"])), "scale", "draw")
 
 
 def predicted_powers(path: Table, observed: int, quantity: Quantity = "alpha") -> np.ndarray:
     """Return 1 - alpha by draw; `quantity` says which of the measured ratios is alpha."""
-    return 1 - select(path, quantity, observed=observed).sort_values("draw")["value"].to_numpy()
+    return 1 - by_draw(path, quantity, draw="draw", observed=observed)[:, 0]

@@ -43,7 +43,6 @@ def gradient_along_path(
     truth, mask = data["truth"][draw], data["mask"][draw, count]
     rank = int(np.linalg.matrix_rank(truth[0]))
     spectrum = np.linalg.svd(truth, compute_uv=False)[:, :rank]
-    weight = 2 * mask / mask.sum(axis=(-2, -1), keepdims=True)
     rngs = generators(seed, "deep_linear.completion_exponents", draws)
     normal = np.array([rng.standard_normal((depth, size, size)) for rng in rngs])
     layers = [normal[draw, j] * scale ** (1 / depth) / np.sqrt(size) for j in range(depth)]
@@ -55,18 +54,17 @@ def gradient_along_path(
         U, values, Vt = np.linalg.svd(W)
         n_learned = learned(values[:, :rank], spectrum[active], share)
         unlearned = n_learned < rank
-        active, layers = active[unlearned], [layer[unlearned] for layer in layers]
+        active, W, U, Vt, n_learned = (array[unlearned] for array in (active, W, U, Vt, n_learned))
         if not len(active):
             break
-        gradient = weight[active] * (W[unlearned] - truth[active])
-        remaining_values = np.linalg.svd(
-            set_aside(gradient, U[unlearned], Vt[unlearned], n_learned[unlearned]), compute_uv=False
-        )
-        outside[active, index] = np.take_along_axis(
-            remaining_values, rank - 1 - n_learned[unlearned, None] + np.arange(2), axis=1
-        )
+        gradient_at = networks.observed(truth[active], mask[active])
+        gradient = gradient_at(W)
+        remaining_values = np.linalg.svd(set_aside(gradient, U, Vt, n_learned), compute_uv=False)
+        places = rank - 1 - n_learned[:, None] + np.arange(2)
+        outside[active, index] = np.take_along_axis(remaining_values, places, axis=1)
         gradient_values[active, index] = np.linalg.svd(gradient, compute_uv=False)[:, rank - 1 : rank + 1]
-        layers = _continue_descent(layers, truth[active], weight[active], learning_rate, every)
+        going_on = [layer[unlearned] for layer in layers]
+        (layers,) = descent.descend(going_on, gradient_at, learning_rate, np.array([every]))
     # what is not learned by now is no path with an end
     outside[active], gradient_values[active] = np.nan, np.nan
     return Trajectory(
@@ -75,10 +73,3 @@ def gradient_along_path(
         {"observed": data["observed"], "draw": draw, "count": count},
         undecided=np.isin(np.arange(len(draw)), active),
     )
-
-
-def _continue_descent(
-    layers: networks.Layers, truth: np.ndarray, weight: np.ndarray, learning_rate: float, steps: int
-) -> networks.Layers:
-    """Return the layers after so many steps more."""
-    return descent.descend(layers, lambda W: weight * (W - truth), learning_rate, np.array([steps]))[0]

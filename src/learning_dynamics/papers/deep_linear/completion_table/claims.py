@@ -1,13 +1,14 @@
 """Matrix completion: the slides' tables, row by row."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from learning_dynamics.evidence import median
 from learning_dynamics.judging import Checks, Finding, claim, equal
-from learning_dynamics.papers.deep_linear.completion_table.printed import METHODS, PRINTED, Row
-from learning_dynamics.papers.deep_linear.tables import minimiser_values, network_values
+from learning_dynamics.papers.deep_linear.completion_table.printed import METHODS, PRINTED, TRUE_NORM, Row, measured
+from learning_dynamics.papers.deep_linear.tables import minimiser_values
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
 
@@ -15,11 +16,8 @@ SCOPE = (
     "matrices of the size, rank and numbers of entries of the slides at default scale, at one initialisation "
     "scale; medians over draws; the slides show one draw and do not print its scale"
 )
-QUANTITIES = ("error", "nuclear_norm", "effective_rank", "true_nuclear_norm")
-SETTING = ("size", "observed")
 SLIDES = {"5k": (100, 5000), "2k": (100, 2000)}
 RESOLUTION = 0.5  # decades: with a wider interval an error ten times as large could pass beside the printed one
-ROUNDED = {"nuclear_norm": 1.0, "effective_rank": 0.5}  # a difference of two rounded numbers, and one
 
 
 @claim("Table, 5K observations, nuclear norm min", scope=SCOPE, empirical=True)
@@ -29,7 +27,7 @@ def table_5k_nuclear_norm(minimiser: Table, *, fit: NonNegative) -> Finding:
     The error is set by the slack of $10^{-3}$ that the convex program leaves each observed entry, and by how
     accurately it is solved. The median over {draws} draws is {error:.1e}.
     """
-    return _row_finding("5k", 0, _minimiser_quantities(minimiser), fit)
+    return _row_finding("5k", 0, minimiser, fit)
 
 
 @claim("Table, 5K observations, depth 2", scope=SCOPE, empirical=True)
@@ -39,7 +37,7 @@ def table_5k_depth_2(deep: Table, *, scale: Positive, fit: NonNegative) -> Findi
     The error is set by the training loss at which descent stops and by the initialisation scale, which the slides do
     not print. At scale {scale:g} the median over {draws} draws is {error:.1e}.
     """
-    return _row_finding("5k", 2, _network_quantities(deep, scale), fit, scale=scale)
+    return _row_finding("5k", 2, deep, fit, scale)
 
 
 @claim("Table, 5K observations, depth 3", scope=SCOPE, empirical=True)
@@ -49,7 +47,7 @@ def table_5k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Findi
     As at depth 2, the training loss at which descent stops sets the error; at scale {scale:g} the median over {draws}
     draws is {error:.1e}.
     """
-    return _row_finding("5k", 3, _network_quantities(deep, scale), fit, scale=scale)
+    return _row_finding("5k", 3, deep, fit, scale)
 
 
 AS_ROOT = (
@@ -66,7 +64,7 @@ def table_2k_nuclear_norm(minimiser: Table) -> Finding:
     lies {norm:.2g} from the matrix's own, the printed 217 four below the printed 221, and the effective rank is
     {rank:.2g}. No numerical accuracy enters here: the error is held against the printed digit.
     """
-    return _row_finding("2k", 0, _minimiser_quantities(minimiser), 0.0, reason=AS_ROOT)
+    return _row_finding("2k", 0, minimiser, 0.0, reason=AS_ROOT)
 
 
 @claim("Table, 2K observations, depth 2", scope=SCOPE, empirical=True)
@@ -78,18 +76,9 @@ def table_2k_depth_2(deep: Table, *, scale: Positive) -> Finding:
     {largest_scale:g}, the largest of the grid, it is {other_error:.2g}, with an effective rank of {other_rank:.2g}.
     """
     largest = max(settings_of(deep)["scales"])
-    medians = {name: float(np.median(network_values(deep, name, largest))) for name in QUANTITIES}
-    return _row_finding(
-        "2k",
-        2,
-        _network_quantities(deep, scale),
-        0.0,
-        scale=scale,
-        reason=AS_ROOT,
-        largest_scale=largest,
-        other_error=medians["error"],
-        other_rank=medians["effective_rank"],
-    )
+    error, _, rank = (np.median(values) for values in measured(deep, largest))
+    others = {"largest_scale": largest, "other_error": error, "other_rank": rank}
+    return _row_finding("2k", 2, deep, 0.0, scale, reason=AS_ROOT, **others)
 
 
 @claim(
@@ -111,49 +100,34 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table], deep: Table) -> Findin
     at the printed rank is {square_2:.2g} and its root {root_2:.2g}, which would fit as well; but with fewer entries and
     a smaller scale a mean square can fit that row, so that it decides nothing.
     """
-    sweeps = {
-        0: [_minimiser_quantities(table) for table in minimisers],
-        2: [_network_quantities(deep, scale) for scale in sorted(settings_of(deep)["scales"])],
+    row = PRINTED["2k"][0]
+    errors, norms, ranks = np.array([measured(table, None) for table in minimisers]).swapaxes(0, 1)
+    scales = sorted(settings_of(deep)["scales"])
+    errors_2, _, ranks_2 = np.array([measured(deep, scale) for scale in scales]).swapaxes(0, 1)
+    log_squares = {
+        "effective rank": _interpolate(ranks, row.rank, np.log10(errors)),
+        "nuclear norm": _interpolate(norms, row.norm - TRUE_NORM, np.log10(errors)),
     }
-    truth = PRINTED["5k"][3].norm
-    squares = {}
-    for depth, sweep in sweeps.items():
-        row = PRINTED["2k"][depth]
-        log_error, rank, norm = (
-            np.array(column)
-            for column in (
-                [np.log10(point["error"]) for point in sweep],
-                [point["effective_rank"] for point in sweep],
-                [point["nuclear_norm"] - point["true_nuclear_norm"] for point in sweep],
-            )
-        )
-        squares[depth, "effective rank"] = _interpolate(rank, row.rank, log_error)
-        if depth == 0:
-            squares[depth, "nuclear norm"] = _interpolate(norm, row.norm - truth, log_error)
+    log_squares_2 = _interpolate(ranks_2, PRINTED["2k"][2].rank, np.log10(errors_2))
 
     # in decades: half a digit of the printed error is 0.11; one in the norm adds 0.04 at least, half of one in the rank
     # 0.06: no more than rounding leaves open
     rounding = 0.15
 
     def judge(power: float) -> Checks:
-        for (depth, quantity), log_squares in squares.items():
-            if depth == 0:
-                yield equal(
-                    f"log10 of the error that goes with the printed {quantity}, {METHODS[0]}",
-                    median(power * log_squares),
-                    np.log10(PRINTED["2k"][0].error),
-                    tolerance=rounding,
-                    resolution=RESOLUTION,
-                    because="rounding of both as printed",
-                )
+        for quantity, logs in log_squares.items():
+            yield equal(
+                f"log10 of the error that goes with the printed {quantity}, {METHODS[0]}",
+                median(power * logs),
+                np.log10(row.error),
+                tolerance=rounding,
+                resolution=RESOLUTION,
+                because="rounding of both as printed",
+            )
 
     facts: dict[str, float] = {}
-    for (depth, quantity), log_squares in squares.items():
-        ending = ("_norm" if quantity == "nuclear norm" else "") + ("_2" if depth else "")
-        facts |= {
-            f"square{ending}": float(10 ** np.median(log_squares)),
-            f"root{ending}": float(10 ** np.median(log_squares / 2)),
-        }
+    for ending, logs in zip(("", "_norm", "_2"), (*log_squares.values(), log_squares_2), strict=True):
+        facts |= {f"square{ending}": 10 ** np.median(logs), f"root{ending}": 10 ** np.median(logs / 2)}
     rivals = {"it is a mean square": 1.0, "it is a fourth root": 0.25}
     return Finding(judge, 0.5, rivals, facts=facts)
 
@@ -183,48 +157,36 @@ def table_2k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Findi
     stop sets the error, exceeds {resolution:g} decades, an error several times as large would pass as well, and the row
     stays undecided.
     """
-    values = _network_quantities(deep, scale)
-    spread = median(np.log10(values["error"])).uncertainty
+    error, _, _ = measured(deep, scale)
+    spread = median(np.log10(error)).uncertainty
     wide = "errors of so few draws differ too much to tell the printed one from others"
-    return _row_finding(
-        "2k",
-        3,
-        values,
-        fit,
-        scale=scale,
-        resolution=RESOLUTION,
-        spread=spread,
-        reason=wide if spread + fit > RESOLUTION else "",
-    )
-
-
-def _minimiser_quantities(table: Table) -> dict[str, np.ndarray]:
-    return {name: minimiser_values(table, name) for name in (*QUANTITIES, *SETTING)}
-
-
-def _network_quantities(table: Table, scale: float) -> dict[str, np.ndarray]:
-    values = {name: network_values(table, name, scale) for name in QUANTITIES}
-    return values | {name: minimiser_values(table, name) for name in SETTING}
+    reason = wide if spread + fit > RESOLUTION else ""
+    return _row_finding("2k", 3, deep, fit, scale, reason=reason, resolution=RESOLUTION, spread=spread)
 
 
 def _row_finding(
-    observed: str, depth: int, values: dict[str, np.ndarray], fit: float, *, reason: str = "", **facts: float
+    observed: str,
+    depth: int,
+    table: Table,
+    fit: float,
+    scale: float | None = None,
+    *,
+    reason: str = "",
+    **facts: float,
 ) -> Finding:
     """Compare a row with medians over draws: log10 of the error, nuclear norm less the truth's, effective rank.
 
     True matrices differ from draw to draw; the slides' has the nuclear norm that they print for recovered matrices.
     `fit` is the precision, in decades, of an error that numerical accuracy sets.
     """
-    truth = PRINTED["5k"][3].norm
-    norm = values["nuclear_norm"] - values["true_nuclear_norm"]
-    errors, ranks = np.log10(values["error"]), values["effective_rank"]
+    errors, norms, ranks = measured(table, scale)
 
     def judge(row: Row) -> Checks:
         digit = max(float(f"{row.error:.0e}"[0]), 1.0)
         rounding = np.log10((digit + 0.5) / digit)
         yield equal(
             "log10 of the reconstruction error, median",
-            median(errors),
+            median(np.log10(errors)),
             np.log10(row.error),
             tolerance=max(fit, rounding),
             resolution=RESOLUTION,
@@ -232,9 +194,9 @@ def _row_finding(
         )
         yield equal(
             "nuclear norm less the truth's, median of differences",
-            median(norm),
-            row.norm - truth,
-            tolerance=ROUNDED["nuclear_norm"],
+            median(norms),
+            row.norm - TRUE_NORM,
+            tolerance=1.0,
             resolution=3.0,
             because="both are printed rounded",
         )
@@ -242,35 +204,36 @@ def _row_finding(
             "effective rank, median",
             median(ranks),
             row.rank,
-            tolerance=ROUNDED["effective_rank"],
+            tolerance=0.5,
             resolution=2.0,
             because="rounding as printed",
         )
 
     printed_row = PRINTED[observed][depth]
-    rivals: dict[str, Row] = {
-        "an error ten times larger": Row(10 * printed_row.error, printed_row.norm, printed_row.rank),
-        "an error ten times smaller": Row(printed_row.error / 10, printed_row.norm, printed_row.rank),
-        "an effective rank of two more": Row(printed_row.error, printed_row.norm, printed_row.rank + 2),
-        "a nuclear norm of five more": Row(printed_row.error, printed_row.norm + 5, printed_row.rank),
+    rivals = {
+        "an error ten times larger": replace(printed_row, error=10 * printed_row.error),
+        "an error ten times smaller": replace(printed_row, error=printed_row.error / 10),
+        "an effective rank of two more": replace(printed_row, rank=printed_row.rank + 2),
+        "a nuclear norm of five more": replace(printed_row, norm=printed_row.norm + 5),
     }
-    setting = tuple(int(values[name][0]) for name in SETTING)
+    setting = tuple(int(minimiser_values(table, name)[0]) for name in ("size", "observed"))
     if setting != SLIDES[observed]:
         reason = f"not the slides' matrices: {setting[0]} × {setting[0]}, {setting[1]} entries observed"
-    error = float(10 ** np.median(errors))
+    error = 10 ** np.median(np.log10(errors))
     row_facts = {
         "error": error,
         "root": error**0.5,
-        "norm": float(np.median(norm)),
-        "rank": float(np.median(ranks)),
-        "largest": float(np.max(values["error"])),
-        **facts,
+        "norm": np.median(norms),
+        "rank": np.median(ranks),
+        "largest": np.max(errors),
     }
+    if scale:
+        facts["scale"] = scale
     return Finding(
         judge,
         printed_row,
         rivals,
         reason=reason,
-        facts=row_facts,
-        scaled=lambda row, factor: Row(max(row.error * factor, 1e-300), row.norm, row.rank),
+        facts=row_facts | facts,
+        scaled=lambda row, factor: replace(row, error=max(row.error * factor, 1e-300)),
     )

@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from learning_dynamics.papers.deep_linear.completion_table.printed import METHODS, PRINTED
+from learning_dynamics.papers.deep_linear.completion_table.printed import METHODS, PRINTED, TRUE_NORM, measured
 from learning_dynamics.papers.deep_linear.tables import minimiser_values, network_values
 from learning_dynamics.plotting import WIDTH, Drawn
 from learning_dynamics.settings import Positive
@@ -47,24 +47,19 @@ def completion_table(
     lines = []
     for observed, (convex, *deep) in tables.items():
         for (depth, row), table in zip(PRINTED[observed].items(), (convex, *deep), strict=True):
-            values = {
-                name: network_values(table, name, scale) if depth else minimiser_values(table, name)
-                for name in ("error", "nuclear_norm", "effective_rank", "true_nuclear_norm")
-            }
-            norm = values["nuclear_norm"] - values["true_nuclear_norm"]
-            root = np.median(values["error"], keepdims=True) ** 0.5
+            error, norm, rank = measured(table, scale if depth else None)
             gap = "" if depth else f"{minimiser_values(table, 'gap').max():.0e}"
             lines.append(
                 [
                     entries[observed],
                     METHODS[depth],
                     f"{row.error:.0e}",
-                    _range(values["error"], ".1e"),
-                    _range(root, ".1e"),
-                    f"{row.norm - PRINTED['5k'][3].norm:+.0f}",
+                    _range(error, ".1e"),
+                    _range(np.median(error, keepdims=True) ** 0.5, ".1e"),
+                    f"{row.norm - TRUE_NORM:+.0f}",
                     _range(norm, "+.1f"),
                     f"{row.rank:.0f}",
-                    _range(values["effective_rank"], ".1f"),
+                    _range(rank, ".1f"),
                     gap,
                 ]
             )
@@ -94,6 +89,6 @@ def _range(values: np.ndarray, form: str) -> str:
     """Return the median, with the smallest and the largest in brackets where they round to other numbers."""
     if np.isnan(values).any():
         return "–"
-    low, middle, high = (format(float(value), form) for value in (np.min(values), np.median(values), np.max(values)))
+    low, middle, high = (format(value, form) for value in (np.min(values), np.median(values), np.max(values)))
     low, middle, high = (text.lstrip("+-") if float(text) == 0 else text for text in (low, middle, high))
     return middle if low == high else f"{middle} [{low}, {high}]"

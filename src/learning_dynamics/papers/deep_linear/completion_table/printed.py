@@ -1,6 +1,11 @@
-"""What the slides print: reconstruction error, nuclear norm and effective rank, by observations and method."""
+"""What the slides print, by observations and method, and the same quantities of a run."""
 
 from dataclasses import dataclass
+
+import numpy as np
+
+from learning_dynamics.papers.deep_linear.tables import minimiser_values, network_values
+from learning_dynamics.tidy import Table
 
 
 @dataclass(frozen=True)
@@ -17,4 +22,17 @@ PRINTED = {
     "5k": {0: Row(8e-7, 221, 5), 2: Row(5e-6, 221, 5), 3: Row(4e-6, 221, 5)},
     "2k": {0: Row(2e-1, 217, 8), 2: Row(6e-2, 220, 6), 3: Row(3e-5, 221, 5)},
 }
+TRUE_NORM = PRINTED["5k"][3].norm  # of the matrix to complete: what they print for recovered ones
 METHODS = {0: "nuclear norm min", 2: "depth 2", 3: "depth 3"}
+
+
+def measured(table: Table, scale: float | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return by draw the error, the nuclear norm less the truth's, and the effective rank.
+
+    Of networks at one scale, or of nuclear-norm minimisers, which have none.
+    """
+    error, norm, true_norm, rank = (
+        network_values(table, name, scale) if scale else minimiser_values(table, name)
+        for name in ("error", "nuclear_norm", "true_nuclear_norm", "effective_rank")
+    )
+    return error, norm - true_norm, rank

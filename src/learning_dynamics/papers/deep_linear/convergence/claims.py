@@ -7,6 +7,7 @@ import numpy as np
 from learning_dynamics.evidence import share
 from learning_dynamics.judging import Checks, Finding, at_least, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.convergence import theory
+from learning_dynamics.papers.deep_linear.tables import measured_and_predicted
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, by_draw, draw_columns, select, settings_of
 
@@ -28,17 +29,9 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Finding:
     is no minimum; at two layers that is the second order, and the Hessian's smallest eigenvalue is minus the largest
     singular value of the loss's gradient. The measured orders are off by at most {largest:.1e}.
     """
-    depth = by_draw(zero, "order", column="predicted").ravel()
-    orders, curvature, expected, fall, leading, following = (
-        by_draw(zero, quantity, column=column).ravel()
-        for quantity, column in (
-            ("order", "value"),
-            ("curvature", "value"),
-            ("curvature", "predicted"),
-            ("fall", "value"),
-            ("fall", "predicted"),
-            ("next", "value"),
-        )
+    (orders, depth), (curvature, expected), (fall, leading), (following, _) = (
+        [values[:, 0] for values in measured_and_predicted(zero, quantity)]
+        for quantity in ("order", "curvature", "fall", "next")
     )
     # the fall is epsilon^N sigma_1 (1 - x), x growing like epsilon^N; its order is taken between two distances
     scale = settings_of(zero)
@@ -78,7 +71,7 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Finding:
         rivals["a strict saddle at every depth"] = np.full(len(depth), 2.0), np.full(len(depth), -1.0)
     if (depth == 2).any():
         rivals["a saddle that is not strict at depth 2 either"] = depth, np.zeros(len(depth))
-    return Finding(judge, (depth, expected), rivals, facts={"largest": float(np.abs(orders - depth).max())})
+    return Finding(judge, (depth, expected), rivals, facts={"largest": np.abs(orders - depth).max()})
 
 
 @claim(
@@ -128,8 +121,8 @@ def linear_rate(flows: Table, descent: Table) -> Finding:
     wide = table.pivot_table(index=["depth", "margin", "seed"], columns="start", values="value")
     change = (wide["smallest direction, imbalance allowed"] / wide["smallest direction"] - 1).abs().max()
     facts = {
-        "change": float(change),
-        "missed": float(1 / np.nanmin(rate)),
+        "change": change,
+        "missed": 1 / np.nanmin(rate),
         "multiple": settings["step"],
         "step": settings["step"] * settings["margin"] ** 4,
     }
@@ -159,16 +152,13 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Finding:
     last = {case: by_draw(descent, "loss", case=case)[:, -1] for case in (*MEETING, *BREAKING, SHORTER)}
 
     def judge(fail: tuple[str, ...]) -> Checks:
-        succeed = [case for case in last if case not in fail]
-        failing = [last[case] for case in fail]
-        failure = every_draw(
+        yield every_draw(
             "smallest last loss over the first, starts that break an assumption",
-            np.min(failing, axis=0),
+            np.min([last[case] for case in fail], axis=0),
             at_least=reached,
             because="has not converged",
         )
-        yield failure
-        for case in succeed:
+        for case in [case for case in last if case not in fail]:
             yield every_draw(
                 f"largest last loss over the first: {case}", last[case], at_most=reached, because="converged"
             )
@@ -180,7 +170,7 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Finding:
         "starts that meet both fail as well": (*MEETING, *BREAKING),
         "unbalanced starts fail with the shorter step as well": (*BREAKING, SHORTER),
     }
-    return Finding(judge, BREAKING, rivals, facts={"shorter": float(np.max(last[SHORTER]))})
+    return Finding(judge, BREAKING, rivals, facts={"shorter": np.max(last[SHORTER])})
 
 
 @claim(
@@ -207,10 +197,9 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Finding:
         return excess[np.arange(len(excess)), record]
 
     def judge(starts: dict[str, str]) -> Checks:
-        excess = [at_the_end(name, start) for name, start in starts.items()]
         yield every_draw(
             "largest loss at the end over the first",
-            np.concatenate(excess),
+            np.concatenate([at_the_end(name, start) for name, start in starts.items()]),
             at_most=reached,
             because="far below the first one",
             predicted=0.0,
@@ -219,7 +208,7 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Finding:
     below = dict.fromkeys(names, "below")
     rivals = {f"starts beyond singular matrices reach it as well: {name}": below | {name: "beyond"} for name in names}
     fraction = by_draw(losses, "fraction", start="below")
-    return Finding(judge, below, rivals, facts={"fraction": float(fraction.max())})
+    return Finding(judge, below, rivals, facts={"fraction": fraction.max()})
 
 
 @claim(
@@ -237,58 +226,46 @@ def output_dimension_one(starts: Table) -> Finding:
     necessary for each start.
     """
     settings = settings_of(starts)
-    dimensions = settings["dimensions"]
+    *others, last = settings["dimensions"]
     narrow = select(starts, deviation="over the dimension")
-    holds = {d: by_draw(narrow, "holds", dimension=d).ravel().astype(bool) for d in dimensions}
-    reached = {d: by_draw(narrow, "reached", dimension=d).ravel() for d in dimensions}
+    holds, reached = (by_draw(narrow, name)[:, 0] for name in ("holds", "reached"))
+    holds, dimension = holds.astype(bool), by_draw(narrow, "holds", column="dimension")[:, 0]
+    shares = {d: share(int(holds[dimension == d].sum()), int((dimension == d).sum())) for d in (last, *others)}
 
     def probability(dimension: int, wide: bool) -> float:
-        deviation = settings["deviation"] / dimension ** (0.5 if wide else 1.0)
-        return theory.share_within(dimension, deviation, settings["margin"] * settings["deviation"] / dimension)
+        return theory.share_that_holds(dimension, wide, settings["deviation"], settings["margin"])
 
     def judge(predicted: Callable[[int], float]) -> Checks:
-        checks = [
-            equal(
+        for d, estimate in shares.items():
+            yield equal(
                 f"share of random starts that meet the assumption, {d} inputs",
-                share(int(holds[d].sum()), len(holds[d])),
+                estimate,
                 predicted(d),
                 resolution=0.1,
-                tolerance=2 * np.sqrt(predicted(d) * (1 - predicted(d)) / len(holds[d])),
+                tolerance=2 * np.sqrt(predicted(d) * (1 - predicted(d)) / estimate.draws),
                 because="Wilson's interval and two standard errors, as several dimensions are tested",
             )
-            for d in dimensions
-        ]
-        followed = np.concatenate([reached[d][holds[d]] for d in dimensions])
-        missing = np.isnan(followed)
-        arrive = every_draw(
+        least = min(shares.values(), key=lambda estimate: estimate.value)
+        yield at_least("smallest share over dimensions", least, 0.25, because="any constant below one half will do")
+        yield every_draw(
             "starts that meet it arrive (1) or not (0)",
-            followed[~missing],
+            inside[~missing],
             at_least=1.0,
             because="all of those that are followed",
             left_out={"the assumption is checked, the flow not run": int(missing.sum())},
         )
-        least = min(
-            (share(int(draws.sum()), len(draws)) for draws in holds.values()), key=lambda estimate: estimate.value
-        )
-        constant = at_least(
-            "smallest share over dimensions", least, 0.25, because="any constant below one half will do"
-        )
-        yield checks[-1]
-        yield from checks[:-1]
-        yield constant
-        yield arrive
 
     rivals = {
         "the probability for entries over the root of the dimension": lambda d: probability(d, wide=True),
         "a probability that falls as one over the root of the dimension": lambda d: 0.5 / np.sqrt(d),
         "almost every start": lambda d: 1.0,
     }
-    inside = np.concatenate([reached[d][holds[d]] for d in dimensions])
-    outside = np.concatenate([reached[d][~holds[d]] for d in dimensions])
+    inside = reached[holds]
+    missing = np.isnan(inside)
     facts = {
-        "dimension": dimensions[-1],
+        "dimension": last,
         "arrived": int(np.nansum(inside)),
-        "followed": int(np.isfinite(inside).sum()),
-        "others": float(np.nanmean(outside)),
+        "followed": int((~missing).sum()),
+        "others": np.nanmean(reached[~holds]),
     }
     return Finding(judge, lambda d: probability(d, wide=False), rivals, facts=facts)

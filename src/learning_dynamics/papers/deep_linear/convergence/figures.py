@@ -3,12 +3,11 @@
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
 
-from learning_dynamics.papers.deep_linear.convergence.theory import share_within
-from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles
+from learning_dynamics.papers.deep_linear.convergence.theory import share_that_holds
+from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
-from learning_dynamics.tidy import Table, select
+from learning_dynamics.tidy import Table, select, settings_of
 
 INITS = {"layer_wise": "orange", "balanced": "blue"}
 
@@ -36,23 +35,16 @@ def convergence(initialisations: Table, guarantee: Table) -> Drawn:
             middle = rows.fillna({"value": np.inf}).groupby("deviation")["value"].median()
             axis.plot(middle.index, middle.where(np.isfinite(middle)), color=colour, label=init.replace("_", "-"))
             axis.plot(rows["deviation"], rows["value"], ".", color=colour, ms=4, alpha=0.6)
-            unconverged = rows[rows["value"].isna()]
-            shift = 1.5 if init == "balanced" else 1.0
-            axis.plot(
-                unconverged["deviation"],
-                np.full(len(unconverged), 2.5 * top * shift),
-                "^",
-                color=colour,
-                ms=4,
-                mfc="none",
-            )
+            unconverged = rows["deviation"][rows["value"].isna()]
+            height = 2.5 * top * (1.5 if init == "balanced" else 1.0)
+            axis.plot(unconverged, np.full(len(unconverged), height), "^", color=colour, ms=4, mfc="none")
         if some_unconverged:
             axis.axhspan(1.8 * top, 5.5 * top, color=COLOURS["grey"], alpha=0.15, lw=0)
         axis.set(xscale="log", yscale="log", title=f"depth {depth}", xlabel="deviation of $W$")
     axes[0].set_ylabel("iterations")
     axes[0].legend(handlelength=1.2, fontsize=7.5)
     _guarantee_panel(axes[-1], guarantee)
-    settings = initialisations.attrs["settings"]
+    settings = settings_of(initialisations)
     alt = "Iterations against deviation for two initialisations at two depths; losses with and without assumptions."
     cap = settings["max_steps"]
     reached = (
@@ -63,7 +55,7 @@ def convergence(initialisations: Table, guarantee: Table) -> Drawn:
     facts = {
         "tolerance": settings["tolerance"],
         "reached": reached,
-        "shortened": guarantee.attrs["settings"]["rescaling"] ** 2,
+        "shortened": settings_of(guarantee)["rescaling"] ** 2,
     }
     return Drawn(figure, facts=facts, alt=alt)
 
@@ -78,7 +70,7 @@ def _guarantee_panel(axis: Axes, table: Table) -> None:
         "unbalanced, shorter step": ("shorter step", "green", (40, 1e-8), "right"),
     }
     for case, (label, colour, place, side) in case_styles.items():
-        slower = table.attrs["settings"]["rescaling"] ** 2 if case == "unbalanced, shorter step" else 1.0
+        slower = settings_of(table)["rescaling"] ** 2 if case == "unbalanced, shorter step" else 1.0
         for _, line in select(loss, case=case).groupby("seed"):
             axis.plot(slower * line["time"], line["value"].clip(upper=1e3), color=COLOURS[colour], lw=1.0)
         axis.annotate(label, place, color=COLOURS[colour], fontsize=7, ha=side)
@@ -100,7 +92,7 @@ def guarantees(flows: Table, starts: Table) -> Drawn:
     rate = select(flows, "rate")
     depths = sorted(rate["depth"].unique())
     for depth in depths:
-        colour, rows = DEPTH_COLOURS[int(depth)], select(rate, depth=depth)
+        colour, rows = DEPTH_COLOURS[depth], select(rate, depth=depth)
         bound = rows.groupby("margin")["predicted"].first()
         left.plot(bound.index, bound, color=colour, lw=1)
         left.plot(bound.index, 2 * depth * bound, color=colour, lw=1, ls=DASHED)
@@ -109,22 +101,18 @@ def guarantees(flows: Table, starts: Table) -> Drawn:
             left.plot(dots["margin"], dots["value"], marker, color=colour, ms=4, mew=0 if marker == "o" else 1)
     left.set(xscale="log", yscale="log", xlabel="margin $c$", ylabel="smallest rate of the loss's fall")
     left.legend(
-        handles=[*depth_handles(depths), Line2D([], [], color=COLOURS["black"], ls=DASHED, label="2N times")],
+        handles=[*depth_handles(depths), handle("2N times", line=DASHED)],
         fontsize=7.5,
     )
-    settings = starts.attrs["settings"]
+    settings = settings_of(starts)
     for deviation, name in (("over the dimension", "blue"), ("over the root", "orange")):
         share = select(starts, "holds", deviation=deviation).groupby("dimension")["value"].mean()
         right.plot(share.index, share, "o", color=COLOURS[name], label=deviation)
         line = np.unique(np.geomspace(min(share.index), max(share.index), 40).round().astype(int))
-        right.plot(line, [_closed_form(int(d), deviation, settings) for d in line], color=COLOURS[name], lw=1)
+        wide = deviation == "over the root"
+        exact = [share_that_holds(d, wide, settings["deviation"], settings["margin"]) for d in line]
+        right.plot(line, exact, color=COLOURS[name], lw=1)
     right.set(xscale="log", xlabel="dimension of the input", ylabel="share that meets the assumption", ylim=(0, 0.55))
     right.legend(title="deviation of entries", fontsize=7.5)
     alt = "Rates of fall against margins on lines of the guaranteed slope; shares of starts against dimension."
     return Drawn(figure, facts={"draws": settings["draws"]}, alt=alt)
-
-
-def _closed_form(dimension: int, deviation: str, settings: dict) -> float:
-    power = 1.0 if deviation == "over the dimension" else 0.5
-    margin = settings["margin"] * settings["deviation"] / dimension
-    return share_within(dimension, settings["deviation"] / dimension**power, margin)

@@ -33,16 +33,12 @@ def initialisation_range(trajectory: Trajectory) -> pd.DataFrame:
     """
     constants = trajectory.constants
     steps, rate = (trajectory.series[name][:, 0] for name in ("steps", "learning_rate"))
-    quantities = {
-        "steps": np.where(steps < 0, np.nan, steps),
-        "learning_rate": np.where(steps < 0, np.nan, rate),
-        "size": constants["size"],
-    }
+    steps, rate = np.where(steps < 0, np.nan, (steps, rate))
     table = rows(
-        quantities,
-        {"seed": constants["member"].astype(int)},
-        depth=constants["depth"].astype(int),
-        init=np.where(constants["balanced"] == 1, "balanced", "layer_wise"),
+        {"steps": steps, "learning_rate": rate, "size": constants["size"]},
+        {"seed": constants["member"]},
+        depth=constants["depth"],
+        init=np.where(constants["balanced"], "balanced", "layer_wise"),
         deviation=constants["deviation"],
     )
     return joined(initialisation_range.columns, table)
@@ -161,9 +157,8 @@ def convex_losses(trajectory: Trajectory) -> pd.DataFrame:
     """
     constants = trajectory.constants
     excess, fraction = [], []
-    for W, target, factor, number in zip(
-        trajectory.series["end_to_end"], constants["target"], constants["factor"], constants["loss"], strict=True
-    ):
+    parts = (constants[name] for name in ("target", "factor", "loss"))
+    for W, target, factor, number in zip(trajectory.series["end_to_end"], *parts, strict=True):
         loss = list(LOSSES.values())[number]
         value = loss.value(W - target, factor)
         excess.append(value / value[0])
@@ -172,8 +167,8 @@ def convex_losses(trajectory: Trajectory) -> pd.DataFrame:
         "loss": np.array(list(LOSSES))[constants["loss"]],
         "start": np.where(constants["case"] == 0, "below", "beyond"),
     }
-    table = rows({"excess": np.array(excess)}, {"seed": constants["member"], "time": trajectory.time}, **labels)
-    first = rows({"fraction": np.array(fraction)}, {"seed": constants["member"]}, time=0.0, **labels)
+    table = rows({"excess": excess}, {"seed": constants["member"], "time": trajectory.time}, **labels)
+    first = rows({"fraction": fraction}, {"seed": constants["member"]}, time=0.0, **labels)
     return joined(convex_losses.columns, table, first)
 
 

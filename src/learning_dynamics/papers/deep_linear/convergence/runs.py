@@ -1,22 +1,19 @@
 """Where descent starts, and whether it arrives: the guarantee, its assumptions, and what they are for."""
 
-from itertools import pairwise
-
 import numpy as np
 from scipy.optimize import brentq
 
 from learning_dynamics.datasets.whitened import haar
 from learning_dynamics.dynamics.gradient_flow import LogSpan
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.papers.deep_linear import descent, lp_regression, networks
+from learning_dynamics.papers.deep_linear import descent, lp_regression, networks, recorded
 from learning_dynamics.papers.deep_linear.convergence import convergence_time, theory
 from learning_dynamics.papers.deep_linear.convergence.convex import LOSSES, Loss
+from learning_dynamics.papers.deep_linear.recorded import AT_THE_END
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Fraction, Positive, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory
-
-AT_THE_END = np.zeros(1)  # the time axis of runs that keep their end alone
 
 
 def initialisation_range(
@@ -47,11 +44,11 @@ def initialisation_range(
     U, _, Vt = np.linalg.svd(X, full_matrices=False)
     target = Vt.T @ (U.T @ Y)
     target /= np.linalg.norm(target)
-    rows = []
+    members = []
     for depth in depths:
         widths = [len(target), *[width] * (depth - 1), 1]
         rngs = generators(seed, f"deep_linear.initialisation_range.{depth}", seeds)
-        normal = [[rng.standard_normal(shape) for shape in zip(widths[1:], widths[:-1], strict=True)] for rng in rngs]
+        normal = [networks.gaussian_layers(rng, widths) for rng in rngs]
         direction = [rng.standard_normal((1, len(target))) for rng in rngs]
         for balanced in (False, True):
             for deviation in progress(deviations, f"depth {depth}"):
@@ -62,14 +59,18 @@ def initialisation_range(
                     else:
                         layers = [layer_deviation * layer for layer in normal[member]]
                     steps, rate = convergence_time.fewest_steps(layers, target, learning_rates, tolerance, max_steps)
-                    size = np.linalg.norm(networks.product(layers))
-                    rows.append((depth, balanced, deviation, member, steps, np.nan_to_num(rate), size))
-    depth_of, balanced_of, deviation_of, member_of, steps_of, rate_of, size_of = np.array(rows).T
-    return Trajectory(
-        AT_THE_END,
-        {"steps": steps_of[:, None], "learning_rate": rate_of[:, None]},
-        {"depth": depth_of, "balanced": balanced_of, "deviation": deviation_of, "member": member_of, "size": size_of},
-    )
+                    members.append(
+                        {
+                            "depth": depth,
+                            "balanced": balanced,
+                            "deviation": deviation,
+                            "member": member,
+                            "steps": [steps],
+                            "learning_rate": [np.nan_to_num(rate)],
+                            "size": np.linalg.norm(networks.product(layers)),
+                        }
+                    )
+    return recorded.trajectory(AT_THE_END, members, "steps", "learning_rate")
 
 
 def guarantee(
@@ -113,41 +114,37 @@ def guarantee(
         raise ProjectError(f"margin ({margin:g}) must be below smallest ({smallest:g}); lower it")
     widths = [size] * (depth + 1)
     rate = step * margin**4
-    starts, targets, bases, labels = [], [], [], []
+    members = []
     for member, rng in enumerate(generators(seed, "deep_linear.guarantee", seeds)):
         values = _spectrum(rng, size, smallest, largest)
         target = np.diag(values)
         lowered, flipped = (np.diag(np.append(values[:-1], last)) for last in (margin, -values[-1]))
         balanced = networks.balanced_layers(lowered, widths)
         rescaled = [balanced[0] * rescaling, balanced[1] / rescaling, *balanced[2:]]
-        imbalanced = _with_imbalance(balanced, theory.allowed_imbalance(margin, depth, target))
+        imbalanced = _with_imbalance(balanced, margin, target)
         basis = haar(rng, size), haar(rng, size)
-        for case, layers in enumerate(
-            (balanced, networks.balanced_layers(flipped, widths), rescaled, imbalanced, rescaled)
-        ):
-            starts.append(layers)
-            targets.append(target)
-            bases.append(basis)
-            labels.append((case, member))
-    layers = [np.stack(layer) for layer in zip(*starts, strict=True)]
-    goal = np.array(targets)
-    U, V = np.array(bases).swapaxes(0, 1)
-    case_of, member_of = np.array(labels).T
-    rate_of = np.where(case_of == 4, rate / rescaling**2, rate)
+        starts = balanced, networks.balanced_layers(flipped, widths), rescaled, imbalanced, rescaled
+        members += [
+            {"layers": layers, "basis": basis, "target": target, "case": case, "member": member}
+            for case, layers in enumerate(starts)
+        ]
+    constants = recorded.by_name(members)
+    layers, (U, V) = (list(constants.pop(name).swapaxes(0, 1)) for name in ("layers", "basis"))
+    goal = constants["target"]
+    rates = np.where(constants["case"] == 4, rate / rescaling**2, rate)
     # the rate of fall is least at first
     record = np.unique(np.append(0, np.geomspace(1, horizon / rate, points - 1).round())).astype(int)
     # beyond this norm a run has diverged; it is kept there, where the next step would overflow
-    recorded_layers = descent.descend(layers, lambda W: W - goal, rate_of[:, None, None], record, bound=1e3)
+    recorded_layers = descent.descend(layers, lambda W: W - goal, rates[:, None, None], record, bound=1e3)
     products = np.stack([U @ networks.product(matrices) @ V.swapaxes(1, 2) for matrices in recorded_layers], axis=1)
     return Trajectory(
         record.astype(float),
         {"end_to_end": products.clip(-1e9, 1e9)},
-        {
+        constants
+        | {
             "target": U @ goal @ V.swapaxes(1, 2),
-            "case": case_of,
-            "member": member_of,
             "imbalance": networks.imbalance(layers),
-            "learning_rate": rate_of,
+            "learning_rate": rates,
         },
     )
 
@@ -181,7 +178,7 @@ def margins(
     ProjectError
         If the smallest singular value that a target may have is above the largest.
     """
-    paths, targets, labels = [], [], []
+    members = []
     for member, rng in enumerate(generators(seed, "deep_linear.margins", seeds)):
         values = _spectrum(rng, size, smallest, largest)
         U, V, step = haar(rng, size), haar(rng, size), rng.standard_normal((size, size))
@@ -192,28 +189,20 @@ def margins(
                 margin = fraction * values.min()
                 lowered = networks.balanced_layers((U * np.append(values[:-1], margin)) @ V.T, widths)
                 displaced = target + step * (values.min() - margin) / np.linalg.norm(step)
-                imbalanced = _with_imbalance(lowered, theory.allowed_imbalance(margin, depth, target))
+                imbalanced = _with_imbalance(lowered, margin, target)
                 for case, layers in enumerate((lowered, imbalanced, networks.balanced_layers(displaced, widths))):
-                    unit = margin ** (2 / depth - 1)
-                    field = networks.flow_field(networks.towards(target), widths)
-                    states = networks.flow(field, networks.pack(layers), unit * integration.times, integration)
-                    paths.append(networks.product(networks.unpack(states, widths)))
-                    targets.append(target)
-                    labels.append((depth, margin, case, member))
-    depth_of, margin_of, case_of, member_of = np.array(labels).T
-    products = np.array(paths)
-    return Trajectory(
-        integration.times,
-        {"end_to_end": products},
-        {
-            "target": np.array(targets),
-            "depth": depth_of.astype(int),
-            "margin": margin_of,
-            "case": case_of.astype(int),
-            "member": member_of.astype(int),
-        },
-        undecided=~np.isfinite(products).all(axis=(1, 2, 3)),
-    )
+                    times = margin ** (2 / depth - 1) * integration.times
+                    members.append(
+                        {
+                            "end_to_end": networks.path(layers, networks.towards(target), times, integration),
+                            "target": target,
+                            "depth": depth,
+                            "margin": margin,
+                            "case": case,
+                            "member": member,
+                        }
+                    )
+    return recorded.flows(integration.times, members, "end_to_end")
 
 
 def _spectrum(rng: np.random.Generator, size: int, smallest: float, largest: float) -> np.ndarray:
@@ -223,13 +212,14 @@ def _spectrum(rng: np.random.Generator, size: int, smallest: float, largest: flo
     return np.sort(rng.uniform(smallest, largest, size))[::-1]
 
 
-def _with_imbalance(layers: networks.Layers, imbalance: float) -> networks.Layers:
-    """Return layers with the same product, the first ones multiplied and divided until they have the imbalance."""
+def _with_imbalance(layers: networks.Layers, margin: float, target: np.ndarray) -> networks.Layers:
+    """Return layers with the same product, the first ones multiplied and divided to all the imbalance allowed."""
+    allowed = theory.allowed_imbalance(margin, len(layers), target)
 
     def stretched(factor: float) -> networks.Layers:
         return [layers[0] * factor, layers[1] / factor, *layers[2:]]
 
-    return stretched(brentq(lambda factor: float(networks.imbalance(stretched(factor))) - imbalance, 1.0, 2.0))
+    return stretched(brentq(lambda factor: float(networks.imbalance(stretched(factor))) - allowed, 1.0, 2.0))
 
 
 def convex_losses(
@@ -254,8 +244,7 @@ def convex_losses(
     """
     values = np.array(singular_values)
     widths = [len(values)] * (depth + 1)
-    paths = []
-    constants: dict[str, list] = {name: [] for name in ("target", "factor", "loss", "case", "member")}
+    members = []
     for member, rng in enumerate(generators(seed, "deep_linear.convex_losses", seeds)):
         U, V = haar(rng, len(values)), haar(rng, len(values))
         step, turn = rng.standard_normal((len(values), len(values))), haar(rng, len(values))
@@ -268,19 +257,18 @@ def convex_losses(
             )
             for case, W in enumerate(starts):
                 slope = lambda W, loss=loss, target=target, factor=factor: loss.gradient(W - target, factor)  # noqa: E731
-                field = networks.flow_field(slope, widths)
-                initial = networks.pack(networks.balanced_layers(W, widths))
-                states = networks.flow(field, initial, integration.times, integration)
-                paths.append(networks.product(networks.unpack(states, widths)))
-                for name, value in zip(constants, (target, factor, number, case, member), strict=True):
-                    constants[name].append(value)
-    products = np.array(paths)
-    return Trajectory(
-        integration.times,
-        {"end_to_end": products},
-        {name: np.array(value) for name, value in constants.items()},
-        undecided=~np.isfinite(products).all(axis=(1, 2, 3)),
-    )
+                path = networks.path(networks.balanced_layers(W, widths), slope, integration.times, integration)
+                members.append(
+                    {
+                        "end_to_end": path,
+                        "target": target,
+                        "factor": factor,
+                        "loss": number,
+                        "case": case,
+                        "member": member,
+                    }
+                )
+    return recorded.flows(integration.times, members, "end_to_end")
 
 
 def _matrix_with_loss(loss: Loss, target: np.ndarray, step: np.ndarray, factor: np.ndarray, share: float) -> np.ndarray:
@@ -314,10 +302,10 @@ def one_output(
     Returns
     -------
     Trajectory
-        Series start_distance, start_size; constants dimension, wide, member, iterations (-1 where the loss did not
+        Series start_distance; constants dimension, wide, member, iterations (-1 where the loss did not
         reach the tolerance, -2 where it was not followed).
     """
-    columns: dict[str, list] = {name: [] for name in ("distance", "size", "dimension", "wide", "member", "iterations")}
+    kinds = []
     for dimension in progress(dimensions, "one output"):
         (rng,) = generators(seed, f"deep_linear.one_output.{dimension}", 1)
         normal = rng.standard_normal((draws, dimension))
@@ -325,7 +313,7 @@ def one_output(
         # mean over samples of the squared residual is the squared distance from the target
         X = np.sqrt(dimension) * np.eye(dimension)
         for wide in (False, True):
-            starts = deviation / dimension ** (0.5 if wide else 1.0) * normal
+            starts = theory.start_deviation(deviation, dimension, wide) * normal
             run = lp_regression.descend(
                 starts[:followed],
                 X,
@@ -337,15 +325,17 @@ def one_output(
                 target=tolerance,
                 max_steps=max_steps,
             )
-            columns["distance"].append(np.linalg.norm(starts - target, axis=1))
-            columns["size"].append(np.linalg.norm(starts, axis=1))
-            columns["dimension"].append(np.full(draws, dimension))
-            columns["wide"].append(np.full(draws, wide))
-            columns["member"].append(np.arange(draws))
-            columns["iterations"].append(np.pad(run.iterations, (0, max(draws - followed, 0)), constant_values=-2))
-    arrays = {name: np.concatenate(values) for name, values in columns.items()}
-    series = {"start_distance": arrays.pop("distance")[:, None], "start_size": arrays.pop("size")[:, None]}
-    return Trajectory(AT_THE_END, series, arrays)
+            kinds.append(
+                {
+                    "start_distance": np.linalg.norm(starts - target, axis=1, keepdims=True),
+                    "dimension": np.full(draws, dimension),
+                    "wide": np.full(draws, wide),
+                    "member": np.arange(draws),
+                    "iterations": np.pad(run.iterations, (0, max(draws - followed, 0)), constant_values=-2),
+                }
+            )
+    constants = {name: np.concatenate(values) for name, values in recorded.by_name(kinds).items()}
+    return Trajectory(AT_THE_END, {"start_distance": constants.pop("start_distance")}, constants)
 
 
 def zero_weights(
@@ -365,8 +355,7 @@ def zero_weights(
     if min(depths) < 2 or points < 2:
         raise ProjectError(f"zero_weights: depths {depths} and points {points}: each must be 2 or more; raise them")
     distances = np.geomspace(smallest, largest, points)
-    falls = []
-    constants: dict[str, list] = {name: [] for name in ("hessian", "parameters", "target", "depth", "member")}
+    members = []
     longest = max(depths) * size**2
     for member, rng in enumerate(generators(seed, "deep_linear.zero_weights", seeds)):
         target = rng.standard_normal((size, size))
@@ -377,20 +366,25 @@ def zero_weights(
             direction = [unit.T @ Vt[:1], *inner, U[:, :1] @ unit]
             products = [networks.product([distance * layer for layer in direction]) for distance in distances]
             # the squared norms' difference, without the cancellation of the target's own
-            falls.append([np.sum(W * target) - 0.5 * np.sum(W**2) for W in products])
+            fall = [np.sum(W * target) - 0.5 * np.sum(W**2) for W in products]
             hessian = _hessian_at_zero(target, [size] * (depth + 1))
-            padded = np.pad(hessian, (0, longest - len(hessian)))
-            for name, value in zip(constants, (padded, len(hessian), target, depth, member), strict=True):
-                constants[name].append(value)
-    arrays = {name: np.array(value) for name, value in constants.items()}
-    return Trajectory(distances, {"fall": np.array(falls)}, arrays)
+            members.append(
+                {
+                    "fall": fall,
+                    "hessian": np.pad(hessian, (0, longest - len(hessian))),
+                    "parameters": len(hessian),
+                    "target": target,
+                    "depth": depth,
+                    "member": member,
+                }
+            )
+    return recorded.trajectory(distances, members, "fall")
 
 
 def _hessian_at_zero(target: np.ndarray, widths: list[int], step: float = 1e-3) -> np.ndarray:
     """Return second derivatives by central differences of the gradient, which is odd or even around zero."""
-    field = networks.flow_field(lambda W: W - target, widths)
-    count = sum(a * b for a, b in pairwise(widths))
-    displacements = step * np.eye(count)
+    field = networks.flow_field(networks.towards(target), widths)
+    displacements = step * np.eye(networks.parameters(widths))
     return np.array(
         [-(field(0.0, displacement) - field(0.0, -displacement)) / (2 * step) for displacement in displacements]
     )

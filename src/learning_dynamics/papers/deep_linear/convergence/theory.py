@@ -14,6 +14,16 @@ def allowed_imbalance(margin: float, depth: int, target: np.ndarray) -> float:
     return float(margin**2 / (256 * depth**3 * np.linalg.norm(target) ** (2 * (depth - 1) / depth)))
 
 
+def start_deviation(deviation: float, dimension: int, wide: bool) -> float:
+    """Standard deviation of a start's entries: `deviation` over the dimension, or (wide) over its root."""
+    return deviation / dimension ** (0.5 if wide else 1.0)
+
+
+def share_that_holds(dimension: int, wide: bool, deviation: float, margin: float) -> float:
+    """Probability that a start of `start_deviation` is closer to the target than any of norm margin * deviation / d."""
+    return share_within(dimension, start_deviation(deviation, dimension, wide), margin * deviation / dimension)
+
+
 def share_within(dimension: int, deviation: float, margin: float) -> float:
     """Probability that a Gaussian row vector starts closer to a target of norm one than any of norm `margin` or less.
 

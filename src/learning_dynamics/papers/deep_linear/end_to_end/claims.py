@@ -2,24 +2,25 @@
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from learning_dynamics.judging import Checks, Finding, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.end_to_end import theory
+from learning_dynamics.papers.deep_linear.tables import measured_and_predicted
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
 
 # from singular values, their factors with fewer layers, and both numbers of layers to the predicted sign of the
 # factors' change: +1 where they grow with more layers, -1 where they fall
 Direction = Callable[[np.ndarray, np.ndarray, int, int], np.ndarray]
+# from the least singular values and the depths of flows to a bound on the preconditioner's eigenvalues
+Bound = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-def _largest(table: Table, quantity: Quantity, **where: Any) -> np.ndarray:
+def _largest(table: Table, quantity: Quantity) -> np.ndarray:
     """Return the largest value along each flow; nan if any is nan."""
-    values = by_draw(table, quantity, **where)
-    return np.where(np.isnan(values).any(axis=1), np.nan, values.max(axis=1, initial=-np.inf))
+    return by_draw(table, quantity).max(axis=1)
 
 
 @claim(
@@ -34,20 +35,19 @@ def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positi
     up to {moved:.2g}. From balanced layers the conserved matrices are zero; from Gaussian ones they are of order one
     and stay what they were.
     """
-    rtol = max(settings_of(table)["integration"]["rtol"] for table in (balanced, gaussian))
+    tables = balanced, gaussian
 
     def judge(quantity: Quantity) -> Checks:
-        movement = np.concatenate([_largest(table, quantity) for table in (balanced, gaussian)])
         yield every_draw(
             "largest movement of the conserved matrices",
-            movement,
-            at_most=amplification * rtol,
+            np.concatenate([_largest(table, quantity) for table in tables]),
+            at_most=amplification * max(map(_rtol, tables)),
             because=f"{amplification:g} rtol of the integrator; the weights move by order one",
             predicted=0.0,
         )
 
     rivals = {"the sums of the two matrices are conserved": "sum_drift", "each W_j W_jᵀ is conserved": "gram_drift"}
-    return Finding(judge, "drift", rivals, facts={"moved": float(np.nanmax(_largest(balanced, "gram_drift")))})
+    return Finding(judge, "drift", rivals, facts={"moved": np.nanmax(_largest(balanced, "gram_drift"))})
 
 
 @claim(
@@ -62,16 +62,14 @@ def balancedness_gd_first_order(descent: Table) -> Finding:
     $1/\eta$ of them. The order is read from the drift at the two smallest steps, draw by draw; what separates it from
     the next larger pair bounds the part of higher order that is left.
     """
-    drift = select(descent, "drift").pivot_table(index="learning_rate", columns="seed", values="value")
-    orders = np.diff(np.log(drift.to_numpy()), axis=0) / np.diff(np.log(drift.index.to_numpy()))[:, None]
-    tolerance = 4 * np.abs(orders[0] - orders[1]) + 1e-3
+    measured, change = _order(select(descent, "drift"), "learning_rate")
 
     def judge(order: float) -> Checks:
         yield equal_on_every_draw(
             "error of the drift's order in the step",
-            orders[0],
+            measured,
             order,
-            tolerance=tolerance,
+            tolerance=4 * change + 1e-3,
             relative_to=1.0,
             resolution=0.25,
             because="four times the change from one halving to the next, and a thousandth",
@@ -92,7 +90,7 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, safety: Positive) -
     singular value passes near zero the equation's fractional powers magnify integration errors; how much is measured
     by a second integration at ten times the tolerances, which moves the solution by up to {moved:.1e}.
     """
-    coarser_change = float(np.nanmax(_largest(balanced, "coarser") / _largest(balanced, "size")))
+    coarser_change = np.nanmax(_largest(balanced, "coarser") / _largest(balanced, "size"))
 
     def judge(prediction: tuple[Quantity, Table]) -> Checks:
         quantity, table = prediction
@@ -124,16 +122,13 @@ def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: 
     they differ by at most {value:.1e} of the largest. Given $W$, depth enters through the factor $N \sigma_r^{2-2/N}$
     alone, which speeds large singular values up and holds small ones back.
     """
-    rtol = settings_of(balanced)["integration"]["rtol"]
 
     def judge(prediction: tuple[Quantity, Table]) -> Checks:
         quantity, table = prediction
-        values, integrated = (by_draw(table, quantity, column=column) for column in ("value", "predicted"))
         yield equal_on_every_draw(
             "largest error of σ_r(t) over the largest σ",
-            values,
-            integrated,
-            tolerance=amplification * rtol,
+            *measured_and_predicted(table, quantity),
+            tolerance=amplification * _rtol(balanced),
             resolution=1e-3,
             because=f"{amplification:g} rtol of the integrator, which integrates both",
         )
@@ -160,16 +155,13 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
     already gone. Built from layers the map is a sum of Kronecker products of Gram matrices, positive semidefinite for
     any layers; the form of the eigenvalues needs balance.
     """
-    rtol = settings_of(balanced)["integration"]["rtol"]
 
     def judge(prediction: tuple[Quantity, Table]) -> Checks:
         quantity, table = prediction
-        values, expected = (by_draw(table, quantity, column=column) for column in ("value", "predicted"))
         yield equal_on_every_draw(
             "largest error of an eigenvalue over the largest eigenvalue",
-            values,
-            expected,
-            tolerance=amplification * rtol,
+            *measured_and_predicted(table, quantity),
+            tolerance=amplification * _rtol(balanced),
             resolution=1e-3,
             because=f"{amplification:g} rtol, to which the layers are balanced",
         )
@@ -201,58 +193,42 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Find
     is the eigenvalue itself, of square ones an $N$-th of it. Along the flows $\sigma_{min}$ comes down to
     {smallest:.1e}.
     """
-    rtol = settings_of(balanced)["integration"]["rtol"]
-    depths = [depth for (depth, _), _ in select(balanced, "sigma").groupby(draw_columns(balanced))]
-    least, largest, last = (
-        np.array([_by_time(rows, reduction) for _, rows in select(balanced, quantity).groupby(draw_columns(balanced))])
-        for quantity, reduction in (("eigenvalue", "min"), ("eigenvalue", "max"), ("sigma", "min"))
-    )
-    at_singular = by_draw(balanced, "eigenvalue_at_singular")
-    rounding = f"{amplification:g} rtol, to which the layers are balanced"
+    rounding = amplification * _rtol(balanced)
+    because = f"{amplification:g} rtol, to which the layers are balanced"
+    at_singular, depths = (by_draw(balanced, "eigenvalue_at_singular", column=name) for name in ("value", "depth"))
+    # with an axis for what there is at each time
+    eigenvalues, sigma = (by_draw(balanced, name).reshape(*depths.shape, -1) for name in ("eigenvalue", "sigma"))
+    largest, sigma_min = eigenvalues.max(axis=-1), sigma.min(axis=-1)
+    relative_eigenvalue = np.abs(at_singular) / largest
 
-    def judge(prediction: tuple[Callable[[np.ndarray, int], np.ndarray], bool]) -> Checks:
+    def judge(prediction: tuple[Bound, bool]) -> Checks:
         bound, vanishes = prediction
-        bounds = np.array([bound(sigma, depth) for sigma, depth in zip(last, depths, strict=True)])
-        relative_eigenvalue = np.abs(at_singular) / largest
         yield every_draw(
             "least eigenvalue less σ_min^(2−2/N), over the largest eigenvalue, least along a flow",
-            ((least - bounds) / largest).min(axis=1),
-            at_least=-amplification * rtol,
-            because=rounding,
+            ((eigenvalues.min(axis=-1) - bound(sigma_min, depths)) / largest).min(axis=1),
+            at_least=-rounding,
+            because=because,
         )
-        yield (
-            every_draw(
-                "least eigenvalue at the nearest singular matrix over the largest one",
-                relative_eigenvalue.max(axis=1),
-                at_most=amplification * rtol,
-                because=rounding,
-            )
-            if vanishes
-            else every_draw(
-                "least eigenvalue at the nearest singular matrix over the largest one",
-                relative_eigenvalue.min(axis=1),
-                at_least=amplification * rtol,
-                because=rounding,
-            )
+        yield every_draw(
+            "least eigenvalue at the nearest singular matrix over the largest one",
+            relative_eigenvalue.max(axis=1) if vanishes else relative_eigenvalue.min(axis=1),
+            at_most=rounding if vanishes else None,
+            at_least=None if vanishes else rounding,
+            because=because,
         )
 
-    def lowest(sigma: np.ndarray, depth: int) -> np.ndarray:
+    def lowest(sigma: np.ndarray, depth: np.ndarray) -> np.ndarray:
         return sigma ** (2 - 2 / depth)
 
     rivals = {"it is positive at singular matrices as well": (lowest, False)}
     if settings_of(balanced)["inputs"] != settings_of(balanced)["outputs"]:
         rivals["N times that bound"] = (lambda sigma, depth: depth * lowest(sigma, depth), True)
-    facts = {"singular": float(np.nanmax(np.abs(at_singular) / largest)), "smallest": float(np.nanmin(last))}
+    facts = {"singular": np.nanmax(relative_eigenvalue), "smallest": np.nanmin(sigma_min)}
 
-    def scaled(prediction: tuple[Callable[[np.ndarray, int], np.ndarray], bool], factor: float) -> Any:
+    def scaled(prediction: tuple[Bound, bool], factor: float) -> tuple[Bound, bool]:
         return lambda sigma, depth: factor * prediction[0](sigma, depth), prediction[1]
 
     return Finding(judge, (lowest, True), rivals, facts=facts, scaled=scaled)
-
-
-def _by_time(rows: Table, reduction: str) -> np.ndarray:
-    """Return the least or the largest value at each time of a flow."""
-    return rows.groupby("time")["value"].agg(reduction, skipna=False).to_numpy()
 
 
 @claim(
@@ -276,13 +252,11 @@ def larger_depth_larger_factors(factors: Table, *, rounding: Positive) -> Findin
     sigma, factor = _by_depth(factors, "sigma"), _by_depth(factors, "factor")
     pairs = list(pairwise(sorted(depth for depth in factor if depth > 1)))
     growth = np.stack([np.log(factor[more] / factor[fewer]) for fewer, more in pairs], axis=1)
-    ratios = np.stack([-np.diff(np.log(factor[more] / factor[fewer]), axis=1) for fewer, more in pairs], axis=1)
+    ratio_changes = np.min(-np.diff(growth), axis=(1, 2))
 
     def judge(direction: Direction) -> Checks:
         signs = np.stack([direction(sigma[fewer], factor[fewer], fewer, more) for fewer, more in pairs], axis=1)
-        factor_changes, ratio_changes = (
-            changes.reshape(len(changes), -1).min(axis=1) for changes in (signs * growth, ratios)
-        )
+        factor_changes = np.min(signs * growth, axis=(1, 2))
         yield every_draw(
             "least change of a factor's logarithm with further layers, in the direction predicted",
             factor_changes,
@@ -298,24 +272,19 @@ def larger_depth_larger_factors(factors: Table, *, rounding: Positive) -> Findin
             because="larger with each",
         )
 
-    def away_from_one(_sigma: np.ndarray, of_fewer: np.ndarray, _fewer: int, _more: int) -> np.ndarray:
-        return np.sign(np.log(of_fewer))
-
     def away_from_turn(values: np.ndarray, _factor: np.ndarray, fewer: int, more: int) -> np.ndarray:
         return np.sign(np.log(values) - theory.log_of_turning_value(fewer, more))
 
     rivals: dict[str, Direction] = {
-        "every factor grows": lambda values, _factor, _fewer, _more: np.ones_like(values),
-        "every factor falls": lambda values, _factor, _fewer, _more: -np.ones_like(values),
-        "factors of singular values above one grow, the others fall": lambda values, _factor, _fewer, _more: np.sign(
-            np.log(values)
-        ),
+        "every factor grows": lambda values, *_: np.ones_like(values),
+        "every factor falls": lambda values, *_: -np.ones_like(values),
+        "factors of singular values above one grow, the others fall": lambda values, *_: np.sign(np.log(values)),
     }
     below = np.stack([factor[fewer] < 1 for fewer, _ in pairs], axis=1)
     facts = {"slowed": int(np.sum(growth[below] > 0)), "steps": int(below.sum())}
     return Finding(
         judge,
-        away_from_one,
+        lambda _values, factor, *_: np.sign(np.log(factor)),
         rivals,
         corrected=away_from_turn,
         facts=facts,
@@ -341,19 +310,15 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Finding:
     the size that the layers have at the start it is of order one at every $s$ ({relative:.2g} at least): near zero
     they are no more balanced than elsewhere, they become so by growing.
     """
-    rtol = settings_of(starts)["integration"]["rtol"]
-    small = select(starts, "imbalance_at_end", scale=[scale for scale in starts["scale"].unique() if scale > 0])
-    wide = small.pivot_table(index="scale", columns="seed", values="value", dropna=False)
-    orders = np.diff(np.log(wide.to_numpy()), axis=0) / np.diff(np.log(wide.index.to_numpy()))[:, None]
-    change = 4 * np.abs(orders[0] - orders[1]) + 1e-2
-    escaped = by_draw(starts, "escaped", scale=float(wide.index[0])).ravel()
+    scales = settings_of(starts)["scales"]
+    measured, change = _order(select(starts, "imbalance_at_end", scale=scales), "scale")
 
     def judge(order: float) -> Checks:
         yield equal_on_every_draw(
             "error of the order in s of the imbalance over the layers' size",
-            orders[0],
+            measured,
             order,
-            tolerance=change,
+            tolerance=4 * change + 1e-2,
             relative_to=1.0,
             resolution=0.5,
             because="four times the change from one scale to the next, and a hundredth",
@@ -361,16 +326,27 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Finding:
         yield every_draw(
             "imbalance of identity layers, at the end",
             by_draw(starts, "imbalance_at_end", scale=0.0)[:, 0],
-            at_most=amplification * rtol,
+            at_most=amplification * _rtol(starts),
             because=f"{amplification:g} rtol of the integrator",
         )
         yield every_draw(
             "growth of the layers from the smallest start",
-            escaped,
+            by_draw(starts, "escaped", scale=min(scales))[:, 0],
             at_least=2.0,
             because="the flow has left the neighbourhood of zero",
         )
 
-    relative = select(starts, "relative_imbalance", scale=list(wide.index))["value"]
+    relative = select(starts, "relative_imbalance", scale=scales)["value"]
     rivals = {"an imbalance of first order": 1.0, "an imbalance that does not fall with s": 0.0}
-    return Finding(judge, 2.0, rivals, facts={"relative": float(relative.min())})
+    return Finding(judge, 2.0, rivals, facts={"relative": relative.min()})
+
+
+def _order(rows: Table, by: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return by draw the order of a quantity in a setting, at the two least values, and its change at the next."""
+    wide = rows.pivot_table(index=by, columns="seed", values="value", dropna=False)
+    orders = np.diff(np.log(wide.to_numpy()), axis=0) / np.diff(np.log(wide.index.to_numpy()))[:, None]
+    return orders[0], np.abs(orders[0] - orders[1])
+
+
+def _rtol(table: Table) -> float:
+    return settings_of(table)["integration"]["rtol"]

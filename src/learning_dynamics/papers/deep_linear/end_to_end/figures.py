@@ -3,10 +3,8 @@
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles
+from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle, one_two_five
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select
@@ -25,7 +23,7 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
     """
     figure, ((paths, distances), (factors, drift)) = plt.subplots(2, 2, figsize=(WIDTH, 5.4))
     rows = select(balanced, depth=3, seed=member)
-    count = int(select(rows, "sigma")["index"].max())
+    count = select(rows, "sigma")["index"].max()
     for index, colour in enumerate(sequence(count), start=1):
         line, dots = select(rows, "sigma", index=index), select(rows, "direct", index=index).iloc[::3]
         paths.plot(line["time"], line["value"], color=colour, label=rf"$\sigma_{index}$")
@@ -78,7 +76,7 @@ def _distances(axis: Axes, balanced: Table, gaussian: Table) -> None:
         for depth, by_depth in select(table, quantity).groupby("depth"):
             worst = by_depth.groupby("time")["value"].max()
             worst = worst[worst > 0]
-            axis.plot(worst.index, worst, color=DEPTH_COLOURS[int(depth)], ls=style, lw=1.1)
+            axis.plot(worst.index, worst, color=DEPTH_COLOURS[depth], ls=style, lw=1.1)
     axis.set(
         yscale="log",
         xlabel="gradient-flow time $t$",
@@ -86,29 +84,18 @@ def _distances(axis: Axes, balanced: Table, gaussian: Table) -> None:
         title="layers and equation",
         ylim=(1e-14, 30),
     )
-    style_handles = [
-        Line2D([], [], color=COLOURS["black"], ls=DASHED, label="unbalanced"),
-        Line2D([], [], color=COLOURS["black"], ls=":", label="tolerance × 10"),
-    ]
-    handles = [*depth_handles(sorted(balanced["depth"].unique())), *style_handles]
+    handles = depth_handles(sorted(balanced["depth"].unique()))
+    handles += [handle("unbalanced", line=DASHED), handle("tolerance × 10", line=":")]
     axis.legend(handles=handles, fontsize=7, handlelength=1.4, loc="center left", bbox_to_anchor=(0.0, 0.66), ncols=2)
 
 
 def _factors(axis: Axes, balanced: Table) -> None:
-    largest = 0.0
-    for depth in sorted(balanced["depth"].unique()):
-        sigma, factor = select(balanced, "sigma", depth=depth), select(balanced, "rate_factor", depth=depth)
-        axis.plot(
-            sigma["value"].to_numpy()[::5],
-            factor["value"].to_numpy()[::5],
-            ".",
-            color=DEPTH_COLOURS[int(depth)],
-            ms=4,
-            alpha=0.6,
-        )
-        largest = max(largest, float(sigma["value"].max()))
-    line = np.geomspace(1e-3, largest, 200)
-    depths = [1, *(int(depth) for depth in sorted(balanced["depth"].unique()))]
+    depths = sorted(balanced["depth"].unique())
+    for depth in depths:
+        sigma, factor = (select(balanced, name, depth=depth)["value"][::5] for name in ("sigma", "rate_factor"))
+        axis.plot(sigma, factor, ".", color=DEPTH_COLOURS[depth], ms=4, alpha=0.6)
+    line = np.geomspace(1e-3, select(balanced, "sigma")["value"].max(), 200)
+    depths = [1, *depths]
     for depth in depths:
         axis.plot(line, depth * line ** (2 - 2 / depth), color=DEPTH_COLOURS[depth], lw=1)
     axis.set(
@@ -125,22 +112,16 @@ def _factors(axis: Axes, balanced: Table) -> None:
 
 def _drifts(axis: Axes, descent: Table, starts: Table) -> None:
     small = select(starts, "imbalance_at_end")
-    for table, by, colour in (
-        (select(descent, "drift"), "learning_rate", COLOURS["grey"]),
-        (small[small["scale"] > 0], "scale", COLOURS["blue"]),
+    for table, by, slope, colour in (
+        (select(descent, "drift"), "learning_rate", 1, COLOURS["grey"]),
+        (small[small["scale"] > 0], "scale", 2, COLOURS["blue"]),
     ):
         for _, line in table.groupby("seed"):
             line = line.sort_values(by)
             axis.plot(line[by], line["value"], ".-", color=colour, lw=0.8)
         middle = table.groupby(by)["value"].median()
-        slope = 1 if by == "learning_rate" else 2
-        axis.plot(
-            middle.index,
-            middle.iloc[-1] * (middle.index / middle.index[-1]) ** slope,
-            color=COLOURS["black"],
-            ls=DASHED,
-            lw=1.1,
-        )
+        guide = middle.iloc[-1] * (middle.index / middle.index[-1]) ** slope
+        axis.plot(middle.index, guide, color=COLOURS["black"], ls=DASHED, lw=1.1)
     axis.set(
         xscale="log",
         yscale="log",
@@ -148,16 +129,7 @@ def _drifts(axis: Axes, descent: Table, starts: Table) -> None:
         ylabel="imbalance",
         title="how balanced layers are",
     )
-    axis.xaxis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0)))
-    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.xaxis.set_minor_formatter(NullFormatter())
+    one_two_five(axis.xaxis)
     axis.tick_params(axis="x", labelsize=7)
-    axis.legend(
-        handles=[
-            Line2D([], [], color=COLOURS["grey"], label=r"descent, by $\eta$"),
-            Line2D([], [], color=COLOURS["blue"], label="flow's end, by $s$"),
-            Line2D([], [], color=COLOURS["black"], ls=DASHED, label="slopes 1 and 2"),
-        ],
-        fontsize=7,
-        handlelength=1.4,
-    )
+    handles = [handle(r"descent, by $\eta$", "grey"), handle("flow's end, by $s$", "blue")]
+    axis.legend(handles=[*handles, handle("slopes 1 and 2", line=DASHED)], fontsize=7, handlelength=1.4)

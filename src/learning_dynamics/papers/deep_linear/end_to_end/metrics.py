@@ -1,7 +1,5 @@
 """Gradient flow of the layers against the end-to-end dynamics, and how balanced the layers stay."""
 
-from itertools import pairwise
-
 import numpy as np
 import pandas as pd
 
@@ -61,45 +59,34 @@ def end_to_end_flow(trajectory: Trajectory) -> pd.DataFrame:
     for member, (depth, label) in enumerate(zip(constants["depth"], constants["member"], strict=True)):
         depth = int(depth)
         widths = [settings["inputs"], *[settings["width"]] * (depth - 1), settings["outputs"]]
-        size = sum(a * b for a, b in pairwise(widths))
         series = {name: values[member] for name, values in trajectory.series.items()}
         failed = not np.isfinite(series["direct"] + series["coarser"]).all()
         if failed:
             series = {name: np.ones_like(values) for name, values in series.items()}
-        layers = networks.unpack(series["layers"][:, :size], widths)
-        quantities = _flow_quantities(layers, series, constants["target"][member], widths)
-        table = rows(
-            {name: value if isinstance(value, tuple) else (value, np.nan) for name, value in quantities.items()},
-            {"time": trajectory.time},
-            depth=depth,
-            seed=int(label),
-        )
+        layers = networks.unpack(series["layers"], widths)
+        quantities = _flow_quantities(layers, series, constants["target"][member])
+        table = rows(quantities, {"time": trajectory.time}, depth=depth, seed=int(label))
         tables.append(table.assign(value=np.nan) if failed else table)
     return joined(end_to_end_flow.columns, *tables)
 
 
-def _flow_quantities(
-    layers: networks.Layers, series: dict[str, np.ndarray], target: np.ndarray, widths: list[int]
-) -> dict[str, object]:
-    depth = len(layers)
+def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], target: np.ndarray) -> dict[str, object]:
+    depth, widths = len(layers), networks.widths_of(layers)
     W, direct = networks.product(layers), series["direct"]
     U, values, Vt = np.linalg.svd(W, full_matrices=False)
-    above, below = _grams(layers)
-    differences, sums = (
-        [a - b for a, b in zip(above, below, strict=True)],
-        [a + b for a, b in zip(above, below, strict=True)],
-    )
-    eigenvalues, reinforced = [], []
-    expected: list[np.ndarray] = []
-    fewer: list[np.ndarray] = []
+    differences, grams = networks.gram_differences(layers), networks.grams(layers)
+    eigenvalues, reinforced, expected, at_singular = [], [], [], []
     for time in range(len(W)):
         spectrum, vectors = np.linalg.eigh(networks.preconditioner_of_layers([layer[time] for layer in layers]))
         eigenvalues.append(spectrum[::-1])
         overlap = vectors[:, -1] @ np.outer(U[time, :, 0], Vt[time, 0]).ravel()
         reinforced.append(1 - overlap**2)
-        left, right = (np.pad(values[time], (0, count - values.shape[1])) for count in W.shape[-2:])
-        for predictions, N in ((expected, depth), (fewer, depth - 1)):
-            predictions.append(np.sort(networks.preconditioner_factors(left, right, N), axis=None)[::-1])
+        factors = (networks.preconditioner_factors(values[time], target.shape, N) for N in (depth, depth - 1))
+        expected.append([np.sort(by_depth, axis=None)[::-1] for by_depth in factors])
+        # W with its last singular value set to zero is the nearest singular matrix
+        singular = networks.balanced_layers((U[time, :, :-1] * values[time, :-1]) @ Vt[time, :-1], widths)
+        at_singular.append(np.linalg.eigvalsh(networks.preconditioner_of_layers(singular))[0])
+    of_depth, of_fewer = np.array(expected).swapaxes(0, 1)
     law, without_factor, other_exponent = np.moveaxis(series["integrated"], 1, 0)
     return {
         "sigma": (values, law),
@@ -111,45 +98,26 @@ def _flow_quantities(
         "one_layer_fewer": _norm(W - series["one_layer_fewer"]),
         "coarser": _norm(series["coarser"] - direct),
         "drift": _movement(differences),
-        "sum_drift": _movement(sums),
-        "gram_drift": _movement(below),
+        "sum_drift": _movement([above + below for above, below in grams]),
+        "gram_drift": _movement([below for _, below in grams]),
         "imbalance": np.sqrt(sum(_norm(difference) ** 2 for difference in differences)),
-        "eigenvalue": (np.array(eigenvalues), np.array(expected)),
-        "eigenvalue_fewer": (np.array(eigenvalues), np.array(fewer)),
-        "eigenvalue_at_singular": np.array([_least_eigenvalue(_nearest_singular(matrix), widths) for matrix in W]),
-        "reinforced": np.array(reinforced),
+        "eigenvalue": (eigenvalues, of_depth),
+        "eigenvalue_fewer": (eigenvalues, of_fewer),
+        "eigenvalue_at_singular": at_singular,
+        "reinforced": reinforced,
         "rate_factor": _rate_factors(layers, W - target, U, values, Vt, depth),
     }
-
-
-def _nearest_singular(W: np.ndarray) -> np.ndarray:
-    """Return the nearest singular matrix: W with its last singular value set to zero."""
-    U, values, Vt = np.linalg.svd(W, full_matrices=False)
-    return (U[:, :-1] * values[:-1]) @ Vt[:-1]
-
-
-def _least_eigenvalue(W: np.ndarray, widths: list[int]) -> float:
-    """Return the least eigenvalue of the map from gradients to velocities that balanced layers of a matrix make."""
-    return float(np.linalg.eigvalsh(networks.preconditioner_of_layers(networks.balanced_layers(W, widths)))[0])
 
 
 def _rate_factors(
     layers: networks.Layers, gradient: np.ndarray, U: np.ndarray, values: np.ndarray, Vt: np.ndarray, depth: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return velocities of singular values over their velocities at depth 1, and N sigma^(2 - 2/N)."""
-    velocity = np.zeros(())
-    for j, change in enumerate(networks.layer_gradients(layers, gradient)):
-        velocity = velocity - networks.product([*layers[:j], change, *layers[j + 1 :]])
+    velocity = -networks.product_change(layers, networks.layer_gradients(layers, gradient))
     rates, rates_at_depth_1 = (np.einsum("tir,tij,trj->tr", U, change, Vt) for change in (velocity, -gradient))
     # near the end both vanish, and their ratio is rounding
     clear = np.abs(rates_at_depth_1) > 1e-6 * np.abs(rates_at_depth_1).max()
     return np.where(clear, rates / np.where(clear, rates_at_depth_1, 1.0), np.nan), depth * values ** (2 - 2 / depth)
-
-
-def _grams(layers: networks.Layers) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return W_{j+1}^T W_{j+1} and W_j W_j^T, for each j."""
-    above = [np.swapaxes(layer, -1, -2) @ layer for layer in layers[1:]]
-    return above, [layer @ np.swapaxes(layer, -1, -2) for layer in layers[:-1]]
 
 
 def _movement(matrices: list[np.ndarray]) -> np.ndarray:

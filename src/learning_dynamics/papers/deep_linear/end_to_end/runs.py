@@ -1,7 +1,6 @@
 """Layers under gradient flow and descent, beside the dynamics of their product."""
 
 from dataclasses import replace
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from learning_dynamics.datasets.whitened import haar
 from learning_dynamics.dynamics.gradient_flow import Span, Tolerances
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.papers.deep_linear import descent, networks
+from learning_dynamics.papers.deep_linear import descent, networks, recorded
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
@@ -44,9 +43,8 @@ def end_to_end_flow(
         target, depth, member.
     """
     coarser = replace(integration, rtol=COARSER * integration.rtol, atol=COARSER * integration.atol)
-    longest = max(_size([inputs, *[width] * (depth - 1), outputs]) for depth in depths)
-    series: dict[str, list] = {name: [] for name in ("layers", "direct", "one_layer_fewer", "coarser", "integrated")}
-    targets, labels = [], []
+    longest = networks.parameters([inputs, *[width] * (max(depths) - 1), outputs])
+    members = []
     for depth in depths:
         widths = [inputs, *[width] * (depth - 1), outputs]
         rngs = generators(seed, f"deep_linear.end_to_end_flow.{depth}", seeds)
@@ -55,38 +53,27 @@ def end_to_end_flow(
             if init == "balanced":
                 layers = networks.balanced_layers(start * rng.standard_normal(target.shape), widths)
             else:
-                shapes = zip(widths[1:], widths[:-1], strict=True)
-                layers = [start * rng.standard_normal(shape) for shape in shapes]
-            states = _all_flows(layers, target, widths, integration)
-            states["coarser"] = _all_flows(layers, target, widths, coarser)["direct"]
-            for name, values in states.items():
-                series[name].append(values)
-            series["layers"][-1] = np.pad(series["layers"][-1], ((0, 0), (0, longest - _size(widths))))
-            targets.append(target)
-            labels.append((depth, member))
-    depth_of, member_of = np.array(labels).T
-    arrays = {name: np.array(values) for name, values in series.items()}
-    return Trajectory(
-        integration.times,
-        arrays,
-        {"target": np.array(targets), "depth": depth_of, "member": member_of},
-        undecided=~np.isfinite(arrays["direct"] + arrays["coarser"]).all(axis=(1, 2, 3)),
-    )
+                layers = [start * layer for layer in networks.gaussian_layers(rng, widths)]
+            series = _all_flows(layers, target, integration)
+            series["coarser"] = _all_flows(layers, target, coarser)["direct"]
+            series["layers"] = np.pad(series["layers"], ((0, 0), (0, longest - networks.parameters(widths))))
+            members.append(series | {"target": target, "depth": depth, "member": member})
+    return recorded.flows(integration.times, members, *series)
 
 
-def _all_flows(
-    layers: networks.Layers, target: np.ndarray, widths: list[int], integration: Span
-) -> dict[str, np.ndarray]:
+def _all_flows(layers: networks.Layers, target: np.ndarray, integration: Span) -> dict[str, np.ndarray]:
     """Integrate layers, two end-to-end dynamics and singular-value rates as one state."""
-    depth, split, size = len(layers), _size(widths), target.size
-    network = networks.flow_field(lambda W: W - target, widths)
+    widths, depth, size = networks.widths_of(layers), len(layers), target.size
+    split = networks.parameters(widths)
+    network = networks.flow_field(networks.towards(target), widths)
     W0 = networks.product(layers)
-    depths = (depth, depth - 1)
 
     def field(time: float, state: np.ndarray) -> np.ndarray:
         W = networks.product(networks.unpack(state[:split], widths))
         matrices = state[split : split + 2 * size].reshape(2, *target.shape)
-        velocities = [networks.end_to_end_velocity(M, M - target, N) for M, N in zip(matrices, depths, strict=True)]
+        velocities = [
+            networks.end_to_end_velocity(M, M - target, N) for M, N in zip(matrices, (depth, depth - 1), strict=True)
+        ]
         law_rates = networks.singular_value_rates(W, W - target, depth)
         values = np.linalg.svd(W, compute_uv=False)
         rates = [law_rates, law_rates / depth, law_rates * values ** (1 / depth)]
@@ -102,10 +89,6 @@ def _all_flows(
         "one_layer_fewer": end_to_end[:, 1],
         "integrated": states[:, split + 2 * size :].reshape(len(states), 3, len(values)),
     }
-
-
-def _size(widths: list[int]) -> int:
-    return sum(rows * columns for columns, rows in pairwise(widths))
 
 
 def balanced_velocity(
@@ -129,27 +112,18 @@ def balanced_velocity(
     if smallest > largest:
         raise ProjectError(f"smallest ({smallest:g}) must be at most largest ({largest:g})")
     parts = np.linspace(np.log(smallest), np.log(largest), size + 1)
-    matrices, velocities, gradients, labels = [], [], [], []
+    members = []
     for member, rng in enumerate(generators(seed, "deep_linear.balanced_velocity", seeds)):
         values = np.exp(rng.uniform(parts[:-1], parts[1:]))
         W = (haar(rng, size) * values) @ haar(rng, size).T
         gradient = rng.standard_normal((size, size))
         for depth in depths:
             layers = networks.balanced_layers(W, [size] * (depth + 1))
-            changes = networks.layer_gradients(layers, gradient)
-            product_changes = [
-                networks.product([*layers[:j], -change, *layers[j + 1 :]]) for j, change in enumerate(changes)
-            ]
-            matrices.append(W)
-            velocities.append(np.sum(product_changes, axis=0))
-            gradients.append(gradient)
-            labels.append((depth, member))
-    depth_of, member_of = np.array(labels).T
-    return Trajectory(
-        np.zeros(1),
-        {"end_to_end": np.array(matrices)[:, None], "velocity": np.array(velocities)[:, None]},
-        {"gradient": np.array(gradients), "depth": depth_of, "member": member_of},
-    )
+            velocity = -networks.product_change(layers, networks.layer_gradients(layers, gradient))
+            members.append(
+                {"end_to_end": [W], "velocity": [velocity], "gradient": gradient, "depth": depth, "member": member}
+            )
+    return recorded.trajectory(recorded.AT_THE_END, members, "end_to_end", "velocity")
 
 
 def approximate_balance(
@@ -173,25 +147,17 @@ def approximate_balance(
         Series layers, at the start and at the end; constants scale, member.
     """
     widths = [size] * (depth + 1)
-    flows, labels = [], []
+    members = []
     for member, rng in enumerate(generators(seed, "deep_linear.approximate_balance", seeds)):
         target = rng.standard_normal((size, size)) / np.sqrt(size)
-        normal = [rng.standard_normal((size, size)) for _ in range(depth)]
+        normal = networks.gaussian_layers(rng, widths)
         field = networks.flow_field(networks.towards(target), widths)
         for scale in (0.0, *scales):
             layers = [scale * layer for layer in normal] if scale else [np.eye(size)] * depth
-            last_time = horizon / (scale or 1.0) ** (depth - 2)
-            times = np.array([0.0, last_time])
-            flows.append(networks.flow(field, networks.pack(layers), times, integration))
-            labels.append((scale, member))
-    scale_of, member_of = np.array(labels).T
-    states = np.array(flows)
-    return Trajectory(
-        np.array([0.0, 1.0]),
-        {"layers": states},
-        {"scale": scale_of, "member": member_of.astype(int)},
-        undecided=~np.isfinite(states).all(axis=(1, 2)),
-    )
+            times = np.array([0.0, horizon / (scale or 1.0) ** (depth - 2)])
+            states = networks.flow(field, networks.pack(layers), times, integration)
+            members.append({"layers": states, "scale": scale, "member": member})
+    return recorded.flows(np.array([0.0, 1.0]), members, "layers")
 
 
 def balancedness_descent(
@@ -215,15 +181,14 @@ def balancedness_descent(
         Series gram_differences, as one vector, at the start and at the end; constants learning_rate, member.
     """
     widths = [inputs, *[width] * (depth - 1), outputs]
-    starts, targets = [], []
-    for rng in generators(seed, "deep_linear.balancedness_descent", seeds):
-        targets.append(rng.standard_normal((outputs, inputs)))
-        starts.append(networks.balanced_layers(start * rng.standard_normal((outputs, inputs)), widths))
-    layers, goal = [np.stack(layer) for layer in zip(*starts, strict=True)], np.array(targets)
+    rngs = generators(seed, "deep_linear.balancedness_descent", seeds)
+    target, first = np.array([rng.standard_normal((2, outputs, inputs)) for rng in rngs]).swapaxes(0, 1)
+    starts = [networks.balanced_layers(start * W, widths) for W in first]
+    layers = [np.stack(layer) for layer in zip(*starts, strict=True)]
     differences, rates = [], coarsest / 2.0 ** np.arange(halvings + 1)
     for rate in rates:
         record = np.array([0, round(horizon / rate)])
-        recorded_layers = descent.descend(layers, lambda W: W - goal, rate, record)
+        recorded_layers = descent.descend(layers, networks.towards(target), rate, record)
         differences.append(
             np.stack([_flatten(networks.gram_differences(matrices)) for matrices in recorded_layers], axis=1)
         )

@@ -27,16 +27,12 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
     depth 3, the geometric mean over {draws} draws; median thresholds are {of_convex:.0f} for the convex program,
     {of_2:.0f} at depth 2 and {of_3:.0f} at depth 3, all from initialisation scale {scale:g}.
     """
-    threshold_bounds = {
-        "convex": thresholds(convex, recovered),
-        "depth 2": thresholds(select(depth_2, scale=scale), recovered),
-        "depth 3": thresholds(select(depth_3, scale=scale), recovered),
-    }
-
+    tables = {"convex": convex, "depth 2": select(depth_2, scale=scale), "depth 3": select(depth_3, scale=scale)}
+    bounds = {name: thresholds(table, recovered) for name, table in tables.items()}
     grid = np.sort(convex["observed"].unique()).astype(float)
 
     def judge(methods: tuple[str, str, str]) -> Checks:
-        (most, _), (middle, _), (_, least) = (threshold_bounds[name] for name in methods)
+        (most, _), (middle, _), (_, least) = (bounds[name] for name in methods)
         yield at_least(
             "log2 of the number before the convex program's threshold over depth 3's threshold",
             mean(_octaves(number_before(grid, most), least)),
@@ -56,15 +52,16 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
         "the convex program needs what depth 3 needs": ("depth 3", "depth 2", "depth 3"),
         "depth 2 needs fewer than depth 3": ("convex", "depth 3", "depth 2"),
     }
-    lower_bounds, upper_bounds = ({name: bounds[end] for name, bounds in threshold_bounds.items()} for end in (0, 1))
+    lower, upper = zip(*bounds.values(), strict=True)
+    of_convex, of_2, of_3 = np.median(upper, axis=1)
     facts = {
-        "of_convex": float(np.median(upper_bounds["convex"])),
-        "of_2": float(np.median(upper_bounds["depth 2"])),
-        "of_3": float(np.median(upper_bounds["depth 3"])),
+        "of_convex": of_convex,
+        "of_2": of_2,
+        "of_3": of_3,
         "scale": scale,
         "recovered": recovered,
-        "open": int(sum(np.sum(lower_bounds[name] < upper_bounds[name]) for name in threshold_bounds)),
-        "factor": float(2 ** np.mean(_octaves(lower_bounds["convex"], upper_bounds["depth 3"]))),
+        "open": int(np.sum(np.less(lower, upper))),
+        "factor": 2 ** np.mean(_octaves(lower[0], upper[-1])),
     }
     return Finding(judge, ("convex", "depth 2", "depth 3"), rivals, facts=facts)
 

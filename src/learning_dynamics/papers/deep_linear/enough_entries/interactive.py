@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.deep_linear.drawing import DEPTH_COLOURS
+from learning_dynamics.papers.deep_linear.tables import depth_of, less_true_norm
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.interactive import DASHES, INK, Interactive, choice, colours, powers, reading, slider
 from learning_dynamics.settings import Fraction
@@ -29,7 +30,8 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     counts = sorted(int(count) for count in table["observed"].unique())
     table["place"] = [counts.index(count) for count in table["observed"]]
     middle = table.groupby(["method", "scale", "observed"])[["beyond", "error"]].median().reset_index()
-    tints = {f"depth {int(network['depth'].iloc[0])}": DEPTH_COLOURS[int(network["depth"].iloc[0])] for network in deep}
+    tints = {f"depth {depth_of(network)}": DEPTH_COLOURS[depth_of(network)] for network in deep}
+    names = ["all", *tints]
     tints[CONVEX] = COLOURS["grey"]
     low, high = np.log10(table["error"].min()), np.log10(table["error"].max())
     furthest = [float(table["beyond"].min()) - 2, float(table["beyond"].max()) + 8]
@@ -49,8 +51,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     places = range(len(counts))
     entries = slider("entries", "observed entries", places, len(counts) // 2)
     captions = [f"{count} entries observed" for count in counts]
-    names = [name for name in tints if name != CONVEX]
-    networks = choice("networks", "networks", ["all", *names], ["all", *names], "all")
+    networks = choice("networks", "networks", names, names, "all")
     scale = choice("scale", "initial scale", scales, [f"{scale:g}" for scale in scales], scales[-1])
     selection = f"datum.scale == scale && (networks == 'all' || datum.method == networks || datum.method == '{CONVEX}')"
     chart = alt.layer(
@@ -69,7 +70,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     )
     return Interactive(
         chart.add_params(entries, networks, scale).properties(title=reading("entries", places, captions)),
-        facts={"draws": int(convex["draw"].nunique()), "recovered": recovered},
+        facts={"draws": convex["draw"].nunique(), "recovered": recovered},
         alt="Dots in a plane of error and nuclear norm. As entries are added they fall from large errors to small, "
         "those of deeper networks first, from nuclear norms above the true one.",
     )
@@ -78,9 +79,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
 def _completed_matrices(deep: Sequence[Table], convex: Table) -> pd.DataFrame:
     """Return every completed matrix by method; the convex program has no scale, its matrices come at each."""
     tables = [
-        _pairs(table[table["converged"]], ["scale", "observed", "draw"]).assign(
-            method=f"depth {table['depth'].iloc[0]}"
-        )
+        _pairs(table[table["converged"]], ["scale", "observed", "draw"]).assign(method=f"depth {depth_of(table)}")
         for table in deep
     ]
     minimisers = _pairs(convex, ["observed", "draw"]).assign(method=CONVEX)
@@ -89,7 +88,6 @@ def _completed_matrices(deep: Sequence[Table], convex: Table) -> pd.DataFrame:
 
 def _pairs(rows: Table, keys: list[str]) -> pd.DataFrame:
     """Return each completed matrix's error, and its nuclear norm less the true one."""
-    chosen = rows[rows["quantity"].isin(["error", "nuclear_norm", "true_nuclear_norm"])]
+    chosen = select(less_true_norm(rows), ["error", "nuclear_norm"])
     wide = chosen.pivot_table(index=keys, columns="quantity", values="value").reset_index()
-    truth = wide["draw"].map(select(rows, "true_nuclear_norm").groupby("draw")["value"].first())
-    return wide[keys].assign(error=wide["error"].round(7), beyond=(wide["nuclear_norm"] - truth).round(3))
+    return wide[keys].assign(error=wide["error"].round(7), beyond=wide["nuclear_norm"].round(3))

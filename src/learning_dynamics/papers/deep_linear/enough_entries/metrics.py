@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.measures.spectra import singular_values
-from learning_dynamics.papers.deep_linear.completed_matrices import measures_of
+from learning_dynamics.papers.deep_linear.completed_matrices import measures_of, spectrum
 from learning_dynamics.papers.deep_linear.tables import CONVERGED, DEPTH, DRAW, OBSERVED, SCALE
 from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, columns, joined, rows
 from learning_dynamics.trajectories import Trajectory
@@ -22,9 +21,10 @@ def networks(trajectory: Trajectory) -> pd.DataFrame:
         The first singular value beyond the rank of the matrix to complete.
     """
     constants, settings = trajectory.constants, trajectory.settings
-    quantities = {**_matrix_quantities(trajectory), "beyond_rank": _beyond_rank(trajectory)}
+    rank = np.linalg.matrix_rank(constants["truth"][0])
+    beyond_rank = spectrum(trajectory.series["end_to_end"][:, 0])[:, rank]
     table = rows(
-        quantities,
+        {**_matrix_quantities(trajectory), "beyond_rank": beyond_rank},
         {"draw": constants["draw"]},
         depth=settings["depth"],
         scale=constants["scale"],
@@ -58,10 +58,3 @@ def _matrix_quantities(trajectory: Trajectory) -> dict[str, np.ndarray]:
     constants = trajectory.constants
     draw, count = constants["draw"], constants["count"]
     return measures_of(trajectory.series["end_to_end"][:, 0], constants["truth"][draw], constants["mask"][draw, count])
-
-
-def _beyond_rank(trajectory: Trajectory) -> np.ndarray:
-    W, rank = trajectory.series["end_to_end"][:, 0], int(np.linalg.matrix_rank(trajectory.constants["truth"][0]))
-    finite = np.asarray(np.isfinite(W).all(axis=(-2, -1)))
-    values = singular_values(np.where(finite[:, None, None], W, 0.0))
-    return np.where(finite, values[:, rank], np.nan)

@@ -5,13 +5,11 @@ from typing import Literal
 import numpy as np
 
 from learning_dynamics.datasets.nuclear_norm import least_nuclear_norm
-from learning_dynamics.dynamics import matrix_factorisation
+from learning_dynamics.papers.deep_linear import recorded
+from learning_dynamics.papers.deep_linear.completed_matrices import complete
 from learning_dynamics.progress import progress
-from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory
-
-AT_THE_END = np.zeros(1)  # the time axis of runs that keep their end alone
 
 
 def networks(
@@ -35,38 +33,21 @@ def networks(
     Returns
     -------
     Trajectory
-        Series end_to_end; constants truth, mask, observed, and by member draw, count (its place), scale, loss.
+        Series end_to_end; constants truth, mask, observed, and by member draw, count (its place), scale, loss, steps.
     """
-    truth, mask = data["truth"], data["mask"]
-    (draws, counts), size = mask.shape[:2], truth.shape[-1]
-    rngs = generators(seed, "deep_linear.enough_entries", draws)
-    normal = np.array([rng.standard_normal((depth, size, size)) for rng in rngs])
-    draw, count, scale = (
-        indices.ravel() for indices in np.meshgrid(np.arange(draws), np.arange(counts), scales, indexing="ij")
-    )
-    deviation = (scale ** (1 / depth) / np.sqrt(size))[:, None, None]
-    final = matrix_factorisation.descend(
-        [normal[draw, j] * deviation for j in range(depth)],
-        truth[draw],
-        mask[draw, count],
+    draws, counts = map(np.arange, data["mask"].shape[:2])
+    draw, count, scale = (grid.ravel() for grid in np.meshgrid(draws, counts, scales, indexing="ij"))
+    return complete(
+        data,
+        data["mask"][draw, count],
+        {"draw": draw, "count": count, "scale": scale},
         np.full(len(draw), learning_rate),
+        depth=depth,
+        seed=seed,
+        label="deep_linear.enough_entries",
         stop=stop,
         max_steps=max_steps,
         precision=precision,
-    )
-    return Trajectory(
-        AT_THE_END,
-        {"end_to_end": final.end_to_end[:, None]},
-        {
-            "truth": truth,
-            "mask": mask,
-            "observed": data["observed"],
-            "draw": draw,
-            "count": count,
-            "scale": scale,
-            "loss": final.loss,
-        },
-        undecided=~np.isfinite(final.end_to_end).all(axis=(1, 2)),
     )
 
 
@@ -83,23 +64,9 @@ def minimisers(data: Arrays, *, slack: Positive, accuracy: Positive, iterations:
     Trajectory
         Series end_to_end; constants truth, mask, observed, and by member draw, count (its place), gap (proved).
     """
-    truth, mask = data["truth"], data["mask"]
-    draws, counts = mask.shape[:2]
-    matrices, gaps = [], []
-    for draw in progress(range(draws), "nuclear norm"):
-        for count in range(counts):
-            W, gap = least_nuclear_norm(truth[draw], mask[draw, count], slack, accuracy, iterations)
-            matrices.append(W)
-            gaps.append(gap)
-    return Trajectory(
-        AT_THE_END,
-        {"end_to_end": np.array(matrices)[:, None]},
-        {
-            "truth": truth,
-            "mask": mask,
-            "observed": data["observed"],
-            "draw": np.repeat(np.arange(draws), counts),
-            "count": np.tile(np.arange(counts), draws),
-            "gap": np.array(gaps),
-        },
-    )
+    members = []
+    for draw in progress(range(len(data["truth"])), "nuclear norm"):
+        for count, mask in enumerate(data["mask"][draw]):
+            W, gap = least_nuclear_norm(data["truth"][draw], mask, slack, accuracy, iterations)
+            members.append({"end_to_end": [W], "draw": draw, "count": count, "gap": gap})
+    return recorded.trajectory(recorded.AT_THE_END, members, "end_to_end", **data)

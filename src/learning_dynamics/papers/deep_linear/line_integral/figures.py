@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
+from learning_dynamics.papers.deep_linear.line_integral.theory import CURVES
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.tidy import Table, select
 
@@ -19,31 +20,17 @@ def line_integral(curve: Table) -> Drawn:
     table = select(curve, "integral")
     depths = sorted(table["depth"].unique())
     figure, axis = plt.subplots(figsize=(0.75 * WIDTH, 3.0))
-    colours = {
-        case: COLOURS[name]
-        for case, name in zip(sorted(table["case"].unique()), ("orange", "blue", "green"), strict=False)
-    }
-    shifts = np.linspace(-0.22, 0.22, len(colours))
-    for shift, (case, colour) in zip(shifts, colours.items(), strict=True):
+    cases = sorted(CURVES)
+    for case, name, shift in zip(cases, ("orange", "blue", "green"), np.linspace(-0.22, 0.22, len(cases)), strict=True):
         rows = select(table, case=case)
         place = np.searchsorted(depths, rows["depth"]) + shift
-        axis.plot(place, rows["value"], "o", color=colour, ms=4.5, mew=0, alpha=0.7, label=case)
-        closed_form = rows.dropna(subset=["predicted"])
-        if len(closed_form):
-            axis.plot(
-                np.searchsorted(depths, closed_form["depth"]) + shift,
-                closed_form["predicted"],
-                "x",
-                color=COLOURS["black"],
-                ms=4,
-                mew=0.8,
-                label="closed form",
-            )
+        axis.plot(place, rows["value"], "o", color=COLOURS[name], ms=4.5, mew=0, alpha=0.7, label=case)
+        if rows["predicted"].notna().any():
+            axis.plot(place, rows["predicted"], "x", color=COLOURS["black"], ms=4, mew=0.8, label="closed form")
     axis.axhline(0, color=COLOURS["black"], lw=0.8)
     axis.set(xlabel="depth $N$", ylabel="integral round the curve,\nover that of absolute values")
     axis.set_xticks(range(len(depths)), [str(depth) for depth in depths])
     axis.legend(fontsize=7.5, loc="best")
-    flat = select(table, case="one output, whitened inputs")
-    vanishing = flat[flat["depth"] == 2]["value"].abs().max()
+    vanishing = select(table, case=CURVES[0], depth=2)["value"].abs().max()
     alt = "Dots of relative closed-curve integrals by depth: zero at depth 1, zero at depth 2 in one case, not beyond."
-    return Drawn(figure, facts={"vanishing": float(vanishing)}, alt=alt)
+    return Drawn(figure, facts={"vanishing": vanishing}, alt=alt)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from learning_dynamics.datasets.whitened import haar
-from learning_dynamics.papers.deep_linear import networks
+from learning_dynamics.papers.deep_linear import networks, recorded
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, NonNegative, Positive, Seed
 from learning_dynamics.trajectories import Trajectory
@@ -36,8 +36,7 @@ def closed_curve(
         vectors padded with zeros; constants depth, case, member, sector (the inner and the outer radius, the first and
         the last angle).
     """
-    series: dict[str, list] = {"end_to_end": [], "velocity": [], "element": []}
-    labels, sectors = [], []
+    members = []
     for member, rng in enumerate(generators(seed, "deep_linear.closed_curve", seeds)):
         factor = rng.standard_normal((inputs, inputs))
         correlated = factor @ factor.T / inputs
@@ -48,15 +47,12 @@ def closed_curve(
             slope = (W - target * basis[0]) @ covariance
             for depth in depths:
                 velocity = [-networks.end_to_end_velocity(w, g, depth) for w, g in zip(W, slope, strict=True)]
-                for name, matrices in (("end_to_end", W), ("velocity", np.array(velocity)), ("element", element)):
-                    vectors = matrices.reshape(len(W), -1)
-                    series[name].append(np.pad(vectors, ((0, 0), (0, 2 * inputs - vectors.shape[1]))))
-                labels.append((depth, case, member))
-                sectors.append(sector)
-    depth_of, case_of, member_of = np.array(labels).T
-    arrays = {name: np.array(values) for name, values in series.items()}
-    constants = {"depth": depth_of, "case": case_of, "member": member_of, "sector": np.array(sectors)}
-    return Trajectory(np.arange(4.0 * nodes), arrays, constants)
+                series = {
+                    name: np.pad(np.reshape(matrices, (len(W), -1)), ((0, 0), (0, (2 - outputs) * inputs)))
+                    for name, matrices in (("end_to_end", W), ("velocity", velocity), ("element", element))
+                }
+                members.append(series | {"depth": depth, "case": case, "member": member, "sector": sector})
+    return recorded.trajectory(np.arange(4.0 * nodes), members, *series)
 
 
 def _draw_from_thirds(rng: np.random.Generator, low: float, high: float) -> tuple[float, float]:
@@ -76,13 +72,12 @@ def _edge(
     def ray(angle: np.ndarray) -> np.ndarray:
         return np.cos(angle)[..., None, None] * basis[0] + np.sin(angle)[..., None, None] * basis[1]
 
-    for begin, end, side in ((inner, outer, first_angle), (outer, inner, last_angle)):
+    there, back = (inner, outer, first_angle, last_angle), (outer, inner, last_angle, first_angle)
+    for begin, end, side, other_side in (there, back):
         direction = ray(np.array(side))
         points.append((begin + (end - begin) * x)[:, None, None] * direction)
         elements.append((weights * (end - begin))[:, None, None] * direction)
-    for begin, end, radius in ((first_angle, last_angle, outer), (last_angle, first_angle, inner)):
-        angles = begin + (end - begin) * x
-        points.append(radius * ray(angles))
-        elements.append((weights * (end - begin) * radius)[:, None, None] * ray(angles + np.pi / 2))
-    order = [0, 2, 1, 3]
-    return np.concatenate([points[i] for i in order]), np.concatenate([elements[i] for i in order])
+        angles = side + (other_side - side) * x
+        points.append(end * ray(angles))
+        elements.append((weights * (other_side - side) * end)[:, None, None] * ray(angles + np.pi / 2))
+    return np.concatenate(points), np.concatenate(elements)

@@ -5,6 +5,7 @@ import numpy as np
 from learning_dynamics.evidence import median
 from learning_dynamics.judging import Checks, Finding, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.one_entry import theory
+from learning_dynamics.papers.deep_linear.tables import sigmas
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, by_draw, settings_of
 
@@ -38,9 +39,10 @@ def one_measurement(
     ratio = second / first
     depths = sorted(generic["depth"].unique())
     settings = settings_of(aligned)
-    generic_ends = {depth: _last_exponents(generic, depth) for depth in depths}
-    entry_ends = {depth: _last_exponents(entry, depth) for depth in depths}
-    larger, smaller = (by_draw(aligned, "sigma", index=index) for index in (1, 2))
+    generic_ends, entry_ends = (
+        {depth: _last_exponents(table, depth) for depth in depths} for table in (generic, entry)
+    )
+    larger, smaller = sigmas(aligned, 1, 2)
     because = f"{share:g} of the power at depth 2"
 
     def judge(predicted: tuple[dict[int, float], float, dict[int, int]]) -> Checks:
@@ -82,26 +84,22 @@ def one_measurement(
         "slope and power are the square of the ratio": (exponents | {2: ratio**2}, ratio**2, families),
         "aligned, the asymptote of one layer more": (exponents, ratio, families | {3: 4}),
     }
-    errors_by_depth = {depth: np.abs(generic_ends[depth][0] - exponents[depth]) for depth in depths}
+    errors = np.array([np.abs(generic_ends[depth][0] - exponents[depth]) for depth in depths])
     facts = {
-        "off": max(float(np.median(errors)) for errors in errors_by_depth.values()),
-        "slow": int(sum(np.sum(errors > share * ratio) for errors in errors_by_depth.values())),
-        "paths": sum(len(errors) for errors in errors_by_depth.values()),
-        "level": max(float(np.median(np.abs(entry_ends[depth][0]))) for depth in depths),
+        "off": np.median(errors, axis=1).max(),
+        "slow": int(np.sum(errors > share * ratio)),
+        "paths": errors.size,
+        "level": max(np.median(np.abs(entry_ends[depth][0])) for depth in depths),
     }
-    return Finding(
-        judge, (exponents, ratio, families), rivals, facts=facts, scaled=lambda prediction, _factor: prediction
-    )
+    printed = exponents, ratio, families
+    return Finding(judge, printed, rivals, facts=facts, scaled=lambda prediction, _factor: prediction)
 
 
 def _last_exponents(table: Table, depth: int) -> tuple[np.ndarray, np.ndarray]:
     """Return by draw the mean exponent and the mean slope of sigma_2 in sigma_1 over sigma_1's last doubling."""
     exponents, slopes = [], []
-    for larger, smaller in zip(*(by_draw(table, "sigma", depth=depth, index=index) for index in (1, 2)), strict=True):
-        if not np.isfinite(larger + smaller).all():
-            exponents.append(np.nan)
-            slopes.append(np.nan)
-            continue
+    # flows that could not be integrated are nan throughout
+    for larger, smaller in zip(*sigmas(table, 1, 2, depth=depth), strict=True):
         begin = int(np.argmax(larger >= larger[-1] / 2))
         exponents.append(np.log(smaller[-1] / smaller[begin]) / np.log(larger[-1] / larger[begin]))
         slopes.append((smaller[-1] - smaller[begin]) / (larger[-1] - larger[begin]))
@@ -119,28 +117,23 @@ def one_entry_determinant_sign(entry: Table) -> Finding:
     deeper networks from depth 1 under one observed entry.
     """
     depths = sorted(entry["depth"].unique())
-    signs = {depth: np.sign(by_draw(entry, "determinant", depth=depth)) for depth in depths}
+    # of flows that could not be integrated they are nan
+    signs = {depth: np.sign(by_draw(entry, "determinant", depth=depth)[:, -1]) for depth in depths}
     shallow_sign = by_draw(entry, "predicted_sign", depth=1).ravel()
-    failed = {depth: ~np.isfinite(sign).all(axis=1) for depth, sign in signs.items()}
 
     def judge(predicted: tuple[np.ndarray, np.ndarray]) -> Checks:
         shallow, deep = predicted
-        wrong = np.concatenate([np.abs(signs[depth][:, -1] - deep) for depth in depths if depth > 1])
-        undecided = np.concatenate([failed[depth] for depth in depths if depth > 1])
+        wrong = np.concatenate([np.abs(signs[depth] - deep) for depth in depths if depth > 1])
+        because = "signs are exact"
         yield every_draw(
             "error of the determinant's last sign, depths of two and more",
             wrong,
             at_most=0.0,
-            undecided=undecided,
-            because="signs are exact",
+            because=because,
             predicted=0.0,
         )
         yield every_draw(
-            "error of the determinant's last sign, depth 1",
-            np.abs(signs[1][:, -1] - shallow),
-            at_most=0.0,
-            undecided=failed[1],
-            because="signs are exact",
+            "error of the determinant's last sign, depth 1", np.abs(signs[1] - shallow), at_most=0.0, because=because
         )
 
     positive = np.ones(len(shallow_sign))
@@ -148,9 +141,5 @@ def one_entry_determinant_sign(entry: Table) -> Finding:
         "deeper layers turn it where depth 1 does": (shallow_sign, shallow_sign),
         "depth 1 keeps it as well": (positive, positive),
     }
-    return Finding(
-        judge,
-        (shallow_sign, positive),
-        rivals,
-        facts={"turned": int((shallow_sign < 0).sum()), "starts": len(shallow_sign)},
-    )
+    facts = {"turned": int((shallow_sign < 0).sum()), "starts": len(shallow_sign)}
+    return Finding(judge, (shallow_sign, positive), rivals, facts=facts)

@@ -1,8 +1,11 @@
 """The two singular values of a 2 x 2 network along the flow of one measurement."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
+from learning_dynamics.papers.deep_linear.completed_matrices import spectrum
 from learning_dynamics.papers.deep_linear.one_entry import theory
 from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, columns, joined, rows
@@ -19,18 +22,13 @@ def aligned_measurement(trajectory: Trajectory) -> pd.DataFrame:
         The two singular values; the second's prediction is the closed form in the first's measured value.
     """
     settings, constants = trajectory.settings, trajectory.constants
-    spectrum = _spectrum(trajectory)
-    predicted = np.full(spectrum.shape, np.nan)
+    values = spectrum(trajectory.series["end_to_end"])
+    predicted = np.full(values.shape, np.nan)
     for member, depth in enumerate(constants["depth"]):
         predicted[member, :, 1] = theory.smaller_singular_value(
-            spectrum[member, :, 0], settings["start"], settings["ratio"], int(depth)
+            values[member, :, 0], settings["start"], settings["ratio"], depth
         )
-    table = rows(
-        {"sigma": (spectrum, predicted)},
-        {"seed": constants["member"], "time": trajectory.time},
-        depth=constants["depth"],
-    )
-    return joined(aligned_measurement.columns, table)
+    return joined(aligned_measurement.columns, _along(trajectory, {"sigma": (values, predicted)}))
 
 
 @columns(DEPTH, SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
@@ -50,12 +48,13 @@ def one_entry(trajectory: Trajectory) -> pd.DataFrame:
     W = trajectory.series["end_to_end"]
     determinant = W[..., 0, 0] * W[..., 1, 1] - W[..., 0, 1] * W[..., 1, 0]
     last_determinant = W[:, 0, 0, 0] * W[:, 0, 1, 1] - trajectory.settings["target"] * W[:, 0, 1, 0]
-    labels = {"depth": constants["depth"]}
-    axes = {"seed": constants["member"], "time": trajectory.time}
-    table = rows({"sigma": _spectrum(trajectory), "determinant": determinant}, axes, **labels)
     ends = rows(
-        {"predicted_sign": np.sign(last_determinant)}, {"seed": constants["member"]}, time=trajectory.time[-1], **labels
+        {"predicted_sign": np.sign(last_determinant)},
+        {"seed": constants["member"]},
+        time=trajectory.time[-1],
+        depth=constants["depth"],
     )
+    table = _along(trajectory, {"sigma": spectrum(W), "determinant": determinant})
     return joined(one_entry.columns, table, ends)
 
 
@@ -68,18 +67,11 @@ def one_measurement(trajectory: Trajectory) -> pd.DataFrame:
     sigma
         The two largest singular values; nan where the flow could not be integrated.
     """
+    values = spectrum(trajectory.series["end_to_end"])[..., :2]
+    return joined(one_measurement.columns, _along(trajectory, {"sigma": values}))
+
+
+def _along(trajectory: Trajectory, measured: dict[str, Any]) -> pd.DataFrame:
+    """Return rows of what is measured along flows."""
     constants = trajectory.constants
-    table = rows(
-        {"sigma": _spectrum(trajectory)[..., :2]},
-        {"seed": constants["member"], "time": trajectory.time},
-        depth=constants["depth"],
-    )
-    return joined(one_measurement.columns, table)
-
-
-def _spectrum(trajectory: Trajectory) -> np.ndarray:
-    """Return singular values; nan where the flow could not be integrated."""
-    W = trajectory.series["end_to_end"]
-    finite = np.asarray(np.isfinite(W).all(axis=(-2, -1)))
-    values = np.linalg.svd(np.where(finite[..., None, None], W, 1.0), compute_uv=False)
-    return np.where(finite[..., None], values, np.nan)
+    return rows(measured, {"seed": constants["member"], "time": trajectory.time}, depth=constants["depth"])

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import Span, Tolerances
-from learning_dynamics.papers.deep_linear import networks
+from learning_dynamics.papers.deep_linear import networks, recorded
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, NonNegative, Positive, Seed
 from learning_dynamics.trajectories import Trajectory
@@ -50,12 +50,9 @@ def one_entry(
     Trajectory
         Series end_to_end; constants depth, member (by member).
     """
-    starts = []
     rngs = generators(seed, "deep_linear.single_measurement", seeds)
-    rotations = [[_rotation(rng), _rotation(rng)] for rng in rngs]
-    for depth in depths:
-        for member, (U, V) in enumerate(rotations):
-            starts.append((depth, member, U @ np.diag([start, ratio * start]) @ V.T))
+    matrices = [_rotation(rng) @ np.diag([start, ratio * start]) @ _rotation(rng).T for rng in rngs]
+    starts = [(depth, member, W) for depth in depths for member, W in enumerate(matrices)]
     return _flows(np.array([[0.0, 1.0], [0.0, 0.0]]), starts, target, integration)
 
 
@@ -85,7 +82,7 @@ def one_measurement(
     A = np.diag(measurement)
     size = len(measurement)
     length = np.linspace(0.0, np.log(growth), points)
-    paths, labels = [], []
+    members = []
     normal = [rng.standard_normal((size, size)) for rng in generators(seed, "deep_linear.one_measurement", seeds)]
     for depth in depths:
         widths = [size] * (depth + 1)
@@ -95,45 +92,26 @@ def one_measurement(
             time: float, state: np.ndarray, widths: list[int] = widths, ascent: networks.Field = ascent
         ) -> Any:
             layers, step = networks.unpack(state, widths), ascent(time, state)
-            W, changes = networks.product(layers), networks.unpack(step, widths)
-            product_velocity = sum(
-                networks.product([*layers[:j], change, *layers[j + 1 :]]) for j, change in enumerate(changes)
-            )
-            return step * np.linalg.norm(W) / np.linalg.norm(product_velocity)
+            velocity = networks.product_change(layers, networks.unpack(step, widths))
+            return step * np.linalg.norm(networks.product(layers)) / np.linalg.norm(velocity)
 
         for member, matrix in enumerate(normal):
             initial = networks.pack(networks.balanced_layers(start * matrix, widths))
             states = networks.flow(path_velocity, initial, length, integration)
-            paths.append(networks.product(networks.unpack(states, widths)))
-            labels.append((depth, member))
-    products = np.array(paths)
-    depth_of, member_of = np.array(labels).T
-    return Trajectory(
-        length,
-        {"end_to_end": products},
-        {"depth": depth_of, "member": member_of},
-        undecided=~np.isfinite(products).all(axis=(1, 2, 3)),
-    )
+            path = networks.product(networks.unpack(states, widths))
+            members.append({"end_to_end": path, "depth": depth, "member": member})
+    return recorded.flows(length, members, "end_to_end")
 
 
 def _flows(A: np.ndarray, starts: list[tuple[int, int, np.ndarray]], target: float, integration: Span) -> Trajectory:
     # close together at first, where depths differ by orders of magnitude in how fast they move
     times = integration.horizon * np.linspace(0.0, 1.0, integration.points) ** 3
-    paths = []
-    for depth, _, W in starts:
-        widths = [2] * (depth + 1)
-        field = networks.flow_field(lambda W: (np.sum(A * W) - target) * A, widths)
-        initial = networks.pack(networks.balanced_layers(W, widths))
-        states = networks.flow(field, initial, times, integration)
-        paths.append(networks.product(networks.unpack(states, widths)))
-    products = np.array(paths)
-    depth_of, member_of = (np.array(column) for column in list(zip(*starts, strict=True))[:2])
-    return Trajectory(
-        times,
-        {"end_to_end": products},
-        {"depth": depth_of, "member": member_of},
-        undecided=~np.isfinite(products).all(axis=(1, 2, 3)),
-    )
+    members = []
+    for depth, member, W in starts:
+        layers = networks.balanced_layers(W, [2] * (depth + 1))
+        path = networks.path(layers, lambda W: (np.sum(A * W) - target) * A, times, integration)
+        members.append({"end_to_end": path, "depth": depth, "member": member})
+    return recorded.flows(times, members, "end_to_end")
 
 
 def _rotation(rng: np.random.Generator) -> np.ndarray:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from learning_dynamics.judging import Check, Checks, Finding, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.deep_linear.tables import minimiser_values, network_values
+from learning_dynamics.judging import Checks, Finding, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.deep_linear.tables import excess_norm, measured_and_predicted, minimiser_values
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
 
@@ -24,12 +24,17 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Find
     the one before; the matrix of least Frobenius norm that fits the measurements has up to {other:.2g} times as much.
     """
     scales = sorted(ends["scale"].unique())
-    excess = np.array([_norms(ends, scale)[0] / _norms(ends, scale)[1] - 1 for scale in scales[::-1]])
     smallest = scales[0]
+
+    def norms(scale: float, quantity: Quantity = "nuclear_norm") -> tuple[np.ndarray, np.ndarray]:
+        measured, predicted = measured_and_predicted(ends, quantity, scale=scale)
+        return measured[:, 0], predicted[:, 0]
+
+    excess = np.array([np.divide(*norms(scale)) - 1 for scale in scales[::-1]])
 
     def judge(prediction: tuple[Quantity, float, np.ndarray]) -> Checks:
         quantity, scale, approach = prediction
-        measured, predicted = _norms(ends, scale, quantity)
+        measured, predicted = norms(scale, quantity)
         yield equal_on_every_draw(
             "error of the nuclear norm at the end, relative",
             measured,
@@ -52,22 +57,13 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Find
             because="the flow has fitted them",
         )
 
-    nuclear, least_squares = _norms(ends, smallest, "least_squares_norm")
+    nuclear, least_squares = norms(smallest, "least_squares_norm")
     rivals = {
         "the least Frobenius norm": ("least_squares_norm", smallest, excess),
         "the end is the same from any start": ("nuclear_norm", scales[-1], excess),
         "smaller starts end further away": ("nuclear_norm", smallest, excess[::-1]),
     }
-    return Finding(
-        judge, ("nuclear_norm", smallest, excess), rivals, facts={"other": float(np.max(least_squares / nuclear))}
-    )
-
-
-def _norms(table: Table, scale: float, quantity: Quantity = "nuclear_norm") -> tuple[np.ndarray, np.ndarray]:
-    measured, predicted = (
-        by_draw(table, quantity, column=column, scale=scale)[:, 0] for column in ("value", "predicted")
-    )
-    return measured, predicted
+    return Finding(judge, ("nuclear_norm", smallest, excess), rivals, facts={"other": np.max(least_squares / nuclear)})
 
 
 @claim("Current theory is oblivious to depth, proposition", scope=SCOPE)
@@ -84,7 +80,6 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
     powers = np.array(settings_of(ends)["powers"])
     change = by_draw(ends, "schatten_change", scale=smallest)
     measurement_change = by_draw(ends, "seen", scale=smallest)[:, 0]
-    norms = change[:, powers == 1.0][:, 0]
 
     def judge(chosen: np.ndarray) -> Checks:
         yield every_draw(
@@ -93,7 +88,12 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
             at_most=-resolution,
             because="beyond rounding",
         )
-        yield every_draw("relative change of the nuclear norm", np.abs(norms), at_most=1e-9, because="rounding")
+        yield every_draw(
+            "relative change of the nuclear norm",
+            np.abs(change[:, powers == 1.0])[:, 0],
+            at_most=1e-9,
+            because="rounding",
+        )
         yield every_draw(
             "largest relative change of a measurement",
             measurement_change,
@@ -101,13 +101,12 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
             because="to which the end's eigenvectors are the measurements'",
         )
 
-    falls = -float(np.nanmax(change[:, powers < 1.0]))
     rivals = {"the nuclear norm falls as well": powers == 1.0, "and convex powers": powers > 1.0}
     return Finding(
         judge,
         powers < 1.0,
         rivals,
-        facts={"seen": float(np.nanmax(measurement_change)), "falls": falls},
+        facts={"seen": np.nanmax(measurement_change), "falls": -np.nanmax(change[:, powers < 1.0])},
         scaled=lambda chosen, _factor: chosen,
     )
 
@@ -140,49 +139,30 @@ def single_norm(
     it exceeds the minimiser's by {value:.1e} at the least, beyond the excess from many entries, which the slack in the
     fit makes. That trajectories are needed, as the slide goes on, is more than this shows.
     """
-    powers = settings_of(ends)["powers"]
-    smallest = ends["scale"].min()
-    change = by_draw(ends, "schatten_change", scale=smallest)
-    excess = by_draw(ends, "schatten_left", scale=smallest)
+    powers, smallest = settings_of(ends)["powers"], ends["scale"].min()
+    change, excess = (by_draw(ends, name, scale=smallest) for name in ("schatten_change", "schatten_left"))
     gains = {p: (-change if p < 1 else excess)[:, place] for place, p in enumerate(powers) if p != 1}
     nuclear = np.concatenate(
         [
-            _excess(deep, minimiser, scale) - _excess(many, minimiser_many, scale)
+            excess_norm(deep, minimiser, scale) - excess_norm(many, minimiser_many, scale)
             for deep, many in ((depth_2, depth_2_many), (depth_3, depth_3_many))
         ]
     )
     gap = np.tile(minimiser_values(minimiser, "gap") + minimiser_values(minimiser_many, "gap"), 2)
 
+    excess_name = "excess of the nuclear norm over the least one in completion, relative"
+    gain_name = "by how much another matrix has less Σσ^p on commuting measurements, relative, p = {:g}"
+    lesser = {1: (excess_name, nuclear, gap, "the solver's proved gaps")}
+    lesser |= {p: (gain_name.format(p), gain, resolution, "beyond rounding") for p, gain in gains.items()}
+
     def judge(captures: float | None) -> Checks:
-        yield _check_less(
-            "excess of the nuclear norm over the least one in completion, relative",
-            nuclear,
-            gap,
-            "the solver's proved gaps",
-            captures == 1,
-        )
-        for p, gain in gains.items():
-            yield _check_less(
-                f"by how much another matrix has less Σσ^p on commuting measurements, relative, p = {p:g}",
-                gain,
-                resolution,
-                "beyond rounding",
-                captures == p,
-            )
+        for p, (name, gain, beyond, because) in lesser.items():
+            # what captures both has no matrix with less
+            at_most, at_least = (beyond, None) if p == captures else (None, beyond)
+            yield every_draw(name, gain, at_most=at_most, at_least=at_least, because=because)
 
     rivals: dict[str, float] = {"the nuclear norm captures both": 1.0}
     rivals |= {f"the power {p:g} captures both": p for p in gains}
-    measured, predicted = _norms(ends, smallest)
-    facts = {"powers": ", ".join(f"{p:g}" for p in powers), "left": float(np.max(measured / predicted - 1))}
+    measured, predicted = measured_and_predicted(ends, "nuclear_norm", scale=smallest)
+    facts = {"powers": ", ".join(f"{p:g}" for p in powers), "left": np.max(measured / predicted - 1)}
     return Finding(judge, None, rivals, facts=facts, scaled=lambda captures, _factor: captures)
-
-
-def _check_less(name: str, gain: np.ndarray, beyond: float | np.ndarray, because: str, none: bool) -> Check:
-    """Check on every draw that another matrix has a smaller norm; with `none`, that no other matrix has."""
-    if none:
-        return every_draw(name, gain, at_most=beyond, because=because)
-    return every_draw(name, gain, at_least=beyond, because=because)
-
-
-def _excess(deep: Table, convex: Table, scale: float) -> np.ndarray:
-    return network_values(deep, "nuclear_norm", scale) / minimiser_values(convex, "nuclear_norm") - 1

@@ -22,7 +22,7 @@ def restricted_setting(ends: Table) -> Drawn:
     changes, powers = select(ends, "schatten_change", scale=ends["scale"].min()), settings_of(ends)["powers"]
     depths = sorted(ends["depth"].unique())
     for number, depth in enumerate(depths):
-        colour = DEPTH_COLOURS[int(depth)]
+        colour = DEPTH_COLOURS[depth]
         rows = select(norms, depth=depth)
         middle = rows.groupby("scale")["value"].median()
         left.plot(middle.index, middle, color=colour)
@@ -47,4 +47,4 @@ def restricted_setting(ends: Table) -> Drawn:
     right.set(xlabel="power $p$", ylabel=r"relative change of $\Sigma_r\,\sigma_r^p$")
     left.legend(handles=depth_handles(depths))
     alt = "Left: nuclear norm approaches its least value with the scale. Right: changes negative below p = 1."
-    return Drawn(figure, facts={"draws": int(ends["seed"].nunique())}, alt=alt)
+    return Drawn(figure, facts={"draws": ends["seed"].nunique()}, alt=alt)

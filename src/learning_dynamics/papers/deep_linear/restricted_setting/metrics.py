@@ -5,6 +5,7 @@ import pandas as pd
 from scipy.linalg import null_space
 from scipy.optimize import minimize
 
+from learning_dynamics.papers.deep_linear.recorded import by_name
 from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE_IF_ANY, Column, columns, joined, rows
@@ -36,9 +37,7 @@ def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], tu
         end, relatively, by index of `powers` p; nan for p up to one, where the problem is not convex.
     """
     constants = trajectory.constants
-    values_by_name: dict[str, list] = {
-        name: [] for name in ("norm", "misfit", "change", "seen", "least", "frobenius", "left")
-    }
+    members = []
     for member, W in enumerate(trajectory.series["end_to_end"][:, -1]):
         Q, A, y = (constants[name][member] for name in ("basis", "eigenvalues", "values"))
         failed = not np.isfinite(W).all()
@@ -53,27 +52,19 @@ def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], tu
         gap = 1 - np.array([_least_power_sum(A, y, p) if p > 1 else np.nan for p in powers]) / sums
         measurements = A @ diagonal
         moved_measurements = A @ np.einsum("ij,ik,kj->j", Q, W + step + step.T, Q)
-        least_squares = np.linalg.pinv(A) @ y
-        entries = (
-            np.abs(values).sum(),
-            np.max(np.abs(measurements - y) / y),
-            change,
-            np.max(np.abs(moved_measurements - measurements) / y),
-            constants["least"][member].sum(),
-            np.abs(least_squares).sum(),
-            gap,
-        )
-        for name, value in zip(values_by_name, entries, strict=True):
-            values_by_name[name].append(np.full(np.shape(value), np.nan) if failed else value)
-    arrays = {name: np.array(value) for name, value in values_by_name.items()}
-    quantities = {
-        "nuclear_norm": (arrays["norm"], arrays["least"]),
-        "least_squares_norm": (arrays["norm"], arrays["frobenius"]),
-        "misfit": arrays["misfit"],
-        "seen": arrays["seen"],
-        "schatten_change": arrays["change"],
-        "schatten_left": arrays["left"],
-    }
+        measured = {
+            "norm": np.abs(values).sum(),
+            "least": constants["least"][member].sum(),
+            "frobenius": np.abs(np.linalg.pinv(A) @ y).sum(),
+            "misfit": np.max(np.abs(measurements - y) / y),
+            "seen": np.max(np.abs(moved_measurements - measurements) / y),
+            "schatten_change": change,
+            "schatten_left": gap,
+        }
+        members.append({name: value * np.nan if failed else value for name, value in measured.items()})
+    others = by_name(members)
+    norm, least, frobenius = (others.pop(name) for name in ("norm", "least", "frobenius"))
+    quantities = {"nuclear_norm": (norm, least), "least_squares_norm": (norm, frobenius), **others}
     table = rows(quantities, {"seed": constants["member"]}, depth=constants["depth"], scale=constants["scale"])
     return joined(commuting_measurements.columns, table)
 

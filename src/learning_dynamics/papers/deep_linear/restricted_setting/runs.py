@@ -5,7 +5,7 @@ from scipy.optimize import linprog
 
 from learning_dynamics.datasets.whitened import haar
 from learning_dynamics.dynamics.gradient_flow import Tolerances
-from learning_dynamics.papers.deep_linear import networks
+from learning_dynamics.papers.deep_linear import networks, recorded
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Fraction, Positive, Seed
@@ -44,37 +44,33 @@ def commuting_measurements(
         size), values (measured), least (eigenvalues of the matrix of least nuclear norm, by linear programming),
         depth, scale, member (by member).
     """
-    matrices = []
-    constants: dict[str, list] = {
-        name: [] for name in ("basis", "eigenvalues", "values", "least", "depth", "scale", "member")
-    }
+    members = []
     for member, rng in enumerate(progress(generators(seed, "deep_linear.commuting_measurements", seeds), "commuting")):
         Q = haar(rng, size)
-        eigenvalues, values, least_norm = _draw_instance(rng, size, measurements, slack)
+        eigenvalues, values, least = _draw_instance(rng, size, measurements, slack)
 
         def gradient(W: np.ndarray, A: np.ndarray = eigenvalues, y: np.ndarray = values) -> np.ndarray:
             return np.diag(A.T @ (A @ np.diag(W) - y))
 
         for depth in depths:
-            widths = [size] * (depth + 1)
-            field = networks.flow_field(gradient, widths)
             for scale in scales:
                 start = [scale ** (1 / depth) * np.eye(size)] * depth
                 times = np.array([0.0, horizon / scale ** max(1 - 2 / depth, 0.0)])
                 # near its end the flow is stiff, as eigenvalues differ
-                states = networks.flow(field, networks.pack(start), times, integration, method="LSODA")
-                matrices.append(Q @ networks.product(networks.unpack(states, widths)) @ Q.T)
-                for name, value in zip(
-                    constants, (Q, eigenvalues, values, least_norm, depth, scale, member), strict=True
-                ):
-                    constants[name].append(value)
-    series = np.array(matrices)
-    return Trajectory(
-        np.array([0.0, 1.0]),
-        {"end_to_end": series},
-        {name: np.array(value) for name, value in constants.items()},
-        undecided=~np.isfinite(series).all(axis=(1, 2, 3)),
-    )
+                path = networks.path(start, gradient, times, integration, method="LSODA")
+                members.append(
+                    {
+                        "end_to_end": Q @ path @ Q.T,
+                        "basis": Q,
+                        "eigenvalues": eigenvalues,
+                        "values": values,
+                        "least": least,
+                        "depth": depth,
+                        "scale": scale,
+                        "member": member,
+                    }
+                )
+    return recorded.flows(np.array([0.0, 1.0]), members, "end_to_end")
 
 
 def _draw_instance(

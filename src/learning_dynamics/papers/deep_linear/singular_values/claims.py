@@ -5,8 +5,9 @@ from itertools import pairwise
 import numpy as np
 
 from learning_dynamics.judging import Check, Checks, Finding, claim, every_draw
+from learning_dynamics.papers.deep_linear.tables import sigmas
 from learning_dynamics.settings import Fraction
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Table, select, settings_of
 
 
 @claim(
@@ -49,12 +50,11 @@ def depth_separates_singular_values(
         "the second further layer adds nothing": ((1, 2, 2), by_depth),
         "gaps at the end shrink with depth": (by_depth, reversed_),
     }
-    names = {1: "one", 2: "two", 3: "three"}
-    facts = {name: float(np.median(separations[number][0])) for number, name in names.items()}
-    facts |= {f"gap_{name}": float(np.median(gaps[number])) for number, name in names.items()}
     depths = "{}, {} and {}".format(*(settings_of(table)["depth"] for table in tables.values()))
-    all_facts = {**facts, "depths": depths, "risen": risen, "begun": begun}
-    return Finding(judge, (by_depth, by_depth), rivals, facts=all_facts)
+    facts = {"depths": depths, "risen": risen, "begun": begun}
+    for number, name in enumerate(("one", "two", "three"), start=1):
+        facts |= {name: np.median(separations[number][0]), f"gap_{name}": np.median(gaps[number])}
+    return Finding(judge, (by_depth, by_depth), rivals, facts=facts)
 
 
 def _check_larger(name: str, deeper: np.ndarray, shallower: np.ndarray) -> Check:
@@ -71,17 +71,19 @@ def _check_larger(name: str, deeper: np.ndarray, shallower: np.ndarray) -> Check
 
 def _separations(table: Table, risen: float, begun: float) -> np.ndarray:
     """Return the times between first and last rise, and between records, over the time of one rise, by draw."""
-    rank = int(select(table, "rank")["value"].iloc[0])
-    sigma = select(table, "sigma")
-    separations = [_separation(paths[paths["index"] <= rank], risen, begun) for _, paths in sigma.groupby("draw")]
-    return np.array(separations).T
+    leading = select(table, "sigma", index=np.arange(1, _rank(table) + 1))
+    return np.array([_separation(paths, risen, begun) for _, paths in leading.groupby("draw")]).T
+
+
+def _rank(table: Table) -> int:
+    return int(select(table, "rank")["value"].iloc[0])
 
 
 def _last_gap(table: Table) -> np.ndarray:
     """Return the last singular value within the matrix's rank over the next one, at the end, by draw."""
-    rank = int(select(table, "rank")["value"].iloc[0])
-    inside, beyond = (by_draw(table, "sigma", index=index)[:, -1] for index in (rank, rank + 1))
-    return inside / beyond
+    rank = _rank(table)
+    inside, beyond = sigmas(table, rank, rank + 1)
+    return inside[:, -1] / beyond[:, -1]
 
 
 def _separation(rows: Table, risen: float, begun: float) -> tuple[float, float]:
@@ -90,12 +92,11 @@ def _separation(rows: Table, risen: float, begun: float) -> tuple[float, float]:
 
     def crossing_times(level: float) -> np.ndarray:
         crossings = []
-        for index in wide.columns:
-            share = wide[index].to_numpy() / wide[index].iloc[-1]
+        for share in (wide / wide.iloc[-1]).to_numpy().T:
             after = max(int(np.argmax(share >= level)), 1)
             crossings.append(np.interp(level, share[after - 1 : after + 1], times[after - 1 : after + 1]))
         return np.array(crossings)
 
-    duration = float(np.median(crossing_times(1 - begun) - crossing_times(begun)))
+    duration = np.median(crossing_times(1 - begun) - crossing_times(begun))
     middle = crossing_times(risen)
-    return float(middle.max() - middle.min()) / duration, float(np.diff(times).max()) / duration
+    return np.ptp(middle) / duration, np.diff(times).max() / duration

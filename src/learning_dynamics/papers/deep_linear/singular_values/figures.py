@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
-from matplotlib.lines import Line2D
 
+from learning_dynamics.papers.deep_linear.drawing import handle, legend_below
+from learning_dynamics.papers.deep_linear.tables import depth_of
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select
@@ -21,27 +22,20 @@ def singular_values(paths: Sequence[Table], *, draw: Natural) -> Drawn:
     """
     figure, axes = plt.subplots(2, len(paths), figsize=(WIDTH, 4.5), sharex="col", sharey="row", squeeze=False)
     top = int(paths[0]["index"].max())
-    for column, table in zip(axes.T, paths, strict=True):
+    colours = sequence(top)
+    for (values, gradients), table in zip(axes.T, paths, strict=True):
         rows = select(table, draw=draw)
-        for index, colour in reversed(list(enumerate(sequence(top), start=1))):
+        for index in range(top, 0, -1):
             line = select(rows, "sigma", index=index)
-            column[0].plot(line["time"], line["value"], color=colour, lw=1.2)
+            values.plot(line["time"], line["value"], color=colours[index - 1], lw=1.2)
         for quantity, name in (("diagonal", "blue"), ("off_diagonal", "orange")):
             line = select(rows, quantity)
-            column[1].plot(line["time"], line["value"], color=COLOURS[name])
-        column[0].set(title=f"depth {rows['depth'].iloc[0]}")
-        column[1].set(xlabel="learning rate × iterations", yscale="log")
-        column[1].set_xlim(0, rows["time"].max())
-    axes[0, 0].set_ylim(bottom=0)
-    axes[0, 0].set_ylabel(r"singular values $\sigma_r$")
+            gradients.plot(line["time"], line["value"], color=COLOURS[name])
+        values.set_title(f"depth {depth_of(table)}")
+        gradients.set(xlabel="learning rate × iterations", yscale="log", xlim=(0, rows["time"].max()))
+    axes[0, 0].set(ylim=(0, None), ylabel=r"singular values $\sigma_r$")
     axes[1, 0].set_ylabel(r"mean entry of $|U^\top \nabla\ell\, V|$")
-    colours = sequence(top)
-    handles = [
-        Line2D([], [], color=colours[0], label=r"$\sigma_1$"),
-        Line2D([], [], color=colours[-1], label=rf"$\sigma_{{{top}}}$"),
-        Line2D([], [], color=COLOURS["blue"], label="diagonal"),
-        Line2D([], [], color=COLOURS["orange"], label="off-diagonal"),
-    ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=4)
+    ends = [handle(r"$\sigma_1$", colours[0]), handle(rf"$\sigma_{{{top}}}$", colours[-1])]
+    legend_below(figure, [*ends, handle("diagonal", "blue"), handle("off-diagonal", "orange")])
     facts = {"top": top, "rank": int(select(paths[0], "rank")["value"].iloc[0])}
     return Drawn(figure, facts=facts, alt="Singular values against time at three depths: together, then one by one.")

@@ -31,15 +31,14 @@ def singular_value_paths(
         Constant rank, of the matrices to complete.
     """
     truth, mask = data["truth"][:draws], data["mask"][:draws]
-    weight = 2 * mask / mask.sum(axis=(-2, -1), keepdims=True)
     identity = np.broadcast_to(np.eye(truth.shape[-1]), truth.shape)
     steps = np.linspace(0, iterations, points).round().astype(int)
     start = [scale ** (1 / depth) * identity] * depth
-    recorded_layers = descent.descend(start, lambda W: weight * (W - truth), learning_rate, steps)
+    recorded_layers = descent.descend(start, networks.observed(truth, mask), learning_rate, steps)
     W = np.stack([networks.product(layers) for layers in recorded_layers], axis=1)
     residual = W - truth[:, None]
     U, spectrum, Vt = np.linalg.svd(W)
-    gradient = weight[:, None] * residual
+    gradient = networks.observed(truth[:, None], mask[:, None])(W)
     series = {
         "singular_values": spectrum,
         "rotated_gradient": np.swapaxes(U[..., :top], -1, -2) @ gradient @ np.swapaxes(Vt[..., :top, :], -1, -2),

@@ -1,0 +1,32 @@
+"""What runs keep of their members, as trajectories."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from learning_dynamics.trajectories import Arrays, Trajectory
+
+Members = Sequence[Mapping[str, Any]]  # of each member what is kept, by name
+
+AT_THE_END = np.zeros(1)  # the time axis of runs that keep their end alone
+
+
+def by_name(members: Members) -> Arrays:
+    """Return what is kept under each name as one array, shape (members, ...)."""
+    return {name: np.array([member[name] for member in members]) for name in members[0]}
+
+
+def trajectory(time: np.ndarray, members: Members, *series: str, **common: Any) -> Trajectory:
+    """Return a trajectory with some of what is kept of members as its series, all else and `common` as constants."""
+    constants = by_name(members)
+    of_all = {name: np.asarray(value) for name, value in common.items()}
+    return Trajectory(time, {name: constants.pop(name) for name in series}, constants | of_all)
+
+
+def flows(time: np.ndarray, members: Members, *series: str) -> Trajectory:
+    """Return a trajectory of flows; those that could not be integrated, whose series are nan, are undecided."""
+    found = trajectory(time, members, *series)
+    finite = [np.isfinite(values).all(axis=tuple(range(1, values.ndim))) for values in found.series.values()]
+    return replace(found, undecided=~np.all(finite, axis=0))
