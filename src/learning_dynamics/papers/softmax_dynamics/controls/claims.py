@@ -3,9 +3,10 @@
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.evidence import difference
+from learning_dynamics.evidence import Estimate, difference
 from learning_dynamics.judging import Checks, Finding, at_least, claim
 from learning_dynamics.papers.softmax_dynamics.draws import (
     members,
@@ -164,18 +165,21 @@ def controls_differ(
     _require("loss", "squared", squared=squared)
     ascending("dimension", treated=treated, no_bottleneck=no_bottleneck)
 
-    def falls(table: Table, skewed: bool) -> np.ndarray:
-        return values(table, "fall", 0, measure, threshold, skewed=skewed) >= threshold
+    def falls(table: Table, skewed: bool) -> pd.Series:
+        fallen = values(table, "fall", 0, measure, threshold, skewed=skewed) >= threshold
+        return pd.Series(fallen, pd.MultiIndex.from_frame(members(table, skewed=skewed)))
+
+    def from_equal_starts(first: pd.Series, second: pd.Series) -> Estimate:
+        pairs = pd.concat([first, second], axis=1, join="inner")
+        return difference(pairs[0], pairs[1])
 
     lacking = {
         "equal": ("equal classes", falls(treated, False), share_difference),
         "wide": ("no bottleneck", falls(no_bottleneck, True), share_difference),
-        "squared": ("the squared loss", falls(squared, True), difference),  # from the same starts
+        "squared": ("the squared loss", falls(squared, True), from_equal_starts),
         "squared_equal": ("the squared loss and equal classes", falls(squared, False), share_difference),
     }
     treated_falls = falls(treated, True)
-    if not members(treated, skewed=True).equals(members(squared, skewed=True)):
-        raise ProjectError("roles `treated` and `squared`: draws are compared start by start; give both the same")
 
     def judge(sign: float) -> Checks:
         for name, fallen, compare in lacking.values():
