@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import Checks, Finding, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.end_to_end import theory
 from learning_dynamics.papers.deep_linear.tables import measured_and_predicted
@@ -342,9 +343,17 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Finding:
 
 
 def _order(rows: Table, by: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return by draw the order of a quantity in a setting, at the two least values, and its change at the next."""
+    """Return by draw the order of a quantity in a setting, at the two least values, and its change at the next.
+
+    Raises
+    ------
+    ProjectError
+        If there are fewer than three values.
+    """
     wide = rows.pivot_table(index=by, columns="seed", values="value", dropna=False)
     orders = np.diff(np.log(wide.to_numpy()), axis=0) / np.diff(np.log(wide.index.to_numpy()))[:, None]
+    if len(orders) < 2:
+        raise ProjectError(f"`{by}`: an order and its change take three values (are {len(wide)}); give more")
     return orders[0], np.abs(orders[0] - orders[1])
 
 

@@ -22,7 +22,7 @@ def networks(trajectory: Trajectory) -> pd.DataFrame:
     """
     constants, settings = trajectory.constants, trajectory.settings
     rank = np.linalg.matrix_rank(constants["truth"][0])
-    beyond_rank = spectrum(trajectory.series["end_to_end"][:, 0])[:, rank]
+    beyond_rank = spectrum(trajectory.series["end_to_end"][:, 0].astype(float))[:, rank]
     table = rows(
         {**_matrix_quantities(trajectory), "beyond_rank": beyond_rank},
         {"draw": constants["draw"]},

@@ -1,4 +1,4 @@
-"""The two singular values of a 2 x 2 network along the flow of one measurement."""
+"""Singular values of a small network along the flow of one measurement."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Gradient flow of 2 x 2 networks on one linear measurement: one entry, and one aligned with the matrix."""
+"""Gradient flow of small networks on one linear measurement: one entry, and one aligned with the matrix."""
 
 from typing import Any
 

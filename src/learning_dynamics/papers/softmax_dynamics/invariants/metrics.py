@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.measures.continuation import difference_rates, smallest_gap
+from learning_dynamics.measures.spectra import difference_rates, smallest_gap
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts, theory
 from learning_dynamics.papers.softmax_dynamics.spectra import paired_svd, sorted_svd

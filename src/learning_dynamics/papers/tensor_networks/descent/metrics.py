@@ -62,7 +62,7 @@ def descent(trajectory: Trajectory) -> pd.DataFrame:
     starts, end = _starts(settings), trajectory.time[-1:]
     tables = []
     for architecture in settings["networks"]:
-        network = network_of(architecture, X.shape[1], 2, 0)
+        network = network_of(architecture, X.shape[1], 2, settings["seed"])
         reference = minimum_norm(X, y, OWN[architecture], classification=classification)
         states = trajectory.series[architecture]
         beta = network.coefficients(states)
@@ -152,7 +152,7 @@ def step_sizes(trajectory: Trajectory) -> pd.DataFrame:
     fine, coarse = steps[order]
     tables = []
     for architecture in settings["networks"]:
-        network = network_of(architecture, X.shape[1], 2, 0)
+        network = network_of(architecture, X.shape[1], 2, settings["seed"])
         directions = trajectory.constants[f"initial/{architecture}"] / starts["scale"][:, None]
         predicted = {
             name: network.coefficients(_limits(network, X[0], y[0], starts["scale"], directions, power))
