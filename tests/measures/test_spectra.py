@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learning_dynamics.measures.spectra import effective_rank, singular_values
+from learning_dynamics.measures.spectra import difference_rates, effective_rank, singular_values, smallest_gap
 
 
 @settings(max_examples=30)
@@ -30,3 +30,19 @@ def test_effective_rank_counts_equal_values(values, rank):
 @pytest.mark.parametrize("values", [[0, 0], [], [np.nan, 1], [[0, 0], [0, 0]]])
 def test_nothing_has_no_effective_rank(values):
     assert np.isnan(effective_rank(np.array(values, dtype=float))).all()
+
+
+def test_difference_rates_of_a_known_curve():
+    # sigma = |a|, b of diag(a, b): derivatives are known
+    matrix, derivative = np.diag([2.0, 1.0]), np.array([[0.3, 5.0], [-5.0, -0.7]])
+    # step^4 = 1e-12 truncation, and rounding of eps / 1e-3, times the speed of 7
+    np.testing.assert_allclose(difference_rates(matrix, derivative, 2), [0.3, -0.7], atol=2e-11)
+
+
+def test_a_matrix_at_rest_has_no_rates():
+    np.testing.assert_array_equal(difference_rates(np.diag([2.0, 1.0]), np.zeros((2, 2)), 2), [0.0, 0.0])
+
+
+def test_the_gap_counts_the_distance_to_zero():
+    assert smallest_gap(np.array([3.0, 2.0, 0.4])) == pytest.approx(0.4)
+    np.testing.assert_allclose(smallest_gap(np.array([[3.0, 2.5], [3.0, 0.1]])), [0.5, 0.1])
