@@ -12,11 +12,9 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 from learning_dynamics.errors import ProjectError, shortened
-from learning_dynamics.judging import VERDICTS
-from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES, legend
+from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES, draw_legend, legend, sign_table
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.records import CLAIM, PAPER, VERDICT
@@ -119,11 +117,8 @@ def describe(verdicts: pd.DataFrame) -> str:
         "",
         f"{legend(verdicts['verdict'])}.",
         "",
-        "| claim | " + " | ".join(f"seed {seed}" for seed in by_seed) + " |",
+        *sign_table(by_seed.add_prefix("seed ", axis="columns")),
     ]
-    lines += ["|---|" + "---|" * by_seed.shape[1]]
-    for claim, row in zip(by_seed.index, by_seed.to_numpy(), strict=True):
-        lines.append(f"| `{claim}` | " + " | ".join(VERDICT_STYLES[verdict].sign for verdict in row) + " |")
     return "\n".join(lines) + "\n"
 
 
@@ -153,7 +148,5 @@ def draw_matrix(verdicts: pd.DataFrame, by: str = "seed") -> Figure:
         for spine in axis.spines.values():
             spine.set_visible(False)
         axis.set_xlabel(by)
-    used = [verdict for verdict in VERDICTS if (verdicts["verdict"] == verdict).any()]
-    handles = [Patch(color=VERDICT_STYLES[verdict].fill, label=verdict) for verdict in used]
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 2 * len(papers)))
+    draw_legend(figure, verdicts["verdict"], 2 * len(papers))
     return figure

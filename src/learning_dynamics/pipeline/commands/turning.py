@@ -14,21 +14,16 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import atomic_write
 from learning_dynamics.judging import VERDICTS
 from learning_dynamics.pipeline.commands.in_process import Workbench
-from learning_dynamics.pipeline.commands.replication import save_figure
-from learning_dynamics.pipeline.commands.wild import read_fingerprints
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.turning import describe_turning, format_value
-from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
+from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES, draw_legend
 from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.records import CLAIM, PAPER, VERDICT
-from learning_dynamics.pipeline.store.seals import sealing
-from learning_dynamics.pipeline.store.tables import read_table, write_table
+from learning_dynamics.pipeline.store.tables import write_table
 from learning_dynamics.pipeline.study import regions
 from learning_dynamics.pipeline.study.config import load
 from learning_dynamics.pipeline.study.project import Project
@@ -178,17 +173,8 @@ def _format_value(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def collect(files: Sequence[Path], out: Path, csv: Path, markdown: Path, pdf: Path, png: Path) -> None:
-    """Join the checks of all papers: a table, as CSV too, a page of Markdown, a picture of the intervals."""
-    tables = [read_table(file, declared=COLUMNS) for file in files]
-    empty = pd.DataFrame(columns=[column.name for column in COLUMNS])
-    rows = pd.concat(tables, ignore_index=True) if tables else empty
-    write_table(out, rows, COLUMNS, provenance("turning", "all", out.stem, {"made": read_fingerprints(files)}))
-    with atomic_write(csv) as partial:
-        partial.write_text(to_csv(rows), encoding="utf-8")
-    with sealing(markdown) as partial:
-        partial.write_text(describe(rows), encoding="utf-8")
-    save_figure(lambda: draw_bars(rows), pdf, png)
+def check_joined(_rows: pd.DataFrame) -> None:
+    """Join anything: a paper may have no turning check."""
 
 
 def to_csv(rows: pd.DataFrame) -> str:
@@ -204,7 +190,7 @@ def describe(all_rows: pd.DataFrame) -> str:
     return "\n".join(lines) + "\n"
 
 
-def draw_bars(all_rows: pd.DataFrame) -> Figure:
+def draw(all_rows: pd.DataFrame) -> Figure:
     """Draw a bar for each claim and setting: the values tried, from the first to the last, coloured by verdict."""
     groups = list(all_rows.groupby(["claim", "run", "setting"], sort=False))
     figure, axis = plt.subplots(figsize=(WIDTH, 0.9 + 0.28 * max(len(groups), 1)))
@@ -222,7 +208,5 @@ def draw_bars(all_rows: pd.DataFrame) -> Figure:
     axis.tick_params(length=0)
     for spine in axis.spines.values():
         spine.set_visible(False)
-    used = [verdict for verdict in VERDICTS if (all_rows["verdict"] == verdict).any()]
-    handles = [Patch(color=VERDICT_STYLES[verdict].fill, label=verdict) for verdict in used]
-    figure.legend(handles=handles, loc="outside lower center", ncols=max(len(handles), 1))
+    draw_legend(figure, all_rows["verdict"], len(VERDICTS))
     return figure

@@ -1,26 +1,25 @@
 """Judge a paper's theorems and formulas on a wild draw: whatever the configuration says that they leave free."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import atomic_write
 from learning_dynamics.judging import Evaluation, Judgement
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.in_process import Workbench
-from learning_dynamics.pipeline.commands.replication import draw_matrix, save_figure
+from learning_dynamics.pipeline.commands.replication import draw_matrix
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.markdown import prose
-from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES, legend
+from learning_dynamics.pipeline.report.verdict_styles import legend, sign_table
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.records import CLAIM, PAPER, VERDICT
-from learning_dynamics.pipeline.store.seals import sealing
-from learning_dynamics.pipeline.store.tables import read_provenance, read_table, write_table
+from learning_dynamics.pipeline.store.tables import write_table
 from learning_dynamics.pipeline.study import regions
 from learning_dynamics.pipeline.study.config import load
 from learning_dynamics.pipeline.study.project import Project
@@ -140,31 +139,24 @@ def _explain_few_undecided(judgement: Judgement) -> str:
     return "; ".join(f"{check.name}: {check.open_because}" for check in undecided) if is_few and is_only_reason else ""
 
 
-def collect(files: Sequence[Path], out: Path, csv: Path, markdown: Path, pdf: Path, png: Path) -> None:
-    """Join the draws of all papers: a table, as CSV too, a page of Markdown, a matrix of claims against draws."""
-    if not files:
+def check_joined(rows: pd.DataFrame) -> None:
+    """Refuse to join no draws, or one twice."""
+    if rows.empty:
         raise ProjectError(
             "wild: no paper of `replicated` in config.yaml has a `wild:` block; add one to its runs or data"
         )
-    rows = pd.concat([read_table(file, declared=COLUMNS) for file in files], ignore_index=True)
     if rows.duplicated(["claim", "draw"]).any():
         raise ProjectError("regions wild: a draw is given twice; name each file once")
-    write_table(out, rows, COLUMNS, provenance("wild", "all", out.stem, {"made": read_fingerprints(files)}))
-    with atomic_write(csv) as partial:
-        partial.write_text(to_csv(rows), encoding="utf-8")
-    with sealing(markdown) as partial:
-        partial.write_text(describe(rows), encoding="utf-8")
-    save_figure(lambda: draw_matrix(rows, "draw"), pdf, png)
-
-
-def read_fingerprints(files: Sequence[Path]) -> dict[str, str]:
-    """Return the fingerprint that each draw or check carries, by paper and name."""
-    return {f"{file.parent.parent.name}/{file.stem}": read_provenance(file).get("fingerprint", "") for file in files}
 
 
 def to_csv(rows: pd.DataFrame) -> str:
     """Return the verdict on each draw, as CSV."""
     return rows[["claim", "draw", "verdict", "reason"]].to_csv(index=False, lineterminator="\n")
+
+
+def draw(rows: pd.DataFrame) -> Figure:
+    """Draw a matrix of claims against draws."""
+    return draw_matrix(rows, "draw")
 
 
 def describe(all_rows: pd.DataFrame) -> str:
@@ -193,9 +185,7 @@ def describe(all_rows: pd.DataFrame) -> str:
         rows = all_rows[(all_rows["claim"] == claim) & all_rows["verdict"].isin(["undecided", "untested"])]
         lines.append(f"- `{claim}`: decided on {share:.0%}; for example: {prose(rows['reason'].mode().iloc[0])}")
     lines += ["", f"{legend(all_rows['verdict'])}.", ""]
-    lines += ["| claim | " + " | ".join(f"{draw}" for draw in by_draw) + " |", "|---|" + "---|" * by_draw.shape[1]]
-    for claim, row in zip(by_draw.index, by_draw.to_numpy(), strict=True):
-        lines.append(f"| `{claim}` | " + " | ".join(VERDICT_STYLES[verdict].sign for verdict in row) + " |")
+    lines += sign_table(by_draw)
     undecided = all_rows[all_rows["verdict"].isin(["undecided", "untested"])]
     lines += ["", "What left a statement open:", ""] if len(undecided) else []
     lines += [
