@@ -2,6 +2,7 @@
 
 from learning_dynamics.plotting.panels import (
     direct_labels,
+    legend_below,
     legible_ticks,
     letters,
     panels,
@@ -18,6 +19,7 @@ __all__ = [
     "WIDTH",
     "Drawn",
     "direct_labels",
+    "legend_below",
     "legible_ticks",
     "letters",
     "panels",

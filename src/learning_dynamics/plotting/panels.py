@@ -1,15 +1,16 @@
 """Panels side by side with letters, labels at the ends of lines, one legend for many panels, ticks on short ranges."""
 
 import string
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.legend import Legend
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
@@ -76,6 +77,11 @@ def shared_legend(figure: Figure, axes: Iterable[Axes] | None = None, *, above: 
     columns = int(np.clip(figure.get_size_inches()[0] // (HANDLE + CHARACTER * longest), 1, len(found)))
     options = {"ncols": columns, "loc": "outside upper center" if above else "outside lower center", **options}
     return figure.legend(list(found.values()), list(found), **options)
+
+
+def legend_below(figure: Figure | SubFigure, handles: Sequence[Artist], columns: int | None = None) -> None:
+    """Set a legend of given entries below all panels, in one row if nothing else is said."""
+    figure.legend(handles=list(handles), loc="outside lower center", ncols=columns or len(handles))
 
 
 def direct_labels(axis: Axes, *, gap: float = 11.0, pad: float = 4.0) -> None:

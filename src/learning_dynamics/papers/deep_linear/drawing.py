@@ -5,7 +5,6 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -31,11 +30,6 @@ def handle(label: str, colour: Any = "black", line: Any = "-", **style: Any) -> 
 def depth_handles(depths: Iterable[int]) -> list[Line2D]:
     """Return a legend's lines for depths."""
     return [handle(f"depth {depth}", DEPTH_COLOURS[depth]) for depth in depths]
-
-
-def legend_below(figure: Figure, handles: list[Line2D], columns: int | None = None) -> None:
-    """Set a legend below all panels, in one row if nothing else is said."""
-    figure.legend(handles=handles, loc="outside lower center", ncols=columns or len(handles))
 
 
 def plain_numbers(axis: Axis) -> None:

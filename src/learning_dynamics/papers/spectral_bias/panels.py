@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from learning_dynamics.plotting import COLOURS, WIDTH, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, legend_below, sequence
 from learning_dynamics.tidy import Table, select, settings_of
 
 DASHES = (0, (4, 2))
@@ -97,11 +97,6 @@ def marks(label: str, colour: str = "black", marker: str = ".", *, hollow: bool 
 def index_handles(count: int) -> list[Artist]:
     """Return legend entries for the colours of singular values."""
     return [line(rf"$\sigma_{{{index}}}$", colour, width=1.6) for index, colour in enumerate(sequence(count), start=1)]
-
-
-def legend_below(figure: Figure, handles: Sequence[Artist], columns: int | None = None) -> None:
-    """Put one legend below all panels."""
-    figure.legend(handles=list(handles), loc="outside lower center", ncols=columns or len(handles))
 
 
 def power(value: float) -> str:

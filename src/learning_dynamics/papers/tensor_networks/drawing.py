@@ -1,11 +1,9 @@
 """How architectures are drawn: one colour and one name for each, in every figure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from matplotlib.artist import Artist
-from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
 from learning_dynamics.plotting import COLOURS, sequence
@@ -43,8 +41,3 @@ def depth_colours(table: Table) -> dict[int, tuple[float, ...]]:
 def depth_handles(colours: Mapping[int, Any]) -> list[Line2D]:
     """Return one legend entry for each depth that has a colour."""
     return [handle(f"$L = {depth}$", colour) for depth, colour in colours.items()]
-
-
-def legend_below(figure: Figure | SubFigure, handles: Sequence[Artist], ncols: int) -> None:
-    """Set one legend for all panels below them."""
-    figure.legend(handles=handles, loc="outside lower center", ncols=ncols)

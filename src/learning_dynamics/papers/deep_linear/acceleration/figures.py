@@ -16,11 +16,10 @@ from learning_dynamics.papers.deep_linear.drawing import (
     DEPTH_COLOURS,
     depth_handles,
     handle,
-    legend_below,
     median_with_draws,
     one_two_five,
 )
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select, settings_of
 

@@ -9,11 +9,10 @@ from learning_dynamics.papers.deep_linear.drawing import (
     DEPTH_COLOURS,
     depth_handles,
     handle,
-    legend_below,
     median_with_draws,
 )
 from learning_dynamics.papers.deep_linear.tables import depth_of, less_true_norm, observed_entries, unfinished
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below
 from learning_dynamics.tidy import Table, select
 
 LINES = ("-", DASHED, ":")

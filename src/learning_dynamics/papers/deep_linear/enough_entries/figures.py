@@ -11,12 +11,11 @@ from learning_dynamics.papers.deep_linear.drawing import (
     DEPTH_COLOURS,
     depth_handles,
     handle,
-    legend_below,
     plain_numbers,
 )
 from learning_dynamics.papers.deep_linear.enough_entries.thresholds import thresholds
 from learning_dynamics.papers.deep_linear.tables import depth_of, less_true_norm, unfinished
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Quantity, Table, select
 

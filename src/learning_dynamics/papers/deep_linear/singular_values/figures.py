@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 
-from learning_dynamics.papers.deep_linear.drawing import handle, legend_below
+from learning_dynamics.papers.deep_linear.drawing import handle
 from learning_dynamics.papers.deep_linear.tables import depth_of
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select
 

@@ -2,8 +2,8 @@
 
 import matplotlib.pyplot as plt
 
-from learning_dynamics.papers.spectral_bias.panels import FLOOR, curve, legend_below, line, singular_values
-from learning_dynamics.plotting import WIDTH, Drawn
+from learning_dynamics.papers.spectral_bias.panels import FLOOR, curve, line, singular_values
+from learning_dynamics.plotting import WIDTH, Drawn, legend_below
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select
 

@@ -10,14 +10,13 @@ from learning_dynamics.papers.spectral_bias.panels import (
     curve,
     guide,
     index_handles,
-    legend_below,
     level,
     limits_panels,
     line,
     power,
     singular_values,
 )
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below
 from learning_dynamics.settings import Count, Natural
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
 

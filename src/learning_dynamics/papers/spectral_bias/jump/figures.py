@@ -5,8 +5,8 @@ from typing import Any
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
-from learning_dynamics.papers.spectral_bias.panels import FLOOR, curve, guide, legend_below, line, marks, power
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.papers.spectral_bias.panels import FLOOR, curve, guide, line, marks, power
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
 

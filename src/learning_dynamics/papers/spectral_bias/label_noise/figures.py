@@ -9,13 +9,12 @@ from learning_dynamics.papers.spectral_bias.panels import (
     DASHES,
     guide,
     index_handles,
-    legend_below,
     level,
     line,
     marks,
     singular_values,
 )
-from learning_dynamics.plotting import WIDTH, Drawn, sequence
+from learning_dynamics.plotting import WIDTH, Drawn, legend_below, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
 

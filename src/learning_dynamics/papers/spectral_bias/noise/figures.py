@@ -11,8 +11,8 @@ from matplotlib.lines import Line2D
 from scipy.special import gamma
 
 from learning_dynamics.papers.spectral_bias.noise import theory
-from learning_dynamics.papers.spectral_bias.panels import curve, guide, legend_below, level, line, marks, rgb
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.papers.spectral_bias.panels import curve, guide, level, line, marks, rgb
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, sequence
 from learning_dynamics.settings import Count, Fraction
 from learning_dynamics.tidy import Quantity, Table, select
 

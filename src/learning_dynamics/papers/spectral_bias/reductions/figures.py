@@ -3,8 +3,8 @@
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
-from learning_dynamics.papers.spectral_bias.panels import curve, legend_below, line, marks, power, seed_at
-from learning_dynamics.plotting import WIDTH, Drawn, sequence
+from learning_dynamics.papers.spectral_bias.panels import curve, line, marks, power, seed_at
+from learning_dynamics.plotting import WIDTH, Drawn, legend_below, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Quantity, Table, select
 

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from learning_dynamics.evidence import share as proportion
-from learning_dynamics.papers.spectral_bias.panels import index_handles, legend_below, level, power, singular_values
+from learning_dynamics.papers.spectral_bias.panels import index_handles, level, power, singular_values
 from learning_dynamics.papers.spectral_bias.relu.saddles import (
     first_saddle_ranks,
     fitted_draws,
@@ -14,7 +14,7 @@ from learning_dynamics.papers.spectral_bias.relu.saddles import (
     plateaus,
     typical_draw,
 )
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below
 from learning_dynamics.settings import Count, Fraction
 from learning_dynamics.tidy import Table, by_draw, select, settings_of
 

@@ -3,9 +3,9 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, handle, legend_below, network_handles
+from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, handle, network_handles
 from learning_dynamics.papers.tensor_networks.limit_checks import slowest
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, panels
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, panels
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
 

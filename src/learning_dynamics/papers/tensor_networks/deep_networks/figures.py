@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.tensor_networks.drawing import SCALE, depth_colours, depth_handles, handle, legend_below
-from learning_dynamics.plotting import COLOURS, Drawn, panels
+from learning_dynamics.papers.tensor_networks.drawing import SCALE, depth_colours, depth_handles, handle
+from learning_dynamics.plotting import COLOURS, Drawn, legend_below, panels
 from learning_dynamics.tidy import Table, select
 
 # each panel's quantity, its label, and the powers of alpha that guide the eye: measured, and printed where another is

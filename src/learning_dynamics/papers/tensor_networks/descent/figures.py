@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from learning_dynamics.papers.tensor_networks.distances import spread
-from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, handle, legend_below, network_handles
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, panels, plain_number
+from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, handle, network_handles
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, panels, plain_number
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
 

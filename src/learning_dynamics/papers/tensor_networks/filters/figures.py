@@ -5,8 +5,8 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, handle, legend_below
-from learning_dynamics.plotting import COLOURS, Drawn, panels
+from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, handle
+from learning_dynamics.plotting import COLOURS, Drawn, legend_below, panels
 from learning_dynamics.tidy import Table, select
 
 PALE = "#D9D9D9"

@@ -13,9 +13,8 @@ from learning_dynamics.papers.tensor_networks.drawing import (
     depth_colours,
     depth_handles,
     handle,
-    legend_below,
 )
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below
 from learning_dynamics.tidy import Table, by_draw
 
 CHOICES = {"optimum": ("-", "right: greedy choice"), "optimum_l1": ("--", r"right: least weighted $\ell_1$ norm")}

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from learning_dynamics.papers.tensor_networks.drawing import DOTTED, handle, legend_below
-from learning_dynamics.plotting import COLOURS, Drawn, panels
+from learning_dynamics.papers.tensor_networks.drawing import DOTTED, handle
+from learning_dynamics.plotting import COLOURS, Drawn, legend_below, panels
 from learning_dynamics.tidy import Table, select, settings_of
 
 # each format's colour, and the bits of its significand

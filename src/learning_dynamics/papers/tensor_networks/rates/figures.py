@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from learning_dynamics.papers.tensor_networks.drawing import handle, legend_below
+from learning_dynamics.papers.tensor_networks.drawing import handle
 from learning_dynamics.papers.tensor_networks.rates.theory import log_bound
-from learning_dynamics.plotting import COLOURS, Drawn, panels
+from learning_dynamics.plotting import COLOURS, Drawn, legend_below, panels
 from learning_dynamics.tidy import Table, select
 
 

@@ -3,9 +3,9 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from learning_dynamics.papers.tensor_networks.drawing import SCALE, depth_colours, depth_handles, handle, legend_below
+from learning_dynamics.papers.tensor_networks.drawing import SCALE, depth_colours, depth_handles, handle
 from learning_dynamics.papers.tensor_networks.limit_checks import relative_distances
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, panels
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, panels
 from learning_dynamics.tidy import Quantity, Table, select
 
 
