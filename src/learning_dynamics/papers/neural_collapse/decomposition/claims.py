@@ -10,7 +10,13 @@ from learning_dynamics import evidence
 from learning_dynamics.judging import Checks, Finding, at_least, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.converses import SCATTERS
-from learning_dynamics.papers.neural_collapse.draws import ROUNDING, by_size, largest
+from learning_dynamics.papers.neural_collapse.draws import (
+    ROUNDING,
+    by_size,
+    largest,
+    over_sizes,
+    zero_on_every_draw,
+)
 from learning_dynamics.papers.neural_collapse.signs import above_zero, half_exchanged
 from learning_dynamics.papers.neural_collapse.trainings import (
     SUFFIXES,
@@ -37,21 +43,13 @@ SMALL = "networks of three families; at the default scale small ones, on 8 x 8 d
 NETWORK_ROUNDING = 1e-10
 
 
-def _gap_finding(features: Table, name: str, quantity: Quantity, alterations: Mapping[str, str]) -> Finding:
+def _gap_finding(features: Table, name: str, quantity: Quantity, rivals: Mapping[str, Quantity]) -> Finding:
     """Hold a relative gap against rounding; rivals are the gaps that altered equations leave on the same draws."""
 
-    def judge(gap: str) -> Checks:
-        yield equal_on_every_draw(
-            name,
-            largest(features, gap),
-            0.0,
-            tolerance=ROUNDING,
-            relative_to=1.0,
-            resolution=1e-3,
-            because="rounding: 1000 units, for condition numbers below 100",
-        )
+    def judge(gap: Quantity) -> Checks:
+        because = "rounding: 1000 units, for condition numbers below 100"
+        yield zero_on_every_draw(name, largest(features, gap), ROUNDING, because)
 
-    rivals = {description: f"{quantity}--{altered}" for altered, description in alterations.items()}
     return Finding(judge, printed=quantity, rivals=rivals)
 
 
@@ -64,8 +62,11 @@ def proposition_1(features: Table) -> Finding:
     no covariance. Loss and $\lambda$ are in the paper's units: half the squared error summed over classes and
     averaged over examples, plus $\lambda/2$ times the squared norm of classifier and bias.
     """
-    alterations = {"half_decay": "half the weight decay", "without_mean": "the covariance alone"}
-    return _gap_finding(features, "classifier less least-squares solution, relative", "classifier", alterations)
+    rivals = {
+        "half the weight decay": "classifier--half_decay",
+        "the covariance alone": "classifier--without_mean",
+    }
+    return _gap_finding(features, "classifier less least-squares solution, relative", "classifier", rivals)
 
 
 @claim("Theorem 1", scope=ANY_FEATURES)
@@ -75,8 +76,8 @@ def theorem_1(features: Table) -> Finding:
     The deviation is the squared distance to the optimum in the metric of the regularised second moment: the loss is
     quadratic in the classifier. $L_{LS}$ is computed from the least-squares solution, not from the decomposition.
     """
-    alterations = {"without_mean": "a metric without the global mean's square"}
-    return _gap_finding(features, "$L - L_{LS} - L_{LS}^\\perp$, relative to $L$", "theorem_1", alterations)
+    rivals = {"a metric without the global mean's square": "theorem_1--without_mean"}
+    return _gap_finding(features, "$L - L_{LS} - L_{LS}^\\perp$, relative to $L$", "theorem_1", rivals)
 
 
 @claim("Theorem 2", scope=ANY_FEATURES)
@@ -86,8 +87,11 @@ def theorem_2(features: Table) -> Finding:
     Within a class the deviations from its mean sum to zero, so that the squared error separates; weight decay
     joins the first part. Class means count equally, which asks for balanced classes.
     """
-    alterations = {"without_decay": "no weight decay in the first part", "without_classes": "no factor $1/C$"}
-    return _gap_finding(features, "$L_{LS} - L_{NC1} - L_{NC2/3}$, relative to $L_{LS}$", "theorem_2", alterations)
+    rivals = {
+        "no weight decay in the first part": "theorem_2--without_decay",
+        "no factor $1/C$": "theorem_2--without_classes",
+    }
+    return _gap_finding(features, "$L_{LS} - L_{NC1} - L_{NC2/3}$, relative to $L_{LS}$", "theorem_2", rivals)
 
 
 @claim("Equation 6", scope=ANY_FEATURES + "; no weight decay")
@@ -95,10 +99,11 @@ def equation_6(features: Table) -> Finding:
     r"""Without weight decay the optimal classifier is $W = \bar M^\top\Sigma_T^{-1}/C$ and its bias
     $b = \mathbf{1}/C - W\mu_G$: the bias subtracts the global mean of features and of labels.
     """
-    alterations = {"within": "$\\Sigma_W$ in the place of $\\Sigma_T$", "bias": "a bias of $1/C$ alone"}
-    return _gap_finding(
-        features, "classifier and bias less least-squares solution, relative", "equation_6", alterations
-    )
+    rivals = {
+        "$\\Sigma_W$ in the place of $\\Sigma_T$": "equation_6--within",
+        "a bias of $1/C$ alone": "equation_6--bias",
+    }
+    return _gap_finding(features, "classifier and bias less least-squares solution, relative", "equation_6", rivals)
 
 
 @claim(
@@ -120,22 +125,19 @@ def nc1_term_and_variability(features: Table) -> Finding:
     """
 
     def judge(law: Callable[[np.ndarray, int], np.ndarray]) -> Checks:
-        mismatches = []
-        for (C, *_, values), (*_, omega) in zip(
-            by_size(features, "scattered_nc1"), by_size(features, "omega"), strict=True
-        ):
+        def mismatches(values: np.ndarray, omega: np.ndarray, C: int, *_: int) -> np.ndarray:
             predicted = law(omega / np.array(SCATTERS)[:, None], C)
-            mismatches.append((np.sign(np.diff(values[:, 0])) != np.sign(np.diff(predicted))).sum(axis=1))
-        yield equal_on_every_draw(
+            return (np.sign(np.diff(values[:, 0])) != np.sign(np.diff(predicted))).sum(axis=1)
+
+        yield zero_on_every_draw(
             "steps of a quarter of a decade in scatter at which $L_{NC1}$ changes the other way",
-            np.concatenate(mismatches),
+            over_sizes(mismatches, by_size(features, "scattered_nc1"), by_size(features, "omega")),
             0.0,
-            tolerance=0.0,
-            relative_to=1.0,
-            because="a number of steps",
+            "a number of steps",
+            resolution=np.inf,
         )
 
-    values = np.concatenate([values[:, 0] for *_, values in by_size(features, "scattered_nc1")])
+    values = over_sizes(lambda values, *_: values[:, 0], by_size(features, "scattered_nc1"))
     return Finding(
         judge,
         printed=lambda omega, C: np.sum(omega**-2.0, axis=-1),
@@ -217,14 +219,12 @@ def identity_on_networks(trainings: Sequence[Table]) -> Finding:
             added = sum(by_seed(table, term.removeprefix("-")) * (-1 if term[0] == "-" else 1) for term in terms)
             return (np.abs(added - total) / total).max(skipna=False).to_numpy()
 
-        yield equal_on_every_draw(
+        yield zero_on_every_draw(
             "sum of the terms less the loss, relative, at its worst epoch",
             over_trainings(trainings, gap),
-            0.0,
-            tolerance=NETWORK_ROUNDING,
-            relative_to=1.0,
+            NETWORK_ROUNDING,
+            "float64 rounding of moments, times the conditioning of the regularised second moment",
             resolution=1e-4,
-            because="float64 rounding of moments, times the conditioning of the regularised second moment",
         )
 
     all_terms = ("loss_nc1", "loss_nc23", "loss_ls_perp")
