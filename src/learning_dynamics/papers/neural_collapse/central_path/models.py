@@ -7,6 +7,8 @@ with all examples of the first class first; without weight decay.
 
 import numpy as np
 
+Numbers = dict[str, np.ndarray | np.floating | float]  # measured, by quantity
+
 
 def one_hot(classes: int, examples: int) -> np.ndarray:
     """Return the labels Y, shape (classes, classes * examples)."""
@@ -34,7 +36,7 @@ def deviations(H: np.ndarray, classes: int) -> np.ndarray:
 def within_covariance(H: np.ndarray, classes: int) -> np.ndarray:
     """Return the within-class covariance, shape (..., features, features) (eq. 1)."""
     inner = deviations(H, classes)
-    return inner @ _transposed(inner) / H.shape[-1]
+    return inner @ inner.mT / H.shape[-1]
 
 
 def centred(H: np.ndarray) -> np.ndarray:
@@ -60,6 +62,17 @@ def snr_singular_values(H: np.ndarray, classes: int) -> np.ndarray:
     return np.linalg.svd(signal_to_noise(H, classes), compute_uv=False)[..., : classes - 1]
 
 
+def snr_vectors(H: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return U, omega, V of one signal-to-noise matrix but its zero: classes - 1 columns, entries and columns."""
+    U, omega, Vt = np.linalg.svd(signal_to_noise(H, classes), full_matrices=False)
+    return U[:, : classes - 1], omega[: classes - 1], Vt[: classes - 1].T
+
+
+def relative_gap(changed: np.ndarray, matrix: np.ndarray) -> float:
+    """Return ||changed - matrix|| / ||matrix||."""
+    return float(np.linalg.norm(changed - matrix) / np.linalg.norm(matrix))
+
+
 def classifier(H: np.ndarray, classes: int) -> np.ndarray:
     """Return the least-squares classifier of centred features, (..., classes, features) (eq. 6).
 
@@ -68,7 +81,7 @@ def classifier(H: np.ndarray, classes: int) -> np.ndarray:
     """
     means = class_means(centred(H), classes)
     whitened = np.linalg.solve(within_covariance(H, classes), means)
-    return _residual(means, whitened) @ _transposed(whitened) / classes
+    return _residual(means, whitened) @ whitened.mT / classes
 
 
 def loss(H: np.ndarray, classes: int) -> np.ndarray:
@@ -103,9 +116,9 @@ def gradient(H: np.ndarray, classes: int) -> np.ndarray:
     means = class_means(centred(H), classes)
     whitened = np.linalg.solve(within_covariance(H, classes), means)
     residual = _residual(means, whitened)
-    weights = residual @ _transposed(whitened) / classes
+    weights = residual @ whitened.mT / classes
     errors = weights @ deviations(H, classes) - np.repeat(residual, examples, axis=-1)
-    return _transposed(weights) @ errors / H.shape[-1]
+    return weights.mT @ errors / H.shape[-1]
 
 
 def gaussian_features(
@@ -138,13 +151,9 @@ def _residual(means: np.ndarray, whitened: np.ndarray) -> np.ndarray:
     """
     classes = means.shape[-1]
     centring = np.eye(classes) - 1 / classes
-    return centring @ np.linalg.solve(np.eye(classes) + _transposed(means) @ whitened / classes, centring)
+    return centring @ np.linalg.solve(np.eye(classes) + means.mT @ whitened / classes, centring)
 
 
 def _inverse_root(matrices: np.ndarray) -> np.ndarray:
     values, vectors = np.linalg.eigh(matrices)
-    return (vectors / np.sqrt(values)[..., None, :]) @ _transposed(vectors)
-
-
-def _transposed(matrices: np.ndarray) -> np.ndarray:
-    return np.swapaxes(matrices, -1, -2)
+    return (vectors / np.sqrt(values)[..., None, :]) @ vectors.mT
