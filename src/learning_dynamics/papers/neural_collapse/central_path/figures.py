@@ -10,7 +10,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
 from learning_dynamics.papers.neural_collapse.central_path import theory
-from learning_dynamics.papers.neural_collapse.panels import PLAIN, place_of, title_of
+from learning_dynamics.papers.neural_collapse.panels import PLAIN, title_of
+from learning_dynamics.papers.neural_collapse.trainings import place_of
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select, settings_of

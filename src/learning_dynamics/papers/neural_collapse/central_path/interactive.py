@@ -7,7 +7,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.neural_collapse.panels import NETWORKS, place_of
+from learning_dynamics.papers.neural_collapse.panels import NETWORKS
+from learning_dynamics.papers.neural_collapse.trainings import place_of
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.interactive import DASHES, INK, Interactive, choice, italic, power, powers, slider
 from learning_dynamics.tidy import Table, select

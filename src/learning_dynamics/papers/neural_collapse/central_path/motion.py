@@ -8,7 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from learning_dynamics.papers.neural_collapse.central_path.figures import drawn_member
-from learning_dynamics.papers.neural_collapse.panels import place_of, title_of
+from learning_dynamics.papers.neural_collapse.panels import title_of
+from learning_dynamics.papers.neural_collapse.trainings import place_of
 from learning_dynamics.plotting import COLOURS, sequence
 from learning_dynamics.plotting.motion import FRAMES, MOVING, Motion
 from learning_dynamics.settings import Natural

@@ -1,7 +1,7 @@
 """Claims on the least-squares classifier and on the terms that the MSE loss decomposes into."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,14 @@ from learning_dynamics.papers.neural_collapse.draws import (
 )
 from learning_dynamics.papers.neural_collapse.signs import above_zero, half_exchanged
 from learning_dynamics.papers.neural_collapse.trainings import (
+    SMALL,
     SUFFIXES,
     Decay,
     at_the_drop,
     at_the_end,
     at_zero_error,
     by_seed,
+    deviation_share,
     first_drop,
     not_without_error,
     ordinary,
@@ -36,7 +38,6 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
 
 ANY_FEATURES = "Gaussian features of three sizes, neither centred nor normalised, and several weight decays"
-SMALL = "networks of three families; at the default scale small ones, on 8 x 8 digits"
 # The terms are computed from float64 moments of the features, the outputs in float64 from the same features: only
 # float64 rounding remains, amplified by the conditioning of the regularised second moment, at most its trace over the
 # decay
@@ -268,14 +269,17 @@ def least_squares_deviation_negligible(
         return np.array([values.loc[values.index >= epoch, seed].max(skipna=False) for seed, epoch in starts.items()])
 
     def final_shares(without_decay: bool) -> np.ndarray:
-        return over_trainings(included, lambda table: _deviation(table, without_decay, suffix).iloc[-1].to_numpy())
+        return over_trainings(
+            included,
+            lambda table: deviation_share(table, suffix=suffix, without_decay=without_decay).iloc[-1].to_numpy(),
+        )
 
     def largest_before_drop(table: Table) -> pd.Series:
-        return without_error(_deviation(table, False, suffix), table, until=first_drop(table)).max()
+        return without_error(deviation_share(table, suffix=suffix), table, until=first_drop(table)).max()
 
     def judge(case: str) -> Checks:
         def values(table: Table) -> np.ndarray:
-            deviation = _deviation(table, reference == "data", suffix)
+            deviation = deviation_share(table, suffix=suffix, without_decay=reference == "data")
             if case == "first":
                 return deviation.iloc[0].to_numpy()
             if case == "variability":
@@ -374,7 +378,7 @@ def nc23_vanishes_first(
 
     def largest_share(decay: Decay) -> float:
         shares = over_trainings(
-            trainings, lambda table: without_error(_deviation(table, False, SUFFIXES[decay]), table).max()
+            trainings, lambda table: without_error(deviation_share(table, suffix=SUFFIXES[decay]), table).max()
         )
         return float(np.nanmax(shares))
 
@@ -416,30 +420,21 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Findi
     """
     included, left_out = ordinary(trainings)
 
-    def before_the_drop(quantity: Quantity) -> np.ndarray:
-        return at_the_drop(included, quantity)
-
-    sampling, batches = before_the_drop("split_sampling"), before_the_drop("split_batches")
-    with_replacement, law = before_the_drop("split_replaced"), before_the_drop("split_law")
-    network = before_the_drop("loss_ls_perp")
-    least_squares_loss = before_the_drop("loss_nc1") + before_the_drop("loss_nc23")
+    sampling, batches = at_the_drop(included, "split_sampling"), at_the_drop(included, "split_batches")
+    with_replacement, law = at_the_drop(included, "split_replaced"), at_the_drop(included, "split_law")
+    network = at_the_drop(included, "loss_ls_perp")
+    least_squares_loss = at_the_drop(included, "loss_nc1") + at_the_drop(included, "loss_nc23")
     momentum = np.concatenate([np.full(table["seed"].nunique(), settings_of(table)["momentum"]) for table in included])
 
     def judge(case: str) -> Checks:
         statistics, motion = np.log10(batches / sampling), np.log10(network / batches)
         prediction = law * (1 - momentum) if case == "momentum" else 2 * law if case == "twice" else law
-        if case == "statistics":
-            statistics = half_exchanged(statistics)
-        elif case == "motion":
-            motion = half_exchanged(motion)
-        yield above_zero(
-            "$\\log_{10}$ of the last layer's deviation with the statistics of batches over that without",
-            statistics,
-            left_out=left_out,
-        )
-        yield above_zero(
-            "$\\log_{10}$ of the network's deviation over that of a frozen body", motion, left_out=left_out
-        )
+        for kind, name, values in (
+            ("statistics", "the last layer's deviation with the statistics of batches over that without", statistics),
+            ("motion", "the network's deviation over that of a frozen body", motion),
+        ):
+            exchanged = half_exchanged(values) if case == kind else values
+            yield above_zero(f"$\\log_{{10}}$ of {name}", exchanged, left_out=left_out)
         yield equal(
             "$\\log_{10}$ of the noise of batches drawn with replacement over its law",
             evidence.mean(np.log10(with_replacement / prediction)),
@@ -451,9 +446,9 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Findi
 
     facts = {
         name: float(np.median(values / least_squares_loss))
-        for name, values in (("sampling", sampling), ("batches", batches), ("network", network))
+        for name, values in {"sampling": sampling, "batches": batches, "network": network}.items()
     }
-    shares = [without_error(_deviation(table, False, ""), table, until=first_drop(table)) for table in included]
+    shares = [without_error(deviation_share(table), table, until=first_drop(table)) for table in included]
     facts |= {
         "least": float(np.nanmin([share.min().min() for share in shares])),
         "most": float(np.nanmax([share.max().max() for share in shares])),
@@ -465,12 +460,3 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Findi
         "a law twice as large": "twice",
     }
     return Finding(judge, printed="", rivals=rivals, facts=facts)
-
-
-def _deviation(table: Table, without_decay: bool, suffix: str) -> Any:
-    """Return the deviation over the least-squares loss, epochs by seeds; without what weight decay adds to both."""
-    deviation, nc1, nc23 = (by_seed(table, f"loss_{term}{suffix}") for term in ("ls_perp", "nc1", "nc23"))
-    if without_decay:
-        deviation = deviation - by_seed(table, f"loss_ls_perp_decay{suffix}")
-        nc1 = nc1 - by_seed(table, f"loss_nc1_decay{suffix}")
-    return deviation / (nc1 + nc23)

@@ -14,6 +14,7 @@ from learning_dynamics.papers.neural_collapse.signs import Average, above_zero, 
 from learning_dynamics.papers.neural_collapse.trainings import (
     FIVE,
     NEEDS_FIVE,
+    SMALL,
     at_first_epoch,
     at_the_end,
     not_without_error,
@@ -24,7 +25,6 @@ from learning_dynamics.papers.neural_collapse.trainings import (
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
-SMALL = "networks of three families; at the default scale small ones, on 8 x 8 digits"
 CHANCE = 0.05  # share of orders of the data sets that may do as well as one that is more than chance
 
 
