@@ -24,10 +24,9 @@ def integration_error(table: Table) -> float:
     return RENORMALISED_FLOW_ERROR * settings_of(table)["integration"]["rtol"]
 
 
-def largest(table: Table, *quantities: Quantity, flow: str | None = None) -> np.ndarray:
+def largest(table: Table, *quantities: Quantity, **where: str) -> np.ndarray:
     """Return the largest of several quantities, over times and indices, for each draw; nan if one of them is."""
-    chosen = select(table, **({} if flow is None else {"flow": flow}), quantity=list(quantities))
-    wide = chosen.groupby(draw_columns(table))["value"]
+    wide = select(table, list(quantities), **where).groupby(draw_columns(table))["value"]
     return wide.max().where(wide.apply(lambda values: values.notna().all())).to_numpy()
 
 
