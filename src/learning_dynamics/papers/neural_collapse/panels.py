@@ -40,7 +40,7 @@ def title_of(place: tuple[str, str]) -> str:
     return f"{DATA_SETS.get(place[0], place[0])}, {NETWORKS[place[1]]}"
 
 
-def training_grid(trainings: Sequence[Table], *, height: float = 2.1, **sharing: Any) -> tuple[Figure, Panels]:
+def training_grid(trainings: Sequence[Table], *, height: float) -> tuple[Figure, Panels]:
     """Return a figure with one panel for each data set and network, by (data set, network).
 
     Rows are networks and columns data sets; with a single data set its networks stand side by side.
@@ -50,7 +50,8 @@ def training_grid(trainings: Sequence[Table], *, height: float = 2.1, **sharing:
     networks = [network for network in NETWORKS if network in found]
     grid_cells = [(data, network) for network in networks for data in data_sets]
     shape = (1, len(networks)) if len(data_sets) == 1 else (len(networks), len(data_sets))
-    figure, axes = plt.subplots(*shape, figsize=(WIDTH, 0.5 + height * shape[0]), squeeze=False, **sharing)
+    size = (WIDTH, 0.5 + height * shape[0])
+    figure, axes = plt.subplots(*shape, figsize=size, squeeze=False, sharex=True, sharey=True)
     panels = dict(zip(grid_cells, axes.ravel(), strict=True))
     for cell, axis in panels.items():
         axis.set_title(title_of(cell))
@@ -106,7 +107,7 @@ def curves(
     `lines` are those of `under_both_losses`, each drawn for trainings with its loss alone. `scale` is log, linear or
     symlog.
     """
-    figure, panels = training_grid(trainings, height=height, sharex=True, sharey=True)
+    figure, panels = training_grid(trainings, height=height)
     for cell, axis in panels.items():
         axis.set_xscale("log")
         axis.set_yscale(scale, **({"linthresh": 1e-3} if scale == "symlog" else {}))

@@ -98,11 +98,11 @@ def lemma_1(features: Table, flows: Table) -> Finding:
         "loss_nc23": theory.spectral_geometry_loss,
     }
 
-    def judge(formula: Callable[[str, np.ndarray, int], np.ndarray]) -> Checks:
+    def judge(altered: Callable[..., np.ndarray]) -> Checks:
         def errors(table: Table, quantity: Quantity, flow: str | None = None) -> np.ndarray:
             def of_size(loss: np.ndarray, omega: np.ndarray, C: int, *_: int) -> np.ndarray:
                 amplified = 1 if flow is None else 1 + omega[..., 0] ** 2 / C
-                return (np.abs(loss[..., 0] / formula(quantity, omega, C) - 1) / amplified).max(axis=1)
+                return (np.abs(loss[..., 0] / altered(parts[quantity], omega, C) - 1) / amplified).max(axis=1)
 
             return over_sizes(of_size, by_size(table, quantity, flow), by_size(table, "omega", flow))
 
@@ -117,22 +117,18 @@ def lemma_1(features: Table, flows: Table) -> Finding:
                 "rounding, in units of $1+\\omega^2/C$",
             )
 
-    def printed(quantity: Quantity, omega: np.ndarray, C: int) -> np.ndarray:
-        return parts[quantity](omega, C)
-
-    def with_zero(quantity: Quantity, omega: np.ndarray, C: int) -> np.ndarray:
-        return parts[quantity](np.concatenate([omega, np.zeros_like(omega[..., :1])], axis=-1), C)
-
     rivals = {
-        "one in the place of $C$": lambda quantity, omega, C: parts[quantity](omega, 1),
-        "$C-1$ in the place of $C$": lambda quantity, omega, C: parts[quantity](omega, C - 1),
-        "sums over all $C$, with the singular value that is zero": with_zero,
+        "one in the place of $C$": lambda part, omega, C: part(omega, 1),
+        "$C-1$ in the place of $C$": lambda part, omega, C: part(omega, C - 1),
+        "sums over all $C$, with the singular value that is zero": lambda part, omega, C: part(
+            np.concatenate([omega, np.zeros_like(omega[..., :1])], axis=-1), C
+        ),
     }
     return Finding(
         judge,
-        printed=printed,
+        printed=lambda part, omega, C: part(omega, C),
         rivals=rivals,
-        scaled=lambda formula, factor: lambda quantity, omega, C: factor * formula(quantity, omega, C),
+        scaled=lambda altered, factor: lambda part, omega, C: factor * altered(part, omega, C),
     )
 
 
@@ -161,7 +157,6 @@ def proposition_2(features: Table, flows: Table) -> Finding:
         for flow, dynamics in pairs:
             yield from (_check_course(flows, flow, dynamics), _check_speed(features, flow, dynamics))
 
-    corrected = [("orthogonal", PAPER), ("printed", ALGORITHM)]
     ratios = over_sizes(
         lambda speed, omega, C, N, _: (speed / theory.snr_velocity(omega, C, N)).max(axis=(1, 2)),
         by_size(features, "speed", "printed"),
@@ -175,9 +170,9 @@ def proposition_2(features: Table, flows: Table) -> Finding:
     return Finding(
         judge,
         printed=[("printed", PAPER)],
-        corrected=corrected,
+        corrected=[("orthogonal", PAPER), ("printed", ALGORITHM)],
         rivals=rivals,
-        facts={"faster": float(ratios.max())},
+        facts={"faster": ratios.max()},
         reason="the flow of the map that the paper prints does not follow the closed form that the paper gives",
         scaled=lambda pairs, factor: [(flow, _slowed(dynamics, factor)) for flow, dynamics in pairs],
     )
@@ -470,24 +465,20 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
             by_size(table, "omega", flow),
         )
 
-    def network_ratios(table: Table) -> np.ndarray:
-        """Return the trace over the sum at the last epoch; nan where the covariance lacks rank."""
-        last = table["epoch"].max()
-        n_classes, nc1 = by_seed(table, "classes").loc[last], by_seed(table, "nc1").loc[last]
-        has_full_rank = by_seed(table, "rank").loc[last] == by_seed(table, "features").loc[last]
-        values = []
-        for seed in nc1.index:
-            omega = select(table, "snr", epoch=last, seed=seed)["value"].to_numpy()
-            trace = n_classes[seed] * nc1[seed]
-            values.append(trace / theory.trace_bound(omega, n_classes[seed]) if has_full_rank[seed] else np.nan)
-        return np.array(values)
+    def sums(table: Table) -> np.ndarray:
+        """Return the sum over the spectrum at the last epoch."""
+        spectra = select(table, "snr", epoch=table["epoch"].max()).groupby("seed")["value"]
+        classes = by_seed(table, "classes").iloc[-1]
+        return np.array([theory.trace_bound(omega.to_numpy(), classes[seed]) for seed, omega in spectra])
 
     raw = over_sizes(
         lambda trace, omega, C, *_: trace[:, 0, 0] / theory.trace_bound(omega[:, 0], C),
         by_size(features, "trace"),
         by_size(features, "omega"),
     )
-    networks = over_trainings(trainings, network_ratios)
+    traces = at_the_end(trainings, "classes") * at_the_end(trainings, "nc1")
+    has_full_rank = at_the_end(trainings, "rank") == at_the_end(trainings, "features")
+    networks = np.where(has_full_rank, traces / over_trainings(trainings, sums), np.nan)
     rank_deficient = np.isnan(networks)
     # the statement speaks of covariances of full rank; where no network has one, there is nothing to judge
     if not rank_deficient.all():
@@ -534,7 +525,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
         printed=(False, False),
         corrected=(True, True),
         rivals={"$C\\sum_j1/\\omega_j^2$ for any features": (True, False), "a bound without $C$": (False, True)},
-        facts={"raw": float(raw.max()), "network": float(np.median(networks))},
+        facts={"raw": raw.max(), "network": np.median(networks)},
         reason="the trace is neither the sum nor, off the renormalised features, a multiple of it",
     )
 
@@ -595,7 +586,7 @@ def trace_and_product(features: Table) -> Finding:
         printed=0.0,
         corrected=0.5,
         rivals=rivals,
-        facts={"norm": float(norm.min())},
+        facts={"norm": norm.min()},
         reason="the norm stays while the trace vanishes",
     )
 
@@ -628,6 +619,6 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Finding:
             because="a rank is a whole number",
         )
 
-    facts = {"dead": float(np.median(over_trainings(trainings, lambda t: by_seed(t, "dead_features").max())))}
+    facts = {"dead": np.median(over_trainings(trainings, lambda t: by_seed(t, "dead_features").max()))}
     rivals = {"rank $C-1$": "collapsed", "one feature that never varies": "one fewer"}
     return Finding(judge, printed="full", rivals=rivals, facts=facts)

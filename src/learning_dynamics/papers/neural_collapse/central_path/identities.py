@@ -86,8 +86,7 @@ def equation_6(H: np.ndarray, classes: int) -> central_path.Numbers:
     centre = means.mean(axis=0)
     centred = collapse.centred_means(means)
     total = within + centred.T @ centred / classes
-    weights = np.linalg.solve(total, centred.T).T / classes
-    discriminant = np.linalg.solve(within, centred.T).T / classes
+    weights, discriminant = (np.linalg.solve(matrix, centred.T).T / classes for matrix in (total, within))
     biases = np.full(classes, 1 / classes)
     return {
         "equation_6": central_path.relative_gap(np.column_stack([weights, biases - weights @ centre]), solution),
@@ -141,13 +140,10 @@ def simplex_frames(H: np.ndarray, Z: np.ndarray, classes: int) -> central_path.N
     centred = np.linalg.svd(np.eye(classes) - 1 / classes)[2][: classes - 1]
     frame = 3.0 * np.linalg.qr(Z[:, : classes - 1])[0] @ centred
     frame_values = np.linalg.svd(np.vstack([frame, np.zeros(classes)]), compute_uv=False)
-    gram_gap = theory.simplex_gram(3.0 * U @ V.T)
-    frame_gap = (
-        max(np.ptp(frame_values[: classes - 1]), frame_values[-1], np.abs(frame.sum(axis=1)).max()) / frame_values[0]
-    )
+    frame_gap = max(np.ptp(frame_values[:-1]), frame_values[-1], np.abs(frame.sum(axis=1)).max()) / frame_values[0]
     orthogonal = np.linalg.qr(Z.ravel()[: classes**2].reshape(classes, classes))[0]
     return {
-        "lemma_7": float(max(gram_gap, frame_gap)),
-        "lemma_7--other_null_space": float(theory.simplex_gram(3.0 * U @ orthogonal[: classes - 1])),
-        "lemma_7--unequal_values": float(theory.simplex_gram((U * omega) @ V.T)),
+        "lemma_7": float(max(theory.simplex_gram(3.0 * U @ V.T), frame_gap)),
+        "lemma_7--other_null_space": theory.simplex_gram(3.0 * U @ orthogonal[: classes - 1]),
+        "lemma_7--unequal_values": theory.simplex_gram((U * omega) @ V.T),
     }

@@ -79,9 +79,7 @@ def classifier(H: np.ndarray, classes: int) -> np.ndarray:
     It is M^T Sigma_T^{-1} / classes, written with Sigma_W^{-1} and a classes-by-classes inverse: that form has no
     cancellation where the signal is a million times the noise.
     """
-    means = class_means(centred(H), classes)
-    whitened = np.linalg.solve(within_covariance(H, classes), means)
-    return _residual(means, whitened) @ whitened.mT / classes
+    return _optimum(H, classes)[0]
 
 
 def loss(H: np.ndarray, classes: int) -> np.ndarray:
@@ -112,12 +110,8 @@ def gradient(H: np.ndarray, classes: int) -> np.ndarray:
     number of examples, with H and Y centred. The error of the class means and that of the deviations are computed
     apart, each without cancellation.
     """
-    examples = H.shape[-1] // classes
-    means = class_means(centred(H), classes)
-    whitened = np.linalg.solve(within_covariance(H, classes), means)
-    residual = _residual(means, whitened)
-    weights = residual @ whitened.mT / classes
-    errors = weights @ deviations(H, classes) - np.repeat(residual, examples, axis=-1)
+    weights, residual = _optimum(H, classes)
+    errors = weights @ deviations(H, classes) - np.repeat(residual, H.shape[-1] // classes, axis=-1)
     return weights.mT @ errors / H.shape[-1]
 
 
@@ -144,14 +138,17 @@ def gaussian_features(
     return np.repeat(means, examples, axis=1) + rng.standard_normal((features, classes * examples))
 
 
-def _residual(means: np.ndarray, whitened: np.ndarray) -> np.ndarray:
-    """Return I - 1 1^T / classes - W M, what the class means' scores lack, as (I + M^T Sigma_W^{-1} M / classes)^{-1}.
+def _optimum(H: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return `classifier` and I - 1 1^T / classes - W M, what the class means' scores lack.
 
-    Centring both sides keeps the rounding errors of the inverse out of the direction of ones.
+    The latter is (I + M^T Sigma_W^{-1} M / classes)^{-1}. Centring both sides keeps the rounding errors of the inverse
+    out of the direction of ones.
     """
-    classes = means.shape[-1]
+    means = class_means(centred(H), classes)
+    whitened = np.linalg.solve(within_covariance(H, classes), means)
     centring = np.eye(classes) - 1 / classes
-    return centring @ np.linalg.solve(np.eye(classes) + means.mT @ whitened / classes, centring)
+    residual = centring @ np.linalg.solve(np.eye(classes) + means.mT @ whitened / classes, centring)
+    return residual @ whitened.mT / classes, residual
 
 
 def _inverse_root(matrices: np.ndarray) -> np.ndarray:

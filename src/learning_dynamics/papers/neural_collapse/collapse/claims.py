@@ -64,7 +64,7 @@ def _limit(trainings: Sequence[Table], quantities: Sequence[Quantity], level: fl
             )
 
     initial, final = at_first_epoch(included, quantities[0]), at_the_end(included, quantities[0])
-    facts = {"over_all": float(10 ** np.mean(np.log10(initial / final))), "end": float(np.median(final))}
+    facts = {"over_all": 10 ** np.mean(np.log10(initial / final)), "end": np.median(final)}
     return Finding(judge, printed="end", rivals=RIVALS, reason=not_without_error(included), facts=facts)
 
 
@@ -148,7 +148,7 @@ def nc4(trainings: Sequence[Table], *, share: Fraction) -> Finding:
             left_out=left_out,
         )
 
-    facts = {"test": float(at_the_end(included, "nc4", "test").max())}
+    facts = {"test": at_the_end(included, "nc4", "test").max()}
     rivals = {"decisions at the first epoch": "first", "decisions on test images": "test"}
     return Finding(judge, printed="train", rivals=rivals, facts=facts)
 

@@ -54,8 +54,12 @@ def fig6(trainings: Sequence[Table]) -> Drawn:
     $\|W^\top/\|W\| - \bar M/\|\bar M\|\|^2$ for classifiers $W$ and centred class means $\bar M$, in Frobenius norms,
     under both losses. Lines, bands and verticals as in figure 3. {recipe}
     """
-    figure = curves(trainings, mse_first(under_both_losses("self_duality")), ylabel="self-duality distance")
-    return _annotate(figure, trainings, "self_duality", "The squared distance of classifiers from class means")
+    return _annotate(
+        curves(trainings, mse_first(under_both_losses("self_duality")), ylabel="self-duality distance"),
+        trainings,
+        "self_duality",
+        "The squared distance of classifiers from class means",
+    )
 
 
 def fig7(trainings: Sequence[Table]) -> Drawn:
@@ -64,8 +68,9 @@ def fig7(trainings: Sequence[Table]) -> Drawn:
     $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ on train images. Lines: geometric mean over seeds; bands: their range;
     vertical, red: zero train error, median over seeds; dotted: the learning rate drops tenfold. {recipe}
     """
-    figure = curves(trainings, under_both_losses("nc1"), ylabel=TRACE)
-    return _annotate(figure, trainings, "nc1", "The within-class variability")
+    return _annotate(
+        curves(trainings, under_both_losses("nc1"), ylabel=TRACE), trainings, "nc1", "The within-class variability"
+    )
 
 
 def fig8(trainings: Sequence[Table]) -> Drawn:
@@ -91,8 +96,12 @@ def fig10(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
     tenfold. {recipe}
     """
     trainings = [*mse, *ce]
-    figure = curves(trainings, under_both_losses("nc1"), ylabel=TRACE)
-    return _annotate(figure, trainings, "nc1", "The within-class variability under both losses")
+    return _annotate(
+        curves(trainings, under_both_losses("nc1"), ylabel=TRACE),
+        trainings,
+        "nc1",
+        "The within-class variability under both losses",
+    )
 
 
 def recipe(trainings: Sequence[Table]) -> str:
@@ -110,7 +119,7 @@ def recipe(trainings: Sequence[Table]) -> str:
 def _annotate(figure: Figure, trainings: Sequence[Table], quantity: Quantity, subject: str) -> Drawn:
     mse = [table for table in trainings if settings_of(table)["loss"] == "mse"]
     final = at_the_end(mse or trainings, quantity)
-    facts = {"recipe": recipe(trainings), "least": float(final.min()), "most": float(final.max())}
+    facts = {"recipe": recipe(trainings), "least": final.min(), "most": final.max()}
     alt = subject + " against epochs, a panel for each network; under MSE it ends at {least:.2g} to {most:.2g}."
     return Drawn(figure, facts, alt)
 
@@ -120,5 +129,6 @@ def _means_and_classifiers(trainings: Sequence[Table], means: Quantity, classifi
         under_both_losses(means, label="class means, {}"),
         under_both_losses(classifiers, label="classifiers, {}", ls=DASHED),
     )
-    figure = curves(trainings, mse_first(lines), ylabel=ylabel)
-    return _annotate(figure, trainings, means, ylabel + " of class means and classifiers")
+    return _annotate(
+        curves(trainings, mse_first(lines), ylabel=ylabel), trainings, means, ylabel + " of class means and classifiers"
+    )

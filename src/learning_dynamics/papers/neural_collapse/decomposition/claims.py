@@ -148,7 +148,7 @@ def nc1_term_and_variability(features: Table) -> Finding:
             "largest at $\\omega = 1$": lambda omega, C: theory.spectral_variability_loss(omega, 1),
             "largest at $\\omega = C$": lambda omega, C: theory.spectral_variability_loss(omega, C**2),
         },
-        facts={"drowned": float(np.median(values[:, -1] / values[:, len(SCATTERS) // 2]))},
+        facts={"drowned": np.median(values[:, -1] / values[:, len(SCATTERS) // 2])},
         reason="beyond $\\omega^2 = C$ larger deviations make the term smaller",
     )
 
@@ -203,7 +203,7 @@ def nc23_term_and_simplex(features: Table) -> Finding:
             "classifiers in proportion to class means": (means, means, 0.0),
             "classifiers that are a simplex frame": (means, 0.0, inverse_duality),
         },
-        facts={name: float(value) for name, value in facts.items()},
+        facts=facts,
         reason="the term is small where neither class means nor classifiers are near a simplex frame",
     )
 
@@ -303,11 +303,11 @@ def least_squares_deviation_negligible(
     decay_shares = at_the_end(included, f"loss_nc1_decay{suffix}") / least_squares_loss
     data_shares = final_shares(True)
     facts = {
-        "decay_share": float(np.median(decay_shares)),
-        "data_share": float(np.median(data_shares)),
-        "data_worst": float(np.max(data_shares)),
-        "last": float(np.max(final_shares(False))),
-        "noisy": float(np.nanmax(over_trainings(included, largest_before_drop))),
+        "decay_share": np.median(decay_shares),
+        "data_share": np.median(data_shares),
+        "data_worst": np.max(data_shares),
+        "last": np.max(final_shares(False)),
+        "noisy": np.nanmax(over_trainings(included, largest_before_drop)),
     }
     rivals = {"the first epoch's deviation": "first", "$L_{NC1}$ in the place of the deviation": "variability"}
     return Finding(judge, printed="deviation", rivals=rivals, facts=facts, reason=not_without_error(included))
@@ -346,49 +346,37 @@ def nc23_vanishes_first(
     trainings).
     """
 
-    def advantage(table: Table, parts: str, until: str, fastest: Quantity, decay: Decay = decay) -> np.ndarray:
-        terms = ["loss_nc23", "loss_nc1", "loss_ls_perp"]
-        last_epoch = settings_of(table)["epochs"] if until == "end" else first_drop(table)
-        falls = {}
-        for term in terms:
-            term_values = by_seed(table, f"{term}{SUFFIXES[decay]}")
-            if parts == "data" and term != "loss_nc23":
-                term_values = term_values - by_seed(table, f"{term}_decay{SUFFIXES[decay]}")
-            start = term_values.iloc[0] if since == "start" else at_zero_error(term_values, table)
-            falls[term] = np.log10(start / term_values[term_values.index <= last_epoch].iloc[-1])
-        other_falls = [falls[term] for term in terms if term != fastest]
-        return (falls[fastest] - np.maximum(*other_falls)).to_numpy()
+    def advantages(parts: str, decay: Decay, fastest: Quantity = "loss_nc23") -> np.ndarray:
+        def advantage(table: Table) -> np.ndarray:
+            last_epoch = settings_of(table)["epochs"] if until == "end" else first_drop(table)
+            falls = {}
+            for term in ("loss_nc23", "loss_nc1", "loss_ls_perp"):
+                term_values = by_seed(table, f"{term}{SUFFIXES[decay]}")
+                if parts == "data" and term != "loss_nc23":
+                    term_values = term_values - by_seed(table, f"{term}_decay{SUFFIXES[decay]}")
+                start = term_values.iloc[0] if since == "start" else at_zero_error(term_values, table)
+                falls[term] = np.log10(start / term_values[term_values.index <= last_epoch].iloc[-1])
+            return falls.pop(fastest) - np.maximum(*falls.values())
+
+        return over_trainings(trainings, advantage)
 
     def judge(fastest: Quantity) -> Checks:
-        advantages = over_trainings(trainings, lambda table: advantage(table, parts, until, fastest))
-        name = "$\\log_{10}$ of the fall of the named term over the largest fall of another"
+        values, bound = advantages(parts, decay, fastest), float(np.log10(factor))
         yield at_least(
-            name,
-            evidence.mean(advantages),
-            float(np.log10(factor)),
+            "$\\log_{10}$ of the fall of the named term over the largest fall of another",
+            evidence.mean(values),
+            bound,
             because="95 % interval over all trainings",
-            draws_for=int((advantages > np.log10(factor)).sum()),
-            draws_against=int((advantages <= np.log10(factor)).sum()),
-            draws_undecided=int(np.isnan(advantages).sum()),
+            draws_for=int((values > bound).sum()),
+            draws_against=int((values <= bound).sum()),
+            draws_undecided=int(np.isnan(values).sum()),
         )
 
-    def mean_factor(parts: str, decay: Decay) -> float:
-        advantages = over_trainings(trainings, lambda table: advantage(table, parts, until, "loss_nc23", decay))
-        return float(10 ** np.mean(advantages))
-
-    def largest_share(decay: Decay) -> float:
-        shares = over_trainings(
-            trainings, lambda table: without_error(deviation_share(table, suffix=SUFFIXES[decay]), table).max()
-        )
-        return float(np.nanmax(shares))
-
-    facts = {
-        "data": mean_factor("data", decay),
-        "trained": mean_factor(parts, "trained"),
-        "notebook": mean_factor(parts, "notebook"),
-        "trained_share": largest_share("trained"),
-        "notebook_share": largest_share("notebook"),
-    }
+    facts = {"data": 10 ** np.mean(advantages("data", decay))}
+    for name, suffix in SUFFIXES.items():
+        shares = [without_error(deviation_share(table, suffix=suffix), table).max() for table in trainings]
+        facts[name] = 10 ** np.mean(advantages(parts, name))
+        facts[f"{name}_share"] = np.nanmax(np.concatenate(shares))
     return Finding(
         judge,
         printed="loss_nc23",
@@ -445,13 +433,13 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Findi
         )
 
     facts = {
-        name: float(np.median(values / least_squares_loss))
+        name: np.median(values / least_squares_loss)
         for name, values in {"sampling": sampling, "batches": batches, "network": network}.items()
     }
     shares = [without_error(deviation_share(table), table, until=first_drop(table)) for table in included]
     facts |= {
-        "least": float(np.nanmin([share.min().min() for share in shares])),
-        "most": float(np.nanmax([share.max().max() for share in shares])),
+        "least": np.nanmin([share.min().min() for share in shares]),
+        "most": np.nanmax([share.max().max() for share in shares]),
     }
     rivals = {
         "frozen bodies with and without statistics of batches exchanged in every second training": "statistics",

@@ -77,8 +77,7 @@ def deviation_split(trainings: Sequence[Table]) -> Drawn:
     shared_legend(figure)
     network_deviation = at_the_drop(trainings, "loss_ls_perp")
     shares = {
-        part: float(np.median(at_the_drop(trainings, f"split_{part}") / network_deviation))
-        for part in ("sampling", "batches")
+        part: np.median(at_the_drop(trainings, f"split_{part}") / network_deviation) for part in ("sampling", "batches")
     }
     alt = (
         "Stacked bars: sampling, as the last layer sees it, makes {sampling:.1g} of the deviation, with the statistics "
@@ -95,6 +94,7 @@ FROZEN = {
     "split_batches": ("last layer, batches and their statistics", "orange"),
     "split_sampling": ("last layer, sampling of batches", "blue"),
 }
+LAW = {"split_law": ("last layer, first order, with replacement", "black")}
 
 
 def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Table) -> Drawn:
@@ -122,21 +122,13 @@ def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Ta
         ):
             values = sorted(tables)
             axis.set(xscale="log", yscale="log", title=title)
-            for quantity, (label, colour) in (CONTINUED | FROZEN).items():
+            for quantity, (label, colour) in (CONTINUED | FROZEN | LAW).items():
                 share = np.array([_share(tables[value], quantity) for value in values])
-                middle = np.exp(np.log(share).mean(axis=1))
-                axis.plot(values, share, ".", ms=3, color=COLOURS[colour])
-                axis.plot(values, middle, color=COLOURS[colour], label=label)
-                means[title, setting, quantity] = middle
-            law = np.array([_share(tables[value], "split_law") for value in values])
-            axis.plot(
-                values,
-                np.exp(np.log(law).mean(axis=1)),
-                color=COLOURS["black"],
-                ls=DASHED,
-                lw=1.0,
-                label="last layer, first order, with replacement",
-            )
+                middle = means[title, setting, quantity] = np.exp(np.log(share).mean(axis=1))
+                dashed = {"ls": DASHED, "lw": 1.0} if quantity in LAW else {}
+                if quantity not in LAW:
+                    axis.plot(values, share, ".", ms=3, color=COLOURS[colour])
+                axis.plot(values, middle, color=COLOURS[colour], label=label, **dashed)
             axis.set_xticks(values, [f"{value:g}" for value in values])
             axis.set_xticks([], minor=True)
         row[0].set_ylabel(r"share of $\mathcal{L}_{\mathrm{LS}}$")
@@ -153,7 +145,7 @@ def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Ta
         **{name: settings[name] for name in ("seeds", "batch", "momentum")},
     }
     remaining = {
-        mode: float(np.median(means[title, "batch", "continued_whole"] / means[title, "batch", "continued_batches"]))
+        mode: np.median(means[title, "batch", "continued_whole"] / means[title, "batch", "continued_batches"])
         for mode, title in (("normalised", "with batch norm"), ("plain", "without batch norm"))
     }
     alt = (
@@ -193,7 +185,7 @@ def fig2(trainings: Sequence[Table], *, decay: Literal["trained", "notebook"]) -
     their range; vertical, red: the first measured epoch without a train error, median over seeds; dotted: the learning
     rate drops tenfold. {recipe} {convention}
     """
-    figure, panels = training_grid(trainings, height=2.6, sharex=True, sharey=True)
+    figure, panels = training_grid(trainings, height=2.6)
     suffix, shares = SUFFIXES[decay], []
     for table in trainings:
         axis = panels[place_of(table)]
@@ -214,7 +206,7 @@ def fig2(trainings: Sequence[Table], *, decay: Literal["trained", "notebook"]) -
     alt = "Three terms of the MSE loss against epochs; at the end the deviation is a share {share:.2g} of the loss."
     facts = {
         "recipe": recipe(trainings),
-        "share": float(np.mean(np.concatenate(shares))),
+        "share": np.mean(np.concatenate(shares)),
         "convention": CONVENTIONS[decay],
     }
     return Drawn(figure, facts, alt)

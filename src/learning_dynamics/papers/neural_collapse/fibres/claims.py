@@ -122,10 +122,10 @@ def projection_self_adjoint(features: Table) -> Finding:
         yield _check_zero(features, "tangents moved", "tangent_moved", flow)
 
     facts = {
-        "printed": float(largest(features, "asymmetry", flow="printed").max()),
-        "adjoint": float(largest(features, "adjoint_gradient").max()),
-        "moved": float(by_draw(features, "printed_gradient").min()),
-        "normal": float(by_draw(features, "gradient_normal").min()),
+        "printed": largest(features, "asymmetry", flow="printed").max(),
+        "adjoint": largest(features, "adjoint_gradient").max(),
+        "moved": by_draw(features, "printed_gradient").min(),
+        "normal": by_draw(features, "gradient_normal").min(),
     }
     reason = "the printed map is not its own adjoint"
     rivals = {
@@ -162,7 +162,7 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Finding:
         "the orthogonal projection": "orthogonal",
         "a minus between the products, as the proof prints": "minus_sign",
     }
-    return Finding(judge, printed="printed", rivals=rivals, facts={"orthogonal": float(np.median(order("orthogonal")))})
+    return Finding(judge, printed="printed", rivals=rivals, facts={"orthogonal": np.median(order("orthogonal"))})
 
 
 @claim("Lemma 3", scope=RENORMALISED + "; the non-zero singular values, along the printed map")

@@ -179,7 +179,7 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Literal["m
         "start and end exchanged in every second training": "exchanged",
         "the first epoch in the place of the last": "first",
     }
-    facts = {"median": float(np.median(gain))}
+    facts = {"median": np.median(gain)}
     return Finding(judge, printed="end", rivals=rivals, facts=facts, reason=not_without_error(trainings))
 
 
@@ -208,5 +208,5 @@ def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, marg
         yield at_most(label, difference, margin, because=because)
 
     rivals = {"twice the errors of cross-entropy": "twice", "MSE at its first recorded epoch": "first"}
-    facts = {"ce_error": float(100 * ce_errors.mean())}
+    facts = {"ce_error": 100 * ce_errors.mean()}
     return Finding(judge, printed="end", rivals=rivals, facts=facts)

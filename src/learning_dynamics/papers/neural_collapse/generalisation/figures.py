@@ -37,8 +37,8 @@ def fig12(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
     figure = curves(trainings, lines, ylabel=TRACE)
     facts = {
         "recipe": recipe(trainings),
-        "test": float(np.median(at_the_end(trainings, "nc1", "test"))),
-        "train": float(np.median(at_the_end(trainings, "nc1"))),
+        "test": np.median(at_the_end(trainings, "nc1", "test")),
+        "train": np.median(at_the_end(trainings, "nc1")),
     }
     alt = (
         "Within-class variability along training; at the end {test:.2g} on test, {train:.2g} on train images (medians)."
@@ -83,7 +83,7 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
     digits = any(str(name).startswith("digits") for name in table["data"])
     facts = {
         "mean": gain.mean(),
-        "median": float(np.median(gain)),
+        "median": np.median(gain),
         "one_image": f"; one test image of the digits is {one_image:.2f} points" if digits else "",
         "recipe": recipe(mse),
     }

@@ -48,7 +48,7 @@ def fig1(training: Table) -> Drawn:
         axis.set(aspect="equal", xticks=[], yticks=[])
         axis.spines[:].set_visible(False)
     shared_legend(figure, columns=6, markerscale=1.6)
-    spread = float(np.sqrt(np.mean(deviations**2)))
+    spread = np.sqrt(np.mean(deviations**2))
     alt = (
         "Three clouds of features shrink onto the corners of a triangle; at the end they spread by {spread:.1g} of it."
     )

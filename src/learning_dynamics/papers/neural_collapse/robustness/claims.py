@@ -39,8 +39,8 @@ def mse_more_robust(
 
     facts = {}
     for loss, runs in (("mse", mse_runs), ("ce", ce_runs)):
-        facts[loss] = float(at_the_end(runs, "robustness_smallest", "test").mean())
-        facts[f"{loss}_deepfool"] = float(at_the_end(runs, "robustness", "test").mean())
+        facts[loss] = at_the_end(runs, "robustness_smallest", "test").mean()
+        facts[f"{loss}_deepfool"] = at_the_end(runs, "robustness", "test").mean()
     rivals = {"cross-entropy more robust": np.negative, "losses exchanged in every second pair": half_exchanged}
     return Finding(judge, printed=np.positive, rivals=rivals, facts=facts)
 
@@ -74,8 +74,8 @@ def robustness_by_magnitudes(
         )
 
     facts = {
-        "smallest": float(10 ** np.max(ratios("robustness_smallest", at_the_end))),
-        "deepfool": float(10 ** np.max(ratios("robustness", at_the_end))),
+        "smallest": 10 ** np.max(ratios("robustness_smallest", at_the_end)),
+        "deepfool": 10 ** np.max(ratios("robustness", at_the_end)),
     }
     rivals = {"cross-entropy by magnitudes": (at_the_end, -1), "the first recorded epoch": (at_first_epoch, 1)}
     return Finding(judge, printed=(at_the_end, 1), rivals=rivals, facts=facts)
@@ -100,7 +100,7 @@ def robustness_grows_after_zero_error(
         yield above_zero("growth of robustness after train errors end", order(growth(measure)), left_out=left_out)
 
     deepfool = growth("robustness")
-    facts = {"median": float(np.median(deepfool)), "mean": float(np.mean(deepfool))}
+    facts = {"median": np.median(deepfool), "mean": np.mean(deepfool)}
     rivals = {
         "robustness that is lost": np.negative,
         "start and end exchanged in every second training": half_exchanged,

@@ -47,8 +47,8 @@ def _measures(named: str) -> list[Line]:
 def _annotate(figure: Figure, trainings: Sequence[Table]) -> Drawn:
     facts = {
         "recipe": recipe(trainings),
-        "smallest": float(at_the_end(trainings, "robustness_smallest", "test").mean()),
-        "deepfool": float(at_the_end(trainings, "robustness", "test").mean()),
+        "smallest": at_the_end(trainings, "robustness_smallest", "test").mean(),
+        "deepfool": at_the_end(trainings, "robustness", "test").mean(),
     }
     alt = (
         "Relative size of perturbations against epochs; at the end {deepfool:.2g} by DeepFool in the mean, "
