@@ -11,7 +11,8 @@ from learning_dynamics.tidy import Quantity, Table, draw_columns, remembered, se
 # and three scales of the signal, at rtol 1e-9 and 1e-10; doubled and rounded up.
 RENORMALISED_FLOW_ERROR = 20.0
 # Rounding errors of the identities, relative; the matrices that are inverted have condition numbers below 100
-ROUNDING = 1000 * float(np.finfo(float).eps)
+UNIT = float(np.finfo(float).eps)
+ROUNDING = 1000 * UNIT
 # Error of the central differences that measure speeds and curves, relative: the square of their step, tenfold
 DIFFERENCE_ERROR = 1e-7
 SIZE = ["classes", "examples", "features"]

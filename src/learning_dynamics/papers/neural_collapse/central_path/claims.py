@@ -11,6 +11,7 @@ from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.draws import (
     DIFFERENCE_ERROR,
     ROUNDING,
+    UNIT,
     by_size,
     decades_back,
     integration_error,
@@ -346,6 +347,10 @@ def _vanishing_checks(flows: Table, quantity: Quantity, flow: str, power: float,
     ]
 
 
+def _rounding_of_steps(descent: Table) -> float:
+    return UNIT * (settings_of(descent)["horizon"] / min(settings_of(descent)["steps"]))
+
+
 @claim("Lemma 6", scope="both flows, and the described algorithm at three step sizes")
 def lemma_6(flows: Table, descent: Table) -> Finding:
     r"""Under continually renormalised gradient flow the singular vectors of the SNR matrix do not change in time.
@@ -354,7 +359,6 @@ def lemma_6(flows: Table, descent: Table) -> Finding:
     gradient scales means and deviations row by row, and so does renormalisation. The proof's equation, that of the
     flow without projection, lacks a factor $1/N$ in its last line, without consequence.
     """
-    n_steps = settings_of(descent)["horizon"] / min(settings_of(descent)["steps"])
 
     def judge(quantity: Quantity) -> Checks:
         yield zero_on_every_draw(
@@ -366,7 +370,7 @@ def lemma_6(flows: Table, descent: Table) -> Finding:
         yield zero_on_every_draw(
             "the same along descent",
             largest(descent, "vectors"),
-            float(np.finfo(float).eps) * n_steps,
+            _rounding_of_steps(descent),
             "rounding: one unit for each step",
         )
 
@@ -391,7 +395,6 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> F
     feature space; its iterates agree to rounding with the exact map of one step. Collapse holds, and sooner.
     """
     steps = sorted(settings_of(descent)["steps"])[:3]
-    n_steps = settings_of(descent)["horizon"] / steps[0]
     time = times_of(descent)[-1]
     of_steps = [descent[descent["step"] == step] for step in steps]
 
@@ -421,7 +424,7 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> F
                 by_size(of_steps[0], "omega"),
                 by_size(of_steps[0], "omega--one_step"),
             ),
-            float(np.finfo(float).eps) * n_steps,
+            _rounding_of_steps(descent),
             "rounding: one unit for each step",
             resolution=np.inf,
         )

@@ -44,7 +44,7 @@ def central_path(
     """
     figure = plt.figure(figsize=(WIDTH, 6.8))
     grid = figure.add_gridspec(3, 3)
-    axes = [figure.add_subplot(grid[row, column]) for row in range(2) for column in range(3)]
+    axes = [figure.add_subplot(grid[place]) for place in np.ndindex(2, 3)]
     flow_rows, descent_rows = (drawn_member(table, size, member) for table in (flows, descent))
     for axis, flow in zip(axes[:2], FLOWS, strict=True):
         _omega_panel(axis, flow_rows[flow_rows["flow"] == flow], descent_rows if flow == "printed" else None)
@@ -75,9 +75,9 @@ def _after_start(table: pd.DataFrame, quantity: Quantity, **where: str) -> pd.Da
     return rows[rows["time"] > 0]
 
 
-def _dots(axis: Axes, time: np.ndarray, values: np.ndarray, **style: Any) -> None:
+def _dots(axis: Axes, time: np.ndarray, values: np.ndarray) -> None:
     """Draw a prediction as black dots, some along a line, so that the measured line stays visible below."""
-    axis.plot(time[::6], values[::6], ".", color=COLOURS["black"], ms=3.2, zorder=4, **style)
+    axis.plot(time[::6], values[::6], ".", color=COLOURS["black"], ms=3.2, zorder=4)
 
 
 def _omega_panel(axis: Axes, flow: pd.DataFrame, descent: pd.DataFrame | None) -> None:
@@ -144,12 +144,12 @@ def _excess_panel(axis: Axes, flows: pd.DataFrame) -> None:
         rows = _after_start(flows, "excess", flow=flow)
         axis.plot(rows["time"], rows["value"], color=COLOURS[colour], lw=width, label=label)
     time, value = rows["time"].to_numpy(), rows["value"].to_numpy()
-    tail = time > 1e-5 * time[-1]
-    guide = 5 * value[-1] * time[-1] / time[tail]
-    axis.plot(time[tail], guide, color=COLOURS["grey"], lw=0.9)
+    tail = time[time > 1e-5 * time[-1]]
+    guide = 5 * value[-1] * time[-1] / tail
+    axis.plot(tail, guide, color=COLOURS["grey"], lw=0.9)
     axis.annotate(
         "$1/t$",
-        (time[tail][len(guide) // 2], guide[len(guide) // 2]),
+        (tail[len(tail) // 2], guide[len(tail) // 2]),
         xytext=(3, 1),
         textcoords="offset points",
         ha="left",

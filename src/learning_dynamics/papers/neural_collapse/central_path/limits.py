@@ -25,9 +25,9 @@ def limit_gaps(X: np.ndarray, start: np.ndarray, classes: int) -> central_path.N
     aligned = np.einsum("pj,...pc,cj->...j", U, snr, V)
     examples = X.shape[-1] // classes
     return {
-        "vectors": (_norm(snr - (U * aligned[..., None, :]) @ V.T) / _norm(snr))[..., 0, 0],
-        "snr_limit": _norm(snr / omega_max - U @ V.T)[..., 0, 0],
-        "features_limit": _norm(X / omega_max - np.repeat(U @ V.T, examples, axis=-1))[..., 0, 0] / np.sqrt(examples),
+        "vectors": _norm(snr - (U * aligned[..., None, :]) @ V.T) / _norm(snr),
+        "snr_limit": _norm(snr / omega_max - U @ V.T),
+        "features_limit": _norm(X / omega_max - np.repeat(U @ V.T, examples, axis=-1)) / np.sqrt(examples),
     }
 
 
@@ -60,4 +60,4 @@ def collapse_along(X: np.ndarray, classes: int) -> central_path.Numbers:
 
 
 def _norm(matrices: np.ndarray) -> np.ndarray:
-    return np.linalg.norm(matrices, axis=(-2, -1), keepdims=True)
+    return np.linalg.norm(matrices, axis=(-2, -1))

@@ -138,19 +138,22 @@ def nc4(trainings: Sequence[Table], *, share: Fraction) -> Finding:
     """
     included, left_out = ordinary(trainings)
 
-    def judge(state: str) -> Checks:
-        values = at_first_epoch(included, "nc4") if state == "first" else at_the_end(included, "nc4", state)
+    def judge(case: tuple[Callable[..., np.ndarray], str]) -> Checks:
+        read, split = case
         yield every_draw(
             "share of images on which network and nearest mean differ",
-            values,
+            read(included, "nc4", split),
             at_most=share,
             because="all images but stray ones",
             left_out=left_out,
         )
 
     facts = {"test": at_the_end(included, "nc4", "test").max()}
-    rivals = {"decisions at the first epoch": "first", "decisions on test images": "test"}
-    return Finding(judge, printed="train", rivals=rivals, facts=facts)
+    rivals = {
+        "decisions at the first epoch": (at_first_epoch, "train"),
+        "decisions on test images": (at_the_end, "test"),
+    }
+    return Finding(judge, printed=(at_the_end, "train"), rivals=rivals, facts=facts)
 
 
 @claim("Figure 10", scope=SMALL + "; the learning rate of each loss and network chosen by test error", empirical=True)

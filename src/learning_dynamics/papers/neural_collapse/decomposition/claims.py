@@ -288,22 +288,19 @@ def least_squares_deviation_negligible(
             return largest_since(table, deviation)
 
         periods = {"zero_error": "from the end of train errors on", "drop": "after the first drop", "end": "last epoch"}
-        name = f"largest $L_{{LS}}^\\perp / L_{{LS}}$, {periods[since]}" + (
-            ", without decay" if reference == "data" else ""
-        )
+        without = ", without decay" if reference == "data" else ""
         yield every_draw(
-            name,
+            f"largest $L_{{LS}}^\\perp / L_{{LS}}$, {periods[since]}{without}",
             over_trainings(included, values),
             at_most=share,
             because="a tenth: what a figure shows as negligible",
             left_out=left_out,
         )
 
-    least_squares_loss = sum(at_the_end(included, f"{term}{suffix}") for term in ("loss_nc1", "loss_nc23"))
-    decay_shares = at_the_end(included, f"loss_nc1_decay{suffix}") / least_squares_loss
+    nc1, nc23, nc1_decay = (at_the_end(included, f"loss_{term}{suffix}") for term in ("nc1", "nc23", "nc1_decay"))
     data_shares = final_shares(True)
     facts = {
-        "decay_share": np.median(decay_shares),
+        "decay_share": np.median(nc1_decay / (nc1 + nc23)),
         "data_share": np.median(data_shares),
         "data_worst": np.max(data_shares),
         "last": np.max(final_shares(False)),

@@ -43,16 +43,16 @@ def _slower_on_test(trainings: Sequence[Table], average: Average, *quantities: Q
             return above_zero(name, half_exchanged(values) if exchanged else values, average, left_out)
 
         for quantity in quantities:
-            starts, ends = (
-                {split: np.log10(read(included, quantity, split)) for split in ("train", "test")}
-                for read in (when_errors_end, at_the_end)
+            (train_start, train_end), (test_start, test_end) = (
+                [np.log10(read(included, quantity, split)) for read in (when_errors_end, at_the_end)]
+                for split in (train, test)
             )
-            fall = {split: starts[split] - ends[split] for split in ("train", "test")}
+            test_fall = test_start - test_end
             label = f"$\\log_{{10}}$ of {quantity}"
-            yield positive(f"{label}: fall on train less fall on test images", fall[train] - fall[test])
-            yield positive(f"{label}: test less train images, last epoch", ends[test] - ends[train])
+            yield positive(f"{label}: fall on train less fall on test images", train_start - train_end - test_fall)
+            yield positive(f"{label}: test less train images, last epoch", test_end - train_end)
             if quantity == "nc1":
-                yield positive(f"{label}: fall on test images", fall[test])
+                yield positive(f"{label}: fall on test images", test_fall)
         if "nc1" not in quantities:
             more = at_the_end(included, "nc4", test) - at_the_end(included, "nc4", train)
             yield positive("nc4: test less train images, last epoch", more)

@@ -120,13 +120,10 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Literal[
     then grows is the flatness of the outputs.
     """
 
-    def read_at(epoch: str, quantity: Quantity) -> np.ndarray:
-        return (at_first_epoch if epoch == "first" else at_the_end)(trainings, quantity, "test")
+    def ratio(read: Callable[..., np.ndarray]) -> np.ndarray:
+        return read(trainings, "robustness", "test") / read(trainings, "robustness_crossing", "test")
 
-    def ratio(epoch: str) -> np.ndarray:
-        return read_at(epoch, "robustness") / read_at(epoch, "robustness_crossing")
-
-    def judge(statement: tuple[str, str, bool]) -> Checks:
+    def judge(statement: tuple[Callable[..., np.ndarray], Callable[..., np.ndarray], bool]) -> Checks:
         early, late, exchanged = statement
         last_ratio = np.log10(ratio(late))
         yield above_zero(
@@ -142,8 +139,8 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Literal[
         )
 
     rivals = {
-        "first and last epoch exchanged": ("end", "first", False),
-        "the last epoch's in the place of the first": ("end", "end", False),
-        "measures exchanged in every second training": ("first", "end", True),
+        "first and last epoch exchanged": (at_the_end, at_first_epoch, False),
+        "the last epoch's in the place of the first": (at_the_end, at_the_end, False),
+        "measures exchanged in every second training": (at_first_epoch, at_the_end, True),
     }
-    return Finding(judge, printed=("first", "end", False), rivals=rivals)
+    return Finding(judge, printed=(at_first_epoch, at_the_end, False), rivals=rivals)
