@@ -10,6 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
 from learning_dynamics.papers.neural_collapse.central_path import theory
+from learning_dynamics.papers.neural_collapse.draws import SIZE
 from learning_dynamics.papers.neural_collapse.panels import DASHED, PLAIN, title_of
 from learning_dynamics.papers.neural_collapse.trainings import place_of
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
@@ -61,9 +62,7 @@ def central_path(
 
 def drawn_member(table: pd.DataFrame, size: int, member: int) -> pd.DataFrame:
     """Return the rows of one member of one size, numbered as in the settings."""
-    classes, examples, features = settings_of(table)["sizes"][size]
-    chosen = (table["classes"] == classes) & (table["examples"] == examples) & (table["features"] == features)
-    return table[chosen & (table["seed"] == member)]
+    return select(table, **dict(zip(SIZE, settings_of(table)["sizes"][size], strict=True)), seed=member)
 
 
 def _spectrum(table: pd.DataFrame) -> list[pd.DataFrame]:

@@ -173,14 +173,13 @@ def _measure_draw(
     H, W, Z = arrays["H"], arrays["W"], arrays["Z"]
     X = central_path.renormalised(H, classes)
     within, means = identities.moments(H, classes)
-    optimum = collapse.least_squares_classifier(within, means, 0.0)
     parts = collapse.decomposition(within, means, W, 0.0)
     general: central_path.Numbers = {
         **_by_variant(identities.classifier_identities(H, W, decay) for decay in decays),
         **_by_variant(identities.invariance(H, change, classes) for change in arrays["A"]),
         **identities.equation_6(H, classes),
         **identities.simplex_frames(H, Z, classes),
-        "loss": central_path.extended_loss(optimum, H, 0.0),
+        "loss": central_path.extended_loss(collapse.least_squares_classifier(within, means, 0.0), H, 0.0),
         "loss_nc1": parts["loss_nc1"],
         "loss_nc23": parts["loss_nc23"],
         "trace": classes * collapse.variability(within, means),

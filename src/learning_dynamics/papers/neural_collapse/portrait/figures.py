@@ -38,7 +38,7 @@ def fig1(training: Table) -> Drawn:
         _deviation_panel(below, deviations)
         above.set_title(f"epoch {epoch}")
     reach = np.abs(axes[1, 0].get_xlim()).max()
-    half_width = 1.1 * float(np.abs(deviations).max())
+    half_width = 1.1 * np.abs(deviations).max()
     inset = axes[1, -1].inset_axes((0.56, 0.56, INSET, INSET))
     _deviation_panel(inset, deviations)
     inset.set(xlim=(-half_width, half_width), ylim=(-half_width, half_width), xticks=[], yticks=[], aspect="equal")
@@ -77,7 +77,7 @@ def fig13(training: Table) -> Drawn:
         features = features - features.mean(axis=(0, 1))
         roots.append(theory.within_class_root(features))
         representatives.append(features @ np.linalg.inv(roots[-1]))
-    base = MARGIN * max(float(np.abs(points).max()) for points in representatives)
+    base = MARGIN * np.abs(representatives).max()
     differences = []
     for (*fibre, below), epoch, root, representative in zip(axes.T, portraits, roots, representatives, strict=True):
         losses = [
@@ -174,7 +174,7 @@ def _deviation_panel(axis: Axes, deviations: np.ndarray) -> None:
 def _fibre_panel(axis: Axes, features: np.ndarray, half: float | None = None) -> float:
     """Draw features and what their least-squares classifier decides, up to half a side; return its loss."""
     weights, bias, loss = theory.least_squares_classifier(features)
-    half = MARGIN * float(np.abs(features).max()) if half is None else half
+    half = MARGIN * np.abs(features).max() if half is None else half
     x, y = np.meshgrid(np.linspace(-half, half, 201), np.linspace(-half, half, 201))
     decisions = np.argmax(np.stack([x, y], axis=-1) @ weights.T + bias, axis=-1)
     axis.contourf(x, y, decisions, levels=[-0.5, 0.5, 1.5, 2.5], colors=CLASS_COLOURS, alpha=0.15)
