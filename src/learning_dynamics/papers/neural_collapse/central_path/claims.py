@@ -470,9 +470,9 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
 
     def sums(table: Table) -> np.ndarray:
         """Return the sum over the spectrum at the last epoch."""
-        spectra = select(table, "snr", epoch=table["epoch"].max()).groupby("seed")["value"]
-        classes = by_seed(table, "classes").iloc[-1]
-        return np.array([theory.trace_bound(omega.to_numpy(), classes[seed]) for seed, omega in spectra])
+        spectra = select(table, "snr", epoch=table["epoch"].max())
+        classes = by_seed(table, "classes").iloc[-1].items()
+        return np.array([theory.trace_bound(select(spectra, seed=seed)["value"].to_numpy(), C) for seed, C in classes])
 
     raw = over_sizes(
         lambda trace, omega, C, *_: trace[:, 0, 0] / theory.trace_bound(omega[:, 0], C),
