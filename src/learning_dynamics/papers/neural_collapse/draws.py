@@ -4,18 +4,20 @@ from collections.abc import Callable
 
 import numpy as np
 
+from learning_dynamics.judging import Check, equal_on_every_draw
 from learning_dynamics.tidy import Quantity, Table, draw_columns, remembered, select, settings_of
 
 # Relative error of DOP853 along the renormalised flows in units of its rtol: at most 8 over 200 flows from three sizes
 # and three scales of the signal, at rtol 1e-9 and 1e-10; doubled and rounded up.
 RENORMALISED_FLOW_ERROR = 20.0
 # Rounding errors of the identities, relative; the matrices that are inverted have condition numbers below 100
-ROUNDING = 1000 * float(np.finfo(float).eps)
+UNIT = float(np.finfo(float).eps)
+ROUNDING = 1000 * UNIT
 # Error of the central differences that measure speeds and curves, relative: the square of their step, tenfold
 DIFFERENCE_ERROR = 1e-7
 SIZE = ["classes", "examples", "features"]
 
-Formula = Callable[..., np.ndarray]
+Sized = tuple[tuple[int, int, int, np.ndarray], ...]  # classes, examples, features and values of each size
 
 
 def integration_error(table: Table) -> float:
@@ -23,15 +25,14 @@ def integration_error(table: Table) -> float:
     return RENORMALISED_FLOW_ERROR * settings_of(table)["integration"]["rtol"]
 
 
-def largest(table: Table, *quantities: Quantity, flow: str | None = None) -> np.ndarray:
+def largest(table: Table, *quantities: Quantity, **where: str) -> np.ndarray:
     """Return the largest of several quantities, over times and indices, for each draw; nan if one of them is."""
-    chosen = select(table, **({} if flow is None else {"flow": flow}), quantity=list(quantities))
-    wide = chosen.groupby(draw_columns(table))["value"]
+    wide = select(table, list(quantities), **where).groupby(draw_columns(table))["value"]
     return wide.max().where(wide.apply(lambda values: values.notna().all())).to_numpy()
 
 
 @remembered
-def by_size(table: Table, quantity: Quantity, flow: str | None = None) -> tuple[tuple[int, int, int, np.ndarray], ...]:
+def by_size(table: Table, quantity: Quantity, flow: str | None = None) -> Sized:
     """Return classes, examples, features, and a quantity as an array, shape (draws, times, entries), for each size."""
     chosen = select(table, quantity, **({} if flow is None else {"flow": flow}))
     arrays = []
@@ -48,23 +49,25 @@ def times_of(table: Table) -> np.ndarray:
     return np.sort(table["time"].unique())
 
 
-def over_sizes(table: Table, quantity: Quantity, flow: str | None, reduce: Callable[..., np.ndarray]) -> np.ndarray:
-    """Return ``reduce(values, classes, examples, features)``, a number for each draw, over all sizes."""
-    return np.concatenate([np.asarray(reduce(values, *size)) for *size, values in by_size(table, quantity, flow)])
+def over_sizes(reduce: Callable[..., np.ndarray], *quantities: Sized) -> np.ndarray:
+    """Return ``reduce(*values, classes, examples, features)``, of each draw, over all sizes of what `by_size` gives."""
+    return np.concatenate(
+        [reduce(*(values for *_, values in parts), *parts[0][:3]) for parts in zip(*quantities, strict=True)]
+    )
 
 
-def largest_relative_error(table: Table, quantity: Quantity, flow: str, predicted: Formula) -> np.ndarray:
-    """Return for each draw the largest |value / prediction - 1| of spectra over time.
+def relative_error(values: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Return the largest |value / prediction - 1| of each draw, shape (draws,); draws are the first axis."""
+    return np.abs(values / predicted - 1).reshape(len(values), -1).max(axis=1)
 
-    ``predicted(start, times, classes, examples)`` with the first recorded spectra, (draws, 1, entries), and times as a
-    column.
-    """
-    times = times_of(table)[:, None]
 
-    def error(values: np.ndarray, classes: int, examples: int, _features: int) -> np.ndarray:
-        return np.abs(values / predicted(values[:, :1], times, classes, examples) - 1).max(axis=(1, 2))
-
-    return over_sizes(table, quantity, flow, error)
+def zero_on_every_draw(
+    name: str, errors: np.ndarray, tolerance: float | np.ndarray, because: str, *, resolution: float = 1e-3
+) -> Check:
+    """Check that an error, relative to one, is zero on every draw; `resolution` is what it must tell from zero."""
+    return equal_on_every_draw(
+        name, errors, 0.0, tolerance=tolerance, relative_to=1.0, because=because, resolution=resolution
+    )
 
 
 def decades_back(table: Table, count: int) -> list[int]:

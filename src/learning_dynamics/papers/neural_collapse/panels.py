@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from learning_dynamics.papers.neural_collapse.trainings import by_seed, zero_error_epochs
+from learning_dynamics.papers.neural_collapse.trainings import by_seed, place_of, zero_error_epochs
 from learning_dynamics.plotting import COLOURS, WIDTH
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
@@ -35,30 +35,23 @@ DASHED = (0, (4, 2))
 PLAIN = FuncFormatter(lambda value, _: f"{value:g}")
 
 
-def place_of(table: Table) -> tuple[str, str]:
-    """Return the panel of a training: its data set and network family."""
-    return str(table["data"].iloc[0]), settings_of(table)["network"]
-
-
 def title_of(place: tuple[str, str]) -> str:
     """Return a panel's title."""
     return f"{DATA_SETS.get(place[0], place[0])}, {NETWORKS[place[1]]}"
 
 
-def training_grid(trainings: Sequence[Table], *, height: float = 2.1, **sharing: Any) -> tuple[Figure, Panels]:
+def training_grid(trainings: Sequence[Table], *, height: float) -> tuple[Figure, Panels]:
     """Return a figure with one panel for each data set and network, by (data set, network).
 
     Rows are networks and columns data sets; with a single data set its networks stand side by side.
     """
-    cells = {place_of(table) for table in trainings}
-    data_sets = list(dict.fromkeys(str(table["data"].iloc[0]) for table in trainings))
-    networks = [network for network in NETWORKS if any(cell[1] == network for cell in cells)]
-    if len(data_sets) == 1:
-        shape, grid_cells = (1, len(networks)), [(data_sets[0], network) for network in networks]
-    else:
-        shape = (len(networks), len(data_sets))
-        grid_cells = [(data, network) for network in networks for data in data_sets]
-    figure, axes = plt.subplots(*shape, figsize=(WIDTH, 0.5 + height * shape[0]), squeeze=False, **sharing)
+    # each once, in the order of the trainings
+    data_sets, found = (list(dict.fromkeys(names)) for names in zip(*map(place_of, trainings), strict=True))
+    networks = [network for network in NETWORKS if network in found]
+    grid_cells = [(data, network) for network in networks for data in data_sets]
+    shape = (1, len(networks)) if len(data_sets) == 1 else (len(networks), len(data_sets))
+    size = (WIDTH, 0.5 + height * shape[0])
+    figure, axes = plt.subplots(*shape, figsize=size, squeeze=False, sharex=True, sharey=True)
     panels = dict(zip(grid_cells, axes.ravel(), strict=True))
     for cell, axis in panels.items():
         axis.set_title(title_of(cell))
@@ -108,29 +101,22 @@ def curves(
     ylabel: str,
     scale: str = "log",
     height: float = 2.1,
-    sharey: bool = True,
-) -> tuple[Figure, Panels]:
+) -> Figure:
     """Draw quantities against epochs in a training grid, with a legend below.
 
-    Each of `lines` has ``quantity`` and ``label``, and may have ``split``, ``loss`` (draw it for trainings with
-    that loss alone) and line properties. `scale` is log, linear or symlog.
+    `lines` are those of `under_both_losses`, each drawn for trainings with its loss alone. `scale` is log, linear or
+    symlog.
     """
-    figure, panels = training_grid(trainings, height=height, sharex=True, sharey=sharey)
+    figure, panels = training_grid(trainings, height=height)
     for cell, axis in panels.items():
         axis.set_xscale("log")
         axis.set_yscale(scale, **({"linthresh": 1e-3} if scale == "symlog" else {}))
-        drops = True
-        for table in trainings:
-            if place_of(table) != cell:
-                continue
-            loss = settings_of(table)["loss"]
+        for number, table in enumerate(table for table in trainings if place_of(table) == cell):
             for line in lines:
-                if line.get("loss", loss) != loss:
-                    continue
-                style = {key: value for key, value in line.items() if key not in ("quantity", "split", "loss")}
-                band(axis, by_seed(table, line["quantity"], line.get("split", "train")), **style)
-            mark_epochs(axis, table, drops=drops)
-            drops = False
+                if line["loss"] == settings_of(table)["loss"]:
+                    style = {key: value for key, value in line.items() if key not in ("quantity", "split", "loss")}
+                    band(axis, by_seed(table, line["quantity"], line["split"]), **style)
+            mark_epochs(axis, table, drops=number == 0)
         axis.xaxis.set_major_formatter(PLAIN)
         if scale == "log":
             _label_minor_ticks(axis)
@@ -139,7 +125,7 @@ def curves(
         if subplot is not None and subplot.is_first_col():
             axis.set_ylabel(ylabel)
     shared_legend(figure)
-    return figure, panels
+    return figure
 
 
 def mse_first(lines: Iterable[Line]) -> list[Line]:
@@ -148,19 +134,18 @@ def mse_first(lines: Iterable[Line]) -> list[Line]:
     return [line if line["loss"] == "mse" else line | thin for line in lines]
 
 
-def under_both_losses(quantity: Quantity, split: str = "train", **style: Any) -> list[Line]:
-    """Return lines of one quantity under MSE and under cross-entropy."""
+def under_both_losses(quantity: Quantity, split: str = "train", label: str = "{}", **style: Any) -> list[Line]:
+    """Return lines of one quantity under MSE and under cross-entropy; the label may name the loss in its braces."""
     return [
-        {
-            "quantity": quantity,
-            "split": split,
-            "loss": loss,
-            "label": LOSSES[loss],
-            "color": LOSS_COLOURS[loss],
-            **style,
-        }
-        for loss in LOSSES
+        {"quantity": quantity, "split": split, "loss": loss, "label": label.format(name), "color": LOSS_COLOURS[loss]}
+        | style
+        for loss, name in LOSSES.items()
     ]
+
+
+def side_by_side(*kinds: Iterable[Line]) -> list[Line]:
+    """Return lines of several kinds, of the first loss one of each kind, then of the second: columns of a legend."""
+    return [line for lines in zip(*kinds, strict=True) for line in lines]
 
 
 def shared_legend(figure: Figure, columns: int = 4, **options: Any) -> None:

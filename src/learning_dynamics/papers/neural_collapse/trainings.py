@@ -20,6 +20,7 @@ FIVE = ("mnist", "fashion_mnist", "svhn", "cifar10", "stl10")
 NEEDS_FIVE = (
     "needs MNIST, FashionMNIST, SVHN, CIFAR10 and STL10, and a GPU: snakemake --configfile workflow/config/full.yaml"
 )
+SMALL = "networks of three families; at the default scale small ones, on 8 x 8 digits"
 EXCEPTIONS = (("stl10", "resnet"), ("stl10", "densenet"))  # appendix A.7
 
 
@@ -32,6 +33,11 @@ def by_seed(table: Table, quantity: Quantity, split: str = "train") -> pd.DataFr
 def _by_seed(table: Table, quantity: Quantity, split: str) -> pd.DataFrame:
     rows = select(table, quantity, split=split, index=0)
     return rows.set_index(["epoch", "seed"])["value"].unstack("seed")  # noqa: PD010 - a value each, nan ones kept
+
+
+def place_of(table: Table) -> tuple[str, str]:
+    """Return a training's data set and network family."""
+    return str(table["data"].iloc[0]), settings_of(table)["network"]
 
 
 def zero_error_epochs(table: Table) -> pd.Series:
@@ -60,6 +66,15 @@ def without_error(values: pd.DataFrame, table: Table, until: float = np.inf) -> 
     """Return a quantity from the end of train errors on, up to an epoch; nan elsewhere."""
     epochs = values.index.to_numpy()[:, None]
     return values.where((epochs >= zero_error_epochs(table).to_numpy()) & (epochs <= until))
+
+
+def deviation_share(table: Table, *, suffix: str = "", without_decay: bool = False) -> pd.DataFrame:
+    """Return the deviation over the least-squares loss, epochs by seeds; without what weight decay adds to both."""
+    deviation, nc1, nc23 = (by_seed(table, f"loss_{term}{suffix}") for term in ("ls_perp", "nc1", "nc23"))
+    if without_decay:
+        deviation = deviation - by_seed(table, f"loss_ls_perp_decay{suffix}")
+        nc1 = nc1 - by_seed(table, f"loss_nc1_decay{suffix}")
+    return deviation / (nc1 + nc23)
 
 
 def over_trainings(trainings: Sequence[Table], read: Callable[[Table], pd.Series | np.ndarray]) -> Draws:
@@ -106,15 +121,10 @@ def paired(mse: Sequence[Table], ce: Sequence[Table]) -> tuple[list[Table], list
         for table in tables:
             if settings_of(table)["loss"] != role:
                 raise ProjectError(f"role `{role}` holds a training whose loss is {settings_of(table)['loss']}")
-    partners = {_network(table): table for table in ce}
-    if not partners or set(partners) != {_network(table) for table in mse}:
+    partners = {place_of(table): table for table in ce}
+    if not partners or set(partners) != {place_of(table) for table in mse}:
         raise Untested("needs the same networks trained under both losses; name such runs in the configuration")
-    return list(mse), [partners[_network(table)] for table in mse]
-
-
-def names(trainings: Sequence[Table]) -> list[str]:
-    """Return what each training is called, one for each draw."""
-    return [f"{'-'.join(_network(table))}, seed {seed}" for table in trainings for seed in by_seed(table, "error")]
+    return list(mse), [partners[place_of(table)] for table in mse]
 
 
 def not_without_error(trainings: Sequence[Table]) -> str:
@@ -125,9 +135,9 @@ def not_without_error(trainings: Sequence[Table]) -> str:
 
 def ordinary(trainings: Sequence[Table]) -> tuple[list[Table], dict[str, int]]:
     """Return the trainings but those that the paper names as exceptions, and how many draws these are, with why."""
-    exceptions = [table for table in trainings if _network(table) in EXCEPTIONS]
+    exceptions = [table for table in trainings if place_of(table) in EXCEPTIONS]
     left_out = sum(table["seed"].nunique() for table in exceptions)
-    included = [table for table in trainings if _network(table) not in EXCEPTIONS]
+    included = [table for table in trainings if place_of(table) not in EXCEPTIONS]
     return included, {"ResNet and DenseNet on STL10, exceptions by appendix A.7": left_out}
 
 
@@ -149,7 +159,3 @@ def chance_level(trainings: Sequence[Table], quantity: Quantity) -> Draws:
         "self_duality": np.full(features.shape, 2.0),
     }
     return levels[kind]
-
-
-def _network(table: Table) -> tuple[str, str]:
-    return str(table["data"].iloc[0]), settings_of(table)["network"]

@@ -60,5 +60,5 @@ def test_the_trace_is_least_where_class_means_span_an_invariant_subspace():
 def test_singular_values_change_as_lemma_3_says():
     X = central_path.renormalised(features(), 4)
     slopes = tangents.singular_value_slopes(X, np.random.default_rng(3).standard_normal(X.shape), 4)
-    np.testing.assert_allclose(slopes["measured"], slopes["lemma_3"], rtol=1e-8)
-    assert np.abs(slopes["measured"] - slopes["without_shrinking"]).max() > 0.01
+    np.testing.assert_allclose(slopes["slope"], slopes["slope--lemma_3"], rtol=1e-8)
+    assert np.abs(slopes["slope"] - slopes["slope--without_shrinking"]).max() > 0.01

@@ -214,11 +214,11 @@ def test_tangents_by_finite_differences_of_curves():
     assert (left["minus_sign"] > 0.05).all()
     slopes = tangents.singular_value_slopes(X, Z, size[0])
     rise = (oracles.singular_values(X + 1e-5 * tangent, 3) - oracles.singular_values(X - 1e-5 * tangent, 3)) / 2e-5
-    for name in ("measured", "lemma_3"):
+    for name in ("slope", "slope--lemma_3"):
         np.testing.assert_allclose(slopes[name], rise, rtol=1e-6)
     image = oracles.tangent_part(X, centred, size[0])
     rise = (oracles.singular_values(X + 1e-5 * image, 3) - oracles.singular_values(X - 1e-5 * image, 3)) / 2e-5
-    np.testing.assert_allclose(slopes["without_shrinking"], rise, rtol=1e-6)
+    np.testing.assert_allclose(slopes["slope--without_shrinking"], rise, rtol=1e-6)
     gaps = tangents.manifold_gaps(X, Z, size[0])
     assert gaps["codimension"] == 10
     assert max(gaps["curve_equation"], gaps["curve_velocity"]) < 1e-8

@@ -1,8 +1,8 @@
 """Claims on the central path: spectral losses, the rates of both flows, their limits, and the described algorithm."""
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,13 +11,15 @@ from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.draws import (
     DIFFERENCE_ERROR,
     ROUNDING,
+    UNIT,
     by_size,
     decades_back,
     integration_error,
     largest,
-    largest_relative_error,
     over_sizes,
+    relative_error,
     times_of,
+    zero_on_every_draw,
 )
 from learning_dynamics.papers.neural_collapse.trainings import at_the_end, by_seed, over_trainings
 from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select, settings_of
@@ -38,13 +40,6 @@ class Dynamics(NamedTuple):
 
 PAPER = Dynamics(theory.snr_velocity, theory.snr_closed_form, lambda t, C, N: theory.snr_asymptote(t, N), 0.25)
 ALGORITHM = Dynamics(theory.algorithm_velocity, theory.algorithm_closed_form, theory.algorithm_asymptote, 0.5)
-# half the speed: c1, c2 and c3 of Proposition 2 twice as large, c3 = N / 2 in the place of N / 4 among them
-PAPER_SLIPPED = Dynamics(
-    lambda omega, C, N: theory.snr_velocity(omega, C, 2 * N),
-    lambda start, t, C, N: theory.snr_closed_form(start, t / 2, C, N),
-    lambda t, C, N: theory.snr_asymptote(t / 2, N),
-    0.25,
-)
 
 
 def _slowed(dynamics: Dynamics, factor: float) -> Dynamics:
@@ -57,30 +52,33 @@ def _slowed(dynamics: Dynamics, factor: float) -> Dynamics:
     )
 
 
+# half the speed: c1, c2 and c3 of Proposition 2 twice as large, c3 = N / 2 in the place of N / 4 among them
+PAPER_SLIPPED = _slowed(PAPER, 0.5)
+
+
 def _check_course(flows: Table, flow: str, dynamics: Dynamics) -> Check:
-    return equal_on_every_draw(
+    times = times_of(flows)[:, None]
+    return zero_on_every_draw(
         f"$\\omega_j(t)$ along the flow, {flow} map, relative error",
-        largest_relative_error(flows, "omega", flow, dynamics.course),
-        0.0,
-        relative_to=1.0,
-        tolerance=integration_error(flows),
-        resolution=1e-3,
-        because="the integrator's error: its tolerance times a calibrated 20",
+        over_sizes(
+            lambda omega, C, N, _: relative_error(omega, dynamics.course(omega[:, :1], times, C, N)),
+            by_size(flows, "omega", flow),
+        ),
+        integration_error(flows),
+        "the integrator's error: its tolerance times a calibrated 20",
     )
 
 
 def _check_speed(features: Table, flow: str, dynamics: Dynamics) -> Check:
-    errors = []
-    for (C, N, _, speed), (*_, omega) in zip(by_size(features, "speed", flow), by_size(features, "omega"), strict=True):
-        errors.append(np.abs(speed / dynamics.speed(omega, C, N) - 1).max(axis=(1, 2)))
-    return equal_on_every_draw(
+    return zero_on_every_draw(
         f"$d\\omega_j/dt$ on fresh draws, {flow} map, relative error",
-        np.concatenate(errors),
-        0.0,
-        relative_to=1.0,
-        tolerance=DIFFERENCE_ERROR,
-        resolution=1e-3,
-        because="error of central differences",
+        over_sizes(
+            lambda speed, omega, C, N, _: relative_error(speed, dynamics.speed(omega, C, N)),
+            by_size(features, "speed", flow),
+            by_size(features, "omega"),
+        ),
+        DIFFERENCE_ERROR,
+        "error of central differences",
     )
 
 
@@ -101,55 +99,37 @@ def lemma_1(features: Table, flows: Table) -> Finding:
         "loss_nc23": theory.spectral_geometry_loss,
     }
 
-    def judge(formula: Callable[[str, np.ndarray, int], np.ndarray]) -> Checks:
-        checks = []
+    def judge(altered: Callable[..., np.ndarray]) -> Checks:
+        def errors(table: Table, quantity: Quantity, flow: str | None = None) -> np.ndarray:
+            def of_size(loss: np.ndarray, omega: np.ndarray, C: int, *_: int) -> np.ndarray:
+                amplified = 1 if flow is None else 1 + omega[..., 0] ** 2 / C
+                return (np.abs(loss[..., 0] / altered(parts[quantity], omega, C) - 1) / amplified).max(axis=1)
+
+            return over_sizes(of_size, by_size(table, quantity, flow), by_size(table, "omega", flow))
+
         for quantity in parts:
-            draw_errors, flow_errors = [], []
-            for (C, _, _, loss), (*_, omega) in zip(
-                by_size(features, quantity), by_size(features, "omega"), strict=True
-            ):
-                draw_errors.append(np.abs(loss[..., 0] / formula(quantity, omega, C) - 1).max(axis=1))
-            for flow in BOTH:
-                for (C, _, _, loss), (*_, omega) in zip(
-                    by_size(flows, quantity, flow), by_size(flows, "omega", flow), strict=True
-                ):
-                    amplified = 1 + omega[..., 0] ** 2 / C
-                    flow_errors.append((np.abs(loss[..., 0] / formula(quantity, omega, C) - 1) / amplified).max(axis=1))
-            options: dict[str, Any] = {"tolerance": ROUNDING, "relative_to": 1.0, "resolution": 1e-3}
-            checks += [
-                equal_on_every_draw(
-                    f"{quantity} of raw features, relative error",
-                    np.concatenate(draw_errors),
-                    0.0,
-                    because="rounding",
-                    **options,
-                ),
-                equal_on_every_draw(
-                    f"{quantity} along both flows, relative error",
-                    np.concatenate(flow_errors),
-                    0.0,
-                    because="rounding, in units of $1+\\omega^2/C$",
-                    **options,
-                ),
-            ]
-        yield from checks
-
-    def printed(quantity: Quantity, omega: np.ndarray, C: int) -> np.ndarray:
-        return parts[quantity](omega, C)
-
-    def with_zero(quantity: Quantity, omega: np.ndarray, C: int) -> np.ndarray:
-        return parts[quantity](np.concatenate([omega, np.zeros_like(omega[..., :1])], axis=-1), C)
+            yield zero_on_every_draw(
+                f"{quantity} of raw features, relative error", errors(features, quantity), ROUNDING, "rounding"
+            )
+            yield zero_on_every_draw(
+                f"{quantity} along both flows, relative error",
+                np.concatenate([errors(flows, quantity, flow) for flow in BOTH]),
+                ROUNDING,
+                "rounding, in units of $1+\\omega^2/C$",
+            )
 
     rivals = {
-        "one in the place of $C$": lambda quantity, omega, C: parts[quantity](omega, 1),
-        "$C-1$ in the place of $C$": lambda quantity, omega, C: parts[quantity](omega, C - 1),
-        "sums over all $C$, with the singular value that is zero": with_zero,
+        "one in the place of $C$": lambda part, omega, C: part(omega, 1),
+        "$C-1$ in the place of $C$": lambda part, omega, C: part(omega, C - 1),
+        "sums over all $C$, with the singular value that is zero": lambda part, omega, C: part(
+            np.concatenate([omega, np.zeros_like(omega[..., :1])], axis=-1), C
+        ),
     }
     return Finding(
         judge,
-        printed=printed,
+        printed=lambda part, omega, C: part(omega, C),
         rivals=rivals,
-        scaled=lambda formula, factor: lambda quantity, omega, C: factor * formula(quantity, omega, C),
+        scaled=lambda altered, factor: lambda part, omega, C: factor * altered(part, omega, C),
     )
 
 
@@ -175,20 +155,14 @@ def proposition_2(features: Table, flows: Table) -> Finding:
     """
 
     def judge(pairs: Sequence[tuple[str, Dynamics]]) -> Checks:
-        checks = [
-            check(table, flow, dynamics)
-            for flow, dynamics in pairs
-            for check, table in ((_check_course, flows), (_check_speed, features))
-        ]
-        yield from checks
+        for flow, dynamics in pairs:
+            yield from (_check_course(flows, flow, dynamics), _check_speed(features, flow, dynamics))
 
-    corrected = [("orthogonal", PAPER), ("printed", ALGORITHM)]
-    ratios = [
-        (speed / theory.snr_velocity(omega, C, N)).max()
-        for (C, N, _, speed), (*_, omega) in zip(
-            by_size(features, "speed", "printed"), by_size(features, "omega"), strict=True
-        )
-    ]
+    ratios = over_sizes(
+        lambda speed, omega, C, N, _: (speed / theory.snr_velocity(omega, C, N)).max(axis=(1, 2)),
+        by_size(features, "speed", "printed"),
+        by_size(features, "omega"),
+    )
     rivals = {
         "the paper's equation for both maps": [("orthogonal", PAPER), ("printed", PAPER)],
         "the algorithm's equation for both maps": [("orthogonal", ALGORITHM), ("printed", ALGORITHM)],
@@ -197,58 +171,50 @@ def proposition_2(features: Table, flows: Table) -> Finding:
     return Finding(
         judge,
         printed=[("printed", PAPER)],
-        corrected=corrected,
+        corrected=[("orthogonal", PAPER), ("printed", ALGORITHM)],
         rivals=rivals,
-        facts={"faster": float(max(ratios))},
+        facts={"faster": ratios.max()},
         reason="the flow of the map that the paper prints does not follow the closed form that the paper gives",
         scaled=lambda pairs, factor: [(flow, _slowed(dynamics, factor)) for flow, dynamics in pairs],
     )
 
 
-def _asymptote_checks(
-    flows: Table, flow: str, dynamics: Dynamics, next_order: Callable[..., np.ndarray]
-) -> list[Check]:
+# the next order of the expansion of either flow's singular values at late times, relative and doubled
+NEXT_ORDER: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
+    "orthogonal": lambda omega, C: 2 * C / omega**2,
+    "printed": lambda omega, C: 2 * C * np.log(omega) / omega**2,
+}
+
+
+def _asymptote_checks(flows: Table, flow: str, dynamics: Dynamics) -> list[Check]:
     """Hold the ratio to an asymptote at the last time, and the exponent over the last decade, to their next order.
 
     The next order is doubled for the ratio; the exponent's is a quarter (equation 9) or half (the algorithm) of that.
     """
     times = times_of(flows)
     last, previous = decades_back(flows, 2)
-    ratios, exponents, ratio_tolerances, exponent_tolerances = [], [], [], []
-    for C, N, _, omega in by_size(flows, "omega", flow):
-        ratios.append(np.abs(omega[:, last] / dynamics.asymptote(times[last], C, N) - 1).max(axis=1))
-        slope = np.log(omega[:, last] / omega[:, previous]) / np.log(times[last] / times[previous])
-        exponents.append(np.abs(slope - dynamics.exponent).max(axis=1))
-        ratio_tolerances.append(next_order(omega[:, last], C).max(axis=1))
-        exponent_tolerances.append(next_order(omega[:, previous], C).max(axis=1))
+
+    def errors_and_tolerances(omega: np.ndarray, C: int, N: int, _: int) -> np.ndarray:
+        final, earlier = omega[:, last], omega[:, previous]
+        ratio = final / dynamics.asymptote(times[last], C, N)
+        slope = np.log(final / earlier) / np.log(times[last] / times[previous])
+        errors = [np.abs(ratio - 1), np.abs(slope - dynamics.exponent)]
+        return np.stack([*errors, *(NEXT_ORDER[flow](values, C) for values in (final, earlier))], axis=1).max(axis=2)
+
+    ratios, exponents, of_ratios, of_exponents = over_sizes(errors_and_tolerances, by_size(flows, "omega", flow)).T
     because = "at least twice the next order of the expansion"
     return [
-        equal_on_every_draw(
-            "$\\omega_j$ over its asymptote at the last time, less one",
-            np.concatenate(ratios),
-            0.0,
-            tolerance=np.concatenate(ratio_tolerances),
-            relative_to=1.0,
-            because=because,
-            resolution=0.05,
+        zero_on_every_draw(
+            "$\\omega_j$ over its asymptote at the last time, less one", ratios, of_ratios, because, resolution=0.05
         ),
-        equal_on_every_draw(
+        zero_on_every_draw(
             f"exponent over the last decade, less {dynamics.exponent:g}",
-            np.concatenate(exponents),
-            0.0,
-            tolerance=np.concatenate(exponent_tolerances),
-            relative_to=1.0,
-            because=because,
+            exponents,
+            of_exponents,
+            because,
+            resolution=np.inf,
         ),
     ]
-
-
-def _paper_next_order(omega: np.ndarray, C: int) -> np.ndarray:
-    return 2 * C / omega**2
-
-
-def _algorithm_next_order(omega: np.ndarray, C: int) -> np.ndarray:
-    return 2 * C * np.log(omega) / omega**2
 
 
 @claim(
@@ -263,7 +229,7 @@ def corollary_1_growth(flows: Table) -> Finding:
     """
 
     def judge(dynamics: Dynamics) -> Checks:
-        yield from _asymptote_checks(flows, "orthogonal", dynamics, _paper_next_order)
+        yield from _asymptote_checks(flows, "orthogonal", dynamics)
 
     rivals = {"the algorithm's square root": ALGORITHM, "$c_3 = N/2$": PAPER_SLIPPED}
     return Finding(judge, printed=PAPER, rivals=rivals, scaled=_slowed)
@@ -281,7 +247,7 @@ def corollary_1_equality(flows: Table) -> Finding:
 
     def judge(power: float) -> Checks:
         for flow in BOTH:
-            yield from (_check_exponent(flows, "excess", flow, power), _check_remainder(flows, "excess", flow))
+            yield from _vanishing_checks(flows, "excess", flow, power)
 
     return Finding(judge, printed=-1.0, rivals={"as $1/\\sqrt t$": -0.5, "a spread that stays": 0.0})
 
@@ -300,123 +266,89 @@ def corollary_2(flows: Table) -> Finding:
     """
 
     def judge(statement: tuple[float, str]) -> Checks:
-        rate, feature_limit = statement
+        power, feature_limit = statement
+        time_index = 0 if feature_limit == "start" else -1
 
-        def vanishes(distance: Quantity, flow: str, order: int) -> list[Check]:
-            return [
-                _check_exponent(flows, distance, flow, rate * -order, order=order),
-                _check_remainder(flows, distance, flow, order=order),
-            ]
+        def limit_error(omega: np.ndarray, distance: np.ndarray, gap: np.ndarray, C: int, _: int, P: int) -> np.ndarray:
+            omega_max = omega[:, :1, 0] if feature_limit == "start" else omega[..., 0]
+            predicted = np.hypot(np.sqrt((1 if feature_limit == "one class" else C) * P) / omega_max, gap[..., 0])
+            return relative_error(distance[..., 0], predicted)
 
-        checks = []
         for flow in BOTH:
-            checks += vanishes("snr_limit", flow, 1) + vanishes("nc2_norms", flow, 1)
-            checks += vanishes("nc2_angles", flow, 1) + vanishes("nc3", flow, 2)
-            errors = []
-            for (C, _, P, omega), (*_, distance), (*_, gap) in zip(
-                by_size(flows, "omega", flow),
-                by_size(flows, "features_limit", flow),
-                by_size(flows, "snr_limit", flow),
-                strict=True,
-            ):
-                omega_max = omega[:, :1, 0] if feature_limit == "start" else omega[..., 0]
-                predicted = np.hypot(np.sqrt((1 if feature_limit == "one class" else C) * P) / omega_max, gap[..., 0])
-                errors.append(np.abs(distance[..., 0] / predicted - 1).max(axis=1))
-            time_index = 0 if feature_limit == "start" else -1
-            differing = over_sizes(
-                flows, "nc4", flow, lambda v, C, N, P, time_index=time_index: C * N * v[:, time_index, 0]
+            yield from _vanishing_checks(flows, "snr_limit", flow, power)
+            yield from _vanishing_checks(flows, "nc2_norms", flow, power)
+            yield from _vanishing_checks(flows, "nc2_angles", flow, power)
+            yield from _vanishing_checks(flows, "nc3", flow, power, order=2)
+            yield zero_on_every_draw(
+                f"distance of eq. 11 at all times, relative error, {flow} map",
+                over_sizes(
+                    limit_error,
+                    by_size(flows, "omega", flow),
+                    by_size(flows, "features_limit", flow),
+                    by_size(flows, "snr_limit", flow),
+                ),
+                integration_error(flows),
+                "error of the integrator",
             )
-            checks += [
-                equal_on_every_draw(
-                    f"distance of eq. 11 at all times, relative error, {flow} map",
-                    np.concatenate(errors),
-                    0.0,
-                    tolerance=integration_error(flows),
-                    relative_to=1.0,
-                    resolution=1e-3,
-                    because="error of the integrator",
-                ),
-                every_draw(
-                    f"examples that NC4 fails for, {flow} map", differing, at_most=0.5, because="whole examples"
-                ),
-            ]
-        yield from checks
+            yield every_draw(
+                f"examples that NC4 fails for, {flow} map",
+                over_sizes(lambda nc4, C, N, _: C * N * nc4[:, time_index, 0], by_size(flows, "nc4", flow)),
+                at_most=0.5,
+                because="whole examples",
+            )
 
     rivals = {
-        "features that stay where they started": (1.0, "start"),
-        "$\\sqrt P/\\omega_{\\max}$ in eq. 11, the deviations of a single class": (1.0, "one class"),
-        "distances that fall as $1/\\sqrt t$": (0.5, "collapse"),
+        "features that stay where they started": (-1.0, "start"),
+        "$\\sqrt P/\\omega_{\\max}$ in eq. 11, the deviations of a single class": (-1.0, "one class"),
+        "distances that fall as $1/\\sqrt t$": (-0.5, "collapse"),
         "distances that stay": (0.0, "collapse"),
     }
-    return Finding(judge, printed=(1.0, "collapse"), rivals=rivals)
+    return Finding(judge, printed=(-1.0, "collapse"), rivals=rivals)
 
 
-NEXT_ORDER = {"orthogonal": _paper_next_order, "printed": _algorithm_next_order}
+def _vanishing_checks(flows: Table, quantity: Quantity, flow: str, power: float, order: int = 1) -> list[Check]:
+    """Hold a distance that is the spread of singular values to some order, which falls as that power of t, to its law.
 
-
-def _visible_decades(flows: Table, flow: str) -> list[list[tuple[int, int] | None]]:
-    """Return, by size and draw, the last decade at whose end the excess is a hundred times the integrator's error."""
+    The exponent in t over the last decade at whose end the excess is a hundred times the integrator's error; and the
+    share that the last time leaves of the distance at the end of that decade.
+    """
     times, error = times_of(flows), integration_error(flows)
     decades = list(itertools.pairwise(decades_back(flows, int(np.log10(times[-1] / times[1])))))
+    exponents, tolerances, shares, bounds = [], [], [], []
+    for (classes, _, _, distances), (*_, omega), (*_, excess) in zip(
+        *(by_size(flows, name, flow) for name in (quantity, "omega", "excess")), strict=True
+    ):
+        for distance, spectra, spread in zip(distances[..., 0], omega, excess[..., 0], strict=True):
+            visible = [decade for decade in decades if spread[decade[0]] > 100 * error]
+            last, previous = visible[0] if visible else (-1, -1)
+            ratio = distance[last] / distance[previous]
+            exponents.append(np.log(ratio) / np.log(times[last] / times[previous]) if visible else np.nan)
+            next_order = {place: NEXT_ORDER[flow](spectra[place], classes).max() for place in (last, previous)}
+            tolerances.append(order * (next_order[previous] + error / spread[last]) if visible else 0.0)
+            shares.append(distance[-1] / distance[last] if visible else np.nan)
+            law = (times[last] / times[-1]) ** (1 - next_order[last])
+            bounds.append((law + 2 * error / spread[last]) ** order)
     return [
-        [next((decade for decade in decades if spread[decade[0]] > 100 * error), None) for spread in excess[..., 0]]
-        for *_, excess in by_size(flows, "excess", flow)
+        equal_on_every_draw(
+            f"exponent in t of {quantity}, {flow} map",
+            exponents,
+            power * order,
+            tolerance=tolerances,
+            relative_to=1.0,
+            resolution=0.25 * order,
+            because="next order of the expansion, and the integrator's error in the spread",
+        ),
+        every_draw(
+            f"share of {quantity} after that decade that the last time leaves, {flow} map",
+            shares,
+            at_most=bounds,
+            because="what its law leaves to the next order, and twice the integrator's error",
+        ),
     ]
 
 
-def _iterate_draws(
-    flows: Table, quantity: Quantity, flow: str
-) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray, tuple[int, int] | None]]:
-    """Yield of each draw its classes, a distance, the spectrum and its spread over time, and its visible decade."""
-    for (classes, _, _, values), (*_, omega), (*_, excess), decades in zip(
-        by_size(flows, quantity, flow),
-        by_size(flows, "omega", flow),
-        by_size(flows, "excess", flow),
-        _visible_decades(flows, flow),
-        strict=True,
-    ):
-        for distance, spectra, spread, decade in zip(values[..., 0], omega, excess[..., 0], decades, strict=True):
-            yield classes, distance, spectra, spread, decade
-
-
-def _check_exponent(flows: Table, quantity: Quantity, flow: str, power: float, order: int = 1) -> Check:
-    """Hold the exponent in t with which a distance falls that is the spread of singular values to some order."""
-    times, error = times_of(flows), integration_error(flows)
-    exponents, tolerances = [], []
-    for classes, distance, spectra, spread, decade in _iterate_draws(flows, quantity, flow):
-        if decade is None:
-            exponents.append(np.nan)
-            tolerances.append(0.0)
-            continue
-        last, previous = decade
-        exponents.append(np.log(distance[last] / distance[previous]) / np.log(times[last] / times[previous]))
-        tolerances.append(order * (NEXT_ORDER[flow](spectra[previous], classes).max() + error / spread[last]))
-    return equal_on_every_draw(
-        f"exponent in t of {quantity}, {flow} map",
-        exponents,
-        power,
-        tolerance=tolerances,
-        relative_to=1.0,
-        resolution=0.25 * order,
-        because="next order of the expansion, and the integrator's error in the spread",
-    )
-
-
-def _check_remainder(flows: Table, quantity: Quantity, flow: str, order: int = 1) -> Check:
-    """Hold the share that the last time leaves of a distance at the end of the last decade in which its law is seen."""
-    times, error = times_of(flows), integration_error(flows)
-    shares, bounds = [], []
-    for classes, distance, spectra, spread, decade in _iterate_draws(flows, quantity, flow):
-        last = decade[0] if decade else -1
-        shares.append(distance[-1] / distance[last] if decade else np.nan)
-        exponent = 1 - NEXT_ORDER[flow](spectra[last], classes).max()
-        bounds.append(((times[last] / times[-1]) ** exponent + 2 * error / spread[last]) ** order)
-    return every_draw(
-        f"share of {quantity} after that decade that the last time leaves, {flow} map",
-        shares,
-        at_most=bounds,
-        because="what its law leaves to the next order, and twice the integrator's error",
-    )
+def _rounding_of_steps(descent: Table) -> float:
+    return UNIT * (settings_of(descent)["horizon"] / min(settings_of(descent)["steps"]))
 
 
 @claim("Lemma 6", scope="both flows, and the described algorithm at three step sizes")
@@ -427,26 +359,19 @@ def lemma_6(flows: Table, descent: Table) -> Finding:
     gradient scales means and deviations row by row, and so does renormalisation. The proof's equation, that of the
     flow without projection, lacks a factor $1/N$ in its last line, without consequence.
     """
-    n_steps = settings_of(descent)["horizon"] / min(settings_of(descent)["steps"])
 
     def judge(quantity: Quantity) -> Checks:
-        yield equal_on_every_draw(
+        yield zero_on_every_draw(
             "part of the SNR matrix outside of its first singular vectors, along the flows",
             largest(flows, quantity),
-            0.0,
-            tolerance=integration_error(flows),
-            relative_to=1.0,
-            resolution=1e-3,
-            because="error of the integrator",
+            integration_error(flows),
+            "error of the integrator",
         )
-        yield equal_on_every_draw(
+        yield zero_on_every_draw(
             "the same along descent",
             largest(descent, "vectors"),
-            0.0,
-            relative_to=1.0,
-            resolution=1e-3,
-            tolerance=float(np.finfo(float).eps) * n_steps,
-            because="rounding: one unit for each step",
+            _rounding_of_steps(descent),
+            "rounding: one unit for each step",
         )
 
     return Finding(judge, printed="vectors", rivals={"equal singular values from the start on": "snr_limit"})
@@ -470,44 +395,40 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> F
     feature space; its iterates agree to rounding with the exact map of one step. Collapse holds, and sooner.
     """
     steps = sorted(settings_of(descent)["steps"])[:3]
-    n_steps = settings_of(descent)["horizon"] / steps[0]
     time = times_of(descent)[-1]
+    of_steps = [descent[descent["step"] == step] for step in steps]
 
     def judge(dynamics: Dynamics) -> Checks:
-        errors, extrapolation_errors = [], []
-        finest = [descent[descent["step"] == step] for step in steps]
-        for (C, N, _, fine), (*_, middle), (*_, coarse) in zip(
-            *(by_size(table, "omega") for table in finest), strict=True
-        ):
+        def limit_errors(
+            fine: np.ndarray, middle: np.ndarray, coarse: np.ndarray, C: int, N: int, _: int
+        ) -> np.ndarray:
             final = [values[:, -1] for values in (fine, middle, coarse)]
-            limit = final[0] + (final[0] - final[1]) * steps[0] / (steps[1] - steps[0])
-            coarse_limit = final[1] + (final[1] - final[2]) * steps[1] / (steps[2] - steps[1])
-            extrapolation_errors.append(np.abs(coarse_limit / limit - 1).max(axis=1))
-            errors.append(np.abs(limit / dynamics.course(fine[:, 0], time, C, N) - 1).max(axis=1))
-        one_step_errors = []
-        for (*_, omega), (*_, predicted) in zip(
-            by_size(finest[0], "omega"), by_size(finest[0], "omega--one_step"), strict=True
-        ):
-            one_step_errors.append(np.abs(omega / predicted - 1).max(axis=(1, 2)))
-        yield equal_on_every_draw(
+            limit, coarse_limit = (
+                final[k] + (final[k] - final[k + 1]) * steps[k] / (steps[k + 1] - steps[k]) for k in (0, 1)
+            )
+            course = dynamics.course(fine[:, 0], time, C, N)
+            return np.stack([relative_error(limit, course), relative_error(coarse_limit, limit)], axis=1)
+
+        errors, extrapolation_errors = over_sizes(limit_errors, *(by_size(table, "omega") for table in of_steps)).T
+        yield zero_on_every_draw(
             "$\\omega_j$ at the last time, steps extrapolated to zero, relative error",
-            np.concatenate(errors),
-            0.0,
-            tolerance=np.concatenate(extrapolation_errors),
-            relative_to=1.0,
-            resolution=1e-3,
-            because="difference of two extrapolations",
+            errors,
+            extrapolation_errors,
+            "difference of two extrapolations",
         )
         yield _check_speed(features, "descent", dynamics)
-        yield equal_on_every_draw(
+        yield zero_on_every_draw(
             "iterates less the exact map of one step, relative",
-            np.concatenate(one_step_errors),
-            0.0,
-            relative_to=1.0,
-            tolerance=float(np.finfo(float).eps) * n_steps,
-            because="rounding: one unit for each step",
+            over_sizes(
+                lambda omega, predicted, *_: relative_error(omega, predicted),
+                by_size(of_steps[0], "omega"),
+                by_size(of_steps[0], "omega--one_step"),
+            ),
+            _rounding_of_steps(descent),
+            "rounding: one unit for each step",
+            resolution=np.inf,
         )
-        yield from _asymptote_checks(flows, "printed", dynamics, _algorithm_next_order)
+        yield from _asymptote_checks(flows, "printed", dynamics)
 
     rivals = {"the paper's closed form": PAPER, "an algorithm twice as slow": _slowed(ALGORITHM, 0.5)}
     return Finding(
@@ -539,32 +460,28 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
     """
 
     def relative_errors(quantity: Quantity, table: Table, flow: str | None, factor: bool) -> np.ndarray:
-        errors = []
-        for (C, _, _, trace), (*_, omega) in zip(
-            by_size(table, quantity, flow), by_size(table, "omega", flow), strict=True
-        ):
-            predicted = theory.trace_bound(omega, C) / (1 if factor else C)
-            errors.append(np.abs(trace[..., 0] / predicted - 1).max(axis=1))
-        return np.concatenate(errors)
+        return over_sizes(
+            lambda trace, omega, C, *_: relative_error(
+                trace[..., 0], theory.trace_bound(omega, C) / (1 if factor else C)
+            ),
+            by_size(table, quantity, flow),
+            by_size(table, "omega", flow),
+        )
 
-    def bound_ratios(table: Table) -> np.ndarray:
-        trace = np.concatenate([values[:, 0, 0] for *_, values in by_size(table, "trace")])
-        bound = np.concatenate([theory.trace_bound(values[:, 0], C) for C, _, _, values in by_size(table, "omega")])
-        return trace / bound
+    def sums(table: Table) -> np.ndarray:
+        """Return the sum over the spectrum at the last epoch."""
+        spectra = select(table, "snr", epoch=table["epoch"].max())
+        classes = by_seed(table, "classes").iloc[-1].items()
+        return np.array([theory.trace_bound(select(spectra, seed=seed)["value"].to_numpy(), C) for seed, C in classes])
 
-    def network_ratios(table: Table) -> np.ndarray:
-        """Return the trace over the sum at the last epoch; nan where the covariance lacks rank."""
-        last = table["epoch"].max()
-        n_classes, nc1 = by_seed(table, "classes").loc[last], by_seed(table, "nc1").loc[last]
-        has_full_rank = by_seed(table, "rank").loc[last] == by_seed(table, "features").loc[last]
-        values = []
-        for seed in nc1.index:
-            omega = select(table, "snr", epoch=last, seed=seed)["value"].to_numpy()
-            trace = n_classes[seed] * nc1[seed]
-            values.append(trace / theory.trace_bound(omega, n_classes[seed]) if has_full_rank[seed] else np.nan)
-        return np.array(values)
-
-    raw, networks = bound_ratios(features), over_trainings(trainings, network_ratios)
+    raw = over_sizes(
+        lambda trace, omega, C, *_: trace[:, 0, 0] / theory.trace_bound(omega[:, 0], C),
+        by_size(features, "trace"),
+        by_size(features, "omega"),
+    )
+    traces = at_the_end(trainings, "classes") * at_the_end(trainings, "nc1")
+    has_full_rank = at_the_end(trainings, "rank") == at_the_end(trainings, "features")
+    networks = np.where(has_full_rank, traces / over_trainings(trainings, sums), np.nan)
     rank_deficient = np.isnan(networks)
     # the statement speaks of covariances of full rank; where no network has one, there is nothing to judge
     if not rank_deficient.all():
@@ -572,67 +489,46 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
 
     def judge(statement: tuple[bool, bool]) -> Checks:
         factor, bound = statement
-        options: dict[str, Any] = {"relative_to": 1.0, "resolution": 1e-3}
-        checks = [
-            equal_on_every_draw(
-                "renormalised features: trace over the sum, less one",
-                relative_errors("trace_renormalised", features, None, factor),
-                0.0,
-                tolerance=ROUNDING,
-                because="rounding",
-                **options,
-            ),
-            *(
-                equal_on_every_draw(
-                    f"along the flow, {flow} map: trace over the sum, less one",
-                    relative_errors("trace", flows, flow, factor),
-                    0.0,
-                    tolerance=integration_error(flows),
-                    because="error of the integrator",
-                    **options,
-                )
-                for flow in BOTH
-            ),
-        ]
-        classes = features.groupby(draw_columns(features))["classes"].first().to_numpy()
-        scale = 1.0 if factor else classes
-        if bound:
-            because = "the trace is no less than $C\\sum_j1/\\omega_j^2$, to rounding"
-            checks += [
-                every_draw("raw features: trace over the sum", raw * scale, at_least=1 - ROUNDING, because=because),
-                every_draw(
-                    "trained networks: trace over the sum",
-                    networks,
-                    at_least=1 - 1e-6,
-                    because=because + " of float32 features",
-                    left_out={"their covariance lacks rank": int(rank_deficient.sum())},
-                ),
-                every_draw(
-                    "raw features: largest trace over the sum",
-                    [raw.max()],
-                    at_least=1.01,
-                    because="equality is not general",
-                ),
-            ]
-        else:
-            checks.append(
-                equal_on_every_draw(
-                    "raw features: trace over the sum, less one",
-                    raw * scale - 1,
-                    0.0,
-                    tolerance=ROUNDING,
-                    because="rounding",
-                    **options,
-                )
+        yield zero_on_every_draw(
+            "renormalised features: trace over the sum, less one",
+            relative_errors("trace_renormalised", features, None, factor),
+            ROUNDING,
+            "rounding",
+        )
+        for flow in BOTH:
+            yield zero_on_every_draw(
+                f"along the flow, {flow} map: trace over the sum, less one",
+                relative_errors("trace", flows, flow, factor),
+                integration_error(flows),
+                "error of the integrator",
             )
-        yield from checks
+        classes = features.groupby(draw_columns(features))["classes"].first().to_numpy()
+        of_raw = raw * (1.0 if factor else classes)
+        if not bound:
+            yield zero_on_every_draw("raw features: trace over the sum, less one", of_raw - 1, ROUNDING, "rounding")
+            return
+        because = "the trace is no less than $C\\sum_j1/\\omega_j^2$, to rounding"
+        yield every_draw("raw features: trace over the sum", of_raw, at_least=1 - ROUNDING, because=because)
+        yield every_draw(
+            "trained networks: trace over the sum",
+            networks,
+            at_least=1 - 1e-6,
+            because=because + " of float32 features",
+            left_out={"their covariance lacks rank": int(rank_deficient.sum())},
+        )
+        yield every_draw(
+            "raw features: largest trace over the sum",
+            [raw.max()],
+            at_least=1.01,
+            because="equality is not general",
+        )
 
     return Finding(
         judge,
         printed=(False, False),
         corrected=(True, True),
         rivals={"$C\\sum_j1/\\omega_j^2$ for any features": (True, False), "a bound without $C$": (False, True)},
-        facts={"raw": float(raw.max()), "network": float(np.median(networks))},
+        facts={"raw": raw.max(), "network": np.median(networks)},
         reason="the trace is neither the sum nor, off the renormalised features, a multiple of it",
     )
 
@@ -663,11 +559,8 @@ def trace_and_product(features: Table) -> Finding:
     left_out = (
         {"their class means span all directions, and noise has none of its own": n_left_out} if n_left_out else {}
     )
-    trace, norm, condition = (
-        by_draw(with_free_directions, "product_trace"),
-        by_draw(with_free_directions, "product_norm"),
-        by_draw(with_free_directions, "condition"),
-    )
+    trace = by_draw(with_free_directions, "product_trace")
+    norm, condition = by_draw(with_free_directions, "product_norm"), by_draw(with_free_directions, "condition")
 
     def judge(power: float) -> Checks:
         slope = np.log(norm[:, -1] * trace[:, 0] / (norm[:, 0] * trace[:, -1])) / np.log(
@@ -696,7 +589,7 @@ def trace_and_product(features: Table) -> Finding:
         printed=0.0,
         corrected=0.5,
         rivals=rivals,
-        facts={"norm": float(norm.min())},
+        facts={"norm": norm.min()},
         reason="the norm stays while the trace vanishes",
     )
 
@@ -729,6 +622,6 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Finding:
             because="a rank is a whole number",
         )
 
-    facts = {"dead": float(np.median(over_trainings(trainings, lambda t: by_seed(t, "dead_features").max())))}
+    facts = {"dead": np.median(over_trainings(trainings, lambda t: by_seed(t, "dead_features").max()))}
     rivals = {"rank $C-1$": "collapsed", "one feature that never varies": "one fewer"}
     return Finding(judge, printed="full", rivals=rivals, facts=facts)

@@ -11,8 +11,6 @@ from learning_dynamics.measures import collapse
 from learning_dynamics.papers.neural_collapse.central_path import identities, theory
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
 
-Numbers = dict[str, np.ndarray | np.floating | float]
-
 # standard deviations within classes, in units of the renormalised features': a quarter decade apart, and on both
 # sides of every turning point of L_NC1 that singular values between 0.01 and 100 have
 SCATTERS = np.geomspace(1e-3, 1e3, 25)
@@ -26,7 +24,7 @@ def rescattered(X: np.ndarray, change: np.ndarray, classes: int) -> np.ndarray:
     return X - deviations + change @ deviations
 
 
-def small_terms(X: np.ndarray, classes: int) -> Numbers:
+def small_terms(X: np.ndarray, classes: int) -> central_path.Numbers:
     """Measure both terms of the loss while the deviations shrink and grow, and simplex frames where they are small.
 
     Small are deviations at the least of `SCATTERS`, times the smallest singular value of the SNR matrix where that is
@@ -47,19 +45,14 @@ def small_terms(X: np.ndarray, classes: int) -> Numbers:
     frame_inverse, duality_inverse
         ``frame_means`` and ``duality`` of the class means' pseudo-inverse in the place of means, and of classifiers.
     """
-    n_features = len(X)
-    terms = []
-    for scatter in SCATTERS:
-        H = rescattered(X, scatter * np.eye(n_features), classes)
-        terms.append(collapse.decomposition(*_moments_and_optimum(H, classes), 0.0))
-    omega = np.linalg.svd(central_path.signal_to_noise(X, classes), compute_uv=False)[classes - 2]
-    concentrated = rescattered(X, SCATTERS[0] * min(1.0, omega) * np.eye(n_features), classes)
+    scattered = [rescattered(X, scatter * np.eye(len(X)), classes) for scatter in SCATTERS]
+    omega = central_path.snr_singular_values(X, classes)[-1]
+    concentrated = rescattered(X, SCATTERS[0] * min(1.0, omega) * np.eye(len(X)), classes)
     W, M = central_path.classifier(concentrated, classes), central_path.class_means(concentrated, classes)
-    nc23_loss = collapse.decomposition(*_moments_and_optimum(concentrated, classes), 0.0)["loss_nc23"]
     inverse = np.linalg.pinv(M, rcond=1e-9)
     return {
-        "scattered_nc1": np.array([parts["loss_nc1"] for parts in terms]),
-        "scattered_nc23": np.sqrt(2 * classes * nc23_loss / (classes - 1)),
+        "scattered_nc1": np.array([_terms(H, classes)["loss_nc1"] for H in scattered]),
+        "scattered_nc23": np.sqrt(2 * classes * _terms(concentrated, classes)["loss_nc23"] / (classes - 1)),
         "frame_means": theory.simplex_gram(M),
         "frame_classifiers": theory.simplex_gram(W.T),
         "frame_inverse": theory.simplex_gram(inverse.T),
@@ -68,12 +61,12 @@ def small_terms(X: np.ndarray, classes: int) -> Numbers:
     }
 
 
-def _moments_and_optimum(H: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _terms(H: np.ndarray, classes: int) -> dict[str, np.ndarray]:
     within, means = identities.moments(H, classes)
-    return within, means, collapse.least_squares_classifier(within, means, 0.0)
+    return collapse.decomposition(within, means, collapse.least_squares_classifier(within, means, 0.0), 0.0)
 
 
-def leaning_noise(X: np.ndarray, classes: int) -> Numbers:
+def leaning_noise(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
     """Measure pinv(Sigma_B) Sigma_W where noise is large in a direction that leans a little towards the class means.
 
     For a lean d of `LEANS`: noise of variance 1/d along d u + sqrt(1 - d^2) n, with u the direction in which class
@@ -87,19 +80,18 @@ def leaning_noise(X: np.ndarray, classes: int) -> Numbers:
     condition
         Condition number of Sigma_W of the features of ``product_trace``. Index: d.
     """
-    U, _, _ = np.linalg.svd(central_path.signal_to_noise(X, classes))
+    measured = {name: np.full(len(LEANS), np.nan) for name in ("product_trace", "product_norm", "condition")}
     if len(X) < classes:
-        empty = np.full(len(LEANS), np.nan)
-        return {"product_trace": empty, "product_norm": empty, "condition": empty}
-    measured: dict[str, list[float]] = {"product_trace": [], "product_norm": [], "condition": []}
-    for lean in LEANS:
+        return measured
+    U, _, _ = np.linalg.svd(central_path.signal_to_noise(X, classes))
+    for index, lean in enumerate(LEANS):
         direction = lean * U[:, classes - 2] + np.sqrt(1 - lean**2) * U[:, classes - 1]
         projector = np.outer(direction, direction)
         change = np.sqrt(lean) * (np.eye(len(X)) - projector) + projector / np.sqrt(lean)
         within, means = identities.moments(rescattered(X, change, classes), classes)
         centred = collapse.centred_means(means)
         product = np.linalg.pinv(centred.T @ centred / classes, rcond=1e-9, hermitian=True) @ within
-        measured["product_trace"].append(float(np.trace(product)))
-        measured["product_norm"].append(float(np.linalg.norm(product)))
-        measured["condition"].append(float(np.linalg.cond(within)))
-    return {name: np.array(values) for name, values in measured.items()}
+        measured["product_trace"][index] = np.trace(product)
+        measured["product_norm"][index] = np.linalg.norm(product)
+        measured["condition"][index] = np.linalg.cond(within)
+    return measured

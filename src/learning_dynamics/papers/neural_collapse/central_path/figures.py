@@ -10,13 +10,15 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
 from learning_dynamics.papers.neural_collapse.central_path import theory
-from learning_dynamics.papers.neural_collapse.panels import PLAIN, place_of, title_of
+from learning_dynamics.papers.neural_collapse.draws import SIZE
+from learning_dynamics.papers.neural_collapse.panels import DASHED, PLAIN, title_of
+from learning_dynamics.papers.neural_collapse.trainings import place_of
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Natural
-from learning_dynamics.tidy import Table, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
 FLOWS = {"orthogonal": ("blue", "orthogonal projection"), "printed": ("vermilion", "printed map")}
-DASHED: dict[str, Any] = {"color": COLOURS["black"], "ls": (0, (4, 2)), "lw": 1.0, "zorder": 4}
+OVER_TIME: dict[str, Any] = {"xscale": "log", "yscale": "log", "xlabel": "flow time $t$"}
 
 
 def central_path(
@@ -43,9 +45,9 @@ def central_path(
     """
     figure = plt.figure(figsize=(WIDTH, 6.8))
     grid = figure.add_gridspec(3, 3)
-    axes = [figure.add_subplot(grid[row, column]) for row in range(2) for column in range(3)]
+    axes = [figure.add_subplot(grid[place]) for place in np.ndindex(2, 3)]
     flow_rows, descent_rows = (drawn_member(table, size, member) for table in (flows, descent))
-    for axis, flow in zip(axes[:2], ("orthogonal", "printed"), strict=True):
+    for axis, flow in zip(axes[:2], FLOWS, strict=True):
         _omega_panel(axis, flow_rows[flow_rows["flow"] == flow], descent_rows if flow == "printed" else None)
     top = max(axis.get_ylim()[1] for axis in axes[:2])
     for axis in axes[:2]:
@@ -55,26 +57,26 @@ def central_path(
     _spectral_loss_panel(axes[4], flow_rows[flow_rows["flow"] == "orthogonal"])
     _limit_panel(axes[5], flow_rows)
     _training_spectrum_panel(figure.add_subplot(grid[2, :]), training)
-    alt = "Singular values grow along two flows, each on its own closed form, and become equal."
-    return Drawn(figure, alt=alt)
+    return Drawn(figure, alt="Singular values grow along two flows, each on its own closed form, and become equal.")
 
 
 def drawn_member(table: pd.DataFrame, size: int, member: int) -> pd.DataFrame:
     """Return the rows of one member of one size, numbered as in the settings."""
-    classes, examples, features = settings_of(table)["sizes"][size]
-    chosen = (table["classes"] == classes) & (table["examples"] == examples) & (table["features"] == features)
-    return table[chosen & (table["seed"] == member)]
+    return select(table, **dict(zip(SIZE, settings_of(table)["sizes"][size], strict=True)), seed=member)
 
 
 def _spectrum(table: pd.DataFrame) -> list[pd.DataFrame]:
-    rows = select(table, "omega")
-    rows = rows[rows["time"] > 0]
-    return [rows[rows["index"] == index] for index in sorted(rows["index"].unique())]
+    return [rows for _, rows in _after_start(table, "omega").groupby("index")]
 
 
-def _dots(axis: Axes, time: np.ndarray, values: np.ndarray, **style: Any) -> None:
+def _after_start(table: pd.DataFrame, quantity: Quantity, **where: str) -> pd.DataFrame:
+    rows = select(table, quantity, **where)
+    return rows[rows["time"] > 0]
+
+
+def _dots(axis: Axes, time: np.ndarray, values: np.ndarray) -> None:
     """Draw a prediction as black dots, some along a line, so that the measured line stays visible below."""
-    axis.plot(time[::6], values[::6], ".", color=COLOURS["black"], ms=3.2, zorder=4, **style)
+    axis.plot(time[::6], values[::6], ".", color=COLOURS["black"], ms=3.2, zorder=4)
 
 
 def _omega_panel(axis: Axes, flow: pd.DataFrame, descent: pd.DataFrame | None) -> None:
@@ -92,13 +94,12 @@ def _omega_panel(axis: Axes, flow: pd.DataFrame, descent: pd.DataFrame | None) -
             axis.plot(times, paper, color=COLOURS["black"], ls=":", lw=0.9)
     time = lines[0]["time"].to_numpy()
     if descent is None:
-        asymptote, label = theory.snr_asymptote(time, examples), r"$(4t/N)^{1/4}$"
-        axis.set_title("orthogonal projection")
+        asymptote, label, title = theory.snr_asymptote(time, examples), r"$(4t/N)^{1/4}$", "orthogonal projection"
         sizes = f"$C = {classes}$, $N = {examples}$, $P = {flow['features'].iloc[0]}$"
         axis.text(0.97, 0.04, sizes, transform=axis.transAxes, ha="right", fontsize=8.5)
     else:
         asymptote, label = theory.algorithm_asymptote(time, classes, examples), r"$(2t/(CN))^{1/2}$"
-        axis.set_title("printed map, algorithm")
+        title = "printed map, algorithm"
         finest = descent[descent["step"] == descent["step"].min()]
         for line, colour in zip(_spectrum(finest), colours, strict=True):
             axis.plot(line["time"], line["value"], "o", ms=3.0, mfc="white", mec=colour, mew=0.8, markevery=3, zorder=5)
@@ -113,7 +114,7 @@ def _omega_panel(axis: Axes, flow: pd.DataFrame, descent: pd.DataFrame | None) -
         color=COLOURS["grey"],
         fontsize=8.5,
     )
-    axis.set(xscale="log", yscale="log", xlabel="flow time $t$", ylabel=r"SNR singular values $\omega_j$")
+    axis.set(**OVER_TIME, ylabel=r"SNR singular values $\omega_j$", title=title)
 
 
 def _speed_panel(axis: Axes, features: pd.DataFrame) -> None:
@@ -130,8 +131,8 @@ def _speed_panel(axis: Axes, features: pd.DataFrame) -> None:
         label = FLOWS[flow][1] if flow in FLOWS else "algorithm, one step"
         axis.plot(factor, ratio, mark, ms=width, color=COLOURS[colour], mfc="none", mew=0.6, label=label)
     ends = np.array([1.0, factor.max()])
-    axis.plot(ends, ends, **DASHED)
-    axis.plot(ends, np.ones(2), **DASHED)
+    for line in (ends, np.ones(2)):
+        axis.plot(ends, line, color=COLOURS["black"], ls=DASHED, lw=1.0, zorder=4)
     axis.set(xlabel=r"$1 + \omega^2/C$", ylabel=r"measured $\dot\omega$ / Lemma 5", ylim=(0, 1.7 * factor.max()))
     axis.set_title("speeds on fresh draws")
     axis.legend(loc="upper left", handletextpad=0.1, borderaxespad=0.1, labelspacing=0.25)
@@ -139,25 +140,23 @@ def _speed_panel(axis: Axes, features: pd.DataFrame) -> None:
 
 def _excess_panel(axis: Axes, flows: pd.DataFrame) -> None:
     for width, (flow, (colour, label)) in zip((3.4, 1.2), FLOWS.items(), strict=True):
-        rows = select(flows, "excess", flow=flow)
-        rows = rows[rows["time"] > 0]
+        rows = _after_start(flows, "excess", flow=flow)
         axis.plot(rows["time"], rows["value"], color=COLOURS[colour], lw=width, label=label)
     time, value = rows["time"].to_numpy(), rows["value"].to_numpy()
-    tail = time > 1e-5 * time[-1]
-    guide = 5 * value[-1] * time[-1] / time[tail]
-    axis.plot(time[tail], guide, color=COLOURS["grey"], lw=0.9)
+    tail = time[time > 1e-5 * time[-1]]
+    guide = 5 * value[-1] * time[-1] / tail
+    axis.plot(tail, guide, color=COLOURS["grey"], lw=0.9)
     axis.annotate(
         "$1/t$",
-        (time[tail][len(guide) // 2], guide[len(guide) // 2]),
+        (tail[len(tail) // 2], guide[len(tail) // 2]),
         xytext=(3, 1),
         textcoords="offset points",
         ha="left",
         va="bottom",
         color=COLOURS["grey"],
     )
-    axis.set(xscale="log", yscale="log", xlabel="flow time $t$", ylabel=r"$\omega_{\max}/\omega_{\min} - 1$")
+    axis.set(**OVER_TIME, ylabel=r"$\omega_{\max}/\omega_{\min} - 1$", title="approach to equality")
     axis.set_ylim(top=2e3 * select(flows, "excess")["value"].max())
-    axis.set_title("approach to equality")
     axis.legend(loc="upper right", borderaxespad=0.1, labelspacing=0.25, handlelength=1.2)
 
 
@@ -170,12 +169,11 @@ def _spectral_loss_panel(axis: Axes, flow: pd.DataFrame) -> None:
     spectrum = np.stack([line["value"].to_numpy() for line in _spectrum(flow)], axis=-1)
     classes = int(flow["classes"].iloc[0])
     for quantity, (colour, label, formula) in labels.items():
-        rows = flow[(flow["quantity"] == quantity) & (flow["time"] > 0)]
+        rows = _after_start(flow, quantity)
         width = 4.0 if quantity == "loss" else 2.0
         axis.plot(rows["time"], rows["value"], color=COLOURS[colour], label=label, lw=width)
         _dots(axis, rows["time"].to_numpy(), formula(spectrum, classes))
-    axis.set(xscale="log", yscale="log", xlabel="flow time $t$", ylabel="loss")
-    axis.set_title("loss and Lemma 1")
+    axis.set(**OVER_TIME, ylabel="loss", title="loss and Lemma 1")
     axis.legend(loc="lower left", borderaxespad=0.1)
 
 
@@ -183,20 +181,17 @@ def _limit_panel(axis: Axes, flows: pd.DataFrame) -> None:
     distances = {"snr_limit": ("-", "eq. 10"), "features_limit": ((0, (1, 1)), "eq. 11")}
     for width, (flow, (colour, _)) in zip((3.0, 1.2), FLOWS.items(), strict=True):
         for quantity, (dashes, _) in distances.items():
-            rows = flows[(flows["quantity"] == quantity) & (flows["flow"] == flow) & (flows["time"] > 0)]
+            rows = _after_start(flows, quantity, flow=flow)
             axis.plot(rows["time"], rows["value"], color=COLOURS[colour], ls=dashes, lw=width if dashes == "-" else 1.6)
-    axis.set(xscale="log", yscale="log", xlabel="flow time $t$", ylabel="distance from the limit")
-    axis.set_title("limit of the features")
+    axis.set(**OVER_TIME, ylabel="distance from the limit", title="limit of the features")
     handles = [Line2D([], [], color=COLOURS["black"], ls=dashes, label=label) for dashes, label in distances.values()]
     axis.legend(handles=handles, loc="lower left", borderaxespad=0.1)
 
 
 def _training_spectrum_panel(axis: Axes, training: pd.DataFrame) -> None:
     """Draw the SNR singular values of a network's features over epochs, for the first seed."""
-    rows = select(training, "snr", seed=training["seed"].min())
-    indices = sorted(rows["index"].unique())
-    for index, colour in zip(indices, sequence(len(indices)), strict=True):
-        line = rows[rows["index"] == index].sort_values("epoch")
+    lines = select(training, "snr", seed=training["seed"].min()).sort_values("epoch").groupby("index")
+    for (_, line), colour in zip(lines, sequence(lines.ngroups), strict=True):
         axis.plot(line["epoch"], line["value"], "o-", color=colour, ms=2.5, lw=1.1)
     axis.set(xscale="log", yscale="log", xlabel="epoch", ylabel=r"SNR singular values $\omega_j$")
     axis.xaxis.set_major_formatter(PLAIN)

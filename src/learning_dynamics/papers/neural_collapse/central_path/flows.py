@@ -5,7 +5,7 @@ paper prints, which moves back along X -> A X, and the orthogonal projection. Ea
 algorithm of appendix D.1 takes a plain gradient step and renormalises; as its step goes to zero it follows the first.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -15,10 +15,13 @@ from learning_dynamics.papers.neural_collapse.central_path import models as cent
 TangentMap = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 
 
-def constraint(X: np.ndarray, Z: np.ndarray, classes: int) -> np.ndarray:
-    """Return X C Z^T + Z C X^T, zero for Z tangent to the manifold at X (Proposition 3), (..., features, features)."""
-    product = central_path.deviations(X, classes) @ np.swapaxes(Z, -1, -2) / X.shape[-1]
-    return product + np.swapaxes(product, -1, -2)
+def constraint(X: np.ndarray, Z: np.ndarray, classes: int, *, sign: int = 1) -> np.ndarray:
+    """Return X C Z^T + Z C X^T, zero for Z tangent to the manifold at X (Proposition 3), (..., features, features).
+
+    `sign` is that of the first product.
+    """
+    product = central_path.deviations(X, classes) @ Z.mT / X.shape[-1]
+    return sign * product + product.mT
 
 
 def printed_map(X: np.ndarray, Z: np.ndarray, classes: int) -> np.ndarray:
@@ -41,9 +44,8 @@ def orthogonal_projection(X: np.ndarray, Z: np.ndarray, classes: int) -> np.ndar
 
 def printed_adjoint(X: np.ndarray, Z: np.ndarray, classes: int) -> np.ndarray:
     """Return the adjoint of `printed_map` in the Frobenius inner product: Z - (Z X^T + X Z^T) X C / 2."""
-    product = Z @ np.swapaxes(X, -1, -2) / X.shape[-1]
-    symmetric = product + np.swapaxes(product, -1, -2)
-    return Z - 0.5 * symmetric @ central_path.deviations(X, classes)
+    product = Z @ X.mT / X.shape[-1]
+    return Z - 0.5 * (product + product.mT) @ central_path.deviations(X, classes)
 
 
 TANGENT_MAPS: dict[str, TangentMap] = {"orthogonal": orthogonal_projection, "printed": printed_map}
@@ -96,11 +98,18 @@ def renormalised_descent(initial: np.ndarray, classes: int, step: float, recorde
     -------
     ndarray, shape (..., times, features, samples)
     """
-    states = np.empty((*initial.shape[:-2], len(recorded), *initial.shape[-2:]))
-    X, n_steps = initial, 0
-    for index, count in enumerate(recorded):
-        while n_steps < count:
-            X = central_path.renormalised(X - step * central_path.gradient(X, classes), classes)
-            n_steps += 1
-        states[..., index, :, :] = X
-    return states
+
+    def descend(X: np.ndarray) -> np.ndarray:
+        return central_path.renormalised(X - step * central_path.gradient(X, classes), classes)
+
+    return np.stack(list(iterates(descend, initial, recorded)), axis=-3)
+
+
+def iterates(
+    move: Callable[[np.ndarray], np.ndarray], state: np.ndarray, recorded: Sequence[int] | np.ndarray
+) -> Iterator[np.ndarray]:
+    """Yield what a map makes of a state in so many steps, for each number of steps recorded, ascending from 0."""
+    for n_steps in np.diff(recorded, prepend=0):
+        for _ in range(n_steps):
+            state = move(state)
+        yield state

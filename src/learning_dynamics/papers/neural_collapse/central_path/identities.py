@@ -10,8 +10,6 @@ from learning_dynamics.measures import collapse
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
 from learning_dynamics.papers.neural_collapse.central_path import theory
 
-Numbers = dict[str, np.ndarray | np.floating | float]
-
 
 def moments(H: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
     """Return Sigma_W, (features, features), and class means as rows, (classes, features)."""
@@ -26,7 +24,7 @@ def least_squares(H: np.ndarray, classes: int, decay: float) -> np.ndarray:
     return np.linalg.lstsq(rows, labels, rcond=None)[0].T
 
 
-def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> Numbers:
+def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> central_path.Numbers:
     """Gaps of Proposition 1, Theorems 1 and 2, for any extended classifier W, against a least-squares solver.
 
     Quantities
@@ -47,7 +45,6 @@ def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> Numbers
     classes = len(W)
     within, means = moments(H, classes)
     solution = least_squares(H, classes, decay)
-    half_decay = collapse.least_squares_classifier(within, means, decay / 2)
     mean = np.append(means.mean(axis=0), 1.0)
     second_moment = central_path.extended(H) @ central_path.extended(H).T / H.shape[1] + decay * np.eye(len(H) + 1)
     without_mean = (
@@ -58,9 +55,11 @@ def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> Numbers
     excess = W - solution
     deviation_without_mean = parts["loss_ls_perp"] - 0.5 * np.sum((excess @ mean) ** 2)
     gaps = {
-        "classifier": _relative(collapse.least_squares_classifier(within, means, decay), solution),
-        "classifier--half_decay": _relative(half_decay, solution),
-        "classifier--without_mean": _relative(without_mean.T, solution),
+        "classifier": central_path.relative_gap(collapse.least_squares_classifier(within, means, decay), solution),
+        "classifier--half_decay": central_path.relative_gap(
+            collapse.least_squares_classifier(within, means, decay / 2), solution
+        ),
+        "classifier--without_mean": central_path.relative_gap(without_mean.T, solution),
         "theorem_1": abs(total - optimal_loss - parts["loss_ls_perp"]) / total,
         "theorem_1--without_mean": abs(total - optimal_loss - deviation_without_mean) / total,
         "theorem_2": abs(optimal_loss - parts["loss_nc1"] - parts["loss_nc23"]) / optimal_loss,
@@ -72,7 +71,7 @@ def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> Numbers
     return {name: float(gap) for name, gap in gaps.items()}
 
 
-def equation_6(H: np.ndarray, classes: int) -> Numbers:
+def equation_6(H: np.ndarray, classes: int) -> central_path.Numbers:
     """Gaps of equation 6: W = M^T Sigma_T^{-1} / C and b = 1/C - W mu_G without weight decay, M centred.
 
     Quantities
@@ -87,17 +86,18 @@ def equation_6(H: np.ndarray, classes: int) -> Numbers:
     centre = means.mean(axis=0)
     centred = collapse.centred_means(means)
     total = within + centred.T @ centred / classes
-    weights = np.linalg.solve(total, centred.T).T / classes
-    discriminant = np.linalg.solve(within, centred.T).T / classes
+    weights, discriminant = (np.linalg.solve(matrix, centred.T).T / classes for matrix in (total, within))
     biases = np.full(classes, 1 / classes)
     return {
-        "equation_6": _relative(np.column_stack([weights, biases - weights @ centre]), solution),
-        "equation_6--within": _relative(np.column_stack([discriminant, biases - discriminant @ centre]), solution),
-        "equation_6--bias": _relative(np.column_stack([weights, biases]), solution),
+        "equation_6": central_path.relative_gap(np.column_stack([weights, biases - weights @ centre]), solution),
+        "equation_6--within": central_path.relative_gap(
+            np.column_stack([discriminant, biases - discriminant @ centre]), solution
+        ),
+        "equation_6--bias": central_path.relative_gap(np.column_stack([weights, biases]), solution),
     }
 
 
-def invariance(H: np.ndarray, A: np.ndarray, classes: int) -> Numbers:
+def invariance(H: np.ndarray, A: np.ndarray, classes: int) -> central_path.Numbers:
     """Relative change of predictions and of loss under H -> A H, without weight decay (section 3.1).
 
     Quantities
@@ -108,20 +108,21 @@ def invariance(H: np.ndarray, A: np.ndarray, classes: int) -> Numbers:
     predictions--classifier_kept, losses--classifier_kept
         ``predictions`` and ``losses`` where the classifier of H is kept for A H.
     """
+    mapped = A @ H
     classifier, mapped_classifier = (
-        collapse.least_squares_classifier(*moments(features, classes), decay=0.0) for features in (H, A @ H)
+        collapse.least_squares_classifier(*moments(features, classes), decay=0.0) for features in (H, mapped)
     )
-    scores, mapped_scores = classifier @ central_path.extended(H), mapped_classifier @ central_path.extended(A @ H)
+    scores = classifier @ central_path.extended(H)
     loss = central_path.extended_loss(classifier, H, 0.0)
     return {
-        "predictions": _relative(mapped_scores, scores),
-        "predictions--classifier_kept": _relative(classifier @ central_path.extended(A @ H), scores),
-        "losses": abs(central_path.extended_loss(mapped_classifier, A @ H, 0.0) - loss) / loss,
-        "losses--classifier_kept": abs(central_path.extended_loss(classifier, A @ H, 0.0) - loss) / loss,
+        "predictions": central_path.relative_gap(mapped_classifier @ central_path.extended(mapped), scores),
+        "predictions--classifier_kept": central_path.relative_gap(classifier @ central_path.extended(mapped), scores),
+        "losses": abs(central_path.extended_loss(mapped_classifier, mapped, 0.0) - loss) / loss,
+        "losses--classifier_kept": abs(central_path.extended_loss(classifier, mapped, 0.0) - loss) / loss,
     }
 
 
-def simplex_frames(H: np.ndarray, Z: np.ndarray, classes: int) -> Numbers:
+def simplex_frames(H: np.ndarray, Z: np.ndarray, classes: int) -> central_path.Numbers:
     """Gaps of Lemma 7, both ways: equal singular values and a null space of ones, against a simplex frame.
 
     Quantities
@@ -134,23 +135,15 @@ def simplex_frames(H: np.ndarray, Z: np.ndarray, classes: int) -> Numbers:
         Gap of the Gram matrix, as in ``lemma_7``, of a matrix with equal singular values whose null space is another
         line, and of one whose columns sum to zero but whose singular values differ.
     """
-    U, omega, Vt = np.linalg.svd(central_path.signal_to_noise(H, classes), full_matrices=False)
-    U, Vt = U[:, : classes - 1], Vt[: classes - 1]
+    U, omega, V = central_path.snr_vectors(H, classes)
     # C - 1 features are enough for a frame of C classes
     centred = np.linalg.svd(np.eye(classes) - 1 / classes)[2][: classes - 1]
     frame = 3.0 * np.linalg.qr(Z[:, : classes - 1])[0] @ centred
     frame_values = np.linalg.svd(np.vstack([frame, np.zeros(classes)]), compute_uv=False)
-    gram_gap = theory.simplex_gram(3.0 * U @ Vt)
-    frame_gap = (
-        max(np.ptp(frame_values[: classes - 1]), frame_values[-1], np.abs(frame.sum(axis=1)).max()) / frame_values[0]
-    )
+    frame_gap = max(np.ptp(frame_values[:-1]), frame_values[-1], np.abs(frame.sum(axis=1)).max()) / frame_values[0]
     orthogonal = np.linalg.qr(Z.ravel()[: classes**2].reshape(classes, classes))[0]
     return {
-        "lemma_7": float(max(gram_gap, frame_gap)),
-        "lemma_7--other_null_space": float(theory.simplex_gram(3.0 * U @ orthogonal[: classes - 1])),
-        "lemma_7--unequal_values": float(theory.simplex_gram((U * omega[: classes - 1]) @ Vt)),
+        "lemma_7": float(max(theory.simplex_gram(3.0 * U @ V.T), frame_gap)),
+        "lemma_7--other_null_space": theory.simplex_gram(3.0 * U @ orthogonal[: classes - 1]),
+        "lemma_7--unequal_values": theory.simplex_gram((U * omega) @ V.T),
     }
-
-
-def _relative(changed: np.ndarray, matrix: np.ndarray) -> float:
-    return float(np.linalg.norm(changed - matrix) / np.linalg.norm(matrix))

@@ -7,7 +7,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.neural_collapse.panels import NETWORKS, place_of
+from learning_dynamics.papers.neural_collapse.panels import NETWORKS
+from learning_dynamics.papers.neural_collapse.trainings import place_of
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.interactive import DASHES, INK, Interactive, choice, italic, power, powers, slider
 from learning_dynamics.tidy import Table, select
@@ -29,12 +30,11 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
     courses = {PATH: path.rename(columns={"time": "moment"})}
     for training in trainings:
         courses[NETWORKS[place_of(training)[1]]] = select(training, "snr").rename(columns={"epoch": "moment"})
-    count = min(int(rows["moment"].nunique()) for rows in courses.values())
+    count = min(rows["moment"].nunique() for rows in courses.values())
     moments = {name: _spaced_moments(rows, count) for name, rows in courses.items()}
     table = _spectra(courses, moments)
-    keys = ["course", "place", "index"]
-    middle = table.assign(value=np.log(table["value"])).groupby(keys)["value"].mean().reset_index()
-    middle["value"] = np.exp(middle["value"]).round(4)
+    logarithms = table.assign(value=np.log(table["value"])).groupby(["course", "place", "index"])["value"]
+    middle = np.exp(logarithms.mean()).round(4).reset_index()
     directions = int(table["index"].max())
     low, high = (float(np.log10(value)) for value in (table["value"].min(), table["value"].max()))
     x = alt.X(

@@ -5,10 +5,8 @@ import numpy as np
 from learning_dynamics.measures import collapse
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
 
-Numbers = dict[str, np.ndarray | np.floating | float]
 
-
-def limit_gaps(X: np.ndarray, start: np.ndarray, classes: int) -> Numbers:
+def limit_gaps(X: np.ndarray, start: np.ndarray, classes: int) -> central_path.Numbers:
     """Distances of features from what the singular vectors at the start say, over leading axes of X.
 
     Quantities
@@ -21,20 +19,19 @@ def limit_gaps(X: np.ndarray, start: np.ndarray, classes: int) -> Numbers:
     features_limit
         ||X / omega_max - (U V^T) kron 1^T||_F / sqrt(N), for N examples of each class (eq. 11).
     """
-    U, _, Vt = np.linalg.svd(central_path.signal_to_noise(start, classes), full_matrices=False)
-    U, V = U[:, : classes - 1], Vt[: classes - 1].T
+    U, _, V = central_path.snr_vectors(start, classes)
     snr = central_path.signal_to_noise(X, classes)
     omega_max = np.linalg.svd(snr, compute_uv=False)[..., :1, None]
     aligned = np.einsum("pj,...pc,cj->...j", U, snr, V)
     examples = X.shape[-1] // classes
     return {
-        "vectors": (_norm(snr - (U * aligned[..., None, :]) @ V.T) / _norm(snr))[..., 0, 0],
-        "snr_limit": _norm(snr / omega_max - U @ V.T)[..., 0, 0],
-        "features_limit": _norm(X / omega_max - np.repeat(U @ V.T, examples, axis=-1))[..., 0, 0] / np.sqrt(examples),
+        "vectors": _norm(snr - (U * aligned[..., None, :]) @ V.T) / _norm(snr),
+        "snr_limit": _norm(snr / omega_max - U @ V.T),
+        "features_limit": _norm(X / omega_max - np.repeat(U @ V.T, examples, axis=-1)) / np.sqrt(examples),
     }
 
 
-def collapse_along(X: np.ndarray, classes: int) -> Numbers:
+def collapse_along(X: np.ndarray, classes: int) -> central_path.Numbers:
     """Neural collapse of renormalised features and their least-squares classifier, over leading axes.
 
     Quantities
@@ -50,7 +47,7 @@ def collapse_along(X: np.ndarray, classes: int) -> Numbers:
     nc4
         Share of examples that the classifier and the nearest class mean label differently.
     """
-    means = np.swapaxes(central_path.class_means(X, classes), -1, -2)
+    means = central_path.class_means(X, classes).mT
     W = central_path.classifier(X, classes)
     nearest = means @ X - 0.5 * np.sum(means**2, axis=-1, keepdims=True)
     return {
@@ -63,4 +60,4 @@ def collapse_along(X: np.ndarray, classes: int) -> Numbers:
 
 
 def _norm(matrices: np.ndarray) -> np.ndarray:
-    return np.linalg.norm(matrices, axis=(-2, -1), keepdims=True)
+    return np.linalg.norm(matrices, axis=(-2, -1))

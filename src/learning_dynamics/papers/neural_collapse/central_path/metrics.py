@@ -1,5 +1,6 @@
 """The central path: identities of the loss, tangent maps, and spectra along flows and descent."""
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -26,7 +27,6 @@ CENTRAL_PATH = (
     Column("index", "int", "1, 2, ... along a spectrum, in descending order, or through variants; 0 for scalars"),
     Column("value", "float", "measured; empty where an integration could not be carried on", nullable=True),
 )
-Numbers = dict[str, Any]
 
 
 @columns(*CENTRAL_PATH)
@@ -66,12 +66,8 @@ def free_features(trajectory: Trajectory, *, decays: list[NonNegative]) -> pd.Da
         What a renormalised step leaves beyond its first order by a tangent map T, ||R(X + h Z) - X - h T(Z)|| /
         ||h Z||, for the printed map, the orthogonal projection and the printed map with a minus sign (Lemma 2). Index:
         h in units of the features' size, 0.004, 0.002, 0.001.
-    slope
-        d omega_j along the printed map's image of Z, by central differences at two steps, extrapolated.
-    slope--lemma_3
-        What Lemma 3 says of ``slope``: (y_j / N - omega_j C x_j) . dx_j in aligned coordinates.
-    slope--without_shrinking
-        The first product of ``slope--lemma_3`` alone, which is the slope along the orthogonal projection.
+    `tangents.singular_value_slopes`
+        Lemma 3.
     `tangents.adjoint_gaps`
         Lemma 4.
     speed
@@ -143,7 +139,8 @@ def renormalised_descent(trajectory: Trajectory) -> pd.DataFrame:
             members = []
             for X in trajectory.series[f"descent{number}_{central_path.size_label(*size)}"]:
                 omega = central_path.snr_singular_values(X, classes)
-                iterated = _iterate_one_step(omega[0], step, counts, classes, examples)
+                one_step = functools.partial(theory.algorithm_step, step=step, classes=classes, examples=examples)
+                iterated = np.stack(list(renormalised.iterates(one_step, omega[0], counts)))
                 vectors = limits.limit_gaps(X, X[0], classes)["vectors"]
                 members.append({"omega": omega, "omega--one_step": iterated, "vectors": vectors})
             tables.append(_table(size, members, time=trajectory.time, flow="descent", step=float(step)))
@@ -151,7 +148,12 @@ def renormalised_descent(trajectory: Trajectory) -> pd.DataFrame:
 
 
 def _table(
-    size: Sequence[int], members: list[Numbers], *, flow: str, time: np.ndarray | None = None, step: float = 0.0
+    size: Sequence[int],
+    members: list[central_path.Numbers],
+    *,
+    flow: str,
+    time: np.ndarray | None = None,
+    step: float = 0.0,
 ) -> pd.DataFrame:
     """Return the rows of one size and flow: quantities of all members, over time where it is given."""
     axes: dict[str, Any] = {"seed": np.arange(len(members))}
@@ -164,52 +166,46 @@ def _table(
     return rows({name: np.stack([member[name] for member in members]) for name in members[0]}, axes, **labels)
 
 
-def _measure_draw(arrays: dict[str, np.ndarray], classes: int, decays: Sequence[float]) -> dict[str, Numbers]:
+def _measure_draw(
+    arrays: dict[str, np.ndarray], classes: int, decays: Sequence[float]
+) -> dict[str, central_path.Numbers]:
     """Return the quantities of one draw by flow, those that belong to none under an empty name."""
     H, W, Z = arrays["H"], arrays["W"], arrays["Z"]
     X = central_path.renormalised(H, classes)
-    omega = central_path.snr_singular_values(X, classes)
     within, means = identities.moments(H, classes)
-    optimum = collapse.least_squares_classifier(within, means, 0.0)
     parts = collapse.decomposition(within, means, W, 0.0)
-    manifold = tangents.manifold_gaps(X, Z, classes)
-    slopes = tangents.singular_value_slopes(X, Z, classes)
-    general: Numbers = {
+    general: central_path.Numbers = {
         **_by_variant(identities.classifier_identities(H, W, decay) for decay in decays),
         **_by_variant(identities.invariance(H, change, classes) for change in arrays["A"]),
         **identities.equation_6(H, classes),
         **identities.simplex_frames(H, Z, classes),
-        "loss": central_path.extended_loss(optimum, H, 0.0),
+        "loss": central_path.extended_loss(collapse.least_squares_classifier(within, means, 0.0), H, 0.0),
         "loss_nc1": parts["loss_nc1"],
         "loss_nc23": parts["loss_nc23"],
         "trace": classes * collapse.variability(within, means),
         "trace_renormalised": limits.collapse_along(X, classes)["trace"],
-        "omega": omega,
-        **manifold,
+        "omega": central_path.snr_singular_values(X, classes),
+        **tangents.manifold_gaps(X, Z, classes),
         **tangents.adjoint_gaps(X, classes),
         **converses.small_terms(X, classes),
         **converses.leaning_noise(X, classes),
-        "slope": slopes["measured"],
-        "slope--lemma_3": slopes["lemma_3"],
-        "slope--without_shrinking": slopes["without_shrinking"],
+        **tangents.singular_value_slopes(X, Z, classes),
     }
-    by_flow: dict[str, Numbers] = {"": general}
-    for flow, tangent_map in {**renormalised.TANGENT_MAPS, **tangents.ALTERED_MAPS}.items():
-        by_flow[flow] = dict(tangents.map_gaps(X, Z, classes, tangent_map))
+    by_flow = {flow: tangents.map_gaps(X, Z, classes, tangent_map) for flow, tangent_map in tangents.ALL_MAPS.items()}
     for flow, remainder in tangents.step_remainders(X, Z, classes).items():
-        by_flow.setdefault(flow, {})["remainder"] = remainder
+        by_flow[flow]["remainder"] = remainder
     for flow, speed in tangents.speeds(X, classes).items():
         by_flow.setdefault(flow, {})["speed"] = speed
-    return by_flow
+    return {"": general} | by_flow
 
 
-def _by_variant(measurements: Iterator[Numbers]) -> Numbers:
+def _by_variant(measurements: Iterator[central_path.Numbers]) -> central_path.Numbers:
     """Return quantities of several variants as one, with an axis of variants."""
     variants = list(measurements)
     return {name: np.array([variant[name] for variant in variants]) for name in variants[0]}
 
 
-def _measure_flow(X: np.ndarray, size: Sequence[int]) -> Numbers:
+def _measure_flow(X: np.ndarray, size: Sequence[int]) -> central_path.Numbers:
     """Measure one member's flow, X of shape (times, features, samples); nan where it was not carried on."""
     classes, examples, features = size
     if not np.isfinite(X).all():
@@ -230,14 +226,3 @@ def _measure_flow(X: np.ndarray, size: Sequence[int]) -> Numbers:
         **limits.limit_gaps(X, X[0], classes),
         **limits.collapse_along(X, classes),
     }
-
-
-def _iterate_one_step(start: np.ndarray, step: float, counts: np.ndarray, classes: int, examples: int) -> np.ndarray:
-    """Return the exact one-step map iterated, shape (times, classes - 1)."""
-    omega, n_steps, spectra = start, 0, []
-    for count in counts:
-        while n_steps < count:
-            omega = theory.algorithm_step(omega, step, classes, examples)
-            n_steps += 1
-        spectra.append(omega)
-    return np.stack(spectra)

@@ -7,6 +7,8 @@ with all examples of the first class first; without weight decay.
 
 import numpy as np
 
+Numbers = dict[str, np.ndarray | np.floating | float]  # measured, by quantity
+
 
 def one_hot(classes: int, examples: int) -> np.ndarray:
     """Return the labels Y, shape (classes, classes * examples)."""
@@ -34,7 +36,7 @@ def deviations(H: np.ndarray, classes: int) -> np.ndarray:
 def within_covariance(H: np.ndarray, classes: int) -> np.ndarray:
     """Return the within-class covariance, shape (..., features, features) (eq. 1)."""
     inner = deviations(H, classes)
-    return inner @ _transposed(inner) / H.shape[-1]
+    return inner @ inner.mT / H.shape[-1]
 
 
 def centred(H: np.ndarray) -> np.ndarray:
@@ -60,15 +62,24 @@ def snr_singular_values(H: np.ndarray, classes: int) -> np.ndarray:
     return np.linalg.svd(signal_to_noise(H, classes), compute_uv=False)[..., : classes - 1]
 
 
+def snr_vectors(H: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return U, omega, V of one signal-to-noise matrix but its zero: classes - 1 columns, entries and columns."""
+    U, omega, Vt = np.linalg.svd(signal_to_noise(H, classes), full_matrices=False)
+    return U[:, : classes - 1], omega[: classes - 1], Vt[: classes - 1].T
+
+
+def relative_gap(changed: np.ndarray, matrix: np.ndarray) -> float:
+    """Return ||changed - matrix|| / ||matrix||."""
+    return float(np.linalg.norm(changed - matrix) / np.linalg.norm(matrix))
+
+
 def classifier(H: np.ndarray, classes: int) -> np.ndarray:
     """Return the least-squares classifier of centred features, (..., classes, features) (eq. 6).
 
     It is M^T Sigma_T^{-1} / classes, written with Sigma_W^{-1} and a classes-by-classes inverse: that form has no
     cancellation where the signal is a million times the noise.
     """
-    means = class_means(centred(H), classes)
-    whitened = np.linalg.solve(within_covariance(H, classes), means)
-    return _residual(means, whitened) @ _transposed(whitened) / classes
+    return _optimum(H, classes)[0]
 
 
 def loss(H: np.ndarray, classes: int) -> np.ndarray:
@@ -99,13 +110,9 @@ def gradient(H: np.ndarray, classes: int) -> np.ndarray:
     number of examples, with H and Y centred. The error of the class means and that of the deviations are computed
     apart, each without cancellation.
     """
-    examples = H.shape[-1] // classes
-    means = class_means(centred(H), classes)
-    whitened = np.linalg.solve(within_covariance(H, classes), means)
-    residual = _residual(means, whitened)
-    weights = residual @ _transposed(whitened) / classes
-    errors = weights @ deviations(H, classes) - np.repeat(residual, examples, axis=-1)
-    return _transposed(weights) @ errors / H.shape[-1]
+    weights, residual = _optimum(H, classes)
+    errors = weights @ deviations(H, classes) - np.repeat(residual, H.shape[-1] // classes, axis=-1)
+    return weights.mT @ errors / H.shape[-1]
 
 
 def gaussian_features(
@@ -131,20 +138,19 @@ def gaussian_features(
     return np.repeat(means, examples, axis=1) + rng.standard_normal((features, classes * examples))
 
 
-def _residual(means: np.ndarray, whitened: np.ndarray) -> np.ndarray:
-    """Return I - 1 1^T / classes - W M, what the class means' scores lack, as (I + M^T Sigma_W^{-1} M / classes)^{-1}.
+def _optimum(H: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return `classifier` and I - 1 1^T / classes - W M, what the class means' scores lack.
 
-    Centring both sides keeps the rounding errors of the inverse out of the direction of ones.
+    The latter is (I + M^T Sigma_W^{-1} M / classes)^{-1}. Centring both sides keeps the rounding errors of the inverse
+    out of the direction of ones.
     """
-    classes = means.shape[-1]
+    means = class_means(centred(H), classes)
+    whitened = np.linalg.solve(within_covariance(H, classes), means)
     centring = np.eye(classes) - 1 / classes
-    return centring @ np.linalg.solve(np.eye(classes) + _transposed(means) @ whitened / classes, centring)
+    residual = centring @ np.linalg.solve(np.eye(classes) + means.mT @ whitened / classes, centring)
+    return residual @ whitened.mT / classes, residual
 
 
 def _inverse_root(matrices: np.ndarray) -> np.ndarray:
     values, vectors = np.linalg.eigh(matrices)
-    return (vectors / np.sqrt(values)[..., None, :]) @ _transposed(vectors)
-
-
-def _transposed(matrices: np.ndarray) -> np.ndarray:
-    return np.swapaxes(matrices, -1, -2)
+    return (vectors / np.sqrt(values)[..., None, :]) @ vectors.mT

@@ -8,7 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from learning_dynamics.papers.neural_collapse.central_path.figures import drawn_member
-from learning_dynamics.papers.neural_collapse.panels import place_of, title_of
+from learning_dynamics.papers.neural_collapse.panels import DASHED, title_of
+from learning_dynamics.papers.neural_collapse.trainings import place_of
 from learning_dynamics.plotting import COLOURS, sequence
 from learning_dynamics.plotting.motion import FRAMES, MOVING, Motion
 from learning_dynamics.settings import Natural
@@ -28,15 +29,13 @@ def central_path(flows: Table, training: Table, *, size: Natural, member: Natura
     classes = int(rows["classes"].iloc[0])
     path = _course(select(rows, "omega", flow="orthogonal"), "time")
     seed = int(training["seed"].min())
-    snr = select(training, "snr", seed=seed)
-    network = _course(snr, "epoch")
+    network = _course(select(training, "snr", seed=seed), "epoch")
     figure, (left, right) = plt.subplots(1, 2, figsize=(MOVING, 2.4), sharey=True, width_ratios=[1, 2])
     movers = [
         _panel(left, path, classes, lambda time: f"$t = {_power(time)}$"),
         _panel(right, network, network.shape[1] + 1, lambda epoch: f"epoch {epoch:g}"),
     ]
-    left.set(ylabel=r"in units of $\omega_{\max}$", ylim=(0, 1.12))
-    left.set_xlabel("central path")
+    left.set(xlabel="central path", ylabel=r"in units of $\omega_{\max}$", ylim=(0, 1.12))
     right.set_xlabel(f"network ({title_of(place_of(training))})")
 
     def draw(number: int) -> None:
@@ -47,7 +46,7 @@ def central_path(flows: Table, training: Table, *, size: Natural, member: Natura
         figure,
         draw,
         seconds=4.5,
-        facts={"seed": seed, "epochs": len(network), "least": float(network.iloc[-1].min() / network.iloc[-1].max())},
+        facts={"seed": seed, "epochs": len(network), "least": network.iloc[-1].min() / network.iloc[-1].max()},
         alt="Bars of different height become equal on the central path; of a network the smallest ends at "
         "{least:.2g} of the largest. A grey band across them, the width of the classes, shrinks to almost nothing.",
     )
@@ -63,13 +62,12 @@ def _panel(axis: Axes, course: pd.DataFrame, classes: int, clock: Callable[[floa
     values = course.to_numpy()
     largest = values.max(axis=1)
     moments = np.round(np.linspace(0, len(values) - 1, FRAMES)).astype(int)
-    positions = np.arange(1, values.shape[1] + 1)
-    bars = axis.bar(positions, np.zeros(len(positions)), color=sequence(len(positions)), width=0.75)
-    (noise,) = axis.bar(
-        [(1 + len(positions)) / 2], [0], width=len(positions), color=COLOURS["grey"], alpha=0.65, linewidth=0
-    )
-    axis.axhline(1, color=COLOURS["black"], ls=(0, (4, 2)), lw=0.9)
-    axis.set(xticks=positions, xlim=(0.4, len(positions) + 0.6))
+    count = values.shape[1]
+    positions = np.arange(1, count + 1)
+    bars = axis.bar(positions, np.zeros(count), color=sequence(count), width=0.75)
+    (noise,) = axis.bar([(1 + count) / 2], [0], width=count, color=COLOURS["grey"], alpha=0.65, linewidth=0)
+    axis.axhline(1, color=COLOURS["black"], ls=DASHED, lw=0.9)
+    axis.set(xticks=positions, xlim=(0.4, count + 0.6))
     title = axis.set_title(clock(float(course.index[0])))
 
     def move(number: int) -> None:

@@ -127,4 +127,5 @@ def _changes_of_basis(rng: np.random.Generator, features: int, condition: float)
     spectrum = np.geomspace(1.0, condition, features)
     Q, R = (np.linalg.qr(rng.standard_normal((features, features)))[0] for _ in range(2))
     signs = np.where(np.arange(features) % 2, -1.0, 1.0)
-    return np.stack([(Q * spectrum) @ Q.T, (Q * spectrum * signs) @ Q.T, (Q * spectrum) @ R.T])
+    stretched = Q * spectrum
+    return np.stack([stretched @ Q.T, (stretched * signs) @ Q.T, stretched @ R.T])

@@ -1,11 +1,11 @@
 """The tangent space of the renormalised features: what moves along it, how fast, and what maps onto it (appendix D)."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from learning_dynamics.papers.neural_collapse.central_path import flows as renormalised
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
-
-Numbers = dict[str, np.ndarray | np.floating | float]
 
 # step of the central differences below, relative to the fastest relative change: its square is their error
 DIFFERENCE = 1e-4
@@ -16,22 +16,23 @@ STEPS = (4e-3, 2e-3, 1e-3)
 # What the tangent maps are not, each wrong by a slip: the printed map with a minus between its two products, as the
 # proof of Lemma 2 prints it, and both maps without their factor 1/2
 ALTERED_MAPS: dict[str, renormalised.TangentMap] = {
-    "minus_sign": lambda X, Z, classes: Z - 0.5 * _difference(X, Z, classes) @ X,
+    "minus_sign": lambda X, Z, classes: Z - 0.5 * renormalised.constraint(X, Z, classes, sign=-1) @ X,
     "whole": lambda X, Z, classes: Z - renormalised.constraint(X, Z, classes) @ X,
     "whole_orthogonal": lambda X, Z, classes: (
         Z - renormalised.constraint(X, Z, classes) @ central_path.deviations(X, classes)
     ),
 }
+ALL_MAPS = renormalised.TANGENT_MAPS | ALTERED_MAPS
 
 
 # What Proposition 3's equation is not: a minus between its products, and plain products without the class-centring C
 ALTERED_EQUATIONS: dict[str, renormalised.TangentMap] = {
-    "minus_sign": lambda X, Z, classes: _difference(X, Z, classes),
-    "uncentred": lambda X, Z, _classes: (X @ np.swapaxes(Z, -1, -2) + Z @ np.swapaxes(X, -1, -2)) / X.shape[-1],
+    "minus_sign": lambda X, Z, classes: renormalised.constraint(X, Z, classes, sign=-1),
+    "uncentred": lambda X, Z, _classes: (X @ Z.mT + Z @ X.mT) / X.shape[-1],
 }
 
 
-def manifold_gaps(X: np.ndarray, Z: np.ndarray, classes: int) -> Numbers:
+def manifold_gaps(X: np.ndarray, Z: np.ndarray, classes: int) -> central_path.Numbers:
     """What tells the solutions of Proposition 3's equation from the velocities of curves on the manifold.
 
     Quantities
@@ -51,23 +52,21 @@ def manifold_gaps(X: np.ndarray, Z: np.ndarray, classes: int) -> Numbers:
     """
 
     def slope(direction: np.ndarray) -> np.ndarray:
-        h = DIFFERENCE / np.linalg.norm(direction)
-        ahead, behind = (central_path.renormalised(X + sign * h * direction, classes) for sign in (1, -1))
-        return (ahead - behind) / (2 * h)
+        h = float(DIFFERENCE / np.linalg.norm(direction))
+        return _central_difference(central_path.renormalised, X, direction, h, classes)
 
-    solution = renormalised.orthogonal_projection(X, Z, classes)
+    solution = central_path.centred(renormalised.orthogonal_projection(X, Z, classes))
     velocity = slope(central_path.centred(Z))
-    gaps: Numbers = {"curve_velocity": _relative(slope(central_path.centred(solution)), central_path.centred(solution))}
+    gaps: central_path.Numbers = {"curve_velocity": central_path.relative_gap(slope(solution), solution)}
     for name, equation in {"": renormalised.constraint, **ALTERED_EQUATIONS}.items():
         suffix = f"--{name}" if name else ""
-        residual = np.linalg.norm(equation(X, velocity, classes)) / np.linalg.norm(equation(X, Z, classes))
-        gaps[f"curve_equation{suffix}"] = residual
-        rank = np.linalg.matrix_rank(equation(X, _basis(X), classes).reshape(X.size, -1))
-        gaps[f"codimension{suffix}"] = float(rank)
+        left, right = (np.linalg.norm(equation(X, direction, classes)) for direction in (velocity, Z))
+        gaps[f"curve_equation{suffix}"] = left / right
+        gaps[f"codimension{suffix}"] = float(np.linalg.matrix_rank(equation(X, _basis(X), classes).reshape(X.size, -1)))
     return gaps
 
 
-def map_gaps(X: np.ndarray, Z: np.ndarray, classes: int, tangent_map: renormalised.TangentMap) -> Numbers:
+def map_gaps(X: np.ndarray, Z: np.ndarray, classes: int, tangent_map: renormalised.TangentMap) -> central_path.Numbers:
     """How far a tangent map is from a projection onto the tangent space, and from an orthogonal one.
 
     Quantities
@@ -88,13 +87,13 @@ def map_gaps(X: np.ndarray, Z: np.ndarray, classes: int, tangent_map: renormalis
     residual = np.linalg.norm(renormalised.constraint(X, image, classes))
     return {
         "image": residual / np.linalg.norm(renormalised.constraint(X, Z, classes)),
-        "idempotence": _relative(tangent_map(X, image, classes), image),
-        "tangent_moved": _relative(tangent_map(X, tangent, classes), tangent),
+        "idempotence": central_path.relative_gap(tangent_map(X, image, classes), image),
+        "tangent_moved": central_path.relative_gap(tangent_map(X, tangent, classes), tangent),
         "asymmetry": np.linalg.norm(matrix - matrix.T) / np.linalg.norm(matrix),
     }
 
 
-def adjoint_gaps(X: np.ndarray, classes: int) -> Numbers:
+def adjoint_gaps(X: np.ndarray, classes: int) -> central_path.Numbers:
     """What Lemma 4 does to the gradient when it moves the printed map across the inner product.
 
     Quantities
@@ -107,9 +106,11 @@ def adjoint_gaps(X: np.ndarray, classes: int) -> Numbers:
     """
     gradient = central_path.gradient(X, classes)
     return {
-        "adjoint_gradient": _relative(renormalised.printed_adjoint(X, gradient, classes), gradient),
-        "printed_gradient": _relative(renormalised.printed_map(X, gradient, classes), gradient),
-        "gradient_normal": _relative(renormalised.orthogonal_projection(X, gradient, classes), gradient),
+        "adjoint_gradient": central_path.relative_gap(renormalised.printed_adjoint(X, gradient, classes), gradient),
+        "printed_gradient": central_path.relative_gap(renormalised.printed_map(X, gradient, classes), gradient),
+        "gradient_normal": central_path.relative_gap(
+            renormalised.orthogonal_projection(X, gradient, classes), gradient
+        ),
     }
 
 
@@ -120,19 +121,14 @@ def speeds(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
     The flows move the features along their velocity; the descent takes a plain gradient step of size h forwards
     and backwards and renormalises.
     """
-    gradient = central_path.gradient(X, classes)
     moves = {
         name: renormalised.velocity(X, classes, tangent_map) for name, tangent_map in renormalised.TANGENT_MAPS.items()
     }
-    moves["descent"] = -gradient
+    moves["descent"] = -central_path.gradient(X, classes)
     derivatives = {}
     for name, move in moves.items():
-        h = DIFFERENCE / np.max(np.linalg.norm(move, axis=0) / np.linalg.norm(X, axis=0))
-        slopes = []
-        for step in (h, 2 * h):
-            ahead, behind = (central_path.snr_singular_values(X + sign * step * move, classes) for sign in (1, -1))
-            slopes.append((ahead - behind) / (2 * step))
-        derivatives[name] = (4 * slopes[0] - slopes[1]) / 3
+        fastest = np.max(np.linalg.norm(move, axis=0) / np.linalg.norm(X, axis=0))
+        derivatives[name] = _slope_of_singular_values(X, move, DIFFERENCE / fastest, classes)
     return derivatives
 
 
@@ -143,59 +139,57 @@ def step_remainders(X: np.ndarray, Z: np.ndarray, classes: int) -> dict[str, np.
     proof of Lemma 2 prints it, the printed map with a minus between its two products.
     """
     Z = central_path.centred(Z)
-    maps = {
-        "printed": renormalised.printed_map(X, Z, classes),
-        "orthogonal": renormalised.orthogonal_projection(X, Z, classes),
-        "minus_sign": ALTERED_MAPS["minus_sign"](X, Z, classes),
-    }
-    remainders = {}
-    for name, image in maps.items():
-        steps = [size * np.linalg.norm(X) / np.linalg.norm(Z) for size in STEPS]
-        changes = [central_path.renormalised(X + h * Z, classes) - X for h in steps]
-        ratios = [
-            np.linalg.norm(change - h * image) / np.linalg.norm(h * Z) for change, h in zip(changes, steps, strict=True)
-        ]
-        remainders[name] = np.array(ratios)
-    return remainders
+    remainders: dict[str, list] = {"printed": [], "orthogonal": [], "minus_sign": []}
+    for size in STEPS:
+        h = size * np.linalg.norm(X) / np.linalg.norm(Z)
+        change = central_path.renormalised(X + h * Z, classes) - X
+        for name, ratios in remainders.items():
+            image = ALL_MAPS[name](X, Z, classes)
+            ratios.append(np.linalg.norm(change - h * image) / np.linalg.norm(h * Z))
+    return {name: np.array(ratios) for name, ratios in remainders.items()}
 
 
-def singular_value_slopes(X: np.ndarray, Z: np.ndarray, classes: int) -> dict[str, np.ndarray]:
-    """Return d omega_j along the printed map's image of Z, and what Lemma 3 says of it, shape (classes - 1,).
+def singular_value_slopes(X: np.ndarray, Z: np.ndarray, classes: int) -> central_path.Numbers:
+    """What Lemma 3 says of the singular values along the printed map's image of Z, and what they do.
 
-    Keys: ``measured``, by central differences at two steps, extrapolated; ``lemma_3``, (y_j / N - omega_j C x_j) .
-    dx_j in aligned coordinates; ``without_shrinking``, its first product alone, which is the slope along the
-    orthogonal projection.
+    Quantities
+    ----------
+    slope
+        d omega_j along the printed map's image of Z, by central differences at two steps, extrapolated.
+    slope--lemma_3
+        What Lemma 3 says of ``slope``: (y_j / N - omega_j C x_j) . dx_j in aligned coordinates.
+    slope--without_shrinking
+        The first product of ``slope--lemma_3`` alone, which is the slope along the orthogonal projection.
     """
     Z = central_path.centred(Z)
-    U, omega, Vt = np.linalg.svd(central_path.signal_to_noise(X, classes), full_matrices=False)
-    examples = X.shape[-1] // classes
-    U, omega, V = U[:, : classes - 1], omega[: classes - 1], Vt[: classes - 1].T
+    U, omega, V = central_path.snr_vectors(X, classes)
     means = np.einsum("pj,pc,cj->j", U, central_path.class_means(Z, classes), V)
-    scatter = np.einsum("pj,ps,qs,qj->j", U, central_path.deviations(X, classes), Z, U) / (classes * examples)
+    scatter = np.einsum("pj,ps,qs,qj->j", U, central_path.deviations(X, classes), Z, U) / X.shape[-1]
     image = renormalised.printed_map(X, Z, classes)
     h = float(DIFFERENCE * np.linalg.norm(X) / np.linalg.norm(image))
-
-    def difference(step: float) -> np.ndarray:
-        ahead, behind = (central_path.snr_singular_values(X + sign * step * image, classes) for sign in (1, -1))
-        return (ahead - behind) / (2 * step)
-
     return {
-        "measured": (4 * difference(h) - difference(2 * h)) / 3,
-        "lemma_3": means - omega * scatter,
-        "without_shrinking": means,
+        "slope": _slope_of_singular_values(X, image, h, classes),
+        "slope--lemma_3": means - omega * scatter,
+        "slope--without_shrinking": means,
     }
 
 
-def _difference(X: np.ndarray, Z: np.ndarray, classes: int) -> np.ndarray:
-    """Return Z C X^T - X C Z^T, (..., features, features)."""
-    product = central_path.deviations(X, classes) @ np.swapaxes(Z, -1, -2) / X.shape[-1]
-    return np.swapaxes(product, -1, -2) - product
+def _central_difference(
+    function: Callable[[np.ndarray, int], np.ndarray], X: np.ndarray, direction: np.ndarray, step: float, classes: int
+) -> np.ndarray:
+    """Return the derivative of ``function(X, classes)`` along a direction."""
+    ahead, behind = (function(X + sign * step * direction, classes) for sign in (1, -1))
+    return (ahead - behind) / (2 * step)
+
+
+def _slope_of_singular_values(X: np.ndarray, direction: np.ndarray, h: float, classes: int) -> np.ndarray:
+    """Return d omega_j along a direction, by central differences at steps h and 2h, extrapolated."""
+    fine, coarse = (
+        _central_difference(central_path.snr_singular_values, X, direction, step, classes) for step in (h, 2 * h)
+    )
+    return (4 * fine - coarse) / 3
 
 
 def _basis(X: np.ndarray) -> np.ndarray:
     """Return all matrices with a single one, of the shape of X, along a new first axis."""
     return np.eye(X.size).reshape(X.size, *X.shape)
-
-
-def _relative(changed: np.ndarray, matrix: np.ndarray) -> float:
-    return float(np.linalg.norm(changed - matrix) / np.linalg.norm(matrix))

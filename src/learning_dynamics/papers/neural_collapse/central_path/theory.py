@@ -125,7 +125,7 @@ def simplex_gram(vectors: np.ndarray) -> float:
     That is alpha (C I - 1 1^T) / (C - 1) with the alpha that fits best (Lemma 7).
     """
     classes = vectors.shape[-1]
-    gram = np.swapaxes(vectors, -1, -2) @ vectors
+    gram = vectors.mT @ vectors
     frame = (classes * np.eye(classes) - 1) / (classes - 1)
     scale = np.sum(gram * frame) / np.sum(frame**2)
     return float(np.linalg.norm(gram - scale * frame) / np.linalg.norm(gram))

@@ -11,11 +11,12 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.judging import Check, Checks, Finding, Untested, claim, every_draw, share_of_draws
+from learning_dynamics.judging import Checks, Finding, Untested, claim, every_draw, share_of_draws
 from learning_dynamics.papers.neural_collapse.signs import above_zero, half_exchanged
 from learning_dynamics.papers.neural_collapse.trainings import (
     FIVE,
     NEEDS_FIVE,
+    SMALL,
     at_first_epoch,
     at_the_drop,
     at_the_end,
@@ -24,12 +25,12 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     not_without_error,
     ordinary,
     paired,
+    place_of,
     when_errors_end,
 )
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
-SMALL = "networks of three families; at the default scale small ones, on 8 x 8 digits"
 AUTHORS_DECAY = 5e-4  # under MSE of a loss that averages over classes: C / 2 times as much in the paper's
 RIVALS = {
     "collapse that is done when train errors end": "errors end",
@@ -47,37 +48,35 @@ def _limit(trainings: Sequence[Table], quantities: Sequence[Quantity], level: fl
     included, left_out = ordinary(trainings)
 
     def judge(state: str) -> Checks:
-        checks: list[Check] = []
         for quantity in quantities:
-            start, end = when_errors_end(included, quantity), at_the_end(included, quantity)
-            chance = chance_level(included, quantity)
-            bound = np.full(end.shape, level) if quantity == "nc1" else level * chance
-            if state == "errors end":
-                start, end = at_first_epoch(included, quantity), start
-            elif state == "chance":
-                end = chance
-            fall = np.log10(start / end)
-            checks += [
-                above_zero(
-                    f"$\\log_{{10}}$ of the fall of {quantity} after train errors end",
-                    half_exchanged(fall) if state == "exchanged" else fall,
-                    left_out=left_out,
-                ),
-                _check_bound(quantity, end, bound, level, left_out),
-            ]
-        yield from checks
+            fall, end = _fall(included, quantity, state)
+            yield above_zero(
+                f"$\\log_{{10}}$ of the fall of {quantity} after train errors end", fall, left_out=left_out
+            )
+            is_ratio = quantity == "nc1"
+            noise = f"noise of {np.sqrt(level):.2g} of the signal, in standard deviations"
+            yield every_draw(
+                f"{quantity} at the last epoch",
+                end,
+                at_most=np.full(end.shape, level) if is_ratio else level * chance_level(included, quantity),
+                because=noise if is_ratio else f"a share {level:g} of what unrelated random vectors have",
+                left_out=left_out,
+            )
 
     initial, final = at_first_epoch(included, quantities[0]), at_the_end(included, quantities[0])
-    facts = {"over_all": float(10 ** np.mean(np.log10(initial / final))), "end": float(np.median(final))}
+    facts = {"over_all": 10 ** np.mean(np.log10(initial / final)), "end": np.median(final)}
     return Finding(judge, printed="end", rivals=RIVALS, reason=not_without_error(included), facts=facts)
 
 
-def _check_bound(
-    quantity: Quantity, end: np.ndarray, bound: np.ndarray, level: float, left_out: dict[str, int]
-) -> Check:
-    noise = f"noise of {np.sqrt(level):.2g} of the signal, in standard deviations"
-    because = noise if quantity == "nc1" else f"a share {level:g} of what unrelated random vectors have"
-    return every_draw(f"{quantity} at the last epoch", end, at_most=bound, because=because, left_out=left_out)
+def _fall(included: Sequence[Table], quantity: Quantity, state: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return how far a quantity falls after train errors end, in decades, and its end, as `state` or a rival has it."""
+    start, end = when_errors_end(included, quantity), at_the_end(included, quantity)
+    if state == "errors end":
+        start, end = at_first_epoch(included, quantity), start
+    elif state == "chance":
+        end = chance_level(included, quantity)
+    fall = np.log10(start / end)
+    return half_exchanged(fall) if state == "exchanged" else fall, end
 
 
 @claim("Section 1.1 (NC1), Figure 7", scope=SMALL, empirical=True)
@@ -139,19 +138,22 @@ def nc4(trainings: Sequence[Table], *, share: Fraction) -> Finding:
     """
     included, left_out = ordinary(trainings)
 
-    def judge(state: str) -> Checks:
-        values = at_first_epoch(included, "nc4") if state == "first" else at_the_end(included, "nc4", state)
+    def judge(case: tuple[Callable[..., np.ndarray], str]) -> Checks:
+        read, split = case
         yield every_draw(
             "share of images on which network and nearest mean differ",
-            values,
+            read(included, "nc4", split),
             at_most=share,
             because="all images but stray ones",
             left_out=left_out,
         )
 
-    facts = {"test": float(at_the_end(included, "nc4", "test").max())}
-    rivals = {"decisions at the first epoch": "first", "decisions on test images": "test"}
-    return Finding(judge, printed="train", rivals=rivals, facts=facts)
+    facts = {"test": at_the_end(included, "nc4", "test").max()}
+    rivals = {
+        "decisions at the first epoch": (at_first_epoch, "train"),
+        "decisions on test images": (at_the_end, "test"),
+    }
+    return Finding(judge, printed=(at_the_end, "train"), rivals=rivals, facts=facts)
 
 
 @claim("Figure 10", scope=SMALL + "; the learning rate of each loss and network chosen by test error", empirical=True)
@@ -172,23 +174,25 @@ def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Li
 
     first_lead, last_lead = lead(at_first_epoch), lead(at_the_end if until == "end" else at_the_drop)
     epoch = "last epoch" if until == "end" else "before the learning rate drops"
-    final = {"end": last_lead, "reversed": -last_lead, "exchanged": half_exchanged(last_lead), "first": first_lead}
-    initial = {"end": first_lead, "reversed": -first_lead, "exchanged": half_exchanged(first_lead), "first": first_lead}
 
-    def judge(case: str) -> Checks:
-        yield above_zero(rf"$\log_{{10}}$ of NC1 under CE over NC1 under MSE, {epoch}", final[case])
-        yield above_zero("growth of the same since the first recorded epoch", final[case] - initial[case])
+    def judge(leads: tuple[np.ndarray, np.ndarray]) -> Checks:
+        initial, final = leads
+        yield above_zero(rf"$\log_{{10}}$ of NC1 under CE over NC1 under MSE, {epoch}", final)
+        yield above_zero("growth of the same since the first recorded epoch", final - initial)
 
-    decays = {loss: settings_of(tables[0])["weight_decay"] for loss, tables in (("mse", mse_runs), ("ce", ce_runs))}
-    authors_decays = {"mse": AUTHORS_DECAY * at_the_end(mse_runs, "classes")[0] / 2, "ce": AUTHORS_DECAY}
-    facts = {f"{loss}_decay": decay for loss, decay in decays.items()}
-    facts |= {f"{loss}_times": decay / authors_decays[loss] for loss, decay in decays.items()}
-    rivals = {
-        "cross-entropy faster": "reversed",
-        "losses exchanged in every second pair": "exchanged",
-        "the lead at the first recorded epoch": "first",
+    mse_decay, ce_decay = (settings_of(tables[0])["weight_decay"] for tables in (mse_runs, ce_runs))
+    facts = {
+        "mse_decay": mse_decay,
+        "ce_decay": ce_decay,
+        "mse_times": mse_decay / (AUTHORS_DECAY * at_the_end(mse_runs, "classes")[0] / 2),
+        "ce_times": ce_decay / AUTHORS_DECAY,
     }
-    return Finding(judge, printed="end", rivals=rivals, facts=facts)
+    rivals = {
+        "cross-entropy faster": (-first_lead, -last_lead),
+        "losses exchanged in every second pair": (half_exchanged(first_lead), half_exchanged(last_lead)),
+        "the lead at the first recorded epoch": (first_lead, first_lead),
+    }
+    return Finding(judge, printed=(first_lead, last_lead), rivals=rivals, facts=facts)
 
 
 @claim("Appendix E.1", scope=SMALL, empirical=True)
@@ -236,34 +240,22 @@ def five_data_sets(trainings: Sequence[Table], *, level: Positive, share: Fracti
     Appendix A.7 names ResNet and DenseNet on STL10 as exceptions: they are left out. The runs belong to the full-scale
     configuration, which downloads the data sets and needs a GPU.
     """
-    tables = [table for table in trainings if table["data"].iloc[0] in FIVE]
-    if len({table["data"].iloc[0] for table in tables}) < len(FIVE):
+    tables = [table for table in trainings if place_of(table)[0] in FIVE]
+    if {place_of(table)[0] for table in tables} != set(FIVE):
         raise Untested(NEEDS_FIVE)
     included, left_out = ordinary(tables)
 
-    def falling(state: str, *quantities: Quantity) -> list[Check]:
-        checks = []
+    def falling(state: str, *quantities: Quantity) -> Checks:
         for quantity in quantities:
-            start, end = when_errors_end(included, quantity), at_the_end(included, quantity)
-            if state == "errors end":
-                start, end = at_first_epoch(included, quantity), start
-            elif state == "chance":
-                end = chance_level(included, quantity)
-            fall = np.log10(start / end)
-            holds = (half_exchanged(fall) if state == "exchanged" else fall) > 0
-            if quantity == "nc1":
-                holds &= end <= level
-            checks.append(
-                share_of_draws(
-                    f"networks in which {quantity} falls",
-                    holds,
-                    undecided=np.isnan(fall),
-                    at_least=networks,
-                    because="the figures show it in all but the exceptions",
-                    left_out=left_out,
-                )
+            fall, end = _fall(included, quantity, state)
+            yield share_of_draws(
+                f"networks in which {quantity} falls",
+                (fall > 0) & (end <= level) if quantity == "nc1" else fall > 0,
+                undecided=np.isnan(fall),
+                at_least=networks,
+                because="the figures show it in all but the exceptions",
+                left_out=left_out,
             )
-        return checks
 
     def judge(state: str) -> Checks:
         yield from falling(state, "nc1", "equinorm_means", "equiangular_means", "maximal_angle_means", "self_duality")

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
+from matplotlib.figure import Figure
+
 from learning_dynamics.papers.neural_collapse.panels import (
     DASHED,
-    LOSS_COLOURS,
-    LOSSES,
     curves,
     mse_first,
+    side_by_side,
     under_both_losses,
 )
 from learning_dynamics.papers.neural_collapse.trainings import at_the_end
@@ -53,8 +54,12 @@ def fig6(trainings: Sequence[Table]) -> Drawn:
     $\|W^\top/\|W\| - \bar M/\|\bar M\|\|^2$ for classifiers $W$ and centred class means $\bar M$, in Frobenius norms,
     under both losses. Lines, bands and verticals as in figure 3. {recipe}
     """
-    figure, _ = curves(trainings, mse_first(under_both_losses("self_duality")), ylabel="self-duality distance")
-    return _annotate(figure, trainings, "self_duality", "The squared distance of classifiers from class means")
+    return _annotate(
+        curves(trainings, mse_first(under_both_losses("self_duality")), ylabel="self-duality distance"),
+        trainings,
+        "self_duality",
+        "The squared distance of classifiers from class means",
+    )
 
 
 def fig7(trainings: Sequence[Table]) -> Drawn:
@@ -63,8 +68,9 @@ def fig7(trainings: Sequence[Table]) -> Drawn:
     $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ on train images. Lines: geometric mean over seeds; bands: their range;
     vertical, red: zero train error, median over seeds; dotted: the learning rate drops tenfold. {recipe}
     """
-    figure, _ = curves(trainings, under_both_losses("nc1"), ylabel=TRACE)
-    return _annotate(figure, trainings, "nc1", "The within-class variability")
+    return _annotate(
+        curves(trainings, under_both_losses("nc1"), ylabel=TRACE), trainings, "nc1", "The within-class variability"
+    )
 
 
 def fig8(trainings: Sequence[Table]) -> Drawn:
@@ -74,13 +80,9 @@ def fig8(trainings: Sequence[Table]) -> Drawn:
     train images. The vertical axis is linear below a thousandth. Lines: mean over seeds; bands: their range under MSE;
     verticals as in figure 3. {recipe}
     """
-    lines = [
-        {**line, "label": f"{line['label']}, {split}", "ls": "-" if split == "train" else DASHED}
-        for split in ("train", "test")
-        for line in under_both_losses("nc4", split)
-    ]
-    figure, panels = curves(trainings, mse_first(lines), ylabel="share that differ", scale="symlog")
-    for axis in panels.values():
+    lines = [*under_both_losses("nc4", "train", "{}, train"), *under_both_losses("nc4", "test", "{}, test", ls=DASHED)]
+    figure = curves(trainings, mse_first(lines), ylabel="share that differ", scale="symlog")
+    for axis in figure.axes:
         axis.set_ylim(bottom=-2e-4)
         axis.set_yticks([0, 1e-3, 1e-2, 1e-1], ["0", "0.001", "0.01", "0.1"])
     return _annotate(figure, trainings, "nc4", "The share of images decided otherwise than by the nearest class mean")
@@ -94,8 +96,12 @@ def fig10(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
     tenfold. {recipe}
     """
     trainings = [*mse, *ce]
-    figure, _ = curves(trainings, under_both_losses("nc1"), ylabel=TRACE)
-    return _annotate(figure, trainings, "nc1", "The within-class variability under both losses")
+    return _annotate(
+        curves(trainings, under_both_losses("nc1"), ylabel=TRACE),
+        trainings,
+        "nc1",
+        "The within-class variability under both losses",
+    )
 
 
 def recipe(trainings: Sequence[Table]) -> str:
@@ -110,25 +116,19 @@ def recipe(trainings: Sequence[Table]) -> str:
     )
 
 
-def _annotate(figure: object, trainings: Sequence[Table], quantity: Quantity, subject: str) -> Drawn:
+def _annotate(figure: Figure, trainings: Sequence[Table], quantity: Quantity, subject: str) -> Drawn:
     mse = [table for table in trainings if settings_of(table)["loss"] == "mse"]
     final = at_the_end(mse or trainings, quantity)
-    facts = {"recipe": recipe(trainings), "least": float(final.min()), "most": float(final.max())}
+    facts = {"recipe": recipe(trainings), "least": final.min(), "most": final.max()}
     alt = subject + " against epochs, a panel for each network; under MSE it ends at {least:.2g} to {most:.2g}."
-    return Drawn(figure, facts, alt)  # type: ignore[arg-type]
+    return Drawn(figure, facts, alt)
 
 
 def _means_and_classifiers(trainings: Sequence[Table], means: Quantity, classifiers: Quantity, ylabel: str) -> Drawn:
-    lines = [
-        {
-            "quantity": quantity,
-            "loss": loss,
-            "label": f"{vectors}, {LOSSES[loss]}",
-            "color": LOSS_COLOURS[loss],
-            "ls": dashes,
-        }
-        for loss in LOSSES
-        for quantity, vectors, dashes in ((means, "class means", "-"), (classifiers, "classifiers", DASHED))
-    ]
-    figure, _ = curves(trainings, mse_first(lines), ylabel=ylabel)
-    return _annotate(figure, trainings, means, ylabel + " of class means and classifiers")
+    lines = side_by_side(
+        under_both_losses(means, label="class means, {}"),
+        under_both_losses(classifiers, label="classifiers, {}", ls=DASHED),
+    )
+    return _annotate(
+        curves(trainings, mse_first(lines), ylabel=ylabel), trainings, means, ylabel + " of class means and classifiers"
+    )

@@ -1,7 +1,7 @@
 """Claims on the least-squares classifier and on the terms that the MSE loss decomposes into."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -10,15 +10,23 @@ from learning_dynamics import evidence
 from learning_dynamics.judging import Checks, Finding, at_least, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.converses import SCATTERS
-from learning_dynamics.papers.neural_collapse.draws import ROUNDING, by_size, largest
+from learning_dynamics.papers.neural_collapse.draws import (
+    ROUNDING,
+    by_size,
+    largest,
+    over_sizes,
+    zero_on_every_draw,
+)
 from learning_dynamics.papers.neural_collapse.signs import above_zero, half_exchanged
 from learning_dynamics.papers.neural_collapse.trainings import (
+    SMALL,
     SUFFIXES,
     Decay,
     at_the_drop,
     at_the_end,
     at_zero_error,
     by_seed,
+    deviation_share,
     first_drop,
     not_without_error,
     ordinary,
@@ -30,28 +38,19 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
 
 ANY_FEATURES = "Gaussian features of three sizes, neither centred nor normalised, and several weight decays"
-SMALL = "networks of three families; at the default scale small ones, on 8 x 8 digits"
 # The terms are computed from float64 moments of the features, the outputs in float64 from the same features: only
 # float64 rounding remains, amplified by the conditioning of the regularised second moment, at most its trace over the
 # decay
 NETWORK_ROUNDING = 1e-10
 
 
-def _gap_finding(features: Table, name: str, quantity: Quantity, alterations: Mapping[str, str]) -> Finding:
+def _gap_finding(features: Table, name: str, quantity: Quantity, rivals: Mapping[str, Quantity]) -> Finding:
     """Hold a relative gap against rounding; rivals are the gaps that altered equations leave on the same draws."""
 
-    def judge(gap: str) -> Checks:
-        yield equal_on_every_draw(
-            name,
-            largest(features, gap),
-            0.0,
-            tolerance=ROUNDING,
-            relative_to=1.0,
-            resolution=1e-3,
-            because="rounding: 1000 units, for condition numbers below 100",
-        )
+    def judge(gap: Quantity) -> Checks:
+        because = "rounding: 1000 units, for condition numbers below 100"
+        yield zero_on_every_draw(name, largest(features, gap), ROUNDING, because)
 
-    rivals = {description: f"{quantity}--{altered}" for altered, description in alterations.items()}
     return Finding(judge, printed=quantity, rivals=rivals)
 
 
@@ -64,8 +63,11 @@ def proposition_1(features: Table) -> Finding:
     no covariance. Loss and $\lambda$ are in the paper's units: half the squared error summed over classes and
     averaged over examples, plus $\lambda/2$ times the squared norm of classifier and bias.
     """
-    alterations = {"half_decay": "half the weight decay", "without_mean": "the covariance alone"}
-    return _gap_finding(features, "classifier less least-squares solution, relative", "classifier", alterations)
+    rivals = {
+        "half the weight decay": "classifier--half_decay",
+        "the covariance alone": "classifier--without_mean",
+    }
+    return _gap_finding(features, "classifier less least-squares solution, relative", "classifier", rivals)
 
 
 @claim("Theorem 1", scope=ANY_FEATURES)
@@ -75,8 +77,8 @@ def theorem_1(features: Table) -> Finding:
     The deviation is the squared distance to the optimum in the metric of the regularised second moment: the loss is
     quadratic in the classifier. $L_{LS}$ is computed from the least-squares solution, not from the decomposition.
     """
-    alterations = {"without_mean": "a metric without the global mean's square"}
-    return _gap_finding(features, "$L - L_{LS} - L_{LS}^\\perp$, relative to $L$", "theorem_1", alterations)
+    rivals = {"a metric without the global mean's square": "theorem_1--without_mean"}
+    return _gap_finding(features, "$L - L_{LS} - L_{LS}^\\perp$, relative to $L$", "theorem_1", rivals)
 
 
 @claim("Theorem 2", scope=ANY_FEATURES)
@@ -86,8 +88,11 @@ def theorem_2(features: Table) -> Finding:
     Within a class the deviations from its mean sum to zero, so that the squared error separates; weight decay
     joins the first part. Class means count equally, which asks for balanced classes.
     """
-    alterations = {"without_decay": "no weight decay in the first part", "without_classes": "no factor $1/C$"}
-    return _gap_finding(features, "$L_{LS} - L_{NC1} - L_{NC2/3}$, relative to $L_{LS}$", "theorem_2", alterations)
+    rivals = {
+        "no weight decay in the first part": "theorem_2--without_decay",
+        "no factor $1/C$": "theorem_2--without_classes",
+    }
+    return _gap_finding(features, "$L_{LS} - L_{NC1} - L_{NC2/3}$, relative to $L_{LS}$", "theorem_2", rivals)
 
 
 @claim("Equation 6", scope=ANY_FEATURES + "; no weight decay")
@@ -95,10 +100,11 @@ def equation_6(features: Table) -> Finding:
     r"""Without weight decay the optimal classifier is $W = \bar M^\top\Sigma_T^{-1}/C$ and its bias
     $b = \mathbf{1}/C - W\mu_G$: the bias subtracts the global mean of features and of labels.
     """
-    alterations = {"within": "$\\Sigma_W$ in the place of $\\Sigma_T$", "bias": "a bias of $1/C$ alone"}
-    return _gap_finding(
-        features, "classifier and bias less least-squares solution, relative", "equation_6", alterations
-    )
+    rivals = {
+        "$\\Sigma_W$ in the place of $\\Sigma_T$": "equation_6--within",
+        "a bias of $1/C$ alone": "equation_6--bias",
+    }
+    return _gap_finding(features, "classifier and bias less least-squares solution, relative", "equation_6", rivals)
 
 
 @claim(
@@ -120,22 +126,19 @@ def nc1_term_and_variability(features: Table) -> Finding:
     """
 
     def judge(law: Callable[[np.ndarray, int], np.ndarray]) -> Checks:
-        mismatches = []
-        for (C, *_, values), (*_, omega) in zip(
-            by_size(features, "scattered_nc1"), by_size(features, "omega"), strict=True
-        ):
+        def mismatches(values: np.ndarray, omega: np.ndarray, C: int, *_: int) -> np.ndarray:
             predicted = law(omega / np.array(SCATTERS)[:, None], C)
-            mismatches.append((np.sign(np.diff(values[:, 0])) != np.sign(np.diff(predicted))).sum(axis=1))
-        yield equal_on_every_draw(
+            return (np.sign(np.diff(values[:, 0])) != np.sign(np.diff(predicted))).sum(axis=1)
+
+        yield zero_on_every_draw(
             "steps of a quarter of a decade in scatter at which $L_{NC1}$ changes the other way",
-            np.concatenate(mismatches),
+            over_sizes(mismatches, by_size(features, "scattered_nc1"), by_size(features, "omega")),
             0.0,
-            tolerance=0.0,
-            relative_to=1.0,
-            because="a number of steps",
+            "a number of steps",
+            resolution=np.inf,
         )
 
-    values = np.concatenate([values[:, 0] for *_, values in by_size(features, "scattered_nc1")])
+    values = over_sizes(lambda values, *_: values[:, 0], by_size(features, "scattered_nc1"))
     return Finding(
         judge,
         printed=lambda omega, C: np.sum(omega**-2.0, axis=-1),
@@ -145,7 +148,7 @@ def nc1_term_and_variability(features: Table) -> Finding:
             "largest at $\\omega = 1$": lambda omega, C: theory.spectral_variability_loss(omega, 1),
             "largest at $\\omega = C$": lambda omega, C: theory.spectral_variability_loss(omega, C**2),
         },
-        facts={"drowned": float(np.median(values[:, -1] / values[:, len(SCATTERS) // 2]))},
+        facts={"drowned": np.median(values[:, -1] / values[:, len(SCATTERS) // 2])},
         reason="beyond $\\omega^2 = C$ larger deviations make the term smaller",
     )
 
@@ -200,7 +203,7 @@ def nc23_term_and_simplex(features: Table) -> Finding:
             "classifiers in proportion to class means": (means, means, 0.0),
             "classifiers that are a simplex frame": (means, 0.0, inverse_duality),
         },
-        facts={name: float(value) for name, value in facts.items()},
+        facts=facts,
         reason="the term is small where neither class means nor classifiers are near a simplex frame",
     )
 
@@ -217,14 +220,12 @@ def identity_on_networks(trainings: Sequence[Table]) -> Finding:
             added = sum(by_seed(table, term.removeprefix("-")) * (-1 if term[0] == "-" else 1) for term in terms)
             return (np.abs(added - total) / total).max(skipna=False).to_numpy()
 
-        yield equal_on_every_draw(
+        yield zero_on_every_draw(
             "sum of the terms less the loss, relative, at its worst epoch",
             over_trainings(trainings, gap),
-            0.0,
-            tolerance=NETWORK_ROUNDING,
-            relative_to=1.0,
+            NETWORK_ROUNDING,
+            "float64 rounding of moments, times the conditioning of the regularised second moment",
             resolution=1e-4,
-            because="float64 rounding of moments, times the conditioning of the regularised second moment",
         )
 
     all_terms = ("loss_nc1", "loss_nc23", "loss_ls_perp")
@@ -268,14 +269,17 @@ def least_squares_deviation_negligible(
         return np.array([values.loc[values.index >= epoch, seed].max(skipna=False) for seed, epoch in starts.items()])
 
     def final_shares(without_decay: bool) -> np.ndarray:
-        return over_trainings(included, lambda table: _deviation(table, without_decay, suffix).iloc[-1].to_numpy())
+        return over_trainings(
+            included,
+            lambda table: deviation_share(table, suffix=suffix, without_decay=without_decay).iloc[-1].to_numpy(),
+        )
 
     def largest_before_drop(table: Table) -> pd.Series:
-        return without_error(_deviation(table, False, suffix), table, until=first_drop(table)).max()
+        return without_error(deviation_share(table, suffix=suffix), table, until=first_drop(table)).max()
 
     def judge(case: str) -> Checks:
         def values(table: Table) -> np.ndarray:
-            deviation = _deviation(table, reference == "data", suffix)
+            deviation = deviation_share(table, suffix=suffix, without_decay=reference == "data")
             if case == "first":
                 return deviation.iloc[0].to_numpy()
             if case == "variability":
@@ -284,26 +288,23 @@ def least_squares_deviation_negligible(
             return largest_since(table, deviation)
 
         periods = {"zero_error": "from the end of train errors on", "drop": "after the first drop", "end": "last epoch"}
-        name = f"largest $L_{{LS}}^\\perp / L_{{LS}}$, {periods[since]}" + (
-            ", without decay" if reference == "data" else ""
-        )
+        without = ", without decay" if reference == "data" else ""
         yield every_draw(
-            name,
+            f"largest $L_{{LS}}^\\perp / L_{{LS}}$, {periods[since]}{without}",
             over_trainings(included, values),
             at_most=share,
             because="a tenth: what a figure shows as negligible",
             left_out=left_out,
         )
 
-    least_squares_loss = sum(at_the_end(included, f"{term}{suffix}") for term in ("loss_nc1", "loss_nc23"))
-    decay_shares = at_the_end(included, f"loss_nc1_decay{suffix}") / least_squares_loss
+    nc1, nc23, nc1_decay = (at_the_end(included, f"loss_{term}{suffix}") for term in ("nc1", "nc23", "nc1_decay"))
     data_shares = final_shares(True)
     facts = {
-        "decay_share": float(np.median(decay_shares)),
-        "data_share": float(np.median(data_shares)),
-        "data_worst": float(np.max(data_shares)),
-        "last": float(np.max(final_shares(False))),
-        "noisy": float(np.nanmax(over_trainings(included, largest_before_drop))),
+        "decay_share": np.median(nc1_decay / (nc1 + nc23)),
+        "data_share": np.median(data_shares),
+        "data_worst": np.max(data_shares),
+        "last": np.max(final_shares(False)),
+        "noisy": np.nanmax(over_trainings(included, largest_before_drop)),
     }
     rivals = {"the first epoch's deviation": "first", "$L_{NC1}$ in the place of the deviation": "variability"}
     return Finding(judge, printed="deviation", rivals=rivals, facts=facts, reason=not_without_error(included))
@@ -342,49 +343,37 @@ def nc23_vanishes_first(
     trainings).
     """
 
-    def advantage(table: Table, parts: str, until: str, fastest: Quantity, decay: Decay = decay) -> np.ndarray:
-        terms = ["loss_nc23", "loss_nc1", "loss_ls_perp"]
-        last_epoch = settings_of(table)["epochs"] if until == "end" else first_drop(table)
-        falls = {}
-        for term in terms:
-            term_values = by_seed(table, f"{term}{SUFFIXES[decay]}")
-            if parts == "data" and term != "loss_nc23":
-                term_values = term_values - by_seed(table, f"{term}_decay{SUFFIXES[decay]}")
-            start = term_values.iloc[0] if since == "start" else at_zero_error(term_values, table)
-            falls[term] = np.log10(start / term_values[term_values.index <= last_epoch].iloc[-1])
-        other_falls = [falls[term] for term in terms if term != fastest]
-        return (falls[fastest] - np.maximum(*other_falls)).to_numpy()
+    def advantages(parts: str, decay: Decay, fastest: Quantity = "loss_nc23") -> np.ndarray:
+        def advantage(table: Table) -> np.ndarray:
+            last_epoch = settings_of(table)["epochs"] if until == "end" else first_drop(table)
+            falls = {}
+            for term in ("loss_nc23", "loss_nc1", "loss_ls_perp"):
+                term_values = by_seed(table, f"{term}{SUFFIXES[decay]}")
+                if parts == "data" and term != "loss_nc23":
+                    term_values = term_values - by_seed(table, f"{term}_decay{SUFFIXES[decay]}")
+                start = term_values.iloc[0] if since == "start" else at_zero_error(term_values, table)
+                falls[term] = np.log10(start / term_values[term_values.index <= last_epoch].iloc[-1])
+            return falls.pop(fastest) - np.maximum(*falls.values())
+
+        return over_trainings(trainings, advantage)
 
     def judge(fastest: Quantity) -> Checks:
-        advantages = over_trainings(trainings, lambda table: advantage(table, parts, until, fastest))
-        name = "$\\log_{10}$ of the fall of the named term over the largest fall of another"
+        values, bound = advantages(parts, decay, fastest), float(np.log10(factor))
         yield at_least(
-            name,
-            evidence.mean(advantages),
-            float(np.log10(factor)),
+            "$\\log_{10}$ of the fall of the named term over the largest fall of another",
+            evidence.mean(values),
+            bound,
             because="95 % interval over all trainings",
-            draws_for=int((advantages > np.log10(factor)).sum()),
-            draws_against=int((advantages <= np.log10(factor)).sum()),
-            draws_undecided=int(np.isnan(advantages).sum()),
+            draws_for=int((values > bound).sum()),
+            draws_against=int((values <= bound).sum()),
+            draws_undecided=int(np.isnan(values).sum()),
         )
 
-    def mean_factor(parts: str, decay: Decay) -> float:
-        advantages = over_trainings(trainings, lambda table: advantage(table, parts, until, "loss_nc23", decay))
-        return float(10 ** np.mean(advantages))
-
-    def largest_share(decay: Decay) -> float:
-        shares = over_trainings(
-            trainings, lambda table: without_error(_deviation(table, False, SUFFIXES[decay]), table).max()
-        )
-        return float(np.nanmax(shares))
-
-    facts = {
-        "data": mean_factor("data", decay),
-        "trained": mean_factor(parts, "trained"),
-        "notebook": mean_factor(parts, "notebook"),
-        "trained_share": largest_share("trained"),
-        "notebook_share": largest_share("notebook"),
-    }
+    facts = {"data": 10 ** np.mean(advantages("data", decay))}
+    for name, suffix in SUFFIXES.items():
+        shares = [without_error(deviation_share(table, suffix=suffix), table).max() for table in trainings]
+        facts[name] = 10 ** np.mean(advantages(parts, name))
+        facts[f"{name}_share"] = np.nanmax(np.concatenate(shares))
     return Finding(
         judge,
         printed="loss_nc23",
@@ -416,30 +405,21 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Findi
     """
     included, left_out = ordinary(trainings)
 
-    def before_the_drop(quantity: Quantity) -> np.ndarray:
-        return at_the_drop(included, quantity)
-
-    sampling, batches = before_the_drop("split_sampling"), before_the_drop("split_batches")
-    with_replacement, law = before_the_drop("split_replaced"), before_the_drop("split_law")
-    network = before_the_drop("loss_ls_perp")
-    least_squares_loss = before_the_drop("loss_nc1") + before_the_drop("loss_nc23")
+    sampling, batches = at_the_drop(included, "split_sampling"), at_the_drop(included, "split_batches")
+    with_replacement, law = at_the_drop(included, "split_replaced"), at_the_drop(included, "split_law")
+    network = at_the_drop(included, "loss_ls_perp")
+    least_squares_loss = at_the_drop(included, "loss_nc1") + at_the_drop(included, "loss_nc23")
     momentum = np.concatenate([np.full(table["seed"].nunique(), settings_of(table)["momentum"]) for table in included])
 
     def judge(case: str) -> Checks:
         statistics, motion = np.log10(batches / sampling), np.log10(network / batches)
         prediction = law * (1 - momentum) if case == "momentum" else 2 * law if case == "twice" else law
-        if case == "statistics":
-            statistics = half_exchanged(statistics)
-        elif case == "motion":
-            motion = half_exchanged(motion)
-        yield above_zero(
-            "$\\log_{10}$ of the last layer's deviation with the statistics of batches over that without",
-            statistics,
-            left_out=left_out,
-        )
-        yield above_zero(
-            "$\\log_{10}$ of the network's deviation over that of a frozen body", motion, left_out=left_out
-        )
+        for kind, name, values in (
+            ("statistics", "the last layer's deviation with the statistics of batches over that without", statistics),
+            ("motion", "the network's deviation over that of a frozen body", motion),
+        ):
+            exchanged = half_exchanged(values) if case == kind else values
+            yield above_zero(f"$\\log_{{10}}$ of {name}", exchanged, left_out=left_out)
         yield equal(
             "$\\log_{10}$ of the noise of batches drawn with replacement over its law",
             evidence.mean(np.log10(with_replacement / prediction)),
@@ -450,13 +430,13 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Findi
         )
 
     facts = {
-        name: float(np.median(values / least_squares_loss))
-        for name, values in (("sampling", sampling), ("batches", batches), ("network", network))
+        name: np.median(values / least_squares_loss)
+        for name, values in {"sampling": sampling, "batches": batches, "network": network}.items()
     }
-    shares = [without_error(_deviation(table, False, ""), table, until=first_drop(table)) for table in included]
+    shares = [without_error(deviation_share(table), table, until=first_drop(table)) for table in included]
     facts |= {
-        "least": float(np.nanmin([share.min().min() for share in shares])),
-        "most": float(np.nanmax([share.max().max() for share in shares])),
+        "least": np.nanmin([share.min().min() for share in shares]),
+        "most": np.nanmax([share.max().max() for share in shares]),
     }
     rivals = {
         "frozen bodies with and without statistics of batches exchanged in every second training": "statistics",
@@ -465,12 +445,3 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Findi
         "a law twice as large": "twice",
     }
     return Finding(judge, printed="", rivals=rivals, facts=facts)
-
-
-def _deviation(table: Table, without_decay: bool, suffix: str) -> Any:
-    """Return the deviation over the least-squares loss, epochs by seeds; without what weight decay adds to both."""
-    deviation, nc1, nc23 = (by_seed(table, f"loss_{term}{suffix}") for term in ("ls_perp", "nc1", "nc23"))
-    if without_decay:
-        deviation = deviation - by_seed(table, f"loss_ls_perp_decay{suffix}")
-        nc1 = nc1 - by_seed(table, f"loss_nc1_decay{suffix}")
-    return deviation / (nc1 + nc23)

@@ -12,7 +12,6 @@ from learning_dynamics.papers.neural_collapse.panels import (
     PLAIN,
     band,
     mark_epochs,
-    place_of,
     shared_legend,
     title_of,
     training_grid,
@@ -22,7 +21,9 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     Decay,
     at_the_drop,
     by_seed,
+    deviation_share,
     first_drop,
+    place_of,
     without_error,
 )
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
@@ -53,15 +54,13 @@ def deviation_split(trainings: Sequence[Table]) -> Drawn:
     figure, axis = plt.subplots(figsize=(WIDTH, 2.6))
     labels, offset = [], 0
     for table in trainings:
-        least_squares_loss = at_the_drop([table], "loss_nc1") + at_the_drop([table], "loss_nc23")
-        bottom = np.zeros(len(least_squares_loss))
-        positions = offset + np.arange(len(least_squares_loss))
+        positions = offset + np.arange(table["seed"].nunique())
+        bottom = np.zeros(len(positions))
         for quantity, (label, colour) in PARTS.items():
-            top = at_the_drop([table], quantity) / least_squares_loss
+            top = _share(table, quantity)
             axis.bar(positions, top - bottom, bottom=bottom, width=0.8, color=COLOURS[colour], label=label)
             bottom = top
-        share = by_seed(table, "loss_ls_perp") / (by_seed(table, "loss_nc1") + by_seed(table, "loss_nc23"))
-        shares_before_drop = without_error(share, table, until=first_drop(table))
+        shares_before_drop = without_error(deviation_share(table), table, until=first_drop(table))
         error_free = shares_before_drop.notna().any().to_numpy()
         axis.vlines(
             positions[error_free],
@@ -72,20 +71,19 @@ def deviation_split(trainings: Sequence[Table]) -> Drawn:
         )
         labels.append((float(positions.mean()), title_of(place_of(table))))
         offset = int(positions[-1]) + 2
-    axis.set_xticks([position for position, _ in labels], [name for _, name in labels])
+    axis.set_xticks(*zip(*labels, strict=True))
     axis.set_ylabel(r"share of $\mathcal{L}_{\mathrm{LS}}$")
     axis.margins(x=0.02)
     shared_legend(figure)
     network_deviation = at_the_drop(trainings, "loss_ls_perp")
     shares = {
-        "sampling": float(np.median(at_the_drop(trainings, "split_sampling") / network_deviation)),
-        "batches": float(np.median(at_the_drop(trainings, "split_batches") / network_deviation)),
+        part: np.median(at_the_drop(trainings, f"split_{part}") / network_deviation) for part in ("sampling", "batches")
     }
     alt = (
         "Stacked bars: sampling, as the last layer sees it, makes {sampling:.1g} of the deviation, with the statistics "
         "of batches {batches:.1g}, with features that move all of it (medians)."
     )
-    return Drawn(figure, shares | {"recipe": recipe(trainings)}, alt)
+    return Drawn(figure, {**shares, "recipe": recipe(trainings)}, alt)
 
 
 CONTINUED = {
@@ -96,6 +94,7 @@ FROZEN = {
     "split_batches": ("last layer, batches and their statistics", "orange"),
     "split_sampling": ("last layer, sampling of batches", "blue"),
 }
+LAW = {"split_law": ("last layer, first order, with replacement", "black")}
 
 
 def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Table) -> Drawn:
@@ -109,7 +108,6 @@ def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Ta
     geometric mean over {seeds} seeds, dots: seeds. Over rates batches have {batch} images; over batches the rate is
     {rate:g}. Weight decay {decay:g}, momentum {momentum:g}.
     """
-    axis_labels = {"learning_rate": r"learning rate $\eta$", "batch": "images in a batch $B$"}
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.6), sharex="col", sharey=True)
     means = {}
     for row, title, over_rates, over_batches in (
@@ -124,34 +122,30 @@ def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Ta
         ):
             values = sorted(tables)
             axis.set(xscale="log", yscale="log", title=title)
-            for quantity, (label, colour) in (CONTINUED | FROZEN).items():
+            for quantity, (label, colour) in (CONTINUED | FROZEN | LAW).items():
                 share = np.array([_share(tables[value], quantity) for value in values])
-                middle = np.exp(np.log(share).mean(axis=1))
-                axis.plot(values, share, ".", ms=3, color=COLOURS[colour])
-                axis.plot(values, middle, color=COLOURS[colour], label=label)
-                means[title, setting, quantity] = middle
-            law = np.array([_share(tables[value], "split_law") for value in values])
-            axis.plot(
-                values,
-                np.exp(np.log(law).mean(axis=1)),
-                color=COLOURS["black"],
-                ls=DASHED,
-                lw=1.0,
-                label="last layer, first order, with replacement",
-            )
+                middle = means[title, setting, quantity] = np.exp(np.log(share).mean(axis=1))
+                dashed = {"ls": DASHED, "lw": 1.0} if quantity in LAW else {}
+                if quantity not in LAW:
+                    axis.plot(values, share, ".", ms=3, color=COLOURS[colour])
+                axis.plot(values, middle, color=COLOURS[colour], label=label, **dashed)
             axis.set_xticks(values, [f"{value:g}" for value in values])
             axis.set_xticks([], minor=True)
         row[0].set_ylabel(r"share of $\mathcal{L}_{\mathrm{LS}}$")
-    for axis, name in zip(axes[1], axis_labels.values(), strict=True):
-        axis.set_xlabel(name)
+    axes[1, 0].set_xlabel(r"learning rate $\eta$")
+    axes[1, 1].set_xlabel("images in a batch $B$")
     shared_legend(figure, columns=2)
     settings = settings_of(rates)
     epochs = rates["epoch"].to_numpy()
-    facts = {"epoch": int(epochs[epochs <= first_drop(rates)].max()), "rate": settings_of(batches)["learning_rate"]}
-    facts |= {"steps": settings["continued_steps"], "decay": settings["weight_decay"]}
-    facts |= {name: settings[name] for name in ("seeds", "batch", "momentum")}
+    facts = {
+        "epoch": int(epochs[epochs <= first_drop(rates)].max()),
+        "rate": settings_of(batches)["learning_rate"],
+        "steps": settings["continued_steps"],
+        "decay": settings["weight_decay"],
+        **{name: settings[name] for name in ("seeds", "batch", "momentum")},
+    }
     remaining = {
-        mode: float(np.median(means[title, "batch", "continued_whole"] / means[title, "batch", "continued_batches"]))
+        mode: np.median(means[title, "batch", "continued_whole"] / means[title, "batch", "continued_batches"])
         for mode, title in (("normalised", "with batch norm"), ("plain", "without batch norm"))
     }
     alt = (
@@ -191,7 +185,7 @@ def fig2(trainings: Sequence[Table], *, decay: Literal["trained", "notebook"]) -
     their range; vertical, red: the first measured epoch without a train error, median over seeds; dotted: the learning
     rate drops tenfold. {recipe} {convention}
     """
-    figure, panels = training_grid(trainings, height=2.6, sharex=True, sharey=True)
+    figure, panels = training_grid(trainings, height=2.6)
     suffix, shares = SUFFIXES[decay], []
     for table in trainings:
         axis = panels[place_of(table)]
@@ -212,7 +206,7 @@ def fig2(trainings: Sequence[Table], *, decay: Literal["trained", "notebook"]) -
     alt = "Three terms of the MSE loss against epochs; at the end the deviation is a share {share:.2g} of the loss."
     facts = {
         "recipe": recipe(trainings),
-        "share": float(np.mean(np.concatenate(shares))),
+        "share": np.mean(np.concatenate(shares)),
         "convention": CONVENTIONS[decay],
     }
     return Drawn(figure, facts, alt)

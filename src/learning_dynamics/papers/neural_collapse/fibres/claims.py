@@ -3,7 +3,14 @@
 import numpy as np
 
 from learning_dynamics.judging import Check, Checks, Finding, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.neural_collapse.draws import DIFFERENCE_ERROR, ROUNDING, SIZE, largest
+from learning_dynamics.papers.neural_collapse.draws import (
+    DIFFERENCE_ERROR,
+    ROUNDING,
+    by_size,
+    largest,
+    over_sizes,
+    zero_on_every_draw,
+)
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select, settings_of
 
@@ -25,14 +32,11 @@ def invariance(features: Table) -> Finding:
 
     def judge(changes: tuple[Quantity, Quantity]) -> Checks:
         for quantity, change in zip(("predictions", "losses"), changes, strict=True):
-            yield equal_on_every_draw(
+            yield zero_on_every_draw(
                 f"relative change of {quantity}",
                 largest(features, change),
-                0.0,
-                tolerance=tolerance,
-                relative_to=1.0,
-                resolution=1e-3,
-                because="rounding: 10 units times the square of A's condition number",
+                tolerance,
+                "rounding: 10 units times the square of A's condition number",
             )
 
     return Finding(
@@ -46,9 +50,7 @@ def invariance(features: Table) -> Finding:
 
 def _check_zero(features: Table, name: str, gap: Quantity, flow: str) -> Check:
     """Hold a gap of a tangent map, relative, against rounding."""
-    return equal_on_every_draw(
-        name, largest(features, gap, flow=flow), 0.0, tolerance=ROUNDING, relative_to=1.0, because="rounding"
-    )
+    return zero_on_every_draw(name, largest(features, gap, flow=flow), ROUNDING, "rounding", resolution=np.inf)
 
 
 @claim("Propositions 3 and 4", scope=RENORMALISED)
@@ -120,10 +122,10 @@ def projection_self_adjoint(features: Table) -> Finding:
         yield _check_zero(features, "tangents moved", "tangent_moved", flow)
 
     facts = {
-        "printed": float(largest(features, "asymmetry", flow="printed").max()),
-        "adjoint": float(largest(features, "adjoint_gradient").max()),
-        "moved": float(by_draw(features, "printed_gradient").min()),
-        "normal": float(by_draw(features, "gradient_normal").min()),
+        "printed": largest(features, "asymmetry", flow="printed").max(),
+        "adjoint": largest(features, "adjoint_gradient").max(),
+        "moved": by_draw(features, "printed_gradient").min(),
+        "normal": by_draw(features, "gradient_normal").min(),
     }
     reason = "the printed map is not its own adjoint"
     rivals = {
@@ -160,7 +162,7 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Finding:
         "the orthogonal projection": "orthogonal",
         "a minus between the products, as the proof prints": "minus_sign",
     }
-    return Finding(judge, printed="printed", rivals=rivals, facts={"orthogonal": float(np.median(order("orthogonal")))})
+    return Finding(judge, printed="printed", rivals=rivals, facts={"orthogonal": np.median(order("orthogonal"))})
 
 
 @claim("Lemma 3", scope=RENORMALISED + "; the non-zero singular values, along the printed map")
@@ -170,29 +172,19 @@ def lemma_3(features: Table) -> Finding:
 
     Measured by central differences. Along the orthogonal projection the second product is absent.
     """
-    slopes = by_draws(features, "slope")
+
+    def error(measured: np.ndarray, predicted: np.ndarray, *_: int) -> np.ndarray:
+        return np.abs(measured - predicted).max(axis=(1, 2)) / np.abs(measured).max(axis=(1, 2))
 
     def judge(formula: Quantity) -> Checks:
-        errors = [
-            np.abs(measured - predicted).max(axis=1) / np.abs(measured).max(axis=1)
-            for measured, predicted in zip(slopes, by_draws(features, formula), strict=True)
-        ]
-        yield equal_on_every_draw(
+        yield zero_on_every_draw(
             "slopes of $\\omega_j$ less the formula, relative",
-            np.concatenate(errors),
-            0.0,
-            tolerance=DIFFERENCE_ERROR,
-            relative_to=1.0,
-            resolution=1e-3,
-            because="error of central differences",
+            over_sizes(error, by_size(features, "slope"), by_size(features, formula)),
+            DIFFERENCE_ERROR,
+            "error of central differences",
         )
 
     return Finding(judge, printed="slope--lemma_3", rivals={"the first product alone": "slope--without_shrinking"})
-
-
-def by_draws(features: Table, quantity: Quantity) -> list[np.ndarray]:
-    """Return a spectrum of each size, shape (draws, entries)."""
-    return [by_draw(rows, quantity) for _, rows in features.groupby(SIZE)]
 
 
 @claim("Lemma 7", scope="matrices of the sizes of three draws, both directions of the equivalence")
@@ -205,14 +197,8 @@ def lemma_7(features: Table) -> Finding:
     """
 
     def judge(gap: Quantity) -> Checks:
-        yield equal_on_every_draw(
-            "relative gap, the larger of both directions",
-            largest(features, gap),
-            0.0,
-            tolerance=ROUNDING,
-            relative_to=1.0,
-            resolution=1e-3,
-            because="rounding",
+        yield zero_on_every_draw(
+            "relative gap, the larger of both directions", largest(features, gap), ROUNDING, "rounding"
         )
 
     return Finding(

@@ -14,23 +14,22 @@ from learning_dynamics.papers.neural_collapse.signs import Average, above_zero, 
 from learning_dynamics.papers.neural_collapse.trainings import (
     FIVE,
     NEEDS_FIVE,
+    SMALL,
     at_first_epoch,
     at_the_end,
     not_without_error,
     ordinary,
     paired,
+    place_of,
     when_errors_end,
 )
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
-SMALL = "networks of three families; at the default scale small ones, on 8 x 8 digits"
 CHANCE = 0.05  # share of orders of the data sets that may do as well as one that is more than chance
 
 
-def _slower_on_test(
-    trainings: Sequence[Table], quantities: Sequence[Quantity], average: Average, *, nc1: bool
-) -> Finding:
+def _slower_on_test(trainings: Sequence[Table], average: Average, *quantities: Quantity) -> Finding:
     """Judge whether quantities fall less on test than on train images after train errors end, and end above.
 
     Of NC1 that they fall on test images too; with the others NC4, of which the ends alone are compared.
@@ -43,24 +42,20 @@ def _slower_on_test(
         def positive(name: str, values: np.ndarray) -> Check:
             return above_zero(name, half_exchanged(values) if exchanged else values, average, left_out)
 
-        checks = []
         for quantity in quantities:
-            starts, ends = (
-                {split: np.log10(read(included, quantity, split)) for split in ("train", "test")}
-                for read in (when_errors_end, at_the_end)
+            (train_start, train_end), (test_start, test_end) = (
+                [np.log10(read(included, quantity, split)) for read in (when_errors_end, at_the_end)]
+                for split in (train, test)
             )
-            fall = {split: starts[split] - ends[split] for split in ("train", "test")}
+            test_fall = test_start - test_end
             label = f"$\\log_{{10}}$ of {quantity}"
-            checks += [
-                positive(f"{label}: fall on train less fall on test images", fall[train] - fall[test]),
-                positive(f"{label}: test less train images, last epoch", ends[test] - ends[train]),
-            ]
-            if nc1:
-                checks.append(positive(f"{label}: fall on test images", fall[test]))
-        if not nc1:
-            disagreement = {split: at_the_end(included, "nc4", split) for split in ("train", "test")}
-            checks.append(positive("nc4: test less train images, last epoch", disagreement[test] - disagreement[train]))
-        yield from checks
+            yield positive(f"{label}: fall on train less fall on test images", train_start - train_end - test_fall)
+            yield positive(f"{label}: test less train images, last epoch", test_end - train_end)
+            if quantity == "nc1":
+                yield positive(f"{label}: fall on test images", test_fall)
+        if "nc1" not in quantities:
+            more = at_the_end(included, "nc4", test) - at_the_end(included, "nc4", train)
+            yield positive("nc4: test less train images, last epoch", more)
 
     rivals = {
         "test and train images exchanged": ("test", "train", False),
@@ -76,7 +71,7 @@ def test_collapse_slower(trainings: Sequence[Table], *, average: Literal["mean",
     From the end of train errors to the last epoch NC1 falls on test images, by less than on train images, and ends
     above it. Where test classes are not equally frequent, they weigh equally all the same.
     """
-    return _slower_on_test(trainings, ["nc1"], average, nc1=True)
+    return _slower_on_test(trainings, average, "nc1")
 
 
 test_collapse_slower.__test__ = False  # a claim, not a test
@@ -94,12 +89,12 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
     what an order of the data sets drawn at random leaves, the same for all networks, and one in twenty of the 120
     orders may do as well as the one that is judged.
     """
-    included, left_out = ordinary([table for table in trainings if table["data"].iloc[0] in FIVE])
+    included, left_out = ordinary([table for table in trainings if place_of(table)[0] in FIVE])
     final_nc1: dict[tuple[str, str], dict[str, float]] = {}
     for table in included:
-        settings = settings_of(table)
-        nc1_by_data = final_nc1.setdefault((settings["network"], settings["loss"]), {})
-        nc1_by_data[table["data"].iloc[0]] = float(at_the_end([table], "nc1", "test").mean())
+        data, network = place_of(table)
+        nc1_by_data = final_nc1.setdefault((network, settings_of(table)["loss"]), {})
+        nc1_by_data[data] = float(at_the_end([table], "nc1", "test").mean())
     if {name for by_data in final_nc1.values() for name in by_data} != set(FIVE):
         raise Untested(NEEDS_FIVE)
 
@@ -116,13 +111,10 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
     published = {
         name: float(np.mean([-end for (data, _), (_, end) in PAPER_TABLE_1.items() if data == name])) for name in FIVE
     }
-    chance_correlations = [
-        correlation_with(dict(zip(FIVE, order, strict=True))) for order in permutations(range(len(FIVE)))
-    ]
-    chance = min(
-        (value for value in chance_correlations if np.mean(np.array(chance_correlations) >= value) <= CHANCE),
-        default=np.inf,
+    by_chance = np.array(
+        [correlation_with(dict(zip(FIVE, order, strict=True))) for order in permutations(range(len(FIVE)))]
     )
+    chance = min((value for value in by_chance if np.mean(by_chance >= value) <= CHANCE), default=np.inf)
 
     def judge(order: str) -> Checks:
         difficulty = {
@@ -159,7 +151,7 @@ def collapse_on_test_images(trainings: Sequence[Table], *, average: Literal["mea
     it has no fall to compare.
     """
     return _slower_on_test(
-        trainings, ["equinorm_means", "equiangular_means", "maximal_angle_means", "self_duality"], average, nc1=False
+        trainings, average, "equinorm_means", "equiangular_means", "maximal_angle_means", "self_duality"
     )
 
 
@@ -187,7 +179,7 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Literal["m
         "start and end exchanged in every second training": "exchanged",
         "the first epoch in the place of the last": "first",
     }
-    facts = {"median": float(np.median(gain))}
+    facts = {"median": np.median(gain)}
     return Finding(judge, printed="end", rivals=rivals, facts=facts, reason=not_without_error(trainings))
 
 
@@ -201,19 +193,20 @@ def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, marg
     cross-entropy: here these misclassify {ce_error:.2g} percent.
     """
     mse_runs, ce_runs = paired(mse, ce)
+    ce_errors = at_the_end(ce_runs, "error", "test")
     errors = {
         "end": at_the_end(mse_runs, "error", "test"),
-        "twice": 2 * at_the_end(ce_runs, "error", "test"),
+        "twice": 2 * ce_errors,
         "first": at_first_epoch(mse_runs, "error", "test"),
     }
 
     def judge(order: str) -> Checks:
-        difference = evidence.difference(-100 * errors[order], -100 * at_the_end(ce_runs, "error", "test"))
+        difference = evidence.difference(-100 * errors[order], -100 * ce_errors)
         label = "test accuracy under MSE less that under CE, percentage points"
         because = "the paper's median gain after train errors end (Table 1); 95 % interval over pairs of trainings"
         yield at_least(label, difference, -margin, because=because)
         yield at_most(label, difference, margin, because=because)
 
     rivals = {"twice the errors of cross-entropy": "twice", "MSE at its first recorded epoch": "first"}
-    facts = {"ce_error": float(100 * at_the_end(ce_runs, "error", "test").mean())}
+    facts = {"ce_error": 100 * ce_errors.mean()}
     return Finding(judge, printed="end", rivals=rivals, facts=facts)

@@ -7,7 +7,14 @@ import numpy as np
 
 from learning_dynamics.papers.neural_collapse.collapse.figures import TRACE, recipe
 from learning_dynamics.papers.neural_collapse.generalisation.table1 import accuracies
-from learning_dynamics.papers.neural_collapse.panels import DASHED, LOSSES, curves, title_of, under_both_losses
+from learning_dynamics.papers.neural_collapse.panels import (
+    DASHED,
+    LOSSES,
+    curves,
+    side_by_side,
+    title_of,
+    under_both_losses,
+)
 from learning_dynamics.papers.neural_collapse.trainings import at_the_end, when_errors_end
 from learning_dynamics.plotting import WIDTH, Drawn
 from learning_dynamics.settings import Positive
@@ -21,19 +28,17 @@ def fig12(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
     repeat the train values of figure 10. Lines: geometric mean over seeds; bands: their range; verticals as in figure
     10. {recipe}
     """
-    train = [
-        {**line, "label": f"{line['label']}, train", "ls": DASHED, "alpha": 0.5, "lw": 1.0}
-        for line in under_both_losses("nc1")
-    ]
-    test = [{**line, "label": f"{line['label']}, test"} for line in under_both_losses("nc1", "test")]
     trainings = [*mse, *ce]
     # in the legend's columns, test and train of a loss stand below each other
-    lines = [line for pair in zip(test, train, strict=True) for line in pair]
-    figure, _ = curves(trainings, lines, ylabel=TRACE)
+    lines = side_by_side(
+        under_both_losses("nc1", "test", "{}, test"),
+        under_both_losses("nc1", "train", "{}, train", ls=DASHED, alpha=0.5, lw=1.0),
+    )
+    figure = curves(trainings, lines, ylabel=TRACE)
     facts = {
         "recipe": recipe(trainings),
-        "test": float(np.median(at_the_end(trainings, "nc1", "test"))),
-        "train": float(np.median(at_the_end(trainings, "nc1"))),
+        "test": np.median(at_the_end(trainings, "nc1", "test")),
+        "train": np.median(at_the_end(trainings, "nc1")),
     }
     alt = (
         "Within-class variability along training; at the end {test:.2g} on test, {train:.2g} on train images (medians)."
@@ -78,7 +83,7 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
     digits = any(str(name).startswith("digits") for name in table["data"])
     facts = {
         "mean": gain.mean(),
-        "median": float(np.median(gain)),
+        "median": np.median(gain),
         "one_image": f"; one test image of the digits is {one_image:.2f} points" if digits else "",
         "recipe": recipe(mse),
     }

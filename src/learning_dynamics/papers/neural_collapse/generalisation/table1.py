@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.neural_collapse.trainings import at_the_end, when_errors_end
+from learning_dynamics.papers.neural_collapse.trainings import at_the_end, place_of, when_errors_end
 from learning_dynamics.tidy import Column, Table, settings_of
 
 COLUMNS = (
@@ -47,8 +47,7 @@ def accuracies(tables: Sequence[Table]) -> pd.DataFrame:
     """Return one row for each training; see `COLUMNS`."""
     rows = []
     for table in tables:
-        settings = settings_of(table)
-        data, network, loss = str(table["data"].iloc[0]), settings["network"], settings["loss"]
+        (data, network), loss = place_of(table), settings_of(table)["loss"]
         start, end = (100 * (1 - read([table], "error", "test")) for read in (when_errors_end, at_the_end))
         row = {"data": data, "network": network, "loss": loss, "seeds": int(np.isfinite(start).sum())}
         for name, values in (("zero_error", start), ("end", end), ("change", end - start)):

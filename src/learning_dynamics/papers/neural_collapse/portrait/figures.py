@@ -30,18 +30,17 @@ def fig1(training: Table) -> Drawn:
     norm of the means, classifiers in units of their own. Below: how the same features deviate from their
     class means, on one scale for all epochs; the inset enlarges the last {zoom:.0f} times. {recipe}
     """
-    rows = training[training["quantity"].str.startswith("portrait")]
-    epochs = sorted(rows["epoch"].unique())
-    figure, axes = plt.subplots(2, len(epochs), figsize=(WIDTH, 5.0), sharex="row", sharey="row", squeeze=False)
-    for column, epoch in enumerate(epochs):
-        means, classifiers, features = _read_portrait(rows[rows["epoch"] == epoch])
-        _portrait_panel(axes[0, column], means, classifiers, features)
-        _deviation_panel(axes[1, column], means, features)
-        axes[0, column].set_title(f"epoch {epoch}")
+    portraits = _read_portraits(training)
+    figure, axes = plt.subplots(2, len(portraits), figsize=(WIDTH, 5.0), sharex="row", sharey="row", squeeze=False)
+    for (above, below), (epoch, (means, classifiers, features)) in zip(axes.T, portraits.items(), strict=True):
+        deviations = features - means[:, None]
+        _portrait_panel(above, means, classifiers, features)
+        _deviation_panel(below, deviations)
+        above.set_title(f"epoch {epoch}")
     reach = np.abs(axes[1, 0].get_xlim()).max()
-    half_width = 1.1 * float(np.abs(features - means[:, None]).max())
+    half_width = 1.1 * np.abs(deviations).max()
     inset = axes[1, -1].inset_axes((0.56, 0.56, INSET, INSET))
-    _deviation_panel(inset, means, features)
+    _deviation_panel(inset, deviations)
     inset.set(xlim=(-half_width, half_width), ylim=(-half_width, half_width), xticks=[], yticks=[], aspect="equal")
     axes[0, 0].set_ylabel("features, means, classifiers")
     axes[1, 0].set_ylabel("deviations from means")
@@ -49,20 +48,12 @@ def fig1(training: Table) -> Drawn:
         axis.set(aspect="equal", xticks=[], yticks=[])
         axis.spines[:].set_visible(False)
     shared_legend(figure, columns=6, markerscale=1.6)
-    spread = float(np.sqrt(np.mean((features - means[:, None]) ** 2)))
+    spread = np.sqrt(np.mean(deviations**2))
     alt = (
         "Three clouds of features shrink onto the corners of a triangle; at the end they spread by {spread:.1g} of it."
     )
-    return Drawn(
-        figure,
-        {
-            "zoom": INSET * reach / half_width,
-            "recipe": recipe([training]),
-            "spread": spread,
-            "examples": features.shape[1],
-        },
-        alt,
-    )
+    facts = {"zoom": INSET * reach / half_width, "spread": spread, "examples": features.shape[1]}
+    return Drawn(figure, {**facts, "recipe": recipe([training])}, alt)
 
 
 def fig13(training: Table) -> Drawn:
@@ -78,30 +69,28 @@ def fig13(training: Table) -> Drawn:
     of the standard deviation within classes, of which the bar is ten; every other picture has a scale of its own.
     {recipe}
     """
-    rows = training[training["quantity"].str.startswith("portrait")]
-    epochs = sorted(rows["epoch"].unique())
-    figure, axes = plt.subplots(4, len(epochs), figsize=(WIDTH, 8.0), squeeze=False)
+    portraits = _read_portraits(training)
+    figure, axes = plt.subplots(4, len(portraits), figsize=(WIDTH, 8.0), squeeze=False)
     names = ("$A_2X$", "$A_1X$", r"$H = \Sigma_W^{1/2} X$", "base space: $X$")
     roots, representatives = [], []
-    for epoch in epochs:
-        features = _read_portrait(rows[rows["epoch"] == epoch])[2]
+    for _, _, features in portraits.values():
         features = features - features.mean(axis=(0, 1))
         roots.append(theory.within_class_root(features))
         representatives.append(features @ np.linalg.inv(roots[-1]))
-    base = MARGIN * max(float(np.abs(points).max()) for points in representatives)
+    base = MARGIN * np.abs(representatives).max()
     differences = []
-    for column, (epoch, root, representative) in enumerate(zip(epochs, roots, representatives, strict=True)):
+    for (*fibre, below), epoch, root, representative in zip(axes.T, portraits, roots, representatives, strict=True):
         losses = [
-            _fibre_panel(axes[row, column], representative @ transform)
-            for row, transform in enumerate((SPREADS[1], SPREADS[0], root))
+            _fibre_panel(axis, representative @ transform)
+            for axis, transform in zip(fibre, (SPREADS[1], SPREADS[0], root), strict=True)
         ]
-        losses.append(_fibre_panel(axes[3, column], representative, half=base))
+        losses.append(_fibre_panel(below, representative, half=base))
         differences.append(np.ptp(losses) / losses[0])
-        axes[0, column].set_title(f"fibre at epoch {epoch}")
-        axes[3, column].set_facecolor("#f4f4f4")
-        axes[3, column].plot([-0.9 * base, -0.9 * base + 10], [-0.9 * base] * 2, color=COLOURS["black"], lw=2.0)
-    for row, name in enumerate(names):
-        axes[row, 0].set_ylabel(name)
+        fibre[0].set_title(f"fibre at epoch {epoch}")
+        below.set_facecolor("#f4f4f4")
+        below.plot([-0.9 * base, -0.9 * base + 10], [-0.9 * base] * 2, color=COLOURS["black"], lw=2.0)
+    for axis, name in zip(axes[:, 0], names, strict=True):
+        axis.set_ylabel(name)
     shared_legend(figure, markerscale=2)
     figure.canvas.draw()
     _draw_links(figure, axes)
@@ -115,14 +104,11 @@ def _draw_links(figure: plt.Figure, axes: np.ndarray) -> None:
     """Draw each fibre as a line upwards from its place in the base space, and training as arrows along that space."""
     inverse = figure.transFigure.inverted()
     boxes = np.array([[axis.get_window_extent().transformed(inverse).bounds for axis in row] for row in axes])
-    for column in range(boxes.shape[1]):
-        for row in range(boxes.shape[0] - 1):
-            x, _, width, _ = boxes[row, column]
-            low = boxes[row + 1, column, 1] + boxes[row + 1, column, 3]
+    for column in np.swapaxes(boxes, 0, 1):
+        for (x, bottom, width, _), (_, y, _, height) in pairwise(column):
             middle = x + width / 2
-            figure.add_artist(plt.Line2D([middle, middle], [low, boxes[row, column, 1]], color=COLOURS["grey"], lw=1.4))
-    base_row = boxes[-1]
-    for left, right in pairwise(base_row):
+            figure.add_artist(plt.Line2D([middle, middle], [y + height, bottom], color=COLOURS["grey"], lw=1.4))
+    for left, right in pairwise(boxes[-1]):
         y = left[1] + left[3] / 2
         figure.add_artist(
             FancyArrowPatch(
@@ -141,6 +127,11 @@ def _coordinates(rows: pd.DataFrame, quantity: Quantity) -> np.ndarray:
     chosen = rows[(rows["quantity"] == quantity) & (rows["seed"] == 0)]
     wide = chosen.pivot_table(index=["label", "example"], columns="index", values="value")
     return wide.to_numpy().reshape(chosen["label"].nunique(), -1, 2)
+
+
+def _read_portraits(training: Table) -> dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    rows = training[training["quantity"].str.startswith("portrait")]
+    return {epoch: _read_portrait(of_epoch) for epoch, of_epoch in rows.groupby("epoch")}
 
 
 def _read_portrait(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -175,17 +166,15 @@ def _portrait_panel(axis: Axes, means: np.ndarray, classifiers: np.ndarray, feat
     axis.plot([], [], color=COLOURS["black"], marker=">", markevery=[-1], ms=3, lw=1.1, label="classifiers")
 
 
-def _deviation_panel(axis: Axes, means: np.ndarray, features: np.ndarray) -> None:
-    for label, colour in enumerate(CLASS_COLOURS):
-        x, y = (features[label] - means[label]).T
-        axis.scatter(x, y, s=5, color=colour, alpha=0.5, linewidths=0)
+def _deviation_panel(axis: Axes, deviations: np.ndarray) -> None:
+    _scatter_classes(axis, deviations, alpha=0.5)
     axis.plot(0, 0, "+", color=COLOURS["black"], ms=7, zorder=4)
 
 
 def _fibre_panel(axis: Axes, features: np.ndarray, half: float | None = None) -> float:
     """Draw features and what their least-squares classifier decides, up to half a side; return its loss."""
     weights, bias, loss = theory.least_squares_classifier(features)
-    half = MARGIN * float(np.abs(features).max()) if half is None else half
+    half = MARGIN * np.abs(features).max() if half is None else half
     x, y = np.meshgrid(np.linspace(-half, half, 201), np.linspace(-half, half, 201))
     decisions = np.argmax(np.stack([x, y], axis=-1) @ weights.T + bias, axis=-1)
     axis.contourf(x, y, decisions, levels=[-0.5, 0.5, 1.5, 2.5], colors=CLASS_COLOURS, alpha=0.15)

@@ -52,25 +52,19 @@ def simplex_in_the_plane(means: np.ndarray) -> np.ndarray:
         Vertices in the order of the points.
     """
     corners = 2 * np.pi * np.arange(3) / 3
-    best = None
-    for turn in (1, -1):
+
+    def nearest(turn: int) -> np.ndarray:
         triangle = np.column_stack([np.cos(corners), turn * np.sin(corners)])
         U, _, Vt = np.linalg.svd(triangle.T @ means)
-        rotation = U @ np.diag([1.0, np.linalg.det(U @ Vt)]) @ Vt
-        rotated = triangle @ rotation
-        distance = float(np.sum((rotated - means) ** 2))
-        if best is None or distance < best[0]:
-            best = (distance, rotated)
-    assert best is not None
-    return best[1]
+        return triangle @ (U @ np.diag([1.0, np.linalg.det(U @ Vt)]) @ Vt)
+
+    return min(map(nearest, (1, -1)), key=lambda triangle: np.sum((triangle - means) ** 2))
 
 
 def within_class_root(features: np.ndarray) -> np.ndarray:
     """Return Sigma_W^(1/2), symmetric, of features of shape (classes, examples, dimensions)."""
     centred = features - features.mean(axis=1, keepdims=True)
-    values, vectors = np.linalg.eigh(
-        np.einsum("cnp,cnq->pq", centred, centred) / (features.shape[0] * features.shape[1])
-    )
+    values, vectors = np.linalg.eigh(np.einsum("cnp,cnq->pq", centred, centred) / features[..., 0].size)
     return (vectors * np.sqrt(values)) @ vectors.T
 
 

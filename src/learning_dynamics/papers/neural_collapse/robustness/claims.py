@@ -8,6 +8,7 @@ import numpy as np
 from learning_dynamics.judging import Checks, Finding, at_least, claim, every_draw
 from learning_dynamics.papers.neural_collapse.signs import above_zero, half_exchanged
 from learning_dynamics.papers.neural_collapse.trainings import (
+    SMALL,
     at_first_epoch,
     at_the_end,
     not_without_error,
@@ -17,8 +18,6 @@ from learning_dynamics.papers.neural_collapse.trainings import (
 )
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table
-
-SMALL = "networks of three families; at the default scale small ones, on 8 x 8 digits"
 
 
 @claim("Figure 11", scope=SMALL, empirical=True)
@@ -35,19 +34,15 @@ def mse_more_robust(
     mse_runs, ce_runs = paired(mse, ce)
     difference = at_the_end(mse_runs, measure, "test") - at_the_end(ce_runs, measure, "test")
 
-    values = {"end": difference, "reversed": -difference, "exchanged": half_exchanged(difference)}
+    def judge(order: Callable[[np.ndarray], np.ndarray]) -> Checks:
+        yield above_zero("robustness under MSE less that under CE, last epoch", order(difference))
 
-    def judge(case: str) -> Checks:
-        yield above_zero("robustness under MSE less that under CE, last epoch", values[case])
-
-    facts = {
-        "mse": float(at_the_end(mse_runs, "robustness_smallest", "test").mean()),
-        "ce": float(at_the_end(ce_runs, "robustness_smallest", "test").mean()),
-        "mse_deepfool": float(at_the_end(mse_runs, "robustness", "test").mean()),
-        "ce_deepfool": float(at_the_end(ce_runs, "robustness", "test").mean()),
-    }
-    rivals = {"cross-entropy more robust": "reversed", "losses exchanged in every second pair": "exchanged"}
-    return Finding(judge, printed="end", rivals=rivals, facts=facts)
+    facts = {}
+    for loss, runs in (("mse", mse_runs), ("ce", ce_runs)):
+        facts[loss] = at_the_end(runs, "robustness_smallest", "test").mean()
+        facts[f"{loss}_deepfool"] = at_the_end(runs, "robustness", "test").mean()
+    rivals = {"cross-entropy more robust": np.negative, "losses exchanged in every second pair": half_exchanged}
+    return Finding(judge, printed=np.positive, rivals=rivals, facts=facts)
 
 
 @claim("Figure 11", scope=SMALL, empirical=True)
@@ -69,23 +64,21 @@ def robustness_by_magnitudes(
     def ratios(quantity: Quantity, read: Callable[..., np.ndarray]) -> np.ndarray:
         return np.log10(read(mse_runs, quantity, "test") / read(ce_runs, quantity, "test"))
 
-    end = ratios(measure, at_the_end)
-    values = {"end": end, "reversed": -end, "first": ratios(measure, at_first_epoch)}
-
-    def judge(case: str) -> Checks:
+    def judge(case: tuple[Callable[..., np.ndarray], int]) -> Checks:
+        read, sign = case
         yield at_least(
             "$\\log_{10}$ of robustness under MSE over that under CE, the largest of all pairs",
-            float(np.max(values[case])),
+            float(np.max(sign * ratios(measure, read))),
             magnitudes,
             because="several magnitudes",
         )
 
     facts = {
-        "smallest": float(10 ** np.max(ratios("robustness_smallest", at_the_end))),
-        "deepfool": float(10 ** np.max(ratios("robustness", at_the_end))),
+        "smallest": 10 ** np.max(ratios("robustness_smallest", at_the_end)),
+        "deepfool": 10 ** np.max(ratios("robustness", at_the_end)),
     }
-    rivals = {"cross-entropy by magnitudes": "reversed", "the first recorded epoch": "first"}
-    return Finding(judge, printed="end", rivals=rivals, facts=facts)
+    rivals = {"cross-entropy by magnitudes": (at_the_end, -1), "the first recorded epoch": (at_first_epoch, 1)}
+    return Finding(judge, printed=(at_the_end, 1), rivals=rivals, facts=facts)
 
 
 @claim("Figure 9", scope=SMALL + ", MSE", empirical=True)
@@ -99,18 +92,20 @@ def robustness_grows_after_zero_error(
     and {mean:.2g}.
     """
     included, left_out = ordinary(trainings)
-    start, end = when_errors_end(included, measure, "test"), at_the_end(included, measure, "test")
-    deepfool = at_the_end(included, "robustness", "test") - when_errors_end(included, "robustness", "test")
 
-    growth = end - start
-    values = {"end": growth, "reversed": -growth, "exchanged": half_exchanged(growth)}
+    def growth(quantity: Quantity) -> np.ndarray:
+        return at_the_end(included, quantity, "test") - when_errors_end(included, quantity, "test")
 
-    def judge(case: str) -> Checks:
-        yield above_zero("growth of robustness after train errors end", values[case], left_out=left_out)
+    def judge(order: Callable[[np.ndarray], np.ndarray]) -> Checks:
+        yield above_zero("growth of robustness after train errors end", order(growth(measure)), left_out=left_out)
 
-    facts = {"median": float(np.median(deepfool)), "mean": float(np.mean(deepfool))}
-    rivals = {"robustness that is lost": "reversed", "start and end exchanged in every second training": "exchanged"}
-    return Finding(judge, printed="end", rivals=rivals, reason=not_without_error(included), facts=facts)
+    deepfool = growth("robustness")
+    facts = {"median": np.median(deepfool), "mean": np.mean(deepfool)}
+    rivals = {
+        "robustness that is lost": np.negative,
+        "start and end exchanged in every second training": half_exchanged,
+    }
+    return Finding(judge, printed=np.positive, rivals=rivals, reason=not_without_error(included), facts=facts)
 
 
 @claim("Figures 9 and 11", scope=SMALL + ", MSE", origin="ours", empirical=True)
@@ -125,13 +120,10 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Literal[
     then grows is the flatness of the outputs.
     """
 
-    def read_at(epoch: str, quantity: Quantity) -> np.ndarray:
-        return (at_first_epoch if epoch == "first" else at_the_end)(trainings, quantity, "test")
+    def ratio(read: Callable[..., np.ndarray]) -> np.ndarray:
+        return read(trainings, "robustness", "test") / read(trainings, "robustness_crossing", "test")
 
-    def ratio(epoch: str) -> np.ndarray:
-        return read_at(epoch, "robustness") / read_at(epoch, "robustness_crossing")
-
-    def judge(statement: tuple[str, str, bool]) -> Checks:
+    def judge(statement: tuple[Callable[..., np.ndarray], Callable[..., np.ndarray], bool]) -> Checks:
         early, late, exchanged = statement
         last_ratio = np.log10(ratio(late))
         yield above_zero(
@@ -147,8 +139,8 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Literal[
         )
 
     rivals = {
-        "first and last epoch exchanged": ("end", "first", False),
-        "the last epoch's in the place of the first": ("end", "end", False),
-        "measures exchanged in every second training": ("first", "end", True),
+        "first and last epoch exchanged": (at_the_end, at_first_epoch, False),
+        "the last epoch's in the place of the first": (at_the_end, at_the_end, False),
+        "measures exchanged in every second training": (at_first_epoch, at_the_end, True),
     }
-    return Finding(judge, printed=("first", "end", False), rivals=rivals)
+    return Finding(judge, printed=(at_first_epoch, at_the_end, False), rivals=rivals)

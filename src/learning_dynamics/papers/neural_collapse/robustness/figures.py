@@ -1,13 +1,14 @@
 """Robustness against small perturbations along training, under MSE and against cross-entropy."""
 
 from collections.abc import Sequence
-from typing import Any
+
+from matplotlib.figure import Figure
 
 from learning_dynamics.papers.neural_collapse.collapse.figures import recipe
-from learning_dynamics.papers.neural_collapse.panels import DASHED, LOSS_COLOURS, LOSSES, Line, curves
+from learning_dynamics.papers.neural_collapse.panels import DASHED, Line, curves, side_by_side, under_both_losses
 from learning_dynamics.papers.neural_collapse.trainings import at_the_end
 from learning_dynamics.plotting import Drawn
-from learning_dynamics.tidy import Quantity, Table
+from learning_dynamics.tidy import Table
 
 PERTURBATION = r"mean of $\|r\|\,/\,\|x\|$"
 
@@ -22,8 +23,7 @@ def fig9(mse: Sequence[Table]) -> Drawn:
     mean over seeds; bands: their range; vertical, red: zero train error; dotted: the learning rate drops tenfold.
     {recipe}
     """
-    figure, _ = curves(mse, _measures("mse", named=False), ylabel=PERTURBATION)
-    return _annotate(figure, mse)
+    return _annotate(curves(mse, _measures(""), ylabel=PERTURBATION), mse)
 
 
 def fig11(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
@@ -32,33 +32,26 @@ def fig11(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
     As in figure 9, for both losses; on a logarithmic axis, because DeepFool's measure, the paper's, can overshoot by
     far where outputs are flat. Dashed red: zero train error under cross-entropy. {recipe}
     """
-    lines = [*_measures("mse", named=True), *_measures("ce", named=True)]
-    figure, _ = curves([*mse, *ce], lines, ylabel=PERTURBATION, height=2.4)
-    return _annotate(figure, [*mse, *ce])
+    return _annotate(curves([*mse, *ce], _measures(", {}"), ylabel=PERTURBATION, height=2.4), [*mse, *ce])
 
 
-def _measures(loss: str, *, named: bool) -> list[Line]:
-    suffix = f", {LOSSES[loss]}" if named else ""
-
-    def line(quantity: Quantity, label: str, **style: Any) -> Line:
-        fields = {"quantity": quantity, "label": label + suffix, **style}
-        return {"split": "test", "loss": loss, "color": LOSS_COLOURS[loss], **fields}
-
-    return [
-        line("robustness", "DeepFool", marker="o", ms=3, lw=1.0),
-        line("robustness_crossing", "crossing", ls=DASHED, lw=1.0),
-        line("robustness_smallest", "smaller of both", lw=2.4),
-    ]
+def _measures(named: str) -> list[Line]:
+    """Return the lines of three measures, to whose labels what names the loss is added."""
+    return side_by_side(
+        under_both_losses("robustness", "test", "DeepFool" + named, marker="o", ms=3, lw=1.0),
+        under_both_losses("robustness_crossing", "test", "crossing" + named, ls=DASHED, lw=1.0),
+        under_both_losses("robustness_smallest", "test", "smaller of both" + named, lw=2.4),
+    )
 
 
-def _annotate(figure: object, trainings: Sequence[Table]) -> Drawn:
+def _annotate(figure: Figure, trainings: Sequence[Table]) -> Drawn:
     facts = {
         "recipe": recipe(trainings),
-        "smallest": float(at_the_end(trainings, "robustness_smallest", "test").mean()),
-        "deepfool": float(at_the_end(trainings, "robustness", "test").mean()),
+        "smallest": at_the_end(trainings, "robustness_smallest", "test").mean(),
+        "deepfool": at_the_end(trainings, "robustness", "test").mean(),
     }
     alt = (
         "Relative size of perturbations against epochs; at the end {deepfool:.2g} by DeepFool in the mean, "
         "{smallest:.2g} by the smallest that is known."
     )
-    return Drawn(figure, facts, alt)  # type: ignore[arg-type]
+    return Drawn(figure, facts, alt)

@@ -66,6 +66,7 @@ def frozen_body(
         From quantity to number.
     """
     rate, momentum, decay, batch = (settings[key] for key in ("learning_rate", "momentum", "weight_decay", "batch"))
+    drop_last = settings.get("drop_last", False)
     body = copy.deepcopy(network.body).train()
     for module in body.modules():
         if isinstance(module, nn.modules.batchnorm._BatchNorm):
@@ -74,22 +75,22 @@ def frozen_body(
     with arithmetic():
         fixed = _extended(network.eval().body(images))
         targets = nn.functional.one_hot(labels, int(labels.max()) + 1).double()
-        moment = fixed.T @ fixed / len(fixed) + decay * torch.eye(fixed.shape[1], dtype=torch.float64).to(fixed)
+        moment = fixed.T @ fixed / len(fixed) + decay * torch.eye(fixed.shape[1]).to(fixed)
         optimum = torch.linalg.solve(moment, fixed.T @ targets / len(fixed)).T
         errors = fixed @ optimum.T - targets
         gradient_variance = (errors.square().sum(dim=1) * fixed.square().sum(dim=1)).mean() - (
             decay * optimum
         ).square().sum()
-        parts = batches(torch.arange(len(images)), batch, drop_last=settings.get("drop_last", False))
+        parts = batches(torch.arange(len(images)), batch, drop_last=drop_last)
         inverse = np.mean([1 / len(part) for part in parts])
         quantities = {"split_law": float(rate / (4 * (1 - momentum)) * inverse * gradient_variance)}
         for name in ("split_sampling", "split_replaced", "split_batches"):
             W, velocity, deviations = optimum.clone(), torch.zeros_like(optimum), []
             for epoch in range(epochs):
                 rng = np.random.default_rng(seed_sequence(seed, f"frozen body, epoch {epoch}", member))
-                resampled = rng.integers(len(images), size=len(images)) if name == "split_replaced" else None
-                order = torch.from_numpy(rng.permutation(len(images)) if resampled is None else resampled)
-                for indices in batches(order.to(images.device), batch, drop_last=settings.get("drop_last", False)):
+                replaced = name == "split_replaced"
+                order = rng.integers(len(images), size=len(images)) if replaced else rng.permutation(len(images))
+                for indices in batches(torch.from_numpy(order).to(images.device), batch, drop_last=drop_last):
                     h = _extended(body(images[indices])) if name == "split_batches" else fixed[indices]
                     gradient = (h @ W.T - targets[indices]).T @ h / len(indices) + decay * W
                     velocity = momentum * velocity + gradient
@@ -142,4 +143,4 @@ def continued_states(
 
 def _extended(features: Tensor) -> Tensor:
     """Return features with a last column of ones, in float64."""
-    return torch.cat([features.double(), torch.ones(len(features), 1, dtype=torch.float64).to(features.device)], dim=1)
+    return nn.functional.pad(features.double(), (0, 1), value=1.0)

@@ -99,7 +99,7 @@ def resnet(channels: int, classes: int, *, stages: Sequence[int], width: int, bo
     bottleneck : bool
         1 x 1, 3 x 3, 1 x 1 blocks with fourfold outputs, as in ResNet50, or two 3 x 3 convolutions.
     """
-    layers: list[nn.Module] = [_convolution(channels, width), nn.BatchNorm2d(width), nn.ReLU(inplace=True)]
+    layers: list[nn.Module] = _rectified(_convolution(channels, width))
     inputs = width
     for stage, blocks in enumerate(stages):
         for index in range(blocks):
@@ -161,7 +161,7 @@ class _Residual(nn.Module):
             plan = [(inputs, width, 3, stride), (width, width, 3, 1)]
         layers: list[nn.Module] = []
         for narrower, wider, size, step in plan:
-            layers += [_convolution(narrower, wider, size, step), nn.BatchNorm2d(wider), nn.ReLU(inplace=True)]
+            layers += _rectified(_convolution(narrower, wider, size, step))
         self.residual = nn.Sequential(*layers[:-1])
         unchanged = inputs == self.outputs and stride == 1
         self.shortcut = (
@@ -184,9 +184,8 @@ class _Dense(nn.Module):
         # in-place rectification would overwrite nothing here: batch normalisation makes a copy
         layers: list[nn.Module] = [nn.BatchNorm2d(inputs), nn.ReLU(inplace=True)]
         if bottleneck:
-            middle = 4 * growth
-            layers += [_convolution(inputs, middle, size=1), nn.BatchNorm2d(middle), nn.ReLU(inplace=True)]
-            inputs = middle
+            layers += _rectified(_convolution(inputs, 4 * growth, size=1))
+            inputs = 4 * growth
         layers.append(_convolution(inputs, growth))
         self.added = nn.Sequential(*layers)
 
@@ -196,6 +195,10 @@ class _Dense(nn.Module):
 
 def _convolution(inputs: int, outputs: int, size: int = 3, stride: int = 1, *, bias: bool = False) -> nn.Conv2d:
     return nn.Conv2d(inputs, outputs, size, stride, padding=size // 2, bias=bias)
+
+
+def _rectified(convolution: nn.Conv2d) -> list[nn.Module]:
+    return [convolution, nn.BatchNorm2d(convolution.out_channels), nn.ReLU(inplace=True)]
 
 
 FAMILIES = ("vgg", "resnet", "densenet")

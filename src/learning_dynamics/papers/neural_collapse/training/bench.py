@@ -1,0 +1,159 @@
+"""A trained network with the images that it is measured on: collapse, deviations and robustness at a recorded epoch."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from learning_dynamics.datasets.images import standardised
+from learning_dynamics.dynamics.training import arithmetic, chosen_device
+from learning_dynamics.measures import collapse
+from learning_dynamics.measures.algebra import algebra_on
+from learning_dynamics.measures.memory import images_within
+from learning_dynamics.measures.robustness import crossing_distances, decisions, deepfool
+from learning_dynamics.papers.neural_collapse.portrait.theory import CLASSES, coordinates
+from learning_dynamics.papers.neural_collapse.training.deviation import continued_states, frozen_body
+from learning_dynamics.papers.neural_collapse.training.models import network_of
+from learning_dynamics.papers.neural_collapse.training.passes import (
+    LastLayer,
+    disagreement,
+    extended_classifier,
+    measure,
+    recompute_batch_statistics,
+)
+from learning_dynamics.tidy import Quantity
+from learning_dynamics.trajectories import Arrays
+
+Row = tuple[str, str, int, int, int, float]  # split, quantity, index, label, example, value
+
+
+class Bench:
+    """A network on its device with the images it is measured on."""
+
+    def __init__(
+        self, settings: dict[str, Any], data: Arrays, statistics: str, per_class: int, share: float, gigabytes: float
+    ) -> None:
+        self.data = str(data["name"])
+        self.settings, self.statistics, self.gigabytes = settings, statistics, gigabytes
+        self.decays = {"": settings["weight_decay"], "--notebook": share * settings["weight_decay"]}
+        device = chosen_device(settings.get("device", "auto"))
+        self.algebra = algebra_on(device)
+        self.images, self.labels = {}, {}
+        for split in ("train", "test"):
+            pixels = standardised(data[f"{split}_images"], data["train_images"])
+            images = torch.from_numpy(pixels).to(device)
+            self.images[split] = images.contiguous(memory_format=torch.channels_last)
+            self.labels[split] = torch.from_numpy(data[f"{split}_labels"]).to(device)
+        classes = int(data["train_labels"].max()) + 1
+        network = network_of(settings, self.images["train"].shape[1], classes)
+        self.network = network.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        shape = tuple(self.images["train"].shape[1:])
+        self.batch = images_within(self.network, shape, gigabytes, gradients=False)
+        self.attack_batch = images_within(self.network, shape, gigabytes, gradients=True)
+        labels = data["test_labels"]
+        self.attack_indices = np.concatenate([np.flatnonzero(labels == label)[:per_class] for label in range(classes)])
+
+    def load(self, state: dict[str, np.ndarray]) -> None:
+        """Take over the parameters and batch-norm statistics of a recorded epoch."""
+        self.network.load_state_dict({name: torch.as_tensor(value) for name, value in state.items()})
+        if self.statistics == "recomputed":
+            with arithmetic():
+                recompute_batch_statistics(self.network, self.images["train"], batch=self.batch)
+
+    def _layer(self, split: str) -> LastLayer:
+        images, labels = self.images[split], self.labels[split]
+        return LastLayer(self.network, images, labels, batch=self.batch, gigabytes=self.gigabytes)
+
+    def collapse(self, *, portrait: bool) -> Iterator[Row]:
+        """Yield what is measured on the features of all images."""
+        classifier = extended_classifier(self.network)
+        weights = classifier[:, :-1]
+        with arithmetic():
+            layers = {split: self._layer(split) for split in ("train", "test")}
+            summaries = {split: measure(layer) for split, layer in layers.items()}
+            disagreements = {split: disagreement(layer, summaries["train"].means) for split, layer in layers.items()}
+        for split, summary in summaries.items():
+            yield _scalar(split, "error", summary.error)
+            yield _scalar(split, "nc1", collapse.variability(summary.within, summary.means))
+            yield _scalar(split, "nc4", disagreements[split])
+            yield from _angles(split, "means", collapse.centred_means(summary.means))
+            yield _scalar(split, "self_duality", collapse.self_duality(weights, summary.means))
+        yield from _angles("train", "classifiers", weights)
+        train = summaries["train"]
+        classes, features = weights.shape
+        yield _scalar("train", "dead_features", train.dead)
+        yield _scalar("train", "features", features)
+        yield _scalar("train", "classes", classes)
+        yield _scalar("train", "examples", len(self.labels["train"]) / classes)
+        rank, snr = collapse.rank_and_signal_to_noise(train.within, train.means, self.algebra)
+        yield _scalar("train", "rank", rank)
+        for index, value in enumerate(snr, start=1):
+            yield "train", "snr", index, -1, -1, float(value)
+        if self.settings["loss"] == "mse":
+            for suffix, decay in self.decays.items():
+                norm = 0.5 * decay * float(np.sum(classifier**2))
+                yield _scalar("train", f"loss{suffix}", train.square_loss + norm)
+                yield _scalar("train", f"loss_decay{suffix}", norm)
+                terms = collapse.decomposition(train.within, train.means, classifier, decay, self.algebra)
+                for term, value in terms.items():
+                    yield _scalar("train", f"{term}{suffix}", value)
+        if portrait:
+            labels = self.labels["train"].cpu().numpy()
+            count = int(np.flatnonzero(labels < CLASSES)[-1]) + 1
+            yield from coordinates(layers["train"].first(count), labels[:count], train.means, weights)
+
+    def frozen(self, epochs: int, member: int) -> list[Row]:
+        """Return what the last layer's deviation is with the body of the loaded state frozen."""
+        images, labels = self.images["train"], self.labels["train"]
+        seed = self.settings["seed"]
+        deviations = frozen_body(self.network, images, labels, self.settings, epochs=epochs, seed=seed, member=member)
+        return [_scalar("train", name, value) for name, value in deviations.items()]
+
+    def continued(self, steps: int, member: int) -> list[Row]:
+        """Return the deviation as a share of L_LS where the network is trained on; another state is loaded then."""
+        images, labels, seed = self.images["train"], self.labels["train"], self.settings["seed"]
+        states = continued_states(self.network, images, labels, self.settings, steps=steps, seed=seed, member=member)
+        rows = []
+        for name, sequence in states.items():
+            shares = []
+            for state in sequence:
+                self.load(state)
+                with arithmetic():
+                    summary = measure(self._layer("train"))
+                classifier = extended_classifier(self.network)
+                terms = collapse.decomposition(summary.within, summary.means, classifier, self.decays[""], self.algebra)
+                shares.append(terms["loss_ls_perp"] / (terms["loss_nc1"] + terms["loss_nc23"]))
+            rows.append(_scalar("train", name, np.mean(shares)))
+        return rows
+
+    def robustness(self) -> list[Row]:
+        """Return how far test images are from a change of decision, by DeepFool and by known crossings."""
+        self.network.eval().requires_grad_(False)
+        train = self.images["train"]
+        images = self.images["test"][torch.from_numpy(self.attack_indices).to(train.device)]
+        with arithmetic():
+            perturbations, fooled = deepfool(self.network, images, batch=self.attack_batch)
+            train_decisions = decisions(self.network, train, batch=self.batch)
+            distances = crossing_distances(self.network, images, train, train_decisions, batch=self.batch)
+        sizes = images.flatten(1).norm(dim=1).double()
+        relative, crossing = perturbations.flatten(1).norm(dim=1).double() / sizes, distances / sizes
+        # a perturbation that leaves the decision as it was bounds nothing
+        bounds = torch.where(fooled, relative, torch.inf)
+        return [
+            _scalar("test", "robustness", float(relative.mean())),
+            _scalar("test", "robustness_fooled", float(fooled.double().mean())),
+            _scalar("test", "robustness_crossing", float(crossing.mean())),
+            _scalar("test", "robustness_smallest", float(torch.minimum(bounds, crossing).mean())),
+        ]
+
+
+def _scalar(split: str, quantity: Quantity, value: Any) -> Row:
+    return split, quantity, 0, -1, -1, float(value) if np.isfinite(value) else np.nan
+
+
+def _angles(split: str, name: str, vectors: np.ndarray) -> Iterator[Row]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        yield _scalar(split, f"equinorm_{name}", collapse.relative_spread_of_norms(vectors))
+        yield _scalar(split, f"equiangular_{name}", collapse.spread_of_cosines(vectors))
+        yield _scalar(split, f"maximal_angle_{name}", collapse.distance_from_maximal_angles(vectors))
