@@ -77,7 +77,7 @@ def band(axis: Axes, values: pd.DataFrame, *, ranged: bool = True, **style: Any)
 def mark_epochs(axis: Axes, table: Table, *, drops: bool = True) -> None:
     """Mark where training errors end, the median over seeds, and where the learning rate drops."""
     settings = settings_of(table)
-    epoch = zero_error_epochs(table).median()
+    epoch = zero_error_epochs(table).fillna(np.inf).median()
     if np.isfinite(epoch):
         dashes = "-" if settings["loss"] == "mse" else DASHED
         label = f"zero train error, {LOSSES[settings['loss']]}"

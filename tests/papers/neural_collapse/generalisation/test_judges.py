@@ -185,3 +185,16 @@ def test_table_1_is_what_pandas_groups_by_seed():
         assert row["seeds"] == 3
     assert found.loc["vgg", ["paper_zero_error", "paper_end"]].tolist() == [89.35, 93.91]
     assert found.loc["densenet", ["paper_zero_error", "paper_end"]].isna().all()
+
+
+def test_table_1_is_of_the_seeds_whose_errors_end():
+    table = made_up()
+    kept = (table["quantity"] == "error") & (table["split"] == "train") & (table["seed"] == 0)
+    row = accuracies([table.assign(value=table["value"].mask(kept, 0.1))]).iloc[0]
+    assert row["seeds"] == 2
+    assert row["end"] - row["zero_error"] == pytest.approx(row["change"])
+    assert np.isfinite(row["change_median"])
+    never = accuracies([table.assign(value=table["value"].mask(kept | (table["split"] == "train"), 0.1))]).iloc[0]
+    assert never["seeds"] == 0
+    assert np.isfinite(never["end"])
+    assert never[["zero_error", "change", "change_median"]].isna().all()

@@ -179,7 +179,7 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Literal["m
         "start and end exchanged in every second training": "exchanged",
         "the first epoch in the place of the last": "first",
     }
-    facts = {"median": np.median(gain)}
+    facts = {"median": np.nanmedian(gain)}
     return Finding(judge, printed="end", rivals=rivals, facts=facts, reason=not_without_error(trainings))
 
 

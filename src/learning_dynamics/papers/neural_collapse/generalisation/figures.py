@@ -82,8 +82,8 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
     gain = 100 * (when_errors_end(mse, "error", "test") - at_the_end(mse, "error", "test"))
     digits = any(str(name).startswith("digits") for name in table["data"])
     facts = {
-        "mean": gain.mean(),
-        "median": np.median(gain),
+        "mean": np.nanmean(gain),
+        "median": np.nanmedian(gain),
         "one_image": f"; one test image of the digits is {one_image:.2f} points" if digits else "",
         "recipe": recipe(mse),
     }

@@ -49,12 +49,17 @@ def accuracies(tables: Sequence[Table]) -> pd.DataFrame:
     for table in tables:
         (data, network), loss = place_of(table), settings_of(table)["loss"]
         start, end = (100 * (1 - read([table], "error", "test")) for read in (when_errors_end, at_the_end))
-        row = {"data": data, "network": network, "loss": loss, "seeds": int(np.isfinite(start).sum())}
-        for name, values in (("zero_error", start), ("end", end), ("change", end - start)):
-            finite = values[np.isfinite(values)]
-            row[name] = finite.mean() if len(finite) else np.nan
-            row[f"{name}_se"] = finite.std(ddof=1) / np.sqrt(len(finite)) if len(finite) > 1 else np.nan
-        row["change_median"] = float(np.median(end - start))
+        reached = np.isfinite(start)
+        row = {"data": data, "network": network, "loss": loss, "seeds": int(reached.sum())}
+        start, change = start[reached], (end - start)[reached]
+        for name, values in (
+            ("zero_error", start),
+            ("end", end[reached] if reached.any() else end),
+            ("change", change),
+        ):
+            row[name] = values.mean() if len(values) else np.nan
+            row[f"{name}_se"] = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+        row["change_median"] = float(np.median(change)) if len(change) else np.nan
         published = PAPER_TABLE_1.get((data, network), (np.nan, np.nan)) if loss == "mse" else (np.nan, np.nan)
         row["paper_zero_error"], row["paper_end"] = published
         rows.append(row)

@@ -100,7 +100,7 @@ def robustness_grows_after_zero_error(
         yield above_zero("growth of robustness after train errors end", order(growth(measure)), left_out=left_out)
 
     deepfool = growth("robustness")
-    facts = {"median": np.median(deepfool), "mean": np.mean(deepfool)}
+    facts = {"median": np.nanmedian(deepfool), "mean": np.nanmean(deepfool)}
     rivals = {
         "robustness that is lost": np.negative,
         "start and end exchanged in every second training": half_exchanged,
