@@ -198,3 +198,12 @@ def test_what_was_read_is_forgotten_with_the_table():
     for count in range(1, 20):
         assert size(pd.DataFrame({"value": range(count)})) == count
     assert read == list(range(1, 20))
+
+
+@pytest.mark.parametrize(
+    ("draws", "expected"),
+    [([1, 0, 1, 0], [[1, 3], [0, 2]]), ([np.nan, 0, 1, np.nan], [[1], [2]]), (["b", None, "a", None], [[2], [0]])],
+)
+def test_rows_that_miss_a_draw_column_are_of_no_draw(draws, expected):
+    table = pd.DataFrame({"quantity": "x", "of": draws, "value": [0.0, 1.0, 2.0, 3.0]})
+    np.testing.assert_array_equal(by_draw(table, "x", draw="of"), expected)

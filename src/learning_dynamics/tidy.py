@@ -192,9 +192,10 @@ def by_draw(
         If there are no such rows, or draws differ in their number of entries.
     """
     chosen = select(table, quantity, **where)
-    draws = chosen.groupby(draw or draw_columns(table)).ngroup().to_numpy()
-    order = np.argsort(draws, kind="stable")[np.sum(draws < 0) :]  # rows without a draw have none
-    groups = np.split(chosen[column].to_numpy()[order], np.flatnonzero(np.diff(draws[order])) + 1)
+    draws = chosen.groupby(draw or draw_columns(table)).ngroup().fillna(-1).to_numpy()
+    order = np.argsort(draws, kind="stable")[np.sum(draws < 0) :]  # rows that miss a draw column are of none
+    values = chosen[column].to_numpy()[order]
+    groups = np.split(values, np.flatnonzero(np.diff(draws[order])) + 1) if len(values) else []
     if len({len(group) for group in groups}) > 1:
         raise ProjectError(
             f"`{quantity}`: draws have {sorted({len(group) for group in groups})} entries; select further"

@@ -5,6 +5,7 @@ import pytest
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.study import passed, reasons, sources
 from learning_dynamics.pipeline.study.config import Configuration
+from learning_dynamics.pipeline.study.passed import Passport
 from tests.support import SMOKE, project
 
 PAPER = "spectral_bias"
@@ -15,6 +16,7 @@ def checks(tmp_path, monkeypatch):
     """Let nothing have passed, and note the papers that are checked."""
     monkeypatch.setattr(passed, "PASSED", tmp_path / "passed")
     monkeypatch.setattr(passed.sys, "dont_write_bytecode", False)
+    passed._first_sources.cache_clear()
     papers, check = [], reasons.check_reasons
     monkeypatch.setattr(reasons, "check_reasons", lambda study, paper: papers.append(paper) or check(study, paper))
     return papers
@@ -56,15 +58,52 @@ def test_a_python_that_writes_nothing_beside_sources_keeps_nothing(checks, monke
     assert not passed.PASSED.exists()
 
 
-def test_every_source_counts(tmp_path, monkeypatch):
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """Return the folder of a package without sources."""
     monkeypatch.setattr(sources, "SOURCE_ROOT", tmp_path)
+    folder = tmp_path / sources.PACKAGE
+    folder.mkdir()
+    return folder
+
+
+def test_every_source_counts(root, tmp_path):
     configuration = Configuration(0, None, {})
-    root = tmp_path / sources.PACKAGE
-    root.mkdir()
-    passports = [passed.passport(configuration)]
+    digests = [Passport(configuration).digest]
     for name, text in (("a.py", "x = 1"), ("a.py", "x = 2"), ("b.py", ""), ("b.py", "x = 2")):
         (root / name).write_text(text)
-        passports.append(passed.passport(configuration))
+        digests.append(Passport(configuration).digest)
     (root / "b.py").rename(root / "c.py")
-    passports += [passed.passport(configuration), passed.passport(configuration.with_seed(1))]
-    assert len(set(passports)) == len(passports)
+    digests += [Passport(configuration).digest, Passport(configuration.with_seed(1)).digest]
+    linked = tmp_path / "elsewhere"
+    linked.mkdir()
+    (root / "topic").symlink_to(linked)
+    for text in ("", "x = 1"):
+        (linked / "runs.py").write_text(text)
+        digests.append(Passport(configuration).digest)
+    assert len(set(digests)) == len(digests)
+
+
+def test_what_is_no_source_is_passed_over(root):
+    before = Passport(Configuration(0, None, {})).digest
+    (root / ".#a.py").symlink_to("me@here.1")  # as editors leave beside a file that is not saved
+    (root / "b.py").mkdir()
+    (root / "round").symlink_to(root)
+    assert Passport(Configuration(0, None, {})).digest == before
+
+
+def test_what_is_edited_while_it_is_checked_is_checked_again(checks, monkeypatch):
+    check, edits = reasons.check_reasons, iter([b"edited"])
+    digest = passed._digest_of_sources
+    state = []
+
+    def edit(study, paper):
+        check(study, paper)
+        state.extend(edits)
+
+    monkeypatch.setattr(passed, "_digest_of_sources", lambda: digest() + b"".join(state))
+    monkeypatch.setattr(reasons, "check_reasons", edit)
+    for _ in range(3):
+        project(SMOKE, papers=[PAPER])
+    # once before the edit, and then each time: this process may know the sources as they were
+    assert checks == [PAPER] * 3

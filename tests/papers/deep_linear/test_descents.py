@@ -189,6 +189,11 @@ def test_a_grid_whose_largest_rate_is_stable_has_no_limit():
         assert fewest > 0
 
 
+def test_a_grid_without_rates_has_no_limit():
+    found = steps_at_limit(TWO_STARTS, 1.0, 2.0, 1, np.array([]), 0.5, 5000, below=3, slack=1.5)
+    assert found == [(-1, 0.0, -1)] * 2
+
+
 def test_rules_agree_in_the_limit_of_small_steps(regression):
     X, Y = regression
     start = np.array([[0.3, -0.2, 0.1]])

@@ -28,7 +28,7 @@ def execute(
     tables = [read_table(file, declared=part.COLUMNS) for file in files]
     empty = pd.DataFrame(columns=[column.name for column in part.COLUMNS])
     rows = pd.concat(tables, ignore_index=True) if tables else empty
-    part.check_joined(rows)
+    part.check_joined(files, rows)
     made = {f"{file.parent.parent.name}/{file.stem}": read_provenance(file).get("fingerprint", "") for file in files}
     write_table(out, rows, part.COLUMNS, provenance(of, "all", out.stem, {"made": made}))
     with atomic_write(csv) as partial:

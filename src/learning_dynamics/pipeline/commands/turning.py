@@ -173,7 +173,7 @@ def _format_value(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def check_joined(_rows: pd.DataFrame) -> None:
+def check_joined(_files: Sequence[Path], _rows: pd.DataFrame) -> None:
     """Join anything: a paper may have no turning check."""
 
 

@@ -1,7 +1,7 @@
 """Judge a paper's theorems and formulas on a wild draw: whatever the configuration says that they leave free."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -139,9 +139,9 @@ def _explain_few_undecided(judgement: Judgement) -> str:
     return "; ".join(f"{check.name}: {check.open_because}" for check in undecided) if is_few and is_only_reason else ""
 
 
-def check_joined(rows: pd.DataFrame) -> None:
+def check_joined(files: Sequence[Path], rows: pd.DataFrame) -> None:
     """Refuse to join no draws, or one twice."""
-    if rows.empty:
+    if not files:
         raise ProjectError(
             "wild: no paper of `replicated` in config.yaml has a `wild:` block; add one to its runs or data"
         )

@@ -111,8 +111,8 @@ class Signature:
 
     @property
     def settings(self) -> set[str]:
-        """The names of the settings; a class's is one."""
-        return set(self.types)
+        """The names of the settings; a class's is one, and none begins with an underscore."""
+        return {name for name in self.types if not name.startswith("_")}
 
     @functools.cached_property
     def ancestors(self) -> tuple[Signature, ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, check_known, suggest_name
-from learning_dynamics.pipeline.study import passed, quantities, reasons, regions
+from learning_dynamics.pipeline.study import quantities, reasons, regions
 from learning_dynamics.pipeline.study.blocks import (
     NOT_SWEPT,
     Roles,
@@ -24,6 +24,7 @@ from learning_dynamics.pipeline.study.blocks import (
     select_keys,
 )
 from learning_dynamics.pipeline.study.config import Block, Configuration
+from learning_dynamics.pipeline.study.passed import Passport
 from learning_dynamics.pipeline.study.signatures import Signature, signature_of, signatures
 from learning_dynamics.pipeline.study.sources import PACKAGE, PARTS, module_path
 from learning_dynamics.pipeline.study.sweeps import BUNDLE, Members, sweep_members, sweep_tables
@@ -83,6 +84,7 @@ class Study:
     """
 
     def __init__(self, configuration: Configuration) -> None:
+        passport = Passport(configuration)
         self.configuration = configuration
         self.seed = configuration.seed
         self.papers = list(configuration.papers)
@@ -96,11 +98,11 @@ class Study:
                 self._bundle(paper, name)
             for name in self.checks(paper, "sensitivity"):
                 self._expand_check(paper, name)
-        if not passed.has_passed(configuration):
+        if not passport.has_passed():
             for paper in self.papers:
                 self._check(paper)
             self._check_targets()
-            passed.remember(configuration)
+            passport.remember()
 
     # -- what is declared ---------------------------------------------------------------------------
 

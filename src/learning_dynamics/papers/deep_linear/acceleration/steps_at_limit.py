@@ -45,6 +45,8 @@ def steps_at_limit(
         steps : -1 if no rate is stable, or the largest of all is; rate : 0 if there is none; fewest : over all rates
         that were tried, -1 if none arrived.
     """
+    if not len(rates):
+        return [(-1, 0.0, -1)] * len(starts)
     searches = [_search(rates, cap, below, slack) for _ in starts]
     found: list[Found] = [(-1, 0.0, -1)] * len(starts)
     rate, limit = np.array([next(search) for search in searches]).T
