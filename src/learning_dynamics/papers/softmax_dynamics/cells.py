@@ -1,11 +1,12 @@
 """Columns for the cell of a grid that a row belongs to, the member of the cell, its population and threshold."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from learning_dynamics.papers.softmax_dynamics.starts import name_of
 from learning_dynamics.tidy import Column, rows
 
 COUNTS = Column("counts", "str", "class sizes, largest first, joined by dashes", draw=True)
@@ -19,11 +20,6 @@ POPULATION = Column(
     "population", "str", "examples: a class counts as often as it has examples; classes: once; empty: neither"
 )
 THRESHOLD = Column("threshold", "float", "smallest change that counts as a fall or a rise; 0 for what needs none")
-
-
-def name_of(sizes: Iterable[int]) -> str:
-    """Return class sizes joined by dashes; zeros, which pad an array, are left out."""
-    return "-".join(str(size) for size in sizes if size)
 
 
 def class_sizes(counts: np.ndarray) -> dict[str, np.ndarray]:

@@ -6,10 +6,14 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.papers.softmax_dynamics import cells
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.seeds import generators
 from learning_dynamics.trajectories import Trajectory
+
+
+def name_of(sizes: Iterable[int]) -> str:
+    """Return class sizes joined by dashes; zeros, which pad an array, are left out."""
+    return "-".join(str(size) for size in sizes if size)
 
 
 def cell_states(
@@ -20,7 +24,7 @@ def cell_states(
     A cell's draws depend on its own settings alone, not on the other cells of the grid.
     """
     draw = {"balanced": model.balanced, "gaussian": model.gaussian}[init]
-    label = f"softmax_dynamics.{init}.{cells.name_of(counts)}.{dimension}.{scale}"
+    label = f"softmax_dynamics.{init}.{name_of(counts)}.{dimension}.{scale}"
     states = [
         model.pack(*draw(rng, sum(counts), dimension, len(counts), scale)) for rng in generators(seed, label, seeds)
     ]
