@@ -1,30 +1,78 @@
+# A figure, from metrics alone: as a picture, as a film, and as a chart whose reader moves a parameter.
+
+
 rule figure:
-    """A figure, from metrics alone."""
     input:
-        metrics=lambda wc: metrics_of(RESULTS, wc.paper, project.tables_for("figure", wc.paper, wc.name)),
-        stamp=stamp_of("figure"),
+        metrics=metrics_for("figure"),
+        stale=stale("figure"),
     output:
-        pdf=f"{FIGURES}/{{paper}}/{{name}}.pdf",
+        pdf="<figures>/{paper}/{name}.pdf",
         png=report(
-            f"{FIGURES}/{{paper}}/{{name}}.png",
+            "<figures>/{paper}/{name}.png",
             caption="../report/figure.rst",
             category="{paper}",
             labels={"figure": "{name}"},
         ),
-        svg=f"{FIGURES}/{{paper}}/{{name}}.svg",
+        svg="<figures>/{paper}/{name}.svg",
     log:
-        f"{RESULTS}/{{paper}}/logs/figures/{{name}}.log",
+        "<results>/{paper}/logs/figures/{name}.log",
     benchmark:
-        f"{RESULTS}/{{paper}}/benchmarks/figures/{{name}}.tsv"
+        "<results>/{paper}/benchmarks/figures/{name}.tsv"
     resources:
         mem_mb=resource("figure", "mem_mb"),
         runtime=resource("figure", "runtime"),
     params:
-        spec=spec_of("figure"),
-        science=science_of("figure"),
-        made=made_of("figure"),
-        metrics=lambda wc: f"{RESULTS}/{wc.paper}/metrics",
+        spec=spec("figure"),
+        science=science("figure"),
+        fingerprints=fingerprints("figure"),
+        metrics=lambda wc: f"{plan.results}/{wc.paper}/metrics",
     shell:
-        "python -m learning_dynamics figure {wildcards.paper} {wildcards.name}"
-        " --metrics {params.metrics} --pdf {output.pdf} --png {output.png} --svg {output.svg}"
-        " {params.made} --spec {params.spec:q} > {log} 2>&1"
+        "python -m learning_dynamics figure {wildcards.paper} {wildcards.name} --metrics {params.metrics}"
+        " --pdf {output.pdf} --png {output.png} --svg {output.svg}"
+        " {params.fingerprints} --spec {params.spec:q} > {log} 2>&1"
+
+
+rule motion:
+    input:
+        metrics=metrics_for("motion"),
+        stale=stale("motion"),
+    output:
+        "<figures>/{paper}/{name}.webp",
+    log:
+        "<results>/{paper}/logs/motion/{name}.log",
+    benchmark:
+        "<results>/{paper}/benchmarks/motion/{name}.tsv"
+    resources:
+        mem_mb=resource("motion", "mem_mb"),
+        runtime=resource("motion", "runtime"),
+    params:
+        spec=spec("motion"),
+        science=science("motion"),
+        fingerprints=fingerprints("motion"),
+        metrics=lambda wc: f"{plan.results}/{wc.paper}/metrics",
+    shell:
+        "python -m learning_dynamics motion {wildcards.paper} {wildcards.name} --metrics {params.metrics}"
+        " --out {output} {params.fingerprints} --spec {params.spec:q} > {log} 2>&1"
+
+
+rule interactive:
+    input:
+        metrics=metrics_for("interactive"),
+        stale=stale("interactive"),
+    output:
+        "<figures>/{paper}/{name}.json",
+    log:
+        "<results>/{paper}/logs/interactive/{name}.log",
+    benchmark:
+        "<results>/{paper}/benchmarks/interactive/{name}.tsv"
+    resources:
+        mem_mb=resource("interactive", "mem_mb"),
+        runtime=resource("interactive", "runtime"),
+    params:
+        spec=spec("interactive"),
+        science=science("interactive"),
+        fingerprints=fingerprints("interactive"),
+        metrics=lambda wc: f"{plan.results}/{wc.paper}/metrics",
+    shell:
+        "python -m learning_dynamics interactive {wildcards.paper} {wildcards.name} --metrics {params.metrics}"
+        " --out {output} {params.fingerprints} --spec {params.spec:q} > {log} 2>&1"

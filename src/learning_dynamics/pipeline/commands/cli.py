@@ -34,7 +34,12 @@ RUN = {"name": str}
 TYPE_NAMES: dict[type, str] = {str: "text", dict: "an object", list: "a list"}
 COPY_COMMAND = "copy the command from Snakemake's log"
 OUTPUT_OPTIONS = {"out", "pdf", "png", "svg", "markdown", "csv"}  # options that name a file to write
-STAGES_WITHOUT_FILE_CHECK = {"claims", "csv", "sweep"}  # stages that write folders, or know their files by other marks
+STAGES_WITHOUT_FILE_CHECK = {
+    "claims",
+    "csv",
+    "sweep",
+    "table",
+}  # stages that write folders, or know their files by other marks
 LOOKS = ("paper", "talk", "thesis")  # `plotting.LOOKS`, without waiting for matplotlib
 
 
@@ -126,6 +131,11 @@ def parser() -> argparse.ArgumentParser:
         about_out = f"the {ending} to write; by default figures/<paper>/<name>{ending}"
         add_path(moving, "--out", about_out, required=False, ending=ending)
         add_fingerprints(moving, source=False)
+
+    table = add_stage("table", "a table of a paper's own, from metrics", job=False, spec=False)
+    table.add_argument("function", help="module.function of the paper")
+    table.add_argument("--metrics", nargs="+", type=Path, required=True, metavar="PATH", help="the runs' .parquet")
+    table.add_argument("--out", nargs="+", type=Path, required=True, metavar="PATH", help=".parquet, .md or .yaml")
 
     claims = add_stage("claims", "check a paper's claims: parquet in, verdicts out", job=False)
     add_path(claims, "--metrics", "folder of the runs' .parquet")

@@ -27,7 +27,7 @@ from learning_dynamics.pipeline.study.config import Block, Configuration
 from learning_dynamics.pipeline.study.passed import Passport
 from learning_dynamics.pipeline.study.signatures import Signature, signature_of, signatures
 from learning_dynamics.pipeline.study.sources import PACKAGE, PARTS, module_path
-from learning_dynamics.pipeline.study.sweeps import BUNDLE, Members, sweep_members, sweep_tables
+from learning_dynamics.pipeline.study.sweeps import Members, sweep_members, sweep_tables
 
 # where the block of a stage's job stands, if not in the section of its name
 SECTIONS = {"run": "runs", "metrics": "runs", "figure": "figures", "motion": "figures"}
@@ -317,8 +317,6 @@ class Study:
                     "or write a run for each value"
                 )
             self.runs[paper].setdefault(member, (name, differing))
-            if BUNDLE.fullmatch(member):
-                raise ProjectError(f"{where}: a run cannot be called `{member}`, as bundles of sweeps are; rename it")
 
     def _bundle(self, paper: str, name: str) -> None:
         """Take up the bundles of a swept run whose members travel together."""
