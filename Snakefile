@@ -21,7 +21,6 @@ from learning_dynamics.files import check_writable, hold_folder, take_lease
 from learning_dynamics.pipeline.study.cluster import check_no_orphaned_jobs
 from learning_dynamics.pipeline.study.config import load
 from learning_dynamics.pipeline.study.default_resources import REQUESTS
-from learning_dynamics.pipeline.study.disk_space import check_disk_space
 from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.pipeline.study.scheduler import patch_scheduler_timers
 from learning_dynamics.pipeline.study.stale_outputs import (
@@ -31,7 +30,6 @@ from learning_dynamics.pipeline.study.stale_outputs import (
     expected_outputs,
     settle_times,
 )
-from learning_dynamics.pipeline.study.targets import requested_targets, check_targets
 
 try:
     check_writable(Path.cwd()) if workflow.is_main_process else None
@@ -62,7 +60,6 @@ onstart:
             hold_folder(Path(".snakemake/learning_dynamics.lock"))
             check_no_orphaned_jobs(Path.cwd())
             take_lease(Path(".snakemake/learning_dynamics.lease"))
-            check_disk()
         except ProjectError as error:
             sys.exit(f"error: {error}")
 
@@ -86,7 +83,6 @@ if workflow.is_main_process:
         EXPECTED |= expected_outputs(project_of(folder), folder)
     try:
         check_clock(EXPECTED)
-        check_targets(requested_targets(), EXPECTED, [RESULTS, FIGURES, *REPLICATES], study.papers)
         settle_times(project, EXPECTED, RESULTS, FIGURES)
         for folder in REPLICATES:
             settle_times(project_of(folder), EXPECTED, folder)

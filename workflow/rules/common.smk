@@ -154,17 +154,6 @@ def dropped(paper):
 DROPPED = "(?:" + "|".join(map(dropped, study.papers)) + ")"
 
 
-def check_disk():
-    """Refuse to start what the disk cannot hold."""
-    runs = [
-        (project_of(job.wildcards.results), job.wildcards.paper, job.wildcards.name)
-        for job in workflow.dag.needrun_jobs()
-        if job.rule.name in ("run", "run_dropped")
-    ]
-    limits = (workflow.global_resources.get(key) for key in ("_cores", "_nodes", "gpu"))
-    check_disk_space(runs, [getattr(limit, "value", limit) for limit in limits], Path.cwd())
-
-
 def words():
     """A digest of what the page says besides numbers: its own code, captions, claims' texts, the configuration."""
     from learning_dynamics.pipeline.report.text_digest import digest_of_texts
