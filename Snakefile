@@ -75,9 +75,6 @@ wildcard_constraints:
 
 
 if workflow.is_main_process:
-    for target, line in foreseen().items() if {"turning", "replicate"} & set(sys.argv) else ():
-        if target in sys.argv:
-            print(line, file=sys.stderr)
     EXPECTED = expected_outputs(project, RESULTS, FIGURES)
     for folder in REPLICATES:
         EXPECTED |= expected_outputs(project_of(folder), folder)

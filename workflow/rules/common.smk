@@ -201,10 +201,3 @@ GIVEN = {
         if key not in ("wild", "replications", "captions", "papers", "replicated", "sharing")
     },
 }
-
-
-def foreseen():
-    """Say what wild draws and turning checks will take, by what their runs took before."""
-    from learning_dynamics.pipeline.commands.costs import estimate_region_times
-
-    return estimate_region_times(project, Path(RESULTS), WILD if CONFIGURATION.wild else [], CONFIGURATION.wild)
