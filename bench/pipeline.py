@@ -94,16 +94,15 @@ def dry_run(name: str, goal: float, *options: str) -> dict[str, Any]:
 
 def stages() -> pd.DataFrame:
     """Return, for each stage, its jobs, what they took here and at speed one, and the most memory that one needed."""
-    from learning_dynamics.pipeline.commands.costs import read_costs
-    from learning_dynamics.pipeline.study.config import load
-    from learning_dynamics.pipeline.study.project import Project
-
-    jobs = read_costs(Project(load(root=ROOT)), ROOT / "results")
-    whole = [
-        {"paper": "", "stage": file.stem, "name": file.stem} | _benchmark(file)
-        for file in sorted((ROOT / "results/benchmarks").glob("*.tsv"))
-    ]
-    jobs = pd.concat([jobs, pd.DataFrame(whole)], ignore_index=True)
+    files = sorted((ROOT / "results").glob("*/benchmarks/*/*.tsv")) + sorted(
+        (ROOT / "results").glob("*/benchmarks/*.tsv")
+    )
+    rows_of_jobs = []
+    for file in [*files, *sorted((ROOT / "results/benchmarks").glob("*.tsv"))]:
+        paper = file.relative_to(ROOT / "results").parts[0].replace("benchmarks", "")
+        stage = file.stem if file.parent.name == "benchmarks" else file.parent.name
+        rows_of_jobs.append({"paper": paper, "stage": stage, "name": file.stem} | _benchmark(file))
+    jobs = pd.DataFrame(rows_of_jobs)
     if jobs.empty:
         return jobs
     jobs["which"] = (jobs["paper"] + " " + jobs["name"]).str.strip()

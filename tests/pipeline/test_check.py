@@ -88,6 +88,6 @@ def flip(path):
 
 def test_from_another_folder_nothing_is_said_to_be_right(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    for command in ("check", "summary", "costs"):
+    for command in ("check", "summary"):
         assert cli.main([command]) == 1
         assert "neither results nor figures lie here; go to the project's folder: cd " in capsys.readouterr().err

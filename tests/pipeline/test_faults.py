@@ -500,16 +500,20 @@ def test_a_configuration_file_that_is_none_is_named(built, tmp_path, content, me
 
 @fault("a target that nothing makes: another paper, figure, run, or rule", LINE)
 @pytest.mark.parametrize(
-    "target",
-    ["nothing", "figures/tyo/growth.pdf", "figures/toy/grwth.pdf", "results/toy/runs/fats.npz",
-     "results/full/toy/runs/fast.npz"],
-)  # fmt: skip
-def test_an_unknown_target_is_named(built, target):
+    ("target", "message"),
+    [
+        ("nothing", "No rule to produce nothing"),
+        ("figures/tyo/growth.pdf", "No rule to produce figures/tyo/growth.pdf"),
+        ("figures/toy/grwth.pdf", "no figure `grwth`; did you mean `growth`?"),
+        ("results/toy/runs/fats.npz", "no run `fats`; did you mean `fast`?"),
+        ("results/full/toy/runs/fast.npz", "No rule to produce results/full/toy/runs/fast.npz"),
+    ],
+)
+def test_an_unknown_target_is_named(built, target, message):
     ended = built.snakemake("--dry-run", target, check=False)
     said = ended.stderr + ended.stdout
     assert ended.returncode != 0
-    assert f"error: {target}: " in said or f"No rule to produce {target}" in said
-    assert "Traceback" not in said
+    assert message in said
 
 
 @fault("values on the command line that configuration does not have", LINE)

@@ -214,19 +214,6 @@ def test_another_ending_is_refused_by_the_command_line(capsys, flag):
     assert "must end in ." in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "mend"),
-    [
-        (["tex", "spectral_bias", "--out", "\udcff.tex"], r"'\udcff.tex': is no text in UTF-8; name another"),
-        (["csv", "--out", ""], "must name a file or folder"),
-    ],
-)
-def test_a_name_that_no_file_can_have_is_refused_by_the_command_line(capsys, arguments, mend):
-    with pytest.raises(SystemExit):
-        cli.main(arguments)
-    assert mend in capsys.readouterr().err
-
-
 # -- notebooks -------------------------------------------------------------------------------------------------------
 
 RUN = ("spectral_bias", "small_scale")

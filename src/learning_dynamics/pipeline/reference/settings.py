@@ -13,9 +13,10 @@ from markupsafe import Markup
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.source_links import topic_about, topic_title
+from learning_dynamics.pipeline.study import quantities, reasons
 from learning_dynamics.pipeline.study.signatures import NUMBERS, Signature, signature_of, signatures
 from learning_dynamics.pipeline.study.sources import PACKAGE, PARTS, module_path
-from learning_dynamics.pipeline.study.study import Study, quantities, reasons
+from learning_dynamics.pipeline.study.study import Study
 from learning_dynamics.tidy import Column
 
 TYPES = {name: bounds.words for name, (_, bounds) in NUMBERS.items()} | {

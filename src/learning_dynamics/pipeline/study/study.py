@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, check_known, suggest_name
-from learning_dynamics.pipeline.study import quantities, reasons, regions
+from learning_dynamics.pipeline.study import reasons, regions
 from learning_dynamics.pipeline.study.blocks import (
     NOT_SWEPT,
     Roles,
@@ -24,7 +24,6 @@ from learning_dynamics.pipeline.study.blocks import (
     select_keys,
 )
 from learning_dynamics.pipeline.study.config import Block, Configuration
-from learning_dynamics.pipeline.study.passed import Passport
 from learning_dynamics.pipeline.study.signatures import Signature, signature_of, signatures
 from learning_dynamics.pipeline.study.sources import PACKAGE, PARTS, module_path
 from learning_dynamics.pipeline.study.sweeps import Members, sweep_members, sweep_tables
@@ -84,7 +83,6 @@ class Study:
     """
 
     def __init__(self, configuration: Configuration) -> None:
-        passport = Passport(configuration)
         self.configuration = configuration
         self.seed = configuration.seed
         self.papers = list(configuration.papers)
@@ -98,11 +96,9 @@ class Study:
                 self._bundle(paper, name)
             for name in self.checks(paper, "sensitivity"):
                 self._expand_check(paper, name)
-        if not passport.has_passed():
-            for paper in self.papers:
-                self._check(paper)
-            self._check_targets()
-            passport.remember()
+        for paper in self.papers:
+            self._check(paper)
+        self._check_targets()
 
     # -- what is declared ---------------------------------------------------------------------------
 
@@ -436,9 +432,6 @@ class Study:
         for role, runs_of_role in block["runs"].items():
             for run in run_names({role: runs_of_role}):
                 self.declared(paper, "runs", run, f"{where}.runs.{role}")
-        runs = [self.resolved(paper, "runs", run) for run in run_names(block["runs"])]
-        kinds = [kind for run in runs for kind in run.get("sweep", {}).get("kind", [run.get("kind", "")])]
-        quantities.refuse_undeclared(stage, paper, block["kind"], where, list(filter(None, kinds)))
         return block, where, function
 
     def _check_figure(self, paper: str, name: str) -> None:
