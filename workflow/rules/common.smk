@@ -208,7 +208,7 @@ GIVEN = {
     "files": [str(file) for file in workflow.configfiles],
     "given": {
         key: value
-        for key, value in config.items()
+        for key, value in workflow.config_settings.config.items()
         if key not in ("wild", "replications", "captions", "papers", "replicated", "sharing")
     },
 }
