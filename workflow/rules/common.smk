@@ -22,7 +22,8 @@ try:
         raise ProjectError(
             f"{workflow.basedir}: this environment runs the code of {ROOT}; activate the environment of this checkout"
         )
-    configuration = load([Path(file) for file in workflow.configfiles], config, ROOT)
+    command_line = workflow.config_settings.config  # Snakemake reads files as YAML 1.1: they are read again
+    configuration = load([Path(file) for file in workflow.configfiles], command_line, ROOT)
     plan = Project(configuration)
     study = plan.study
     if workflow.is_main_process:

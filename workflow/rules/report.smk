@@ -19,7 +19,7 @@ rule page:
         mem_mb=lambda wc, attempt: 1000 * attempt,
         runtime=10,
     params:
-        config=compact({"files": [str(file) for file in workflow.configfiles], "given": config}),
+        config=compact({"files": [str(file) for file in workflow.configfiles], "given": command_line}),
         words=digest_of_texts(study),
         fingerprints=[plan.page, plan.verdicts],
         folders=f"--results {plan.results} --figures {plan.figures}",

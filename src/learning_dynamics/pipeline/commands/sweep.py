@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from ruamel.yaml.error import YAMLError
 
 from learning_dynamics.errors import ProjectError, suggest_name
 from learning_dynamics.files import atomic_write
@@ -156,7 +157,5 @@ def _parse_value(text: str, written: str, numbers: type | None) -> Any:
             pass
     try:
         return read_value(written)
-    except yaml.constructor.ConstructorError as error:
-        raise ProjectError(f"`{text}`: {error.problem}") from None
-    except yaml.YAMLError:
+    except (YAMLError, ValueError):
         raise ProjectError(f"`{text}`: `{written}` is no value; {GRAMMAR}") from None

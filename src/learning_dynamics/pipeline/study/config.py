@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 
 from learning_dynamics.errors import ProjectError, shortened, suggest_name
-from learning_dynamics.pipeline.study.plain_yaml import check_plain, read_yaml
+from learning_dynamics.pipeline.study.plain_yaml import read_yaml
 
 Block = dict[str, Any]
 Key = tuple[str, ...]
@@ -93,7 +93,6 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
         block = read_yaml(file)
         _check_schema(block, "overlay", str(file))
         merge(top, block, str(file), where)
-    check_plain(dict(overrides or {}), COMMAND_LINE)
     extra = {key: value for key, value in (overrides or {}).items() if top.get(key) != value}
     _check_schema(extra, "overlay", COMMAND_LINE)
     merge(top, extra, COMMAND_LINE, where)
@@ -183,7 +182,9 @@ def merge(
 ) -> None:
     """Lay one block over another, key by key, and note the file of each value."""
     for key, value in above.items():
-        key_path = (*path, str(key))
+        if not isinstance(key, str):
+            raise ProjectError(f"{file}: {'.'.join(path) or 'top level'}: the key {key!r:.40} is not text; quote it")
+        key_path = (*path, key)
         if isinstance(value, Mapping):
             if not isinstance(below.get(key), dict):
                 below[key] = {}

@@ -45,7 +45,7 @@ MENDS = {
     "finite_number": "must be a finite number",
     "int_type": "must be a whole number",
     "int_from_float": "must be a whole number",
-    "float_type": "must be a number (YAML reads 1e-4 as text: write 1.0e-4)",
+    "float_type": "must be a number",
     "string_type": "must be text",
     "bool_type": "must be true or false",
     "list_type": "must be a list",
