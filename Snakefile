@@ -18,7 +18,6 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import check_writable, hold_folder, take_lease
-from learning_dynamics.pipeline.study.cluster import check_no_orphaned_jobs
 from learning_dynamics.pipeline.study.config import load
 from learning_dynamics.pipeline.study.default_resources import REQUESTS
 from learning_dynamics.pipeline.study.disk_space import check_disk_space
@@ -60,7 +59,6 @@ onstart:
         # in place of Snakemake's own lock, which outlives a killed Snakemake (`nolock` in profiles/default)
         try:
             hold_folder(Path(".snakemake/learning_dynamics.lock"))
-            check_no_orphaned_jobs(Path.cwd())
             take_lease(Path(".snakemake/learning_dynamics.lease"))
             check_disk()
         except ProjectError as error:
