@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy
 import torch
+from torch import nn
 from torch.nn import functional
 
 from learning_dynamics.papers.neural_collapse.training import metrics, models, passes, runs
@@ -33,6 +34,19 @@ def trained():
     trajectory = runs.training(data, **settings)
     trajectory.settings, trajectory.constants = settings, data | {"name": "made up"}
     return trajectory
+
+
+def test_errors_and_nc4_are_shares_of_images_and_one_is_averaged_over_classes():
+    network = models.Classifier(nn.Flatten(), 2, 2)
+    network.load_state_dict({"classifier.weight": torch.eye(2), "classifier.bias": torch.zeros(2)})
+    # two images of class 0, one of them decided as 1; six of class 1, all decided as 1
+    features = torch.tensor([[1.0, 0.0], [0.4, 0.5], *[[0.0, 1.0]] * 6])
+    labels = torch.tensor([0, 0, *[1] * 6])
+    layer = passes.LastLayer(network, features.reshape(8, 1, 1, 2), labels, batch=3, gigabytes=1.0)
+    measured = passes.measure(layer)
+    assert (measured.error, measured.class_error) == (1 / 8, 1 / 4)
+    # the second image lies nearer to the first of these means, against the network
+    assert passes.disagreement(layer, np.array([[0.6, 0.4], [0.0, 1.0]])) == 1 / 8
 
 
 def standard(pixels, train):
@@ -76,6 +90,7 @@ def test_every_quantity_is_what_it_is_defined_as(trained):
             unit = W.T / np.linalg.norm(W) - centred / np.linalg.norm(centred)
             expected = {
                 "error": np.mean(outputs.argmax(axis=0) != labels),
+                "class_error": np.mean([np.mean(outputs[:, labels == c].argmax(axis=0) != c) for c in range(CLASSES)]),
                 "nc1": np.trace(np.linalg.pinv(between, rcond=1e-10) @ within) / CLASSES,
                 "nc4": np.mean(outputs.argmax(axis=0) != nearest),
                 "equinorm_means": norms.std() / norms.mean(),
@@ -155,7 +170,8 @@ def test_statistics_of_unbalanced_labels_weigh_classes_equally():
     wrong = [(outputs[labels == c].argmax(1) != c).double().mean() for c in classes]
     square = [0.5 * ((outputs[labels == c] - functional.one_hot(torch.tensor(c), CLASSES)) ** 2).sum(1).mean()
               for c in classes]  # fmt: skip
-    assert found.error == pytest.approx(float(np.mean(wrong)), rel=1e-6)
+    assert found.class_error == pytest.approx(float(np.mean(wrong)), rel=1e-6)
+    assert found.error == pytest.approx(float((outputs.argmax(1) != labels).double().mean()), rel=1e-12)
     assert found.square_loss == pytest.approx(float(np.mean(square)), rel=1e-5)
     within = np.mean([np.cov(H[labels == c].numpy().T, bias=True) for c in classes], axis=0)
     np.testing.assert_allclose(found.within, within, atol=1e-6 * np.abs(within).max())

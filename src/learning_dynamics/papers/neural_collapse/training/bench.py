@@ -75,6 +75,7 @@ class Bench:
             disagreements = {split: disagreement(layer, summaries["train"].means) for split, layer in layers.items()}
         for split, summary in summaries.items():
             yield _scalar(split, "error", summary.error)
+            yield _scalar(split, "class_error", summary.class_error)
             yield _scalar(split, "nc1", collapse.variability(summary.within, summary.means))
             yield _scalar(split, "nc4", disagreements[split])
             yield from _angles(split, "means", collapse.centred_means(summary.means))

@@ -43,7 +43,10 @@ def training(
     Quantities
     ----------
     error
-        Share of images misclassified; train and test.
+        Share of images misclassified, as in Table 1; train and test.
+    class_error
+        Share of a class's images misclassified, averaged over classes; train and test. Apart from ``error`` where
+        classes are not equally frequent.
     nc1
         Tr(Sigma_W pinv(Sigma_B)) / C; train and test. nan where class means span fewer than C - 1 directions.
     equinorm_means, equinorm_classifiers
