@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from learning_dynamics.datasets import benchmarks, downloads
+from learning_dynamics.datasets import benchmarks, downloads, regression_tables
 from learning_dynamics.errors import ProjectError
 from tests.datasets import original_formats as formats
 
@@ -190,3 +190,37 @@ def test_a_damaged_download_leaves_nothing_behind(mirror, tmp_path):
 def test_without_network_the_message_says_what_to_do(tmp_path):
     with pytest.raises(ProjectError, match=r"file.bin is not in .*On a machine without network, put the file"):
         downloads.obtained("file.bin", tmp_path, ("http://127.0.0.1:9/",), "0" * 32, pause=0)
+
+
+def test_a_folder_below_home_is_found(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    formats.write_mnist(tmp_path / "data/mnist")
+    assert len(read("mnist", "~/data/mnist")["train_labels"]) == 20
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("$DATA/mnist", r"folder: `\$DATA/mnist`: write the path out"),
+        ("~nobody-of-that-name/mnist", "folder: .*no such path can be used"),
+        ("file/mnist", r"folder: .*no such path can be used \(Not a directory\)"),
+        ("file", "folder: file is a file; name the folder that holds"),
+        ("absent/mnist", r"is not in /.*/absent/mnist and cannot be downloaded"),
+    ],
+)
+def test_a_folder_that_is_none_is_refused_and_nothing_is_created(text, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(benchmarks, "MNIST_MIRRORS", ("http://127.0.0.1:9/",))
+    monkeypatch.setattr(downloads, "ATTEMPTS", 1)
+    (tmp_path / "file").touch()
+    with pytest.raises(ProjectError, match=message):
+        read("mnist", text)
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+
+
+def test_a_single_file_of_the_configuration_is_a_path_alike(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(ProjectError, match=rf"^{tmp_path}/gas.zip: no such file"):
+        regression_tables.gas_sensor(file="~/gas.zip")
+    with pytest.raises(ProjectError, match=r"^file: `\$HOME/gas.zip`: write the path out"):
+        regression_tables.gas_sensor(file="$HOME/gas.zip")

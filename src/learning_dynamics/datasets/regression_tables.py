@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.datasets import load_diabetes, load_iris, load_linnerud, load_wine
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import configured_path
 
 GAS_SENSOR_PAGE = "https://archive.ics.uci.edu/dataset/270/gas+sensor+array+drift+dataset+at+different+concentrations"
 ETHANOL, SAMPLES, FEATURES = 1, 2565, 128
@@ -64,7 +65,7 @@ def gas_sensor(*, file: str, sha256: str | None = None) -> dict[str, np.ndarray]
         If the file is missing, is another one, does not hold the ethanol problem's 2565 x 128 numbers, or holds
         numbers that are not finite or a column that does not vary.
     """
-    path = Path(file)
+    path = configured_path(file, "file")
     if not path.is_file():
         raise ProjectError(f"{path}: no such file; download the archive from {GAS_SENSOR_PAGE} and put it there")
     found = hashlib.sha256(path.read_bytes()).hexdigest()
