@@ -6,14 +6,17 @@ import itertools
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write, configured_path
 
 TIMEOUT = 30.0  # seconds without a byte
 ATTEMPTS = 3  # for each mirror
+
+Contents = TypeVar("Contents")
 
 
 def obtained(
@@ -68,6 +71,22 @@ def obtained(
         f"{name} is not in {place.absolute()} and cannot be downloaded ({failures[-1]}; tried {', '.join(mirrors)}). "
         "On a machine without network, put the file into that folder, or name another one under `folder`"
     )
+
+
+def read_file(path: Path, reader: Callable[[Path], Contents], mend: str = "replace it") -> Contents:
+    """Return what a reader finds in a file that a user has; whatever it raises is told in one line.
+
+    Raises
+    ------
+    ProjectError
+        If the reader raises: names the file, what went wrong, and the mend.
+    """
+    try:
+        return reader(path)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise ProjectError(f"{path}: cannot be read ({type(error).__name__}: {error}); {mend}") from error
 
 
 def checksum(path: Path) -> str:

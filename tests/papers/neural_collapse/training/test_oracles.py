@@ -7,6 +7,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.papers.neural_collapse.portrait.figures import fig1
 from learning_dynamics.papers.neural_collapse.training import metrics, models, passes, runs
 from learning_dynamics.tidy import select
 from tests.papers.neural_collapse import oracles
@@ -26,13 +28,14 @@ def images(per_class=12, seed=0):
 def trained():
     (train, labels), (test, test_labels) = images(), images(6, seed=1)
     data = {"train_images": train, "train_labels": labels, "test_images": test, "test_labels": test_labels}
+    data["name"] = np.array("made up")
     settings = {
         "network": "vgg", "stages": [1, 1], "width": 4, "loss": "mse", "learning_rate": 0.05, "momentum": 0.9,
         "weight_decay": 0.02, "batch": 16, "epochs": 6, "drops": [0.5], "measurements": 3, "seeds": 2, "seed": 4,
         "device": "cpu",
     }  # fmt: skip
     trajectory = runs.training(data, **settings)
-    trajectory.settings, trajectory.constants = settings, data | {"name": "made up"}
+    trajectory.settings = settings
     return trajectory
 
 
@@ -296,3 +299,21 @@ def test_convolutions_start_with_the_variance_that_keeps_gradients():
     # He et al. 2015: 2 over the number of outputs times the area; 73,728 numbers
     assert weight.var().item() == pytest.approx(2 / (128 * 9), rel=0.05)
     assert all((network.features(torch.tensor(images(2)[0])) >= 0).flatten())
+
+
+def test_own_data_of_two_classes_are_trained_and_measured(trained):
+    (train, labels), settings = images(), trained.settings | {"epochs": 1, "drops": [], "seeds": 1}
+    two = labels < 2
+    own = {"name": np.array("own")}
+    for split in ("train", "test"):
+        own |= {f"{split}_images": train[two], f"{split}_labels": labels[two].astype(np.int32)}
+    trajectory = runs.training(own, **settings)
+    trajectory.settings = settings | {"drops": [1.0]}
+    table = metrics.training(trajectory, own, **MEASURED, robustness_epochs=1)
+    assert select(table, "classes")["value"].tolist() == [2]
+    assert not table["quantity"].str.startswith("portrait").any()
+    with pytest.raises(ProjectError, match="a portrait shows three classes"):
+        fig1(table)
+    uneven = own | {"train_images": train[two][1:], "train_labels": labels[two][1:]}
+    with pytest.raises(ProjectError, match="data set own: train_labels have 11 to 12 images of a class"):
+        runs.training(uneven, **settings)
