@@ -48,6 +48,28 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
             partial.unlink(missing_ok=True)
 
 
+def configured_path(text: str | Path, key: str) -> Path:
+    """Return a path that a setting names, with ``~`` as the home folder; nothing need be there.
+
+    Raises
+    ------
+    ProjectError
+        If the text is empty or holds a ``$``, since variables are not expanded, or no file can have that name.
+    """
+    text = str(text)
+    if not text.strip() or "$" in text:
+        raise ProjectError(f"{key}: `{text}`: write the path out; only ~ is expanded, and no variable")
+    try:
+        path = Path(text).expanduser()
+        path.stat()
+    except FileNotFoundError:
+        pass
+    except (OSError, RuntimeError, ValueError) as error:  # below a file, too long, closed to this user; no such home
+        reason = getattr(error, "strerror", None) or error
+        raise ProjectError(f"{key}: `{text[:80]}`: no such path can be used ({reason}); name another") from None
+    return path
+
+
 def check_replaceable(path: str | Path) -> None:
     """Raise `ProjectError` if a folder, device or pipe has that name."""
     if os.path.exists(path) and not os.path.isfile(path):  # false of names that no file can have

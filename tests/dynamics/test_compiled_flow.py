@@ -185,7 +185,7 @@ def test_a_broken_cache_is_replaced(damage, ending, tmp_path):
     kept = {"NUMBA_CACHE_DIR": str(tmp_path / "kept")}
     assert doubled(tmp_path / "doubling.py", **kept) == ["42.0", "0"]
     assert doubled(tmp_path / "doubling.py", **kept) == ["42.0", "1"]
-    files = [file for file in (tmp_path / "kept").rglob(f"*{ending}")]
+    files = list((tmp_path / "kept").rglob(f"*{ending}"))
     assert files
     for file in files:
         file.write_bytes(damage(file.read_bytes()))

@@ -11,6 +11,7 @@ from typing import Any
 import jsonschema
 
 from learning_dynamics.errors import ProjectError, shortened, suggest_name
+from learning_dynamics.files import configured_path
 from learning_dynamics.pipeline.study.plain_yaml import read_yaml
 
 Block = dict[str, Any]
@@ -145,9 +146,11 @@ def _load_paper(configuration: Configuration, paper: str, top: Block, where: dic
     block: Block = {}
     layers = [(read_yaml(root / file), str(file))]
     for folder in top.get("overlays", []):
-        base = Path(folder) if Path(folder).is_dir() else root / folder
+        key = f"{where.get(('overlays',), 'overlay')}: overlays"
+        base = configured_path(folder, key)
+        base = base if base.is_dir() else root / base
         if not base.is_dir():
-            raise ProjectError(f"{where.get(('overlays',), 'overlay')}: overlays: no folder {folder}")
+            raise ProjectError(f"{key}: no folder {folder}")
         overlay = base / f"{paper}.yaml"
         if overlay.is_file():
             layers.append((read_yaml(overlay), str(Path(folder) / f"{paper}.yaml")))
