@@ -51,7 +51,7 @@ $(VENV)/.bench: $(INSTALLED) pyproject.toml constraints.txt
 	  --constraint constraints.txt --editable '.[bench]'
 	@touch $@
 
-bench: $(VENV)/.bench  ## the same work by us and by what one would use instead: results/bench.csv
+bench: $(VENV)/.bench  ## benchmarks against alternative libraries: results/bench.csv
 	$(VENV)/bin/python -m bench
 
 $(VENV)/.mutation: $(INSTALLED) pyproject.toml constraints.txt
