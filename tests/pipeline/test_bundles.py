@@ -52,7 +52,7 @@ def test_bundles_hold_what_their_members_would(clean):
     log = clean.folder / "steps.log"
     clean.variables["GROWTH_LOG"] = str(log)
     clean.snakemake(*sweep(clean, 4, **axes))
-    assert made(clean)[-3:] == [f"scan.bundle000{number}" for number in (1, 2, 3)]
+    assert made(clean)[-3:] == [f"scan@000{number}" for number in (1, 2, 3)]
     assert read(clean) == alone
     # a trajectory serves all members that differ in measuring alone; none is kept
     assert len(log.read_text().splitlines()) == len(RATES) * 40
@@ -128,7 +128,6 @@ def test_tables_of_a_sweep():
         ("runs.scan", {"like": "slow", "sweep": {"rate": [0.1]}, "bundle": 2.5}, "runs.scan.bundle"),
         ("runs.scan", {"like": "slow", "sweep": {"kind": ["growth.growth"]}, "bundle": 2}, "of one kind; remove it"),
         ("runs.scan", {"like": "slow", "sweep": {"bundle": [2, 3]}}, "runs.scan.sweep.bundle: is no setting"),
-        ("runs.scan", {"like": "slow", "sweep": {"rate": ["a@0001"]}}, "as bundles of sweeps are; rename it"),
         ("sensitivity.slow_steps.run", "scan", "sensitivity.slow_steps.run: `scan` runs in bundles"),
     ],
 )
@@ -149,10 +148,6 @@ SPEC = {
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"members": []}, "`members` must be lists of values"),
-        ({"members": [0.1]}, "`members` must be lists of values"),
-        ({"members": [[0.1, 2]]}, "`members` must be lists of values"),
-        ({"axes": [1]}, "`members` must be lists of values"),
         ({"axes": ["data"], "members": [["other"]]}, "--data: the data set `other` is not among the files"),
         ({"axes": ["rtae"]}, "unknown setting of `growth`; did you mean `rate`?"),
         ({"members": [["fast"]]}, "--spec: scan--rate-fast: settings.rate: must be a number"),

@@ -52,5 +52,5 @@ def learning_rates(tables: Sequence[Table]) -> str:
     return (
         "# learning rates chosen by test error; lay over the configuration that has the sweep\n"
         + notes
-        + yaml.safe_dump(overlay({run: choice.at for run, choice in best.items()}))
+        + yaml.safe_dump(overlay({run: float(choice.at) for run, choice in best.items()}))
     )
