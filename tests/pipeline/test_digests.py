@@ -2,7 +2,6 @@
 
 import ast
 import dis
-import shutil
 import types
 
 import pytest
@@ -34,54 +33,6 @@ def digest(tmp_path, monkeypatch):
 
     yield of
     digests.forget()
-
-
-@pytest.fixture
-def kept(tmp_path, monkeypatch):
-    """Return a function: what a job of the project depends on, as a new process finds it, and the modules it reads."""
-    monkeypatch.setattr(digests, "KEPT", tmp_path / "modules")
-    monkeypatch.setattr(digests.sys, "dont_write_bytecode", False)
-    monkeypatch.setattr(digests, "_keep_at_exit", lambda: None)
-    read, reading = [], digests._read
-    monkeypatch.setattr(digests, "_read", lambda name, path: read.append(name) or reading(name, path))
-
-    def again():
-        digests._kept.cache_clear()
-        digests.forget()
-        read.clear()
-        found = science("run", "spectral_bias", "flow.linear_flow")
-        digests._keep()
-        return found, list(read)
-
-    yield again
-    digests._kept.cache_clear()
-    digests.forget()
-
-
-def test_what_one_process_has_read_the_next_does_not_read_again(kept, monkeypatch):
-    found, read = kept()
-    assert len(read) > 10
-    assert kept() == (found, [])
-    # by another version of Python, or where it is damaged, it is read again
-    monkeypatch.setattr(digests.sys, "version", "4.0")
-    assert kept() == (found, read)
-    content = bytearray(digests.KEPT.read_bytes())
-    content[len(content) // 2] ^= 1
-    digests.KEPT.write_bytes(content)
-    assert kept() == (found, read)
-    digests.KEPT.write_bytes(b"")
-    assert kept() == (found, read)
-
-
-def test_a_module_that_has_changed_since_is_read_again(kept, tmp_path, monkeypatch):
-    found, _ = kept()
-    monkeypatch.setattr(sources, "SOURCE_ROOT", tmp_path / "src")
-    shutil.copytree(SOURCE_ROOT / PACKAGE, tmp_path / "src" / PACKAGE, ignore=shutil.ignore_patterns("__pycache__"))
-    changed = tmp_path / "src" / PACKAGE / "papers/spectral_bias/two_layer_flow.py"
-    changed.write_text(changed.read_text(encoding="utf-8").replace(" - ", " + "), encoding="utf-8")
-    after, read = kept()
-    assert read == ["learning_dynamics.papers.spectral_bias.two_layer_flow"]
-    assert after != found
 
 
 ANYWHERE = """
