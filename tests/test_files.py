@@ -1,5 +1,6 @@
 """Whole or absent files, and the folder's lock."""
 
+import contextlib
 import errno
 import os
 import subprocess
@@ -37,7 +38,7 @@ def test_a_failure_leaves_what_was_there(tmp_path):
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "results").write_text("a file in the way")
     with (
-        pytest.raises(ProjectError, match=r"results/x: cannot be written .*make the folder writable"),
+        pytest.raises(ProjectError, match=r"results/x: cannot be written .*move the file"),
         atomic_write(tmp_path / "results/x"),
     ):
         pass
@@ -64,6 +65,30 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path):
     assert ended.stderr.startswith(f"error: {tmp_path}/x.npz: cannot be written (File too large)")
     assert ended.stderr.count("\n") == 1
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "mend"),
+    [
+        (errno.ENOSPC, "free space"),
+        (errno.EDQUOT, "free space"),
+        (errno.EROFS, "make the folder writable"),
+        (errno.EACCES, "make the folder writable"),
+        (errno.EIO, "mend that"),
+        (errno.ESTALE, "mend that"),
+        (errno.EINVAL, None),  # of a file system that has no fsync
+        (errno.ENOTSUP, None),
+    ],
+)
+def test_a_failure_to_write_is_told_with_its_own_mend(number, mend, tmp_path, monkeypatch):
+    def fail(_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    refused = pytest.raises(ProjectError, match=rf"cannot be written \({os.strerror(number)}\); {mend}, then run")
+    with refused if mend else contextlib.nullcontext(), atomic_write(tmp_path / "x") as partial:
+        partial.write_text("all")
+    assert os.listdir(tmp_path) == ([] if mend else ["x"])
 
 
 HOLD = "import sys, pathlib; from learning_dynamics.files import hold_folder; hold_folder(pathlib.Path(sys.argv[1]))"

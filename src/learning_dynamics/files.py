@@ -9,6 +9,12 @@ from pathlib import Path
 from learning_dynamics.errors import ProjectError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
+MENDS = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free space"),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "make the folder writable"),
+    **dict.fromkeys((errno.EEXIST, errno.ENOTDIR), "move the file that is in the folder's place"),
+}
+NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS)  # of file systems that cannot be asked
 
 
 @contextmanager
@@ -29,8 +35,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield partial
-        with open(partial, "rb+") as written:
-            os.fsync(written.fileno())
+        _sync(partial)
         os.replace(partial, path)
     except ProjectError:
         raise
@@ -40,7 +45,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
         if not isinstance(os_error, OSError) or (os_error is not error and os_error.errno not in FULL):
             raise
         raise ProjectError(
-            f"{path}: cannot be written ({os_error.strerror or os_error}); free space or make the folder writable, "
+            f"{path}: cannot be written ({os_error.strerror or os_error}); {MENDS.get(os_error.errno, 'mend that')}, "
             "then run the same command again"
         ) from error
     finally:
@@ -68,6 +73,16 @@ def configured_path(text: str | Path, key: str) -> Path:
         reason = getattr(error, "strerror", None) or error
         raise ProjectError(f"{key}: `{text[:80]}`: no such path can be used ({reason}); name another") from None
     return path
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file is on the disk, where the file system can tell."""
+    with open(path, "rb+") as written:
+        try:
+            os.fsync(written.fileno())
+        except OSError as error:
+            if error.errno not in NO_SYNC:
+                raise
 
 
 def check_replaceable(path: str | Path) -> None:

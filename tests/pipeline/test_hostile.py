@@ -42,7 +42,7 @@ def test_what_is_no_setting_is_neither_swept_nor_varied(configured, key):
     [
         ("runs.fast.sweep", {"resources": [1]}, "is no setting"),
         ("runs.fast.sweep", {"rate": list(range(1, 400)), "steps": list(range(1, 400))}, "runs; sweep fewer values"),
-        ("runs.fast.sweep", {"rate": [1.0], "steps": [10**290]}, "cannot be a file's name"),
+        ("runs.fast.sweep", {"rate": [1.0], "steps": [10**290]}, "is too long for a file's name (313 characters, "),
         ("runs." + LONG, {"like": "slow"}, "has more than 80 characters"),
         ("runs.f\n", {"like": "slow"}, "must match"),
         ("runs.fast.kind", "growth.growth\n", "must match"),

@@ -306,10 +306,14 @@ class Study:
         if count > MAX_MEMBERS:
             raise ProjectError(f"{where}.sweep: {count} runs; sweep fewer values")
         for member, differing in sweep_members(name, sweep):
-            if not MEMBER.fullmatch(member) or len(member) > MAX_NAME_LENGTH:
-                shown = member if len(member) <= MAX_NAME_LENGTH else f"{member[:MAX_NAME_LENGTH]}..."
+            if len(member) > MAX_NAME_LENGTH:
                 raise ProjectError(
-                    f"{where}.sweep: `{shown}` cannot be a file's name; sweep numbers or plain words, "
+                    f"{where}.sweep: `{member[:MAX_NAME_LENGTH]}...` is too long for a file's name ({len(member)} "
+                    f"characters, {MAX_NAME_LENGTH} at most); give the values fewer digits, or sweep fewer settings"
+                )
+            if not MEMBER.fullmatch(member):
+                raise ProjectError(
+                    f"{where}.sweep: `{member}` cannot be a file's name; sweep numbers or plain words, "
                     "or write a run for each value"
                 )
             self.runs[paper].setdefault(member, (name, differing))
