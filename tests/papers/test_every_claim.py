@@ -125,7 +125,7 @@ def test_a_papers_summary_is_filled_by_its_claims(paper):
     summary = about.get("summary", "")
     assert typed_results(summary) == []
     assert typed_results(about.get("notation", "")) == []
-    told = {}
+    told: dict[str, str] = {}
     for claim in {field.partition(".")[0] for field in fields(summary)}:
         assert claim in about["claims"]
         told |= {f"{claim}.{key}": value for key, value in plain_facts(evaluated(paper, claim).facts).items()}
