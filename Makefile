@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE  # containers set it; a thousand short processe
 # for as many wild draws
 PAPERS ?=
 SEEDS ?= 3
-# for mutants: from which they are drawn, and how many a topic
+# for mutants: the seed of the draw, and how many of each topic
 SEED ?= 1
 EACH ?= 12
 WILD ?= 0
@@ -59,7 +59,7 @@ $(VENV)/.mutation: $(INSTALLED) pyproject.toml constraints.txt
 	  --constraint constraints.txt --editable '.[mutation]'
 	@touch $@
 
-mutants: $(VENV)/.mutation  ## how many planted errors the tests notice: SEED=2 for others, PAPERS=... for some papers
+mutants: $(VENV)/.mutation  ## mutation testing: SEED=2 for other mutants, PAPERS=... for some papers
 	$(VENV)/bin/python -m mutation --seed $(SEED) --each $(EACH) --workers 2 --only $(PAPERS)
 
 quick: $(INSTALLED)  ## the tests for in between, below a minute: library, theory, one claim of each topic
