@@ -29,7 +29,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	  || { echo "learning-dynamics needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ..." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
-	  --constraint constraints.txt --editable '.[cluster,test,lint]'
+	  --constraint constraints.txt --editable '.[cluster,docs,test,lint]'
 	@touch $@
 
 figures: $(INSTALLED)  ## every figure at laptop scale, pages from figures/index.html on, the table of claims
@@ -80,12 +80,7 @@ lint: $(INSTALLED)  ## style, types, Snakemake's own checks
 	mypy
 	$(VENV)/bin/python .ci/lint_workflow
 
-$(VENV)/.docs: $(INSTALLED) pyproject.toml constraints.txt
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
-	  --constraint constraints.txt --editable '.[docs]'
-	@touch $@
-
-docs: $(VENV)/.docs  ## the reference of settings and library: site/reference/index.html
+docs: $(INSTALLED)  ## the reference of settings and library: site/reference/index.html
 	$(VENV)/bin/python -m mkdocs build --strict --quiet
 	@echo "the reference to read: $(CURDIR)/site/reference/index.html"
 
