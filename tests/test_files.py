@@ -10,7 +10,7 @@ import textwrap
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import atomic_write, check_replaceable, check_writable, hold_folder, take_lease
+from learning_dynamics.files import atomic_write, check_replaceable, check_writable
 
 
 def test_a_file_appears_whole(tmp_path):
@@ -91,23 +91,6 @@ def test_a_failure_to_write_is_told_with_its_own_mend(number, mend, tmp_path, mo
     assert os.listdir(tmp_path) == ([] if mend else ["x"])
 
 
-HOLD = "import sys, pathlib; from learning_dynamics.files import hold_folder; hold_folder(pathlib.Path(sys.argv[1]))"
-
-
-def test_the_lock_is_refused_while_held_and_free_after_a_kill(tmp_path):
-    lock = tmp_path / "lock"
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD + "; print('held', flush=True); sys.stdin.read()", str(lock)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert holder.stdout.readline() == "held\n"
-    second = subprocess.run([sys.executable, "-c", HOLD, str(lock)], capture_output=True, text=True)
-    assert f"another Snakemake is at work in this folder (process {holder.pid}" in second.stderr
-    holder.kill()
-    holder.communicate()
-    assert subprocess.run([sys.executable, "-c", HOLD, str(lock)]).returncode == 0
-
-
 # -- folders of others -------------------------------------------------------------------------------------------------
 
 
@@ -121,12 +104,6 @@ def test_a_folder_that_is_only_read_is_told_before_anything_is_planned(tmp_path,
     monkeypatch.setattr(os, "access", lambda path, _: path not in (tmp_path, tmp_path / name))
     with pytest.raises(ProjectError, match=f"{name}: cannot be written by this user; make all of it writable"):
         check_writable(tmp_path)
-
-
-@pytest.mark.parametrize("take", [hold_folder, take_lease])
-def test_a_lock_of_another_user_is_told(tmp_path, take):
-    with pytest.raises(ProjectError, match=r"cannot be written .*; make it writable for all who work here"):
-        take(tmp_path)
 
 
 def test_what_is_no_file_is_told_before_anything_is_computed(tmp_path):
