@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import sys
 from pathlib import Path
 
 from learning_dynamics.errors import ProjectError
@@ -33,6 +34,12 @@ def set_variables_of_commands() -> None:
     threads = os.environ.get("NUMBA_NUM_THREADS", "1")
     if not threads.isdecimal() or int(threads) == 0:
         del os.environ["NUMBA_NUM_THREADS"]  # numba refuses to be imported
+
+
+def set_variables_of_jobs() -> None:
+    """Have what this process starts run the Python of this environment, and no module of the working folder."""
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    os.environ["PYTHONSAFEPATH"] = "1"
 
 
 def check_checkout(root: Path = ROOT) -> None:

@@ -34,12 +34,7 @@ rule verdicts_of_paper:
         "<results>/{paper}/verdicts.txt",
     log:
         "<results>/{paper}/logs/verdicts.log",
-    benchmark:
-        "<results>/{paper}/benchmarks/verdicts.tsv"
     localrule: True
-    resources:
-        mem_mb=500,
-        runtime=5,
     params:
         fingerprint=lookup(lambda paper, name: plan.fingerprint("claims", paper, name)),
     shell:

@@ -1,10 +1,10 @@
 # What the rules share: the plan, and functions of the wildcards that look up in it.
 import functools
 import json
-import os
 import sys
 from pathlib import Path
 
+from learning_dynamics.environment import set_variables_of_jobs
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import check_writable
 from learning_dynamics.pipeline.report.text_digest import digest_of_texts
@@ -13,10 +13,7 @@ from learning_dynamics.pipeline.study.default_resources import REQUESTS
 from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.pipeline.study.stale_outputs import StaleOutputs, expected_outputs
 
-# jobs run in this environment, and no module of the working folder
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-os.environ["PYTHONSAFEPATH"] = "1"
-
+set_variables_of_jobs()
 try:
     if ROOT != Path(workflow.basedir).resolve():
         raise ProjectError(

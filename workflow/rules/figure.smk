@@ -1,7 +1,5 @@
-# A figure, from metrics alone: as a picture, as a film, and as a chart whose reader moves a parameter.
-
-
 rule figure:
+    """A figure, from metrics alone."""
     input:
         metrics=metrics_for("figure"),
         stale=stale("figure"),
@@ -32,47 +30,29 @@ rule figure:
         " {params.fingerprints} --spec {params.spec:q} > {log} 2>&1"
 
 
-rule motion:
-    input:
-        metrics=metrics_for("motion"),
-        stale=stale("motion"),
-    output:
-        "<figures>/{paper}/{name}.webp",
-    log:
-        "<results>/{paper}/logs/motion/{name}.log",
-    benchmark:
-        "<results>/{paper}/benchmarks/motion/{name}.tsv"
-    resources:
-        mem_mb=resource("motion", "mem_mb"),
-        runtime=resource("motion", "runtime"),
-    params:
-        spec=spec("motion"),
-        science=science("motion"),
-        fingerprints=fingerprints("motion"),
-        metrics=lambda wc: f"{plan.results}/{wc.paper}/metrics",
-    shell:
-        "python -m learning_dynamics motion {wildcards.paper} {wildcards.name} --metrics {params.metrics}"
-        " --out {output} {params.fingerprints} --spec {params.spec:q} > {log} 2>&1"
+# as a film, and as a chart whose reader moves a parameter
+for stage, ending in (("motion", "webp"), ("interactive", "json")):
 
-
-rule interactive:
-    input:
-        metrics=metrics_for("interactive"),
-        stale=stale("interactive"),
-    output:
-        "<figures>/{paper}/{name}.json",
-    log:
-        "<results>/{paper}/logs/interactive/{name}.log",
-    benchmark:
-        "<results>/{paper}/benchmarks/interactive/{name}.tsv"
-    resources:
-        mem_mb=resource("interactive", "mem_mb"),
-        runtime=resource("interactive", "runtime"),
-    params:
-        spec=spec("interactive"),
-        science=science("interactive"),
-        fingerprints=fingerprints("interactive"),
-        metrics=lambda wc: f"{plan.results}/{wc.paper}/metrics",
-    shell:
-        "python -m learning_dynamics interactive {wildcards.paper} {wildcards.name} --metrics {params.metrics}"
-        " --out {output} {params.fingerprints} --spec {params.spec:q} > {log} 2>&1"
+    rule:
+        name:
+            stage
+        input:
+            metrics=metrics_for(stage),
+            stale=stale(stage),
+        output:
+            f"<figures>/{{paper}}/{{name}}.{ending}",
+        log:
+            f"<results>/{{paper}}/logs/{stage}/{{name}}.log",
+        benchmark:
+            f"<results>/{{paper}}/benchmarks/{stage}/{{name}}.tsv"
+        resources:
+            mem_mb=resource(stage, "mem_mb"),
+            runtime=resource(stage, "runtime"),
+        params:
+            spec=spec(stage),
+            science=science(stage),
+            fingerprints=fingerprints(stage),
+            metrics=lambda wc: f"{plan.results}/{wc.paper}/metrics",
+        shell:
+            f"python -m learning_dynamics {stage} {{wildcards.paper}} {{wildcards.name}} --metrics {{params.metrics}}"
+            " --out {output} {params.fingerprints} --spec {params.spec:q} > {log} 2>&1"

@@ -10,11 +10,7 @@ rule table1:
         "<results>/neural_collapse/table1.md",
     log:
         "<results>/neural_collapse/logs/table1.log",
-    benchmark:
-        "<results>/neural_collapse/benchmarks/table1.tsv"
-    resources:
-        mem_mb=1000,
-        runtime=10,
+    localrule: True
     params:
         science=lambda wc: plan.science_list("data", "neural_collapse", function="generalisation.table1.accuracies"),
     shell:
@@ -38,11 +34,7 @@ rule learning_rates:
         "<results>/neural_collapse/learning_rates.yaml",
     log:
         "<results>/neural_collapse/logs/learning_rates.log",
-    benchmark:
-        "<results>/neural_collapse/benchmarks/learning_rates.tsv"
-    resources:
-        mem_mb=1000,
-        runtime=10,
+    localrule: True
     params:
         science=lambda wc: plan.science_list("data", "neural_collapse", function="selection.learning_rates"),
     shell:

@@ -12,12 +12,7 @@ rule page:
         claims="<results>/claims.parquet",
     log:
         "<results>/logs/page.log",
-    benchmark:
-        "<results>/benchmarks/page.tsv"
     localrule: True
-    resources:
-        mem_mb=lambda wc, attempt: 1000 * attempt,
-        runtime=10,
     params:
         config=compact({"files": [str(file) for file in workflow.configfiles], "given": command_line}),
         words=digest_of_texts(study),
@@ -38,12 +33,7 @@ rule verdicts:
         "<results>/verdicts.txt",
     log:
         "<results>/logs/verdicts.log",
-    benchmark:
-        "<results>/benchmarks/verdicts.tsv"
     localrule: True
-    resources:
-        mem_mb=500,
-        runtime=5,
     params:
         fingerprint=plan.verdicts,
     shell:
