@@ -6,23 +6,22 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE  # containers set it; a thousand short processes read what the first compiles
 
 .DEFAULT_GOAL := help
-# for figures, replicate and turning: PAPERS="spectral_bias deep_linear" for some papers; SEEDS=5 for more seeds, WILD=20
-# for as many wild draws
+# for figures and robustness: PAPERS="spectral_bias deep_linear" for some papers; SEEDS=5 and DRAWS=10 for other numbers
 PAPERS ?=
 SEEDS ?= 3
+DRAWS ?= 20
 # for mutants: the seed of the draw, and how many of each topic
 SEED ?= 1
 EACH ?= 12
-WILD ?= 0
 comma := ,
 space := $(subst ,, )
 listed = [$(subst $(space),$(comma),$(strip $(PAPERS)))]
 chosen = $(if $(strip $(PAPERS)),'papers=$(listed)')
 
-.PHONY: help figures publish replicate turning bench mutants quick test verdicts lint docs site clean
+.PHONY: help figures publish robustness bench mutants quick test verdicts lint docs site clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -37,14 +36,10 @@ figures: $(INSTALLED)  ## every figure at laptop scale, pages from figures/index
 	snakemake --cores all --logger lines $(if $(chosen),--config $(chosen)) || status=$$?; \
 	python -m learning_dynamics summary --since $$start --papers $(PAPERS) || status=1; exit $$status
 
-replicate: $(INSTALLED)  ## the claims judged again under further seeds, or on wild draws: results/replication.md, wild.md
-	snakemake replicate --cores all --logger lines \
-	  --config replications=$(SEEDS) wild=$(WILD) $(if $(chosen),$(chosen) 'replicated=$(listed)')
-	@cat $(if $(filter-out 0,$(SEEDS)),results/replication.md) $(if $(filter-out 0,$(WILD)),results/wild.md) /dev/null
-
-turning: $(INSTALLED)  ## settings that papers leave open varied until verdicts turn: results/turning.md
-	snakemake turning --cores all --logger lines $(if $(chosen),--config $(chosen))
-	@cat results/turning.md
+robustness: $(INSTALLED)  ## claims judged again: settings varied until verdicts turn, other seeds, draws: results/robustness.md
+	snakemake robustness --cores all --logger lines \
+	  --config seeds=$(SEEDS) draws=$(DRAWS) $(if $(chosen),$(chosen) 'seeds_of=$(listed)')
+	@echo "what was found: $(CURDIR)/results/robustness.md"
 
 $(VENV)/.bench: $(INSTALLED) pyproject.toml constraints.txt
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check \

@@ -46,7 +46,7 @@ def test_an_edited_formula_and_an_edited_setting_make_stale(workspace):
     assert stale == {
         *(f"results/toy/metrics/{name}.parquet" for name in ("slow", "fast", "slow--steps-20", "descent")),
         "results/toy/runs/descent.npz",
-        *(f"results/toy/{name}.parquet" for name in ("claims", "parts", "variants", "sensitivity")),
+        *(f"results/toy/{name}.parquet" for name in ("claims", "parts", "again")),
         *(f"figures/toy/{name}.{kind}" for name in ("decay", "growth") for kind in ("pdf", "png", "svg")),
         *("results/claims.parquet", "results/verdicts.txt", "figures/index.html", "figures/toy.html"),
     }

@@ -33,7 +33,7 @@ def test_what_is_no_setting_is_neither_swept_nor_varied(configured, key):
     said = refused(configured, "runs.fast.sweep", {key: ["slow", "fast"]})
     assert f"runs.fast.sweep.{key}: is no setting of a run" in said
     configured("runs.fast.sweep", ...)
-    said = refused(configured, "sensitivity.slow_steps.setting", key)
+    said = refused(configured, "robustness.slow_steps.setting", key)
     assert "is no setting" in said
 
 
@@ -68,14 +68,14 @@ def test_a_long_chain_of_runs_is_bounded(configured):
 @pytest.mark.parametrize(
     ("given", "mend"),
     [
-        ({"replications": 300_000}, "replications: must be 200 or less"),
-        ({"replications": 1.0}, "replications: must be of type integer"),
+        ({"seeds": 300_000}, "seeds: must be 200 or less"),
+        ({"seeds": 1.0}, "seeds: must be of type integer"),
         ({"seed": 7.0}, "seed: must be of type integer"),
         ({"seed": 10**300}, "seed: must be 9223372036854775807 or less"),
         ({"scale": "small\n"}, "scale: "),
         ({"scale": LONG}, "has more than 80 characters"),
         ({"scale": "s", "changes": {"toy": {"data": {"more": {}}}}}, "data.more.source: missing; add it"),
-        ({"replicated": ["toi"]}, "replicated: no paper `toi`; did you mean `toy`?"),
+        ({"seeds_of": ["toi"]}, "seeds_of: no paper `toi`; did you mean `toy`?"),
         ({"changes": {"toy": {"runs": {"fast": {1: 2}}}}}, "changes.toy.runs.fast: the key 1 is not text"),
     ],
     ids=lambda given: str(given)[:24],
@@ -87,10 +87,7 @@ def test_values_of_the_command_line_that_cannot_be_are_one_line(configured, give
 # -- commands --------------------------------------------------------------------------------------------------------
 
 DATA = ("data", "spectral_bias", "x", "--spec", '{"source": "x.y", "settings": {}}', "--out")
-REGIONS = (
-    *("regions", "turning", "table.parquet", "--out", "a.parquet", "--markdown", "a.md", "--pdf", "a.pdf"),
-    *("--png", "a.png", "--csv"),
-)
+JOINED = ("robustness", "--results", "results", "--out", "a.parquet", "--markdown", "a.md", "--csv")
 SWEEP = ("sweep", "spectral_bias", "small_scale", "--vary")
 
 
@@ -112,8 +109,8 @@ SWEEP = ("sweep", "spectral_bias", "small_scale", "--vary")
         # before anything is computed
         ([*DATA, "mine.npz"], "mine.npz: is there, and was not written by this command"),
         ([*DATA, "folder.npz"], "folder.npz: is no file that could be replaced"),
-        ([*REGIONS, "mine.csv"], "mine.csv: is there, and was not written by this command"),
-        ([*REGIONS, "new.csv"], "table.parquet: has other columns than are looked for here"),
+        ([*JOINED, "mine.csv"], "mine.csv: is there, and was not written by this command"),
+        ([*JOINED, "new.csv"], "table.parquet: has other columns than are looked for here"),
     ],
     ids=lambda arguments: " ".join(arguments)[-24:],
 )

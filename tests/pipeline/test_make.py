@@ -59,16 +59,10 @@ def test_an_unexpected_verdict_names_its_claim_above_the_page(workspace):
 def test_targets_are_listed(clean):
     listed = made(clean)
     targets = re.findall(r"^  make (\w+)", listed.stdout, re.MULTILINE)
-    assert {"figures", "replicate", "bench", "test", "lint", "clean"} <= set(targets)
+    assert {"figures", "robustness", "bench", "test", "lint", "clean"} <= set(targets)
 
 
 def test_some_papers_are_a_variable(clean):
     told = made(clean, "-n", "figures", "PAPERS=one other").stdout
     assert "--config 'papers=[one,other]'" in told
     assert "--papers one other" in told
-
-
-def test_further_seeds_are_judged_and_shown(workspace):
-    ended = made(workspace, "replicate", "SEEDS=1")
-    assert ended.returncode == 0, ended.stderr
-    assert "decay" in ended.stdout

@@ -17,6 +17,7 @@ rule page:
         config=compact({"files": [str(file) for file in workflow.configfiles], "given": command_line}),
         words=digest_of_texts(study),
         fingerprints=[plan.page, plan.verdicts],
+        again=lambda wc: judged_again(),
         folders=f"--results {plan.results} --figures {plan.figures}",
     shell:
         "python -m learning_dynamics report --config {params.config:q} {params.folders}"

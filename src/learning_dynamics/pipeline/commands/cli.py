@@ -117,7 +117,7 @@ def parser() -> argparse.ArgumentParser:
 
     claims = add_stage("claims", "check a paper's claims: parquet in, verdicts out", job=False)
     add_path(claims, "--metrics", "folder of the runs' .parquet")
-    add_path(claims, "--out", "folder for claims, parts, variants and sensitivity .parquet")
+    add_path(claims, "--out", "folder for claims, parts and again .parquet")
     add_fingerprints(claims, source=False)
 
     report = add_stage("report", "write the page: figures and claims in, HTML out", paper=False, job=False, spec=False)
@@ -152,41 +152,18 @@ def parser() -> argparse.ArgumentParser:
         ending=".txt",
     )
 
-    replication = add_stage(
-        "replication",
-        "compare the verdicts found under several seeds: a table, a matrix as figure",
-        paper=False,
-        job=False,
-        spec=False,
-    )
-    replication.add_argument("--folders", type=_parse_spec, required=True, help="results folder of each seed, as JSON")
-    replication.add_argument("--papers", nargs="+", required=True, help="the papers to compare")
-    add_config(replication)
-    add_path(replication, "--out", "the .parquet to write", ending=".parquet")
-    add_path(replication, "--markdown", "the .md to write", ending=".md")
-    add_path(replication, "--pdf", "the .pdf to write", ending=".pdf")
-    add_path(replication, "--png", "the .png to write", ending=".png")
+    again = add_stage("again", "judge claims again: under a seed, on a draw, over a range of a setting", spec=False)
+    add_config(again)
+    add_path(again, "--out", "the .parquet to write", ending=".parquet")
+    again.add_argument("--fingerprint", default="", metavar="DIGEST", help="of all that it depends on")
+    again.add_argument("--minutes", type=_parse_minutes, help="how long it may take; without, as long as it takes")
 
-    def add_region(name: str, about: str, *, job: bool) -> Any:
-        command = add_stage(name, about, job=job, spec=False)
-        add_config(command)
-        add_path(command, "--out", "the .parquet to write", ending=".parquet")
-        command.add_argument("--made", default="", metavar="DIGEST", help="of all that it depends on")
-        command.add_argument(
-            "--minutes", type=_parse_minutes, help="how long it may take; without, as long as it takes"
-        )
-        return command
-
-    add_region("wild", "judge a paper's theorems and formulas on a wild draw", job=False).add_argument(
-        "--draw", type=int, required=True, help="which draw, from 1"
-    )
-    add_region("turning", "vary a setting of the `turning` block until verdicts turn", job=True)
-    regions = add_stage("regions", "join wild draws, or turning checks", paper=False, job=False, spec=False)
-    regions.add_argument("of", choices=("wild", "turning"), help="what the files are")
-    regions.add_argument("files", nargs="*", type=Path, help="the .parquet of each")
-    add_path(regions, "--out", "the .parquet to write", ending=".parquet")
-    for flag, ending in (("--csv", ".csv"), ("--markdown", ".md"), ("--pdf", ".pdf"), ("--png", ".png")):
-        add_path(regions, flag, f"the {ending} to write", ending=ending)
+    joined = add_stage("robustness", "join all that was judged again", paper=False, job=False, spec=False)
+    joined.add_argument("files", nargs="*", type=Path, help="the .parquet that must be among it")
+    add_config(joined)
+    joined.add_argument("--results", type=Path, required=True, metavar="PATH", help="the folder of results")
+    for flag, ending in (("--out", ".parquet"), ("--csv", ".csv"), ("--markdown", ".md")):
+        add_path(joined, flag, f"the {ending} to write", ending=ending)
 
     publish = add_stage(
         "publish",

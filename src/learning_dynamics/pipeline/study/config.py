@@ -20,6 +20,13 @@ ROOT = Path(__file__).resolve().parents[4]
 SCHEMAS = ROOT / "workflow/schemas"
 PAPERS = Path("workflow/config")
 COMMAND_LINE = "--config"
+OLD_NAMES = {
+    "sensitivity": "`robustness`, with `values`",
+    "turning": "`robustness`, with `range`, or `grid` in place of `values`",
+    "replications": "`seeds`",
+    "replicated": "`seeds_of`",
+    "wild": "`free` in a data set, run or claim, and `draws` for their number",
+}
 
 
 @dataclass
@@ -44,9 +51,9 @@ class Configuration:
     seed: int
     scale: str | None
     papers: dict[str, Block]
-    replications: int = 0
-    replicated: tuple[str, ...] = ()
-    wild: int = 0
+    seeds: int = 0
+    seeds_of: tuple[str, ...] = ()
+    draws: int = 0
     overlaid: bool = False
     origins: dict[Key, str] = field(default_factory=dict)
     base: dict[Key, str] = field(default_factory=dict)
@@ -101,15 +108,15 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
         top["seed"],
         top.get("scale"),
         {},
-        top.get("replications", 0),
-        tuple(paper for paper in top.get("replicated", []) if paper in top["papers"]),
-        top.get("wild", 0),
+        top.get("seeds", 0),
+        tuple(paper for paper in top.get("seeds_of", []) if paper in top["papers"]),
+        top.get("draws", 0),
     )
-    for paper in top.get("replicated", []):
-        # fewer papers may be chosen than are replicated
+    for paper in top.get("seeds_of", []):
+        # fewer papers may be chosen
         if paper not in top["papers"] and not (root / PAPERS / f"{paper}.yaml").is_file():
-            origin = where.get(("replicated",), "config.yaml")
-            raise ProjectError(f"{origin}: replicated: no paper `{paper}`{suggest_name(paper, top['papers'])}")
+            origin = where.get(("seeds_of",), "config.yaml")
+            raise ProjectError(f"{origin}: seeds_of: no paper `{paper}`{suggest_name(paper, top['papers'])}")
     for paper in top["papers"]:
         _load_paper(configuration, paper, top, where, root)
     for paper in top.get("changes", {}):
@@ -202,6 +209,20 @@ def merge(
                 base.setdefault(key_path, file)
 
 
+def refuse_old_names(block: Any, file: str, path: Sequence[str] = ()) -> None:
+    """Refuse keys of earlier versions.
+
+    Raises
+    ------
+    ProjectError
+        It names the new key.
+    """
+    for key, value in block.items() if isinstance(block, Mapping) and len(path) < 5 else ():
+        if key in OLD_NAMES:
+            raise ProjectError(f"{file}: {'.'.join([*path, str(key)])}: is called {OLD_NAMES[key]} now")
+        refuse_old_names(value, file, [*path, str(key)])
+
+
 # 1.0 is no whole number: whoever counts to it fails
 _Validator = jsonschema.validators.extend(
     jsonschema.Draft202012Validator,
@@ -222,6 +243,7 @@ def _validator(name: str) -> jsonschema.Draft202012Validator:
 
 
 def _check_schema(block: Mapping[str, Any], name: str, file: str) -> None:
+    refuse_old_names(block, file)
     errors = list(_validator(name).iter_errors(block))
     error = jsonschema.exceptions.best_match(errors)
     if error is not None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, check_known, suggest_name
-from learning_dynamics.pipeline.study import reasons, regions
+from learning_dynamics.pipeline.study import reasons, robustness
 from learning_dynamics.pipeline.study.blocks import (
     NOT_SWEPT,
     Roles,
@@ -51,16 +51,11 @@ RULES = (
     "page",
     "verdicts",
     "verdicts_of_paper",
-    "replicate",
-    "replication",
+    "again",
+    "robustness",
     "learning_rates",
     "accuracies",
     "throughput",
-    "wild",
-    "wild_draws",
-    "turning",
-    "turning_check",
-    "turning_points",
 )
 
 
@@ -72,7 +67,7 @@ class Study:
     papers : list of str
         In the order of the configuration.
     runs : mapping of paper to mapping of run to (str, mapping)
-        Every run, sweeps and sensitivity checks expanded, as `member` returns it.
+        Every run, sweeps and values of ``robustness:`` expanded, as `member` returns it.
     bundles : mapping of paper to mapping of bundle to list of runs
         Members of a sweep that one job simulates and measures into one table.
 
@@ -94,8 +89,10 @@ class Study:
             for name in self.blocks(paper, "runs"):
                 self._expand(paper, name, self.resolved(paper, "runs", name).get("sweep"))
                 self._bundle(paper, name)
-            for name in self.checks(paper, "sensitivity"):
-                self._expand_check(paper, name)
+            robustness.check_form(self, paper)
+            for entry in self.checks(paper).values():
+                if "values" in entry:
+                    self._expand(paper, entry["run"], {entry["setting"]: entry["values"]})
         for paper in self.papers:
             self._check(paper)
         self._check_targets()
@@ -137,9 +134,9 @@ class Study:
         """All that is drawn of a paper, by stage."""
         return {"figure": self.figures(paper), "motion": self.motions(paper), "interactive": self.interactives(paper)}
 
-    def checks(self, paper: str, section: str) -> Block:
-        """The checks of sensitivity, or those that seek where verdicts turn, without those that an overlay drops."""
-        return {name: check for name, check in self.blocks(paper, section).items() if check is not None}
+    def checks(self, paper: str) -> Block:
+        """The entries of ``robustness:``, without those that an overlay drops."""
+        return {name: entry for name, entry in self.blocks(paper, "robustness").items() if entry is not None}
 
     def expected(self, paper: str, claim: str) -> str:
         """The verdict that is expected of a claim; another scale's does not hold at this one."""
@@ -331,15 +328,6 @@ class Study:
             if sum(map(len, self.bundles[paper][table])) > MAX_BUNDLE_LENGTH:
                 raise ProjectError(f"{where}: the names of {block['bundle']} members fit no command; take fewer")
 
-    def _expand_check(self, paper: str, name: str) -> None:
-        """Take up the runs that a sensitivity check needs."""
-        check, where = self.checks(paper, "sensitivity")[name], self.where(paper, "sensitivity", name)
-        for key in ("run", "setting", "values", "claims"):
-            if key not in check:
-                raise ProjectError(f"{where}.{key}: missing; add it")
-        self.declared(paper, "runs", check["run"], f"{where}.run")
-        self._expand(paper, check["run"], {check["setting"]: check["values"]})
-
     # -- checks, which change nothing ---------------------------------------------------------------
 
     def _check(self, paper: str) -> None:
@@ -355,11 +343,8 @@ class Study:
             self.declared(paper, "figures", self.paper_block(paper)["telling"], self.where(paper, "telling"))
         for name in self.blocks(paper, "claims"):
             self._check_claim(paper, name)
-        for name in self.checks(paper, "sensitivity"):
-            self._check_sensitivity(paper, name)
         reasons.check_reasons(self, paper)
-        regions.check_wild(self, paper)
-        regions.check_turning(self, paper)
+        robustness.check(self, paper)
 
     def _check_data(self, paper: str, name: str) -> None:
         block, where = self.declared(paper, "data", name), self.where(paper, "data", name)
@@ -485,21 +470,6 @@ class Study:
                 function.check(settings | {key: value}, f"{where}.vary")
         if variants > MAX_VARIANTS:
             raise ProjectError(f"{where}.vary: {variants} combinations; vary fewer values (at most {MAX_VARIANTS})")
-
-    def _check_sensitivity(self, paper: str, name: str) -> None:
-        claims, where = self.blocks(paper, "claims"), self.where(paper, "sensitivity", name)
-        check = self.checks(paper, "sensitivity")[name]
-        self._check_members(paper, check["run"], {check["setting"]: check["values"]})
-        block = self.resolved(paper, "runs", check["run"])
-        if "bundle" in block:
-            raise ProjectError(f"{where}.run: `{check['run']}` runs in bundles; remove its `bundle`")
-        configured = (block if check["setting"] == "data" else all_settings(block)).get(check["setting"])
-        if configured in check["values"]:
-            raise ProjectError(f"{where}.values: {configured} is the run's own; give others")
-        for claim in check["claims"]:
-            check_known(claim, claims, "claim", f"{where}.claims")
-            if check["run"] not in run_names(claims[claim].get("runs", {})):
-                raise ProjectError(f"{where}.run: claim `{claim}` does not use run `{check['run']}`")
 
     def _check_targets(self) -> None:
         """Refuse names that two of Snakemake's rules would have: those of papers, of their metrics and their sweeps."""
