@@ -202,7 +202,7 @@ def test_what_is_not_decided_or_does_not_turn_is_not_bisected():
             RANGE | {"setting": "rate", "range": [1, 2]},
             "rate is a real number; write its ends with a",
         ),
-        ("robustness.range", RANGE | {"claims": ["decay"]}, "claim `decay` does not use runs `slow`"),
+        ("robustness.range", RANGE | {"claims": ["decay"]}, "claim `decay` does not use run `slow`"),
         ("robustness.draw3", RANGE, "is the name of a seed or draw; rename it"),
         ("runs.slow.wild", {"steps": [3, 9]}, "runs.slow.wild: is called `free` in a data set"),
         ("turning", {"range": RANGE}, "turning: is called `robustness`, with `range`"),

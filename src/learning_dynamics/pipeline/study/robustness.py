@@ -404,7 +404,9 @@ def _check_entry(study: Study, paper: str, entry: Mapping[str, Any], where: str)
         check_known(claim, study.blocks(paper, "claims"), "claim", f"{where}.claims")
         runs = run_names(study.block("claims", paper, claim)["runs"])
         if owner not in ([_data_set_of(study, paper, run) for run in runs] if section == "data" else runs):
-            raise ProjectError(f"{where}: claim `{claim}` does not use {section} `{owner}`")
+            raise ProjectError(
+                f"{where}: claim `{claim}` does not use {'data set' if section == 'data' else 'run'} `{owner}`"
+            )
     block, key = study.resolved(paper, section, owner), entry["setting"]
     configured = (block if key == "data" else study.every_setting(paper, section, owner)).get(key)
     if "values" in entry and configured in entry["values"]:
