@@ -10,7 +10,7 @@ import yaml
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import mean
 from learning_dynamics.judging import Evaluation, Finding, Judgement, at_most, claim, equal, evaluate, every_draw
-from learning_dynamics.pipeline.commands import again
+from learning_dynamics.pipeline.commands import again, verdicts
 from learning_dynamics.pipeline.commands.claims import refuse_unread_run
 from learning_dynamics.pipeline.report.robustness import describe, page, settle
 from learning_dynamics.pipeline.store.records import AGAIN_COLUMNS
@@ -391,6 +391,12 @@ def test_fewer_than_two_of_three_seeds_leave_a_verdict_undecided(own, others, ve
         f"{own} under {n_same} of {len(others) + 1} seeds; because" if turned else "because"
     ]
     assert found.dtypes.equals(claims_of(own).dtypes)
+
+
+def test_the_table_on_the_terminal_marks_what_another_choice_turns():
+    judged = rows(*SCALES)
+    assert "reproduced†" in verdicts.describe(settle(claims_of("reproduced"), judged))
+    assert "†" not in verdicts.describe(settle(claims_of("reproduced"), judged.iloc[1:]))
 
 
 def test_the_page_marks_what_another_choice_turns():
