@@ -45,7 +45,7 @@ N_POINTS = 9  # of a range within a decade
 PART = re.compile(r"(seed|draw)([1-9]\d{0,18}|0)")
 
 
-class Check(BaseModel):
+class Entry(BaseModel):
     """An entry of ``robustness:``."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -118,14 +118,10 @@ def change(study: Study, paper: str, name: str) -> Change:
 
 
 def changed_configuration(study: Study, paper: str, change: Change, value: Any) -> Configuration:
-    """Return the configuration of a paper under one value of a change, with nothing but the claims concerned.
-
-    Raises
-    ------
-    ProjectError
-        If a run or data set does not have the changed settings in the end.
-    """
-    seed = {"seed": value, "draw": study.seed + value if change.kind == "draw" else 0}.get(change.kind, study.seed)
+    """Return the configuration of a paper under one value of a change, with nothing but the claims concerned."""
+    seed = value if change.kind == "seed" else study.seed
+    if change.kind == "draw":
+        seed += value
     layer = layer_of(study, paper, change, value)
     configuration, block = study.configuration, copy.deepcopy(study.paper_block(paper))
     block |= {"figures": {}, "interactive": {}, "robustness": {}}
@@ -157,14 +153,12 @@ def check_arrived(study: Study, paper: str, layer: Layer) -> None:
     """
     for section, blocks in layer.items():
         for name, block in blocks.items():
-            settings = study.every_setting(paper, section, name) | {
-                "data": study.resolved(paper, section, name).get("data")
-            }
+            data = study.resolved(paper, section, name).get("data")
+            settings = study.every_setting(paper, section, name) | {"data": data}
             for key, value in (flat(block) | flat(block.get("measure", {}))).items():
-                if not key.startswith("measure.") and settings.get(key) != value:
-                    raise ProjectError(
-                        f"{paper}: {section}.{name}.{key}: is {settings.get(key)}, not {value} as changed"
-                    )
+                actual = value if key.startswith("measure.") else settings.get(key)
+                if actual != value:
+                    raise ProjectError(f"{paper}: {section}.{name}.{key}: is {actual}, not {value} as changed")
 
 
 def change_fingerprint(project: Project, paper: str, name: str) -> str:
@@ -346,11 +340,11 @@ def check_form(study: Study, paper: str) -> None:
     for name, entry in study.checks(paper).items():
         where = study.where(paper, "robustness", name)
         try:
-            Check.model_validate(entry)
+            Entry.model_validate(entry)
         except ValidationError as error:
             first = error.errors()[0]
             key = ".".join(map(str, first["loc"][:1])) or "entry"
-            known = suggest_name(key, Check.model_fields) if first["type"] == "extra_forbidden" else ""
+            known = suggest_name(key, Entry.model_fields) if first["type"] == "extra_forbidden" else ""
             message = "missing; add it" if first["type"] == "missing" else first["msg"].lower()
             raise ProjectError(f"{where}.{key}: {message}{known}") from None
         if PART.fullmatch(name):
