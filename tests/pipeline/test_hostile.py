@@ -110,7 +110,7 @@ SWEEP = ("sweep", "spectral_bias", "small_scale", "--vary")
         ([*DATA, "mine.npz"], "mine.npz: is there, and was not written by this command"),
         ([*DATA, "folder.npz"], "folder.npz: is no file that could be replaced"),
         ([*JOINED, "mine.csv"], "mine.csv: is there, and was not written by this command"),
-        ([*JOINED, "new.csv"], "table.parquet: has other columns than are looked for here"),
+        ([*JOINED, "new.csv"], "results: nothing there was judged again; run: snakemake robustness"),
     ],
     ids=lambda arguments: " ".join(arguments)[-24:],
 )

@@ -12,7 +12,6 @@ from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.report import maths, robustness
 from learning_dynamics.pipeline.store import records
 from learning_dynamics.pipeline.store.provenance import provenance
-from learning_dynamics.pipeline.store.seals import sealing
 from learning_dynamics.pipeline.store.tables import read_provenance, read_table, write_table
 from learning_dynamics.pipeline.study.config import load
 from learning_dynamics.pipeline.study.project import Project
@@ -35,6 +34,8 @@ def execute(
     project = Project(load([Path(file) for file in config["files"]], config["given"]))
     again, outdated = read_again(project, results)
     current = {path: made for path, made in existing_parts(project, results).items() if path not in outdated}
+    if again.empty:
+        raise ProjectError(f"{results}: nothing there was judged again; run: snakemake robustness")
     for path in files:
         if str(path) not in current:
             raise ProjectError(f"{path}: is missing, or of other settings or code; run: snakemake robustness")
@@ -44,7 +45,7 @@ def execute(
     write_table(out, again, records.AGAIN_COLUMNS, record)
     with atomic_write(csv) as partial:
         partial.write_text(to_csv(again), encoding="utf-8")
-    with sealing(markdown) as partial:
+    with atomic_write(markdown) as partial:
         partial.write_text(robustness.page(robustness.settle(claims, again), again), encoding="utf-8")
 
 

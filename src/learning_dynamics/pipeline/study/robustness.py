@@ -394,6 +394,9 @@ def check(study: Study, paper: str) -> None:
 
 def _check_entry(study: Study, paper: str, entry: Mapping[str, Any], where: str) -> None:
     section, owner = ("data", entry["data"]) if "data" in entry else ("runs", entry["run"])
+    block, key = study.resolved(paper, section, owner), entry["setting"]
+    if "values" in entry and "bundle" in block:
+        raise ProjectError(f"{where}.run: `{owner}` runs in bundles; remove its `bundle`")
     for claim in entry["claims"]:
         check_known(claim, study.blocks(paper, "claims"), "claim", f"{where}.claims")
         runs = run_names(study.block("claims", paper, claim)["runs"])
@@ -401,12 +404,9 @@ def _check_entry(study: Study, paper: str, entry: Mapping[str, Any], where: str)
             raise ProjectError(
                 f"{where}: claim `{claim}` does not use {'data set' if section == 'data' else 'run'} `{owner}`"
             )
-    block, key = study.resolved(paper, section, owner), entry["setting"]
     configured = (block if key == "data" else study.every_setting(paper, section, owner)).get(key)
     if "values" in entry and configured in entry["values"]:
         raise ProjectError(f"{where}.values: {configured} is the run's own; give others")
-    if "values" in entry and "bundle" in block:
-        raise ProjectError(f"{where}.run: `{owner}` runs in bundles; remove its `bundle`")
     if isinstance(configured, float) and all(isinstance(end, int) for end in entry.get("range", [configured])):
         raise ProjectError(f"{where}.range: {key} is a real number; write its ends with a point")
     values = entry["values"] if "values" in entry else grid_of(entry)
