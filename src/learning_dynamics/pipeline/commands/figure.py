@@ -8,11 +8,9 @@ from typing import Any
 
 import matplotlib
 from matplotlib.collections import QuadMesh
-from matplotlib.figure import Figure
 
 from learning_dynamics.pipeline.commands.drawing import prepare_drawing
 from learning_dynamics.pipeline.commands.functions import error_context
-from learning_dynamics.pipeline.report.vectors import ON_MAP
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.provenance import KEY, plain_facts
 from learning_dynamics.pipeline.store.seals import sealing
@@ -58,18 +56,8 @@ def execute(
             figure.savefig(partial, format="pdf", metadata=metadata)
         with sealing(png) as partial:
             figure.savefig(partial, format="png", metadata={"Title": f"{paper} {name}", KEY: described})
-        prepare_for_svg(figure)
+        for artist in figure.findobj(lambda artist: artist.get_rasterized() and not isinstance(artist, QuadMesh)):
+            artist.set_rasterized(False)  # in the SVG nothing but maps is pixels
         with sealing(svg) as partial:
             metadata = {"Title": metadata["Title"], "Description": metadata["Subject"], "Date": None}
             figure.savefig(partial, format="svg", metadata=metadata)
-
-
-def prepare_for_svg(figure: Figure) -> None:
-    """Let nothing but maps be pixels; give ids to what lies on maps: its colours stay on a dark screen as theirs do."""
-    for artist in figure.findobj(lambda artist: artist.get_rasterized() and not isinstance(artist, QuadMesh)):
-        artist.set_rasterized(False)
-    for panel, axis in enumerate(figure.axes):
-        if axis.images or any(isinstance(artist, QuadMesh) for artist in axis.collections):
-            for index, artist in enumerate((*axis.texts, *axis.lines, *axis.patches)):
-                if artist.get_transform().contains_branch(axis.transData):
-                    artist.set_gid(f"{ON_MAP}_{panel}_{index}")

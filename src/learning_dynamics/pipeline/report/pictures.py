@@ -14,7 +14,6 @@ from urllib.parse import quote
 from markupsafe import Markup
 from PIL import Image
 
-from learning_dynamics.pipeline.report.vectors import add_dark_colours, minify
 from learning_dynamics.pipeline.store.seals import verified
 
 PIXELS_PER_INCH = 96  # CSS's
@@ -75,14 +74,13 @@ def compress(png: Path, kind: str = "png", colours: int = 256, widest: int | Non
 
 
 def read_vector(svg: Path) -> Picture | None:
-    """Return a figure as SVG, with colours for a dark screen too; None if that is too large."""
-    text = verified(svg).decode()
-    if len(text) > 3 * MAX_VECTOR_BYTES:  # no cleaning makes it so much smaller
-        return None
+    """Return a figure as SVG, coordinates to a hundredth of a point; None if that is too large."""
+    text = re.sub(r"(?s)<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", "", verified(svg).decode())
+    text = re.sub(r"\s+", " ", text).replace("> <", "><").strip()
+    text = re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), text)
     size = [float(side) for side in re.findall(r'(?:width|height)="([\d.]+)pt"', text)[:2]]
-    data = add_dark_colours(minify(text)).encode()
     width, height = (round(side / POINTS_PER_INCH * PIXELS_PER_INCH * ENLARGEMENT) for side in size)
-    return Picture(data, "svg+xml", width, height) if len(data) < MAX_VECTOR_BYTES else None
+    return Picture(text.encode(), "svg+xml", width, height) if len(text) < MAX_VECTOR_BYTES else None
 
 
 def read_film(webp: Path) -> tuple[Picture, Picture]:
