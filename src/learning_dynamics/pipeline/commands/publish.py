@@ -1,10 +1,10 @@
 """Write ``docs/results``: what the default run gave, to be read without running anything."""
 
+import json
 import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -84,10 +84,10 @@ def execute(
         _write(new_folder / published.CLAIMS, published.to_csv(claims))
         versions_of_tools = {key: record[key] for key in ("commit", "dirty", "python", "versions")}
         versions = {paper: project.fingerprint("claims", paper, "claims") for paper in project.study.papers}
-        published.write_versions(
-            new_folder, {"seed": project.study.seed, **versions_of_tools, "verdicts": versions, "beside": beside}
-        )
-        _replace_published(new_folder, out)
+        block = {"seed": project.study.seed, **versions_of_tools, "verdicts": versions, "beside": beside}
+        _write(new_folder / published.VERSIONS, json.dumps(block, indent=1) + "\n")
+        shutil.rmtree(out, ignore_errors=True)  # git has it
+        shutil.copytree(new_folder, out)
     if out == published.FOLDER:
         update_readme(ROOT / "README.md", markdown.readme_table(papers_shown, out.relative_to(ROOT).as_posix()))
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
@@ -156,29 +156,13 @@ def copy_if_made(project: Project, name: str, results: Path, figures: Path, fold
 
 def carry_over(out: Path, new_folder: Path, names: Sequence[str]) -> dict[str, str]:
     """Carry over what was judged beside an earlier default run and not beside this one; return of which commit."""
-    versions_before = published.read_versions(out)
-    files = [Path(file) for file in versions_before.get("files", ())]
+    before = published.read_versions(out)
     commits = {}
     for name in names:
-        files_of_name = [out / file for file in files if file.stem == name and len(file.parts) == 1]
-        if files_of_name and all(file.is_file() for file in files_of_name):
-            for file in files_of_name:
-                shutil.copyfile(file, new_folder / file.name)
-            commits[name] = versions_before.get("beside", {}).get(name) or versions_before["commit"]
+        for file in out.glob(f"{name}.*"):
+            shutil.copyfile(file, new_folder / file.name)
+            commits[name] = before.get("beside", {}).get(name) or before.get("commit", "")
     return commits
-
-
-def _replace_published(new_folder: Path, out: Path) -> None:
-    """Replace what this command wrote before by what it has made, file by file; other files are left alone."""
-    written = {path.relative_to(new_folder) for path in new_folder.rglob("*") if path.is_file()}
-    files_before = {Path(name) for name in published.published_files(out)}
-    for name in sorted(written):
-        with atomic_write(out / name) as partial:
-            shutil.copyfile(new_folder / name, partial)
-    for name in files_before - written:
-        (out / name).unlink(missing_ok=True)
-        with suppress(OSError):  # it holds more
-            (out / name).parent.rmdir()
 
 
 def _write(path: Path, text: str) -> None:
