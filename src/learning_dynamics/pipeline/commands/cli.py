@@ -9,15 +9,11 @@ from typing import Any
 
 from learning_dynamics.errors import ProjectError, suggest_name
 from learning_dynamics.pipeline.commands.guard import limit_memory, limit_time, run_guarded
-from learning_dynamics.pipeline.store.seals import refuse_foreign
 from learning_dynamics.pipeline.study import cluster
 from learning_dynamics.pipeline.study.sources import papers
 from learning_dynamics.pipeline.study.sweeps import GRAMMAR
 from learning_dynamics.progress import grant
 
-OUTPUT_OPTIONS = {"out", "pdf", "png", "svg", "markdown", "csv"}  # options that name a file to write
-# stages that write folders, or know their files by other marks
-STAGES_WITHOUT_FILE_CHECK = {"claims", "sweep", "table"}
 LOOKS = ("paper", "talk", "thesis")  # `plotting.LOOKS`, without waiting for matplotlib
 
 
@@ -269,9 +265,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _execute(stage: str, options: dict[str, Any]) -> int | None:
     if "paper" in options and stage != "new":
         _check_paper(options["paper"])
-    for flag in OUTPUT_OPTIONS & set(options) if stage not in STAGES_WITHOUT_FILE_CHECK else ():
-        if options[flag] is not None:
-            refuse_foreign(options[flag])  # before anything is computed
     if "minutes" in options:
         limit_memory()
         minutes = options.pop("minutes")

@@ -10,12 +10,12 @@ import matplotlib
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 
+from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.drawing import prepare_drawing
 from learning_dynamics.pipeline.commands.functions import error_context
 from learning_dynamics.pipeline.report.vectors import ON_MAP
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.provenance import KEY, plain_facts
-from learning_dynamics.pipeline.store.seals import sealing
 from learning_dynamics.plotting import Drawn, legible_ticks, sized, style
 
 logging.getLogger("fontTools").setLevel(logging.ERROR)  # what it says is of the fonts' own dates
@@ -48,7 +48,7 @@ def execute(
         legible_ticks(figure)
         figure.set_layout_engine("none")  # all three formats have the layout of the PNG
         described = json.dumps(drawing.record | {"facts": plain_facts(drawn.facts), "alt": drawn.alt})
-        with sealing(pdf) as partial:
+        with atomic_write(pdf) as partial:
             # no creation date: the same data give the same bytes
             metadata = {
                 "Title": f"{paper} {name}",
@@ -56,10 +56,10 @@ def execute(
                 "CreationDate": None,
             }
             figure.savefig(partial, format="pdf", metadata=metadata)
-        with sealing(png) as partial:
+        with atomic_write(png) as partial:
             figure.savefig(partial, format="png", metadata={"Title": f"{paper} {name}", KEY: described})
         prepare_for_svg(figure)
-        with sealing(svg) as partial:
+        with atomic_write(svg) as partial:
             metadata = {"Title": metadata["Title"], "Description": metadata["Subject"], "Date": None}
             figure.savefig(partial, format="svg", metadata=metadata)
 

@@ -14,9 +14,9 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import NullLocator
 
 from learning_dynamics.errors import ProjectError, suggest_name
+from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.roles import load_table
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
-from learning_dynamics.pipeline.store.seals import refuse_foreign, sealing
 from learning_dynamics.pipeline.study.config import load, output_folders
 from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.plotting import WIDTH, legible_ticks, style
@@ -76,8 +76,6 @@ def execute(
         raise ProjectError(f"--quantity: name one of {', '.join(quantities)}")
     chosen = parse_conditions(where, table) | ({} if index is None else {"index": index})
     pdf = out or figures / paper / f"{name}--{quantity}.pdf"
-    for file in (pdf, pdf.with_suffix(".png")):
-        refuse_foreign(file)
     rows = select_rows(select(table, quantity), chosen)
     unfixed = [setting for setting in swept if setting not in (*axes, *chosen, *DRAWS)]
     if unfixed:
@@ -95,7 +93,7 @@ def execute(
             ", ".join([quantity, *(_format_condition(key, value) for key, value in chosen.items())]), fontsize=8
         )
         for file in (pdf, pdf.with_suffix(".png")):
-            with sealing(file) as partial:
+            with atomic_write(file) as partial:
                 figure.savefig(partial, format=file.suffix[1:], metadata={"Title": f"{paper} {name} {quantity}"})
     n_not_finite = int((~np.isfinite(rows["value"])).sum())
     print(

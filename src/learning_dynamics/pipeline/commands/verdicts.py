@@ -10,11 +10,11 @@ import pandas as pd
 from tabulate import tabulate
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import atomic_write
 from learning_dynamics.judging import VERDICTS
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS, is_expected
-from learning_dynamics.pipeline.store.seals import sealing
 from learning_dynamics.pipeline.store.tables import read_provenance, read_table
 from learning_dynamics.pipeline.study.config import load
 from learning_dynamics.pipeline.study.project import Project
@@ -47,7 +47,7 @@ def execute(claims: Path, page: Path | None = None, out: Path | None = None) -> 
     if out is None:
         print(text, end="")
     elif unexpected.empty:
-        with sealing(out) as partial:
+        with atomic_write(out) as partial:
             partial.write_text(text, encoding="utf-8")
     return int(not unexpected.empty)
 
