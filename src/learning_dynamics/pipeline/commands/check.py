@@ -19,7 +19,7 @@ READERS: dict[str, Callable[[Path], Any]] = {".parquet": read_arrow, ".npz": loa
 IGNORED_FOLDERS = {"logs", "benchmarks", "resume"}  # what jobs leave beside their outputs
 
 
-def execute(files: Sequence[Path]) -> int:
+def execute(files: Sequence[Path] = ()) -> int:
     """Print every stale or damaged output, and count the files of other configurations; return 1 if one is stale."""
     configuration = load(files)
     results, figures = output_folders(configuration)

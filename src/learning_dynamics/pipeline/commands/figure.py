@@ -4,7 +4,7 @@ import json
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib
 from matplotlib.collections import QuadMesh
@@ -24,13 +24,14 @@ logging.getLogger("fontTools").setLevel(logging.ERROR)  # what it says is of the
 def execute(
     paper: str,
     name: str,
+    /,
     spec: Mapping[str, Any] | None = None,
     metrics: Path | None = None,
     pdf: Path | None = None,
     png: Path | None = None,
     svg: Path | None = None,
     fingerprint: str | None = None,
-    look: str = "paper",
+    look: Literal["paper", "talk", "thesis"] = "paper",
 ) -> None:
     """Call the figure's function with its runs' tables by role and save what it draws.
 

@@ -20,6 +20,7 @@ MAX_BYTES = 500_000
 def execute(
     paper: str,
     name: str,
+    /,
     spec: Mapping[str, Any] | None = None,
     metrics: Path | None = None,
     out: Path | None = None,

@@ -35,6 +35,7 @@ GRAMMAR = "write COLUMN=VALUE, for example phase=limit"
 def execute(
     paper: str,
     name: str,
+    /,
     x: str,
     quantity: str | None = None,
     y: str | None = None,
@@ -50,7 +51,28 @@ def execute(
     Each draw gives one number for each value of `x` (and `y`): the quantity `at` its last, first, largest or smallest
     recorded moment or value. Of the draws the median is shown, or the share that lies above a number. Lines in a map
     are contours of what the theory predicts, where the metrics hold a prediction.
+
+    Parameters
+    ----------
+    x, y : str
+        A swept setting or column of the metrics, along the horizontal and the vertical axis.
+    quantity : str
+        Of the metrics.
+    index : int
+        Which entry of the quantity, from 1.
+    at : str
+        last (the default), first: in time; largest, smallest: in value.
+    above : float
+        Draw the share of draws above this number, in place of their median.
+    where : sequence of str
+        COLUMN=VALUE, which rows of the metrics.
+    out : path
+        The .pdf to write; a .png is written beside it.
+    files : sequence of path
+        Overlays, as for Snakemake.
     """
+    if out is not None and out.suffix != ".pdf":
+        raise ProjectError(f"--out: must end in .pdf (is {out})")
     configuration = load(files, {"papers": [paper]})
     project = Project(configuration)
     runs = project.study.paper_block(paper)["runs"]

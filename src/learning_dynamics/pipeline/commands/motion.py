@@ -27,6 +27,7 @@ COLOURS = (64, 32, 16)  # from fine to coarse
 def execute(
     paper: str,
     name: str,
+    /,
     spec: Mapping[str, Any] | None = None,
     metrics: Path | None = None,
     out: Path | None = None,

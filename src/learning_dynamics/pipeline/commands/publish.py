@@ -36,8 +36,8 @@ MARKS = ("<!-- findings -->", "<!-- end of findings -->")  # of the README
 
 
 def execute(
-    results: Path,
-    figures: Path,
+    results: Path = Path("results"),
+    figures: Path = Path("figures"),
     out: Path | None = None,
     check: bool = False,
     files: Sequence[Path] = (),

@@ -16,6 +16,7 @@ from learning_dynamics.pipeline.store.tables import read_provenance, read_table,
 def execute(
     of: Literal["wild", "turning"],
     files: Sequence[Path],
+    /,
     out: Path,
     csv: Path,
     markdown: Path,

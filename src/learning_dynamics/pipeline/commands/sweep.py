@@ -24,6 +24,7 @@ HEAD = "# written by: python -m learning_dynamics sweep\n"
 def execute(
     paper: str,
     name: str,
+    /,
     vary: Sequence[str],
     called: str | None = None,
     bundle: int | None = None,
@@ -32,7 +33,14 @@ def execute(
 ) -> None:
     """Write the overlay to `out`, or print it; the swept run is called `called`, by default the run's name and _sweep.
 
-    With a `bundle`, one job runs and measures so many of its members, into one table.
+    Parameters
+    ----------
+    vary : sequence of str
+        Write SETTING=VALUE,VALUE,... or SETTING=FIRST:LAST:COUNT or SETTING=FIRST:LAST:COUNT:log.
+    bundle : int, optional
+        Runs that one job simulates and measures into one table, where each takes less than a second.
+    files : sequence of path
+        Overlays, as for Snakemake.
 
     Raises
     ------
@@ -67,8 +75,6 @@ def execute(
         print("\n".join(f"# {line}" for line in instructions.splitlines()))
         print(text, end="")
         return
-    if out.is_file() and not out.read_bytes().startswith(HEAD.encode()):
-        raise ProjectError(f"{out}: is there, and was not written by this command; delete it, or name another")
     with atomic_write(out) as partial:
         partial.write_text(HEAD + text, encoding="utf-8")
     print(f"{out}: {instructions}")

@@ -25,7 +25,7 @@ MIN_QUANTITY_WIDTH = 20  # characters that the quantity always has
 DEFAULT_RESULTS = Path("results")  # where the claims of the default scale lie, the one that is published
 
 
-def execute(claims: Path, page: Path | None = None, out: Path | None = None) -> int:
+def execute(claims: Path = Path("results/claims.parquet"), /, page: Path | None = None, out: Path | None = None) -> int:
     """Print or write the table; return 1 if a verdict is not the expected one."""
     table = read_table(claims, declared=COLUMNS)
     record = read_provenance(claims)
