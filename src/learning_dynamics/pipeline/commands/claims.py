@@ -36,7 +36,7 @@ TABLES = {
 }
 
 
-def execute(paper: str, spec: Mapping[str, Any], metrics: Path, out: Path, fingerprint: str | None = None) -> None:
+def execute(paper: str, /, spec: Mapping[str, Any], metrics: Path, out: Path, fingerprint: str | None = None) -> None:
     """Evaluate the claims, again under each variant of their own settings, again with runs' settings varied.
 
     Writes ``claims.parquet``, ``parts.parquet``, ``variants.parquet`` and ``sensitivity.parquet`` into `out`.

@@ -14,9 +14,9 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import NullLocator
 
 from learning_dynamics.errors import ProjectError, check_known
+from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.roles import load_table
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
-from learning_dynamics.pipeline.store.seals import sealing
 from learning_dynamics.pipeline.study.config import load, output_folders
 from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.plotting import WIDTH, legible_ticks, style
@@ -34,6 +34,7 @@ MAX_VALUES_SHOWN = 8  # named in an error
 def execute(
     paper: str,
     name: str,
+    /,
     x: str,
     quantity: str | None = None,
     y: str | None = None,
@@ -49,7 +50,28 @@ def execute(
     Each draw gives one number for each value of `x` (and `y`): the quantity `at` its last, first, largest or smallest
     recorded moment or value. Of the draws the median is shown, or the share that lies above a number. Lines in a map
     are contours of what the theory predicts, where the metrics hold a prediction.
+
+    Parameters
+    ----------
+    x, y : str
+        A swept setting or column of the metrics, along the horizontal and the vertical axis.
+    quantity : str
+        Of the metrics.
+    index : int
+        Which entry of the quantity, from 1.
+    at : str
+        last (the default), first: in time; largest, smallest: in value.
+    above : float
+        Draw the share of draws above this number, in place of their median.
+    where : sequence of str
+        COLUMN=VALUE, which rows of the metrics.
+    out : path
+        The .pdf to write; a .png is written beside it.
+    files : sequence of path
+        Overlays, as for Snakemake.
     """
+    if out is not None and out.suffix != ".pdf":
+        raise ProjectError(f"--out: must end in .pdf (is {out})")
     configuration = load(files, {"papers": [paper]})
     project = Project(configuration)
     check_known(name, project.study.paper_block(paper)["runs"], "run", f"{paper} (is its --configfile given?)")
@@ -82,7 +104,7 @@ def execute(
         )
         figure.suptitle(", ".join([quantity, *conditions]), fontsize=8)
         for file in (pdf, pdf.with_suffix(".png")):
-            with sealing(file) as partial:
+            with atomic_write(file) as partial:
                 figure.savefig(partial, format=file.suffix[1:], metadata={"Title": f"{paper} {name} {quantity}"})
     n_not_finite = int((~np.isfinite(rows["value"])).sum())
     print(

@@ -14,7 +14,7 @@ NO_TEXT = ("true", "false", "null", "yes", "no", "on", "off")  # to YAML 1.1
 SKELETON = Path(__file__).with_name("skeleton")
 
 
-def execute(paper: str, root: Path = ROOT) -> None:
+def execute(paper: str, /, root: Path = ROOT) -> None:
     """Write the skeleton of a paper into the project's folders, name it, and say what to do next."""
     word = keyword.iskeyword(paper) or paper in RULES or paper in NO_TEXT
     if not re.fullmatch("[a-z][a-z0-9_]*", paper) or word or len(paper) > 40:

@@ -22,6 +22,7 @@ from learning_dynamics.pipeline.study.sweeps import GRAMMAR
 def execute(
     paper: str,
     name: str,
+    /,
     vary: Sequence[str],
     called: str | None = None,
     bundle: int | None = None,
@@ -30,7 +31,14 @@ def execute(
 ) -> None:
     """Write the overlay to `out`, or print it; the swept run is called `called`, by default the run's name and _sweep.
 
-    With a `bundle`, one job runs and measures so many of its members, into one table.
+    Parameters
+    ----------
+    vary : sequence of str
+        Write SETTING=VALUE,VALUE,... or SETTING=FIRST:LAST:COUNT or SETTING=FIRST:LAST:COUNT:log.
+    bundle : int, optional
+        Runs that one job simulates and measures into one table, where each takes less than a second.
+    files : sequence of path
+        Overlays, as for Snakemake.
 
     Raises
     ------

@@ -41,7 +41,7 @@ COLUMNS = (
 NOT_DECIDED = ("undecided", "untested")
 
 
-def execute(paper: str, name: str, config: Mapping[str, Any], out: Path, made: str = "") -> None:
+def execute(paper: str, name: str, /, config: Mapping[str, Any], out: Path, made: str = "") -> None:
     """Judge the claims of a turning check over its range; what was judged is kept, and taken up after an interruption.
 
     What it will take is said first, on standard output.

@@ -9,11 +9,11 @@ from typing import Any
 import pandas as pd
 from tabulate import tabulate
 
+from learning_dynamics.files import atomic_write
 from learning_dynamics.judging import VERDICTS
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS, is_expected
-from learning_dynamics.pipeline.store.seals import sealing
 from learning_dynamics.pipeline.store.tables import read_provenance, read_table
 from learning_dynamics.pipeline.study.config import load
 from learning_dynamics.pipeline.study.project import Project
@@ -24,7 +24,7 @@ MIN_QUANTITY_WIDTH = 20  # characters that the quantity always has
 DEFAULT_RESULTS = Path("results")  # where the claims of the default scale lie, the one that is published
 
 
-def execute(claims: Path, page: Path | None = None, out: Path | None = None) -> int:
+def execute(claims: Path = Path("results/claims.parquet"), /, page: Path | None = None, out: Path | None = None) -> int:
     """Print or write the table; return 1 if a verdict is not the expected one."""
     table = read_table(claims, declared=COLUMNS)
     record = read_provenance(claims)
@@ -42,7 +42,7 @@ def execute(claims: Path, page: Path | None = None, out: Path | None = None) -> 
     if out is None:
         print(text, end="")
     elif unexpected.empty:
-        with sealing(out) as partial:
+        with atomic_write(out) as partial:
             partial.write_text(text, encoding="utf-8")
     return int(not unexpected.empty)
 

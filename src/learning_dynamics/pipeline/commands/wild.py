@@ -40,7 +40,7 @@ MIN_DECIDED = 0.9  # share of the draws on which a statement should be decided, 
 SAME_VERDICT = "would get the same verdict on this draw"
 
 
-def execute(paper: str, draw: int, config: Mapping[str, Any], out: Path, made: str = "") -> None:
+def execute(paper: str, /, draw: int, config: Mapping[str, Any], out: Path, made: str = "") -> None:
     """Simulate, measure and judge one draw in this process; a claim whose run fails on it is untested, with the reason.
 
     Raises

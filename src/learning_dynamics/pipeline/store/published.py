@@ -1,24 +1,20 @@
-"""The results that come with the project, ``docs/results``: read, held against the configuration and against a run."""
+"""The results that come with the project, ``docs/results``: read, and compared with a run. Git guards the files."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.report import maths
-from learning_dynamics.pipeline.store.records import is_expected
-from learning_dynamics.pipeline.study.config import ROOT
-from learning_dynamics.pipeline.study.project import Project
 
+ROOT = Path(__file__).resolve().parents[4]
 FOLDER = ROOT / "docs/results"
 SCALES = ROOT / "docs/scales"  # of other scales, a folder each
 CLAIMS = "claims.csv"
 VERSIONS = "versions.json"
-DIGITS = 6  # of numbers: more would change with every rounding
-TEXT_COLUMNS = ("statement", "scope", "correction", "quantity", "interval", "criterion", "left_out", "reason")
 COLUMNS = (
     *("paper", "claim", "reference", "origin", "statement", "scope", "correction", "quantity", "predicted", "measured"),
     *("lower", "upper", "interval", "criterion", "margin", "draws", "draws_for", "draws_against", "draws_undecided"),
@@ -27,28 +23,48 @@ COLUMNS = (
 RELATIVE_TOLERANCE = 1e-3  # relative difference above which a number counts as another
 
 
-def to_csv(claims: pd.DataFrame) -> str:
-    """Return a table of claims as CSV: formulas in Unicode, numbers in a few digits."""
-    table = claims[list(COLUMNS)].copy()
-    for column in (*TEXT_COLUMNS, "reference"):
-        table[column] = table[column].map(maths.plain)
-    table["rivals"] = [
-        "; ".join(f"{maths.plain(rival)} ({verdict})" for rival, verdict in json.loads(rivals).items())
-        for rivals in table["rivals"]
-    ]
-    return table.to_csv(index=False, float_format=f"%.{DIGITS}g", lineterminator="\n")
-
-
 def read_versions(folder: Path = FOLDER) -> dict[str, Any]:
-    """Return what was published with: seed, commit, versions, fingerprints; nothing if that is not there."""
-    path = folder / VERSIONS
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    """Return what was published with (seed, commit, versions, fingerprints); nothing if that is not known."""
+    with suppress(OSError, ValueError):
+        return dict(json.loads((folder / VERSIONS).read_text(encoding="utf-8")))
+    return {}
+
+
+def find_outdated_papers(fingerprints: Mapping[str, str], folder: Path = FOLDER) -> list[str]:
+    """Return of which papers other settings or other code made the published verdicts.
+
+    Parameters
+    ----------
+    fingerprints : mapping of str to str
+        Of each paper's claims as they are planned.
+    """
+    as_published = read_versions(folder).get("verdicts", {})
+    return [
+        f"{paper}: published verdicts of other settings or other code; run: snakemake {paper}"
+        for paper, fingerprint in fingerprints.items()
+        if as_published.get(paper, fingerprint) != fingerprint
+    ]
 
 
 def read_claims(folder: Path = FOLDER) -> pd.DataFrame | None:
-    """Return the published claims, or None if there are none."""
+    """Return the published claims, or None if there are none.
+
+    Raises
+    ------
+    ProjectError
+        If the file is no table of claims.
+    """
     path = folder / CLAIMS
-    return pd.read_csv(path, keep_default_na=False, na_values=[""], encoding="utf-8") if path.is_file() else None
+    if not path.is_file():
+        return None
+    try:
+        table = pd.read_csv(path, keep_default_na=False, na_values=[""], encoding="utf-8")
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise ProjectError(f"{path}: is no table of claims ({error}); git checkout {path}") from None
+    missing = set(COLUMNS) - set(table.columns)
+    if missing:
+        raise ProjectError(f"{path}: lacks the columns {', '.join(sorted(missing))}; write it anew with: make publish")
+    return table
 
 
 def compare_claims(claims: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
@@ -105,40 +121,3 @@ def _comparison_word(row: dict[str, Any]) -> str:
         if inside or abs(measured - published) <= RELATIVE_TOLERANCE * max(abs(measured), abs(published))
         else "with another number"
     )
-
-
-def find_outdated_papers(project: Project, papers: Sequence[str], folder: Path = FOLDER) -> list[str]:
-    """Return of which papers other settings or other code than those that stand here made the published verdicts."""
-    fingerprints = read_versions(folder).get("verdicts", {})
-    return [
-        f"{paper}: published verdicts of other settings or other code; run: snakemake {paper}"
-        for paper in papers
-        if paper in fingerprints and fingerprints[paper] != project.fingerprint("claims", paper, "claims")
-    ]
-
-
-def find_differences(project: Project, folder: Path = FOLDER) -> list[str]:
-    """Return in what the published results are not those of the configuration, without running anything."""
-    published = read_claims(folder)
-    if published is None:
-        return [f"{folder / CLAIMS}: is not there"]
-    verdicts = dict(zip(published["claim"], published["verdict"], strict=True))
-    # a paper that is begun here is published with the next publication
-    papers = [paper for paper in project.study.papers if paper in set(published["paper"])]
-    configured = {f"{paper}.{name}": block for paper in papers for name, block in _claims(project, paper)}
-    differences = [f"{claim}: is configured, not published" for claim in configured if claim not in verdicts]
-    differences += [f"{claim}: is published, not configured" for claim in verdicts if claim not in configured]
-    for claim, block in configured.items():
-        expected = block["expected"]
-        if claim in verdicts and not is_expected(verdicts[claim], expected):
-            differences.append(f"{claim}: is published as {verdicts[claim]}, expected {expected}")
-    present = {path.relative_to(folder).as_posix() for kind in ("png", "webp") for path in folder.glob(f"*/*.{kind}")}
-    figures = {f"{paper}/{name}.png" for paper in papers for name in project.study.figures(paper)}
-    figures |= {f"{paper}/{name}.webp" for paper in papers for name in project.study.motions(paper)}
-    differences += [f"{figure}: is configured, not published" for figure in sorted(figures - present)]
-    differences += [f"{figure}: is published, not configured" for figure in sorted(present - figures)]
-    return differences
-
-
-def _claims(project: Project, paper: str) -> list[tuple[str, dict[str, Any]]]:
-    return [(name, project.claim(paper, name)) for name in project.claims(paper)["claims"]]
