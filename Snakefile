@@ -36,7 +36,7 @@ from learning_dynamics.pipeline.study.targets import requested_targets, check_ta
 try:
     check_writable(Path.cwd()) if workflow.is_main_process else None
     CONFIGURATION = load([Path(file) for file in workflow.configfiles], workflow.config_settings.config, ROOT)
-    project = Project(CONFIGURATION)
+    project = Project(CONFIGURATION, check=workflow.is_main_process)
     study = project.study
     project.outputs if workflow.is_main_process else None  # reads all science: a mistake in it is one line, now
 except ProjectError as error:

@@ -9,13 +9,14 @@ import sys
 
 import pytest
 
+from learning_dynamics import settings as setting_types
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.reference import pages as reference
 from learning_dynamics.pipeline.reference.settings import TYPES
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.study import quantities
-from learning_dynamics.pipeline.study.signatures import BUILTIN, VOCABULARY, signatures
-from learning_dynamics.pipeline.study.sources import SOURCE_ROOT, module_path, part_module, topics
+from learning_dynamics.pipeline.study.signatures import signature_of
+from learning_dynamics.pipeline.study.sources import SOURCE_ROOT, definitions, topics
 from tests.support import PAPERS, ROOT, project
 
 GUIDES = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
@@ -35,8 +36,7 @@ def sections(paper: str) -> dict[str, str]:
 def kinds(paper: str) -> list[str]:
     found = []
     for topic in topics(paper):
-        path = module_path(f"learning_dynamics.papers.{paper}.{topic}.runs")
-        found += [f"{topic}.{name}" for name in signatures(path)] if path else []
+        found += [f"{topic}.{name}" for name in definitions(f"learning_dynamics.papers.{paper}.{topic}.runs")]
     return found
 
 
@@ -46,10 +46,7 @@ def test_every_kind_of_run_has_its_settings_and_its_columns(paper):
     for kind in kinds(paper):
         section = sections(paper)[kind]
         first_cells = re.findall(r"<tr><td><code>([\w*-]+)</code>", section)
-        name = kind.partition(".")[2]
-        of_run, of_measuring = (
-            list(signatures(module_path(part_module(paper, part, kind)))[name].types) for part in ("runs", "metrics")
-        )
+        of_run, of_measuring = (list(signature_of(stage, paper, kind, kind).types) for stage in ("run", "metrics"))
         columns = [column.name for column in paper_function(paper, "metrics", kind).columns]
         measured = list(quantities.declared_quantities(paper, kind))
         assert first_cells == of_run + of_measuring + measured + columns, kind
@@ -88,7 +85,7 @@ def test_what_a_docstring_refers_to_stands_on_the_page():
 
 
 def test_every_type_has_its_words():
-    assert set(TYPES) == (set(VOCABULARY) | BUILTIN) - {"Literal", "list", "dict"}
+    assert set(setting_types.__all__) - set(TYPES) == {"Real"}  # which is `float`
 
 
 def test_every_formula_of_the_library_is_understood():

@@ -3,28 +3,38 @@
 Below Markdown's headings the page is HTML, so that no character of a docstring is taken for markup.
 """
 
-import ast
 import re
+import types
+import typing
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from markupsafe import Markup
 
+from learning_dynamics import settings as setting_types
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.source_links import topic_about, topic_title
-from learning_dynamics.pipeline.study.signatures import NUMBERS, Signature, signature_of, signatures
-from learning_dynamics.pipeline.study.sources import PACKAGE, PARTS, module_path
+from learning_dynamics.pipeline.study.signatures import Signature, signature_of
+from learning_dynamics.pipeline.study.sources import PACKAGE, PARTS, definitions
 from learning_dynamics.pipeline.study.study import Study, quantities, reasons
 from learning_dynamics.tidy import Column
 
-TYPES = {name: bounds.words for name, (_, bounds) in NUMBERS.items()} | {
+TYPES = {
+    "Count": "a whole number, 1 or more",
+    "Natural": "a whole number, 0 or more",
+    "Seed": "a whole number, 0 or more",
+    "Positive": "a finite number above 0",
+    "NonNegative": "a finite number, 0 or more",
+    "Fraction": "a number from 0 to 1",
+    "Scale": "a finite number, 1e-24 or more",
     "int": "a whole number",
-    "float": "a number",
+    "float": "a finite number",
     "str": "text",
     "bool": "true or false",
     "None": "nothing",
 }
+NAMES = {getattr(setting_types, name): name for name in setting_types.__all__ if name in TYPES}
 CODE = re.compile(r"<code>([A-Za-z_][\w.]*)</code>")
 
 
@@ -104,7 +114,8 @@ class _Page:
         for verb, name, text in [*entries, *(("Returns", *entry) for entry in sections.get("Returns", []))]:
             yield Markup("<p>{} {}: {}</p>").format(verb, _code(name), self.line(text, context))
         rows = []
-        for name, annotation in function.types.items():
+        for name, kind in function.types.items():
+            annotation = _type_name(kind)
             if name in function.classes:
                 link = Markup('<a href="#{}">{}</a>').format(function.classes[name].name, "setting by setting")
                 meaning = Markup("a block of settings. ") + self.line(meanings.get(name, ""), context)
@@ -112,7 +123,7 @@ class _Page:
                 continue
             field = function.model.model_fields[name]
             default = "" if field.is_required() else f"; `{field.default}` if not given"
-            meaning = maths.html(f"{_meaning(annotation)}{default}. ") + self.line(meanings.get(name, ""), context)
+            meaning = maths.html(f"{_meaning(kind)}{default}. ") + self.line(meanings.get(name, ""), context)
             rows.append((_code(name), _code(annotation), meaning, self.origin(name, settings_places)))
         if rows:
             yield _table(("setting", "type", "meaning", "where from"), rows)
@@ -158,9 +169,9 @@ class _Page:
         module, _, function = name.rpartition(".")
         own_module = [context.rpartition(".")[0]] if context in self.shared else []
         for path_of_function in (f"{topic}.{module}", module) if module else own_module:
-            path = module_path(f"{PACKAGE}.papers.{self.paper}.{path_of_function}")
-            if path is not None and function in signatures(path):
-                self.shared[f"{path_of_function}.{function}"] = signatures(path)[function].docstring
+            defined = definitions(f"{PACKAGE}.papers.{self.paper}.{path_of_function}")
+            if function in defined:
+                self.shared[f"{path_of_function}.{function}"] = defined[function].docstring
                 return f"{path_of_function}.{function}"
         return ""
 
@@ -185,18 +196,29 @@ def _group_by_kind(kinds: Mapping[str, str]) -> dict[str, list[str]]:
     return {kind: [name for name, kind_of_run in kinds.items() if kind_of_run == kind] for kind in kinds.values()}
 
 
-def _meaning(annotation: str) -> str:
-    """Return an annotation in words."""
-    match ast.parse(annotation, mode="eval").body:
-        case ast.BinOp(left=left, right=right):
-            return f"{_meaning(ast.unparse(left))}, or {_meaning(ast.unparse(right))}"
-        case ast.Subscript(value=ast.Name(id="list"), slice=item):
-            return f"a list, not empty; each is {_meaning(ast.unparse(item))}"
-        case ast.Subscript(value=ast.Name(id="Literal"), slice=values):
-            listed = values.elts if isinstance(values, ast.Tuple) else [values]
-            return "one of " + ", ".join(f"`{ast.literal_eval(value)}`" for value in listed)
-        case _:
-            return TYPES.get(annotation, f"`{annotation}`")
+def _type_name(kind: Any) -> str:
+    """Return a type as an annotation would have it."""
+    inner = typing.get_args(kind)
+    if kind in NAMES:
+        return NAMES[kind]
+    if isinstance(kind, types.UnionType) or typing.get_origin(kind) is typing.Union:
+        return " | ".join(map(_type_name, inner))
+    if typing.get_origin(kind) is typing.Literal:
+        return f"Literal[{', '.join(map(repr, inner))}]"
+    name = "None" if kind is types.NoneType else str(getattr(kind, "__name__", kind))
+    return f"{name}[{', '.join(map(_type_name, inner))}]" if inner else name
+
+
+def _meaning(kind: Any) -> str:
+    """Return a type in words."""
+    inner = typing.get_args(kind)
+    if isinstance(kind, types.UnionType) or typing.get_origin(kind) is typing.Union:
+        return ", or ".join(map(_meaning, inner))
+    if typing.get_origin(kind) is list:
+        return f"a list, not empty; each is {_meaning(inner[0])}"
+    if typing.get_origin(kind) is typing.Literal:
+        return "one of " + ", ".join(f"`{value}`" for value in inner)
+    return TYPES.get(_type_name(kind), f"`{_type_name(kind)}`")
 
 
 def _heading(name: str, beside: str = "") -> str:

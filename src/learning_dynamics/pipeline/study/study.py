@@ -5,8 +5,7 @@ signature of the function that it names. What jobs make of it is `project.Projec
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, check_known, suggest_name
@@ -25,8 +24,8 @@ from learning_dynamics.pipeline.study.blocks import (
 )
 from learning_dynamics.pipeline.study.config import Block, Configuration
 from learning_dynamics.pipeline.study.passed import Passport
-from learning_dynamics.pipeline.study.signatures import Signature, signature_of, signatures
-from learning_dynamics.pipeline.study.sources import PACKAGE, PARTS, module_path
+from learning_dynamics.pipeline.study.signatures import Signature, signature_of
+from learning_dynamics.pipeline.study.sources import PACKAGE, PARTS, Definition, definition_of, definitions
 from learning_dynamics.pipeline.study.sweeps import BUNDLE, Members, sweep_members, sweep_tables
 
 # where the block of a stage's job stands, if not in the section of its name
@@ -83,7 +82,7 @@ class Study:
         At the first mistake: the file, the key and the mend.
     """
 
-    def __init__(self, configuration: Configuration) -> None:
+    def __init__(self, configuration: Configuration, check: bool = True) -> None:
         passport = Passport(configuration)
         self.configuration = configuration
         self.seed = configuration.seed
@@ -98,7 +97,7 @@ class Study:
                 self._bundle(paper, name)
             for name in self.checks(paper, "sensitivity"):
                 self._expand_check(paper, name)
-        if not passport.has_passed():
+        if check and not passport.has_passed():
             for paper in self.papers:
                 self._check(paper)
             self._check_targets()
@@ -233,39 +232,42 @@ class Study:
         """The function that a job calls, as the configuration names it."""
         return self.block(stage, paper, name)["source" if stage == "data" else "kind"]
 
-    def signature(self, stage: str, paper: str, name: str) -> Signature:
-        """The function that a job calls, as configuration sees it."""
+    def definition(self, stage: str, paper: str, name: str) -> Definition:
+        """The function that a job calls, as its source has it."""
         if stage == "motion" and not self._moves(paper, name):
             moving = ", ".join(self.motions(paper)) or "none"
             raise ProjectError(f"{self.where(paper, 'figures', name)}: does not move; those that do: {moving}")
+        return definition_of(stage, paper, self.kind(stage, paper, name), name)
+
+    def signature(self, stage: str, paper: str, name: str) -> Signature:
+        """The function that a job calls, imported."""
         return signature_of(stage, paper, self.kind(stage, paper, name), name)
 
     def settings(self, stage: str, paper: str, name: str, /, **changes: Any) -> Spec:
         """The settings with which a job calls its function, with any of them changed."""
-        function = self.signature(stage, paper, name)
-        settings = self._settings(stage, self.block(stage, paper, name), function)
+        settings = self._settings(stage, self.block(stage, paper, name), self.definition(stage, paper, name).settings)
         if not changes:
             return settings
         changed = overlay(settings, changes)
-        function.check(changed, f"{paper} {name}")
+        self.signature(stage, paper, name).check(changed, f"{paper} {name}")
         return changed
 
     def roles(self, stage: str, paper: str, name: str) -> Roles:
         """The runs that a figure, its motion, an interactive figure or a claim is given, by role."""
         runs = self.block(stage, paper, name)["runs"]
-        return select_keys(runs, self.signature(stage, paper, name).arguments) if stage == "motion" else runs
+        return select_keys(runs, self.definition(stage, paper, name).arguments) if stage == "motion" else runs
 
     def runs_of_claim(self, paper: str, claim: str) -> list[str]:
         """The runs that a claim is given, sweeps as one."""
         return sorted(set(run_names(self.roles("claims", paper, claim))))
 
-    def _settings(self, stage: str, block: Block, function: Signature) -> Spec:
+    def _settings(self, stage: str, block: Block, names: Iterable[str]) -> Spec:
         if stage == "metrics":
             return dict(block.get("measure", {}))
         settings = own_settings(stage, block)
-        if stage in ("data", "run") and function.takes_seed:
+        if stage in ("data", "run") and "seed" in names:
             settings.setdefault("seed", self.seed)
-        return select_keys(settings, function.settings) if stage == "motion" else settings
+        return select_keys(settings, names) if stage == "motion" else settings
 
     def _varied(self, paper: str, name: str, differing: Spec) -> Block:
         """Return the block of a run in which some settings differ."""
@@ -276,8 +278,7 @@ class Study:
 
     def _moves(self, paper: str, name: str) -> bool:
         topic, _, function = self.declared(paper, "figures", name)["kind"].partition(".")
-        path = module_path(f"{PACKAGE}.papers.{paper}.{topic}.{PARTS['motion']}")
-        return path is not None and function in signatures(path)
+        return function in definitions(f"{PACKAGE}.papers.{paper}.{topic}.{PARTS['motion']}")
 
     # -- words --------------------------------------------------------------------------------------
 
@@ -294,7 +295,7 @@ class Study:
         return self._prose("claims", paper, name).partition("\n\n")[2].strip()
 
     def _prose(self, stage: str, paper: str, name: str) -> str:
-        docstring = self.signature(stage, paper, name).docstring
+        docstring = self.definition(stage, paper, name).docstring
         return re.split(r"\n\n(?:Parameters|Returns|Raises|Notes)\n-+\n", docstring)[0].strip()
 
     # -- runs that are taken up ---------------------------------------------------------------------
@@ -368,7 +369,7 @@ class Study:
         if "source" not in block:
             raise ProjectError(f"{where}.source: missing; add it")
         function = signature_of("data", paper, block["source"], f"{where}.source")
-        function.check(self._settings("data", block, function), where)
+        function.check(self._settings("data", block, function.settings), where)
 
     def _check_members(self, paper: str, name: str, sweep: Mapping[str, Sequence[Any]] | None) -> None:
         """Check a run, every swept value once."""
@@ -384,14 +385,14 @@ class Study:
         if "kind" not in block:
             raise ProjectError(f"{where}.kind: missing; name a function of papers/{paper}/<topic>/runs.py")
         function = signature_of("run", paper, block["kind"], f"{where}.kind")
-        self._check_settings(paper, name, function, self._settings("run", block, function), differing)
+        self._check_settings(paper, name, function, self._settings("run", block, function.settings), differing)
         if ("data" in function.arguments) != ("data" in block):
             mend = "add `data:`" if "data" in function.arguments else "remove `data:`"
             raise ProjectError(f"{where}.data: kind `{block['kind']}` does not agree; {mend}")
         if "data" in block:
             self.declared(paper, "data", block["data"], f"{where}.data")
         metrics = signature_of("metrics", paper, block["kind"], f"{where}.kind")
-        if "columns" not in metrics.decorators:
+        if not metrics.has("columns"):
             raise ProjectError(f"{metrics.where}: `{metrics.name}` declares no columns; decorate it with @columns(...)")
         if "data" in metrics.arguments and "data" not in block:
             raise ProjectError(f"{where}.data: `{metrics.name}` of {metrics.where} takes a data set; add `data:`")
@@ -430,10 +431,6 @@ class Study:
             if key not in block:
                 raise ProjectError(f"{where}.{key}: missing; add it")
         function = signature_of(stage, paper, block["kind"], f"{where}.kind")
-        for key, settings_class in function.classes.items():
-            raise ProjectError(
-                f"{function.where}: `{function.name}`: setting `{key}`: {settings_class.name} is of runs and data"
-            )
         function.check_roles(block["runs"], where)
         for role, runs_of_role in block["runs"].items():
             for run in run_names({role: runs_of_role}):
@@ -445,14 +442,7 @@ class Study:
 
     def _check_figure(self, paper: str, name: str) -> None:
         block, where, function = self._check_roles("figure", paper, name)
-        function.check(self._settings("figure", block, function), where)
-        path = Path(function.where).with_name(f"{PARTS['motion']}.py")
-        if not path.is_file():
-            return
-        figures = signatures(Path(function.where))
-        for motion in signatures(path):
-            if motion not in figures:
-                raise ProjectError(f"{path}: `{motion}` moves no figure{suggest_name(motion, figures)}")
+        function.check(self._settings("figure", block, function.settings), where)
         if self._moves(paper, name):
             function_of_motion = self.signature("motion", paper, name)
             function_of_motion.check_roles(self.roles("motion", paper, name), where)
@@ -467,11 +457,11 @@ class Study:
         first_name = next(interactive for interactive, other in others if other["figure"] == block["figure"])
         if first_name != name:
             raise ProjectError(f"{where}.figure: `{first_name}` stands below `{block['figure']}` already; name another")
-        function.check(self._settings("interactive", block, function), where)
+        function.check(self._settings("interactive", block, function.settings), where)
 
     def _check_claim(self, paper: str, name: str) -> None:
         block, where, function = self._check_roles("claims", paper, name)
-        if "claim" not in function.decorators:
+        if not function.has("claim"):
             raise ProjectError(f"{function.where}: `{function.name}` is no claim; decorate it with @claim(...)")
         if "figure" in block:
             figure = self.declared(paper, "figures", block["figure"], f"{where}.figure")
@@ -479,7 +469,7 @@ class Study:
                 raise ProjectError(
                     f"{where}.figure: `{block['figure']}` shows none of the claim's runs; name one that does, or none"
                 )
-        settings = self._settings("claims", block, function)
+        settings = self._settings("claims", block, function.settings)
         function.check(settings, where)
         variants = 1
         for key, values in block.get("vary", {}).items():
