@@ -15,9 +15,10 @@ from learning_dynamics import settings as setting_types
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.source_links import topic_about, topic_title
+from learning_dynamics.pipeline.study import quantities, reasons
 from learning_dynamics.pipeline.study.signatures import Signature, signature_of
 from learning_dynamics.pipeline.study.sources import PACKAGE, PARTS, definitions
-from learning_dynamics.pipeline.study.study import Study, quantities, reasons
+from learning_dynamics.pipeline.study.study import Study
 from learning_dynamics.tidy import Column
 
 TYPES = {

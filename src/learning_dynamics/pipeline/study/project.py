@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from learning_dynamics.pipeline.store.provenance import digest, fingerprint
+from learning_dynamics.pipeline.study import checks
 from learning_dynamics.pipeline.study.blocks import Roles, Spec, place_settings, run_names
 from learning_dynamics.pipeline.study.config import Configuration
 from learning_dynamics.pipeline.study.digests import science
@@ -25,7 +26,9 @@ class Project:
     """
 
     def __init__(self, configuration: Configuration, check: bool = True) -> None:
-        self.study = Study(configuration, check)
+        self.study = Study(configuration)
+        if check:
+            checks.check(self.study)
         self._fingerprints: dict[tuple[str, str, str], str] = {}
         self._trajectories: dict[str, dict[tuple[str, str], str]] = {}
 

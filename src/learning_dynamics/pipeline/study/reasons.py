@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from learning_dynamics.errors import ProjectError, suggest_name
 from learning_dynamics.pipeline.study.blocks import Spec, all_settings, flat, own_settings
 from learning_dynamics.pipeline.study.signatures import Signature, signature_of
 from learning_dynamics.pipeline.study.sources import definitions, module_of
-
-if TYPE_CHECKING:
-    from learning_dynamics.pipeline.study.study import Study
+from learning_dynamics.pipeline.study.study import Study
 
 
 def provenance(study: Study, paper: str, section: str, name: str, key: str) -> Any:
