@@ -25,7 +25,7 @@ SCIENCE = (*COPIED, "workflow/config", "config.yaml")
 HEAVY = (
     *("numpy", "scipy.integrate", "scipy.linalg", "scipy.optimize", "scipy.special", "scipy.stats", "pandas"),
     *("pyarrow.parquet", "numba", "torch", "torch.func", "matplotlib.pyplot", "sklearn.datasets", "cvxpy", "clarabel"),
-    *("sympy", "pydantic", "jsonschema", "yaml", "jinja2", "tqdm", "hypothesis", "pytest", "pytest_timeout"),
+    *("sympy", "pydantic", "yaml", "jinja2", "tqdm", "hypothesis", "pytest", "pytest_timeout"),
 )
 TABLES = "LEARNING_DYNAMICS_TESTS"  # as tests/support.py calls the folder of shared tables
 MEMORY = 6 * 2**30  # bytes that one mutant may have
