@@ -44,7 +44,7 @@ class Workspace:
     def environment(self) -> dict[str, str]:
         # as a person's shell: none of the test runner's variables, nor of what is imported from where
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "COV", "PYTHONPATH"))}
-        return kept | self.variables
+        return kept | {"PYTHONPATH": "src"} | self.variables  # this folder's code, in place of what is installed
 
     def run(self, *command: str) -> subprocess.CompletedProcess:
         return subprocess.run(command, cwd=self.folder, env=self.environment, capture_output=True, text=True)
@@ -60,9 +60,7 @@ class Workspace:
 
     def python(self, *arguments: str) -> subprocess.CompletedProcess:
         """Run Python with this folder's package."""
-        command = [self.quick_python, *arguments]
-        environment = self.environment | {"PYTHONPATH": str(self.folder / "src")}
-        return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True)
+        return self.run(self.quick_python, *arguments)
 
     @property
     def quick_python(self) -> str:

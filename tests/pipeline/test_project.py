@@ -307,7 +307,7 @@ def test_a_run_that_is_like_a_sweep_is_one_less_what_it_sets(configured, own, me
     # whose members travel together as those of the sweep do
     configured("runs.scan", scan | {"bundle": 2})
     bundles = configured("runs.also", {"like": "scan", "provenance": reasons} | own).study.bundles["toy"]
-    assert set(bundles) == {"scan.bundle0001"} | ({"also.bundle0001"} if own == {"steps": 7} else set())
+    assert set(bundles) == {"scan@0001"} | ({"also@0001"} if own == {"steps": 7} else set())
 
 
 def test_what_is_stated_of_one_value_is_not_said_of_a_sweep(configured):

@@ -20,6 +20,7 @@ from typing import Any, Literal
 import pandas as pd
 from matplotlib.figure import Figure
 
+from learning_dynamics.environment import check_checkout
 from learning_dynamics.errors import ProjectError, check_known, shortened
 from learning_dynamics.judging import About, Check, Evaluation
 from learning_dynamics.pipeline.commands import in_process
@@ -406,6 +407,7 @@ def _results() -> Path:
 
 
 def _project() -> Project:
+    check_checkout()
     return _project_at(os.environ.get(SCALE))
 
 

@@ -2,14 +2,12 @@
 
 import argparse
 import importlib
-import itertools
 import json
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from learning_dynamics.errors import ProjectError, shortened, suggest_name
+from learning_dynamics.errors import ProjectError, suggest_name
 from learning_dynamics.pipeline.commands.guard import limit_memory, limit_time, run_guarded
 from learning_dynamics.pipeline.store.seals import refuse_foreign
 from learning_dynamics.pipeline.study import cluster
@@ -17,24 +15,9 @@ from learning_dynamics.pipeline.study.sources import papers
 from learning_dynamics.pipeline.study.sweeps import GRAMMAR
 from learning_dynamics.progress import grant
 
-# what a job must be told, and of which type
-NEEDED: dict[str, dict[str, type]] = {
-    "data": {"source": str, "settings": dict},
-    "run": {"kind": str, "settings": dict},
-    "metrics": {"kind": str, "settings": dict},
-    "bundle": {"kind": str, "settings": dict, "measure": dict, "sweep": str, "axes": list, "members": list},
-    "figure": {"kind": str, "runs": dict, "settings": dict},
-    "motion": {"kind": str, "runs": dict, "settings": dict},
-    "interactive": {"kind": str, "runs": dict, "settings": dict},
-    "claims": {"claims": dict, "sensitivity": dict},
-}
-CLAIM = {"kind": str, "runs": dict, "settings": dict, "vary": dict, "expected": str}
-CHECK = {"run": str, "setting": str, "claims": list, "members": list}
-RUN = {"name": str}
-TYPE_NAMES: dict[type, str] = {str: "text", dict: "an object", list: "a list"}
-COPY_COMMAND = "copy the command from Snakemake's log"
 OUTPUT_OPTIONS = {"out", "pdf", "png", "svg", "markdown", "csv"}  # options that name a file to write
-STAGES_WITHOUT_FILE_CHECK = {"claims", "csv", "sweep"}  # stages that write folders, or know their files by other marks
+# stages that write folders, or know their files by other marks
+STAGES_WITHOUT_FILE_CHECK = {"claims", "sweep", "table"}
 LOOKS = ("paper", "talk", "thesis")  # `plotting.LOOKS`, without waiting for matplotlib
 
 
@@ -126,6 +109,11 @@ def parser() -> argparse.ArgumentParser:
         about_out = f"the {ending} to write; by default figures/<paper>/<name>{ending}"
         add_path(moving, "--out", about_out, required=False, ending=ending)
         add_fingerprints(moving, source=False)
+
+    table = add_stage("table", "a table of a paper's own, from metrics", job=False, spec=False)
+    table.add_argument("function", help="module.function of the paper")
+    table.add_argument("--metrics", nargs="+", type=Path, required=True, metavar="PATH", help="the runs' .parquet")
+    table.add_argument("--out", nargs="+", type=Path, required=True, metavar="PATH", help=".parquet, .md or .yaml")
 
     claims = add_stage("claims", "check a paper's claims: parquet in, verdicts out", job=False)
     add_path(claims, "--metrics", "folder of the runs' .parquet")
@@ -264,19 +252,6 @@ def parser() -> argparse.ArgumentParser:
     add_path(map_, "--out", "the .pdf to write; a .png comes beside it", required=False, ending=".pdf")
     add_overlays(map_)
 
-    tex = add_stage("tex", "a paper's claims as LaTeX: a table, and every number as a macro", job=False, spec=False)
-    add_path(tex, "--out", "the .tex to write, in place of printing it", required=False, ending=".tex")
-    add_overlays(tex)
-
-    csv = add_stage("csv", "every table of a run as CSV", paper=False, job=False, spec=False)
-    csv.add_argument("papers", nargs="*", metavar="paper", help="the papers; by default all")
-    add_path(csv, "--out", "the folder to write them into")
-    add_overlays(csv)
-
-    costs = add_stage("costs", "what jobs asked for and what they used", paper=False, job=False, spec=False)
-    costs.add_argument("--every", action="store_true", help="a row for each job, not for each stage of a paper")
-    add_overlays(costs)
-
     summary = add_stage("summary", "what a run of Snakemake has left to look at", paper=False, job=False, spec=False)
     summary.add_argument("--papers", nargs="*", default=[], help="the papers; by default all")
     summary.add_argument("--since", type=float, help="what is newer than this moment is new (seconds since 1970)")
@@ -287,11 +262,7 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one stage; a mistake that a person can mend is one line on standard error and exit status 1."""
     command = parser()
-    arguments_given = sys.argv[1:] if arguments is None else arguments
-    for argument in arguments_given:
-        if not argument.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in argument):
-            command.error(f"{argument!a}: is no text in UTF-8; name another")
-    options = vars(command.parse_args(arguments_given))
+    options = vars(command.parse_args(arguments))
     return run_guarded(lambda: _execute(options.pop("stage"), options))
 
 
@@ -308,39 +279,7 @@ def _execute(stage: str, options: dict[str, Any]) -> int | None:
             limit_time(minutes)
             if cluster.may_requeue():
                 grant(cluster.time_until_requeue(60.0 * minutes))
-    if stage in NEEDED and options["spec"] is not None:
-        _check_spec(stage, options["spec"])
     return importlib.import_module(f"learning_dynamics.pipeline.commands.{stage}").execute(**options)
-
-
-def _check_spec(stage: str, spec: Any) -> None:
-    """Refuse orders that are not as Snakemake gives them: somebody wrote them by hand."""
-    _check_keys(spec, NEEDED[stage])
-    if stage == "bundle":
-        named = all(isinstance(axis, str) for axis in spec["axes"])
-        values = [member for member in spec["members"] if isinstance(member, list) and len(member) == len(spec["axes"])]
-        if not (named and values and len(values) == len(spec["members"])):
-            raise ProjectError(f"--spec: `members` must be lists of values, one for each of `axes`; {COPY_COMMAND}")
-    for block in [*spec.get("claims", {}).values(), *spec.get("sensitivity", {}).values()] if stage == "claims" else []:
-        _check_keys(block, CHECK if isinstance(block, dict) and "members" in block else CLAIM)
-    for block in spec["claims"].values() if stage == "claims" else [spec]:
-        runs = block.get("runs", {}).values() if stage in ("figure", "motion", "interactive", "claims") else []
-        for run in itertools.chain.from_iterable(
-            runs_of_role if isinstance(runs_of_role, list) else [runs_of_role] for runs_of_role in runs
-        ):
-            _check_keys(run, RUN)
-            if run.get("sweep") is not None and not isinstance(run["sweep"], dict):
-                raise ProjectError(f"--spec: `sweep` of {run['name']} must be a mapping; {COPY_COMMAND}")
-
-
-def _check_keys(block: Any, required: Mapping[str, type]) -> None:
-    for key, kind in required.items():
-        if not isinstance(block, dict) or key not in block:
-            raise ProjectError(f"--spec: `{key}` is missing; {COPY_COMMAND}")
-        if not isinstance(block[key], kind):
-            raise ProjectError(
-                f"--spec: `{key}` must be {TYPE_NAMES[kind]} (is {shortened(block[key])}); {COPY_COMMAND}"
-            )
 
 
 def _path_ending_in(ending: str) -> Callable[[str], Path]:

@@ -7,9 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
-
-matplotlib.use("Agg")
-
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 

@@ -2,6 +2,7 @@
 
 import keyword
 import re
+import shlex
 from pathlib import Path
 
 from learning_dynamics.errors import ProjectError
@@ -23,7 +24,7 @@ def execute(paper: str, root: Path = ROOT) -> None:
     config = root / PAPERS / f"{paper}.yaml"
     for there in (home, config):
         if there.exists():
-            raise ProjectError(f"{there.relative_to(root)}: is there already; choose another name")
+            raise ProjectError(f"{there}: is there already; choose another name")
     files = {home / "decay" / f"{part}.py": part for part in ("theory", "runs", "metrics", "figures", "claims")}
     files |= {root / "tests/papers" / paper / "decay/test_decay.py": "test"}
     for file, part in files.items():
@@ -34,9 +35,11 @@ def execute(paper: str, root: Path = ROOT) -> None:
     for folder in (root / "tests/papers" / paper, root / "tests/papers" / paper / "decay"):
         _write(folder / "__init__.py", "")
     _write(config, (SKELETON / "config.yaml.txt").read_text(encoding="utf-8").replace("NAME", paper))
-    print(f"wrote src/learning_dynamics/papers/{paper}, {PAPERS}/{paper}.yaml and tests/papers/{paper}")
+    print(f"wrote {home}, {config} and {root / 'tests/papers' / paper}")
     named = _name(root / "config.yaml", paper)
-    print(f"next: {'' if named else f'add `{paper}` to `papers` in config.yaml, then: '}snakemake --cores all {paper}")
+    steps = [] if Path.cwd() == root else [f"cd {shlex.quote(str(root))}"]
+    steps += [] if named else [f"add `{paper}` to `papers` in config.yaml"]
+    print(f"next: {', then: '.join([*steps, f'snakemake --cores all {paper}'])}")
     print(f"its verdicts: python -m learning_dynamics summary --papers {paper}")
 
 

@@ -80,6 +80,8 @@ def _read(path: str | Path, names: tuple[str, ...] | None) -> tuple[Arrays, dict
     except json.JSONDecodeError:
         raise foreign from None
     except READ_ERRORS as error:
+        if isinstance(error, OSError) and error.errno is not None:  # of the disk or network, not of the archive
+            raise ProjectError(f"{path}: cannot be read ({error.strerror})") from error
         raise ProjectError(f"{path}: not an .npz archive; delete it and run snakemake again") from error
     if not isinstance(record, dict):
         raise foreign

@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.programs import run_program
 
 KEY = "learning_dynamics"
 PACKAGES = ("learning-dynamics", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "numba", "torch")
@@ -67,16 +69,25 @@ def provenance(
 
 @functools.cache
 def _commit() -> tuple[str | None, bool | None]:
-    """Return the commit of the checkout that this package runs from, and whether it has local changes."""
+    """Return the commit of the checkout that this package runs from, and whether it has local changes.
 
-    def git(*arguments: str) -> str:
-        return subprocess.run(
-            ["git", "-C", str(Path(__file__).parent), *arguments], check=True, capture_output=True, text=True
-        ).stdout.strip()
+    None where the package lies in no checkout of its own: git searches upwards, and finds the repository of a thesis
+    that a release was unpacked in.
+    """
+    module = Path(__file__).resolve()
+    # variables that name another repository, as git sets them for its hooks
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+
+    def git(*arguments: str) -> list[str]:
+        command = ["git", "-C", str(module.parent), *arguments]
+        return run_program(command, check=True, env=environment).stdout.splitlines()
 
     try:
-        return git("rev-parse", "HEAD"), bool(git("status", "--porcelain", "--untracked-files=no"))
-    except (OSError, subprocess.CalledProcessError):
+        top_level, commit = git("rev-parse", "--show-toplevel", "HEAD")
+        if module.parents[4] != Path(top_level).resolve() or not git("ls-files", "--", module.name):
+            return None, None
+        return commit, bool(git("status", "--porcelain", "--untracked-files=no"))
+    except (OSError, ValueError, subprocess.CalledProcessError):
         return None, None
 
 

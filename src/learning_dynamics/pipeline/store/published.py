@@ -93,7 +93,9 @@ def _load_versions(folder: Path) -> dict[str, Any]:
             return block
     except FileNotFoundError:
         raise ProjectError(f"{path}: is not there; write it anew with: make publish") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except OSError as error:
+        raise ProjectError(f"{path}: cannot be read ({error.strerror})") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
         pass
     raise ProjectError(f"{path}: is not what was published; git checkout {path}, or write it anew with: make publish")
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, check_known, suggest_name
-from learning_dynamics.pipeline.study import quantities, reasons, regions
+from learning_dynamics.pipeline.study import reasons, regions
 from learning_dynamics.pipeline.study.blocks import KEYS, Spec, all_settings, flat, run_names
 from learning_dynamics.pipeline.study.config import Block
 from learning_dynamics.pipeline.study.signatures import Signature, signature_of
@@ -113,18 +113,14 @@ class _Paper:
         self.refuse("run", problem, ("runs", next(owners, name), *part))
 
     def check_drawing(self, stage: str, name: str) -> Signature:
-        """Check the roles, settings and quantities of a figure, an interactive figure or a claim."""
+        """Check the roles and settings of a figure, an interactive figure or a claim."""
         section = SECTIONS.get(stage, stage)
         block, where = self.study.block(stage, self.paper, name), self.where(section, name)
         function = signature_of(stage, self.paper, block["kind"], f"{where}.kind")
         function.check_roles(block["runs"], where)
-        runs = []
         for role, names in block["runs"].items():
             for run in run_names({role: names}):
                 self.check_name("runs", run, section, name, "runs", role)
-                runs.append(self.study.resolved(self.paper, "runs", run))
-        kinds = [kind for run in runs for kind in run.get("sweep", {}).get("kind", [run.get("kind", "")])]
-        quantities.refuse_undeclared(stage, self.paper, block["kind"], where, list(filter(None, kinds)))
         settings = self.study.given_settings(stage, block, function.settings)
         self.check_settings(stage, function, settings, section, name)
         return function

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from learning_dynamics.errors import ProjectError, check_known
+from learning_dynamics.files import configured_path
 from learning_dynamics.pipeline.study.plain_yaml import read_yaml
 from learning_dynamics.pipeline.study.schema import Paper, Top
 from learning_dynamics.pipeline.study.validation import find_problem
@@ -114,9 +115,11 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
         tuple(paper for paper in replicated if paper in top["papers"]),
         top.get("wild", 0),
     )
-    folders = {folder: Path(folder) if Path(folder).is_dir() else root / folder for folder in top.get("overlays", [])}
-    for folder, path in folders.items():
-        if not path.is_dir():
+    folders = {}
+    for folder in top.get("overlays", []):
+        path = configured_path(folder, where("overlays"))
+        folders[folder] = path if path.is_dir() else root / path
+        if not folders[folder].is_dir():
             raise ProjectError(f"{where('overlays')}: no folder {folder}")
     for paper in top["papers"]:
         check_known(paper, shipped_papers(root), "configuration of paper", where("papers"))

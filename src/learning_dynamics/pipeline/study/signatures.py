@@ -68,7 +68,9 @@ class Signature:
         self.types = {name: hints.get(name) for name in settings}
         self.arguments = {name: hints.get(name) for name in self._parameters if name not in settings}
         self.optional = {name for name in self.arguments if self._parameters[name].default is not EMPTY}
-        self.classes = {name: _signature(kind) for name, kind in self.types.items() if is_dataclass(kind)}
+        self.classes = {
+            name: _signature(kind) for name, kind in self.types.items() if isinstance(kind, type) and is_dataclass(kind)
+        }
 
     @property
     def settings(self) -> set[str]:

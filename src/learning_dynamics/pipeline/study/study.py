@@ -23,7 +23,7 @@ from learning_dynamics.pipeline.study.blocks import (
 from learning_dynamics.pipeline.study.config import Block, Configuration
 from learning_dynamics.pipeline.study.signatures import Signature, signature_of
 from learning_dynamics.pipeline.study.sources import PACKAGE, PARTS, Definition, definition_of, definitions
-from learning_dynamics.pipeline.study.sweeps import BUNDLE, Members, sweep_members, sweep_tables
+from learning_dynamics.pipeline.study.sweeps import Members, sweep_members, sweep_tables
 
 # where the block of a stage's job stands, if not in the section of its name
 SECTIONS = {"run": "runs", "metrics": "runs", "figure": "figures", "motion": "figures"}
@@ -274,15 +274,17 @@ class Study:
         if count > MAX_MEMBERS:
             raise ProjectError(f"{where}.sweep: {count} runs; sweep fewer values")
         for member, differing in sweep_members(name, sweep):
-            if not MEMBER.fullmatch(member) or len(member) > MAX_NAME_LENGTH:
-                shown = member if len(member) <= MAX_NAME_LENGTH else f"{member[:MAX_NAME_LENGTH]}..."
+            if len(member) > MAX_NAME_LENGTH:
                 raise ProjectError(
-                    f"{where}.sweep: `{shown}` cannot be a file's name; sweep numbers or plain words, "
+                    f"{where}.sweep: `{member[:MAX_NAME_LENGTH]}...` is too long for a file's name ({len(member)} "
+                    f"characters, {MAX_NAME_LENGTH} at most); give the values fewer digits, or sweep fewer settings"
+                )
+            if not MEMBER.fullmatch(member):
+                raise ProjectError(
+                    f"{where}.sweep: `{member}` cannot be a file's name; sweep numbers or plain words, "
                     "or write a run for each value"
                 )
             self.runs[paper].setdefault(member, (name, differing))
-            if BUNDLE.fullmatch(member):
-                raise ProjectError(f"{where}: a run cannot be called `{member}`, as bundles of sweeps are; rename it")
 
     def _bundle(self, paper: str, name: str) -> None:
         """Take up the bundles of a swept run whose members travel together."""
