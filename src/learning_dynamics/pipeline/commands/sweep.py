@@ -15,6 +15,7 @@ from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.study.blocks import flat
 from learning_dynamics.pipeline.study.config import load
 from learning_dynamics.pipeline.study.plain_yaml import read_value
+from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.pipeline.study.study import MAX_MEMBERS, Study
 from learning_dynamics.pipeline.study.sweeps import GRAMMAR
 
@@ -45,13 +46,13 @@ def execute(
     ProjectError
         If there is no such run or setting, or a value is none that the setting may take.
     """
-    kinds = types_of_settings(Study(load(files, {"papers": [paper]})), paper, name)
+    kinds = types_of_settings(Project(load(files, {"papers": [paper]})).study, paper, name)
     sweep = dict(parse_axis(text, kinds) for text in vary)
     swept = called or f"{name}_sweep"
     block = {"like": name, "sweep": sweep} | ({} if bundle is None else {"bundle": bundle})
     changes = {paper: {"runs": {swept: block}}}
     try:
-        members = Study(load(files, {"papers": [paper], "changes": changes})).sweeps(paper)[swept]
+        members = Project(load(files, {"papers": [paper], "changes": changes})).study.sweeps(paper)[swept]
     except ProjectError as error:
         raise ProjectError(str(error).replace("--config: ", "--vary: ", 1)) from None
     text = yaml.safe_dump({"changes": changes}, default_flow_style=None, sort_keys=False, width=110)

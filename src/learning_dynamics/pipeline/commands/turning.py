@@ -46,7 +46,9 @@ def execute(paper: str, name: str, /, config: Mapping[str, Any], out: Path, made
 
     What it will take is said first, on standard output.
     """
-    project = Project(load([Path(file) for file in config["files"]], {**config["given"], "papers": [paper]}))
+    project = Project(
+        load([Path(file) for file in config["files"]], {**config["given"], "papers": [paper]}), check=False
+    )
     checks = project.study.checks(paper, "turning")
     if name not in checks:
         raise ProjectError(f"{paper}: no turning check `{name}`; there are: {', '.join(checks) or 'none'}")

@@ -48,7 +48,9 @@ def execute(paper: str, /, draw: int, config: Mapping[str, Any], out: Path, made
     ProjectError
         If the paper's configuration has no ``wild:`` block.
     """
-    project = Project(load([Path(file) for file in config["files"]], {**config["given"], "papers": [paper]}))
+    project = Project(
+        load([Path(file) for file in config["files"]], {**config["given"], "papers": [paper]}), check=False
+    )
     study = project.study
     if not regions.is_wild(study, paper):
         raise ProjectError(f"{paper}: its configuration has no `wild:` block; add one to a data set or run")
