@@ -24,8 +24,9 @@ from learning_dynamics import settings, tidy
 from learning_dynamics.pipeline.commands.functions import data_function, paper_function
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.source_links import topic_about, topic_title
+from learning_dynamics.pipeline.study import reasons
 from learning_dynamics.pipeline.study.config import load
-from learning_dynamics.pipeline.study.study import Study, reasons
+from learning_dynamics.pipeline.study.study import Study
 
 DOCS = Path(__file__).parent
 SOURCE = DOCS.parent / "src/learning_dynamics"
@@ -39,7 +40,7 @@ Five papers on gradient-descent dynamics, regenerated and checked. How to run it
 
 ## Settings and what is measured
 """
-BOUNDS = {name: typing.get_args(getattr(settings, name))[1].words for name in settings.__all__}
+BOUNDS = {name: typing.get_args(getattr(settings, name))[-1].documentation for name in settings.__all__}
 
 
 def pages(study: Study) -> dict[str, str]:
@@ -134,7 +135,7 @@ def in_words(kind: Any) -> str:
     """Return what a type admits."""
     arguments = typing.get_args(kind)
     if typing.get_origin(kind) is typing.Annotated:
-        return arguments[1].words
+        return arguments[-1].documentation
     if typing.get_origin(kind) is typing.Literal:
         return "one of " + ", ".join(f"`{value}`" for value in arguments)
     if typing.get_origin(kind) is list:

@@ -8,11 +8,12 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import VERDICTS, Evaluation
 from learning_dynamics.pipeline.commands.claims import refuse_unread_run
 from learning_dynamics.pipeline.commands.functions import paper_function
-from learning_dynamics.pipeline.report.templates import fields, fill, typed_results
+from learning_dynamics.pipeline.report.templates import fields, fill
 from learning_dynamics.pipeline.store.records import plain_facts
 from tests.papers.written import claim_differences, claim_entry, read_verdicts
 from tests.support import PAPERS, claim_tables, evaluation, smoke
 from tests.support import project as configured
+from tests.typed_results import typed_results
 
 
 @functools.cache

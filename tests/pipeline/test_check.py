@@ -7,6 +7,7 @@ import pytest
 from learning_dynamics.pipeline.commands import cli
 from tests.pipeline.conftest import PAPER
 
+RUN = "results/toy/runs/descent.npz"
 SLOW, FAST = "results/toy/metrics/slow.parquet", "results/toy/metrics/fast.parquet"
 
 
@@ -37,6 +38,15 @@ def test_files_that_are_not_what_they_should_be_are_named(workspace, spoil, name
     assert checked.returncode == 1
     assert [line.split(": ")[1] for line in checked.stderr.splitlines()] == named
     assert "Traceback" not in checked.stderr
+
+
+def test_a_flipped_bit_is_named(workspace):
+    for file in (RUN, "figures/toy/decay.png"):
+        content = bytearray((workspace.folder / file).read_bytes())
+        content[len(content) // 2] ^= 1
+        (workspace.folder / file).write_bytes(bytes(content))
+    checked = workspace.stage("check")
+    assert {line.split(": ")[1] for line in checked.stderr.splitlines()} == {RUN, "figures/toy/decay.png"}
 
 
 def test_an_edited_formula_and_an_edited_setting_make_stale(workspace):

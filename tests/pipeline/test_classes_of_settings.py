@@ -61,7 +61,7 @@ def test_a_child_inherits_a_class_key_by_key(configured):
         ("runs.tea.pace.points", ..., "runs.tea.pace.points: missing; add it"),
         ("runs.tea.pace", 3, "runs.tea.pace: must be a mapping of settings (is 3)"),
         ("runs.soup.pace", None, "runs.soup.pace: must be a mapping of settings (is None)"),
-        ("runs.soup", {"like": "tea", "pace.rtol": 1.0}, "runs.soup.pace.rtol: write `pace: {rtol: ...}`"),
+        ("runs.soup", {"like": "tea", "pace.rtol": 1.0}, "runs.soup.pace.rtol: unknown setting of `cooling`"),
         ("runs.tea.measure.met.rtol", 0.0, "runs.tea.measure.met.rtol: must be above 0"),
         ("runs.teas.sweep", {"pace.rtlo": [1.0]}, "teas.pace.rtlo: unknown setting of `Pace`; did you mean `rtol`"),
         ("runs.teas.sweep", {"pace.rtol": [1.0, -1.0]}, "runs.teas.pace.rtol: must be above 0"),

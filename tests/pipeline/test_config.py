@@ -3,8 +3,10 @@
 import pytest
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.study.blocks import KEYS
 from learning_dynamics.pipeline.study.config import load, read_yaml
 from learning_dynamics.pipeline.study.reasons import unstated_settings
+from learning_dynamics.pipeline.study.schema import Claim, Data, Figure, Interactive, Run
 from tests.support import PAPERS, ROOT, project
 
 OVERLAYS = sorted(path for path in (ROOT / "workflow/config").glob("*.yaml") if path.stem not in PAPERS)
@@ -24,6 +26,14 @@ def write(file, text):
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
     return file
+
+
+@pytest.mark.parametrize(
+    ("stage", "model"),
+    [("data", Data), ("run", Run), ("figure", Figure), ("interactive", Interactive), ("claims", Claim)],
+)
+def test_what_is_no_setting_is_a_key_of_the_schema(stage, model):
+    assert KEYS[stage] == set(model.model_fields)
 
 
 def test_each_paper_is_a_file_and_values_know_theirs(root):
@@ -79,19 +89,19 @@ def test_papers_can_be_chosen(root):
         ("seed: 1\npapers: [one\n", "config.yaml:3: "),
         ("seed: 1\nseed: 2\npapers: [one]\n", 'config.yaml:2: found duplicate key "seed"'),
         ("seed: 1\n\tpapers: [one]\n", "config.yaml:2: "),
-        ("papers: [one]\n", "config.yaml: top level: `seed` is missing"),
+        ("papers: [one]\n", "config.yaml: seed: missing; add it"),
         ("seed: -1\npapers: [one]\n", "config.yaml: seed: "),
-        ("seed: x\npapers: [one]\n", "config.yaml: seed: must be of type integer (is 'x')"),
+        ("seed: x\npapers: [one]\n", "config.yaml: seed: must be a whole number (is 'x')"),
         ("seeed: 1\npapers: [one]\n", "did you mean `seed`"),
         ("seed: 1\npapers: []\n", "config.yaml: papers: "),
-        ("seed: 1\npapers: one\n", "config.yaml: papers: must be of type array"),
+        ("seed: 1\npapers: one\n", "config.yaml: papers: must be a list"),
         ("seed: 1\npapers: [one, one]\n", "config.yaml: papers: "),
-        ("seed: 1\npapers: [oen]\n", "papers: no workflow/config/oen.yaml; did you mean `one`"),
-        ("seed: 1\npapers: [../one]\n", "config.yaml: papers.0: `../one` must match"),
+        ("seed: 1\npapers: [oen]\n", "config.yaml: papers: no configuration of paper `oen`; did you mean `one`"),
+        ("seed: 1\npapers: [../one]\n", "config.yaml: papers.0: must match"),
         ("seed: 1\npapers: [one]\nscale: one\n", "scale: is the name of a paper"),
-        ("seed: 1\npapers: [one]\nscale: a/b\n", "config.yaml: scale: `a/b` must match"),
+        ("seed: 1\npapers: [one]\nscale: a/b\n", "config.yaml: scale: must match"),
         ("seed: 1\npapers: [one]\noverlays: [nowhere]\n", "overlays: no folder nowhere"),
-        ("seed: 1\npapers: [one]\nchanges: {three: {}}\n", "changes.three: unknown paper"),
+        ("seed: 1\npapers: [one]\nchanges: {three: {}}\n", "config.yaml: changes.three: no paper `three`"),
         ("seed: !!python/object/apply:os.system [id]\npapers: [one]\n", "config.yaml:1: "),
         ("? [1]\n: 2\n", "config.yaml"),
         ("1: 2\nseed: 1\npapers: [one]\n", "config.yaml: top level: "),

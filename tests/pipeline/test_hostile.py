@@ -43,13 +43,12 @@ def test_what_is_no_setting_is_neither_swept_nor_varied(configured, key):
         ("runs.fast.sweep", {"resources": [1]}, "is no setting"),
         ("runs.fast.sweep", {"rate": list(range(1, 400)), "steps": list(range(1, 400))}, "runs; sweep fewer values"),
         ("runs.fast.sweep", {"rate": [1.0], "steps": [10**290]}, "is too long for a file's name (313 characters, "),
-        ("runs." + LONG, {"like": "slow"}, "has more than 80 characters"),
+        ("runs." + LONG, {"like": "slow"}, "must have 80 characters or fewer"),
         ("runs.f\n", {"like": "slow"}, "must match"),
         ("runs.fast.kind", "growth.growth\n", "must match"),
         ("runs.fast.resources", {"runtime": 2_000_000}, "must be 525600 or less"),
         ("runs.fast.resources", {"threads": 10**6}, "must be 1024 or less"),
         ("runs.fast.resources", {"mem_mb": 10**9}, "must be 16000000 or less"),
-        ("runs.metrics", {"like": "slow", "sweep": {"steps": [20, 30]}}, "has the same target as the metrics of toy"),
         ("data.starts.seed", 10**300, "must be 9223372036854775807 or less"),
         ("runs.fast.rate", "x" * 10_000, "must be a number"),
     ],
@@ -59,21 +58,15 @@ def test_a_configuration_that_cannot_be_is_one_line(configured, path, value, men
     assert mend in refused(configured, path, value)
 
 
-def test_a_long_chain_of_runs_is_bounded(configured):
-    chain = {f"run_{number}": {"like": f"run_{number - 1}" if number else "slow"} for number in range(500)}
-    block = configured().study.configuration.papers["toy"]["runs"]
-    assert "inherits over more than 30 runs" in refused(configured, "runs", block | chain)
-
-
 @pytest.mark.parametrize(
     ("given", "mend"),
     [
         ({"seeds": 300_000}, "seeds: must be 200 or less"),
-        ({"seeds": 1.0}, "seeds: must be of type integer"),
-        ({"seed": 7.0}, "seed: must be of type integer"),
+        ({"seeds": 1.0}, "seeds: must be a whole number"),
+        ({"seed": 7.0}, "seed: must be a whole number"),
         ({"seed": 10**300}, "seed: must be 9223372036854775807 or less"),
         ({"scale": "small\n"}, "scale: "),
-        ({"scale": LONG}, "has more than 80 characters"),
+        ({"scale": LONG}, "must have 80 characters or fewer"),
         ({"scale": "s", "changes": {"toy": {"data": {"more": {}}}}}, "data.more.source: missing; add it"),
         ({"seeds_of": ["toi"]}, "seeds_of: no paper `toi`; did you mean `toy`?"),
         ({"changes": {"toy": {"runs": {"fast": {1: 2}}}}}, "changes.toy.runs.fast: the key 1 is not text"),
@@ -95,21 +88,15 @@ SWEEP = ("sweep", "spectral_bias", "small_scale", "--vary")
     ("arguments", "mend"),
     [
         ([*SWEEP, "gamma=1:2:100000000"], "ask for at most 100000"),
-        ([*SWEEP, "gamma=1,2", "gamma=3,4"], "`gamma` is varied twice"),
         ([*SWEEP, "like=slow,fast"], "the run has no setting `like`"),
         ([*SWEEP, "gamma=1,2", "--called", "f\n"], "must match"),
-        ([*SWEEP, "gamma=1,2", "--called", LONG], "more than 80 characters"),
-        ([*SWEEP, "gamma=1,2", "--out", "config.yaml"], "config.yaml: is there, and was not written by this command"),
+        ([*SWEEP, "gamma=1,2", "--called", LONG], "must have 80 characters or fewer"),
         ([*SWEEP, "gamma=1,2", "--out", "pipe.yaml"], "is no file that could be replaced"),
         (["verdicts", "table.parquet"], "has other columns than are looked for here"),
         (["compare", "table.parquet"], "has other columns than are looked for here"),
-        (["verdicts", "pipe.parquet"], "not a regular file"),
         (["new", "f\n"], "a paper's name"),
         (["new", LONG], "a paper's name"),
         # before anything is computed
-        ([*DATA, "mine.npz"], "mine.npz: is there, and was not written by this command"),
-        ([*DATA, "folder.npz"], "folder.npz: is no file that could be replaced"),
-        ([*JOINED, "mine.csv"], "mine.csv: is there, and was not written by this command"),
         ([*JOINED, "new.csv"], "results: nothing there was judged again; run: snakemake robustness"),
     ],
     ids=lambda arguments: " ".join(arguments)[-24:],
@@ -141,14 +128,6 @@ def test_a_sweep_may_be_written_again_over_its_own_file(tmp_path, monkeypatch, c
     assert read_yaml(tmp_path / "mine.yaml")["changes"]["spectral_bias"]["runs"]["small_scale_sweep"]["sweep"] == {
         "gamma": [2.0, 3.0]
     }
-
-
-@pytest.mark.parametrize("flag", ["--pdf", "--png", "--out"])
-def test_another_ending_is_refused_by_the_command_line(capsys, flag):
-    command = {"--out": ["motion"]}.get(flag, ["figure"])
-    with pytest.raises(SystemExit):
-        cli.main([*command, "spectral_bias", "fig1a", flag, "/dev/null"])
-    assert "must end in ." in capsys.readouterr().err
 
 
 # -- notebooks -------------------------------------------------------------------------------------------------------

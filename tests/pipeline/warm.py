@@ -22,7 +22,6 @@ import tempfile
 from pathlib import Path
 
 LIBRARIES = (
-    "jsonschema",
     "matplotlib.pyplot",
     "numba",
     "pandas",

@@ -21,7 +21,7 @@ try:
         )
     command_line = workflow.config_settings.config  # Snakemake reads files as YAML 1.1: they are read again
     configuration = load([Path(file) for file in workflow.configfiles], command_line, ROOT)
-    plan = Project(configuration)
+    plan = Project(configuration, check=workflow.is_main_process)
     study = plan.study
     if workflow.is_main_process:
         check_writable(Path.cwd())

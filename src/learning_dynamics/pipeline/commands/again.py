@@ -23,12 +23,15 @@ from learning_dynamics.pipeline.study import robustness
 from learning_dynamics.pipeline.study.config import load
 from learning_dynamics.pipeline.study.project import Project
 
+NO_CONFIG: Mapping[str, Any] = {"files": [], "given": {}}
 MIN_DECIDED = 0.9  # share of the data sets or starts of a draw that must be decided
 SAME_VERDICT = "would get the same verdict on this draw"
 NOT_DECIDED = ("undecided", "untested")
 
 
-def execute(paper: str, name: str, config: Mapping[str, Any], out: Path, fingerprint: str = "") -> None:
+def execute(
+    paper: str, name: str, /, config: Mapping[str, Any] = NO_CONFIG, *, out: Path, fingerprint: str = ""
+) -> None:
     """Write the verdict on every claim concerned, under every value that was tried, as rows of the table ``again``.
 
     Each judgement is written down at once, so that an interrupted job goes on where it was. A claim whose runs fail

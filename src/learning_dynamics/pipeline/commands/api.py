@@ -131,7 +131,9 @@ def claims(paper: str | None = None) -> pd.DataFrame:
             raise ProjectError(f"{_results()}: no claims, and nothing is published; run snakemake to make them")
         joined = published_claims[published_claims["paper"].isin(names)].reset_index(drop=True)
         missing = [name for name in names if name not in set(joined["paper"])]
-        unlike = published.find_outdated_papers(project, names)
+        unlike = published.find_outdated_papers(
+            {paper: project.fingerprint("claims", paper, "claims") for paper in names}
+        )
         unlike += [f"{name}: was neither judged here nor published; run: snakemake {name}" for name in missing]
         joined.attrs = {"of": str(published.FOLDER / published.CLAIMS), "outdated": unlike}
     for text in joined.attrs["outdated"]:

@@ -2,22 +2,29 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.store.arrays import load_arrays
+from learning_dynamics.pipeline.store.pictures import read_png
+from learning_dynamics.pipeline.store.tables import read_arrow
 from learning_dynamics.pipeline.study.config import load, output_folders
 from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.pipeline.study.stale_outputs import expected_outputs, fault
 
+# formats with checksums, and what reads all of such a file
+READERS: dict[str, Callable[[Path], Any]] = {".parquet": read_arrow, ".npz": load_arrays, ".png": read_png}
 IGNORED_FOLDERS = {"logs", "benchmarks", "resume"}  # what jobs leave beside their outputs
 
 
-def execute(files: Sequence[Path]) -> int:
+def execute(files: Sequence[Path] = ()) -> int:
     """Print every stale or damaged output, and count the files of other configurations; return 1 if one is stale."""
     configuration = load(files)
     results, figures = output_folders(configuration)
     project = Project(configuration)
-    n_checked, problems = find_stale(project, results, figures)
+    n_checked, problems = find_stale(project, results, figures, problem_of=find_problem)
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     expected = expected_outputs(project, str(results), str(figures))
@@ -26,11 +33,30 @@ def execute(files: Sequence[Path]) -> int:
     return int(bool(problems))
 
 
-def find_stale(project: Project, results: Path, figures: Path | None = None) -> tuple[int, list[str]]:
+def find_stale(
+    project: Project,
+    results: Path,
+    figures: Path | None = None,
+    problem_of: Callable[[str, str], str | None] = fault,
+) -> tuple[int, list[str]]:
     """Return how many outputs there are, and what is wrong with those that the configuration did not make."""
     expected = expected_outputs(project, str(results), None if figures is None else str(figures))
     present = [path for path in expected if Path(path).exists()]
-    return len(present), [problem for path in present if (problem := fault(path, expected[path])) is not None]
+    return len(present), [problem for path in present if (problem := problem_of(path, expected[path])) is not None]
+
+
+def find_problem(path: str, fingerprint: str) -> str | None:
+    """Return what is wrong with an output: its fingerprint as `fault` does, or its contents; None if it is right."""
+    return fault(path, fingerprint) or find_damage(Path(path))
+
+
+def find_damage(path: Path) -> str | None:
+    """Return why a file whose format has checksums cannot be read; None if it can."""
+    try:
+        READERS.get(path.suffix, lambda _: None)(path)
+    except ProjectError as error:
+        return str(error)
+    return None
 
 
 def _files(folder: Path) -> list[str]:

@@ -8,18 +8,17 @@ from pathlib import Path
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.study.config import PAPERS, ROOT
-from learning_dynamics.pipeline.study.study import RULES
 
-NO_TEXT = ("true", "false", "null", "yes", "no", "on", "off")  # to YAML 1.1
+NO_TEXT = ("true", "false", "null")  # to YAML
 SKELETON = Path(__file__).with_name("skeleton")
 
 
-def execute(paper: str, root: Path = ROOT) -> None:
+def execute(paper: str, /, root: Path = ROOT) -> None:
     """Write the skeleton of a paper into the project's folders, name it, and say what to do next."""
-    word = keyword.iskeyword(paper) or paper in RULES or paper in NO_TEXT
+    word = keyword.iskeyword(paper) or paper in NO_TEXT
     if not re.fullmatch("[a-z][a-z0-9_]*", paper) or word or len(paper) > 40:
         raise ProjectError(
-            f"`{paper}`: a paper's name is small letters, digits and underscores, no word of Python, YAML or Snakefile"
+            f"`{paper}`: a paper's name is small letters, digits and underscores, no word of Python or YAML"
         )
     home = root / "src/learning_dynamics/papers" / paper
     config = root / PAPERS / f"{paper}.yaml"

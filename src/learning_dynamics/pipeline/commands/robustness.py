@@ -18,11 +18,18 @@ from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.pipeline.study.robustness import change, changes, existing_parts
 
 COLUMN_NAMES = [column.name for column in records.AGAIN_COLUMNS]
+NO_CONFIG: Mapping[str, Any] = {"files": [], "given": {}}
 CSV_COLUMNS = ("claim", "change", "what", "value", "verdict", "measured", "reason")
 
 
 def execute(
-    files: Sequence[Path], config: Mapping[str, Any], results: Path, out: Path, csv: Path, markdown: Path
+    files: Sequence[Path],
+    /,
+    results: Path,
+    out: Path,
+    csv: Path,
+    markdown: Path,
+    config: Mapping[str, Any] = NO_CONFIG,
 ) -> None:
     """Write the three files of all that is there of this configuration; `files` must be among it.
 

@@ -12,7 +12,7 @@ from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.tables import read_table, write_table
 
 
-def execute(paper: str, function: str, metrics: Sequence[Path], out: Sequence[Path]) -> None:
+def execute(paper: str, function: str, /, metrics: Sequence[Path], out: Sequence[Path]) -> None:
     """Call ``module.function`` of a paper with the tables of metrics; write what it returns to every file of `out`."""
     compute = data_function(paper, function)
     tables = [read_table(path) for path in metrics]

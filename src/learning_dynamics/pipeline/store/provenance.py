@@ -7,7 +7,8 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,37 @@ def digest(content: Any) -> str:
 def fingerprint(stage: str, spec: Any, science: Mapping[str, str], made_from: Any) -> str:
     """Return what an output was made from, as one digest: what to do, the science that did it, and its inputs'."""
     return digest([stage, spec, dict(science), made_from])
+
+
+@contextmanager
+def reading(path: str | Path) -> Iterator[None]:
+    """Turn whatever a library raises when it reads an output into one line.
+
+    Raises
+    ------
+    ProjectError
+        If the file is missing, cannot be read, is damaged, or is not one of ours.
+    """
+    try:
+        yield
+    except ProjectError:
+        raise
+    except FileNotFoundError:
+        raise ProjectError(f"{path}: no such file; run snakemake to make it") from None
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:  # of the disk or network, not of the contents
+            raise ProjectError(f"{path}: cannot be read ({error.strerror})") from error
+        reason = " ".join(str(error).split())
+        raise ProjectError(
+            f"{path}: damaged, or not written by learning-dynamics ({type(error).__name__}: {reason[:100]}); "
+            "delete it and run snakemake again"
+        ) from error
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """Return the bytes of an output; see `reading` for the errors."""
+    with reading(path):
+        return Path(path).read_bytes()
 
 
 def check_made_from(path: str | Path, record: Mapping[str, Any], expected: str | None) -> None:

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from learning_dynamics.pipeline.store.provenance import digest, fingerprint
+from learning_dynamics.pipeline.study import checks
 from learning_dynamics.pipeline.study.blocks import Roles, Spec, place_settings, run_names
 from learning_dynamics.pipeline.study.config import Configuration
 from learning_dynamics.pipeline.study.digests import science
@@ -18,14 +19,18 @@ FORMATS = {"figure": ("pdf", "png", "svg"), "motion": ("webp",), "interactive": 
 class Project:
     """Every job of a configuration; what there is, its `study` says.
 
+    Checking imports every function that the configuration names; `check` is false where that has been done.
+
     Raises
     ------
     ProjectError
         At the first mistake in the configuration: the file, the key and the mend.
     """
 
-    def __init__(self, configuration: Configuration) -> None:
+    def __init__(self, configuration: Configuration, check: bool = True) -> None:
         self.study = Study(configuration)
+        if check:
+            checks.check(self.study)
         self._fingerprints: dict[tuple[str, str, str], str] = {}
         self._trajectories: dict[str, dict[tuple[str, str], str]] = {}
         scale = configuration.scale
@@ -138,7 +143,7 @@ class Project:
 
     def measured_data(self, paper: str, name: str) -> str | None:
         """The data set of a run whose metrics are measured on it as well; its trajectory's file does not repeat it."""
-        return self.run_data(paper, name) if "data" in self.study.signature("metrics", paper, name).arguments else None
+        return self.run_data(paper, name) if "data" in self.study.definition("metrics", paper, name).arguments else None
 
     def bundle_data(self, paper: str, name: str) -> list[str]:
         """The data sets that a bundle's members take."""

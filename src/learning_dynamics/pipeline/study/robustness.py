@@ -22,10 +22,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from learning_dynamics.errors import ProjectError, check_known, suggest_name
 from learning_dynamics.pipeline.store.provenance import digest
@@ -43,20 +42,6 @@ MAX_BISECTIONS = 12
 MAX_END = 1e100  # of a range: the ratio of its ends is a number
 N_POINTS = 9  # of a range within a decade
 PART = re.compile(r"(seed|draw)([1-9]\d{0,18}|0)")
-
-
-class Entry(BaseModel):
-    """An entry of ``robustness:``."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-    run: str | None = None
-    data: str | None = None
-    setting: Annotated[str, Field(max_length=160, pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)?$")]
-    claims: Annotated[list[str], Field(min_length=1)]
-    values: Annotated[list[Any], Field(min_length=1)] | None = None
-    grid: Annotated[list[Any], Field(min_length=2)] | None = None
-    range: Annotated[list[int | float], Field(min_length=2, max_length=2)] | None = None
-    points: Annotated[int, Field(ge=2, le=1000)] | None = None
 
 
 @dataclass(frozen=True)
@@ -330,7 +315,7 @@ def _by_decades(low: float, high: float) -> bool:
 
 
 def check_form(study: Study, paper: str) -> None:
-    """Refuse entries of ``robustness:`` whose keys or types are wrong, before anything is made of them.
+    """Refuse entries of ``robustness:`` whose keys do not go together, before anything is made of them.
 
     Raises
     ------
@@ -339,14 +324,6 @@ def check_form(study: Study, paper: str) -> None:
     """
     for name, entry in study.checks(paper).items():
         where = study.where(paper, "robustness", name)
-        try:
-            Entry.model_validate(entry)
-        except ValidationError as error:
-            first = error.errors()[0]
-            key = ".".join(map(str, first["loc"][:1])) or "entry"
-            known = suggest_name(key, Entry.model_fields) if first["type"] == "extra_forbidden" else ""
-            message = "missing; add it" if first["type"] == "missing" else first["msg"].lower()
-            raise ProjectError(f"{where}.{key}: {message}{known}") from None
         if PART.fullmatch(name):
             raise ProjectError(f"{where}: is the name of a seed or draw; rename it")
         if ("run" in entry) == ("data" in entry):

@@ -13,7 +13,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.store.arrays import read_record
 from learning_dynamics.pipeline.store.pictures import read_record as read_drawn
-from learning_dynamics.pipeline.store.seals import verified
+from learning_dynamics.pipeline.store.provenance import read_bytes
 from learning_dynamics.pipeline.store.tables import read_provenance
 from learning_dynamics.pipeline.study.project import FORMATS, Project
 from learning_dynamics.pipeline.study.robustness import existing_parts
@@ -73,7 +73,7 @@ def fault(path: str | Path, expected: str) -> str | None:
     path = Path(path)
     try:
         if path.suffix in (".pdf", ".svg", ".html", ".txt"):
-            carried = expected.encode() in verified(path)
+            carried = expected.encode() in read_bytes(path)
         else:
             record = _record(path)
             # one of a job's tables copied over another carries the job's fingerprint, and another name
