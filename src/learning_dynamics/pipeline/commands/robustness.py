@@ -41,11 +41,11 @@ def execute(
     project = Project(load([Path(file) for file in config["files"]], config["given"]))
     again, outdated = read_again(project, results)
     current = {path: made for path, made in existing_parts(project, results).items() if path not in outdated}
-    if again.empty:
-        raise ProjectError(f"{results}: nothing there was judged again; run: snakemake robustness")
     for path in files:
         if str(path) not in current:
             raise ProjectError(f"{path}: is missing, or of other settings or code; run: snakemake robustness")
+    if again.empty:
+        raise ProjectError(f"{results}: nothing there was judged again; run: snakemake robustness")
     tables = [results / paper / "claims.parquet" for paper in project.study.papers if paper in set(again["paper"])]
     claims = pd.concat([read_table(table, declared=records.COLUMNS) for table in tables], ignore_index=True)
     record = provenance("robustness", "all", out.stem, {"made": current})

@@ -361,11 +361,6 @@ def check(study: Study, paper: str) -> None:
                 if len(values) == 2 and not values[0] < values[1]:
                     raise ProjectError(f"{where}.{key}: from the smaller to the larger")
             _check_values(study, paper, section, name, key, values, f"{where}.{key}")
-    for claim, block in study.blocks(paper, "claims").items():
-        if block.get("free") not in (None, False):
-            raise ProjectError(
-                f"{study.where(paper, 'claims', claim, 'free')}: false, or nothing; runs and data are drawn"
-            )
     draw_layer(study, paper, 1)  # or an end of a range names nothing
 
 
