@@ -178,10 +178,10 @@ def _imported(module: str, name: str) -> Signature:
         ) from error
 
 
-def _to_python(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings with numpy's numbers as Python's."""
-
-    def plain(value: Any) -> Any:
-        return value.tolist() if hasattr(value, "tolist") else value
-
-    return {key: _to_python(value) if isinstance(value, Mapping) else plain(value) for key, value in settings.items()}
+def _to_python(value: Any) -> Any:
+    """Return settings with numpy's numbers and arrays, however deep they lie, as Python's."""
+    if isinstance(value, Mapping):
+        return {key: _to_python(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_to_python(inner) for inner in value]
+    return value.tolist() if hasattr(value, "tolist") else value
