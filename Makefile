@@ -19,7 +19,7 @@ WILD ?= 0
 listed = [$(subst $(space),$(comma),$(strip $(PAPERS)))]
 chosen = $(if $(strip $(PAPERS)),'papers=$(listed)')
 
-.PHONY: help figures publish replicate turning bench mutants quick test verdicts lint docs site clean
+.PHONY: help figures publish replicate turning bench mutants quick test test-all verdicts lint docs site clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,9 +65,13 @@ mutants: $(VENV)/.mutation  ## mutation testing: SEED=2 for other mutants, PAPER
 quick: $(INSTALLED)  ## the tests for in between, below a minute: library, theory, one claim of each topic
 	python -m pytest --numprocesses 2 -m quick --ignore tests/pipeline
 
-test quick: export OMP_NUM_THREADS := 1  # each of two processes has a core
-test: $(INSTALLED)  ## the whole test suite
-	python -m pytest --numprocesses 2
+test test-all quick: export OMP_NUM_THREADS := 1  # each of two processes has a core
+test: $(INSTALLED)  ## the tests for every change
+	python -m pytest --numprocesses 2 -m 'not long'
+
+test-all: $(INSTALLED)  ## every test, also clusters, kills, browser: durations in .cache/durations.csv
+	python -m pytest --numprocesses 2 --durations-csv .cache/durations.csv
+	python -m pytest tests/test_budget.py
 
 verdicts: $(INSTALLED)  ## what tests hold every claim to, written anew: read the diff before you commit it
 	python -m tests.papers.written $(if $(strip $(PAPERS)),--papers $(PAPERS))
