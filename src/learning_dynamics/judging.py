@@ -1,12 +1,15 @@
 """What a claim is: a prediction, a judge that can refuse it, rivals that it must refuse, and the verdict of all draws.
 
-A claim's function is given metrics tables by role and returns a `Finding`. Its judge is one function that is fed the
-paper's prediction, the correction where there is one, and every rival alike; what comes out decides.
+A claim's function is given metrics tables by role and yields checks, the headline first. Beside the number that a check
+is about stand its rivals, its correction and the fact that the page tells of it. Where a rival alters several checks
+together, the function returns a `Finding`, whose judge is fed the paper's prediction, the correction and rivals alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -54,6 +57,12 @@ class Check:
         Draws that are not judged, how many and why.
     open_because : str
         Why the check is undecided, where it is.
+    outermost : float
+        The largest of all draws under an upper bound, the least over a lower one; nan where a check is on one number.
+    facts : mapping from str to float
+        Numbers for the fields of the claim's docstring.
+    alternatives : Alternatives, optional
+        The check under other predictions.
     """
 
     name: str
@@ -71,6 +80,9 @@ class Check:
     draws_undecided: int = 0
     left_out: str = ""
     open_because: str = ""
+    outermost: float = field(default=np.nan, repr=False)
+    facts: Mapping[str, float] = field(default_factory=dict, repr=False)
+    alternatives: Alternatives | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         interval = f" [{self.lower:.4g}, {self.upper:.4g}]" if np.isfinite(self.lower + self.upper) else ""
@@ -82,9 +94,83 @@ class Check:
         return replace(self, state="undecided", open_because="; ".join(filter(None, [self.open_because, why])))
 
 
+# -- what stands beside a check --------------------------------------------------------------------------------------
+
+
+class Instead(dict[str, Any]):
+    """Arguments of a check that a rival or a correction replaces, where it is more than the prediction."""
+
+
+class Facts(dict[str, Any]):
+    """Numbers and words for the fields of a claim's docstring that no check measures; yielded among the checks."""
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """A check under other predictions than the printed one; `check` returns it under a prediction, or an `Instead`."""
+
+    check: Callable[[Any], Check]
+    printed: Any
+    rivals: Mapping[str, Any]
+    corrected: Any
+    scaled: bool
+
+
+def takes_rivals(*prediction: str) -> Callable[[Callable[..., Check]], Callable[..., Check]]:
+    """Let a function that returns a check take its rivals, correction and fact; name the parameter of the prediction.
+
+    Of several names the first that is given is the prediction. The function then takes besides its own parameters
+
+    rivals : mapping from str to object
+        Wrong predictions by a phrase that the page prints; `Instead` where other arguments are wrong. A phrase that
+        several checks have is one rival, which alters them all.
+    corrected : object
+        The prediction, or the `Instead`, that holds where the printed one fails.
+    fact : str
+        Field of the docstring that the check's outermost number fills.
+    scaled : bool
+        Whether multiplying the prediction makes sense: how small an error would have been refused is found with it.
+    """
+
+    def decorate(function: Callable[..., Check]) -> Callable[..., Check]:
+        signature = inspect.signature(function)
+        options = [one.name for one in signature.parameters.values() if one.kind is one.VAR_KEYWORD]
+
+        @functools.wraps(function)
+        def check(
+            *arguments: Any,
+            rivals: Mapping[str, Any] | None = None,
+            corrected: Any = None,
+            fact: str = "",
+            scaled: bool = True,
+            **named: Any,
+        ) -> Check:
+            given = signature.bind(*arguments, **named).arguments
+            for name in options:
+                given |= given.pop(name, {})
+            predicted = next((name for name in prediction if given.get(name) is not None), "")
+
+            def under(other: Any) -> Check:
+                return function(**given | (other if isinstance(other, Instead) else {predicted: other}))
+
+            printed = function(*arguments, **named)
+            if fact:
+                value = printed.value if np.isnan(printed.outermost) else printed.outermost
+                printed = replace(printed, facts={**printed.facts, fact: value})
+            if not rivals and corrected is None:
+                return printed
+            alternatives = Alternatives(under, given.get(predicted), rivals or {}, corrected, scaled)
+            return replace(printed, alternatives=alternatives)
+
+        return check
+
+    return decorate
+
+
 # -- criteria that every draw must meet ------------------------------------------------------------------------------
 
 
+@takes_rivals("at_most", "at_least")
 def every_draw(
     name: str,
     values: Any,
@@ -155,9 +241,11 @@ def every_draw(
         draws_undecided=int(is_undecided.sum()),
         left_out=_reasons(left_out),
         open_because=_cannot_be_judged(int(is_undecided.sum()), measured.size) if state == "undecided" else "",
+        outermost=float((np.fmax if upper else np.fmin).reduce(measured)),  # but for nan
     )
 
 
+@takes_rivals("predicted")
 def equal_on_every_draw(
     name: str,
     measured: Any,
@@ -213,11 +301,13 @@ def equal_on_every_draw(
 # -- criteria on what draws say together -----------------------------------------------------------------------------
 
 
+@takes_rivals("bound")
 def at_most(name: str, estimate: Estimate | float, bound: float, *, because: str = "", **counts: Any) -> Check:
     """Check that an estimate lies below a bound; undecided while its interval covers the bound."""
     return _counting(_ordered(name, _estimate(estimate), bound, True, because, counts))
 
 
+@takes_rivals("bound")
 def at_least(name: str, estimate: Estimate | float, bound: float, *, because: str = "", **counts: Any) -> Check:
     """Check that an estimate lies above a bound; undecided while its interval covers the bound.
 
@@ -228,6 +318,7 @@ def at_least(name: str, estimate: Estimate | float, bound: float, *, because: st
     return check.but_undecided("no difference on any draw") if bound == measured.lower == measured.upper == 0 else check
 
 
+@takes_rivals("predicted")
 def equal(
     name: str,
     estimate: Estimate | float,
@@ -265,6 +356,7 @@ def equal(
     return check
 
 
+@takes_rivals("at_least", "at_most")
 def share_of_draws(
     name: str,
     holds: Any,
@@ -306,9 +398,16 @@ def share_of_draws(
 
 def at_optimum(check: Check, *optima: Optimum) -> Check:
     """Return a check on the best of a grid: the grid in its criterion, and undecided if the best is at its edge."""
-    check = replace(check, criterion="; ".join([check.criterion, *map(str, optima)]))
+    others = check.alternatives
+    if others:
+        others = replace(others, check=functools.partial(_under_optimum, others.check, optima))
+    check = replace(check, criterion="; ".join([check.criterion, *map(str, optima)]), alternatives=others)
     at_edge = any(optimum.at_edge for optimum in optima)
     return check.but_undecided("the best lies at the edge of its grid") if at_edge else check
+
+
+def _under_optimum(check: Callable[[Any], Check], optima: Sequence[Optimum], prediction: Any) -> Check:
+    return at_optimum(check(prediction), *optima)
 
 
 def _counting(check: Check) -> Check:
@@ -425,6 +524,7 @@ def _reasons(left_out: Mapping[str, int] | None) -> str:
 # -- judgements, findings, verdicts ------------------------------------------------------------------------------------
 
 Checks = Iterable[Check]  # what a judge yields, the headline first
+Claim = Iterable[Check | Facts]  # what a claim's function yields, the headline first
 
 
 @dataclass(frozen=True)
@@ -447,7 +547,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a claim's function returns.
+    """What a claim's function returns, where a rival alters several checks; else it yields them.
 
     Attributes
     ----------
@@ -487,6 +587,53 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class _Hypothesis:
+    """Which predictions the checks of a claim are under: printed or corrected ones, a rival's instead, multiplied."""
+
+    rival: str = ""
+    corrected: bool = False
+    factor: float = 1.0
+
+    def of(self, check: Check) -> Check:
+        """Return a check under these predictions."""
+        others = check.alternatives
+        if others is None:
+            return check
+        prediction = others.corrected if self.corrected and others.corrected is not None else others.printed
+        rival = others.rivals.get(self.rival)
+        if rival is not None and not _says_nothing(rival):
+            prediction = rival
+        if self.factor != 1 and others.scaled and isinstance(prediction, float | np.ndarray):
+            prediction = self.factor * prediction
+        return check if prediction is others.printed else others.check(prediction)
+
+
+def _finding_of(parts: Claim, reason: str) -> Finding:
+    """Return the finding of checks that have their rivals, corrections and facts beside them."""
+    listed = list(parts)
+    checks = [part for part in listed if isinstance(part, Check)]
+    facts = [part.facts if isinstance(part, Check) else part for part in listed]
+    others = [check.alternatives for check in checks if check.alternatives]
+    printed, corrected = _Hypothesis(), None
+    if any(one.corrected is not None for one in others):
+        corrected = _Hypothesis(corrected=True)
+    holds = Judgement(*checks).state == "holds"
+    return Finding(
+        lambda hypothesis: map(hypothesis.of, checks),
+        printed,
+        {
+            name: replace(printed if holds else corrected or printed, rival=name)
+            for one in others
+            for name in one.rivals
+        },
+        corrected,
+        reason,
+        {name: value for part in facts for name, value in part.items()},
+        lambda hypothesis, factor: replace(hypothesis, factor=factor),
+    )
+
+
+@dataclass(frozen=True)
 class About:
     """What a claim's decorator says of it."""
 
@@ -496,6 +643,7 @@ class About:
     empirical: bool
     correction: str
     speaks_of: Speaks
+    reason: str
 
 
 def claim(
@@ -506,6 +654,7 @@ def claim(
     empirical: bool = False,
     correction: str = "",
     speaks_of: Speaks = "",
+    reason: str = "",
 ) -> Callable:
     """Mark a function of a topic's claims as a claim.
 
@@ -528,6 +677,8 @@ def claim(
     speaks_of : str, optional
         Of which draws the statement speaks: all draws, most draws, an average, or some setting ("can happen"). By
         default what its headline checks: every draw, a share of them, an estimate.
+    reason : str, optional
+        Why, in words, for a verdict other than `reproduced`.
 
     Raises
     ------
@@ -539,8 +690,9 @@ def claim(
     if empirical and correction:
         raise ValueError(f"{reference}: an empirical statement is not corrected by another scale")
 
-    def mark(function: Callable[..., Finding]) -> Callable[..., Finding]:
-        function.claim = About(reference, scope, origin, empirical, correction, speaks_of)  # type: ignore[attr-defined]
+    def mark(function: Callable[..., Any]) -> Callable[..., Any]:
+        about = About(reference, scope, origin, empirical, correction, speaks_of, reason)
+        function.claim = about  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -566,7 +718,7 @@ class Evaluation:
 
 
 def evaluate(
-    function: Callable[..., Finding],
+    function: Callable[..., Finding | Claim],
     tables: Mapping[str, Any],
     settings: Mapping[str, Any],
     *,
@@ -579,7 +731,8 @@ def evaluate(
     """
     about: About = function.claim  # type: ignore[attr-defined]
     try:
-        finding = function(**tables, **settings)
+        result = function(**tables, **settings)
+        finding = result if isinstance(result, Finding) else _finding_of(result, about.reason)
     except Untested as lacking:
         return Evaluation("untested", reason=str(lacking))
     members = _members(tables)

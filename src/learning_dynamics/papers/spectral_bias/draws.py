@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.tidy import Quantity, by_draw, settings_of
+from learning_dynamics.tidy import Draws, Quantity, by_draw, settings_of
 
 STEPS_BY_RTOL = "the integrator's steps times its rtol"
 LEFT_OPEN = "what the remaining residual leaves open, and steps times rtol"
@@ -26,6 +26,15 @@ def local_errors(*tables: pd.DataFrame) -> np.ndarray:
             for table in tables
         ]
     )
+
+
+def steps_by_rtol(draws: Draws) -> np.ndarray:
+    """Return each draw's number of steps times rtol: the integrator's tolerance of one step, added up over all steps.
+
+    The sum bounds the error of what the flow neither damps nor amplifies: invariants, and what grows relative to its
+    size.
+    """
+    return draws.column("steps") * draws.setting("integration.rtol")
 
 
 def per_table(tables: Sequence[pd.DataFrame], quantity: Quantity, column: str = "value", **where: Any) -> PerTable:
