@@ -415,17 +415,15 @@ def test_a_rival_that_passes_or_says_nothing_leaves_it_open():
         assert found.verdict == ("undecided" if said == "reproduced" else "reproduced")
 
 
-def test_a_check_of_ones_own_takes_rivals_and_the_best_of_a_grid_keeps_them():
+def test_a_check_of_ones_own_takes_rivals():
     @takes_rivals("power")
     def vanishes(power, slack, **counts):
         return at_most("late", Estimate(0.1**power, 0.0, 0.1**power, 3, "mean (t)"), slack, **counts)
 
-    best = optimum([1.0, 2.0, 3.0], [3.0, 1.0, 2.0])
-
     @claim("Lemma 1", scope="one number")
     def late():
-        yield at_optimum(vanishes(2.0, 0.05, rivals={"slower": 1.0}, draws_for=2, scaled=False), best)
+        yield vanishes(2.0, 0.05, rivals={"slower": 1.0}, draws_for=2, scaled=False)
 
     found = evaluate(late, {}, {})
     assert (found.verdict, found.rivals) == ("reproduced", {"slower": "undecided"})
-    assert (found.judgement.headline.draws_for, str(best) in found.judgement.headline.criterion) == (2, True)
+    assert found.judgement.headline.draws_for == 2

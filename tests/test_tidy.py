@@ -230,7 +230,7 @@ def flows():
 def test_draws_of_several_tables_follow_one_another_and_shorter_ones_are_padded():
     draws = Draws(flows())
     np.testing.assert_array_equal(draws["end"], [0, 10, 50])  # sorted by seed, then the second table's
-    np.testing.assert_array_equal(draws.predicted("end"), [1, 1, 1])
+    np.testing.assert_array_equal(draws.entries("end", column="predicted"), [[1], [1], [1]])
     np.testing.assert_array_equal(draws.setting("integration.rtol"), [1e-6, 1e-6, 1e-9])
     np.testing.assert_array_equal(draws.column("seed"), [0, 1, 5])
     states = [[[4, 5, 0], [6, 7, 0]], [[0, 1, 0], [2, 3, 0]], [[0, 1, 2], [3, 4, 5]]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -133,8 +133,7 @@ def takes_rivals(*prediction: str) -> Callable[[Callable[..., Check]], Callable[
     """
 
     def decorate(function: Callable[..., Check]) -> Callable[..., Check]:
-        signature = inspect.signature(function)
-        options = [one.name for one in signature.parameters.values() if one.kind is one.VAR_KEYWORD]
+        names = list(inspect.signature(function).parameters)
 
         @functools.wraps(function)
         def check(
@@ -145,9 +144,7 @@ def takes_rivals(*prediction: str) -> Callable[[Callable[..., Check]], Callable[
             scaled: bool = True,
             **named: Any,
         ) -> Check:
-            given = signature.bind(*arguments, **named).arguments
-            for name in options:
-                given |= given.pop(name, {})
+            given = dict(zip(names, arguments, strict=False)) | named
             predicted = next((name for name in prediction if given.get(name) is not None), "")
 
             def under(other: Any) -> Check:
@@ -398,16 +395,9 @@ def share_of_draws(
 
 def at_optimum(check: Check, *optima: Optimum) -> Check:
     """Return a check on the best of a grid: the grid in its criterion, and undecided if the best is at its edge."""
-    others = check.alternatives
-    if others:
-        others = replace(others, check=functools.partial(_under_optimum, others.check, optima))
-    check = replace(check, criterion="; ".join([check.criterion, *map(str, optima)]), alternatives=others)
+    check = replace(check, criterion="; ".join([check.criterion, *map(str, optima)]))
     at_edge = any(optimum.at_edge for optimum in optima)
     return check.but_undecided("the best lies at the edge of its grid") if at_edge else check
-
-
-def _under_optimum(check: Callable[[Any], Check], optima: Sequence[Optimum], prediction: Any) -> Check:
-    return at_optimum(check(prediction), *optima)
 
 
 def _counting(check: Check) -> Check:
@@ -590,8 +580,8 @@ class Finding:
 class _Hypothesis:
     """Which predictions the checks of a claim are under: printed or corrected ones, a rival's instead, multiplied."""
 
+    corrected: bool
     rival: str = ""
-    corrected: bool = False
     factor: float = 1.0
 
     def of(self, check: Check) -> Check:
@@ -610,25 +600,20 @@ class _Hypothesis:
 
 def _finding_of(parts: Claim, reason: str) -> Finding:
     """Return the finding of checks that have their rivals, corrections and facts beside them."""
-    listed = list(parts)
-    checks = [part for part in listed if isinstance(part, Check)]
-    facts = [part.facts if isinstance(part, Check) else part for part in listed]
+    checks: list[Check] = []
+    facts: dict[str, Any] = {}
+    for part in parts:
+        facts |= part.facts if isinstance(part, Check) else part
+        checks += [part] if isinstance(part, Check) else []
     others = [check.alternatives for check in checks if check.alternatives]
-    printed, corrected = _Hypothesis(), None
-    if any(one.corrected is not None for one in others):
-        corrected = _Hypothesis(corrected=True)
-    holds = Judgement(*checks).state == "holds"
+    standing = _Hypothesis(corrected=any(one.corrected is not None for one in others))
     return Finding(
         lambda hypothesis: map(hypothesis.of, checks),
-        printed,
-        {
-            name: replace(printed if holds else corrected or printed, rival=name)
-            for one in others
-            for name in one.rivals
-        },
-        corrected,
+        _Hypothesis(corrected=False),
+        {phrase: replace(standing, rival=phrase) for one in others for phrase in one.rivals},
+        standing if standing.corrected else None,
         reason,
-        {name: value for part in facts for name, value in part.items()},
+        facts,
         lambda hypothesis, factor: replace(hypothesis, factor=factor),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -266,30 +267,14 @@ class Draws:
         def read(draws: Draws) -> np.ndarray:
             (table,) = draws.tables
             values = by_draw(table, quantity, draw=self._draw, column=column, **self._where)
-            if not axes:
-                return values
-            first = select(table, quantity, **self._where)[[*draws.draw_columns, *axes]]
-            counts = first.groupby(draws.draw_columns)[list(axes)].nunique().iloc[0]
+            counts = select(table, quantity, **self._where)[list(axes)].nunique()
             return values.reshape(len(values), *counts, -1)
 
         return self.over(read)
 
-    @property
-    def draw_columns(self) -> list[str]:
-        """The columns that tell draws apart."""
-        names = self._draw or draw_columns(self.tables[0])
-        return [names] if isinstance(names, str) else list(names)
-
     def __getitem__(self, quantity: Quantity) -> np.ndarray:
         """Return a quantity that has one number for each draw, shape (draws,)."""
-        return self._single(quantity, "value")
-
-    def predicted(self, quantity: Quantity) -> np.ndarray:
-        """Return the prediction of a quantity that has one number for each draw, shape (draws,)."""
-        return self._single(quantity, "predicted")
-
-    def _single(self, quantity: Quantity, column: str) -> np.ndarray:
-        values = self.entries(quantity, column=column)
+        values = self.entries(quantity)
         if values.shape[1] != 1:
             raise ProjectError(f"`{quantity}`: {values.shape[1]} numbers for each draw; select one, or read `entries`")
         return values[:, 0]
@@ -314,16 +299,14 @@ class Draws:
         """Return a setting that each draw's table was made with, ``integration.rtol``, shape (draws,)."""
 
         def read(draws: Draws) -> np.ndarray:
-            value: Any = settings_of(draws.tables[0])
-            for part in key.split("."):
-                value = value[part]
+            value = functools.reduce(operator.getitem, key.split("."), settings_of(draws.tables[0]))
             return np.full(len(draws._first_rows()), value)
 
         return self.over(read)
 
     def _first_rows(self) -> pd.DataFrame:
         (table,) = self.tables
-        names = self.draw_columns
+        names = [self._draw] if isinstance(self._draw, str) else list(self._draw or draw_columns(table))
         return select(table, **self._where).dropna(subset=names).drop_duplicates(names).sort_values(names)
 
 
