@@ -383,7 +383,7 @@ def beside(printed, corrected=None, scaled=True):
             None if corrected is None else (corrected, SHAPE, 1.0),
             "a slip",
             {"top": 0.7, "first": 1.0},
-            (lambda reading, factor: (factor * reading[0], reading[1], factor * reading[2])) if scaled else None,
+            (lambda reading, factor: (factor * reading[0], *reading[1:])) if scaled else None,
         )
 
     return checks, judged
@@ -422,7 +422,7 @@ def test_a_check_of_ones_own_takes_rivals():
 
     @claim("Lemma 1", scope="one number")
     def late():
-        yield vanishes(2.0, 0.05, rivals={"slower": 1.0}, draws_for=2, scaled=False)
+        yield vanishes(2.0, 0.05, rivals={"slower": 1.0}, draws_for=2)
 
     found = evaluate(late, {}, {})
     assert (found.verdict, found.rivals) == ("reproduced", {"slower": "undecided"})

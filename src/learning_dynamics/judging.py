@@ -116,7 +116,7 @@ class Alternatives:
     scaled: bool
 
 
-def takes_rivals(*prediction: str) -> Callable[[Callable[..., Check]], Callable[..., Check]]:
+def takes_rivals(*prediction: str, scaled: bool = False) -> Callable[[Callable[..., Check]], Callable[..., Check]]:
     """Let a function that returns a check take its rivals, correction and fact; name the parameter of the prediction.
 
     Of several names the first that is given is the prediction. The function then takes besides its own parameters
@@ -129,7 +129,8 @@ def takes_rivals(*prediction: str) -> Callable[[Callable[..., Check]], Callable[
     fact : str
         Field of the docstring that the check's outermost number fills.
     scaled : bool
-        Whether multiplying the prediction makes sense: how small an error would have been refused is found with it.
+        Whether the smallest error that would have been refused is found by multiplying this prediction; by default as
+        the decorator says, of equalities it is.
     """
 
     def decorate(function: Callable[..., Check]) -> Callable[..., Check]:
@@ -141,7 +142,7 @@ def takes_rivals(*prediction: str) -> Callable[[Callable[..., Check]], Callable[
             rivals: Mapping[str, Any] | None = None,
             corrected: Any = None,
             fact: str = "",
-            scaled: bool = True,
+            scaled: bool = scaled,
             **named: Any,
         ) -> Check:
             given = dict(zip(names, arguments, strict=False)) | named
@@ -242,7 +243,7 @@ def every_draw(
     )
 
 
-@takes_rivals("predicted")
+@takes_rivals("predicted", scaled=True)
 def equal_on_every_draw(
     name: str,
     measured: Any,
@@ -315,7 +316,7 @@ def at_least(name: str, estimate: Estimate | float, bound: float, *, because: st
     return check.but_undecided("no difference on any draw") if bound == measured.lower == measured.upper == 0 else check
 
 
-@takes_rivals("predicted")
+@takes_rivals("predicted", scaled=True)
 def equal(
     name: str,
     estimate: Estimate | float,

@@ -108,7 +108,6 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Claim:
         at_most=1.0,
         because=r"each of $d$ singular values adds less than $\gamma$",
         rivals={"the Frobenius norm in place of the nuclear norm": half_square("frobenius_norm")},
-        scaled=False,
     )
     yield every_draw(
         "least increase of the nuclear norm over random interpolators",
@@ -183,7 +182,6 @@ def column_alignment(flow: Table, *, largest: Positive) -> Claim:
             "columns that align alike, whatever their share of the first gradient": beside(equal_shares),
             r"columns that keep the share of $\beta_*$ that they start with": beside(draws.entries("start", "gamma")),
         },
-        scaled=False,
     )
     yield every_draw(
         r"error of $\sigma_2(W_1)^2 / \sigma_1(W_1)^2$ at all scales, relative to it, over what is allowed",
@@ -195,7 +193,6 @@ def column_alignment(flow: Table, *, largest: Positive) -> Claim:
             r"$\gamma$ for $2\gamma$ in the crossover": of_crossover(curve / 2),
             "a crossover that does not depend on the teacher": of_crossover(2 * gamma / (gamma + np.hypot(gamma, 1))),
         },
-        scaled=False,
     )
     yield Facts(share=float(smallest_shares.min()))
 
