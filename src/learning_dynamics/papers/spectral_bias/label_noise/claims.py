@@ -7,9 +7,10 @@ import numpy as np
 from learning_dynamics.evidence import Estimate
 from learning_dynamics.judging import (
     Check,
+    Checks,
     Claim,
     Facts,
-    Instead,
+    Finding,
     at_least,
     at_most,
     claim,
@@ -26,7 +27,7 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
     scope="one output, as many orthonormal samples as inputs (five), width 200, a large scale",
     empirical=True,
 )
-def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Claim:
+def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Finding:
     r"""Label noise makes the small singular values of $W_1$ decay; plain gradient descent raises one singular value and
     leaves the others where they were.
 
@@ -43,59 +44,53 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
     def slopes(values: np.ndarray, half: np.ndarray) -> np.ndarray:
         return np.polyfit(time[half], np.log(values[:, half]).T, 1)[0]
 
-    def second_values(table: Table) -> np.ndarray:
-        return Draws(table, index=2).entries("sigma_w1")
+    def judge(reading: tuple[Table, Table, bool]) -> Checks:
+        with_noise, without_noise, exponential = reading
+        values = Draws(with_noise, index=2).entries("sigma_w1")
+        first_slope, last_slope = (slopes(values, half) for half in (~late, late))
+        without = Draws(without_noise)
+        start, end = without.where(time=0.0).entries("sigma_w1"), without.at_end().entries("sigma_w1")
+        yield every_draw(
+            r"$\sigma_2(W_1)$ at the end with label noise, relative to the start",
+            values[:, -1] / values[:, 0],
+            at_most=fallen,
+            because="clearly fallen",
+        )
+        yield every_draw(
+            r"slope of $\ln\sigma_2(W_1)$ over the second half, relative to the first",
+            last_slope / first_slope,
+            at_least=0.5 if exponential else None,
+            at_most=None if exponential else 0.5,
+            because="an exponential has one, $1/t$ less than a quarter",
+        )
+        yield every_draw(
+            r"largest change of $\sigma_i(W_1)$, $i > 1$, without noise, relative to it",
+            np.abs(end / start - 1)[:, 1:].max(axis=1),
+            at_most=1e-9,
+            because="rounding over all steps",
+        )
+        yield every_draw(
+            r"$\sigma_1(W_1)$ at the end without noise, relative to the start",
+            (end / start)[:, 0],
+            at_least=1.0,
+            because="raised",
+        )
 
-    def change(table: Table) -> np.ndarray:
-        """Return each singular value at the end over what it was at the start, shape (draws, entries)."""
-        draws = Draws(table)
-        return draws.at_end().entries("sigma_w1") / draws.where(time=0.0).entries("sigma_w1")
-
-    def last(values: np.ndarray) -> Instead:
-        return Instead(values=values[:, -1] / values[:, 0])
-
-    def slope_ratio(values: np.ndarray) -> Instead:
-        return Instead(values=slopes(values, late) / slopes(values, ~late))
-
-    seconds, changes = second_values(noisy), change(plain)
-    falls, stays = "plain descent takes them away too", "plain descent does not leave them where they were"
-    yield every_draw(
-        r"$\sigma_2(W_1)$ at the end with label noise, relative to the start",
-        **last(seconds),
-        at_most=fallen,
-        because="clearly fallen",
-        rivals={falls: last(second_values(plain))},
-    )
-    yield every_draw(
-        r"slope of $\ln\sigma_2(W_1)$ over the second half, relative to the first",
-        **slope_ratio(seconds),
-        at_least=0.5,
-        because="an exponential has one, $1/t$ less than a quarter",
-        rivals={
-            falls: slope_ratio(second_values(plain)),
-            "they fall at first and then stay, or ever slower, like a power of time": Instead(
-                at_least=None, at_most=0.5
-            ),
-        },
-    )
-    yield every_draw(
-        r"largest change of $\sigma_i(W_1)$, $i > 1$, without noise, relative to it",
-        np.abs(changes - 1)[:, 1:].max(axis=1),
-        at_most=1e-9,
-        because="rounding over all steps",
-        rivals={stays: Instead(values=np.abs(change(noisy) - 1)[:, 1:].max(axis=1))},
-    )
-    yield every_draw(
-        r"$\sigma_1(W_1)$ at the end without noise, relative to the start",
-        changes[:, 0],
-        at_least=1.0,
-        because="raised",
-        rivals={stays: Instead(values=change(noisy)[:, 0])},
-    )
+    start = noise.where(time=0.0)
     top = noise.where(index=1).entries("sigma_w1")[:, late] ** 2
-    yield Facts(
-        rate=float(-np.median(slopes(seconds, late))),
-        inflated=float(np.median(top.mean(axis=1) / (np.sqrt(changes.shape[1]) * noise.where(time=0.0)["beta_norm"]))),
+    rank_one = np.sqrt(start.entries("sigma_w1").shape[1]) * start["beta_norm"]
+    return Finding(
+        judge,
+        (noisy, plain, True),
+        rivals={
+            "plain descent takes them away too": (plain, plain, True),
+            "plain descent does not leave them where they were": (noisy, noisy, True),
+            "they fall at first and then stay, or ever slower, like a power of time": (noisy, plain, False),
+        },
+        facts={
+            "rate": float(-np.median(slopes(noise.where(index=2).entries("sigma_w1"), late))),
+            "inflated": float(np.median(top.mean(axis=1) / rank_one)),
+        },
     )
 
 

@@ -19,7 +19,7 @@ SCOPE = "ten samples in five dimensions, a Gaussian teacher of two ReLU neurons,
 
 
 @claim("Figure 2", scope=SCOPE, empirical=True)
-def relu_low_rank(small: Table, large: Table, *, share: Count, loss: Fraction) -> Claim:
+def relu_low_rank(small: Table, large: Table, *, share: Count, loss: Fraction) -> Finding:
     r"""A ReLU student ends at approximately rank 2, the teacher's, from small weights, and at high rank from large
     ones.
 
@@ -28,40 +28,45 @@ def relu_low_rank(small: Table, large: Table, *, share: Count, loss: Fraction) -
     {draws} draws (of all, rank 1 on {one:.0%}, exactly 2 on {two:.0%}, 3 or more on {more:.0%}); {stuck} draws whose
     loss had not fallen far enough are undecided. From large weights {large:.0%} end above rank 2.
     """
-    ranks = {name: last_ranks(table, share) for name, table in (("small", small), ("large", large))}
-    open_ = {name: ~fitted_draws(table, loss) for name, table in (("small", small), ("large", large))}
+    tables = {"small": small, "large": large}
+    ranks = {name: last_ranks(table, share) for name, table in tables.items()}
+    open_ = {name: ~fitted_draws(table, loss) for name, table in tables.items()}
 
-    def end(name: str, low: np.ndarray) -> Instead:
-        return Instead(holds=low, undecided=open_[name])
+    def judge(roles: tuple[str, str]) -> Checks:
+        low, high = roles
+        yield share_of_draws(
+            "share of draws from small weights that end at rank 2 or below",
+            ranks[low] <= 2,
+            undecided=open_[low],
+            at_least=0.5,
+            because="most draws",
+        )
+        yield share_of_draws(
+            "share of draws from small weights that end at rank 1",
+            ranks[low] <= 1,
+            undecided=open_[low],
+            at_most=0.5,
+            because="not the rule",
+        )
+        yield share_of_draws(
+            "share of draws from large weights that end above rank 2",
+            ranks[high] > 2,
+            undecided=open_[high],
+            at_least=0.9,
+            because="nearly all draws",
+        )
 
-    from_large = "low rank from large weights too"
-    yield share_of_draws(
-        "share of draws from small weights that end at rank 2 or below",
-        **end("small", ranks["small"] <= 2),
-        at_least=0.5,
-        because="most draws",
-        rivals={from_large: end("large", ranks["large"] <= 2)},
-    )
-    yield share_of_draws(
-        "share of draws from small weights that end at rank 1",
-        **end("small", ranks["small"] <= 1),
-        at_most=0.5,
-        because="not the rule",
-        rivals={from_large: end("large", ranks["large"] <= 1)},
-    )
-    yield share_of_draws(
-        "share of draws from large weights that end above rank 2",
-        **end("large", ranks["large"] > 2),
-        at_least=0.9,
-        because="nearly all draws",
-        rivals={"high rank from small ones": end("small", ranks["small"] > 2)},
-    )
-    yield Facts(
-        one=float(np.mean(ranks["small"] == 1)),
-        two=float(np.mean(ranks["small"] == 2)),
-        more=float(np.mean(ranks["small"] > 2)),
-        stuck=int(open_["small"].sum()),
-        large=float(np.mean(ranks["large"] > 2)),
+    return Finding(
+        judge,
+        ("small", "large"),
+        rivals={"low rank from large weights too": ("large", "large"), "high rank from small ones": ("small", "small")},
+        facts={
+            "one": float(np.mean(ranks["small"] == 1)),
+            "two": float(np.mean(ranks["small"] == 2)),
+            "more": float(np.mean(ranks["small"] > 2)),
+            "stuck": int(open_["small"].sum()),
+            "large": float(np.mean(ranks["large"] > 2)),
+        },
     )
 
 
