@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import operator
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -184,33 +185,10 @@ def remembered(read: Callable[Concatenate[pd.DataFrame, P], T]) -> Callable[Conc
     return reading
 
 
-def by_draw(
-    table: pd.DataFrame,
-    quantity: Quantity,
-    *,
-    draw: str | Sequence[str] | None = None,
-    column: str = "value",
-    **where: Any,
-) -> np.ndarray:
-    """Return a quantity as an array, shape (draws, entries): draws sorted, entries in the table's order.
-
-    `draw` names the columns that tell draws apart, where these are not the table's own.
-
-    Raises
-    ------
-    ProjectError
-        If there are no such rows, or draws differ in their number of entries.
-    """
-    chosen = select(table, quantity, **where)
-    draws = chosen.groupby(draw or draw_columns(table)).ngroup().fillna(-1).to_numpy()
-    order = np.argsort(draws, kind="stable")[np.sum(draws < 0) :]  # rows that miss a draw column are of none
-    values = chosen[column].to_numpy()[order]
-    groups = np.split(values, np.flatnonzero(np.diff(draws[order])) + 1) if len(values) else []
-    if len({len(group) for group in groups}) > 1:
-        raise ProjectError(
-            f"`{quantity}`: draws have {sorted({len(group) for group in groups})} entries; select further"
-        )
-    return np.array(groups)
+def by_draw(table: pd.DataFrame, quantity: Quantity, **options: Any) -> np.ndarray:
+    """Return a quantity as an array, shape (draws, entries); options as for `Draws` and `Draws.entries`."""
+    column = options.pop("column", "value")
+    return Draws(table, **options).entries(quantity, column=column)
 
 
 class Draws:
@@ -262,13 +240,23 @@ class Draws:
         return np.concatenate([np.pad(*pair) for pair in zip(parts, widths, strict=True)])
 
     def entries(self, quantity: Quantity, *axes: str, column: str = "value") -> np.ndarray:
-        """Return a quantity, shape (draws, entries), or (draws, values of each of some columns, entries)."""
+        """Return a quantity, shape (draws, entries), or (draws, values of each of some columns, entries).
+
+        Raises
+        ------
+        ProjectError
+            If it was not measured, or draws of a table differ in their number of entries.
+        """
 
         def read(draws: Draws) -> np.ndarray:
-            (table,) = draws.tables
-            values = by_draw(table, quantity, draw=self._draw, column=column, **self._where)
-            counts = select(table, quantity, **self._where)[list(axes)].nunique()
-            return values.reshape(len(values), *counts, -1)
+            chosen = select(draws.tables[0], quantity, **self._where)
+            places = chosen.groupby(draws._draw_columns()).ngroup().fillna(-1).to_numpy(dtype=int)
+            order = np.argsort(places, kind="stable")[np.sum(places < 0) :]  # rows that miss a draw column are of none
+            counts = np.bincount(places[order])
+            if len(set(counts)) > 1:
+                raise ProjectError(f"`{quantity}`: draws have {sorted(set(counts.tolist()))} entries; select further")
+            shape = [len(counts), *(chosen[axis].nunique() for axis in axes)]
+            return chosen[column].to_numpy()[order].reshape(*shape, len(order) // max(1, math.prod(shape)))
 
         return self.over(read)
 
@@ -304,10 +292,13 @@ class Draws:
 
         return self.over(read)
 
+    def _draw_columns(self) -> list[str]:
+        names = self._draw or draw_columns(self.tables[0])
+        return [names] if isinstance(names, str) else list(names)
+
     def _first_rows(self) -> pd.DataFrame:
-        (table,) = self.tables
-        names = [self._draw] if isinstance(self._draw, str) else list(self._draw or draw_columns(table))
-        return select(table, **self._where).dropna(subset=names).drop_duplicates(names).sort_values(names)
+        names = self._draw_columns()
+        return select(self.tables[0], **self._where).dropna(subset=names).drop_duplicates(names).sort_values(names)
 
 
 class Settings(dict[str, Any]):
