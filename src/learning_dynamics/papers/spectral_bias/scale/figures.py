@@ -68,7 +68,7 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
     $|\beta_*|$ times that column's squared share of the first gradient.
     """
     figure, (norms, constants, columns) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
-    draws, one_output = Draws(vector), Draws(scalar)
+    draws, scalars = Draws(vector), Draws(scalar)
     gamma, nuclear = draws.entries("parameters", column="gamma"), draws.entries("nuclear_norm")
     excess = draws.entries("parameters") - nuclear
     inputs = select(vector, "sigma_w1")["index"].max()
@@ -93,14 +93,12 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
     constants.set(
         xscale="log", xlabel=r"scale $\gamma$", ylabel=r"$\Psi_\gamma / (\ln(1/\gamma) \|\beta\|_*)$", title="(b)"
     )
-    relative = one_output.entries("beta_norm", column="gamma") / one_output.entries("beta_norm")
-    first_values, second_values = (one_output.where(index=number).entries("sigma_w1") for number in (1, 2))
+    relative = scalars.entries("beta_norm", column="gamma") / scalars.entries("beta_norm")
+    first_values, second_values = (scalars.where(index=number).entries("sigma_w1") for number in (1, 2))
     columns.plot(relative.ravel(), ((second_values / first_values) ** 2).ravel(), ".", color=COLOURS["blue"], ms=4)
     grid = np.geomspace(relative.min(), relative.max(), 200)
     guide(columns, grid, 2 * grid / (grid + np.hypot(grid, 1)), style="-", zorder=0)
-    columns.plot(
-        relative.ravel(), one_output.entries("misaligned").ravel(), "^", color=COLOURS["green"], ms=3, mfc="none"
-    )
+    columns.plot(relative.ravel(), scalars.entries("misaligned").ravel(), "^", color=COLOURS["green"], ms=3, mfc="none")
     columns.set(
         xscale="log", yscale="log", xlabel=r"$\gamma / |\beta_*|$", ylabel="ratio, sine", title="(c) one output"
     )
