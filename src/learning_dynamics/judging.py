@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -61,8 +61,10 @@ class Check:
         The largest of all draws under an upper bound, the least over a lower one; nan where a check is on one number.
     facts : mapping from str to float
         Numbers for the fields of the claim's docstring.
-    alternatives : Alternatives, optional
-        The check under other predictions.
+    others : tuple of str
+        The phrases of its rivals, and `CORRECTION` if it has one.
+    under : callable, optional
+        Returns the check under the first of some of these, its prediction multiplied by a factor.
     """
 
     name: str
@@ -82,7 +84,8 @@ class Check:
     open_because: str = ""
     outermost: float = field(default=np.nan, repr=False)
     facts: Mapping[str, float] = field(default_factory=dict, repr=False)
-    alternatives: Alternatives | None = field(default=None, repr=False, compare=False)
+    others: tuple[str, ...] = field(default=(), repr=False)
+    under: Callable[[Sequence[str], float], Check] | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         interval = f" [{self.lower:.4g}, {self.upper:.4g}]" if np.isfinite(self.lower + self.upper) else ""
@@ -97,23 +100,15 @@ class Check:
 # -- what stands beside a check --------------------------------------------------------------------------------------
 
 
+CORRECTION = "the correction"  # what holds in the place of a printed prediction, among rivals' phrases
+
+
 class Instead(dict[str, Any]):
     """Arguments of a check that a rival or a correction replaces, where it is more than the prediction."""
 
 
 class Facts(dict[str, Any]):
     """Numbers and words for the fields of a claim's docstring that no check measures; yielded among the checks."""
-
-
-@dataclass(frozen=True)
-class Alternatives:
-    """A check under other predictions than the printed one; `check` returns it under a prediction, or an `Instead`."""
-
-    check: Callable[[Any], Check]
-    printed: Any
-    rivals: Mapping[str, Any]
-    corrected: Any
-    scaled: bool
 
 
 def takes_rivals(*prediction: str, scaled: bool = False) -> Callable[[Callable[..., Check]], Callable[..., Check]]:
@@ -147,18 +142,21 @@ def takes_rivals(*prediction: str, scaled: bool = False) -> Callable[[Callable[.
         ) -> Check:
             given = dict(zip(names, arguments, strict=False)) | named
             predicted = next((name for name in prediction if given.get(name) is not None), "")
-
-            def under(other: Any) -> Check:
-                return function(**given | (other if isinstance(other, Instead) else {predicted: other}))
-
+            others = {**(rivals or {}), CORRECTION: corrected}
+            others = {name: other for name, other in others.items() if other is not None}
             printed = function(*arguments, **named)
-            if fact:
-                value = printed.value if np.isnan(printed.outermost) else printed.outermost
-                printed = replace(printed, facts={**printed.facts, fact: value})
-            if not rivals and corrected is None:
-                return printed
-            alternatives = Alternatives(under, given.get(predicted), rivals or {}, corrected, scaled)
-            return replace(printed, alternatives=alternatives)
+
+            def under(hypothesis: Sequence[str], factor: float) -> Check:
+                candidates = [others[name] for name in hypothesis if name in others]
+                other = next((other for other in candidates if not _says_nothing(other)), Instead())
+                changes = other if isinstance(other, Instead) else Instead({predicted: other})
+                number = changes.get(predicted, given.get(predicted))
+                if factor != 1 and scaled and isinstance(number, float | np.ndarray):
+                    changes = Instead({**changes, predicted: factor * number})
+                return function(**given | changes) if changes else printed
+
+            facts = {fact: printed.value if np.isnan(printed.outermost) else printed.outermost} if fact else {}
+            return replace(printed, facts=facts, others=tuple(others), under=under if others else None)
 
         return check
 
@@ -577,45 +575,26 @@ class Finding:
         return Judgement(*self.judge(prediction))
 
 
-@dataclass(frozen=True)
-class _Hypothesis:
-    """Which predictions the checks of a claim are under: printed or corrected ones, a rival's instead, multiplied."""
-
-    corrected: bool
-    rival: str = ""
-    factor: float = 1.0
-
-    def of(self, check: Check) -> Check:
-        """Return a check under these predictions."""
-        others = check.alternatives
-        if others is None:
-            return check
-        prediction = others.corrected if self.corrected and others.corrected is not None else others.printed
-        rival = others.rivals.get(self.rival)
-        if rival is not None and not _says_nothing(rival):
-            prediction = rival
-        if self.factor != 1 and others.scaled and isinstance(prediction, float | np.ndarray):
-            prediction = self.factor * prediction
-        return check if prediction is others.printed else others.check(prediction)
-
-
 def _finding_of(parts: Claim, reason: str) -> Finding:
-    """Return the finding of checks that have their rivals, corrections and facts beside them."""
+    """Return the finding of checks that have their rivals, corrections and facts beside them.
+
+    A prediction is a hypothesis, the names of what stands in the place of a check's printed prediction, and a factor.
+    """
     checks: list[Check] = []
     facts: dict[str, Any] = {}
     for part in parts:
         facts |= part.facts if isinstance(part, Check) else part
         checks += [part] if isinstance(part, Check) else []
-    others = [check.alternatives for check in checks if check.alternatives]
-    standing = _Hypothesis(corrected=any(one.corrected is not None for one in others))
+    names = [name for check in checks for name in check.others]
     return Finding(
-        lambda hypothesis: map(hypothesis.of, checks),
-        _Hypothesis(corrected=False),
-        {phrase: replace(standing, rival=phrase) for one in others for phrase in one.rivals},
-        standing if standing.corrected else None,
+        lambda case: [check.under(*case) if check.under else check for check in checks],
+        ((), 1.0),
+        # beside the corrected checks, where there are some
+        {name: ((name, CORRECTION), 1.0) for name in names if name != CORRECTION},
+        ((CORRECTION,), 1.0) if CORRECTION in names else None,
         reason,
         facts,
-        lambda hypothesis, factor: replace(hypothesis, factor=factor),
+        lambda case, factor: (case[0], factor),
     )
 
 
