@@ -418,12 +418,14 @@ def test_a_rival_that_passes_or_says_nothing_leaves_it_open():
 def test_a_check_of_ones_own_takes_rivals():
     @takes_rivals("power")
     def vanishes(power, slack, **counts):
-        return at_most("late", Estimate(0.1**power, 0.0, 0.1**power, 3, "mean (t)"), slack, **counts)
+        rest = Estimate(0.1**power, 0.0, 0.1**power, 3, "mean (t)")
+        return at_most("late", rest, slack, fact="rest", **counts)
 
     @claim("Lemma 1", scope="one number")
     def late():
         yield vanishes(2.0, 0.05, rivals={"slower": 1.0}, draws_for=2)
 
     found = evaluate(late, {}, {})
+    assert found.facts["rest"] == 0.1**2
     assert (found.verdict, found.rivals) == ("reproduced", {"slower": "undecided"})
     assert found.judgement.headline.draws_for == 2

@@ -155,8 +155,10 @@ def takes_rivals(*prediction: str, scaled: bool = False) -> Callable[[Callable[.
                     changes = Instead({**changes, predicted: factor * number})
                 return function(**given | changes) if changes else printed
 
-            facts = {fact: printed.value if np.isnan(printed.outermost) else printed.outermost} if fact else {}
-            return replace(printed, facts=facts, others=tuple(others), under=under if others else None)
+            if fact:
+                value = printed.value if np.isnan(printed.outermost) else printed.outermost
+                printed = replace(printed, facts={**printed.facts, fact: value})
+            return replace(printed, others=tuple(others), under=under) if others else printed
 
         return check
 
