@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE  # containers set it; a thousand short processe
 # for as many wild draws
 PAPERS ?=
 SEEDS ?= 3
-# for mutants: from which they are drawn, and how many a topic
+# for mutants: the seed of the draw, and how many of each topic
 SEED ?= 1
 EACH ?= 12
 WILD ?= 0
@@ -29,7 +29,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	  || { echo "learning-dynamics needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ..." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
-	  --constraint constraints.txt --editable '.[cluster,test,lint]'
+	  --constraint constraints.txt --editable '.[cluster,docs,test,lint]'
 	@touch $@
 
 figures: $(INSTALLED)  ## every figure at laptop scale, pages from figures/index.html on, the table of claims
@@ -51,7 +51,7 @@ $(VENV)/.bench: $(INSTALLED) pyproject.toml constraints.txt
 	  --constraint constraints.txt --editable '.[bench]'
 	@touch $@
 
-bench: $(VENV)/.bench  ## the same work by us and by what one would use instead: results/bench.csv
+bench: $(VENV)/.bench  ## benchmarks against alternative libraries: results/bench.csv
 	$(VENV)/bin/python -m bench
 
 $(VENV)/.mutation: $(INSTALLED) pyproject.toml constraints.txt
@@ -59,7 +59,7 @@ $(VENV)/.mutation: $(INSTALLED) pyproject.toml constraints.txt
 	  --constraint constraints.txt --editable '.[mutation]'
 	@touch $@
 
-mutants: $(VENV)/.mutation  ## how many planted errors the tests notice: SEED=2 for others, PAPERS=... for some papers
+mutants: $(VENV)/.mutation  ## mutation testing: SEED=2 for other mutants, PAPERS=... for some papers
 	$(VENV)/bin/python -m mutation --seed $(SEED) --each $(EACH) --workers 2 --only $(PAPERS)
 
 quick: $(INSTALLED)  ## the tests for in between, below a minute: library, theory, one claim of each topic
@@ -80,12 +80,7 @@ lint: $(INSTALLED)  ## style, types, Snakemake's own checks
 	mypy
 	$(VENV)/bin/python .ci/lint_workflow
 
-$(VENV)/.docs: $(INSTALLED) pyproject.toml constraints.txt
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
-	  --constraint constraints.txt --editable '.[docs]'
-	@touch $@
-
-docs: $(VENV)/.docs  ## the reference of settings and library: site/reference/index.html
+docs: $(INSTALLED)  ## the reference of settings and library: site/reference/index.html
 	$(VENV)/bin/python -m mkdocs build --strict --quiet
 	@echo "the reference to read: $(CURDIR)/site/reference/index.html"
 

@@ -1,4 +1,4 @@
-"""The same work by this project and by what one would take instead, timed side by side: ``python -m bench``.
+"""Benchmarks against alternative libraries: ``python -m bench`` compares results, then times.
 
-Every module here holds the rows of one family; `rows` is what `__main__` runs. Nothing in the package depends on it.
+Every module holds the rows of one family; `__main__` runs them. Nothing in the package depends on it.
 """

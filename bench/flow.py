@@ -1,4 +1,4 @@
-"""Gradient flow: one network, and ensembles of small ones, against other integrators and descent with a small step."""
+"""Gradient flow: one network, and ensembles of small ones, against other integrators."""
 
 from collections.abc import Callable
 from typing import Any
@@ -78,14 +78,6 @@ def network() -> list[Row]:
     def scipys() -> np.ndarray:
         return solve_ivp(field, (0, HORIZON), initial, "DOP853", TIMES, rtol=RTOL, atol=ATOL).y.T
 
-    def descended(steps: int) -> np.ndarray:
-        state, states = initial.copy(), [initial]
-        for taken in range(1, steps + 1):
-            state = state + HORIZON / steps * field(0.0, state)
-            if taken % (steps // (len(TIMES) - 1)) == 0:
-                states.append(state)
-        return np.array(states)
-
     # tolerances a thousandth of ours: its error does not show in theirs
     truth = ours(1e-3 * RTOL)
 
@@ -93,41 +85,16 @@ def network() -> list[Row]:
         mine = states if states.shape == truth.shape else inside(states)
         return float(np.abs(mine - truth).max() / np.abs(truth).max())
 
-    # Euler's error along the way falls with the step: how many it takes for 1e-5
-    few = 30 * (len(TIMES) - 1)
-    coarse = error(descended(few))
-    needed = few * coarse / 1e-5
-    found = [
-        Row(WORK, "scipy solve_ivp, DOP853", 8, ours, scipys, alike(1e-7)),
-        Row(
-            WORK,
-            "descent with a step for error 1e-5",
-            100,
-            ours,
-            lambda: descended(few),
-            # the two differ by the error of descent, which was measured, and by rounding
-            alike(2 * coarse),
-            few / needed,
-            f"the peer's {few} steps have error {coarse:.1g}; {needed:.2g} are needed",
-        ),
-    ]
-    peers: list[tuple[str, str, float | None, Callable[..., Solve], dict[str, Any]]] = [
-        ("torchdiffeq", "torchdiffeq dopri8", 100, in_torchdiffeq, {"landing": False}),
-        ("torchdiffeq", "torchdiffeq dopri8, steps made to end on the times", 100, in_torchdiffeq, {"landing": True}),
-        ("diffrax", "diffrax Dopri8, compiled", 5, in_diffrax, {}),
-    ]
+    found = [Row(WORK, "scipy solve_ivp, DOP853", 8, ours, scipys, alike(1e-7))]
+    work, peer = f"{WORK}, error {EQUAL:.0e}", "diffrax Dopri8, compiled"
     ours_at, ours_error = loosest(ours, error)
-    work = f"{WORK}, error {EQUAL:.0e}"
-    for module, name, goal, solver, options in peers:
-        if not installed(module):
-            found.append(Row(work, name, goal, ours_at, None, close(0.0)))
-            continue
-        peer_at, peer_error = loosest(solver(X, Y, initial, **options), error)
-        # each is as far from the truth as its error says, and rounding is far below both
-        agree = alike(2 * (ours_error + peer_error))
-        note = f"errors {ours_error:.1g}, ours, and {peer_error:.1g}"
-        found.append(Row(work, name, goal, ours_at, peer_at, agree, note=note))
-    return found
+    if not installed("diffrax"):
+        return [*found, Row(work, peer, 5, ours_at, None, close(0.0))]
+    peer_at, peer_error = loosest(in_diffrax(X, Y, initial), error)
+    # each is as far from the truth as its error says, and rounding is far below both
+    agree = alike(2 * (ours_error + peer_error))
+    note = f"errors {ours_error:.1g}, ours, and {peer_error:.1g}"
+    return [*found, Row(work, peer, 5, ours_at, peer_at, agree, note=note)]
 
 
 def loosest(solve: Solve, error: Callable[[np.ndarray], float]) -> tuple[Callable[[], np.ndarray], float]:
@@ -137,30 +104,6 @@ def loosest(solve: Solve, error: Callable[[np.ndarray], float]) -> tuple[Callabl
         rtol /= np.sqrt(10)
         assert rtol > 1e-15, f"an error of {EQUAL} is out of reach: {reached}"
     return lambda: solve(rtol), reached
-
-
-def in_torchdiffeq(X: np.ndarray, Y: np.ndarray, initial: np.ndarray, *, landing: bool) -> Solve:
-    """Return ``torchdiffeq.odeint`` with dopri8 as a function of its tolerance; `landing` puts steps on the times."""
-    import torch
-    import torchdiffeq
-
-    data, labels, start, times = (torch.tensor(array) for array in (X, Y, initial, TIMES))
-
-    def field(_time: Any, state: Any) -> Any:
-        W1, W2 = state[: INPUTS * WIDTH].view(INPUTS, WIDTH), state[INPUTS * WIDTH :].view(WIDTH, OUTPUTS)
-        R = data.T @ (labels - data @ (W1 @ W2))
-        return torch.cat([(R @ W2.T).ravel(), (W1.T @ R).ravel()])
-
-    options = {"step_t": times[1:]} if landing else None
-
-    def solve(rtol: float) -> np.ndarray:
-        with torch.no_grad():
-            found = torchdiffeq.odeint(
-                field, start, times, rtol=rtol, atol=1e-3 * rtol, method="dopri8", options=options
-            )
-        return found.numpy()
-
-    return solve
 
 
 def in_diffrax(X: np.ndarray, Y: np.ndarray, initial: np.ndarray) -> Solve:

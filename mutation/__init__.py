@@ -1,6 +1,5 @@
-"""How many planted errors the tests notice: ``python -m mutation`` draws, plants and counts them.
+"""Mutation testing of the science with cosmic-ray: ``python -m mutation`` draws mutants, runs them, prints the score.
 
-`operators` says what may be changed, `drawing` where, `baseline` which tests and claims reach what, `trial` plants one
-error in a process of its own, `campaign` carries out all of them, `score` tells the result. Nothing in the package
-depends on it.
+`operators` adds operators for arrays and tables to cosmic-ray's own, `drawing` draws mutants by a seed, `trial` is the
+test command of one mutant, `score` reads the sessions. Nothing in the package depends on it.
 """

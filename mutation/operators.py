@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import parso
 from cosmic_ray.ast import ast_nodes
 from cosmic_ray.operators.operator import Example, Operator
-from cosmic_ray.operators.provider import OperatorProvider
 
 COSMIC_RAY = (
     *(f"ReplaceBinaryOperator_{pair}" for pair in ("Add_Sub", "Sub_Add", "Mul_Div", "Div_Mul", "Mul_Add", "Pow_Mul")),
@@ -151,20 +150,22 @@ class TextExchanged(_OfOneNode):
         return (Example("a = t['loss'], t['rate']", "a = t['rate'], t['rate']"),)
 
 
-OURS = (
-    FunctionExchanged,
-    NumberTimesThousand,
-    ExponentDoubled,
-    ArgumentDoubled,
-    OrderKept,
-    TextExchanged,
-)
+OURS = {
+    kind.__name__: kind
+    for kind in (FunctionExchanged, NumberTimesThousand, ExponentDoubled, ArgumentDoubled, OrderKept, TextExchanged)
+}
+# as cosmic-ray names them, which knows ours by an entry point
+OPERATORS = (*(f"core/{name}" for name in COSMIC_RAY), *(f"learning_dynamics/{name}" for name in OURS))
 
 
-def operators() -> dict[str, Operator]:
-    """Return every operator by name."""
-    known = OperatorProvider()
-    return {name: known[name]() for name in COSMIC_RAY} | {kind.__name__: kind() for kind in OURS}
+class Provider:
+    """What cosmic-ray loads our operators from: their names, and the class of each."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(OURS)
+
+    def __getitem__(self, name: str) -> type[Operator]:
+        return OURS[name]
 
 
 def _code(node: Any) -> str:

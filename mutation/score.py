@@ -1,80 +1,102 @@
-"""What a campaign says: how many errors are noticed, by paper and topic, and those that are not."""
+"""What the sessions say: the share of mutants that tests notice, with and without the regression net; the survivors."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import yaml
-from tabulate import tabulate
+from cosmic_ray.work_db import WorkDB, use_db
+from cosmic_ray.work_item import WorkerOutcome
+from scipy.stats import binomtest
 
 EQUIVALENT = Path(__file__).with_name("equivalent.yaml")
-HEAD = ["", "drawn", "equal", "move nothing", "move a number", "noticed", "", "by tests alone", ""]
 
 
-def equivalent(results: Iterable[Mapping[str, Any]], judged: list[Mapping[str, str]] | None = None) -> set[str]:
-    """Return the names of mutants that are listed as equivalent.
+def outcome(killed: bool, output: str) -> str:
+    """Return what the output of `trial` says: noticed by ``tests`` or ``verdicts``, or not: ``moved``, ``unmoved``."""
+    stages = re.findall(r"^stage: (\w+)$", output, re.MULTILINE)
+    last = stages[-1] if stages else "verdicts"  # nothing is known of when a process that waits was ended
+    if killed:
+        return "moved" if last == "numbers" else last  # it crashed where only numbers were compared
+    return last
+
+
+def results(sessions: Mapping[str, Path], equivalent: Sequence[Mapping[str, str]]) -> pd.DataFrame:
+    """Return a row for each mutant that was run: group, file, line, operator, outcome, and the changed lines.
 
     Raises
     ------
+    RuntimeError
+        If cosmic-ray could not run a mutant.
     ValueError
-        If an entry gives no reason.
+        If an equivalent mutant has no reason.
     """
-    known = yaml.safe_load(EQUIVALENT.read_text(encoding="utf-8")) if judged is None else judged
-    for one in known:
-        if not one.get("because"):
-            raise ValueError(f"{EQUIVALENT.name}: {one}: say why it computes the same")
-    listed = {(one["file"], one["before"].strip(), one["after"].strip()) for one in known}
-    return {one["id"] for one in results if (one["file"], one["before"].strip(), one["after"].strip()) in listed}
+    for known in equivalent:
+        if not known.get("because"):
+            raise ValueError(f"{EQUIVALENT.name}: {known}: say why it computes the same")
+    same = {(known["file"], known["before"].strip(), known["after"].strip()) for known in equivalent}
+    rows: list[dict[str, Any]] = []
+    for group, session in sessions.items():
+        with use_db(str(session), WorkDB.Mode.open) as database:
+            for item, result in database.completed_work_items:
+                mutation = item.mutations[0]
+                if result.worker_outcome != WorkerOutcome.NORMAL:
+                    raise RuntimeError(f"{session}: {mutation}: {result.output}")
+                before, after = (
+                    "\n".join(re.findall(rf"^\{sign}(?!\{sign}\{sign} )(.*)$", result.diff, re.MULTILINE))
+                    for sign in "-+"
+                )
+                row = {"group": group, "file": str(mutation.module_path), "line": mutation.start_pos[0]}
+                row |= {"operator": mutation.operator_name, "before": before, "after": after}
+                row["outcome"] = outcome(result.is_killed, result.output)
+                if row["outcome"].endswith("moved") and (row["file"], before.strip(), after.strip()) in same:
+                    row["outcome"] = "equivalent"
+                rows.append(row)
+    return pd.DataFrame(rows)
 
 
-def counts(results: Iterable[Mapping[str, Any]], same: set[str]) -> dict[str, int]:
-    """Return how many mutants there are of each kind.
-
-    Those that a test or a verdict notices move something; of the others, some move a number that nobody notices, and
-    some move none that was looked at.
-    """
-    found = {"drawn": 0, "equal": 0, "tests": 0, "verdicts": 0, "moved": 0, "unmoved": 0}
-    for one in results:
-        found["drawn"] += 1
-        found["equal" if one["id"] in same and one["outcome"] in ("moved", "unmoved") else one["outcome"]] += 1
-    return found
-
-
-def row(name: str, found: Mapping[str, int]) -> list[Any]:
-    """Return a line of the table: the two scores are of those mutants that move a number."""
-    moving = found["tests"] + found["verdicts"] + found["moved"]
-    noticed = found["tests"] + found["verdicts"]
-    shares = [f"{part / moving:.0%}" if moving else "" for part in (noticed, found["tests"])]
-    unmoved = [found["drawn"], found["equal"], found["unmoved"], moving]
-    return [name, *unmoved, noticed, shares[0], found["tests"], shares[1]]
+def scores(mutants: pd.DataFrame) -> pd.Series:
+    """Return counts and shares of some mutants; shares are of those that move a number."""
+    count = (
+        mutants["outcome"].value_counts().reindex(["equivalent", "unmoved", "tests", "verdicts", "moved"], fill_value=0)
+    )
+    moving = int(count[["tests", "verdicts", "moved"]].sum())
+    row: dict[str, Any] = {"drawn": len(mutants), "equivalent": count["equivalent"], "move nothing": count["unmoved"]}
+    row["move a number"] = moving
+    for name, noticed in (("noticed", count["tests"] + count["verdicts"]), ("without the net", count["tests"])):
+        row |= {name: noticed, f"{name}, %": share(int(noticed), moving)}
+    return pd.Series(row)
 
 
-def table(results: Sequence[Mapping[str, Any]], same: set[str]) -> str:
-    """Return the scores by topic, by paper and part of the library, and of all, as Markdown."""
-    groups = list(dict.fromkeys(one["group"] for one in results))
-    wholes = list(dict.fromkeys(group.partition("/")[0] for group in groups))
-    lines = []
-    for whole in wholes:
-        inside = [group for group in groups if group.partition("/")[0] == whole]
-        of = {group: [one for one in results if one["group"] == group] for group in inside}
-        if inside != [whole]:
-            lines += [row(group, counts(of[group], same)) for group in inside]
-        lines.append(row(f"**{whole}**", counts([one for group in inside for one in of[group]], same)))
-    lines.append(row("**all**", counts(results, same)))
-    return tabulate(lines, HEAD, tablefmt="github", disable_numparse=True)
+def share(part: int, whole: int) -> str:
+    """Return a share in percent with its 95 % interval (Wilson 1927)."""
+    if not whole:
+        return ""
+    interval = binomtest(part, whole).proportion_ci(0.95, method="wilson")
+    return f"{100 * part / whole:.0f} ({100 * interval.low:.0f}-{100 * interval.high:.0f})"
 
 
-def survivors(results: Sequence[Mapping[str, Any]], same: set[str]) -> str:
-    """Return the mutants that nothing notices, those that move a number first: place, lines, what moves."""
-    texts = []
-    for outcome, heading in (("moved", "move a number, and nothing notices"), ("unmoved", "move no number looked at")):
-        left = [one for one in results if one["outcome"] == outcome and one["id"] not in same]
-        texts.append(f"{len(left)} {heading}:")
-        for one in left:
-            told = f"; {one['by']}" if one["by"] else ""
-            looked = f"{one['tests']} test files, {one['claims']} claims"
-            texts.append(f"\n{one['file']}:{one['line']} ({one['operator']}; {looked}{told})")
-            texts += [f"- {line}" for line in one["before"].splitlines()]
-            texts += [f"+ {line}" for line in one["after"].splitlines()]
-        texts.append("")
-    return "\n".join(texts)
+def table(mutants: pd.DataFrame) -> str:
+    """Return the scores by group, by paper and part of the library, and of all, as Markdown."""
+    paper = mutants["group"].str.partition("/")[0]
+    rows = {group: scores(of_group) for group, of_group in mutants.groupby("group", sort=False)}
+    rows |= {f"**{name}**": scores(of_paper) for name, of_paper in mutants.groupby(paper, sort=False)}
+    rows["**all**"] = scores(mutants)
+    return pd.DataFrame(rows).T.to_markdown()
+
+
+def report(sessions: Mapping[str, Path]) -> str:
+    """Return the mutants that nothing notices, those that move a number first, and the table of scores."""
+    mutants = results(sessions, yaml.safe_load(EQUIVALENT.read_text(encoding="utf-8")))
+    parts = []
+    for name, heading in (("moved", "move a number, and no test notices"), ("unmoved", "move no number")):
+        survivors = mutants[mutants["outcome"] == name]
+        parts += [f"{len(survivors)} {heading}:", *(_shown(row) for row in survivors.to_dict("records"))]
+    return "\n\n".join([*parts, table(mutants)])
+
+
+def _shown(row: Mapping[str, Any]) -> str:
+    lines = [f"- {line}" for line in row["before"].splitlines()] + [f"+ {line}" for line in row["after"].splitlines()]
+    return "\n".join([f"{row['file']}:{row['line']} ({row['operator']})", *lines])

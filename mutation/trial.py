@@ -1,147 +1,196 @@
-"""One error planted: which test notices it, whether a verdict does, whether a number moves at all.
+"""The test command of one mutant, in a copy of the project: tests that concern it, the regression net, then numbers.
 
-All of this runs in a process of its own, in a copy of the project in which one file holds the error.
+It prints ``stage: tests``, ``verdicts``, ``numbers`` as it goes, and exits with 1 where a test fails. For a mutant that
+survives the last line is ``stage: moved`` or ``stage: unmoved``: whether a number of a claim or of a run changed.
 """
 
+import filecmp
 import json
-import pickle
+import os
+import re
+import resource
+import shutil
+import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
+import pytest
 
-from mutation.workplace import allow
+NET = ("tests/papers/test_every_claim.py", "tests/papers/test_every_quantity.py")
+# drawings, digests and random settings compare no numbers
+NOT_NUMBERS = re.compile(r"test_(every_.*|any_settings|written)\.py")
+JUDGES = ("tests/test_judging.py", "tests/test_evidence.py")
+OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "-o", "timeout=0", "-W", "ignore::pytest.PytestAssertRewriteWarning")
+TABLES = "LEARNING_DYNAMICS_TESTS"  # where tests/support.py keeps what it simulated
+# of computing: one test; tests of other files; claims
+TEST_SECONDS, OTHERS_SECONDS, NET_SECONDS = 120, 20, 40
+MEMORY = 6 * 2**30
 
-RTOL = 1e-9  # numbers that differ by more have changed
-OPTIONS = ("-x", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning")
+
+def papers_of(file: Path) -> list[str]:
+    """Return the papers whose claims a source file may concern: its own, or all for the library."""
+    parts = file.parts
+    papers = Path("src/learning_dynamics/papers")
+    return [parts[3]] if parts[2] == "papers" else sorted(one.parent.name for one in papers.glob("*/__init__.py"))
 
 
-def attempt(plan: Mapping[str, Any], out: Path) -> None:
-    """Run a mutant's tests, then the verdicts of claims that it has a part in, then compare numbers.
+def is_own(test: Path, file: Path) -> bool:
+    """Whether a test file is in the folder of the source file's topic, or has the source file's name."""
+    same_folder = test.parent.parts[1:] == file.parent.parts[2:]
+    return same_folder and (len(file.parts) == 6 or test.stem == f"test_{file.stem}")
 
-    `out` holds what is known so far, so that whoever ends this process knows in which stage it was.
+
+def test_files(file: Path) -> list[str]:
+    """Return test files that concern a source file: its own, then those that import it, then its paper's."""
+    package = ".".join(file.parent.parts[1:])
+    tops = [Path("tests", *file.parts[2:4])] if file.parts[2] == "papers" else [Path("tests/papers")]
+    if file.parts[2] != "papers":  # the library: the folder of its part, or the tests of judges
+        tops += [Path("tests", *file.parts[2:-1])] if len(file.parts) == 4 else map(Path, JUDGES)
+    ranks: dict[Path, int] = {}
+    for test in [one for top in tops for one in ([top] if top.is_file() else top.rglob("test_*.py"))]:
+        text = test.read_text(encoding="utf-8")
+        imports = package in text and re.search(rf"\b{file.stem}\b", text) is not None
+        nearby = test.parent == tops[0] or len(file.parts) == 5 or "papers" not in test.parts
+        if not NOT_NUMBERS.fullmatch(test.name) and (imports or nearby or is_own(test, file)):
+            ranks[test] = 0 if is_own(test, file) else 1 if imports else 2
+    return [str(test) for test in sorted(ranks, key=lambda test: (ranks[test], test))]
+
+
+def digests(paper: str) -> dict[str, dict[str, str]]:
+    """Return for each claim of a paper the digests of its own science and of the runs that it reads."""
+    from tests.papers.written import members_of_claim
+    from tests.support import smoke
+
+    from learning_dynamics.pipeline.study.digests import science
+
+    project = smoke(paper)
+    return {
+        claim: {"": json.dumps(science("claims", paper, project.claim(paper, claim)["kind"]), sort_keys=True)}
+        | {member: project.fingerprint("metrics", paper, member) for member in members_of_claim(paper, claim)}
+        for claim in project.study.paper_block(paper)["claims"]
+    }
+
+
+def concerned(before: dict[str, dict[str, str]], now: dict[str, dict[str, str]]) -> list[tuple[str, str]]:
+    """Return claims whose digests changed, the fewest changed runs first, each followed by the runs that changed."""
+    changed = {claim: [name for name in now[claim] if now[claim][name] != before[claim].get(name)] for claim in now}
+    order: dict[tuple[str, str], None] = {}
+    for claim in sorted((claim for claim in changed if changed[claim]), key=lambda claim: (len(changed[claim]), claim)):
+        order |= {("name", claim): None} | {("member", name): None for name in changed[claim] if name}
+    return list(order)
+
+
+def numbers(paper: str, names: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Return what claims and runs of a paper say, in JSON's types, numbers to nine digits."""
+    import pandas as pd
+    from tests.papers.test_every_claim import evaluated
+    from tests.papers.written import claim_entry, quantity_rows
+    from tests.support import made, smoke
+
+    values: dict[str, Any] = {}
+    for kind, name in names:
+        if kind == "name":
+            evaluation = evaluated(paper, name)
+            values[f"{kind} {name}"] = claim_entry(evaluation) | {"facts": evaluation.facts}
+        else:
+            values[f"{kind} {name}"] = quantity_rows(paper, name, pd.read_parquet(made(smoke(paper), paper, name)))
+    return json.loads(json.dumps(values, default=str), parse_float=_rounded, parse_constant=str)
+
+
+def _rounded(number: str) -> str:
+    return f"{float(number):.9g}"
+
+
+class Limits:
+    """A pytest plugin: the order of tests, the computing time of each, and none of other files once time is up.
+
+    Parameters
+    ----------
+    order : of test files, or of ``paper``, ``name`` or ``member``, and its value; other claims are left out
+    seconds : of computing, after which tests are skipped, but for those of `own` files
     """
-    sys.dont_write_bytecode = True
 
-    def stage(name: str, seconds: float) -> None:
-        out.write_text(json.dumps({"stage": name}))
-        allow(seconds)
-
-    def done(outcome: str, by: str) -> None:
-        out.write_text(json.dumps({"outcome": outcome, "by": by, "computing": round(time.process_time(), 1)}))
-
-    stage("tests", plan["seconds"][0])
-    if plan["tests"] and (failed := failing_test(plan["tests"])):
-        return done("tests", failed)
-    stage("verdicts", plan["seconds"][1])
-    if plan["claims"] and (failed := failing_test(plan["verdicts"], plan["claims"], plan["members"])):
-        return done("verdicts", failed)
-    stage("numbers", plan["seconds"][1])
-    moved = moved_number(plan["claims"], plan["found"], plan["paths"])
-    done("moved" if moved else "unmoved", moved)
-
-
-def failing_test(files: Sequence[str], claims: Sequence[str] = (), members: Sequence[str] = ()) -> str:
-    """Return the first test that fails; empty if all pass. With `claims`, only tests of these and of their runs."""
-    import pytest
-
-    watch = _Watch(claims, members)
-    code = pytest.main([*OPTIONS, *files], plugins=[watch])
-    return "" if code == 0 else watch.failed or f"pytest ends with {int(code)}"
-
-
-class _Watch:
-    """Notes the first failure, and leaves out tests of claims that are not wanted."""
-
-    def __init__(self, claims: Sequence[str], members: Sequence[str]) -> None:
-        self.wanted = {*(("name", claim) for claim in claims), *(("member", member) for member in members)}
-        self.failed = ""
+    def __init__(self, order: Sequence[Any], seconds: float, own: Sequence[str] = ()) -> None:
+        self.rank = {key: at for at, key in enumerate(order)}
+        self.own, self.end = own, time.process_time() + seconds
 
     def pytest_sessionstart(self) -> None:
-        import hypothesis
+        import hypothesis  # one example that fails is enough; a simpler one takes minutes
 
-        # one example that fails is enough; to look for a simpler one takes minutes
         phases = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
         hypothesis.settings.register_profile("unshrunk", parent=hypothesis.settings(), phases=phases)
         hypothesis.settings.load_profile("unshrunk")
 
-    def pytest_configure(self) -> None:
-        if self.wanted:
-            from tests import support
+    def _key(self, item: pytest.Item) -> Any:
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        names = [(parameters.get("paper"), kind, parameters[kind]) for kind in ("name", "member") if kind in parameters]
+        return next((key for key in (item.nodeid.partition("::")[0], *names) if key in self.rank), None)
 
-            # a paper that is not asked for need not be read
-            support.PAPERS[:] = sorted({name.partition(".")[0] for _, name in self.wanted})
-
-    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        if self.wanted:
-            items[:] = [one for one in items if self._is_wanted(getattr(one, "callspec", None))]
-
-    def _is_wanted(self, callspec: Any) -> bool:
-        given = callspec.params if callspec else {}
-        return any(
-            (key, f"{given.get('paper')}.{given[key]}") in self.wanted for key in ("name", "member") if key in given
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = sorted(
+            (item for item in items if self._key(item) in self.rank), key=lambda item: self.rank[self._key(item)]
         )
 
-    def pytest_collectreport(self, report: Any) -> None:
-        if report.failed:
-            self.failed = self.failed or report.nodeid
-
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        if report.failed:
-            self.failed = self.failed or report.nodeid
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        signal.setitimer(signal.ITIMER_PROF, TEST_SECONDS)  # ends the process, compiled loops as well
+        if time.process_time() > self.end and self._key(item) not in self.own:
+            pytest.skip("time is up")
 
 
-def moved_number(claims: list[str], found: Path, paths: Mapping[str, str]) -> str:
-    """Return where a claim or a table it reads says something else than without the error; empty if nowhere."""
-    from tests import support
-
-    from mutation.baseline import watched_tables
-
-    known = pickle.loads(found.read_bytes()) if claims else {}
-    with watched_tables() as made:
-        for claim in claims:
-            try:
-                paper, _, name = claim.partition(".")
-                now = plain(support.evaluation(paper, name, support.claim_tables(paper, name)))
-            except Exception as error:
-                return f"{claim}: {type(error).__name__}"
-            if place := difference(now, known[claim], claim):
-                return place
-    for member, (_, path) in made.items():
-        if path.resolve() == Path(paths[member]).resolve():
-            continue
-        if place := difference(plain(pd.read_parquet(path)), plain(pd.read_parquet(paths[member])), member):
-            return place
-    return ""
+def stage(name: str, files: Sequence[str], limits: Limits) -> None:
+    """Run tests; exit with 1 if one fails."""
+    print(f"stage: {name}", flush=True)
+    signal.setitimer(signal.ITIMER_PROF, TEST_SECONDS)  # for the collection
+    if pytest.main([*OPTIONS, "-p", "no:xdist", *files], plugins=[limits]) not in (
+        0,
+        pytest.ExitCode.NO_TESTS_COLLECTED,
+    ):
+        sys.exit(1)
 
 
-def plain(value: Any) -> Any:
-    """Return a value as mappings, lists, arrays, numbers and texts."""
-    if isinstance(value, pd.DataFrame):
-        return {str(name): column.to_numpy() for name, column in value.items()}
-    if is_dataclass(value):
-        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
-    return value if isinstance(value, np.ndarray | np.generic | float | int | str | None) else str(value)
+def main(original: Path) -> None:
+    """Try the mutant in the working directory; `original` is a copy of the project without it."""
+    sys.dont_write_bytecode = True
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    tables = Path(os.environ[TABLES])
+    shutil.rmtree(tables, ignore_errors=True)  # of the mutant before
+    shutil.copytree(original.parent / "tables", tables, copy_function=os.symlink)
+    file = next(one for one in sorted(Path("src").rglob("*.py")) if not filecmp.cmp(one, original / one, shallow=False))
+    tests = test_files(file)
+    stage("tests", tests, Limits(tests, OTHERS_SECONDS, [test for test in tests if is_own(Path(test), file)]))
+    known = {
+        paper: json.loads((original.parent / "numbers" / f"{paper}.json").read_text()) for paper in papers_of(file)
+    }
+    names = {paper: concerned(known[paper]["digests"], digests(paper)) for paper in known}
+    stage("verdicts", NET, Limits([(paper, *name) for paper in names for name in names[paper]], NET_SECONDS))
+    print("stage: numbers", flush=True)
+    for paper, of_paper in names.items():
+        end = time.process_time() + NET_SECONDS
+        for kind, name in of_paper:
+            if time.process_time() > end:
+                break
+            if any(value != known[paper]["numbers"][key] for key, value in numbers(paper, [(kind, name)]).items()):
+                print(f"{paper}: {kind} {name}\nstage: moved")
+                return
+    print("stage: unmoved")
 
 
-def difference(now: Any, before: Any, place: str) -> str:
-    """Return the place at which two plain values first differ, numbers by more than rounding; empty if nowhere."""
-    if isinstance(now, dict) and isinstance(before, dict) and now.keys() == before.keys():
-        return next(filter(None, (difference(now[key], before[key], f"{place}, {key}") for key in now)), "")
-    if isinstance(now, list) and isinstance(before, list) and len(now) == len(before):
-        found = (difference(*pair, f"{place} [{at}]") for at, pair in enumerate(zip(now, before, strict=True)))
-        return next(filter(None, found), "")
-    one, other = np.asarray(now), np.asarray(before)
-    if one.shape == other.shape and one.dtype.kind in "fiub" and other.dtype.kind in "fiub":
-        return "" if np.allclose(one, other, rtol=RTOL, atol=0.0, equal_nan=True) else place
-    same = one.shape == other.shape and bool(np.all((one == other) | (pd.isna(one) & pd.isna(other))))
-    return "" if same else place
+def write_numbers(papers: Sequence[str], folder: Path) -> None:
+    """Write down digests and numbers of papers without a mutant."""
+    folder.mkdir(exist_ok=True)
+    for paper in papers:
+        now = digests(paper)
+        values = numbers(paper, concerned({claim: {} for claim in now}, now))
+        (folder / f"{paper}.json").write_text(json.dumps({"digests": now, "numbers": values}))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--numbers"]:
+        write_numbers(sys.argv[2:], Path("../numbers"))
+    else:
+        main(Path("../original").resolve())

@@ -1,5 +1,6 @@
 """Whole or absent files, and the folder's lock."""
 
+import contextlib
 import errno
 import os
 import subprocess
@@ -9,7 +10,7 @@ import textwrap
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import atomic_write, check_replaceable, check_writable, hold_folder, take_lease
+from learning_dynamics.files import atomic_write, check_replaceable, check_writable
 
 
 def test_a_file_appears_whole(tmp_path):
@@ -37,7 +38,7 @@ def test_a_failure_leaves_what_was_there(tmp_path):
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "results").write_text("a file in the way")
     with (
-        pytest.raises(ProjectError, match=r"results/x: cannot be written .*make the folder writable"),
+        pytest.raises(ProjectError, match=r"results/x: cannot be written .*move the file"),
         atomic_write(tmp_path / "results/x"),
     ):
         pass
@@ -66,21 +67,28 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-HOLD = "import sys, pathlib; from learning_dynamics.files import hold_folder; hold_folder(pathlib.Path(sys.argv[1]))"
+@pytest.mark.parametrize(
+    ("number", "mend"),
+    [
+        (errno.ENOSPC, "free space"),
+        (errno.EDQUOT, "free space"),
+        (errno.EROFS, "make the folder writable"),
+        (errno.EACCES, "make the folder writable"),
+        (errno.EIO, "mend that"),
+        (errno.ESTALE, "mend that"),
+        (errno.EINVAL, None),  # of a file system that has no fsync
+        (errno.ENOTSUP, None),
+    ],
+)
+def test_a_failure_to_write_is_told_with_its_own_mend(number, mend, tmp_path, monkeypatch):
+    def fail(_):
+        raise OSError(number, os.strerror(number))
 
-
-def test_the_lock_is_refused_while_held_and_free_after_a_kill(tmp_path):
-    lock = tmp_path / "lock"
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD + "; print('held', flush=True); sys.stdin.read()", str(lock)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert holder.stdout.readline() == "held\n"
-    second = subprocess.run([sys.executable, "-c", HOLD, str(lock)], capture_output=True, text=True)
-    assert f"another Snakemake is at work in this folder (process {holder.pid}" in second.stderr
-    holder.kill()
-    holder.communicate()
-    assert subprocess.run([sys.executable, "-c", HOLD, str(lock)]).returncode == 0
+    monkeypatch.setattr(os, "fsync", fail)
+    refused = pytest.raises(ProjectError, match=rf"cannot be written \({os.strerror(number)}\); {mend}, then run")
+    with refused if mend else contextlib.nullcontext(), atomic_write(tmp_path / "x") as partial:
+        partial.write_text("all")
+    assert os.listdir(tmp_path) == ([] if mend else ["x"])
 
 
 # -- folders of others -------------------------------------------------------------------------------------------------
@@ -96,12 +104,6 @@ def test_a_folder_that_is_only_read_is_told_before_anything_is_planned(tmp_path,
     monkeypatch.setattr(os, "access", lambda path, _: path not in (tmp_path, tmp_path / name))
     with pytest.raises(ProjectError, match=f"{name}: cannot be written by this user; make all of it writable"):
         check_writable(tmp_path)
-
-
-@pytest.mark.parametrize("take", [hold_folder, take_lease])
-def test_a_lock_of_another_user_is_told(tmp_path, take):
-    with pytest.raises(ProjectError, match=r"cannot be written .*; make it writable for all who work here"):
-        take(tmp_path)
 
 
 def test_what_is_no_file_is_told_before_anything_is_computed(tmp_path):

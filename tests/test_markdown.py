@@ -9,10 +9,11 @@ import pytest
 
 from tests.support import ROOT
 
-FILES = sorted(
-    path.relative_to(ROOT).as_posix()
-    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob(".github/**/*.md")]
-)
+TEXTS = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+    for pattern in ("*.md", "docs/**/*.md", ".github/**/*.md")
+    for path in sorted(ROOT.glob(pattern))
+}
 FENCED = re.compile(r"(?ms)^ *(```|~~~).*?^ *\1 *$")
 WRITTEN = re.compile(r"\$`([^`]+)`\$")
 ARRIVED = re.compile(r"\$<code>(.*?)</code>\$", re.DOTALL)
@@ -39,15 +40,13 @@ def _lines(page: str) -> list[str]:
     return re.sub(r"(?s)<code>.*?</code>", "", page).splitlines()
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_formulas_arrive_as_they_were_written(file):
-    assert problems((ROOT / file).read_text(encoding="utf-8")) == []
+def test_formulas_arrive_as_they_were_written():
+    assert [(file, problem) for file, text in TEXTS.items() for problem in problems(text)] == []
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_commands_name_files_of_the_project(file):
-    text = (ROOT / file).read_text(encoding="utf-8")
-    assert re.findall(r"`[^`\n]* /[a-z]\w*/\w+/[^`\n]*`", text) == []
+def test_commands_name_files_of_the_project():
+    foreign = re.compile(r"`[^`\n]* /[a-z]\w*/\w+/[^`\n]*`")
+    assert [(file, command) for file, text in TEXTS.items() for command in foreign.findall(text)] == []
 
 
 @pytest.mark.parametrize(
@@ -64,14 +63,13 @@ def test_what_would_be_torn_is_found(text):
     assert problems(text)
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_links_to_places_in_files_have_a_place(file):
-    text = (ROOT / file).read_text(encoding="utf-8")
-    for target, place in re.findall(r"\]\(([^)#\s]+\.md)#([^)\s]+)\)", text):
-        there = ((ROOT / file).parent / Path(target)).read_text(encoding="utf-8")
-        names = re.findall(r'<a name="([^"]+)"></a>', there)
-        headings = [_slug(heading) for heading in re.findall(r"(?m)^#+ (.*)$", there)]
-        assert place in names + headings, f"{target}#{place}"
+def test_links_to_places_in_files_have_a_place():
+    for file, text in TEXTS.items():
+        for target, place in re.findall(r"\]\(([^)#\s]+\.md)#([^)\s]+)\)", text):
+            there = ((ROOT / file).parent / Path(target)).read_text(encoding="utf-8")
+            names = re.findall(r'<a name="([^"]+)"></a>', there)
+            headings = [_slug(heading) for heading in re.findall(r"(?m)^#+ (.*)$", there)]
+            assert place in names + headings, f"{file}: {target}#{place}"
 
 
 def _slug(heading: str) -> str:

@@ -18,8 +18,9 @@ from learning_dynamics.judging import (
     every_draw,
     share_of_draws,
 )
-from learning_dynamics.pipeline.report.templates import fill, typed_results
+from learning_dynamics.pipeline.report.templates import fill
 from learning_dynamics.pipeline.store.records import claim_row, part_rows
+from tests.typed_results import typed_results
 
 SEEDS = 20
 RNG = np.random.default_rng(4)

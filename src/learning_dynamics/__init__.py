@@ -9,8 +9,12 @@ In a notebook: ``import learning_dynamics as ld``, then ``ld.claims()``, ``ld.ta
 from importlib import import_module
 from typing import Any
 
+from learning_dynamics.environment import replace_missing_backend
+
 __version__ = "0.1.0"
 __all__ = ["claims", "figure", "figures", "judge", "measure", "paper_names", "runs", "simulate", "table", "trajectory"]
+
+replace_missing_backend()
 
 
 def __getattr__(name: str) -> Any:

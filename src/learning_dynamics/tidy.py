@@ -18,7 +18,7 @@ from learning_dynamics.errors import ProjectError, suggest_name
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Quantity = str  # the name of a quantity that metrics declare: what is given for it is checked before anything runs
+Quantity = str  # the name of a quantity that metrics list in their docstring
 Table = pd.DataFrame  # metrics of a run; ``attrs`` hold the settings it was made with, and its draw columns
 Tables = Iterable[pd.DataFrame]  # what a metrics function yields, to be one table
 

@@ -6,10 +6,12 @@ to 2.8 of that plugin. Without it, whoever asks for this executor is told what t
 """
 
 import asyncio
+import re
 import shutil
 import subprocess
 import time
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 from snakemake_interface_common.exceptions import WorkflowError
@@ -44,19 +46,30 @@ except ImportError as error:
             """Nothing: there is no such object."""
 
 
-__all__ = ["Executor", "ExecutorSettings", "common_settings", "controller_is_down"]
+__all__ = ["Executor", "ExecutorSettings", "common_settings", "controller_is_down", "queued_jobs"]
 REQUEUE = "LEARNING_DYNAMICS_REQUEUE"  # as `learning_dynamics.pipeline.study.cluster` has it
 PAUSE = 2.0  # seconds between questions to a controller that does not answer
+# refusals that a second submission would meet as well; a limit on the number of jobs, or a time-out, may pass
+PERMANENT = re.compile(
+    r"account \S+ appears to be invalid|supported accounting_storage plugin"
+    r"|invalid (account|partition|qos|feature|generic resource|reservation|wckey|cluster)"
+    r"|not permitted to use this partition|node configuration is not available|unrecognized option",
+    re.IGNORECASE,
+)
 
 
 class Executor(SlurmExecutor):
-    """Slurm's executor with three gaps closed; see docs/upstream.md for the reports.
+    """Slurm's executor with five gaps closed; see docs/upstream.md for the reports.
 
     - A look at the queue that fails leaves every job as it was (the executor forgets its jobs, and waits for ever).
     - A submission waits until the controller answers, and one that raises fails its jobs with the reason (the
       exception is lost in a thread, and Snakemake waits for ever).
     - One Snakemake does all jobs of a submission, one after the other, on the processors that they asked for (each
       job gets a job step and another Snakemake: ten times what a short job takes). Job arrays are left as they are.
+    - The reason why a group was refused is logged (Snakemake drops it), and what Slurm will always refuse, such as a
+      misspelt account or partition, is not submitted again.
+    - Nothing is submitted while jobs of a Snakemake that was killed are in the queue for this folder: it could not
+      cancel them, and one that starts late would first delete what its successor has made.
 
     Besides, a submission of one job is told where Slurm may requeue it: it can go back into the queue by itself.
     """
@@ -64,6 +77,7 @@ class Executor(SlurmExecutor):
     def __post_init__(self, *given: Any, **named: Any) -> None:
         self.loop: asyncio.AbstractEventLoop | None = None
         self.reported: set[int] = set()
+        self.looked_for_orphans = False
         super().__post_init__(*given, **named)
 
     # -- looks at the queue ----------------------------------------------------------------------------------------
@@ -85,15 +99,34 @@ class Executor(SlurmExecutor):
         self.reported.add(id(job_info))
         super().report_job_success(job_info)
 
-    def report_job_error(self, job_info: SubmittedJobInfo, *given: Any, **named: Any) -> None:
-        """Report a job that failed."""
+    def report_job_error(self, job_info: SubmittedJobInfo, msg: str | None = None, **named: Any) -> None:
+        """Report a job that failed; one that was refused for good is not tried again."""
         self.reported.add(id(job_info))
-        super().report_job_error(job_info, *given, **named)
+        job = job_info.job
+        if msg and job.is_group():  # whose reason Snakemake does not print
+            self.logger.error(f"group {job.name}: {msg.partition('    sbatch call:')[0].strip()}")
+        if msg and PERMANENT.search(msg):
+            job.attempt = max(job.attempt, job.restart_times + 1)
+        super().report_job_error(job_info, msg=msg, **named)
 
     # -- submissions -----------------------------------------------------------------------------------------------
 
     def run_jobs(self, jobs: list[Any]) -> None:
-        """Submit jobs; the loop that asks for it is the one that is told when a submission fails."""
+        """Submit jobs; the loop that asks for it is the one that is told when a submission fails.
+
+        Raises
+        ------
+        WorkflowError
+            If jobs of an earlier Snakemake are in the queue for this folder; it names the command that cancels them.
+        """
+        if not self.looked_for_orphans:  # at the first submission, when the folder is locked for this Snakemake
+            folder = Path(self.workflow.workdir_init)
+            if orphans := queued_jobs(folder):
+                raise WorkflowError(
+                    f"{len(orphans)} jobs of a Snakemake that is no longer running are still in Slurm's queue for "
+                    f"{folder}; cancel them, then start again: scancel {' '.join(orphans)}"
+                )
+            self.looked_for_orphans = True
         try:
             self.loop = asyncio.get_running_loop()
         except RuntimeError:
@@ -155,9 +188,31 @@ class Executor(SlurmExecutor):
         return asked if self.array_jobs else f"{asked} --cores {job.threads}"  # the last one counts
 
 
+def queued_jobs(folder: Path) -> list[str]:
+    """Return the ids of the jobs in Slurm's queue that a Snakemake submitted from a folder; none without Slurm."""
+    if shutil.which("squeue") is None:
+        return []
+    command = ["squeue", "--noheader", "--me", "--format", "%A|%k|%Z"]
+    try:
+        queue = _run(command, check=True, timeout=60).stdout
+    except (OSError, subprocess.SubprocessError):
+        return []  # a controller that does not answer will be noticed by the submission
+    rows = [line.split("|", 2) for line in queue.splitlines() if line.count("|") >= 2]
+    # the executor's comment begins with the rule; it tells its jobs from a shell or a Snakemake run under Slurm
+    return sorted(
+        {job for job, comment, where in rows if comment.startswith("rule_") and Path(where) == folder}, key=int
+    )
+
+
 def controller_is_down() -> bool:
     """Whether Slurm says that its controller, and the backup if there is one, takes no requests."""
     if shutil.which("scontrol") is None:
         return False
-    ping = subprocess.run(["scontrol", "ping"], capture_output=True, text=True, check=False)
+    ping = _run(["scontrol", "ping"])
     return " is DOWN" in ping.stdout and " is UP" not in ping.stdout
+
+
+def _run(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
+    from learning_dynamics.programs import run_program  # of the checkout that the Snakefile names, which is read later
+
+    return run_program(command, **options)

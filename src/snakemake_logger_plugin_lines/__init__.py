@@ -15,16 +15,9 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from snakemake_logger_plugin_lines import configfiles
-
 LAST_LINES = 12
 # said again at the end of every failing run; each failure has been shown by then
 WORN = ("Exiting because a job execution failed", "Shutting down, this might take", "At least one job did not complete")
-
-
-if "snakemake.settings.types" in sys.modules:  # imported by Snakemake, before it reads any file
-    for file in configfiles.given(sys.argv[1:]):
-        configfiles.check(file)
 
 
 @dataclass

@@ -1,13 +1,16 @@
 """The five data sets read from small files in their original formats, and every way in which a file can be wrong."""
 
+import gzip
 import hashlib
 import http.server
+import lzma
 import threading
 
 import numpy as np
 import pytest
+from scipy.io import savemat
 
-from learning_dynamics.datasets import benchmarks, downloads
+from learning_dynamics.datasets import benchmarks, downloads, regression_tables
 from learning_dynamics.errors import ProjectError
 from tests.datasets import original_formats as formats
 
@@ -55,80 +58,84 @@ def test_mnist_is_padded_with_zeros(tmp_path):
     assert data["test_images"].sum() == images.sum(dtype=np.int64)
 
 
-def wrong_magic(folder):
-    formats.write_idx(folder / "train-images-idx3-ubyte.gz", np.zeros((40, 28, 28), np.uint8), b"\0\0\x0d\x03")
+TRAIN, TRAIN_LABELS, TEST, TEST_LABELS = benchmarks.MNIST_FILES
+PIXELS, LABELS = formats.arrays(40, 1, 28)
+PIXELS = PIXELS[:, 0]
+CIFAR, STL, MAT = "cifar-10-binary.tar.gz", "stl10_binary.tar.gz", "test_32x32.mat"
+HOUSES, NUMBERS = formats.arrays(30, 3, 32)
+HOUSES, NUMBERS = HOUSES.transpose(2, 3, 1, 0), np.where(NUMBERS == 0, 10, NUMBERS)[:, None]
 
 
-def truncated_gzip(folder):
-    path = folder / "train-images-idx3-ubyte.gz"
-    path.write_bytes(path.read_bytes()[:1000])
+def idx(**arrays):
+    """Write IDX files anew, by the name of their constant here."""
+
+    def spoil(folder):
+        for name, array in arrays.items():
+            formats.write_idx(folder / globals()[name], array)
+
+    return spoil
 
 
-def short_values(folder):
-    formats.write_idx(folder / "train-images-idx3-ubyte.gz", np.zeros((39, 28, 28), np.uint8), None)
+def content(file, change):
+    """Change a file's bytes."""
+    return lambda folder: (folder / file).write_bytes(change((folder / file).read_bytes()))
 
 
-def missing_values(folder):
-    import gzip
-
-    path = folder / "train-images-idx3-ubyte.gz"
-    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes())[:-5]))
+def unzipped(file, change):
+    return content(file, lambda zipped: gzip.compress(change(gzip.decompress(zipped))))
 
 
-def wrong_label(folder):
-    formats.write_idx(folder / "train-labels-idx1-ubyte.gz", np.full(40, 17, np.uint8))
+def member(name, change):
+    """Change a file in an archive; None leaves it out."""
+    archive, members = (CIFAR, formats.cifar10_members) if "batch" in name else (STL, formats.stl10_members)
+
+    def spoil(folder):
+        changed = {key: change(value) if key.endswith(name) else value for key, value in members().items()}
+        formats.write_archive(folder / archive, {key: value for key, value in changed.items() if value is not None})
+
+    return spoil
 
 
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (wrong_magic, r"train-images.*magic number is 00000d03, expected 00000803"),
-        (truncated_gzip, r"train-images.*truncated or not gzip"),
-        (missing_values, r"train-images.*31355 values for shape \(40, 28, 28\); truncated"),
-        (short_values, r"train-labels.*40 labels for 39 images"),
-        (wrong_label, r"train-labels.*label 17 is outside 0 to 9"),
-    ],
-)
-def test_a_wrong_idx_file_is_named_with_its_fault(spoil, message, tmp_path):
-    formats.write_mnist(tmp_path)
+def mat(**arrays):
+    return lambda folder: savemat(folder / MAT, {"X": HOUSES, "y": NUMBERS} | arrays)
+
+
+DAMAGED = "cannot be read"
+FAULTS = {
+    "magic number": ("mnist", unzipped(TRAIN, lambda whole: b"\0\0\x0d" + whole[3:]), f"{TRAIN}: .* 00000d03"),
+    "cut gzip": ("mnist", content(TRAIN, lambda whole: whole[:1000]), f"{TRAIN}: {DAMAGED} .EOFError"),
+    "cut values": ("mnist", unzipped(TRAIN, lambda whole: whole[:-5]), f"{TRAIN}: {DAMAGED} .* 31355 into"),
+    "cut header": ("mnist", unzipped(TRAIN, lambda whole: whole[:7]), f"{TRAIN}: {DAMAGED}"),
+    "fewer images": ("mnist", idx(TRAIN=PIXELS[:39]), f"{TRAIN_LABELS}: .* beside 39 images"),
+    "label 17": ("mnist", idx(TRAIN_LABELS=np.full(40, 17, np.uint8)), f"{TRAIN_LABELS}: train labels are 17"),
+    "no images": ("mnist", idx(TEST=PIXELS[:0], TEST_LABELS=LABELS[:0]), f"{TEST}: .* none of them 0"),
+    "no 3": ("mnist", idx(TEST=PIXELS[LABELS != 3], TEST_LABELS=LABELS[LABELS != 3]), f"{TEST_LABELS}: .* 2, 4, 5"),
+    "sizes that padding would hide": ("mnist", idx(TEST=PIXELS[:20, :14, :14]), rf"{TEST}: .*\(1, 14, 14\)"),
+    "labels for images": ("mnist", idx(TRAIN=LABELS), rf"{TRAIN}: train images have shape \(40, 1\)"),
+    "float test images": ("svhn", mat(X=HOUSES / 255), f"{MAT}: .* float64 .* train images uint8"),
+    "grey test images": ("svhn", mat(X=HOUSES[:, :, :1]), rf"{MAT}: .*\(1, 32, 32\)"),
+    "cells": ("svhn", mat(y=NUMBERS.astype(object)), f"{MAT}: .* type object must be whole"),
+    "labels 11 to 20": ("svhn", mat(y=NUMBERS + 10), f"{MAT}: .* 20; they must be 0 to 9"),
+    "cut matlab": ("svhn", content(MAT, lambda whole: whole[:400]), f"{MAT}: {DAMAGED}"),
+    "matlab 7.3": ("svhn", content(MAT, lambda _: b" " * 124 + b"\0\2IM"), f"{MAT}: {DAMAGED} .NotImplementedError"),
+    "a page": ("svhn", content(MAT, lambda _: b"<html></html>"), f"{MAT}: {DAMAGED}"),
+    "cut batch": ("cifar10", member("batch_2.bin", lambda whole: whole[:-7]), f"{CIFAR}: .* 30723 into"),
+    "empty batch": ("cifar10", member("batch_2.bin", lambda _: b""), f"{CIFAR}: .*batch_2.bin is empty"),
+    "no batch": ("cifar10", member("batch_2.bin", lambda _: None), f"{CIFAR}: .*data_batch_2.bin' not found"),
+    "cut archive": ("cifar10", content(CIFAR, lambda whole: whole[:5000]), f"{CIFAR}: {DAMAGED} .EOFError"),
+    "damaged xz": ("cifar10", content(CIFAR, lambda whole: lzma.compress(whole)[:-90]), f"{CIFAR}: {DAMAGED}"),
+    "cut pixels": ("stl10", member("test_X.bin", lambda whole: whole[:-1]), f"{STL}: .* 552959 into"),
+    "label 0": ("stl10", member("test_y.bin", lambda whole: b"\0" + whole[1:]), f"{STL}: test labels are -1, 0"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_told_in_one_line_with_its_file(fault, tmp_path):
+    name, spoil, message = FAULTS[fault]
+    SETS[name][0](tmp_path)
     spoil(tmp_path)
-    with pytest.raises(ProjectError, match=message):
-        read("mnist", tmp_path)
-
-
-def test_wrong_archives_are_named_with_their_fault(tmp_path):
-    path = tmp_path / "cifar-10-binary.tar.gz"
-    members = formats.cifar10_members()
-    name = "cifar-10-batches-bin/data_batch_2.bin"
-    formats.write_archive(path, {**members, name: members[name][:-7]})
-    with pytest.raises(ProjectError, match=r"data_batch_2.bin has 30723 bytes, no multiple of 3073; truncated"):
-        read("cifar10", tmp_path)
-    formats.write_archive(path, {**members, name: b"\x0b" + members[name][1:]})
-    with pytest.raises(ProjectError, match="label 11 is outside 0 to 9"):
-        read("cifar10", tmp_path)
-    del members[name]
-    formats.write_archive(path, members)
-    with pytest.raises(ProjectError, match=r"has no file .*data_batch_2.bin"):
-        read("cifar10", tmp_path)
-    path.write_bytes(path.read_bytes()[:5000])
-    with pytest.raises(ProjectError, match="truncated or not a tar archive"):
-        read("cifar10", tmp_path)
-
-
-def test_a_truncated_matlab_file_is_named(tmp_path):
-    formats.write_svhn(tmp_path)
-    path = tmp_path / "test_32x32.mat"
-    path.write_bytes(path.read_bytes()[:400])
-    with pytest.raises(ProjectError, match=r"test_32x32.mat: truncated or not a MATLAB file"):
-        read("svhn", tmp_path)
-
-
-def test_stl10_pixels_must_match_labels(tmp_path):
-    members = formats.stl10_members()
-    members["stl10_binary/test_X.bin"] = members["stl10_binary/test_X.bin"][:-1]
-    formats.write_archive(tmp_path / "stl10_binary.tar.gz", members)
-    with pytest.raises(ProjectError, match=r"test_X.bin has 552959 bytes for 20 labels"):
-        read("stl10", tmp_path)
+    with pytest.raises(ProjectError, match=rf"{message}.*; replace it$"):
+        read(name, tmp_path)
 
 
 def test_more_of_a_class_than_there_is(tmp_path):
@@ -190,3 +197,37 @@ def test_a_damaged_download_leaves_nothing_behind(mirror, tmp_path):
 def test_without_network_the_message_says_what_to_do(tmp_path):
     with pytest.raises(ProjectError, match=r"file.bin is not in .*On a machine without network, put the file"):
         downloads.obtained("file.bin", tmp_path, ("http://127.0.0.1:9/",), "0" * 32, pause=0)
+
+
+def test_a_folder_below_home_is_found(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    formats.write_mnist(tmp_path / "data/mnist")
+    assert len(read("mnist", "~/data/mnist")["train_labels"]) == 20
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("$DATA/mnist", r"folder: `\$DATA/mnist`: write the path out"),
+        ("~nobody-of-that-name/mnist", "folder: .*no such path can be used"),
+        ("file/mnist", r"folder: .*no such path can be used \(Not a directory\)"),
+        ("file", "folder: file is a file; name the folder that holds"),
+        ("absent/mnist", r"is not in /.*/absent/mnist and cannot be downloaded"),
+    ],
+)
+def test_a_folder_that_is_none_is_refused_and_nothing_is_created(text, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(benchmarks, "MNIST_MIRRORS", ("http://127.0.0.1:9/",))
+    monkeypatch.setattr(downloads, "ATTEMPTS", 1)
+    (tmp_path / "file").touch()
+    with pytest.raises(ProjectError, match=message):
+        read("mnist", text)
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+
+
+def test_a_single_file_of_the_configuration_is_a_path_alike(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(ProjectError, match=rf"^{tmp_path}/gas.zip: no such file"):
+        regression_tables.gas_sensor(file="~/gas.zip")
+    with pytest.raises(ProjectError, match=r"^file: `\$HOME/gas.zip`: write the path out"):
+        regression_tables.gas_sensor(file="$HOME/gas.zip")

@@ -56,3 +56,58 @@ def test_standardised_by_the_reference_channel_by_channel():
 def test_a_constant_channel_is_only_centred():
     reference = np.full((4, 1, 2, 2), 7, np.uint8)
     np.testing.assert_array_equal(images.standardised(reference + np.uint8(1), reference), 1)
+
+
+def image_set(classes=2):
+    """Two images of each class in both splits."""
+    labels = np.repeat(np.arange(classes), 2)
+    pixels = np.random.default_rng(0).standard_normal((2 * classes, 1, 8, 8)).astype(np.float32)
+    own = {f"{split}_{part}": array for split in ("train", "test") for part, array in
+           (("images", pixels), ("labels", labels))}  # fmt: skip
+    return own | {"name": np.array("own")}
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.uint8, ">i8", float])
+def test_labels_of_any_kind_of_number_become_int64(kind):
+    own = image_set()
+    checked = images.checked_images(own | {"train_labels": own["train_labels"].astype(kind)})
+    assert checked["train_labels"].dtype == np.int64
+    np.testing.assert_array_equal(checked["train_labels"], [0, 0, 1, 1])
+    assert checked["train_images"] is own["train_images"]
+
+
+@pytest.mark.parametrize(
+    ("key", "change", "message"),
+    [
+        ("train_labels", lambda labels: labels + 3, r"train_labels are 3, 4, 5; they must be 0 to 2"),
+        ("train_labels", lambda labels: labels[:, None], r"shape \(6, 1\) beside 6 images"),
+        ("train_labels", lambda labels: labels + 0.5, "of type float64 must be whole numbers"),
+        ("test_labels", lambda labels: np.minimum(labels, 1), "test_labels are 0, 1; they must be 0 to 2, all"),
+        ("train_images", lambda pixels: pixels[:, 0], r"shape \(6, 8, 8\); it must be \(images, channels"),
+        ("train_images", lambda pixels: pixels.transpose(0, 2, 3, 1), "channels last"),
+        ("train_images", lambda pixels: pixels * np.nan, "must be finite numbers"),
+        ("test_images", lambda pixels: pixels.astype(np.uint8), "are uint8 .* train images float32 .*alike"),
+        ("test_images", lambda pixels: pixels[:0], "none of them 0"),
+    ],
+)
+def test_a_data_set_that_does_not_fit_is_refused_with_its_name(key, change, message):
+    own = image_set(classes=3)
+    with pytest.raises(ProjectError, match=f"^data set own: {key} .*{message.removeprefix(key + ' ')}"):
+        images.checked_images(own | {key: change(own[key])})
+
+
+def test_classes_must_be_equally_frequent_where_a_theorem_says_so_and_in_train_images_alone():
+    own = image_set()
+    fewer = {"images": own["train_images"][:3], "labels": own["train_labels"][:3]}
+    assert images.checked_images(own | {f"test_{part}": array for part, array in fewer.items()}, balanced=True)
+    uneven = own | {f"train_{part}": array for part, array in fewer.items()}
+    assert images.checked_images(uneven)
+    with pytest.raises(ProjectError, match="train_labels have 1 to 2 images of a class; take equally many"):
+        images.checked_images(uneven, balanced=True)
+
+
+def test_what_a_data_set_lacks_is_named():
+    own = image_set()
+    del own["name"]
+    with pytest.raises(ProjectError, match="lacks name; return train_images, train_labels"):
+        images.checked_images(own)

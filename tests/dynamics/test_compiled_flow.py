@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import numba
 import numpy as np
 import pytest
 from scipy.integrate import DOP853, solve_ivp
@@ -142,20 +143,59 @@ def test_a_member_that_fails_says_why_and_leaves_the_others_alone():
         np.testing.assert_allclose(found.states[1, :, 0], [1.0, exact], rtol=1e-7)
 
 
+DOUBLING = """\
+from learning_dynamics.dynamics.compilation import compiled
+@compiled("float64(float64)")
+def twice(value):
+    return 2.0 * value
+print(twice(21.0), sum(twice.stats.cache_hits.values()))
+"""
+
+
+def doubled(module, **variables):
+    """Compile and call a function in a process of its own; return its value, and how often it came from the cache."""
+    module.write_text(DOUBLING)
+    os.utime(module, (1e9, 1e9))  # of the same version each time
+    command = [sys.executable, "-B", str(module)]
+    done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-500:]
+    assert not done.stderr
+    return done.stdout.split()
+
+
 def test_where_nothing_can_be_kept_it_compiles_all_the_same(tmp_path):
     """Root may write anywhere: files stand where the folders would be made, beside the source and at home."""
-    module = tmp_path / "fields.py"
-    module.write_text(
-        "from learning_dynamics.dynamics import compilation, compiled_flow\n"
-        "@compilation.compiled(compiled_flow.FIELD)\n"
-        "def field(state, data, shape, slope):\n"
-        "    slope[:] = -state\n"
-        "print('compiled', type(field).__name__)\n"
-    )
     (tmp_path / "__pycache__").write_text("")
     (tmp_path / "home").write_text("")
-    environment = os.environ | {"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": str(tmp_path / "home")}
-    done = subprocess.run(
-        [sys.executable, "-B", str(module)], env=environment, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert done.stdout.strip() == "compiled CPUDispatcher", done.stderr[-500:]
+    home = str(tmp_path / "home")
+    assert doubled(tmp_path / "doubling.py", HOME=home, XDG_CACHE_HOME=home, NUMBA_CACHE_DIR="") == ["42.0", "0"]
+
+
+DAMAGES = {
+    "empty": lambda content: b"",
+    "cut short": lambda content: content[: len(content) // 2],
+    "random": lambda content: np.random.default_rng(len(content)).bytes(len(content)),
+    "zeros": lambda content: bytes(len(content)),
+}
+
+
+@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_broken_cache_is_replaced(damage, ending, tmp_path):
+    kept = {"NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+    assert doubled(tmp_path / "doubling.py", **kept) == ["42.0", "0"]
+    assert doubled(tmp_path / "doubling.py", **kept) == ["42.0", "1"]
+    files = list((tmp_path / "kept").rglob(f"*{ending}"))
+    assert files
+    for file in files:
+        file.write_bytes(damage(file.read_bytes()))
+    assert doubled(tmp_path / "doubling.py", **kept) == ["42.0", "0"]
+    assert doubled(tmp_path / "doubling.py", **kept) == ["42.0", "1"]
+
+
+def test_what_is_wrong_with_a_function_is_raised():
+    with pytest.raises(numba.TypingError, match="unknown_name"):
+
+        @compiled(FIELD)
+        def field(state, data, shape, slope):
+            slope[:] = unknown_name  # noqa: F821

@@ -4,7 +4,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -307,3 +309,76 @@ def test_bfloat16_trains_float32_parameters():
     state = training.train(network(), images, labels, recipe, np.array([2]), seed=5)[2]
     assert state["classifier.weight"].dtype == np.float32
     assert np.isfinite(state["classifier.weight"]).all()
+
+
+def test_draws_of_two_threads_that_take_turns_are_those_of_each_alone():
+    turn = threading.Barrier(2)
+
+    def draws(member, wait=lambda: None):
+        with training.seeded(5, "initialisation", member):
+            drawn = []
+            for _ in range(3):
+                wait()
+                layer = torch.nn.Linear(20, 3)
+                drawn += [layer.weight.detach(), layer.bias.detach(), torch.randn(5)]
+        return torch.cat([values.ravel() for values in drawn])
+
+    alone, before = [draws(member) for member in (0, 1)], torch.random.get_rng_state()
+    with ThreadPoolExecutor(2) as threads:
+        together = list(threads.map(lambda member: draws(member, turn.wait), (0, 1)))
+    for one, other in zip(alone, together, strict=True):
+        assert torch.equal(one, other)
+    assert torch.equal(torch.random.get_rng_state(), before)  # nor is the process's generator touched
+
+
+def test_seeded_draws_are_those_of_torchs_own_generator():
+    state = training.seed_sequence(5, "initialisation", 0).generate_state(1, np.uint64)[0] >> 1
+    with torch.random.fork_rng():
+        torch.manual_seed(int(state))
+        expected = convolutional.resnet(1, 3, stages=[1], width=4).state_dict()
+    for name, value in network().state_dict().items():
+        assert torch.equal(value, expected[name]), name
+
+
+def test_what_can_draw_from_the_process_alone_is_refused():
+    with training.seeded(5, "dropout", 0), pytest.raises(RuntimeError, match="native_dropout"):
+        torch.native_dropout(torch.ones(5), 0.5, True)
+
+
+def test_flags_of_arithmetic_last_until_the_last_context_ends():
+    deterministic = torch.are_deterministic_algorithms_enabled
+    first, second = training.arithmetic(), training.arithmetic("bfloat16")
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert deterministic()
+    second.__exit__(None, None, None)
+    assert not deterministic()
+
+
+def test_threads_of_other_arithmetic_wait_for_each_other():
+    rounds = torch.backends.cuda.matmul
+
+    def rounded():
+        with training.arithmetic("tf32"):
+            return rounds.allow_tf32
+
+    with ThreadPoolExecutor(1) as thread:
+        with training.arithmetic():
+            later = thread.submit(rounded)
+            with pytest.raises(TimeoutError):
+                later.result(timeout=0.1)
+            assert not rounds.allow_tf32
+            with pytest.raises(RuntimeError, match="arithmetic of one kind within another"):
+                rounded()
+        assert later.result(timeout=10)
+
+
+def test_a_process_holds_one_place_and_another_process_takes_the_next(tmp_path):
+    names = ("first", "second")
+    assert [training.free_place(names, str(tmp_path)) for _ in range(2)] == [0, 0]
+    command = (
+        f"from learning_dynamics.dynamics.training import free_place; print(free_place({names}, {str(tmp_path)!r}))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    assert subprocess.run([sys.executable, "-c", command], env=environment, capture_output=True).stdout == b"1\n"

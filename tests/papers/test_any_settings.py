@@ -19,8 +19,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands import data, run
 from learning_dynamics.pipeline.store.arrays import load_trajectory
 from learning_dynamics.pipeline.study.blocks import overlay
-from learning_dynamics.pipeline.study.signatures import signatures
-from learning_dynamics.pipeline.study.sources import module_path, part_module
+from learning_dynamics.pipeline.study.signatures import signature_of
 from tests.support import PAPERS, smoke
 
 SECONDS = 0.5  # after which a run is told to stop, and must
@@ -93,8 +92,7 @@ def bounded():
 def test_any_settings_give_a_result_or_one_line(paper, name, tmp_path):
     whose = smoke(paper)
     spec, source = whose.run(paper, name), whose.run_data(paper, name)
-    path = module_path(part_module(paper, "runs", spec["kind"]))
-    signature = signatures(path)[spec["kind"].rpartition(".")[2]]
+    signature = signature_of("run", paper, spec["kind"], name)
     given_data = None
     if source is not None:
         given_data = tmp_path / "data.npz"

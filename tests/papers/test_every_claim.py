@@ -8,11 +8,12 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import VERDICTS, Evaluation
 from learning_dynamics.pipeline.commands.claims import refuse_unread_run
 from learning_dynamics.pipeline.commands.functions import paper_function
-from learning_dynamics.pipeline.report.templates import fields, fill, typed_results
+from learning_dynamics.pipeline.report.templates import fields, fill
 from learning_dynamics.pipeline.store.records import plain_facts
 from tests.papers.written import claim_differences, claim_entry, read_verdicts
 from tests.support import PAPERS, claim_tables, evaluation, smoke
 from tests.support import project as configured
+from tests.typed_results import typed_results
 
 
 @functools.cache
@@ -43,8 +44,18 @@ every_claim = pytest.mark.parametrize(("paper", "name"), named("claims"))
 
 
 @every_claim
-def test_it_has_a_verdict_that_every_rival_turns(paper, name):
-    found = evaluated(paper, name)
+def test_it_is_judged_as_written_down(paper, name):
+    """Its verdict and numbers are those of verdicts.yaml, rivals change it, every draw counts, choices may vary."""
+    judged = evaluated(paper, name)
+    check_verdict(judged)
+    check_draws(judged)
+    known = written().get(f"{paper}.{name}")
+    assert known, "tests/papers/verdicts.yaml says nothing of it; make verdicts, and read the diff"
+    assert claim_differences(claim_entry(judged), known) == []
+    check_variants(paper, name)
+
+
+def check_verdict(found):
     assert found.verdict in VERDICTS
     if found.verdict == "untested":
         assert found.reason
@@ -56,21 +67,12 @@ def test_it_has_a_verdict_that_every_rival_turns(paper, name):
         assert found.reason or found.verdict == "contradicted"
 
 
-@every_claim
-def test_it_says_what_is_written_down_of_it(paper, name):
-    known = written().get(f"{paper}.{name}")
-    assert known, "tests/papers/verdicts.yaml says nothing of it; make verdicts, and read the diff"
-    assert claim_differences(claim_entry(evaluated(paper, name)), known) == []
-
-
 def test_nothing_is_written_down_of_claims_that_are_not_there():
     claims = {f"{paper}.{name}" for paper in PAPERS for name in smoke(paper).study.paper_block(paper)["claims"]}
     assert set(written()) <= claims
 
 
-@every_claim
-def test_every_draw_is_counted(paper, name):
-    found = evaluated(paper, name)
+def check_draws(found):
     for judgement in filter(None, (found.judgement, found.corrected)):
         for check in (judgement.headline, *judgement.parts):
             assert check.name
@@ -93,8 +95,7 @@ def test_its_words_are_filled_by_its_numbers(paper, name):
     assert found.verdict != "corrected" or about.correction
 
 
-@every_claim
-def test_it_is_judged_under_every_variant_of_our_choices(paper, name):
+def check_variants(paper, name):
     spec = smoke(paper).claim(paper, name)
     tables = claim_tables(paper, name) if spec["vary"] else {}
     for setting, values in spec["vary"].items():
@@ -125,7 +126,7 @@ def test_a_papers_summary_is_filled_by_its_claims(paper):
     summary = about.get("summary", "")
     assert typed_results(summary) == []
     assert typed_results(about.get("notation", "")) == []
-    told = {}
+    told: dict[str, str] = {}
     for claim in {field.partition(".")[0] for field in fields(summary)}:
         assert claim in about["claims"]
         told |= {f"{claim}.{key}": value for key, value in plain_facts(evaluated(paper, claim).facts).items()}

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from learning_dynamics.pipeline.commands.functions import paper_function
-from learning_dynamics.pipeline.report.templates import fill, typed_results
+from learning_dynamics.pipeline.report.templates import fill
 from learning_dynamics.pipeline.store.provenance import plain_facts
 from learning_dynamics.plotting import Drawn, style
 from tests.papers.test_every_claim import named
 from tests.support import smoke, tables_of
+from tests.typed_results import typed_results
 
 mpl.use("Agg")
 

@@ -6,9 +6,10 @@ import pytest
 
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.interactive import MAX_BYTES, chart_json
-from learning_dynamics.pipeline.report.templates import fields, fill, typed_results
+from learning_dynamics.pipeline.report.templates import fields, fill
 from learning_dynamics.pipeline.store.records import plain_facts
 from tests.support import PAPERS, smoke, tables_of
+from tests.typed_results import typed_results
 
 
 def test_every_paper_has_one():

@@ -6,11 +6,12 @@ import pytest
 
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.motion import MAX_BYTES, encode_webp, render_frames
-from learning_dynamics.pipeline.report.templates import fields, fill, typed_results
+from learning_dynamics.pipeline.report.templates import fields, fill
 from learning_dynamics.pipeline.store.records import plain_facts
 from learning_dynamics.plotting import style
 from learning_dynamics.plotting.motion import MOVING
 from tests.support import PAPERS, smoke, tables_of
+from tests.typed_results import typed_results
 
 mpl.use("Agg")
 

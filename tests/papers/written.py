@@ -112,13 +112,15 @@ def _numbers(table: pd.DataFrame) -> Iterable[tuple[str, str, np.ndarray]]:
 
 def members_of(paper: str) -> list[str]:
     """Return the runs of a paper at smoke scale that its claims read, members of sweeps by themselves."""
-    whose = smoke(paper)
-    names: dict[str, None] = {}
-    for claim in whose.study.paper_block(paper)["claims"]:
-        for given in whose.claim(paper, claim)["runs"].values():
-            for spec in given if isinstance(given, list) else [given]:
-                names |= dict.fromkeys(member for member, _ in sweep_members(spec["name"], spec["sweep"]))
-    return list(names)
+    claims = smoke(paper).study.paper_block(paper)["claims"]
+    return list(dict.fromkeys(member for claim in claims for member in members_of_claim(paper, claim)))
+
+
+def members_of_claim(paper: str, claim: str) -> list[str]:
+    """Return the runs that a claim reads at smoke scale, members of sweeps by themselves."""
+    roles = smoke(paper).claim(paper, claim)["runs"].values()
+    specs = [spec for role in roles for spec in (role if isinstance(role, list) else [role])]
+    return [member for spec in specs for member, _ in sweep_members(spec["name"], spec["sweep"])]
 
 
 def computed(papers: Iterable[str]) -> dict[str, Any]:

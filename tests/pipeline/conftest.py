@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 import yaml
 
-from learning_dynamics.pipeline.study import digests, sources
+from learning_dynamics import papers
+from learning_dynamics.pipeline.study import digests, signatures, sources
 from learning_dynamics.pipeline.study.config import load, merge, read_yaml
 from learning_dynamics.pipeline.study.project import Project
 from tests.pipeline.warm import warm_python
@@ -43,7 +44,7 @@ class Workspace:
     def environment(self) -> dict[str, str]:
         # as a person's shell: none of the test runner's variables, nor of what is imported from where
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "COV", "PYTHONPATH"))}
-        return kept | self.variables
+        return kept | {"PYTHONPATH": "src"} | self.variables  # this folder's code, in place of what is installed
 
     def run(self, *command: str) -> subprocess.CompletedProcess:
         return subprocess.run(command, cwd=self.folder, env=self.environment, capture_output=True, text=True)
@@ -59,9 +60,7 @@ class Workspace:
 
     def python(self, *arguments: str) -> subprocess.CompletedProcess:
         """Run Python with this folder's package."""
-        command = [self.quick_python, *arguments]
-        environment = self.environment | {"PYTHONPATH": str(self.folder / "src")}
-        return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True)
+        return self.run(self.quick_python, *arguments)
 
     @property
     def quick_python(self) -> str:
@@ -174,11 +173,20 @@ def sources_of_toy(tmp_path_factory) -> Path:
     return toy(tmp_path_factory.mktemp("sources") / "project").folder
 
 
+def forget() -> None:
+    """Forget the made-up paper's sources, those that were imported too."""
+    digests.forget()
+    signatures.forget()
+    for name in [name for name in sys.modules if name.startswith("learning_dynamics.papers.toy")]:
+        del sys.modules[name]
+
+
 @pytest.fixture
 def configured(sources_of_toy, tmp_path, monkeypatch) -> Callable[..., Project]:
     """Return a function: the made-up paper's project with its configuration changed at one place."""
     monkeypatch.setattr(sources, "SOURCE_ROOT", sources_of_toy / "src")
-    digests.forget()
+    monkeypatch.setattr(papers, "__path__", [str(sources_of_toy / "src/learning_dynamics/papers")])
+    forget()
     shutil.copytree(sources_of_toy / "workflow/config", tmp_path / "workflow/config")
     (tmp_path / "config.yaml").write_text("seed: 2023\npapers: [toy]\nreplicated: [toy]\n")
     file = tmp_path / "workflow/config/toy.yaml"
@@ -199,4 +207,4 @@ def configured(sources_of_toy, tmp_path, monkeypatch) -> Callable[..., Project]:
         return Project(load(files, given, root=tmp_path))
 
     yield change
-    digests.forget()
+    forget()

@@ -3,15 +3,18 @@
 import doctest
 import importlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import nbformat
+import pandas as pd
 import pytest
 
 import learning_dynamics
+from learning_dynamics.pipeline.store.tables import read_table
 from learning_dynamics.pipeline.study.sources import SOURCE_ROOT, module_path
 from tests.pipeline.conftest import PAPER
 from tests.support import ROOT
@@ -46,7 +49,7 @@ def test_importing_the_package_reads_no_library():
 
 def test_a_job_reads_no_configuration_before_it_begins():
     loaded = answered(ROOT, "import sys, learning_dynamics.pipeline.commands.cli; print(sorted(sys.modules))")
-    assert not {"numpy", "pandas", "jsonschema", "pydantic", "yaml"} & set(eval(loaded))
+    assert not {"numpy", "pandas", "pydantic", "ruamel", "yaml"} & set(eval(loaded))
 
 
 @pytest.mark.parametrize(
@@ -216,3 +219,14 @@ def test_examples_in_docstrings_hold(module):
     found = doctest.testmod(importlib.import_module(module))
     assert found.attempted
     assert not found.failed
+
+
+def test_the_recipes_of_the_docs_work(workspace):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/recipes.md").read_text(encoding="utf-8"), re.DOTALL)
+    code = "\n".join(blocks).replace("spectral_bias", "toy").replace("small_scale", "slow")
+    ended = workspace.python("-c", code)
+    assert ended.returncode == 0, ended.stderr
+    measured = read_table(workspace.folder / "results/toy/metrics/slow.parquet")
+    assert len(pd.read_csv(workspace.folder / "slow.csv")) == len(measured)
+    assert r"\toprule" in workspace.read("claims.tex")
+    assert "results/toy/benchmarks/runs/slow.tsv" in ended.stdout

@@ -1,9 +1,6 @@
 """Commands and files that a person gives in place of Snakemake: held to what the configuration would be held to."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,9 +12,7 @@ from learning_dynamics.pipeline.store.tables import write_table
 from learning_dynamics.pipeline.study.config import load
 from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.pipeline.study.stale_outputs import joined_of_other_versions
-from snakemake_logger_plugin_lines.configfiles import check, given
 from tests.pipeline.test_parquet import COLUMNS, table
-from tests.support import ROOT
 
 PAPER = "softmax_dynamics"
 
@@ -119,57 +114,3 @@ def test_verdicts_under_seeds_are_told_to_be_of_other_versions(judged):
         settings = {} if told is None else {"made": told}
         write_table("results/replication.parquet", table(), COLUMNS, {"settings": settings, "name": "replication"})
         assert (joined_of_other_versions(judged, Path("results/replication.parquet")) is not None) == wrong
-
-
-# -- configuration files that Snakemake reads first --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("content", "mend"),
-    [
-        (None, "no such file"),
-        ("folder", "is not a regular file"),
-        ("pipe", "is not a regular file"),
-        (b"seed: [\n", "not valid JSON or YAML"),
-        (b"seed: \xff\n", "is not text in UTF-8"),
-        (b"- 1\n", "with keys at top level"),
-        (b"", "with keys at top level"),
-    ],
-    ids=["missing", "folder", "pipe", "broken", "latin-1", "list", "empty"],
-)
-def test_a_file_that_snakemake_cannot_read_is_named_in_one_line(tmp_path, content, mend):
-    file = tmp_path / "more.yaml"
-    if content == "folder":
-        file.mkdir()
-    elif content == "pipe":
-        os.mkfifo(file)
-    elif content is not None:
-        file.write_bytes(content)
-    with pytest.raises(SystemExit) as ended:
-        check(file)
-    said = str(ended.value.code)
-    assert said.startswith(f"error: --configfile {file}: ")
-    assert mend in said
-    assert "\n" not in said
-
-
-@pytest.mark.parametrize(
-    ("line", "files"),
-    [
-        ("--cores 2 all", []),
-        ("all --configfile a.yaml b.yaml -n", ["a.yaml", "b.yaml"]),
-        ("--configfiles=a.yaml all", ["a.yaml"]),
-        ("--config configfile=1 --configfile", []),
-    ],
-)
-def test_a_command_line_names_configuration_files(line, files):
-    assert given(line.split()) == files
-
-
-def test_snakemake_reads_files_so(tmp_path):
-    command = [sys.executable, "-m", "snakemake", "-n", "--cores", "1", "--configfile", "missing.yaml"]
-    (tmp_path / "Snakefile").write_text("rule all:\n")
-    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(ROOT / "src")}
-    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert ended.returncode == 1
-    assert ended.stderr == "error: --configfile missing.yaml: no such file; mend it, or name another\n"

@@ -61,7 +61,7 @@ def test_a_child_inherits_a_class_key_by_key(configured):
         ("runs.tea.pace.points", ..., "runs.tea.pace.points: missing; add it"),
         ("runs.tea.pace", 3, "runs.tea.pace: must be a mapping of settings (is 3)"),
         ("runs.soup.pace", None, "runs.soup.pace: must be a mapping of settings (is None)"),
-        ("runs.soup", {"like": "tea", "pace.rtol": 1.0}, "runs.soup.pace.rtol: write `pace: {rtol: ...}`"),
+        ("runs.soup", {"like": "tea", "pace.rtol": 1.0}, "runs.soup.pace.rtol: unknown setting of `cooling`"),
         ("runs.tea.measure.met.rtol", 0.0, "runs.tea.measure.met.rtol: must be above 0"),
         ("runs.teas.sweep", {"pace.rtlo": [1.0]}, "teas.pace.rtlo: unknown setting of `Pace`; did you mean `rtol`"),
         ("runs.teas.sweep", {"pace.rtol": [1.0, -1.0]}, "runs.teas.pace.rtol: must be above 0"),
@@ -201,21 +201,3 @@ def test_the_command_line_reaches_inside(built, tmp_path):
     spec = json.dumps({"kind": "cooling.cooling", "settings": settings})
     refused = built.stage("run", "toy", "tea", "--spec", spec, "--out", str(tmp_path / "tea.npz"))
     assert "--spec: settings.pace.rtol: must be above 0.0 (is -1.0)" in refused.stderr
-
-
-def test_the_reference_lists_a_class_once(built):
-    said = built.python(
-        "-c",
-        """
-from learning_dynamics.pipeline.study.config import load
-from learning_dynamics.pipeline.reference.settings import settings_page
-from learning_dynamics.pipeline.study.study import Study
-print(settings_page(Study(load()), "toy"))
-""",
-    )
-    assert said.returncode == 0, said.stderr
-    kinds, listed = said.stdout.split("### Pace {#Pace ")
-    assert "Until when." not in kinds
-    assert '<a href="#Pace">setting by setting</a>' in kinds
-    assert "chosen: long enough (tea, teas)<br>chosen: it is hotter (soup)" in listed
-    assert "Relative error allowed." in listed

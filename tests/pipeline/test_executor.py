@@ -3,16 +3,32 @@
 import asyncio
 import importlib
 import logging
+import os
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 
 from learning_dynamics.pipeline.study import cluster
 
 plugin = importlib.import_module("snakemake_executor_plugin_slurm_patient")
 pytest.importorskip("snakemake_executor_plugin_slurm")
+
+
+class Job(str):
+    """A job that may be submitted three times, by name."""
+
+    group, attempt, restart_times = False, 1, 2
+
+    def is_group(self):
+        return self.group
+
+    @property
+    def name(self):
+        return str(self)
 
 
 class StandIn:
@@ -26,7 +42,7 @@ class StandIn:
                 raise AttributeError("no attribute 'rule'") from None
         self.submitted.extend(what if isinstance(what, list) else [what])
 
-    run_job = run_array_jobs = submit
+    run_job = run_array_jobs = run_jobs = submit
 
     def shutdown(self):
         self.submitted.append("shut down")
@@ -63,7 +79,15 @@ def executor(monkeypatch):
         if not name.startswith("__"):
             monkeypatch.setattr(plugin.SlurmExecutor, name, method, raising=False)
     made = plugin.Executor.__new__(plugin.Executor)
-    made.__dict__ |= {"submitted": [], "told": [], "reported": set(), "loop": None, "wait": True, "array_jobs": set()}
+    made.__dict__ |= {
+        "submitted": [],
+        "told": [],
+        "reported": set(),
+        "loop": None,
+        "looked_for_orphans": False,
+        "wait": True,
+        "array_jobs": set(),
+    }
     made.logger = logging.getLogger("test")
     monkeypatch.setattr(plugin, "PAUSE", 0.0)
     monkeypatch.setattr(plugin, "controller_is_down", lambda: False)
@@ -72,7 +96,7 @@ def executor(monkeypatch):
 
 def looked_at(executor, *states):
     async def look():
-        return [job.job async for job in executor.check_active_jobs([SubmittedJobInfo(state) for state in states])]
+        return [job.job async for job in executor.check_active_jobs([SubmittedJobInfo(Job(state)) for state in states])]
 
     return asyncio.run(look())
 
@@ -104,7 +128,7 @@ def test_a_submission_that_is_called_off_waits_no_longer(executor, monkeypatch):
 
 @pytest.mark.parametrize(
     ("method", "given", "jobs"),
-    [("run_job", "broken", ["broken"]), ("run_array_jobs", ["a", "broken"], ["a", "broken"])],
+    [("run_job", Job("broken"), ["broken"]), ("run_array_jobs", [Job("a"), Job("broken")], ["a", "broken"])],
 )
 def test_a_submission_that_raises_fails_its_jobs_with_the_reason(executor, method, given, jobs):
     getattr(executor, method)(given)
@@ -115,10 +139,48 @@ def test_a_submission_that_raises_fails_its_jobs_with_the_reason(executor, metho
 def test_a_failure_in_a_thread_is_told_to_the_loop_that_submits(executor):
     calls = []
     executor.loop = SimpleNamespace(call_soon_threadsafe=calls.append)
-    executor.run_job("broken")
+    executor.run_job(Job("broken"))
     assert not executor.told
     calls[0]()
     assert [job for job, _ in executor.told] == ["broken"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "permanent"),
+    [
+        ("sbatch: error: invalid partition specified: mian\nsbatch: error: Batch job submission failed: ...", True),
+        ("Invalid account or account/partition combination specified", True),
+        ("a submission failed: WorkflowError: The given account phisics appears to be invalid. Available ...", True),
+        ("You are not running a supported accounting_storage plugin", True),
+        ("Invalid qos specification", True),
+        ("Invalid generic resource (gres) specification", True),
+        ("User's group not permitted to use this partition", True),
+        ("Requested node configuration is not available", True),
+        ("sbatch: unrecognized option '--gress=gpu:1'", True),
+        ("Socket timed out on send/recv operation", False),
+        ("Unable to contact slurm controller (connect failure)", False),
+        ("Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)", False),
+        ("Slurm temporarily unable to accept job, sleeping and retrying", False),
+        ("Requested partition configuration not available now", False),
+        ("Invalid authentication credential", False),
+        ("SLURM-job '7' failed, SLURM status is: 'TIMEOUT'", False),
+        (None, False),
+    ],
+)
+def test_what_is_refused_for_good_is_not_submitted_again(executor, reason, permanent):
+    job = Job("job")
+    executor.report_job_error(SubmittedJobInfo(job), msg=reason)
+    assert executor.told == [("job", reason)]
+    assert (job.attempt > job.restart_times) is permanent  # where Snakemake tries again
+
+
+def test_the_reason_of_a_refused_group_is_shown(executor, caplog):
+    job = Job("metrics")
+    executor.report_job_error(SubmittedJobInfo(job), msg="no such partition")
+    assert not caplog.messages  # Snakemake shows it
+    job.group = True
+    executor.report_job_error(SubmittedJobInfo(job), "no such partition\n    sbatch call:\n        sbatch ...")
+    assert caplog.messages == ["group metrics: no such partition"]
 
 
 @pytest.mark.parametrize(
@@ -179,3 +241,68 @@ def test_a_controller_is_down_where_slurm_says_so(tmp_path, monkeypatch, answer,
         program.write_text(f"#!/bin/sh\ncat <<END\n{answer}\nEND\n")
         program.chmod(0o755)
     assert plugin.controller_is_down() is down
+
+
+# -- jobs of a Snakemake that was killed
+
+HERE = Path("/home/someone/project with | in its name")
+
+
+@pytest.fixture
+def squeue(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+
+    def answer(text: str, status: int = 0) -> None:
+        (tmp_path / "answer").write_bytes(os.fsencode(text))
+        program = tmp_path / "squeue"
+        program.write_text(f"#!/bin/sh\ncat '{tmp_path}/answer'\nexit {status}\n")
+        program.chmod(0o755)
+
+    return answer
+
+
+def test_nothing_is_submitted_beside_jobs_of_a_killed_snakemake(executor, squeue):
+    squeue(f"12|rule_run_wildcards_spectral_bias_small_scale|{HERE}\n9|rule_metrics_metrics|{HERE}\n")
+    executor.workflow = SimpleNamespace(workdir_init=str(HERE))
+    with pytest.raises(WorkflowError, match=r"2 jobs .* scancel 9 12$"):
+        executor.run_jobs([])
+    assert not executor.submitted
+    squeue("")
+    executor.run_jobs(["one"])
+    squeue(f"12|rule_run|{HERE}\n")
+    executor.run_jobs(["two"])  # these are its own
+    assert executor.submitted == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "12|rule_run_wildcards_spectral_bias_small_scale|/home/someone/elsewhere",
+        f"12|(null)|{HERE}",  # a shell or a Snakemake that itself runs under Slurm
+        "slurm_load_jobs error: Unable to contact slurm controller",
+        "",
+    ],
+)
+def test_others_jobs_do_not_matter(squeue, line):
+    squeue(line + "\n")
+    assert plugin.queued_jobs(HERE) == []
+
+
+@pytest.mark.parametrize("folder", ["/home/m\u00fcller/dynamics", "/home/m\udcfcller/dynamics"])
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+def test_lines_in_any_encoding_are_read(squeue, folder, locale, monkeypatch):
+    monkeypatch.setenv("LC_ALL", locale)
+    squeue("7|rule_run|/home/b\udce4r/elsewhere\n")
+    assert plugin.queued_jobs(Path(folder)) == []
+    squeue(f"7|rule_run|/home/b\udce4r/elsewhere\n12|rule_run|{folder}\n")
+    assert plugin.queued_jobs(Path(folder)) == ["12"]
+
+
+def test_a_controller_that_does_not_answer_stops_nothing(squeue):
+    squeue(f"12|rule_run|{HERE}\n", status=1)
+    assert plugin.queued_jobs(HERE) == []
+
+
+def test_without_slurm_there_are_none(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert plugin.queued_jobs(HERE) == []

@@ -108,6 +108,9 @@ def test_a_kill_at_any_moment_loses_nothing(slow, built, name, whom, step):
         running.send_signal(SIGNALS[name])
     end(running)
     before = len(steps_in(slow))
+    if name == "SIGKILL" and whom != "job":
+        assert "--unlock" in slow.snakemake(TARGET, check=False).stdout
+        slow.snakemake("--unlock")
     slow.snakemake(TARGET)
     same(slow, built)
     # what had been reached was not done again
@@ -123,6 +126,7 @@ def test_a_run_that_is_killed_twice_goes_on_from_where_it_was(slow, built):
         os.killpg(running.pid, signal.SIGKILL)
         end(running)
         assert not (slow.folder / FAST).exists()
+        slow.snakemake("--unlock")
     slow.snakemake(TARGET)
     same(slow, built)
     assert len(steps_in(slow)) <= 40 + 2
@@ -151,31 +155,31 @@ def test_a_run_that_is_stopped_for_a_while_goes_on(slow, built):
 
 
 @fault("Snakemake alone is killed, its job lives on, another Snakemake starts with another setting",
-       "the orphan writes nothing; the results are the new setting's")  # fmt: skip
-def test_an_orphan_does_not_replace_what_its_successor_makes(slow, built):
+       "what the orphan writes is of the old setting: the next start makes it again")  # fmt: skip
+def test_what_an_orphan_writes_is_made_again(slow):
     running = slow.start(FAST)
     wait_for_steps(slow, 5)
     orphan = job_of(slow.folder)
     running.kill()
     slow.configure("runs", "fast", "rate", value=0.5)
     hurried = Workspace(slow.folder, variables={"GROWTH_PAUSE": "0"})
+    hurried.snakemake("--unlock")
     hurried.snakemake(TARGET)
-    made = (slow.folder / FAST).read_bytes()
-    psutil.wait_procs([orphan], timeout=30)
+    psutil.wait_procs([orphan], timeout=60)
     end(running)
-    assert (slow.folder / FAST).read_bytes() == made
+    hurried.snakemake(TARGET)
     assert pd.read_parquet(slow.folder / TARGET)["value"].abs().max() > 1e3
     assert "Nothing to be done" in hurried.snakemake("--dry-run", TARGET).stdout
 
 
-@fault("a second Snakemake starts in the same folder", "the second is refused, naming the first; the first goes on")
+@fault("a second Snakemake starts in the same folder", "the second is refused; the first goes on")
 def test_a_second_start_is_refused_and_the_first_goes_on(slow, built):
     slow.variables["GROWTH_PAUSE"] = str(6 * PAUSE)  # on a busy machine too, the second plans while the first works
     running = slow.start(TARGET)
     wait_for_steps(slow, 2)
     second = slow.snakemake(TARGET, check=False)
     assert second.returncode != 0
-    assert f"another Snakemake is at work in this folder (process {running.pid}" in second.stderr + second.stdout
+    assert "cannot be locked" in second.stderr + second.stdout
     end(running)
     assert running.returncode == 0
     same(slow, built)
@@ -203,9 +207,7 @@ def test_a_job_refuses_a_source_that_was_edited_since_it_was_planned(workspace):
     command = next(line for line in lines if line.startswith("python -m learning_dynamics run"))
     workspace.edit(f"{PAPER}/growth/runs.py", "* (1 + rate)", "* (2 + rate)")
     before = (workspace.folder / FAST).read_bytes()
-    ended = subprocess.run(
-        ["bash", "-c", command], cwd=workspace.folder, env=workspace.environment | {"PYTHONPATH": "src"}
-    )
+    ended = workspace.run("bash", "-c", command)
     assert ended.returncode == 1
     log = workspace.read("results/toy/logs/runs/fast.log")
     assert log.count("\n") == 1
@@ -346,17 +348,6 @@ def test_sources_of_the_future_change_nothing(workspace):
     assert "Nothing to be done" in workspace.snakemake("--dry-run").stdout
 
 
-@fault("an output is dated in the future (a clock that was set back)", LINE)
-def test_an_output_of_the_future_is_refused_before_anything_is_deleted(workspace):
-    later = time.time() + 1e6
-    os.utime(workspace.folder / FAST, (later, later))
-    before = sorted(workspace.folder.glob("results/**/*"))
-    ended = workspace.snakemake(check=False)
-    assert ended.returncode != 0
-    assert f"error: {FAST}: is dated" in ended.stderr + ended.stdout
-    assert sorted(workspace.folder.glob("results/**/*")) == before
-
-
 # -- the machine ------------------------------------------------------------------------------------------------------
 
 
@@ -367,21 +358,23 @@ def limited(workspace: Workspace, limit: str, *targets: str) -> subprocess.Compl
     )
 
 
-@fault("results and figures are copied without their times (`cp -r`), into another checkout", "nothing is made again")
-def test_copies_without_their_times_are_taken_over(clean, built):
-    draw = random.Random(2023)
+@fault("the whole folder is copied without times (`cp -r`)", "nothing is made again")
+def test_copies_of_results_and_records_are_taken_over(built, tmp_path):
+    copy = Workspace(tmp_path / "project")
+    shutil.copytree(built.folder, copy.folder, copy_function=shutil.copy)
+    assert "Nothing to be done" in copy.snakemake("--dry-run").stdout
+
+
+@fault("results and figures alone are copied without times", "`snakemake --touch` takes them over, but not a stale one")
+def test_touch_takes_results_over_but_no_stale_one(clean, built):
     for top in ("results", "figures"):
         shutil.copytree(built.folder / top, clean.folder / top, copy_function=shutil.copy)
-    clean.snakemake("toy")  # which makes its verdicts, too
-    shutil.rmtree(clean.folder / ".snakemake")
-    for top in ("results", "figures"):
-        for path in filter(Path.is_file, (clean.folder / top).rglob("*")):
-            os.utime(path, (time.time() - draw.uniform(0, 1e6),) * 2)
-    clean.configure("runs", "fast", "keep", value=False)  # whose file goes once it is measured
-    (clean.folder / "results/toy/runs/fast.npz").unlink()
-    for target in ("all", "toy"):
-        planned = clean.snakemake("--dry-run", target).stdout
-        assert "Nothing to be done" in planned, planned
+    clean.snakemake("--touch")
+    assert "Nothing to be done" in clean.snakemake("--dry-run").stdout
+    clean.configure("runs", "fast", "rate", value=0.03)
+    clean.snakemake("--touch")
+    assert {FAST, TARGET} <= clean.would_run()
+    assert "results/toy/runs/slow.npz" not in clean.would_run()
 
 
 @fault("Snakemake is told to look at times alone (`--rerun-triggers mtime`), and a setting was edited",
@@ -507,16 +500,20 @@ def test_a_configuration_file_that_is_none_is_named(built, tmp_path, content, me
 
 @fault("a target that nothing makes: another paper, figure, run, or rule", LINE)
 @pytest.mark.parametrize(
-    "target",
-    ["nothing", "figures/tyo/growth.pdf", "figures/toy/grwth.pdf", "results/toy/runs/fats.npz",
-     "results/full/toy/runs/fast.npz"],
-)  # fmt: skip
-def test_an_unknown_target_is_named(built, target):
+    ("target", "message"),
+    [
+        ("nothing", "No rule to produce nothing"),
+        ("figures/tyo/growth.pdf", "No rule to produce figures/tyo/growth.pdf"),
+        ("figures/toy/grwth.pdf", "no figure `grwth`; did you mean `growth`?"),
+        ("results/toy/runs/fats.npz", "no run `fats`; did you mean `fast`?"),
+        ("results/full/toy/runs/fast.npz", "No rule to produce results/full/toy/runs/fast.npz"),
+    ],
+)
+def test_an_unknown_target_is_named(built, target, message):
     ended = built.snakemake("--dry-run", target, check=False)
     said = ended.stderr + ended.stdout
     assert ended.returncode != 0
-    assert f"error: {target}: " in said or f"No rule to produce {target}" in said
-    assert "Traceback" not in said
+    assert message in said
 
 
 @fault("values on the command line that configuration does not have", LINE)

@@ -25,64 +25,6 @@ def refused(action, *arguments, **settings) -> str:
     return said
 
 
-# -- YAML ------------------------------------------------------------------------------------------------------------
-
-BOMB = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
-    f"a{level}: &a{level} [{','.join([f'*a{level - 1}'] * 10)}]\n" for level in range(1, 20)
-)
-MERGED = "a0: &a0 {k: 1}\n" + "".join(
-    f"a{level}: &a{level} {{<<: [{','.join([f'*a{level - 1}'] * 10)}]}}\n" for level in range(1, 20)
-)
-
-
-@pytest.mark.parametrize(
-    ("text", "mend"),
-    [
-        ("a: 017", "YAML takes 017 for 15"),
-        ("a: 0x1f", "no plain whole number"),
-        ("a: 0x_", "no plain whole number"),
-        ("a: 1:30", "1:30 for 90"),
-        ("a: 1:30.5", "1:30.5 for 90.5"),
-        ("a: 2023-01-05", "would be read as a date"),
-        ("a: 2023-13-45", "would be read as a date"),
-        ("a: no", "write true or false, or quote text"),
-        ("a: !!int abc", "no plain whole number"),
-        ("a: !!float abc", "no plain number"),
-        ("a: " + "9" * 5000, "no plain whole number"),
-        ("a: !!binary aGk=", "binary data"),
-        ("a: !!set {x, y}", "a value of type set"),
-        ("a: !!omap [x: 1]", "a value of type tuple"),
-        ("changes: &a {toy: *a}", "holds itself"),
-        ("a: &a [*a]", "holds itself"),
-        ("a: {like: slow, 1: 2}", "a key must be text (is 1)"),
-        ("a: {null: 2}", "a key must be text (is None)"),
-        ("a: {[1]: 2}", "a key must be text (is [1])"),
-        (BOMB, "aliases counted; write fewer"),
-        (MERGED, "merges too many keys"),
-        ("a: " + "[" * 50_000, "too large or too deep"),
-        ("a:\n" + "- " * 50_000, "too large or too deep"),
-        ("a: " + "{b: " * 500 + "}" * 500, "too large or too deep"),
-    ],
-    ids=lambda text: text[:24],
-)
-def test_yaml_is_what_everybody_reads_or_refused(tmp_path, text, mend):
-    (tmp_path / "a.yaml").write_text(text)
-    assert mend in refused(read_yaml, tmp_path / "a.yaml")
-
-
-def test_plain_values_stay(tmp_path):
-    (tmp_path / "a.yaml").write_text("a: [0, -5, 1_000, 1.0e-4, .5, 2., true, null, 1e-4, text, '017', [{b: 1}]]")
-    assert read_yaml(tmp_path / "a.yaml")["a"] == [
-        *(0, -5, 1000, 1e-4, 0.5, 2.0, True, None, "1e-4", "text", "017"),
-        [{"b": 1}],
-    ]
-
-
-def test_a_pipe_is_no_configuration(tmp_path):
-    os.mkfifo(tmp_path / "a.yaml")
-    assert "not a regular file" in refused(read_yaml, tmp_path / "a.yaml")
-
-
 # -- configuration ---------------------------------------------------------------------------------------------------
 
 
@@ -100,14 +42,13 @@ def test_what_is_no_setting_is_neither_swept_nor_varied(configured, key):
     [
         ("runs.fast.sweep", {"resources": [1]}, "is no setting"),
         ("runs.fast.sweep", {"rate": list(range(1, 400)), "steps": list(range(1, 400))}, "runs; sweep fewer values"),
-        ("runs.fast.sweep", {"rate": [1.0], "steps": [10**290]}, "cannot be a file's name"),
-        ("runs." + LONG, {"like": "slow"}, "has more than 80 characters"),
+        ("runs.fast.sweep", {"rate": [1.0], "steps": [10**290]}, "is too long for a file's name (313 characters, "),
+        ("runs." + LONG, {"like": "slow"}, "must have 80 characters or fewer"),
         ("runs.f\n", {"like": "slow"}, "must match"),
         ("runs.fast.kind", "growth.growth\n", "must match"),
         ("runs.fast.resources", {"runtime": 2_000_000}, "must be 525600 or less"),
         ("runs.fast.resources", {"threads": 10**6}, "must be 1024 or less"),
         ("runs.fast.resources", {"mem_mb": 10**9}, "must be 16000000 or less"),
-        ("runs.metrics", {"like": "slow", "sweep": {"steps": [20, 30]}}, "has the same target as the metrics of toy"),
         ("data.starts.seed", 10**300, "must be 9223372036854775807 or less"),
         ("runs.fast.rate", "x" * 10_000, "must be a number"),
     ],
@@ -117,25 +58,18 @@ def test_a_configuration_that_cannot_be_is_one_line(configured, path, value, men
     assert mend in refused(configured, path, value)
 
 
-def test_a_long_chain_of_runs_is_bounded(configured):
-    chain = {f"run_{number}": {"like": f"run_{number - 1}" if number else "slow"} for number in range(500)}
-    block = configured().study.configuration.papers["toy"]["runs"]
-    assert "inherits over more than 30 runs" in refused(configured, "runs", block | chain)
-
-
 @pytest.mark.parametrize(
     ("given", "mend"),
     [
         ({"replications": 300_000}, "replications: must be 200 or less"),
-        ({"replications": 1.0}, "replications: must be of type integer"),
-        ({"seed": 7.0}, "seed: must be of type integer"),
+        ({"replications": 1.0}, "replications: must be a whole number"),
+        ({"seed": 7.0}, "seed: must be a whole number"),
         ({"seed": 10**300}, "seed: must be 9223372036854775807 or less"),
         ({"scale": "small\n"}, "scale: "),
-        ({"scale": LONG}, "has more than 80 characters"),
+        ({"scale": LONG}, "must have 80 characters or fewer"),
         ({"scale": "s", "changes": {"toy": {"data": {"more": {}}}}}, "data.more.source: missing; add it"),
         ({"replicated": ["toi"]}, "replicated: no paper `toi`; did you mean `toy`?"),
-        ({"changes": {"toy": {"runs": {"fast": {1: 2}}}}}, "a key must be text (is 1)"),
-        ({"changes": {"toy": {"runs": {"fast": {"rate": {1, 2}}}}}}, "a value of type set"),
+        ({"changes": {"toy": {"runs": {"fast": {1: 2}}}}}, "changes.toy.runs.fast: the key 1 is not text"),
     ],
     ids=lambda given: str(given)[:24],
 )
@@ -157,22 +91,15 @@ SWEEP = ("sweep", "spectral_bias", "small_scale", "--vary")
     ("arguments", "mend"),
     [
         ([*SWEEP, "gamma=1:2:100000000"], "ask for at most 100000"),
-        ([*SWEEP, "gamma=1,2", "gamma=3,4"], "`gamma` is varied twice"),
         ([*SWEEP, "like=slow,fast"], "the run has no setting `like`"),
         ([*SWEEP, "gamma=1,2", "--called", "f\n"], "must match"),
-        ([*SWEEP, "gamma=1,2", "--called", LONG], "more than 80 characters"),
-        ([*SWEEP, "gamma=1,2", "--out", "config.yaml"], "config.yaml: is there, and was not written by this command"),
+        ([*SWEEP, "gamma=1,2", "--called", LONG], "must have 80 characters or fewer"),
         ([*SWEEP, "gamma=1,2", "--out", "pipe.yaml"], "is no file that could be replaced"),
         (["verdicts", "table.parquet"], "has other columns than are looked for here"),
         (["compare", "table.parquet"], "has other columns than are looked for here"),
-        (["verdicts", "pipe.parquet"], "not a regular file"),
         (["new", "f\n"], "a paper's name"),
         (["new", LONG], "a paper's name"),
-        (["check", "--configfile", "pipe.yaml"], "not a regular file"),
         # before anything is computed
-        ([*DATA, "mine.npz"], "mine.npz: is there, and was not written by this command"),
-        ([*DATA, "folder.npz"], "folder.npz: is no file that could be replaced"),
-        ([*REGIONS, "mine.csv"], "mine.csv: is there, and was not written by this command"),
         ([*REGIONS, "new.csv"], "table.parquet: has other columns than are looked for here"),
     ],
     ids=lambda arguments: " ".join(arguments)[-24:],
@@ -204,27 +131,6 @@ def test_a_sweep_may_be_written_again_over_its_own_file(tmp_path, monkeypatch, c
     assert read_yaml(tmp_path / "mine.yaml")["changes"]["spectral_bias"]["runs"]["small_scale_sweep"]["sweep"] == {
         "gamma": [2.0, 3.0]
     }
-
-
-@pytest.mark.parametrize("flag", ["--pdf", "--png", "--out"])
-def test_another_ending_is_refused_by_the_command_line(capsys, flag):
-    command = {"--out": ["motion"]}.get(flag, ["figure"])
-    with pytest.raises(SystemExit):
-        cli.main([*command, "spectral_bias", "fig1a", flag, "/dev/null"])
-    assert "must end in ." in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "mend"),
-    [
-        (["tex", "spectral_bias", "--out", "\udcff.tex"], r"'\udcff.tex': is no text in UTF-8; name another"),
-        (["csv", "--out", ""], "must name a file or folder"),
-    ],
-)
-def test_a_name_that_no_file_can_have_is_refused_by_the_command_line(capsys, arguments, mend):
-    with pytest.raises(SystemExit):
-        cli.main(arguments)
-    assert mend in capsys.readouterr().err
 
 
 # -- notebooks -------------------------------------------------------------------------------------------------------

@@ -41,8 +41,8 @@ def test_the_order_in_which_roles_stand_does_not_matter(configured):
         ({"slow": ["slow"], "fast": "fast"}, "runs.slow: must be one run"),
         ({"slow": "slow", "fast": []}, "runs.fast"),
         ({}, "runs.slow: missing"),
-        (["slow", "fast"], "runs: must be of type object"),
-        ({"slow": "slow", "fast": 3}, "runs.fast: must be of type string"),
+        (["slow", "fast"], "runs: must be a mapping"),
+        ({"slow": "slow", "fast": 3}, "runs.fast: must be a list"),
     ],
 )
 def test_missing_misspelt_and_swapped_roles_are_refused(configured, section, runs, message):
@@ -144,7 +144,7 @@ def test_a_sweep_of_measuring_runs_are_the_same_but_measured_otherwise(configure
         ({}, "sweep"),
         ({"rate": [0.1, 0.1]}, "sweep.rate"),
         ({"rtae": [0.1]}, "scan.rtae: unknown setting of `growth`; did you mean `rate`"),
-        ({"rate": 0.1}, "sweep.rate: must be of type array"),
+        ({"rate": 0.1}, "sweep.rate: must be a list"),
         ({"rate": [[0.1]]}, "scan"),
         ({"rate": ["a b"]}, "scan"),
         ({"rate": ["../x"]}, "scan"),
@@ -236,13 +236,13 @@ def test_a_sensitivity_check_that_an_overlay_leaves_incomplete_is_refused(config
         ),
         ("claims.geometric.vary", {"rounding": [-1.0]}, "vary.rounding: must be above 0"),
         ("claims.geometric.vary", {"rounding": []}, "vary.rounding"),
-        ("claims.geometric.vary", {"rounding": [0.1 * k for k in range(1, 600)]}, "combinations; vary fewer values"),
         ("claims.geometric.rounding", ..., "claims.geometric.rounding: missing; add it"),
-        ("claims.geometric.expected", "fine", "claims.geometric.expected: `fine` must match"),
+        ("claims.geometric.expected", "fine", "claims.geometric.expected: must match"),
         ("claims.geometric.kind", "growth.geometry", "claims.geometric.kind: no function `geometry`"),
         ("claims.geometric.kind", "growth.np", "claims.geometric.kind: no function `np`"),
         ("claims.geometric.kind", "grwth.geometric", "claims.geometric.kind: `grwth.geometric`"),
         ("claims.geometric.figure", "grwth", "claims.geometric.figure: no figure `grwth`; did you mean `growth`"),
+        ("runs.slow.mesure", {"every": 1}, "toy.yaml: runs.slow.mesure: unknown key; did you mean `measure`?"),
         ("figures.growth.member", 99, "figures.growth.member: unknown setting of `growth`"),
         ("data.starts.source", "strats.normal", "data.starts.source: `strats.normal`: no module `strats`"),
         ("data.starts.source", "starts.norml", "no function `norml`"),
@@ -307,7 +307,7 @@ def test_a_run_that_is_like_a_sweep_is_one_less_what_it_sets(configured, own, me
     # whose members travel together as those of the sweep do
     configured("runs.scan", scan | {"bundle": 2})
     bundles = configured("runs.also", {"like": "scan", "provenance": reasons} | own).study.bundles["toy"]
-    assert set(bundles) == {"scan.bundle0001"} | ({"also.bundle0001"} if own == {"steps": 7} else set())
+    assert set(bundles) == {"scan@0001"} | ({"also@0001"} if own == {"steps": 7} else set())
 
 
 def test_what_is_stated_of_one_value_is_not_said_of_a_sweep(configured):
@@ -316,9 +316,7 @@ def test_what_is_stated_of_one_value_is_not_said_of_a_sweep(configured):
     assert "what is stated of its kind is not said of a value that a run" in found
 
 
-@pytest.mark.parametrize(
-    "reason", ["guessed", {"guessed": "why"}, {"chosen": 3}, {}, {"chosen": "a", "stated": "b"}, ["stated"], None]
-)
+@pytest.mark.parametrize("reason", ["guessed", {"guessed": "why"}, {"chosen": 3}, {}, "chosen", ["stated"], None])
 def test_a_provenance_that_is_none_is_refused(configured, reason):
     assert "runs.slow.provenance.rate" in refused(configured, "runs.slow.provenance", {"rate": reason})
 

@@ -1,7 +1,6 @@
-"""Quantities are declared where they are measured, and a misspelt one is refused before anything runs."""
+"""Quantities are declared where they are measured."""
 
 import csv
-import re
 from fnmatch import fnmatchcase
 
 import pytest
@@ -38,8 +37,7 @@ def test_what_is_measured_is_declared_with_a_meaning_and_nothing_else(paper):
         assert not idle, f"{kind}: {sorted(idle)} are declared, not measured at small scale"
 
 
-SOURCES = {
-    "decay/metrics.py": '''
+METRICS = '''
 def decay(trajectory):
     """Measure a decay.
 
@@ -64,53 +62,16 @@ def of_ends(trajectory):
     limit
         Where it ends.
     """
-''',
-    "decay/claims.py": """
-from learning_dynamics.papers.waves.reading import last
-from learning_dynamics.tidy import Quantity, by_draw
-
-def holds(run, *, name: str = "nothing"):
-    x, ends = by_draw(run, "x"), last(run, quantity="limit")
-
-    def judge(reading: Quantity):
-        yield every_draw(name, by_draw(run, reading), at_most=1.0)
-
-    return Finding(judge, "PRINTED", rivals={"twice": "speed"})
-
-def helped(run):
-    return _both(run, "power_2")
-
-def _both(run, *several: Quantity, first: Quantity = "DEFAULT"):
-    return [last(run, one) for one in (first, *several)]
-""",
-    "reading.py": """
-from learning_dynamics.tidy import Quantity, select
-
-def last(table, quantity: Quantity | None = None):
-    return select(table, ["HELPER", "x"] if quantity is None else quantity)
-""",
-}
+'''
 
 
 @pytest.fixture
 def waves(tmp_path, monkeypatch):
-    """Return a function that writes the paper `waves` with a text in place of a placeholder."""
-    folder = tmp_path / "learning_dynamics/papers/waves"
-
-    def write(placeholder: str = "", text: str = "x") -> None:
-        (folder / "decay").mkdir(parents=True, exist_ok=True)
-        for name, source in SOURCES.items():
-            source = source.replace(placeholder, text) if placeholder else source
-            (folder / name).write_text(re.sub("PRINTED|HELPER|DEFAULT", "x", source), encoding="utf-8")
-        tidy = tmp_path / "learning_dynamics/tidy.py"
-        tidy.write_text((ROOT / "src/learning_dynamics/tidy.py").read_text(encoding="utf-8"), encoding="utf-8")
-
+    """Return a function that writes the metrics of the paper `waves` with a text in place of another."""
+    file = tmp_path / "learning_dynamics/papers/waves/decay/metrics.py"
+    file.parent.mkdir(parents=True)
     monkeypatch.setattr(sources, "SOURCE_ROOT", tmp_path)
-    return write
-
-
-def refuse(claim: str) -> None:
-    quantities.refuse_undeclared("claims", "waves", f"decay.{claim}", "waves.yaml: claims.it", ["decay.decay"])
+    return lambda old="", new="": file.write_text(METRICS.replace(old, new) if old else METRICS, encoding="utf-8")
 
 
 def test_quantities_are_listed_with_their_meanings_those_of_helpers_too(waves):
@@ -121,26 +82,6 @@ def test_quantities_are_listed_with_their_meanings_those_of_helpers_too(waves):
         "power_*": "Its powers.",
         "limit": "Where it ends.",
     }
-
-
-@pytest.mark.parametrize("claim", ["holds", "helped"])
-def test_what_is_declared_may_be_asked_for(waves, claim):
-    waves()
-    refuse(claim)
-
-
-@pytest.mark.parametrize(
-    ("placeholder", "claim"),
-    [('(run, "x")', "holds"), ('"limit"', "holds"), ('"speed"', "holds"), ("PRINTED", "holds"), ("HELPER", "helped"),
-     ("DEFAULT", "helped"),
-     ('"power_2"', "helped")],
-)  # fmt: skip
-def test_a_misspelt_quantity_is_refused_wherever_it_is_asked_for(waves, placeholder, claim):
-    quoted = placeholder.replace('"x"', '"speeds"').replace('"limit"', '"speeds"').replace('"speed"', '"speeds"')
-    wrong = quoted.replace('"power_2"', '"speeds"') if '"' in placeholder else "speeds"
-    waves(placeholder, wrong)
-    with pytest.raises(ProjectError, match=r"\.py:\d+ asks for `speeds`, which none .* did you mean `speed`\?"):
-        refuse(claim)
 
 
 def test_a_measured_quantity_that_is_not_listed_is_refused(waves):

@@ -1,135 +1,54 @@
-"""The reference lists what there is to set and to measure, understands every formula, and needs no network."""
+"""The reference is built from source: every kind of run with its settings and columns, and nothing from elsewhere."""
 
-import ast
-import functools
-import importlib.util
+import inspect
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from learning_dynamics.pipeline.commands.functions import paper_function
-from learning_dynamics.pipeline.reference import pages as reference
-from learning_dynamics.pipeline.reference.settings import TYPES
-from learning_dynamics.pipeline.report import maths
-from learning_dynamics.pipeline.study import quantities
-from learning_dynamics.pipeline.study.signatures import BUILTIN, VOCABULARY, signatures
-from learning_dynamics.pipeline.study.sources import SOURCE_ROOT, module_path, part_module, topics
 from tests.support import PAPERS, ROOT, project
 
-GUIDES = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
 
-
-@functools.cache
-def pages() -> dict[str, str]:
-    return reference.pages(project().study)
-
-
-def sections(paper: str) -> dict[str, str]:
-    """Return the sections of a paper's page by their anchors."""
-    _, *parts = re.split(r"^### \S+ \{#(\S+) .*\}$", pages()[f"settings/{paper}.md"], flags=re.MULTILINE)
-    return dict(zip(parts[::2], parts[1::2], strict=True))
-
-
-def kinds(paper: str) -> list[str]:
-    found = []
-    for topic in topics(paper):
-        path = module_path(f"learning_dynamics.papers.{paper}.{topic}.runs")
-        found += [f"{topic}.{name}" for name in signatures(path)] if path else []
-    return found
-
-
-@pytest.mark.parametrize("paper", PAPERS)
-def test_every_kind_of_run_has_its_settings_and_its_columns(paper):
-    assert kinds(paper)
-    for kind in kinds(paper):
-        section = sections(paper)[kind]
-        first_cells = re.findall(r"<tr><td><code>([\w*-]+)</code>", section)
-        name = kind.partition(".")[2]
-        of_run, of_measuring = (
-            list(signatures(module_path(part_module(paper, part, kind)))[name].types) for part in ("runs", "metrics")
-        )
-        columns = [column.name for column in paper_function(paper, "metrics", kind).columns]
-        measured = list(quantities.declared_quantities(paper, kind))
-        assert first_cells == of_run + of_measuring + measured + columns, kind
-
-
-@pytest.mark.parametrize("paper", PAPERS)
-def test_every_setting_says_what_it_takes_and_where_it_comes_from(paper):
-    rows = re.findall(
-        r"<tr><td><code>(\w+)</code></td><td><code>.+?</code></td><td>(.+?)</td><td>(.*?)</td>",
-        pages()[f"settings/{paper}.md"],
-    )
-    assert rows
-    for name, meaning, origin in rows:
-        assert len(meaning) > 5, name
-        words = r"stated|code|inferred|chosen: \S|the default|the configuration's <code>seed"
-        assert re.match(rf'{words}|<a href="#\w+">setting by setting', origin)
-
-
-@pytest.mark.parametrize("paper", PAPERS)
-def test_formulas_are_set_and_links_lead_somewhere(paper):
-    page = pages()[f"settings/{paper}.md"]
-    assert "<math>" in page
-    assert not re.findall(r"\$|\\[A-Za-z]+", page)
-    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(re.findall(r"\{#(\S+?)[ }]", page))
-
-
-def test_values_that_come_from_several_places_name_their_runs():
-    assert re.search(
-        r"<code>gamma</code></td>.*stated \(.*small_scale.*\)<br>chosen: .+\(", pages()["settings/spectral_bias.md"]
-    )
-
-
-def test_what_a_docstring_refers_to_stands_on_the_page():
-    assert "ensembles are judged" in sections("spectral_bias")["noise.observables.on_each_path"]
-    assert '<a href="#noise.observables.on_each_path">' in sections("spectral_bias")["noise.noise_process"]
-
-
-def test_every_type_has_its_words():
-    assert set(TYPES) == (set(VOCABULARY) | BUILTIN) - {"Literal", "list", "dict"}
-
-
-def test_every_formula_of_the_library_is_understood():
-    folder, documented = SOURCE_ROOT / "learning_dynamics", (ast.Module, ast.ClassDef, ast.FunctionDef)
-    files = [
-        file for name in reference.public_modules() for file in (folder / f"{name}.py", *(folder / name).glob("*.py"))
-    ]
-    trees = [ast.parse(file.read_text(encoding="utf-8")) for file in files if file.is_file()]
-    texts = [ast.get_docstring(node) for tree in trees for node in ast.walk(tree) if isinstance(node, documented)]
-    assert len(texts) > 100
-    assert [one for text in texts for one in maths.unknown_commands(text or "")] == []
-
-
-@pytest.mark.parametrize("guide", GUIDES)
-def test_every_formula_of_the_guides_is_understood(guide):
-    prose = re.sub(r"```.*?```|`[^`]+`", "", (ROOT / "docs" / guide).read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert maths.unknown_commands(prose.replace("$$", "$")) == []
-
-
-def test_every_page_is_in_the_navigation():
-    def listed(node) -> list[str]:
-        children = node.values() if isinstance(node, dict) else node
-        return [node] if isinstance(node, str) else [one for child in children for one in listed(child)]
-
-    named = listed(reference.navigation(project().study, GUIDES))
-    assert sorted(named) == sorted([*pages(), *GUIDES])
-    assert {"dynamics", "measures", "datasets", "plotting", "tidy", "judging"} <= set(reference.public_modules())
-
-
-@pytest.mark.skipif(not importlib.util.find_spec("mkdocs"), reason="MkDocs is not installed: make docs installs it")
-def test_the_site_is_built_and_loads_nothing_from_elsewhere(tmp_path):
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
     built = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder],
         cwd=ROOT,
         capture_output=True,
         text=True,
     )
     assert built.returncode == 0, built.stdout + built.stderr
-    for file in [*tmp_path.rglob("*.html"), *tmp_path.rglob("*.css")]:
+    return folder
+
+
+def test_every_kind_of_run_has_its_settings_and_its_columns(site):
+    study = project().study
+    for paper in PAPERS:
+        _, *parts = re.split(r'<h3 id="([^"]+)"', (site / f"settings/{paper}.html").read_text(encoding="utf-8"))
+        sections = dict(zip(parts[::2], parts[1::2], strict=True))
+        for kind in {study.resolved(paper, "runs", name)["kind"] for name in study.blocks(paper, "runs")}:
+            functions = [paper_function(paper, part, kind) for part in ("runs", "metrics")]
+            named = [inspect.getfullargspec(inspect.unwrap(function)).kwonlyargs for function in functions]
+            names = [*named[0], *named[1], *(column.name for column in functions[1].columns)]
+            assert re.findall(r"<tr><td><code>(\w+)</code>", sections[kind]) == names, kind
+            assert not re.search(r"<td></td>", sections[kind]), kind  # each says where its value comes from
+
+
+def test_it_needs_no_network_and_its_formulas_are_set(site):
+    for file in [*site.rglob("*.html"), *site.rglob("*.css")]:
         text = file.read_text(encoding="utf-8")
         assert not re.findall(r"<(?:script|link|img|iframe)\b[^>]*https?://|@import|url\(.?https?:", text), file.name
         prose = re.sub(r"<(pre|code|script|style)\b.*?</\1>", "", text, flags=re.DOTALL)
         assert file.suffix == ".css" or "$" not in prose, file.name
-    assert "<msubsup>" in (tmp_path / "which_paper_says_what.html").read_text(encoding="utf-8")
+        assert not re.search(r"<mi>\\", text), file.name
+    assert "<msubsup>" in (site / "which_paper_says_what.html").read_text(encoding="utf-8")
+
+
+def test_the_library_and_every_paper_are_in_the_navigation(site):
+    links = re.findall(r'href="(\w+/\w+)\.html"', (site / "index.html").read_text(encoding="utf-8"))
+    assert {f"settings/{paper}" for paper in PAPERS} <= set(links)
+    assert {f"library/{name}" for name in ("notebook", "dynamics", "measures", "datasets", "tidy")} <= set(links)

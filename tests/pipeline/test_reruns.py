@@ -200,22 +200,6 @@ def test_another_seed_lies_beside_and_leaves_the_first_alone(workspace):
     assert "Nothing to be done" in workspace.snakemake("--dry-run").stdout
 
 
-def test_replication_judges_the_claims_under_further_seeds(workspace):
-    workspace.snakemake("replicate", "--config", "replications=2")
-    found = pd.read_parquet(workspace.folder / "results/replication.parquet")
-    assert found.groupby("claim")["seed"].apply(sorted).to_dict() == {
-        claim: [2023, 2024, 2025] for claim in ("toy.decay", "toy.geometric")
-    }
-    assert "2 claims under 3 seeds; 0 with a verdict that depends on the seed." in workspace.read(
-        "results/replication.md"
-    )
-    # the page shows the matrix from now on; nothing else is made again
-    assert not [made for made in workspace.would_run() if "/toy/" in made]
-
-
-# -- mistakes ----------------------------------------------------------------------------------------------------------
-
-
 def test_a_mistake_in_the_configuration_is_one_line_and_starts_nothing(clean):
     clean.configure("runs", "slow", "rate", value=-1.0)
     ended = clean.snakemake(check=False)

@@ -336,6 +336,36 @@ def killed_snakemake(checkout: Checkout) -> None:
     assert checkout.states() == ["CANCELLED", "COMPLETED"]
 
 
+def refused(checkout: Checkout, resource: str, reason: str) -> None:
+    """A run, and tables as a group: neither is submitted again, and the terminal says why for both."""
+    (checkout.folder / "bin").mkdir()
+    accounts = checkout.folder / "bin/sacctmgr"  # this Slurm keeps no accounts
+    accounts.write_text("#!/bin/sh\necho physics\n")
+    accounts.chmod(0o755)
+    path = f"{accounts.parent}:{checkout.cluster.environment['PATH']}"
+    resources = ("--default-resources", "mem_mb=500", resource)
+    table = f"results/{PAPER}/metrics/{RUN}.parquet"
+    for target, name in ((TRAINED, "rule run"), (table, "group metrics")):
+        started = checkout.submit(target, *resources, PATH=path)
+        assert checkout.finish(started) == 1
+        screen = checkout.screen(started)
+        assert f"Error in {name}" in screen
+        assert reason in screen
+        assert "Trying to restart" not in screen
+        assert not checkout.jobs() or target == table
+        if target == TRAINED:
+            checkout.succeed(checkout.submit(TRAINED, "--default-resources", "mem_mb=500"))
+    assert checkout.states() == ["COMPLETED"]
+
+
+def misspelt_account(checkout: Checkout) -> None:
+    refused(checkout, "slurm_account=phisics", "The given account phisics appears to be invalid. Available accounts:")
+
+
+def misspelt_partition(checkout: Checkout) -> None:
+    refused(checkout, "slurm_partition=mian", "invalid partition specified: mian")
+
+
 def second_snakemake(checkout: Checkout) -> None:
     started = checkout.submit_and_hold()
     second = checkout.submit(TRAINED)
@@ -436,6 +466,8 @@ SCENARIOS = (
     second_snakemake,
     refused_while_jobs_wait,
     interrupted_snakemake,
+    misspelt_account,
+    misspelt_partition,
     restarted_controller,
 )
 

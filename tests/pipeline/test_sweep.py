@@ -1,7 +1,6 @@
 """From one line to a configuration overlay, to its runs, to their picture."""
 
 import itertools
-import re
 import shlex
 
 import numpy as np
@@ -56,9 +55,7 @@ def test_malformed_axes_name_the_grammar(text):
         ("width=1:3:10", "the same"),
         ("width=1.5:3:2", "whole numbers"),
         ("gama=1,2", "did you mean `gamma`"),
-        ("gamma=[1,2", "no value"),
-        ("width=017", "017"),
-        ("width=0x1e", "0x1e"),
+        ("gamma=[1,2", "write SETTING=VALUE"),
     ],
 )
 def test_axes_that_no_run_can_follow_are_refused(text, mend):
@@ -83,11 +80,6 @@ def test_a_sweep_is_written_run_and_drawn(clean):
     drawn = clean.stage(*command[3:-1], "x", "--where", "seed=0")
     assert drawn.returncode == 0, drawn.stderr
     assert (clean.folder / "figures/toy/slow_sweep--x.png").stat().st_size > 5_000
-    # costs: what was asked for and used, by stage
-    costs = clean.stage("costs", "--configfile", "sweep.yaml")
-    jobs, speed = costs.stdout.splitlines()[-2:]
-    assert jobs.startswith("9 jobs,")
-    assert re.fullmatch(r"A core here has speed \d+\.\d\d: .* would take \d+ s\.", speed)
 
 
 @pytest.mark.parametrize(
@@ -163,17 +155,16 @@ def test_words_keep_their_order_and_numbers_are_sorted():
 def test_a_run_that_is_no_sweep_is_drawn_over_its_own_columns(clean):
     clean.snakemake("--", "results/toy/metrics/slow.parquet")
     for arguments, mend in {
-        ("--x", "tme"): "slow has no axis `tme`",
+        ("--x", "tme"): "slow: no axis `tme`",
         ("--x", "index", "--y", "index"): "--y index: is what --x is",
-        ("--x", "index", "--where", "quantity=x"): "write --quantity x",
-        ("--x", "index", "--above", "nan"): "--above nan: must be a finite number",
+        ("--x", "index", "--where", "index=one"): "`index` is a number",
         ("--x", "index", "--index", "99"): "--where index=99: there are 0",
     }.items():
         wrong = clean.stage("map", "toy", "slow", *arguments, "--quantity", "x")
         assert wrong.returncode == 1
         assert mend in wrong.stderr
     missing = clean.stage("map", "toy", "slwo", "--x", "rate", "--quantity", "x")
-    assert "toy has no run `slwo`; did you mean `slow`?" in missing.stderr
+    assert "no run `slwo`; did you mean `slow`?" in missing.stderr
     picture = clean.stage("map", "toy", "slow", "--x", "index", "--quantity", "x", "--out", "map.jpg")
     assert "must end in .pdf (is map.jpg)" in picture.stderr
 

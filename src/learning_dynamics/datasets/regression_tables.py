@@ -8,7 +8,9 @@ from typing import Literal
 import numpy as np
 from sklearn.datasets import load_diabetes, load_iris, load_linnerud, load_wine
 
+from learning_dynamics.datasets.downloads import read_file
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import configured_path
 
 GAS_SENSOR_PAGE = "https://archive.ics.uci.edu/dataset/270/gas+sensor+array+drift+dataset+at+different+concentrations"
 ETHANOL, SAMPLES, FEATURES = 1, 2565, 128
@@ -64,20 +66,16 @@ def gas_sensor(*, file: str, sha256: str | None = None) -> dict[str, np.ndarray]
         If the file is missing, is another one, does not hold the ethanol problem's 2565 x 128 numbers, or holds
         numbers that are not finite or a column that does not vary.
     """
-    path = Path(file)
+    path = configured_path(file, "file")
     if not path.is_file():
         raise ProjectError(f"{path}: no such file; download the archive from {GAS_SENSOR_PAGE} and put it there")
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if sha256 is not None and found != sha256.lower():
         raise ProjectError(f"{path}: its SHA-256 is {found}, not {sha256}; download it again from {GAS_SENSOR_PAGE}")
-    try:
-        rows = [row for line in _lines(path) if (row := _ethanol(line)) is not None]
-    except (zipfile.BadZipFile, ValueError) as error:
-        raise ProjectError(f"{path}: not the gas-sensor archive ({error}); it comes from {GAS_SENSOR_PAGE}") from error
-    table = np.array(rows)
+    table = read_file(path, _ethanol_table, f"the archive comes from {GAS_SENSOR_PAGE}")
     if table.shape != (SAMPLES, 1 + FEATURES):
         raise ProjectError(
-            f"{path}: holds {len(rows)} rows on ethanol, not {SAMPLES} with {FEATURES} features; "
+            f"{path}: holds {len(table)} rows on ethanol, not {SAMPLES} with {FEATURES} features; "
             f"the archive comes from {GAS_SENSOR_PAGE}"
         )
     if not np.isfinite(table).all():
@@ -91,10 +89,11 @@ def gas_sensor(*, file: str, sha256: str | None = None) -> dict[str, np.ndarray]
     return {"X": _standardised(table[:, 1:]), "Y": _standardised(table[:, :1]), "sha256": np.array(found)}
 
 
-def _lines(path: Path) -> list[str]:
+def _ethanol_table(path: Path) -> np.ndarray:
     with zipfile.ZipFile(path) as archive:
         batches = sorted(name for name in archive.namelist() if Path(name).match("batch*.dat"))
-        return [line for name in batches for line in archive.read(name).decode().splitlines() if line.strip()]
+        lines = [line for name in batches for line in archive.read(name).decode().splitlines() if line.strip()]
+    return np.array([row for line in lines if (row := _ethanol(line)) is not None])
 
 
 def _ethanol(line: str) -> list[float] | None:

@@ -7,20 +7,24 @@ deterministic ones, on the CPU and on a GPU (`arithmetic`).
 """
 
 import fcntl
+import functools
 import math
 import os
 import tempfile
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils._python_dispatch import TorchDispatchMode
 from tqdm import tqdm
 
 from learning_dynamics.errors import DivergenceError, ProjectError, UnfinishedError
@@ -76,26 +80,64 @@ class Recipe:
         return self.learning_rate * 0.1 ** sum(epoch > round(drop * self.epochs) for drop in self.drops)
 
 
+class _Flags:
+    """Torch's flags of arithmetic, the process's: the first context that opens sets them, the last restores them."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Condition()
+        self._open: list[tuple[bool, int]] = []  # of each context whether it lets factors be rounded, and its thread
+        self._before: tuple[bool, ...] = ()
+
+    def open(self, rounded: bool) -> tuple[bool, int]:
+        products, convolutions = torch.backends.cuda.matmul, torch.backends.cudnn
+        here = (rounded, threading.get_ident())
+        with self.lock:
+            if (not rounded, here[1]) in self._open:
+                raise RuntimeError("arithmetic of one kind within another; close that first")
+            self.lock.wait_for(lambda: not self._open or self._open[0][0] == rounded)
+            if not self._open:
+                deterministic = torch.are_deterministic_algorithms_enabled()
+                self._before = products.allow_tf32, convolutions.allow_tf32, convolutions.benchmark, deterministic
+                products.allow_tf32 = convolutions.allow_tf32 = rounded
+                convolutions.benchmark = False
+                torch.use_deterministic_algorithms(True)
+            self._open.append(here)
+        return here
+
+    def close(self, here: tuple[bool, int]) -> None:
+        products, convolutions = torch.backends.cuda.matmul, torch.backends.cudnn
+        with self.lock:
+            self._open.remove(here)
+            if not self._open:
+                products.allow_tf32, convolutions.allow_tf32, convolutions.benchmark, deterministic = self._before
+                torch.use_deterministic_algorithms(deterministic)
+                self.lock.notify_all()
+
+
+_FLAGS = _Flags()
+
+
 @contextmanager
 def arithmetic(precision: str = "float32") -> Iterator[None]:
     """Within this context algorithms are deterministic, and products of float32 are exact but where `precision` says.
 
     ``tf32`` lets a GPU round the factors of products and convolutions to 10 bits; ``float32`` and ``bfloat16``, whose
     casts the forward pass makes itself, do not. An operation without a deterministic algorithm raises.
+
+    Several threads may be in it; one that lets factors be rounded waits for those that do not, and they for it.
+
+    Raises
+    ------
+    RuntimeError
+        If a thread opens a context of the one kind within one of the other, for which it would wait for ever.
     """
     # cuBLAS reads this when it is first used; without it its products are not deterministic
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    products, convolutions = torch.backends.cuda.matmul, torch.backends.cudnn
-    before = (products.allow_tf32, convolutions.allow_tf32, convolutions.benchmark)
-    deterministic = torch.are_deterministic_algorithms_enabled()
-    products.allow_tf32 = convolutions.allow_tf32 = precision == "tf32"
-    convolutions.benchmark = False
-    torch.use_deterministic_algorithms(True)
+    context = _FLAGS.open(precision == "tf32")
     try:
         yield
     finally:
-        products.allow_tf32, convolutions.allow_tf32, convolutions.benchmark = before
-        torch.use_deterministic_algorithms(deterministic)
+        _FLAGS.close(context)
 
 
 def chosen_device(wanted: str) -> torch.device:
@@ -107,11 +149,14 @@ def chosen_device(wanted: str) -> torch.device:
     if wanted == "auto":
         wanted = "cuda" if torch.cuda.is_available() else "cpu"
     if wanted == "cuda" and torch.cuda.device_count() > 1:
-        return torch.device("cuda", free_place([_uuid(index) for index in range(torch.cuda.device_count())]))
+        names = tuple(_uuid(index) for index in range(torch.cuda.device_count()))
+        with _FLAGS.lock:  # one thread at a time: the others have the place that it takes
+            return torch.device("cuda", free_place(names))
     return torch.device(wanted)
 
 
-def free_place(names: list[str], folder: str | None = None) -> int:
+@functools.cache  # a second handle of this process would find the first one's lock
+def free_place(names: tuple[str, ...], folder: str | None = None) -> int:
     """Return the index of the first of `names` that no other process holds, and hold it while this process lives.
 
     The first of all if none is free: then two share it.
@@ -139,10 +184,31 @@ def measured_epochs(epochs: int, count: int) -> np.ndarray:
 
 @contextmanager
 def seeded(seed: int, label: str, member: int) -> Iterator[None]:
-    """Let torch's global generator, which initialises layers, draw from a stream of the project's seed."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(int(seed_sequence(seed, label, member).generate_state(1, np.uint64)[0] >> 1))
+    """Let what torch draws in this thread, as to initialise layers, come from a stream of the project's seed.
+
+    Torch's own generator, which is the process's, is neither read nor changed; an operation that can draw from no
+    other raises.
+    """
+    state = int(seed_sequence(seed, label, member).generate_state(1, np.uint64)[0] >> 1)
+    with _DrawFrom(torch.Generator().manual_seed(state)):
         yield
+
+
+class _DrawFrom(TorchDispatchMode):
+    """Within this context, and this thread, random operations draw from a generator."""
+
+    def __init__(self, generator: torch.Generator) -> None:
+        super().__init__()
+        self._generator = generator
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Run an operation; one that draws, in the form that takes a generator."""
+        kwargs = kwargs or {}
+        if torch.Tag.nondeterministic_seeded in func.tags:
+            forms = func.overloadpacket
+            func = forms.generator if "generator" in forms.overloads() else func
+            kwargs = {**kwargs, "generator": self._generator}
+        return func(*args, **kwargs)
 
 
 def train(

@@ -50,8 +50,10 @@ def _products() -> Callable[[], object]:
 def _convolutions() -> Callable[[], object]:
     import torch
 
-    torch.manual_seed(0)
-    layer, images = torch.nn.Conv2d(32, 32, 3, padding=1), torch.randn(64, 32, 8, 8)
+    from learning_dynamics.dynamics.training import seeded
+
+    with seeded(0, "clock", 0):
+        layer, images = torch.nn.Conv2d(32, 32, 3, padding=1), torch.randn(64, 32, 8, 8)
     return lambda: [layer(images).sum().backward() for _ in range(56)]
 
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -30,7 +31,7 @@ def images_per_second(network: nn.Module, images: Tensor, labels: Tensor, recipe
     )
     targets = functional.one_hot(labels, int(labels.max()) + 1).float() if recipe.loss == "mse" else labels
     forward = executed(network, recipe, images.device)
-    order = torch.randperm(len(images), device=images.device)
+    order = torch.from_numpy(np.random.default_rng(0).permutation(len(images))).to(images.device)
     network.train()
 
     def epoch() -> None:

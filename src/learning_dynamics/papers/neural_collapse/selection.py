@@ -1,17 +1,12 @@
 """Learning rates chosen by a sweep: the best test error at the last epoch, as a configuration to lay over."""
 
-import argparse
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import yaml
 
 from learning_dynamics.evidence import Optimum, optimum
 from learning_dynamics.papers.neural_collapse.trainings import at_the_end
-from learning_dynamics.pipeline.store.seals import sealing
-from learning_dynamics.pipeline.store.tables import read_table
 from learning_dynamics.tidy import Table, settings_of
 
 
@@ -47,25 +42,15 @@ def overlay(rates: Mapping[str, float]) -> dict:
     return {"papers": {"neural_collapse": {"runs": runs}}}
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Read the metrics of every sweep's members and write the configuration."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--metrics", type=Path, required=True, help="folder of the members' .parquet")
-    parser.add_argument("--sweeps", type=json.loads, required=True, help="members' names by run, as JSON")
-    parser.add_argument("--out", type=Path, required=True, help="the .yaml to write")
-    options = parser.parse_args(arguments)
-    best = {
-        run: best_rate([read_table(options.metrics / f"{member}.parquet") for member in members])
-        for run, members in options.sweeps.items()
-    }
+def learning_rates(tables: Sequence[Table]) -> str:
+    """Return the configuration that gives each run the best rate of its sweep ``<run>_rates``, as YAML."""
+    sweeps: dict[str, list[Table]] = {}
+    for table in tables:
+        sweeps.setdefault(table.attrs["run"].partition("_rates--")[0], []).append(table)
+    best = {run: best_rate(members) for run, members in sweeps.items()}
     notes = "".join(f"# {run}: {choice}\n" for run, choice in best.items())
-    with sealing(options.out) as partial:
-        partial.write_text(
-            "# learning rates chosen by test error; lay over the configuration that has the sweep\n"
-            + notes
-            + yaml.safe_dump(overlay({run: choice.at for run, choice in best.items()}))
-        )
-
-
-if __name__ == "__main__":
-    main()
+    return (
+        "# learning rates chosen by test error; lay over the configuration that has the sweep\n"
+        + notes
+        + yaml.safe_dump(overlay({run: float(choice.at) for run, choice in best.items()}))
+    )

@@ -114,7 +114,7 @@ def train(
 def _kernel(inputs, orthonormal, labels, copies, theta, W, optimiser, draws, records, course):
     examples, dimension = theta.shape
     classes = W.shape[1]
-    np.random.seed(draws)  # noqa: NPY002 - compiled code has no Generator of ours to draw from
+    np.random.seed(draws)  # noqa: NPY002 - in compiled code this is the thread's own generator, not the process's
     f, A = np.empty((examples, dimension)), np.empty((examples, classes))
     gradient_f, gradient_theta = np.zeros((examples, dimension)), np.zeros((examples, dimension))
     gradient_W = np.zeros((dimension, classes))

@@ -20,6 +20,7 @@ from typing import Any, Literal
 import pandas as pd
 from matplotlib.figure import Figure
 
+from learning_dynamics.environment import check_checkout
 from learning_dynamics.errors import ProjectError, check_known, shortened
 from learning_dynamics.judging import About, Check, Evaluation
 from learning_dynamics.pipeline.commands import in_process
@@ -130,7 +131,9 @@ def claims(paper: str | None = None) -> pd.DataFrame:
             raise ProjectError(f"{_results()}: no claims, and nothing is published; run snakemake to make them")
         joined = published_claims[published_claims["paper"].isin(names)].reset_index(drop=True)
         missing = [name for name in names if name not in set(joined["paper"])]
-        unlike = published.find_outdated_papers(project, names)
+        unlike = published.find_outdated_papers(
+            {paper: project.fingerprint("claims", paper, "claims") for paper in names}
+        )
         unlike += [f"{name}: was neither judged here nor published; run: snakemake {name}" for name in missing]
         joined.attrs = {"of": str(published.FOLDER / published.CLAIMS), "outdated": unlike}
     for text in joined.attrs["outdated"]:
@@ -406,6 +409,7 @@ def _results() -> Path:
 
 
 def _project() -> Project:
+    check_checkout()
     return _project_at(os.environ.get(SCALE))
 
 

@@ -35,7 +35,13 @@ class Member:
 
 
 def execute(
-    paper: str, name: str, spec: Mapping[str, Any], data: Sequence[Path], out: Path, fingerprint: str | None = None
+    paper: str,
+    name: str,
+    /,
+    spec: Mapping[str, Any],
+    data: Sequence[Path] | None,
+    out: Path,
+    fingerprint: str | None = None,
 ) -> None:
     """Make the bundle's table, its members' one below the other, the record telling which rows are whose.
 
@@ -47,7 +53,7 @@ def execute(
     ProjectError
         If members failed: how many, the first of them, and why.
     """
-    data_sets = {file.stem: load_arrays(file) for file in data}
+    data_sets = {file.stem: load_arrays(file) for file in data or ()}
     columns = paper_function(paper, "metrics", spec["kind"]).columns
     paper_function(paper, "runs", spec["kind"])  # read before its digest is
     members = list(_members(paper, spec, {key: record["fingerprint"] for key, (_, record) in data_sets.items()}))

@@ -1,78 +1,68 @@
-"""Hold everything that lies there against the configuration: is it whole, made by these settings and this science?"""
+"""Compare every output on disk with the configuration: was it made by these settings and this code?"""
 
-import itertools
 import os
-import re
 import sys
-from collections.abc import Collection, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.store import published
-from learning_dynamics.pipeline.store.seals import FRAMES, opened
+from learning_dynamics.pipeline.store.arrays import load_arrays
+from learning_dynamics.pipeline.store.pictures import read_png
+from learning_dynamics.pipeline.store.tables import read_arrow
 from learning_dynamics.pipeline.study.config import load, output_folders
 from learning_dynamics.pipeline.study.project import Project
-from learning_dynamics.pipeline.study.stale_outputs import expected_outputs, fault, joined_of_other_versions
+from learning_dynamics.pipeline.study.stale_outputs import expected_outputs, fault
 
-SEED = re.compile(r"seed\d+")
+# formats with checksums, and what reads all of such a file
+READERS: dict[str, Callable[[Path], Any]] = {".parquet": read_arrow, ".npz": load_arrays, ".png": read_png}
 IGNORED_FOLDERS = {"logs", "benchmarks", "resume"}  # what jobs leave beside their outputs
 
 
-def execute(files: Sequence[Path]) -> int:
-    """Print every file under results, figures and docs/results that is stale, damaged or foreign; 1 if there is one."""
+def execute(files: Sequence[Path] = ()) -> int:
+    """Print every stale or damaged output, and count the files of other configurations; return 1 if one is stale."""
     configuration = load(files)
     results, figures = output_folders(configuration)
     project = Project(configuration)
-    n_checked, problems = find_stale(project, results, figures)
-    expected = set(expected_outputs(project, str(results), str(figures)))
-    expected |= {f"{results}/{name}.csv" for name in ("wild", "turning")}  # tables that lie beside as parquet
-    expected |= set(map(str, results.glob("bench*.csv")))  # of `make bench`
-    for folder in sorted(results.glob("replicates/seed*")):
-        if SEED.fullmatch(folder.name):
-            replicate = Project(configuration.with_seed(int(folder.name.removeprefix("seed"))))
-            n_more, more_problems = find_stale(replicate, folder)
-            n_checked, problems = n_checked + n_more, problems + more_problems
-            expected |= set(expected_outputs(replicate, str(folder)))
-    n_others, damaged = check_other_files(expected, results, figures)
-    problems += damaged + list(itertools.chain(*map(published.find_damaged, published.published_folders())))
-    for name in ("replication", "wild", "turning"):
-        with suppress(ProjectError):  # missing, or damaged: that is said already
-            problems += filter(None, [joined_of_other_versions(project, results / f"{name}.parquet")])
-    for text in problems:
-        print(f"error: {text}", file=sys.stderr)
-    remark = f"; {n_others} more are whole, of other configurations or commands" if n_others else ""
-    print(f"{n_checked} outputs in {results} and {figures} checked, {len(problems)} stale or foreign{remark}")
+    n_checked, problems = find_stale(project, results, figures, problem_of=find_problem)
+    for problem in problems:
+        print(f"error: {problem}", file=sys.stderr)
+    expected = expected_outputs(project, str(results), str(figures))
+    others = sum(path not in expected for folder in (results, figures) for path in _files(folder))
+    print(f"{n_checked} outputs checked, {len(problems)} stale or damaged; {others} other files")
     return int(bool(problems))
 
 
-def check_other_files(expected: Collection[str], *folders: Path) -> tuple[int, list[str]]:
-    """Return how many whole outputs lie there besides the known ones, and what is wrong with everything else."""
-    n_whole, problems = 0, []
-    for folder in folders:
-        for parent, subfolders, names in os.walk(folder):
-            subfolders[:] = sorted(set(subfolders) - IGNORED_FOLDERS)
-            for path in (Path(parent, name) for name in sorted(names)):
-                if str(path) in expected:
-                    continue
-                if path.suffix not in FRAMES or path.name.startswith("."):
-                    problems.append(f"{path}: is no output of learning-dynamics; delete it, or keep it elsewhere")
-                    continue
-                try:
-                    with opened(path):
-                        n_whole += 1
-                except ProjectError as error:
-                    problems.append(str(error))
-    return n_whole, problems
-
-
-def find_stale(project: Project, results: Path, figures: Path | None = None) -> tuple[int, list[str]]:
+def find_stale(
+    project: Project,
+    results: Path,
+    figures: Path | None = None,
+    problem_of: Callable[[str, str], str | None] = fault,
+) -> tuple[int, list[str]]:
     """Return how many outputs there are, and what is wrong with those that the configuration did not make."""
     expected = expected_outputs(project, str(results), None if figures is None else str(figures))
-    problems: list[str] = []
-    n_checked = 0
-    for path, fingerprint in expected.items():
-        if Path(path).exists():
-            n_checked += 1
-            problems += filter(None, [fault(path, fingerprint)])
-    return n_checked, problems
+    present = [path for path in expected if Path(path).exists()]
+    return len(present), [problem for path in present if (problem := problem_of(path, expected[path])) is not None]
+
+
+def find_problem(path: str, fingerprint: str) -> str | None:
+    """Return what is wrong with an output: its fingerprint as `fault` does, or its contents; None if it is right."""
+    return fault(path, fingerprint) or find_damage(Path(path))
+
+
+def find_damage(path: Path) -> str | None:
+    """Return why a file whose format has checksums cannot be read; None if it can."""
+    try:
+        READERS.get(path.suffix, lambda _: None)(path)
+    except ProjectError as error:
+        return str(error)
+    return None
+
+
+def _files(folder: Path) -> list[str]:
+    """Return the files below a folder."""
+    files = []
+    for parent, folders, names in os.walk(folder):
+        folders[:] = set(folders) - IGNORED_FOLDERS
+        files += [str(Path(parent, name)) for name in names]
+    return files

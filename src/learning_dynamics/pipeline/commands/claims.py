@@ -25,8 +25,7 @@ from learning_dynamics.pipeline.store.provenance import fingerprint as fingerpri
 from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.tables import write_table
 from learning_dynamics.pipeline.study.digests import science
-from learning_dynamics.pipeline.study.signatures import signatures
-from learning_dynamics.pipeline.study.sources import module_path, part_module
+from learning_dynamics.pipeline.study.sources import definition_of
 
 TABLES = {
     "claims": records.COLUMNS,
@@ -36,7 +35,7 @@ TABLES = {
 }
 
 
-def execute(paper: str, spec: Mapping[str, Any], metrics: Path, out: Path, fingerprint: str | None = None) -> None:
+def execute(paper: str, /, spec: Mapping[str, Any], metrics: Path, out: Path, fingerprint: str | None = None) -> None:
     """Evaluate the claims, again under each variant of their own settings, again with runs' settings varied.
 
     Writes ``claims.parquet``, ``parts.parquet``, ``variants.parquet`` and ``sensitivity.parquet`` into `out`.
@@ -86,8 +85,7 @@ def _fingerprint_here(paper: str, spec: Mapping[str, Any], expected: str | None)
 
 def _statement(paper: str, kind: str) -> str:
     """Return the first paragraph of a claim's docstring, read from the source: Python may run without docstrings."""
-    path = module_path(part_module(paper, "claims", kind))
-    docstring = signatures(path)[kind.rpartition(".")[2]].docstring if path is not None else ""
+    docstring = definition_of("claims", paper, kind, "claims").docstring
     return " ".join(docstring.strip().split("\n\n")[0].split())
 
 

@@ -13,7 +13,7 @@ from learning_dynamics.pipeline.store.tables import read_provenance, read_table
 HEAD = ("claim", "published", "", "here", "", "comes")
 
 
-def execute(claims: Path) -> int:
+def execute(claims: Path = Path("results/claims.parquet"), /) -> int:
     """Print both side by side; return 1 if a verdict differs or a claim is missing."""
     published_claims = published.read_claims()
     if published_claims is None:

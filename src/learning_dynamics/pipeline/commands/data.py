@@ -9,7 +9,7 @@ from learning_dynamics.pipeline.store.arrays import save_arrays
 from learning_dynamics.pipeline.store.provenance import provenance
 
 
-def execute(paper: str, name: str, spec: Mapping[str, Any], out: Path, fingerprint: str | None = None) -> None:
+def execute(paper: str, name: str, /, spec: Mapping[str, Any], out: Path, fingerprint: str | None = None) -> None:
     """Call the data set's function with its settings and save what it returns."""
     draw = data_function(paper, spec["source"])
     data_fingerprint = fingerprint_here("data", paper, spec["source"], spec, None, fingerprint)

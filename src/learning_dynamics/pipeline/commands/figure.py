@@ -4,21 +4,16 @@ import json
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib
-
-matplotlib.use("Agg")
-
 from matplotlib.collections import QuadMesh
-from matplotlib.figure import Figure
 
+from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.drawing import prepare_drawing
 from learning_dynamics.pipeline.commands.functions import error_context
-from learning_dynamics.pipeline.report.vectors import ON_MAP
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.provenance import KEY, plain_facts
-from learning_dynamics.pipeline.store.seals import sealing
 from learning_dynamics.plotting import Drawn, legible_ticks, sized, style
 
 logging.getLogger("fontTools").setLevel(logging.ERROR)  # what it says is of the fonts' own dates
@@ -27,13 +22,14 @@ logging.getLogger("fontTools").setLevel(logging.ERROR)  # what it says is of the
 def execute(
     paper: str,
     name: str,
+    /,
     spec: Mapping[str, Any] | None = None,
     metrics: Path | None = None,
     pdf: Path | None = None,
     png: Path | None = None,
     svg: Path | None = None,
     fingerprint: str | None = None,
-    look: str = "paper",
+    look: Literal["paper", "talk", "thesis"] = "paper",
 ) -> None:
     """Call the figure's function with its runs' tables by role and save what it draws.
 
@@ -51,7 +47,7 @@ def execute(
         legible_ticks(figure)
         figure.set_layout_engine("none")  # all three formats have the layout of the PNG
         described = json.dumps(drawing.record | {"facts": plain_facts(drawn.facts), "alt": drawn.alt})
-        with sealing(pdf) as partial:
+        with atomic_write(pdf) as partial:
             # no creation date: the same data give the same bytes
             metadata = {
                 "Title": f"{paper} {name}",
@@ -59,20 +55,10 @@ def execute(
                 "CreationDate": None,
             }
             figure.savefig(partial, format="pdf", metadata=metadata)
-        with sealing(png) as partial:
+        with atomic_write(png) as partial:
             figure.savefig(partial, format="png", metadata={"Title": f"{paper} {name}", KEY: described})
-        prepare_for_svg(figure)
-        with sealing(svg) as partial:
+        for artist in figure.findobj(lambda artist: artist.get_rasterized() and not isinstance(artist, QuadMesh)):
+            artist.set_rasterized(False)  # in the SVG nothing but maps is pixels
+        with atomic_write(svg) as partial:
             metadata = {"Title": metadata["Title"], "Description": metadata["Subject"], "Date": None}
             figure.savefig(partial, format="svg", metadata=metadata)
-
-
-def prepare_for_svg(figure: Figure) -> None:
-    """Let nothing but maps be pixels; give ids to what lies on maps: its colours stay on a dark screen as theirs do."""
-    for artist in figure.findobj(lambda artist: artist.get_rasterized() and not isinstance(artist, QuadMesh)):
-        artist.set_rasterized(False)
-    for panel, axis in enumerate(figure.axes):
-        if axis.images or any(isinstance(artist, QuadMesh) for artist in axis.collections):
-            for index, artist in enumerate((*axis.texts, *axis.lines, *axis.patches)):
-                if artist.get_transform().contains_branch(axis.transData):
-                    artist.set_gid(f"{ON_MAP}_{panel}_{index}")

@@ -1,6 +1,5 @@
 """The functions that a stage calls, how their failures are told, and the fingerprint of what a stage makes."""
 
-import ast
 import importlib
 import inspect
 import os
@@ -18,9 +17,7 @@ from learning_dynamics.pipeline.study.digests import science
 from learning_dynamics.pipeline.study.sources import (
     SOURCE_ROOT,
     data_module,
-    module_of,
-    module_path,
-    parsed,
+    definitions,
     part_module,
 )
 
@@ -32,11 +29,8 @@ def paper_function(paper: str, part: str, kind: str) -> Any:
 
 def takes_data(paper: str, part: str, kind: str) -> bool:
     """Whether a function of a part takes a data set; read from its source, since importing takes longer than a run."""
-    path = module_path(part_module(paper, part, kind))
-    functions = [node for node in parsed(path).body if isinstance(node, ast.FunctionDef)] if path else []
-    return any(
-        node.name == kind.rpartition(".")[2] and "data" in [one.arg for one in node.args.args] for node in functions
-    )
+    definition = definitions(part_module(paper, part, kind)).get(kind.rpartition(".")[2])
+    return definition is not None and "data" in definition.arguments
 
 
 def data_function(paper: str, source: str) -> Any:
@@ -92,13 +86,9 @@ def check_by_hand(stage: str, paper: str, kind: str, settings: Mapping[str, Any]
     ProjectError
         It names the setting and the mend.
     """
-    from learning_dynamics.pipeline.study.signatures import signatures  # which Snakemake's jobs need not wait for
+    from learning_dynamics.pipeline.study.signatures import signature_of  # which Snakemake's jobs need not wait for
 
-    path = module_path(module_of(stage, paper, kind))
-    functions, name = signatures(path) if path else {}, kind.rpartition(".")[2]
-    if name not in functions:
-        raise ProjectError(f"{where}: no function `{name}` in {path}{suggest_name(name, functions)}")
-    functions[name].check(settings, f"{where}: settings")
+    signature_of(stage, paper, kind, where).check(settings, f"{where}: settings")
 
 
 def verify_fingerprint(found: str, expected: str | None, what: str) -> str:

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.drawing import prepare_drawing
 from learning_dynamics.pipeline.commands.functions import error_context
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.templates import fill
 from learning_dynamics.pipeline.store.provenance import plain_facts
-from learning_dynamics.pipeline.store.seals import sealing
 from learning_dynamics.plotting.interactive import Interactive, complete
 
 MAX_BYTES = 500_000
@@ -20,6 +20,7 @@ MAX_BYTES = 500_000
 def execute(
     paper: str,
     name: str,
+    /,
     spec: Mapping[str, Any] | None = None,
     metrics: Path | None = None,
     out: Path | None = None,
@@ -35,11 +36,9 @@ def execute(
         drawn: Interactive = drawing()
         facts = plain_facts(drawn.facts)
         chart = chart_json(drawn, maths.plain(fill(drawn.alt, facts)), f"interactive {name}")
-    with sealing(out) as partial:
-        # the digest becomes the last value of the list, and closes it
-        partial.write_text(
-            f"[{json.dumps(drawing.record | {'facts': facts, 'alt': drawn.alt})},\n{chart},\n", encoding="utf-8"
-        )
+    with atomic_write(out) as partial:
+        record = json.dumps(drawing.record | {"facts": facts, "alt": drawn.alt})
+        partial.write_text(f"[{record},\n{chart}]\n", encoding="utf-8")
 
 
 def chart_json(interactive: Interactive, description: str, label: str) -> str:

@@ -4,10 +4,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -17,10 +13,10 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import NullLocator
 
-from learning_dynamics.errors import ProjectError, suggest_name
+from learning_dynamics.errors import ProjectError, check_known
+from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.roles import load_table
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
-from learning_dynamics.pipeline.store.seals import refuse_foreign, sealing
 from learning_dynamics.pipeline.study.config import load, output_folders
 from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.plotting import WIDTH, legible_ticks, style
@@ -33,12 +29,12 @@ NO_AXIS = {"quantity", "value", "predicted", "lower", "upper", *MOMENTS, *DRAWS}
 MAX_CONTOURS = 4
 MAX_TICKS = 8
 MAX_VALUES_SHOWN = 8  # named in an error
-GRAMMAR = "write COLUMN=VALUE, for example phase=limit"
 
 
 def execute(
     paper: str,
     name: str,
+    /,
     x: str,
     quantity: str | None = None,
     y: str | None = None,
@@ -54,34 +50,45 @@ def execute(
     Each draw gives one number for each value of `x` (and `y`): the quantity `at` its last, first, largest or smallest
     recorded moment or value. Of the draws the median is shown, or the share that lies above a number. Lines in a map
     are contours of what the theory predicts, where the metrics hold a prediction.
+
+    Parameters
+    ----------
+    x, y : str
+        A swept setting or column of the metrics, along the horizontal and the vertical axis.
+    quantity : str
+        Of the metrics.
+    index : int
+        Which entry of the quantity, from 1.
+    at : str
+        last (the default), first: in time; largest, smallest: in value.
+    above : float
+        Draw the share of draws above this number, in place of their median.
+    where : sequence of str
+        COLUMN=VALUE, which rows of the metrics.
+    out : path
+        The .pdf to write; a .png is written beside it.
+    files : sequence of path
+        Overlays, as for Snakemake.
     """
+    if out is not None and out.suffix != ".pdf":
+        raise ProjectError(f"--out: must end in .pdf (is {out})")
     configuration = load(files, {"papers": [paper]})
     project = Project(configuration)
-    runs = project.study.paper_block(paper)["runs"]
-    if name not in runs:
-        raise ProjectError(f"{paper} has no run `{name}`{suggest_name(name, runs)}; give its file with --configfile")
+    check_known(name, project.study.paper_block(paper)["runs"], "run", f"{paper} (is its --configfile given?)")
     results, figures = output_folders(configuration)
     described = project.describe_run(paper, name)
     swept = list(described["sweep"] or ())
     table = load_table(results / paper / "metrics", described, members_as="draw")
     axes = [x, *([y] if y else [])]
-    columns = [column for column in table if column not in NO_AXIS or column in swept]
-    for axis_name in axes:
-        if axis_name not in columns:
-            raise ProjectError(
-                f"{name} has no axis `{axis_name}`{suggest_name(axis_name, columns)}; axes are: {', '.join(columns)}"
-            )
+    for axis in axes:
+        check_known(axis, [column for column in table if column not in NO_AXIS or column in swept], "axis", name)
     if x == y:
         raise ProjectError(f"--y {y}: is what --x is; name another, or leave it out to draw lines")
-    if above is not None and not np.isfinite(above):
-        raise ProjectError(f"--above {above}: must be a finite number")
     quantities = sorted(table["quantity"].unique())
     if quantity is None or quantity not in quantities:
         raise ProjectError(f"--quantity: name one of {', '.join(quantities)}")
     chosen = parse_conditions(where, table) | ({} if index is None else {"index": index})
     pdf = out or figures / paper / f"{name}--{quantity}.pdf"
-    for file in (pdf, pdf.with_suffix(".png")):
-        refuse_foreign(file)
     rows = select_rows(select(table, quantity), chosen)
     unfixed = [setting for setting in swept if setting not in (*axes, *chosen, *DRAWS)]
     if unfixed:
@@ -89,17 +96,15 @@ def execute(
     points = reduce_draws(rows, axes, at, above)
     label = quantity if above is None else f"share of draws with {quantity} above {above:g}"
     with matplotlib_defaults(), style():
-        figure = (
-            draw_heat_map(points, x, y, label, None if above is None else (0.0, 1.0))
-            if y
-            else draw_lines(points, x, label)
-        )
+        limits = None if above is None else (0.0, 1.0)
+        figure = draw_heat_map(points, x, y, label, limits) if y else draw_lines(points, x, label)
         legible_ticks(figure)
-        figure.suptitle(
-            ", ".join([quantity, *(_format_condition(key, value) for key, value in chosen.items())]), fontsize=8
+        conditions = (
+            f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}" for key, value in chosen.items()
         )
+        figure.suptitle(", ".join([quantity, *conditions]), fontsize=8)
         for file in (pdf, pdf.with_suffix(".png")):
-            with sealing(file) as partial:
+            with atomic_write(file) as partial:
                 figure.savefig(partial, format=file.suffix[1:], metadata={"Title": f"{paper} {name} {quantity}"})
     n_not_finite = int((~np.isfinite(rows["value"])).sum())
     print(
@@ -108,34 +113,16 @@ def execute(
     )
 
 
-def _format_condition(key: str, value: Any) -> str:
-    return f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}"
-
-
 def parse_conditions(where: Sequence[str], table: pd.DataFrame) -> dict[str, Any]:
-    """Return ``COLUMN=VALUE`` texts as columns and values of the column's type."""
+    """Return ``COLUMN=VALUE`` texts as columns and values: numbers of columns of numbers, else text."""
     values: dict[str, Any] = {}
     for text in where:
-        column, equals, value = text.partition("=")
-        if not equals:
-            raise ProjectError(f"--where {text}: {GRAMMAR}")
-        if column == "quantity":
-            raise ProjectError(f"--where {text}: write --quantity {value}")
-        if column not in table:
-            raise ProjectError(
-                f"--where {text}: the metrics have no column `{column}`{suggest_name(column, table.columns)}"
-            )
-        if column in values:
-            raise ProjectError(f"--where {text}: `{column}` is given twice; a run has one value of it")
-        if pd.api.types.is_bool_dtype(table[column]):
-            if value not in ("True", "False"):
-                raise ProjectError(f"--where {text}: `{column}` is True or False")
-            values[column] = value == "True"
-            continue
+        column, _, value = text.partition("=")
+        check_known(column, table.columns, "column", f"--where {text}")
         try:
-            values[column] = float(value) if pd.api.types.is_numeric_dtype(table[column]) else value
+            values[column] = float(value) if _is_numeric(table[column]) else value
         except ValueError:
-            raise ProjectError(f"--where {text}: `{column}` is a number") from None
+            raise ProjectError(f"--where {text}: write COLUMN=VALUE; `{column}` is a number") from None
     return values
 
 
@@ -149,12 +136,12 @@ def select_rows(rows: pd.DataFrame, chosen: Mapping[str, Any]) -> pd.DataFrame:
     """
     for column, value in chosen.items():
         existing = rows[column].unique()
-        rows = rows[rows[column] == value]
+        rows = rows[(rows[column].astype(str) if isinstance(value, str) else rows[column]) == value]
         if rows.empty:
-            listed = ", ".join(map(str, existing[:MAX_VALUES_SHOWN])) + (
-                ", ..." if len(existing) > MAX_VALUES_SHOWN else ""
+            shown = ", ".join(
+                [*map(str, existing[:MAX_VALUES_SHOWN]), *(["..."] if len(existing) > MAX_VALUES_SHOWN else [])]
             )
-            raise ProjectError(f"--where {column}={value}: there are {listed}")
+            raise ProjectError(f"--where {column}={value}: there are {shown}")
     return rows
 
 
@@ -207,31 +194,19 @@ def draw_heat_map(
 
     Without `limits` colours span the values, on a logarithmic scale where these do over two decades.
     """
-    order = {key: points[key].unique() for key in (x, y)}
-    across, up = (
-        np.sort(values_of_axis) if _is_numeric(values_of_axis) else np.asarray(values_of_axis)
-        for values_of_axis in order.values()
-    )
+    across, up = (np.sort(points[key].unique()) if _is_numeric(points[key]) else points[key].unique() for key in (x, y))
     if min(len(across), len(up)) < 2:
         raise ProjectError(f"a map needs two or more values of both {x} and {y}; leave --y out to draw lines")
 
     def grid(column: str) -> np.ndarray:
-        return (
-            points.pivot_table(index=y, columns=x, values=column, dropna=False)
-            .reindex(index=up, columns=across)
-            .to_numpy()
-        )
+        table = points.pivot_table(index=y, columns=x, values=column, dropna=False)
+        return table.reindex(index=up, columns=across).to_numpy()
 
     values = grid("value")
-    positive = values[np.isfinite(values) & (values > 0)]
-    spans_decades = (
-        positive.size == np.isfinite(values).sum() and positive.size and positive.max() > 100 * positive.min()
-    )
+    finite = values[np.isfinite(values)]
+    spans_decades = bool(finite.size) and finite.min() > 0 and finite.max() > 100 * finite.min()
     figure, axis = plt.subplots(figsize=(0.62 * WIDTH, 0.48 * WIDTH))
-    centres = [
-        values_of_axis if _is_numeric(values_of_axis) else np.arange(len(values_of_axis))
-        for values_of_axis in (across, up)
-    ]
+    centres = [cells if _is_numeric(cells) else np.arange(len(cells)) for cells in (across, up)]
     norm = Normalize(*limits) if limits else LogNorm() if spans_decades else None
     mesh = axis.pcolormesh(*map(_cell_edges, centres), values, norm=norm, cmap="viridis")
     bar = figure.colorbar(mesh, label=label)
@@ -240,18 +215,17 @@ def draw_heat_map(
     if continuous and "predicted" in points and points["predicted"].notna().any():
         predicted = grid("predicted")
         low, high = np.nanmin(predicted), np.nanmax(predicted)
+        ticks = [tick for tick in bar.get_ticks() if low < tick < high] or np.linspace(low, high, MAX_CONTOURS + 2)[
+            1:-1
+        ]
+        levels = np.array(ticks[:: -(-len(ticks) // MAX_CONTOURS)])
+        # between cells, contours run on the scale of the colours
+        logarithmic = isinstance(norm, LogNorm) and low > 0
+        scale, back = (np.log, np.exp) if logarithmic else (np.positive, np.positive)
         if high > low:
-            ticks = [tick for tick in bar.get_ticks() if low < tick < high]
-            levels = np.array(
-                ticks[:: -(-len(ticks) // MAX_CONTOURS)] or np.linspace(low, high, MAX_CONTOURS + 2)[1:-1]
-            )
-            # between cells, contours run on the scale of the colours
-            scale, back = (np.log, np.exp) if isinstance(norm, LogNorm) and low > 0 else (np.positive, np.positive)
-            contours = axis.contour(
-                across, up, scale(predicted), levels=scale(levels), colors="white", linewidths=0.9, linestyles="solid"
-            )
-            contours.set_path_effects([withStroke(linewidth=2.2, foreground="black")])
-            for text in axis.clabel(contours, fmt=lambda level: f"{back(level):g}", fontsize=6):
+            lines = axis.contour(across, up, scale(predicted), levels=scale(levels), colors="white", linewidths=0.9)
+            lines.set_path_effects([withStroke(linewidth=2.2, foreground="black")])
+            for text in axis.clabel(lines, fmt=lambda level: f"{back(level):g}", fontsize=6):
                 text.set_path_effects([withStroke(linewidth=1.5, foreground="black")])
     axis.set(xlabel=x, ylabel=y)
     _set_scale(axis, "x", across)

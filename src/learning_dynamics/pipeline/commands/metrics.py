@@ -17,6 +17,7 @@ from learning_dynamics.tidy import QUANTITY
 def execute(
     paper: str,
     name: str,
+    /,
     run: Path,
     out: Path,
     spec: Mapping[str, Any],

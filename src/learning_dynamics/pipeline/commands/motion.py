@@ -6,20 +6,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 from PIL import ExifTags, Image
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.drawing import prepare_drawing
 from learning_dynamics.pipeline.commands.functions import error_context
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.provenance import KEY, plain_facts
-from learning_dynamics.pipeline.store.seals import sealing
 from learning_dynamics.plotting import legible_ticks, style
 from learning_dynamics.plotting.motion import Motion
 
@@ -31,6 +27,7 @@ COLOURS = (64, 32, 16)  # from fine to coarse
 def execute(
     paper: str,
     name: str,
+    /,
     spec: Mapping[str, Any] | None = None,
     metrics: Path | None = None,
     out: Path | None = None,
@@ -47,7 +44,7 @@ def execute(
             motion: Motion = drawing()
             frames = render_frames(motion)
         described = json.dumps({KEY: drawing.record | {"facts": plain_facts(motion.facts), "alt": motion.alt}})
-        with sealing(out) as partial:
+        with atomic_write(out) as partial:
             partial.write_bytes(encode_webp(frames, motion.seconds, described, f"motion {name}"))
 
 

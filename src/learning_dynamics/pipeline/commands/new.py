@@ -2,29 +2,29 @@
 
 import keyword
 import re
+import shlex
 from pathlib import Path
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.study.config import PAPERS, ROOT
-from learning_dynamics.pipeline.study.study import RULES
 
-NO_TEXT = ("true", "false", "null", "yes", "no", "on", "off")  # to YAML 1.1
+NO_TEXT = ("true", "false", "null")  # to YAML
 SKELETON = Path(__file__).with_name("skeleton")
 
 
-def execute(paper: str, root: Path = ROOT) -> None:
+def execute(paper: str, /, root: Path = ROOT) -> None:
     """Write the skeleton of a paper into the project's folders, name it, and say what to do next."""
-    word = keyword.iskeyword(paper) or paper in RULES or paper in NO_TEXT
+    word = keyword.iskeyword(paper) or paper in NO_TEXT
     if not re.fullmatch("[a-z][a-z0-9_]*", paper) or word or len(paper) > 40:
         raise ProjectError(
-            f"`{paper}`: a paper's name is small letters, digits and underscores, no word of Python, YAML or Snakefile"
+            f"`{paper}`: a paper's name is small letters, digits and underscores, no word of Python or YAML"
         )
     home = root / "src/learning_dynamics/papers" / paper
     config = root / PAPERS / f"{paper}.yaml"
     for there in (home, config):
         if there.exists():
-            raise ProjectError(f"{there.relative_to(root)}: is there already; choose another name")
+            raise ProjectError(f"{there}: is there already; choose another name")
     files = {home / "decay" / f"{part}.py": part for part in ("theory", "runs", "metrics", "figures", "claims")}
     files |= {root / "tests/papers" / paper / "decay/test_decay.py": "test"}
     for file, part in files.items():
@@ -35,9 +35,11 @@ def execute(paper: str, root: Path = ROOT) -> None:
     for folder in (root / "tests/papers" / paper, root / "tests/papers" / paper / "decay"):
         _write(folder / "__init__.py", "")
     _write(config, (SKELETON / "config.yaml.txt").read_text(encoding="utf-8").replace("NAME", paper))
-    print(f"wrote src/learning_dynamics/papers/{paper}, {PAPERS}/{paper}.yaml and tests/papers/{paper}")
+    print(f"wrote {home}, {config} and {root / 'tests/papers' / paper}")
     named = _name(root / "config.yaml", paper)
-    print(f"next: {'' if named else f'add `{paper}` to `papers` in config.yaml, then: '}snakemake --cores all {paper}")
+    steps = [] if Path.cwd() == root else [f"cd {shlex.quote(str(root))}"]
+    steps += [] if named else [f"add `{paper}` to `papers` in config.yaml"]
+    print(f"next: {', then: '.join([*steps, f'snakemake --cores all {paper}'])}")
     print(f"its verdicts: python -m learning_dynamics summary --papers {paper}")
 
 

@@ -1,11 +1,12 @@
 """Write ``docs/results``: what the default run gave, to be read without running anything."""
 
+import json
 import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -14,13 +15,13 @@ from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands import turning, wild
 from learning_dynamics.pipeline.commands.check import find_stale
 from learning_dynamics.pipeline.commands.report import read_claim_tables, read_replication, read_turning
-from learning_dynamics.pipeline.report import markdown
+from learning_dynamics.pipeline.report import markdown, maths
 from learning_dynamics.pipeline.report.contents import Paper, gather
 from learning_dynamics.pipeline.report.pictures import compress, compress_to_fit
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.pictures import read_record
-from learning_dynamics.pipeline.store.provenance import provenance
-from learning_dynamics.pipeline.store.seals import verified
+from learning_dynamics.pipeline.store.provenance import provenance, read_bytes
+from learning_dynamics.pipeline.store.records import is_expected
 from learning_dynamics.pipeline.store.tables import read_table
 from learning_dynamics.pipeline.study.config import ROOT, load
 from learning_dynamics.pipeline.study.project import Project
@@ -28,13 +29,15 @@ from learning_dynamics.pipeline.study.stale_outputs import joined_of_other_versi
 
 MAX_BYTES = 5_000_000  # bytes of all figures together
 OPTIONAL_PARTS = ("replication", "wild", "turning")  # what is judged only when it is asked for
+TEXT_COLUMNS = ("statement", "scope", "correction", "quantity", "interval", "criterion", "left_out", "reason")
+DIGITS = 6  # of numbers: more would change with every rounding
 REGIONS = {"wild": wild, "turning": turning}
 MARKS = ("<!-- findings -->", "<!-- end of findings -->")  # of the README
 
 
 def execute(
-    results: Path,
-    figures: Path,
+    results: Path = Path("results"),
+    figures: Path = Path("figures"),
     out: Path | None = None,
     check: bool = False,
     files: Sequence[Path] = (),
@@ -60,7 +63,7 @@ def execute(
     results, figures = results / scale, figures / scale
     out = out or (published.SCALES / scale if scale else published.FOLDER)
     if check:
-        problems = published.find_differences(project, out)
+        problems = find_differences(project, out)
         for text in problems:
             print(f"error: {text}; make publish", file=sys.stderr)
         return int(bool(problems))
@@ -81,13 +84,13 @@ def execute(
             _write(new_folder / f"{paper.name}.md", markdown.paper_page(paper, out))
         first_page = markdown.scale_page(scale, papers_shown, published.compare_with_default(claims)) if scale else ""
         _write(new_folder / "README.md", first_page or markdown.results_page(papers_shown, out, beside))
-        _write(new_folder / published.CLAIMS, published.to_csv(claims))
+        _write(new_folder / published.CLAIMS, to_csv(claims))
         versions_of_tools = {key: record[key] for key in ("commit", "dirty", "python", "versions")}
         versions = {paper: project.fingerprint("claims", paper, "claims") for paper in project.study.papers}
-        published.write_versions(
-            new_folder, {"seed": project.study.seed, **versions_of_tools, "verdicts": versions, "beside": beside}
-        )
-        _replace_published(new_folder, out)
+        block = {"seed": project.study.seed, **versions_of_tools, "verdicts": versions, "beside": beside}
+        _write(new_folder / published.VERSIONS, json.dumps(block, indent=1) + "\n")
+        shutil.rmtree(out, ignore_errors=True)  # git has it
+        shutil.copytree(new_folder, out)
     if out == published.FOLDER:
         update_readme(ROOT / "README.md", markdown.readme_table(papers_shown, out.relative_to(ROOT).as_posix()))
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
@@ -119,7 +122,7 @@ def write_figures(papers: list[Paper], folder: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(pictures[figure.png].data)
         if figure.film:
-            path.with_suffix(".webp").write_bytes(verified(figure.film.webp))
+            path.with_suffix(".webp").write_bytes(read_bytes(figure.film.webp))
 
 
 def update_readme(readme: Path, findings: str) -> None:
@@ -142,7 +145,7 @@ def copy_if_made(project: Project, name: str, results: Path, figures: Path, fold
     text, matrix, table = results / f"{name}.md", figures / f"{name}.png", results / f"{name}.parquet"
     if not (text.is_file() and matrix.is_file()):
         return False
-    (folder / text.name).write_bytes(verified(text))
+    (folder / text.name).write_bytes(read_bytes(text))
     problem = joined_of_other_versions(project, table)
     if problem:
         raise ProjectError(
@@ -156,29 +159,51 @@ def copy_if_made(project: Project, name: str, results: Path, figures: Path, fold
 
 def carry_over(out: Path, new_folder: Path, names: Sequence[str]) -> dict[str, str]:
     """Carry over what was judged beside an earlier default run and not beside this one; return of which commit."""
-    versions_before = published.read_versions(out)
-    files = [Path(file) for file in versions_before.get("files", ())]
-    commits = {}
+    versions_before, commits = published.read_versions(out), {}
     for name in names:
-        files_of_name = [out / file for file in files if file.stem == name and len(file.parts) == 1]
-        if files_of_name and all(file.is_file() for file in files_of_name):
-            for file in files_of_name:
-                shutil.copyfile(file, new_folder / file.name)
-            commits[name] = versions_before.get("beside", {}).get(name) or versions_before["commit"]
+        for file in sorted(out.glob(f"{name}.*")):
+            shutil.copyfile(file, new_folder / file.name)
+            commits[name] = versions_before.get("beside", {}).get(name) or versions_before.get("commit", "")
     return commits
 
 
-def _replace_published(new_folder: Path, out: Path) -> None:
-    """Replace what this command wrote before by what it has made, file by file; other files are left alone."""
-    written = {path.relative_to(new_folder) for path in new_folder.rglob("*") if path.is_file()}
-    files_before = {Path(name) for name in published.published_files(out)}
-    for name in sorted(written):
-        with atomic_write(out / name) as partial:
-            shutil.copyfile(new_folder / name, partial)
-    for name in files_before - written:
-        (out / name).unlink(missing_ok=True)
-        with suppress(OSError):  # it holds more
-            (out / name).parent.rmdir()
+def to_csv(claims: pd.DataFrame) -> str:
+    """Return a table of claims as CSV: formulas in Unicode, numbers in a few digits."""
+    table = claims[list(published.COLUMNS)].copy()
+    for column in (*TEXT_COLUMNS, "reference"):
+        table[column] = table[column].map(maths.plain)
+    table["rivals"] = [
+        "; ".join(f"{maths.plain(rival)} ({verdict})" for rival, verdict in json.loads(rivals).items())
+        for rivals in table["rivals"]
+    ]
+    return table.to_csv(index=False, float_format=f"%.{DIGITS}g", lineterminator="\n")
+
+
+def find_differences(project: Project, folder: Path) -> list[str]:
+    """Return in what the published results are not those of the configuration, without running anything."""
+    claims = published.read_claims(folder)
+    if claims is None:
+        return [f"{folder / published.CLAIMS}: is not there"]
+    verdicts = dict(zip(claims["claim"], claims["verdict"], strict=True))
+    # a paper that is begun here is published with the next publication
+    papers = [paper for paper in project.study.papers if paper in set(claims["paper"])]
+    configured = {f"{paper}.{name}": block for paper in papers for name, block in _claims(project, paper)}
+    differences = [f"{claim}: is configured, not published" for claim in configured if claim not in verdicts]
+    differences += [f"{claim}: is published, not configured" for claim in verdicts if claim not in configured]
+    for claim, block in configured.items():
+        expected = block["expected"]
+        if claim in verdicts and not is_expected(verdicts[claim], expected):
+            differences.append(f"{claim}: is published as {verdicts[claim]}, expected {expected}")
+    present = {path.relative_to(folder).as_posix() for kind in ("png", "webp") for path in folder.glob(f"*/*.{kind}")}
+    figures = {f"{paper}/{name}.png" for paper in papers for name in project.study.figures(paper)}
+    figures |= {f"{paper}/{name}.webp" for paper in papers for name in project.study.motions(paper)}
+    differences += [f"{figure}: is configured, not published" for figure in sorted(figures - present)]
+    differences += [f"{figure}: is published, not configured" for figure in sorted(present - figures)]
+    return differences
+
+
+def _claims(project: Project, paper: str) -> list[tuple[str, dict[str, Any]]]:
+    return [(name, project.claim(paper, name)) for name in project.claims(paper)["claims"]]
 
 
 def _write(path: Path, text: str) -> None:

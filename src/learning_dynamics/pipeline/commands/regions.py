@@ -10,13 +10,13 @@ from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands import turning, wild
 from learning_dynamics.pipeline.commands.replication import save_figure
 from learning_dynamics.pipeline.store.provenance import provenance
-from learning_dynamics.pipeline.store.seals import sealing
 from learning_dynamics.pipeline.store.tables import read_provenance, read_table, write_table
 
 
 def execute(
     of: Literal["wild", "turning"],
     files: Sequence[Path],
+    /,
     out: Path,
     csv: Path,
     markdown: Path,
@@ -33,6 +33,6 @@ def execute(
     write_table(out, rows, part.COLUMNS, provenance(of, "all", out.stem, {"made": made}))
     with atomic_write(csv) as partial:
         partial.write_text(part.to_csv(rows), encoding="utf-8")
-    with sealing(markdown) as partial:
+    with atomic_write(markdown) as partial:
         partial.write_text(part.describe(rows), encoding="utf-8")
     save_figure(lambda: part.draw(rows), pdf, png)

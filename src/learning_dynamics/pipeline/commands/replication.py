@@ -5,21 +5,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
 from learning_dynamics.errors import ProjectError, shortened
+from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES, draw_legend, legend, sign_table
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.records import CLAIM, PAPER, VERDICT
 from learning_dynamics.pipeline.store.records import COLUMNS as CLAIMS
-from learning_dynamics.pipeline.store.seals import sealing
 from learning_dynamics.pipeline.store.tables import read_table, write_table
 from learning_dynamics.pipeline.study.config import load
 from learning_dynamics.pipeline.study.project import Project
@@ -57,7 +53,7 @@ def execute(
         ignore_index=True,
     )[[column.name for column in COLUMNS]]
     write_table(out, verdicts, COLUMNS, provenance("replication", "all", "replication", {"made": fingerprints}))
-    with sealing(markdown) as partial:
+    with atomic_write(markdown) as partial:
         partial.write_text(describe(verdicts), encoding="utf-8")
     save_figure(lambda: draw_matrix(verdicts), pdf, png)
 
@@ -78,7 +74,7 @@ def claim_fingerprints(folders: Mapping[str, str], papers: Sequence[str], config
     for seed, folder in folders.items():
         if not (re.fullmatch("0|[1-9][0-9]*", seed) and isinstance(folder, str)):
             raise ProjectError(f"--folders: seed {shortened(seed)}: write a whole number and its folder of results")
-        project = Project(configuration.with_seed(int(seed)))
+        project = Project(configuration.with_seed(int(seed)), check=False)
         for paper in papers:
             fingerprints[f"{seed}/{paper}"] = project.fingerprint("claims", paper, "claims")
             problem = fault(Path(folder, paper, "claims.parquet"), fingerprints[f"{seed}/{paper}"])
@@ -91,9 +87,9 @@ def save_figure(draw: Callable[[], Figure], pdf: Path, png: Path) -> None:
     """Draw a figure in the project's style and write it twice."""
     with matplotlib_defaults(), style():
         figure = draw()
-        with sealing(pdf) as partial:
+        with atomic_write(pdf) as partial:
             figure.savefig(partial, format="pdf", metadata={"CreationDate": None})
-        with sealing(png) as partial:
+        with atomic_write(png) as partial:
             figure.savefig(partial, format="png")
 
 

@@ -7,13 +7,13 @@ from typing import Any
 import pandas as pd
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.check import find_stale
 from learning_dynamics.pipeline.commands.claims import TABLES
 from learning_dynamics.pipeline.report import page
 from learning_dynamics.pipeline.report.contents import gather
 from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.records import COLUMNS
-from learning_dynamics.pipeline.store.seals import sealing
 from learning_dynamics.pipeline.store.tables import read_table, write_table
 from learning_dynamics.pipeline.study.config import load
 from learning_dynamics.pipeline.study.project import Project
@@ -27,7 +27,7 @@ def execute(config: Mapping[str, Any], results: Path, figures: Path, out: Path, 
     """
     if set(config) != {"files", "given"}:
         raise ProjectError("--config: must have the keys `files` and `given`; copy the command from Snakemake's log")
-    project = Project(load([Path(file) for file in config["files"]], config["given"]))
+    project = Project(load([Path(file) for file in config["files"]], config["given"]), check=False)
     tables = read_claim_tables(project, results)
     record = provenance("report", "all", claims.stem, {"papers": project.study.papers, **config}, project.verdicts)
     n_checked, problems = find_stale(project, results)
@@ -38,7 +38,7 @@ def execute(config: Mapping[str, Any], results: Path, figures: Path, out: Path, 
     all_claims = pd.concat([tables_of_paper["claims"] for tables_of_paper in tables.values()], ignore_index=True)
     write_table(claims, all_claims, COLUMNS, record)
     for name, html in reversed(pages.items()):  # the first leads to all others
-        with sealing(out.parent / name) as partial:
+        with atomic_write(out.parent / name) as partial:
             partial.write_text(html, encoding="utf-8")
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.store.provenance import check_made_from, digest
-from learning_dynamics.pipeline.store.tables import draw_columns_of, parse_record, read_arrow, read_table
+from learning_dynamics.pipeline.store.tables import draw_columns_of, read_arrow, read_table
 from learning_dynamics.pipeline.study.blocks import overlay
 from learning_dynamics.pipeline.study.sweeps import sweep_tables
 from learning_dynamics.tidy import Settings
@@ -51,7 +51,7 @@ def _load_sweep(folder: Path, run: RunSpec, expected: str | None, members_as: st
     files = [folder / f"{table}.parquet" for table in tables]
     with ThreadPoolExecutor() as threads:
         read = list(threads.map(read_arrow, files))
-    records = [parse_record(file, record) for file, (_, record) in zip(files, read, strict=True)]
+    records = [record for _, record in read]
     parts = [  # fingerprint and rows of each member
         part
         for record, (arrow, _) in zip(records, read, strict=True)

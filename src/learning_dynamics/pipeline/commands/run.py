@@ -26,6 +26,7 @@ from learning_dynamics.trajectories import Trajectory
 def execute(
     paper: str,
     name: str,
+    /,
     spec: Mapping[str, Any],
     data: Path | None,
     out: Path,

@@ -7,10 +7,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
@@ -45,12 +41,14 @@ COLUMNS = (
 NOT_DECIDED = ("undecided", "untested")
 
 
-def execute(paper: str, name: str, config: Mapping[str, Any], out: Path, made: str = "") -> None:
+def execute(paper: str, name: str, /, config: Mapping[str, Any], out: Path, made: str = "") -> None:
     """Judge the claims of a turning check over its range; what was judged is kept, and taken up after an interruption.
 
     What it will take is said first, on standard output.
     """
-    project = Project(load([Path(file) for file in config["files"]], {**config["given"], "papers": [paper]}))
+    project = Project(
+        load([Path(file) for file in config["files"]], {**config["given"], "papers": [paper]}), check=False
+    )
     checks = project.study.checks(paper, "turning")
     if name not in checks:
         raise ProjectError(f"{paper}: no turning check `{name}`; there are: {', '.join(checks) or 'none'}")

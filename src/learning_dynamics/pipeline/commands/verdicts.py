@@ -9,12 +9,11 @@ from typing import Any
 import pandas as pd
 from tabulate import tabulate
 
-from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import atomic_write
 from learning_dynamics.judging import VERDICTS
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS, is_expected
-from learning_dynamics.pipeline.store.seals import sealing
 from learning_dynamics.pipeline.store.tables import read_provenance, read_table
 from learning_dynamics.pipeline.study.config import load
 from learning_dynamics.pipeline.study.project import Project
@@ -25,17 +24,13 @@ MIN_QUANTITY_WIDTH = 20  # characters that the quantity always has
 DEFAULT_RESULTS = Path("results")  # where the claims of the default scale lie, the one that is published
 
 
-def execute(claims: Path, page: Path | None = None, out: Path | None = None) -> int:
+def execute(claims: Path = Path("results/claims.parquet"), /, page: Path | None = None, out: Path | None = None) -> int:
     """Print or write the table; return 1 if a verdict is not the expected one."""
     table = read_table(claims, declared=COLUMNS)
     record = read_provenance(claims)
     text = describe(table)
     if claims.parent == DEFAULT_RESULTS:
-        # what is published is compared with, and made anew from this run: that it is damaged does not stop the run
-        try:
-            text += describe_differences(table, published.read_claims())
-        except ProjectError as error:
-            text += f"not compared with the published results: {error}\n"
+        text += describe_differences(table, published.read_claims())
     text += f"of science and configuration {record.get('fingerprint')}\n"
     for outdated in outdated_claims(claims, record):
         print(f"outdated: {outdated}", file=sys.stderr)
@@ -47,7 +42,7 @@ def execute(claims: Path, page: Path | None = None, out: Path | None = None) -> 
     if out is None:
         print(text, end="")
     elif unexpected.empty:
-        with sealing(out) as partial:
+        with atomic_write(out) as partial:
             partial.write_text(text, encoding="utf-8")
     return int(not unexpected.empty)
 
@@ -60,7 +55,7 @@ def outdated_claims(claims: Path, record: Mapping[str, Any]) -> list[str]:
     config = record["settings"]
     if record.get("stage") != "report" or not {"files", "given"} <= set(config):
         return []
-    project = Project(load([Path(file) for file in config["files"]], config["given"]))
+    project = Project(load([Path(file) for file in config["files"]], config["given"]), check=False)
     problems = filter(None, (outdated_verdicts(project, paper, claims.parent) for paper in project.study.papers))
     joined_problem = fault(claims, project.verdicts)
     return [*problems, *([joined_problem] if joined_problem else [])]

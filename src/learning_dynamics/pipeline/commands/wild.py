@@ -40,7 +40,7 @@ MIN_DECIDED = 0.9  # share of the draws on which a statement should be decided, 
 SAME_VERDICT = "would get the same verdict on this draw"
 
 
-def execute(paper: str, draw: int, config: Mapping[str, Any], out: Path, made: str = "") -> None:
+def execute(paper: str, /, draw: int, config: Mapping[str, Any], out: Path, made: str = "") -> None:
     """Simulate, measure and judge one draw in this process; a claim whose run fails on it is untested, with the reason.
 
     Raises
@@ -48,7 +48,9 @@ def execute(paper: str, draw: int, config: Mapping[str, Any], out: Path, made: s
     ProjectError
         If the paper's configuration has no ``wild:`` block.
     """
-    project = Project(load([Path(file) for file in config["files"]], {**config["given"], "papers": [paper]}))
+    project = Project(
+        load([Path(file) for file in config["files"]], {**config["given"], "papers": [paper]}), check=False
+    )
     study = project.study
     if not regions.is_wild(study, paper):
         raise ProjectError(f"{paper}: its configuration has no `wild:` block; add one to a data set or run")

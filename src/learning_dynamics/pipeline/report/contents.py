@@ -19,6 +19,7 @@ from learning_dynamics.pipeline.store.pictures import read_record
 from learning_dynamics.pipeline.store.records import is_expected
 from learning_dynamics.pipeline.study.config import output_folders
 from learning_dynamics.pipeline.study.reasons import unstated_settings
+from learning_dynamics.pipeline.study.sources import module_of, module_path
 from learning_dynamics.pipeline.study.study import Study
 
 Row = dict[str, Any]
@@ -256,8 +257,8 @@ def _claim(study: Study, paper: str, row: Row, tables: Mapping[str, pd.DataFrame
 
 def _place(study: Study, stage: str, paper: str, name: str) -> str:
     """Return where a caption or an explanation stands, as errors begin."""
-    function = study.signature(stage, paper, name)
-    return f"{function.where}: `{function.name}`"
+    kind = study.kind(stage, paper, name)
+    return f"{module_path(module_of(stage, paper, kind))}: `{kind.rpartition('.')[2]}`"
 
 
 def drop_repeated_clause(meaning: str, reason: str) -> str:

@@ -1,62 +1,45 @@
-"""Prose with mathematics between dollars, as HTML with MathML, as plain text in Unicode, as reStructuredText.
+"""Prose with formulas between dollars: as HTML with MathML, as plain text in Unicode, as reStructuredText.
 
-One parser of LaTeX serves all three: text is read off the MathML tree, so that page and terminal cannot disagree.
+latex2mathml is the only parser of LaTeX: plain text is read off the MathML tree, so that page and terminal agree.
 """
 
 import functools
 import re
 import unicodedata
-from collections.abc import Iterator
-from html import unescape
+from collections.abc import Callable
+from itertools import pairwise
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from latex2mathml.converter import convert_to_element
+from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 
-from learning_dynamics.pipeline.report.templates import MATHS
-
-COMMAND = re.compile(r"\\[A-Za-z]+")
 CODE = re.compile(r"(`+[^`]+`+)")
+PROSE = re.compile(r"\$([^$]+)\$|`+([^`]+)`+")
 POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)(?![\w.]\d)")
-PERCENT = re.compile(r"(?<=\d) %")  # no line begins with it
 SIGNS = {"<=": "≤", ">=": "≥", "+-": "±"}
-# marks above a letter, as LaTeX's accents set them, and the combining characters that plain text has for them
-ACCENTS = {"^": "\u0302", "~": "\u0303", "¯": "\u0304", "˙": "\u0307", "¨": "\u0308", "→": "\u20d7", "ˇ": "\u030c"}
-SUPERSCRIPTS = dict(
-    zip(
-        "0123456789+−-=()abcdefghijklmnoprstuvwxyzABDEGHIJKLMNOPRTUVW⊤*†′",
-        "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻᴬᴮᴰᴱᴳᴴᴵᴶᴷᴸᴹᴺᴼᴾᴿᵀᵁⱽᵂᵀ*†′",
-        strict=True,
-    )
+# names of functions and of quantities, with what is raised or lowered, as one word that is set upright
+NAME = re.compile(
+    r"\\(?:(?:mathrm|operatorname)\{([A-Za-z0-9]+)\}"
+    r"|(arccos|arg|cosh?|deg|det|dim|exp|inf|ker|lim|liminf|ln|log|max|min|sinh?|sup|tanh?)(?![A-Za-z]))"
 )
-SUBSCRIPTS = dict(zip("0123456789+−-=()aehijklmnoprstuvxβγρφχ", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓᵦᵧᵨᵩᵪ", strict=True))
-SPACED = set("=<>≤≥≪≫≈≃≅≡∼∝→⟶↦←⇒∈∉⊂⊆∪∩±≠")
-OPENING = set("([{⟨⌊⌈")
-TERMS = set("+−-")
-BARS = set("|‖∥!")
-CLOSING = set(")]}⟩⌋⌉") | BARS
-FUNCTIONS = {
-    "arccos",
-    "arg",
-    "cos",
-    "cosh",
-    "deg",
-    "det",
-    "diag",
-    "dim",
-    "exp",
-    "inf",
-    "ker",
-    "lim",
-    "ln",
-    "log",
-    "max",
-    "min",
-}
-FUNCTIONS |= {"rank", "sgn", "sign", "sin", "sinh", "softmax", "span", "sup", "tan", "tanh", "tr", "vec", "Tr", "Var"}
-MAX_UNBROKEN = 20  # characters: formulas above this may break after a relation, or before a term
-PUNCTUATION = re.compile(r"[.,;:!?)\]’']+")
+SCRIPTED = r"\\text\{\w+\}(?:\s*[_^](?:\{[^{}]*\}|\\?\w+))*"
+ACCENTS = {"^": "\u0302", "~": "\u0303", "¯": "\u0304", "˙": "\u0307", "¨": "\u0308", "→": "\u20d7", "ˇ": "\u030c"}
+RELATIONS = set("=<>≤≥≪≫≈≃≅≡∼∝→⟶↦←⇒∈∉⊂⊆∪∩±≠≲≳⪰⪯≻")
+TERMS, OPENING, CLOSING = set("+−"), set("([{⟨⌊⌈"), set(")]}⟩⌋⌉")
+MAX_UNBROKEN = 20  # characters: longer formulas may break after a relation, or before a term
+
+
+def _letters(kind: str) -> dict[str, str]:
+    """Return characters and what Unicode has for them as ``<super>`` or ``<sub>``."""
+    ends = ((0xB2, 0xBA), (0x2B0, 0x2E5), (0x1D2C, 0x1DC0), (0x2070, 0x20A0), (0x2C7C, 0x2C7E))
+    blocks = [range(*pair) for pair in ends]
+    raised = [chr(code) for block in blocks for code in block if unicodedata.decomposition(chr(code)).startswith(kind)]
+    return {unicodedata.normalize("NFKC", letter): letter for letter in raised}
+
+
+SUBSCRIPTS = _letters("<sub>")
+SUPERSCRIPTS = _letters("<super>") | {"⊤": "ᵀ", "*": "*", "†": "†", "′": "′"}
 
 
 # -- one formula -----------------------------------------------------------------------------------------------------
@@ -64,7 +47,7 @@ PUNCTUATION = re.compile(r"[.,;:!?)\]’']+")
 
 @functools.lru_cache(maxsize=4096)
 def to_mathml(latex: str) -> str:
-    """Return a formula as a ``<math>`` element; one that cannot be parsed comes back as code.
+    """Return a formula as ``<math>``, one that cannot be parsed as ``<code>``.
 
     A long formula is several elements, so that a line may break after its relations and before its terms.
 
@@ -77,13 +60,14 @@ def to_mathml(latex: str) -> str:
     pieces, depth, long = [Element("math")], 0, len(to_text(latex)) > MAX_UNBROKEN
     for child in tree:
         sign = child.text if child.tag == "mo" else None
-        depth += (sign in OPENING) - (sign in CLOSING - BARS)
-        # within parentheses only where there is no other way: the two of a pair grow with what stands beside them
-        if sign in TERMS and long and len(_read(pieces[-1])) > MAX_UNBROKEN * (0.5 if depth == 0 else 0.75):
+        depth += (sign in OPENING) - (sign in CLOSING)
+        # parentheses grow with what is between them: a formula breaks within them only where it is long
+        is_sum = sign in TERMS and child.get("form") != "prefix"
+        if long and is_sum and len(_text(pieces[-1])) > MAX_UNBROKEN * (0.5 if depth == 0 else 0.75):
             child.set("form", "infix")
             pieces.append(Element("math"))
         pieces[-1].append(child)
-        if sign in SPACED and long:
+        if long and sign in RELATIONS:
             pieces.append(Element("math"))
     return "<wbr>".join(
         ElementTree.tostring(piece, encoding="unicode", short_empty_elements=False) for piece in pieces if len(piece)
@@ -92,169 +76,72 @@ def to_mathml(latex: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def to_text(latex: str) -> str:
-    r"""Return a formula in Unicode.
+    r"""Return a formula in Unicode, one that cannot be parsed as it is.
 
     >>> to_text(r"\sigma_1(W) \le 10^{-3}")
     'σ₁(W) ≤ 10⁻³'
     """
     tree = _tree(latex)
-    if tree is None:
-        return latex
-    return re.sub(r"\s+", " ", _read(tree)).strip()
-
-
-def unknown_commands(text: str) -> list[str]:
-    """Return what of a text's mathematics is not understood: commands that stay as they are, broken formulas."""
-    unknown = []
-    for formula in MATHS.findall(text):
-        tree = _tree(formula[1:-1])
-        unknown += (
-            [formula] if tree is None else [command for text in tree.itertext() for command in COMMAND.findall(text)]
-        )
-    return unknown
+    return latex if tree is None else " ".join(re.sub(r"(?<=\w)\0", " ", _text(tree)).replace("\0", "").split())
 
 
 def _tree(latex: str) -> Element | None:
+    words = NAME.sub(lambda name: rf"\text{{{name[1] or name[2]}}}", latex)
+    words = re.sub(rf"({SCRIPTED})\s*(?!\\(?:left|right|big|to|in)\b)(?=[\w|]|\\[A-Za-z|])", r"\1\\,", words)
+    words = re.sub(rf"(?<=[\w}})])\s*(?<![_^{{])(?<!frac)(?={SCRIPTED})", r"\\,", words)
     try:
-        tree = convert_to_element(latex)
+        text = convert(words)
     except Exception:  # the parser has a class of its own for each way to be wrong, and some IndexErrors
         return None
-    tree.attrib.clear()
+    tree = ElementTree.fromstring(text.replace(' xmlns="http://www.w3.org/1998/Math/MathML" display="inline"', ""))[0]
     for node in tree.iter():
-        node.text = unescape(node.text) if node.text else None  # it comes as character references
-    _tidy(tree)
-    while len(tree) == 1 and tree[0].tag == "mrow":
-        tree[:] = list(tree[0])
+        for before, child in pairwise(node):
+            if before.tag == child.tag == "mo" and child.text in "+−±" and before.text not in CLOSING | set("|‖"):
+                child.set("form", "prefix")  # a sign of a number, not a difference
+        if node.tag == "mo" and node.text in ("|", "‖", "/"):
+            node.attrib.update(stretchy="false", lspace="0", rspace="0")  # browsers take them for relations
+        if node.tag == "mover" and node[1].text in ACCENTS:
+            node.set("accent", "true")
     return tree
 
 
-def _tidy(node: Element) -> None:
-    """Join upright letters into words, and spell bold letters by their own characters, as MathML Core wants it."""
-    for child in node:
-        _tidy(child)
-        if child.tag == "mrow" and len(child) == 1:
-            _replace_by(child, child[0])
-    if node.tag in ("mrow", "math", "mstyle"):
-        joined: list[Element] = []
-        for child in node:
-            upright = child.get("mathvariant") == "normal" and child.tag == "mi"
-            follows = bool(joined) and joined[-1].get("mathvariant") == "normal" and joined[-1].tag == "mi"
-            if follows and (upright or (child.tag == "mn" and node.tag == "mrow")):
-                joined[-1].text = (joined[-1].text or "") + (child.text or "")
-            else:
-                joined.append(child)
-        for child in joined:
-            if child.tag == "mi" and child.get("mathvariant") == "normal" and len(child.text or "") > 1:
-                del child.attrib["mathvariant"]  # as names of several letters are anyway
-        node[:] = joined
-    if node.get("mathvariant") == "bold-italic":
-        del node.attrib["mathvariant"]
-        node.text = "".join(_bold(letter) for letter in node.text or "")
-    if node.tag == "mo" and node.text in ("|", "‖", "∥", "/"):
-        # fences that do not grow, and the slash: without the space of a relation
-        node.attrib.update(stretchy="false", lspace="0", rspace="0")
-    if node.tag in ("mrow", "math", "mtd", "msqrt"):
-        _space(node)
-    if node.tag == "mover" and len(node) == 2 and node[1].text in ACCENTS:
-        node.set("accent", "true")
-        node[1].attrib.pop("stretchy", None) if len(node[0]) else node[1].set("stretchy", "false")
-
-
-def _space(row: Element) -> None:
-    """Set signs that stand before a number close to it, and names of functions off what they are applied to."""
-    spaced: list[Element] = []
-    for index, child in enumerate(row):
-        previous = row[index - 1] if index else None
-        after_operator = previous is None or (previous.tag == "mo" and (previous.text or "") not in CLOSING)
-        if child.tag == "mo" and child.text in ("−", "+", "±") and after_operator:
-            child.attrib.update(form="prefix", lspace="0", rspace="0")
-        named, follows = _is_name(previous), child.tag != "mo" or child.text in ("|", "‖")
-        if (named and follows) or (_is_name(child) and previous is not None and not after_operator):
-            spaced.append(Element("mspace", width="0.17em"))
-        spaced.append(child)
-    row[:] = spaced
-
-
-def _is_name(node: Element | None) -> bool:
-    """Return whether a node is a function's name, or one with sub- or superscripts."""
-    if node is not None and node.tag in ("msub", "msup", "msubsup"):
-        node = node[0]
-    return node is not None and node.tag == "mi" and (node.text or "") in FUNCTIONS
-
-
-def _replace_by(node: Element, replacement: Element) -> None:
-    children, text, attributes = list(replacement), replacement.text, dict(replacement.attrib)
-    node.clear()
-    node.tag, node.text = replacement.tag, text
-    node.attrib.update(attributes)
-    node.extend(children)
-
-
-def _bold(letter: str) -> str:
-    for start, first_letter, count in ((0x1D468, "A", 26), (0x1D482, "a", 26), (0x1D71E, "Α", 25), (0x1D736, "α", 25)):
-        offset = ord(letter) - ord(first_letter)
-        if 0 <= offset < count:
-            return chr(start + offset)
-    return letter
-
-
-def _read(node: Element) -> str:
+def _text(node: Element) -> str:
     """Return a MathML tree as text."""
-    parts = [_read(child) for child in node]
+    parts = [_text(child) for child in node]
     match node.tag:
-        case "mi" | "mn":
-            return (
-                unicodedata.normalize("NFKC", node.text or "")
-                if ord((node.text or " ")[0]) > 0x1D000
-                else _own_text(node)
-            )
-        case "mo":
-            sign = _own_text(node)
-            return f" {sign} " if sign in SPACED else f"{sign} " if sign in (",", ";") else sign
+        case "mo" if node.text in RELATIONS:
+            return f" {node.text} "
+        case "mo" if node.text in (",", ";"):
+            return f"{node.text} "
         case "mspace":
-            return " " if float(node.get("width", "0").rstrip("em") or 0) > 0.2 else ""
+            return " "
         case "mfrac":
-            return "/".join(_bracket(part) for part in parts)
+            return "\0" + "/".join(map(_bracketed, parts))  # becomes a space behind a letter or digit
         case "msqrt":
             radicand = "".join(parts)
             return f"√{radicand}" if len(radicand) == 1 or radicand.isdigit() else f"√({radicand})"
         case "mroot":
-            return f"{_raise(parts[1], SUPERSCRIPTS, '')}√{_bracket(parts[0])}"
+            return f"{_script(parts[1], SUPERSCRIPTS, '')}√{_bracketed(parts[0])}"
         case "msub" | "munder":
-            return parts[0] + _raise(parts[1], SUBSCRIPTS, "_")
+            return parts[0] + _script(parts[1], SUBSCRIPTS, "_")
         case "msup":
-            return parts[0] + _raise(parts[1], SUPERSCRIPTS, "^")
+            return parts[0] + _script(parts[1], SUPERSCRIPTS, "^")
         case "msubsup" | "munderover":
-            return parts[0] + _raise(parts[1], SUBSCRIPTS, "_") + _raise(parts[2], SUPERSCRIPTS, "^")
+            return parts[0] + _script(parts[1], SUBSCRIPTS, "_") + _script(parts[2], SUPERSCRIPTS, "^")
         case "mover":
             mark = ACCENTS.get(parts[1])
             return unicodedata.normalize("NFC", parts[0] + mark) if mark else f"{parts[0]}^{parts[1]}"
-        case "mtable":
-            return "; ".join(parts)
-        case "mtr":
-            return ", ".join(parts)
+        case "mtable" | "mtr":
+            return ("; " if node.tag == "mtable" else ", ").join(parts)
         case _:
-            return _spaced_words(node, parts) or (node.text or "").replace("\u00a0", " ")
+            return node.text or "".join(parts)
 
 
-def _own_text(node: Element) -> str:
-    return (node.text or "").replace("\u2009", " ")
-
-
-def _spaced_words(node: Element, parts: list[str]) -> str:
-    """Return a row's parts joined, with a space after the name of a function that is followed by a letter."""
-    text = ""
-    for child, part in zip(node, parts, strict=True):
-        after_word = re.search(r"[A-Za-z]{2,}[₀-₉]*$", text) is not None
-        text += " " + part if after_word and part[:1].isalnum() and child.tag not in ("mo", "mtext") else part
-    return text
-
-
-def _bracket(text: str) -> str:
+def _bracketed(text: str) -> str:
     return text if len(text) < 2 or re.fullmatch(r"[\w.]+[₀-₉ᵢⱼ⁰-⁹]*", text) else f"({text})"
 
 
-def _raise(text: str, letters: dict[str, str], mark: str) -> str:
+def _script(text: str, letters: dict[str, str], mark: str) -> str:
     plain = text.replace(" ", "")
     if plain and all(letter in letters for letter in plain):
         return "".join(letters[letter] for letter in plain)
@@ -264,35 +151,16 @@ def _raise(text: str, letters: dict[str, str], mark: str) -> str:
 # -- prose that holds formulas ---------------------------------------------------------------------------------------
 
 
-def _parts(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the pieces of a text: ``maths``, ``code`` or ``words``."""
-    for index, piece in enumerate(MATHS.split(text)):
-        if index % 2:
-            yield "maths", piece[1:-1]
-            continue
-        for fragment_index, fragment in enumerate(CODE.split(piece)):
-            if fragment:
-                yield ("code", fragment.strip("`")) if fragment_index % 2 else ("words", fragment)
-
-
 def html(text: str) -> Markup:
     """Return prose as HTML: formulas as MathML, names between backquotes as code, powers of ten raised."""
-    pieces: list[str] = []
-    for kind, piece in _parts(text):
-        if kind == "maths":
-            pieces.append(to_mathml(piece))
-        elif kind == "code":
-            pieces.append(f"<code>{escape(piece)}</code>")
-        else:
-            # what follows a formula without a space stays on its line
-            punctuation = PUNCTUATION.match(piece) if pieces and pieces[-1].endswith("</math>") else None
-            if punctuation:
-                earlier, opening, last = pieces[-1].rpartition("<math>")
-                pieces[-1] = f'{earlier}<span class="line">{opening}{last}{escape(punctuation[0])}</span>'
-                piece = piece[punctuation.end() :]
-            escaped = str(escape(PERCENT.sub("\u00a0%", _signs(piece))))
-            pieces.append(POWER.sub(lambda number: f"{_mantissa(number)}<sup>{int(number[2])}</sup>", escaped))
-    return Markup("".join(pieces).replace("<sup>-", "<sup>−"))
+    prose = _each_piece(
+        text,
+        to_mathml,
+        lambda code: f"<code>{escape(code)}</code>",
+        lambda words: _powers(str(escape(_signs(words))), lambda power: f"<sup>{power}</sup>"),
+    )
+    # a browser would break the line between a formula and the comma after it
+    return Markup(re.sub(r"(<math>(?:(?!<math>).)*</math>)([.,;:!?)\]’']+)", r'<span class="line">\1\2</span>', prose))
 
 
 def paragraphs(text: str) -> Markup:
@@ -307,15 +175,12 @@ def plain(text: str) -> str:
     >>> plain("an error of $10^{-3}$ or 2e-05")
     'an error of 10⁻³ or 2·10⁻⁵'
     """
-    pieces = []
-    for kind, piece in _parts(text):
-        pieces.append(to_text(piece) if kind == "maths" else plain_words(piece) if kind == "words" else piece)
-    return " ".join("".join(pieces).split())
+    return " ".join(_each_piece(text, to_text, str, plain_words).split())
 
 
 def plain_words(text: str) -> str:
     """Return words without formulas as they are printed: signs and powers of ten by their own characters."""
-    return POWER.sub(lambda number: _mantissa(number) + _raise(str(int(number[2])), SUPERSCRIPTS, "^"), _signs(text))
+    return _powers(_signs(text), lambda power: _script(power, SUPERSCRIPTS, "^"))
 
 
 def rst(text: str) -> str:
@@ -324,11 +189,24 @@ def rst(text: str) -> str:
     return "\n\n".join(re.sub(r"([\\*_|`<>])", r"\\\1", part) for part in parts if part)
 
 
+def _each_piece(text: str, *converters: Callable[[str], str]) -> str:
+    """Return a text whose formulas, code and words are converted, by a function each."""
+    formula, code, words = converters
+    pieces = [*PROSE.split(text), "", ""]
+    return "".join(
+        words(before) + (formula(latex) if latex else code(name) if name else "")
+        for before, latex, name in zip(*(pieces[start::3] for start in range(3)), strict=True)
+    )
+
+
 def _signs(text: str) -> str:
     for ascii_, sign in SIGNS.items():
         text = re.sub(rf"(?<![^\s(]){re.escape(ascii_)}(?=\s)", sign, text)
     return re.sub(r"(?<![^\s(\[])-(?=\.?\d)", "−", text)
 
 
-def _mantissa(number: re.Match[str]) -> str:
-    return "10" if float(number[1]) == 1 else f"{number[1]}·10"
+def _powers(text: str, raised: Callable[[str], str]) -> str:
+    """Return a text with numbers like 2e-05 as powers of ten."""
+    return POWER.sub(
+        lambda number: f"{number[1]}·10".removeprefix("1·") + raised(f"{int(number[2])}".replace("-", "−")), text
+    )

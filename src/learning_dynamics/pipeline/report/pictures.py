@@ -14,8 +14,8 @@ from urllib.parse import quote
 from markupsafe import Markup
 from PIL import Image
 
-from learning_dynamics.pipeline.report.vectors import add_dark_colours, minify
-from learning_dynamics.pipeline.store.seals import verified
+from learning_dynamics.pipeline.store.pictures import read_png
+from learning_dynamics.pipeline.store.provenance import read_bytes
 
 PIXELS_PER_INCH = 96  # CSS's
 POINTS_PER_INCH = 72
@@ -56,7 +56,7 @@ def compress(png: Path, kind: str = "png", colours: int = 256, widest: int | Non
     colours : int
     widest : int, optional
     """
-    with Image.open(io.BytesIO(verified(png))) as image:
+    with Image.open(io.BytesIO(read_png(png))) as image:
         dots = float(image.info.get("dpi", (220, 220))[0])
         picture = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image.convert("RGBA")).convert("RGB")
     width, height = (round(side / dots * PIXELS_PER_INCH * ENLARGEMENT) for side in picture.size)
@@ -75,19 +75,19 @@ def compress(png: Path, kind: str = "png", colours: int = 256, widest: int | Non
 
 
 def read_vector(svg: Path) -> Picture | None:
-    """Return a figure as SVG, with colours for a dark screen too; None if that is too large."""
-    text = verified(svg).decode()
-    if len(text) > 3 * MAX_VECTOR_BYTES:  # no cleaning makes it so much smaller
-        return None
+    """Return a figure as SVG, coordinates to a hundredth of a point; None if that is too large."""
+    text = read_bytes(svg).decode()
+    text = re.sub(r"(?s)<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", "", text)
+    text = re.sub(r"\s+", " ", text).replace("> <", "><").strip()
+    text = re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d\d)\d+", r"\1", path[0]), text)
     size = [float(side) for side in re.findall(r'(?:width|height)="([\d.]+)pt"', text)[:2]]
-    data = add_dark_colours(minify(text)).encode()
     width, height = (round(side / POINTS_PER_INCH * PIXELS_PER_INCH * ENLARGEMENT) for side in size)
-    return Picture(data, "svg+xml", width, height) if len(data) < MAX_VECTOR_BYTES else None
+    return Picture(text.encode(), "svg+xml", width, height) if len(text) < MAX_VECTOR_BYTES else None
 
 
 def read_film(webp: Path) -> tuple[Picture, Picture]:
     """Return a figure in motion as it is, two of its pixels for one of the page, and its last frame alone."""
-    content = verified(webp)
+    content = read_bytes(webp)
     with Image.open(io.BytesIO(content)) as image:
         size = (round(image.width / 2), round(image.height / 2))
         image.seek(image.n_frames - 1)  # type: ignore[attr-defined]

@@ -3,29 +3,25 @@
 import json
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.store.provenance import KEY, check_made_from
-from learning_dynamics.pipeline.store.seals import opened, sealing
+from learning_dynamics.files import atomic_write
+from learning_dynamics.pipeline.store.provenance import KEY, check_made_from, reading
 from learning_dynamics.trajectories import Arrays, Trajectory
 
-# what reading raises where an archive is truncated, damaged or something else
-READ_ERRORS = (
-    *(zipfile.BadZipFile, zlib.error, RuntimeError),
-    *(ValueError, EOFError, OSError, AttributeError, TypeError, KeyError),
-)
 N_SAMPLES, SAMPLE_BYTES = 8, 8192  # of an array that is to be written, and bytes of each, by which compression is tried
 
 
 def save_arrays(path: str | Path, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
     """Write arrays and their provenance to an ``.npz``, whole or not at all; what is worth it is compressed."""
-    with sealing(path) as partial, zipfile.ZipFile(partial, "w", compresslevel=1) as archive:
-        for name, values in {KEY: np.array(json.dumps(record)), **arrays}.items():
+    # a zip archive does not notice that its directory has lost an entry
+    described = np.array(json.dumps({**record, "arrays": list(arrays)}))
+    with atomic_write(path) as partial, zipfile.ZipFile(partial, "w", compresslevel=1) as archive:
+        for name, values in {KEY: described, **arrays}.items():
             array = np.asarray(values)
             archive.compression = zipfile.ZIP_DEFLATED if _is_compressible(array) else zipfile.ZIP_STORED
             with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
@@ -57,33 +53,39 @@ def load_arrays(path: str | Path, fingerprint: str | None = None) -> tuple[Array
     Raises
     ------
     ProjectError
-        If the file is missing, not as it was written, not one of ours, or not the one of this fingerprint.
+        If the file is missing, damaged, not one of ours, or not the one of this fingerprint.
     """
-    arrays, record = _read(path, None)
+    arrays = _read(path)
+    record = _parse(path, arrays.pop(KEY))
+    with reading(path):
+        if record.pop("arrays", list(arrays)) != list(arrays):
+            raise ValueError("arrays are missing")
     check_made_from(path, record, fingerprint)
     return arrays, record
 
 
 def read_record(path: str | Path) -> dict[str, Any]:
     """Return the provenance of an ``.npz`` without reading its arrays; see `load_arrays` for the errors."""
-    return _read(path, ())[1]
+    record = _parse(path, _read(path, [KEY])[KEY])
+    record.pop("arrays", None)
+    return record
 
 
-def _read(path: str | Path, names: tuple[str, ...] | None) -> tuple[Arrays, dict[str, Any]]:
-    foreign = ProjectError(f"{path}: not written by learning-dynamics; delete it and run snakemake again")
-    try:
-        with opened(path) as stream, np.load(stream, allow_pickle=False) as archive:
-            if not hasattr(archive, "files") or KEY not in archive.files:
-                raise foreign
-            record = json.loads(str(archive[KEY]))
-            arrays = {name: archive[name] for name in (archive.files if names is None else names) if name != KEY}
-    except json.JSONDecodeError:
-        raise foreign from None
-    except READ_ERRORS as error:
-        raise ProjectError(f"{path}: not an .npz archive; delete it and run snakemake again") from error
-    if not isinstance(record, dict):
-        raise foreign
-    return arrays, record
+def _parse(path: str | Path, record: np.ndarray) -> dict[str, Any]:
+    with reading(path):
+        return dict(json.loads(str(record)))
+
+
+def _read(path: str | Path, names: Collection[str] | None = None) -> Arrays:
+    """Return some arrays of an archive, all without `names`; always that of the record."""
+    arrays = {}
+    with reading(path), zipfile.ZipFile(path) as archive:
+        for name in names or {KEY: None, **{entry.removesuffix(".npy"): None for entry in archive.namelist()}}:
+            with archive.open(f"{name}.npy") as entry:
+                arrays[name] = np.lib.format.read_array(entry, allow_pickle=False)
+                if entry.read():  # at the end of an entry its CRC is checked
+                    raise ValueError(f"{name}.npy is longer than its array")
+    return arrays
 
 
 def save_trajectory(path: str | Path, trajectory: Trajectory, record: Mapping[str, Any]) -> None:
@@ -103,18 +105,11 @@ def load_trajectory(path: str | Path, fingerprint: str | None = None) -> tuple[T
     def group(prefix: str) -> Arrays:
         return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
-    error = ProjectError(f"{path}: holds no trajectory; delete it and run snakemake again")
-    if (
-        "time" not in arrays
-        or arrays["time"].ndim != 1
-        or not group("series/")
-        or not isinstance(record.get("settings"), dict)
-    ):
-        raise error
-    try:
+    with reading(path):
+        series = group("series/")
+        if not series:
+            raise ValueError("no series")
         trajectory = Trajectory(
-            arrays["time"], group("series/"), group("constants/"), record["settings"], arrays.get("undecided")
+            arrays["time"], series, group("constants/"), dict(record["settings"]), arrays.get("undecided")
         )
-    except ValueError:
-        raise error from None
     return trajectory, record

@@ -1,4 +1,4 @@
-"""What a drawn figure or film says of itself: its provenance, with facts and alternative text."""
+"""The record in a figure or film: its provenance, with facts and alternative text."""
 
 import io
 import json
@@ -9,9 +9,7 @@ from typing import Any
 
 from PIL import ExifTags, Image
 
-from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.store.provenance import KEY
-from learning_dynamics.pipeline.store.seals import verified
+from learning_dynamics.pipeline.store.provenance import KEY, read_bytes, reading
 
 
 @contextmanager
@@ -24,36 +22,24 @@ def matplotlib_defaults() -> Iterator[None]:
         yield
 
 
+def read_png(path: Path) -> bytes:
+    """Return the bytes of a PNG whose chunks have the right CRC; see `provenance.reading` for the errors."""
+    content = read_bytes(path)
+    with reading(path), Image.open(io.BytesIO(content), formats=["PNG"]) as image:
+        image.verify()
+    return content
+
+
 def read_record(path: Path) -> dict[str, Any]:
     """Return the record in a figure's PNG, a film's WebP or an interactive figure's JSON.
 
-    Raises
-    ------
-    ProjectError
-        If the file is missing, not as it was written, or not one of ours.
+    See `provenance.reading` for the errors.
     """
-    content = io.BytesIO(verified(path))
-    try:
+    content = read_png(path) if path.suffix == ".png" else read_bytes(path)
+    with reading(path):
         if path.suffix == ".json":
-            return dict(json.load(content)[0])
-        with Image.open(content) as image:
-            return _record_of_film(image) if path.suffix == ".webp" else _record_of_figure(image)
-    except (
-        KeyError,
-        AttributeError,
-        OSError,
-        TypeError,
-        ValueError,
-        SyntaxError,
-        EOFError,
-        Image.DecompressionBombError,
-    ):
-        raise ProjectError(f"{path}: not drawn by learning-dynamics; delete it and run snakemake again") from None
-
-
-def _record_of_figure(image: Image.Image) -> dict[str, Any]:
-    return dict(json.loads(image.info[KEY]))
-
-
-def _record_of_film(image: Image.Image) -> dict[str, Any]:
-    return dict(json.loads(image.getexif()[ExifTags.Base.ImageDescription])[KEY])
+            return dict(json.loads(content)[0])
+        with Image.open(io.BytesIO(content)) as image:
+            if path.suffix == ".webp":
+                return dict(json.loads(image.getexif()[ExifTags.Base.ImageDescription])[KEY])
+            return dict(json.loads(image.info[KEY]))

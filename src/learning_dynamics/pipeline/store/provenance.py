@@ -3,15 +3,18 @@
 import functools
 import hashlib
 import json
+import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.programs import run_program
 
 KEY = "learning_dynamics"
 PACKAGES = ("learning-dynamics", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "numba", "torch")
@@ -25,6 +28,37 @@ def digest(content: Any) -> str:
 def fingerprint(stage: str, spec: Any, science: Mapping[str, str], made_from: Any) -> str:
     """Return what an output was made from, as one digest: what to do, the science that did it, and its inputs'."""
     return digest([stage, spec, dict(science), made_from])
+
+
+@contextmanager
+def reading(path: str | Path) -> Iterator[None]:
+    """Turn whatever a library raises when it reads an output into one line.
+
+    Raises
+    ------
+    ProjectError
+        If the file is missing, cannot be read, is damaged, or is not one of ours.
+    """
+    try:
+        yield
+    except ProjectError:
+        raise
+    except FileNotFoundError:
+        raise ProjectError(f"{path}: no such file; run snakemake to make it") from None
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:  # of the disk or network, not of the contents
+            raise ProjectError(f"{path}: cannot be read ({error.strerror})") from error
+        reason = " ".join(str(error).split())
+        raise ProjectError(
+            f"{path}: damaged, or not written by learning-dynamics ({type(error).__name__}: {reason[:100]}); "
+            "delete it and run snakemake again"
+        ) from error
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """Return the bytes of an output; see `reading` for the errors."""
+    with reading(path):
+        return Path(path).read_bytes()
 
 
 def check_made_from(path: str | Path, record: Mapping[str, Any], expected: str | None) -> None:
@@ -67,16 +101,25 @@ def provenance(
 
 @functools.cache
 def _commit() -> tuple[str | None, bool | None]:
-    """Return the commit of the checkout that this package runs from, and whether it has local changes."""
+    """Return the commit of the checkout that this package runs from, and whether it has local changes.
 
-    def git(*arguments: str) -> str:
-        return subprocess.run(
-            ["git", "-C", str(Path(__file__).parent), *arguments], check=True, capture_output=True, text=True
-        ).stdout.strip()
+    None where the package lies in no checkout of its own: git searches upwards, and finds the repository of a thesis
+    that a release was unpacked in.
+    """
+    module = Path(__file__).resolve()
+    # variables that name another repository, as git sets them for its hooks
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+
+    def git(*arguments: str) -> list[str]:
+        command = ["git", "-C", str(module.parent), *arguments]
+        return run_program(command, check=True, env=environment).stdout.splitlines()
 
     try:
-        return git("rev-parse", "HEAD"), bool(git("status", "--porcelain", "--untracked-files=no"))
-    except (OSError, subprocess.CalledProcessError):
+        top_level, commit = git("rev-parse", "--show-toplevel", "HEAD")
+        if module.parents[4] != Path(top_level).resolve() or not git("ls-files", "--", module.name):
+            return None, None
+        return commit, bool(git("status", "--porcelain", "--untracked-files=no"))
+    except (OSError, ValueError, subprocess.CalledProcessError):
         return None, None
 
 

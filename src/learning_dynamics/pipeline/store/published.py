@@ -1,26 +1,20 @@
-"""The results that come with the project, ``docs/results``: read, held against the configuration and against a run."""
+"""The results that come with the project, ``docs/results``: read, and compared with a run. Git guards the files."""
 
-import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.report import maths
-from learning_dynamics.pipeline.store.provenance import digest
-from learning_dynamics.pipeline.store.records import is_expected
-from learning_dynamics.pipeline.study.config import ROOT
-from learning_dynamics.pipeline.study.project import Project
 
+ROOT = Path(__file__).resolve().parents[4]
 FOLDER = ROOT / "docs/results"
 SCALES = ROOT / "docs/scales"  # of other scales, a folder each
 CLAIMS = "claims.csv"
 VERSIONS = "versions.json"
-DIGITS = 6  # of numbers: more would change with every rounding
-TEXT_COLUMNS = ("statement", "scope", "correction", "quantity", "interval", "criterion", "left_out", "reason")
 COLUMNS = (
     *("paper", "claim", "reference", "origin", "statement", "scope", "correction", "quantity", "predicted", "measured"),
     *("lower", "upper", "interval", "criterion", "margin", "draws", "draws_for", "draws_against", "draws_undecided"),
@@ -29,73 +23,27 @@ COLUMNS = (
 RELATIVE_TOLERANCE = 1e-3  # relative difference above which a number counts as another
 
 
-def to_csv(claims: pd.DataFrame) -> str:
-    """Return a table of claims as CSV: formulas in Unicode, numbers in a few digits."""
-    table = claims[list(COLUMNS)].copy()
-    for column in (*TEXT_COLUMNS, "reference"):
-        table[column] = table[column].map(maths.plain)
-    table["rivals"] = [
-        "; ".join(f"{maths.plain(rival)} ({verdict})" for rival, verdict in json.loads(rivals).items())
-        for rivals in table["rivals"]
-    ]
-    return table.to_csv(index=False, float_format=f"%.{DIGITS}g", lineterminator="\n")
-
-
-def published_folders() -> list[Path]:
-    """Return where published results lie: the default run's, and those of other scales."""
-    return [FOLDER, *sorted(path.parent for path in SCALES.glob(f"*/{VERSIONS}"))]
-
-
-def file_digests(folder: Path) -> dict[str, str]:
-    """Return the digest of every published file but the one that holds them, by its path below the folder."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path != folder / VERSIONS)
-    return {path.relative_to(folder).as_posix(): _file_digest(path) for path in files}
-
-
-def find_damaged(folder: Path = FOLDER) -> list[str]:
-    """Return what is wrong with the published files: changed since they were written, missing, or foreign."""
-    if not folder.is_dir():
-        return []
-    try:
-        recorded, present = _load_versions(folder)["files"], file_digests(folder)
-    except ProjectError as error:
-        return [str(error)]
-    return [
-        f"{folder / name}: is not what was published; git checkout {folder / name}"
-        for name in sorted(present.keys() | recorded.keys())
-        if present.get(name) != recorded.get(name)
-    ]
-
-
-def published_files(folder: Path) -> list[str]:
-    """Return the files that were published into a folder, by their paths below it; none if that is not known."""
-    return list(read_versions(folder).get("files", ()))
-
-
 def read_versions(folder: Path = FOLDER) -> dict[str, Any]:
-    """Return what was published with: seed, commit, versions, the digest of each file; nothing if that is not known."""
-    try:
-        return _load_versions(folder)
-    except ProjectError:
-        return {}
+    """Return what was published with (seed, commit, versions, fingerprints); nothing if that is not known."""
+    with suppress(OSError, ValueError):
+        return dict(json.loads((folder / VERSIONS).read_text(encoding="utf-8")))
+    return {}
 
 
-def _file_digest(path: Path) -> str:
-    return hashlib.blake2b(path.read_bytes(), digest_size=32).hexdigest()
+def find_outdated_papers(fingerprints: Mapping[str, str], folder: Path = FOLDER) -> list[str]:
+    """Return of which papers other settings or other code made the published verdicts.
 
-
-def _load_versions(folder: Path) -> dict[str, Any]:
-    path = folder / VERSIONS
-    try:
-        block = json.loads(path.read_text(encoding="utf-8"))
-        expected = block.pop("digest")
-        if digest(block) == expected and block["files"] is not None:
-            return block
-    except FileNotFoundError:
-        raise ProjectError(f"{path}: is not there; write it anew with: make publish") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        pass
-    raise ProjectError(f"{path}: is not what was published; git checkout {path}, or write it anew with: make publish")
+    Parameters
+    ----------
+    fingerprints : mapping of str to str
+        Of each paper's claims as they are planned.
+    """
+    as_published = read_versions(folder).get("verdicts", {})
+    return [
+        f"{paper}: published verdicts of other settings or other code; run: snakemake {paper}"
+        for paper, fingerprint in fingerprints.items()
+        if as_published.get(paper, fingerprint) != fingerprint
+    ]
 
 
 def read_claims(folder: Path = FOLDER) -> pd.DataFrame | None:
@@ -104,15 +52,11 @@ def read_claims(folder: Path = FOLDER) -> pd.DataFrame | None:
     Raises
     ------
     ProjectError
-        If the file is not the one that was written.
+        If the file is no table of claims.
     """
     path = folder / CLAIMS
     if not path.is_file():
         return None
-    if _load_versions(folder)["files"].get(CLAIMS) != _file_digest(path):
-        raise ProjectError(
-            f"{path}: is not what was published; git checkout {path}, or write it anew with: make publish"
-        )
     try:
         table = pd.read_csv(path, keep_default_na=False, na_values=[""], encoding="utf-8")
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
@@ -177,49 +121,3 @@ def _comparison_word(row: dict[str, Any]) -> str:
         if inside or abs(measured - published) <= RELATIVE_TOLERANCE * max(abs(measured), abs(published))
         else "with another number"
     )
-
-
-def find_outdated_papers(project: Project, papers: Sequence[str], folder: Path = FOLDER) -> list[str]:
-    """Return of which papers other settings or other code than those that stand here made the published verdicts."""
-    path = folder / VERSIONS
-    fingerprints = json.loads(path.read_text(encoding="utf-8")).get("verdicts", {})
-    return [
-        f"{paper}: published verdicts of other settings or other code; run: snakemake {paper}"
-        for paper in papers
-        if paper in fingerprints and fingerprints[paper] != project.fingerprint("claims", paper, "claims")
-    ]
-
-
-def write_versions(folder: Path, versions: Mapping[str, Any]) -> None:
-    """Write what published files were made with, and the digest of each; to be called last."""
-    block = {**versions, "files": file_digests(folder)}
-    text = json.dumps({**block, "digest": digest(block)}, indent=1) + "\n"
-    (folder / VERSIONS).write_text(text, encoding="utf-8")
-
-
-def find_differences(project: Project, folder: Path = FOLDER) -> list[str]:
-    """Return in what the published results are not those of the configuration, without running anything."""
-    published = read_claims(folder)
-    if published is None:
-        return [f"{folder / CLAIMS}: is not there"]
-    differences = find_damaged(folder)
-    verdicts = dict(zip(published["claim"], published["verdict"], strict=True))
-    # a paper that is begun here is published with the next publication
-    papers = [paper for paper in project.study.papers if paper in set(published["paper"])]
-    configured = {f"{paper}.{name}": block for paper in papers for name, block in _claims(project, paper)}
-    differences += [f"{claim}: is configured, not published" for claim in configured if claim not in verdicts]
-    differences += [f"{claim}: is published, not configured" for claim in verdicts if claim not in configured]
-    for claim, block in configured.items():
-        expected = block["expected"]
-        if claim in verdicts and not is_expected(verdicts[claim], expected):
-            differences.append(f"{claim}: is published as {verdicts[claim]}, expected {expected}")
-    present = {path.relative_to(folder).as_posix() for kind in ("png", "webp") for path in folder.glob(f"*/*.{kind}")}
-    figures = {f"{paper}/{name}.png" for paper in papers for name in project.study.figures(paper)}
-    figures |= {f"{paper}/{name}.webp" for paper in papers for name in project.study.motions(paper)}
-    differences += [f"{figure}: is configured, not published" for figure in sorted(figures - present)]
-    differences += [f"{figure}: is published, not configured" for figure in sorted(present - figures)]
-    return differences
-
-
-def _claims(project: Project, paper: str) -> list[tuple[str, dict[str, Any]]]:
-    return [(name, project.claim(paper, name)) for name in project.claims(paper)["claims"]]

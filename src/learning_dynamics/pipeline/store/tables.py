@@ -1,6 +1,7 @@
 """Tidy tables as parquet files: columns checked against their declaration, provenance in the file's own metadata."""
 
 import json
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.store.provenance import KEY, check_made_from
-from learning_dynamics.pipeline.store.seals import sealing, verified
+from learning_dynamics.files import atomic_write
+from learning_dynamics.pipeline.store.provenance import KEY, check_made_from, reading
 from learning_dynamics.tidy import Column, Settings
 
 TYPES = {"int": pa.int64(), "float": pa.float64(), "str": pa.string(), "bool": pa.bool_()}
@@ -69,8 +70,11 @@ def to_arrow(what: str | Path, table: pd.DataFrame, declared: tuple[Column, ...]
 
 def write_arrow(path: str | Path, arrow: pa.Table, record: Mapping[str, Any]) -> None:
     """Write a table that `to_arrow` returned, with its provenance."""
-    with sealing(path) as partial:
-        pq.write_table(arrow.replace_schema_metadata({KEY: json.dumps(record)}), partial, compression="zstd")
+    # no format's checksum covers the footer: the record stands behind one of its own
+    text = json.dumps([_footer_crc(arrow.schema, record), record])
+    arrow = arrow.replace_schema_metadata({KEY: text})
+    with atomic_write(path) as partial:
+        pq.write_table(arrow, partial, compression="zstd", write_page_checksum=True)
 
 
 def read_table(
@@ -81,56 +85,47 @@ def read_table(
     Raises
     ------
     ProjectError
-        If the file is missing, not as it was written, not one of ours, not the one of this fingerprint, or has not the
-        columns declared.
+        If the file is missing, damaged, not one of ours, not the one of this fingerprint, or has not the columns
+        declared.
     """
     arrow, record = read_arrow(path)
     if declared is not None and arrow.column_names != [column.name for column in declared]:
         raise ProjectError(f"{path}: has other columns than are looked for here; name another, or run snakemake again")
     table = arrow.to_pandas()
-    provenance = parse_record(path, record)
-    check_made_from(path, provenance, fingerprint)
-    table.attrs = {"settings": Settings(provenance["settings"]), "draw": draw_columns_of(arrow.schema)}
+    check_made_from(path, record, fingerprint)
+    table.attrs = {"settings": Settings(record["settings"]), "draw": draw_columns_of(arrow.schema)}
     return table
 
 
-def read_arrow(path: str | Path) -> tuple[pa.Table, bytes]:
-    """Read a table as `read_table` does, but as an Arrow table and its provenance as unread JSON."""
-    content = pa.BufferReader(verified(path))
-    try:
-        # one file, one thread: a sweep's thousands of small files are read side by side
-        with pq.ParquetFile(content) as file:
-            arrow = file.read(use_threads=False)
-    except (pa.ArrowException, OSError) as error:
-        raise ProjectError(f"{path}: not a parquet file ({error}); delete it and run snakemake again") from error
-    metadata = arrow.schema.metadata or {}
-    if KEY.encode() not in metadata:
-        raise ProjectError(f"{path}: not written by learning-dynamics; delete it and run snakemake again")
-    return arrow.replace_schema_metadata(None), metadata[KEY.encode()]
+def read_arrow(path: str | Path) -> tuple[pa.Table, dict[str, Any]]:
+    """Read a table as `read_table` does, but as an Arrow table and its provenance."""
+    # one file, one thread: a sweep's thousands of small files are read side by side
+    with reading(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
+        record = _record_of(file.schema_arrow)
+        arrow = file.read(use_threads=False)
+        if arrow.num_rows != file.metadata.num_rows:
+            raise ValueError("rows are missing")
+        return arrow.replace_schema_metadata(None), record
 
 
 def read_provenance(path: str | Path) -> dict[str, Any]:
-    """Return the provenance in a parquet file's metadata."""
-    content = pa.BufferReader(verified(path))
-    try:
-        metadata = pq.read_schema(content).metadata or {}
-    except (pa.ArrowException, OSError) as error:
-        raise ProjectError(f"{path}: not a parquet file; delete it and run snakemake again") from error
-    return parse_record(path, metadata.get(KEY.encode(), b""))
+    """Return the provenance in a parquet file's metadata; see `provenance.reading` for the errors."""
+    with reading(path):
+        return _record_of(pq.read_schema(path))
 
 
-def parse_record(path: str | Path, record: bytes) -> dict[str, Any]:
-    """Return the provenance that a table of ours carries as JSON.
+def _record_of(schema: pa.Schema) -> dict[str, Any]:
+    record = json.loads(schema.metadata[KEY.encode()])
+    if isinstance(record, list):  # files of before have no CRC
+        expected, record = record
+        if expected != _footer_crc(schema, record):
+            raise ValueError("its footer has another CRC")
+    if not isinstance(record["settings"], dict):
+        raise TypeError("its settings are no mapping")
+    return dict(record)
 
-    Raises
-    ------
-    ProjectError
-        If it is none.
-    """
-    try:
-        provenance = json.loads(record)
-        if isinstance(provenance, dict) and isinstance(provenance["settings"], dict):
-            return provenance
-    except (ValueError, KeyError):
-        pass
-    raise ProjectError(f"{path}: not written by learning-dynamics; delete it and run snakemake again")
+
+def _footer_crc(schema: pa.Schema, record: Mapping[str, Any]) -> int:
+    """Return the CRC-32 of names, types and draw columns of a table, and its record."""
+    columns = [[field.name, str(field.type), field.name in draw_columns_of(schema)] for field in schema]
+    return zlib.crc32(json.dumps([columns, record]).encode())

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterator, Mapping, Sequence
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+from pydantic import BaseModel
 
-from learning_dynamics.errors import ProjectError, shortened, suggest_name
-from learning_dynamics.pipeline.study.plain_yaml import check_plain, read_yaml
+from learning_dynamics.errors import ProjectError, check_known
+from learning_dynamics.files import configured_path
+from learning_dynamics.pipeline.study.plain_yaml import read_yaml
+from learning_dynamics.pipeline.study.schema import Paper, Top
+from learning_dynamics.pipeline.study.validation import find_problem
 
 Block = dict[str, Any]
 Key = tuple[str, ...]
 ROOT = Path(__file__).resolve().parents[4]
-SCHEMAS = ROOT / "workflow/schemas"
 PAPERS = Path("workflow/config")
 COMMAND_LINE = "--config"
 
@@ -52,10 +54,11 @@ class Configuration:
 
     def origin(self, *path: str) -> str:
         """Return the file that last set a value, or the nearest block around it."""
-        for length in range(len(path), 0, -1):
-            if path[:length] in self.origins:
-                return self.origins[path[:length]]
-        return str(PAPERS / f"{path[0]}.yaml")
+        return _nearest(self.origins, path, f"{PAPERS}/{path[0]}.yaml")
+
+    def where(self, paper: str, *path: str) -> str:
+        """Return how an error begins: the file that sets a key of a paper, and the key."""
+        return f"{self.origin(paper, *path)}: {'.'.join(path) or 'top level'}"
 
     def with_seed(self, seed: int) -> Configuration:
         """Return the same configuration under another seed."""
@@ -75,52 +78,78 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
     files : sequence of path
         Overlays, later ones laid over earlier ones.
     overrides : mapping, optional
-        Values from the command line (or, from Snakemake, everything merged), laid over the files.
+        Values from the command line, laid over the files.
     root : path
         Folder of ``config.yaml``.
 
     Raises
     ------
     ProjectError
-        At the first mistake in form: file, key and mend.
+        At the first mistake in form: file, key and fix.
     """
-    top = read_yaml(root / "config.yaml")
-    where: dict[Key, str] = {}
-    shipped = top.get("seed")
-    _check_schema(top, "config", "config.yaml")
-    merge(top, {}, "config.yaml", where)
+    top: Block = {}
+    origins: dict[Key, str] = {}
+    merge(top, read_yaml(root / "config.yaml"), "config.yaml", origins)
+    shipped_seed = top.get("seed")
     for file in files:
-        block = read_yaml(file)
-        _check_schema(block, "overlay", str(file))
-        merge(top, block, str(file), where)
-    check_plain(dict(overrides or {}), COMMAND_LINE)
-    extra = {key: value for key, value in (overrides or {}).items() if top.get(key) != value}
-    _check_schema(extra, "overlay", COMMAND_LINE)
-    merge(top, extra, COMMAND_LINE, where)
+        merge(top, read_yaml(file), str(file), origins)
+    merge(top, overrides or {}, COMMAND_LINE, origins)
+
+    def where(*path: str) -> str:
+        return f"{_nearest(origins, path, 'config.yaml')}: {'.'.join(path) or 'top level'}"
+
+    _validate(Top, top, where)
+    scale = top.get("scale") or (f"seed{top['seed']}" if top["seed"] != shipped_seed else None)
+    if scale in top["papers"]:
+        raise ProjectError(f"{where('scale')}: is the name of a paper; choose another")
+    changes, replicated = top.get("changes", {}), top.get("replicated", [])
+    for paper in changes:
+        check_known(paper, top["papers"], "paper", where("changes", paper))
+    for paper in replicated:  # fewer papers may be chosen than are replicated
+        check_known(paper, [*top["papers"], *shipped_papers(root)], "paper", where("replicated"))
     configuration = Configuration(
         top["seed"],
-        top.get("scale"),
+        scale,
         {},
         top.get("replications", 0),
-        tuple(paper for paper in top.get("replicated", []) if paper in top["papers"]),
+        tuple(paper for paper in replicated if paper in top["papers"]),
         top.get("wild", 0),
     )
-    for paper in top.get("replicated", []):
-        # fewer papers may be chosen than are replicated
-        if paper not in top["papers"] and not (root / PAPERS / f"{paper}.yaml").is_file():
-            origin = where.get(("replicated",), "config.yaml")
-            raise ProjectError(f"{origin}: replicated: no paper `{paper}`{suggest_name(paper, top['papers'])}")
+    folders = {}
+    for folder in top.get("overlays", []):
+        path = configured_path(folder, where("overlays"))
+        folders[folder] = path if path.is_dir() else root / path
+        if not folders[folder].is_dir():
+            raise ProjectError(f"{where('overlays')}: no folder {folder}")
     for paper in top["papers"]:
-        _load_paper(configuration, paper, top, where, root)
-    for paper in top.get("changes", {}):
-        if paper not in top["papers"]:
-            origin = where.get(("changes", paper), "overlay")
-            raise ProjectError(f"{origin}: changes.{paper}: unknown paper{suggest_name(paper, top['papers'])}")
-    if configuration.scale is None and top["seed"] != shipped:
-        configuration.scale = f"seed{top['seed']}"
-    if configuration.scale in configuration.papers:
-        raise ProjectError(f"{where.get(('scale',), 'overlay')}: scale: is the name of a paper; choose another")
+        check_known(paper, shipped_papers(root), "configuration of paper", where("papers"))
+        name = f"{paper}.yaml"
+        layers = [(f"{PAPERS}/{name}", read_yaml(root / PAPERS / name))]
+        layers += [
+            (f"{key}/{name}", read_yaml(path / name)) for key, path in folders.items() if (path / name).is_file()
+        ]
+        if paper in changes:
+            layers.append((_nearest(origins, ("changes", paper), COMMAND_LINE), changes[paper]))
+        _load_paper(configuration, paper, layers, may_change=top.get("scale") is not None)
     return configuration
+
+
+def shipped_papers(root: Path) -> list[str]:
+    """Return the papers that have a configuration; a file beside a folder of its name is an overlay."""
+    files = sorted((root / PAPERS).glob("*.yaml"))
+    return [file.stem for file in files if not file.with_suffix("").is_dir()]
+
+
+def _nearest(origins: Mapping[Key, str], path: Key, default: str) -> str:
+    """Return the file that last set a value, or the nearest block around it."""
+    around = (path[:length] for length in range(len(path), 0, -1))
+    return next((origins[key] for key in around if key in origins), default)
+
+
+def _validate(model: type[BaseModel], block: Block, where: Callable[..., str]) -> None:
+    problem = find_problem(model, block)
+    if problem is not None:
+        raise ProjectError(f"{where(*problem[0])}: {problem[1]}")
 
 
 def output_folders(configuration: Configuration) -> tuple[Path, Path]:
@@ -137,40 +166,24 @@ def output_folders(configuration: Configuration) -> tuple[Path, Path]:
     return Path("results", scale), Path("figures", scale)
 
 
-def _load_paper(configuration: Configuration, paper: str, top: Block, where: dict[Key, str], root: Path) -> None:
-    file = PAPERS / f"{paper}.yaml"
-    if not (root / file).is_file():
-        # what lies beside a folder of its name is an overlay
-        papers = [path.stem for path in (root / PAPERS).glob("*.yaml") if not path.with_suffix("").is_dir()]
-        raise ProjectError(f"{where.get(('papers',), 'config.yaml')}: papers: no {file}{suggest_name(paper, papers)}")
+def _load_paper(
+    configuration: Configuration, paper: str, layers: Sequence[tuple[str, Block]], may_change: bool
+) -> None:
+    """Lay changes over a paper's file; without a scale they may add blocks, and change none."""
     block: Block = {}
-    layers = [(read_yaml(root / file), str(file))]
-    for folder in top.get("overlays", []):
-        base = Path(folder) if Path(folder).is_dir() else root / folder
-        if not base.is_dir():
-            raise ProjectError(f"{where.get(('overlays',), 'overlay')}: overlays: no folder {folder}")
-        overlay = base / f"{paper}.yaml"
-        if overlay.is_file():
-            layers.append((read_yaml(overlay), str(Path(folder) / f"{paper}.yaml")))
-    if paper in top.get("changes", {}):
-        layers.append((top["changes"][paper], where.get(("changes", paper), COMMAND_LINE)))
-    for number, (layer, name) in enumerate(layers):
-        _check_schema(layer, "paper" if number == 0 else "changes", name)
-        if number and top.get("scale") is None:
-            _refuse_changed_blocks(block, layer, name)
-        merge(block, layer, name, configuration.origins, (paper,), configuration.base)
-        configuration.overlaid |= number > 0
+    for file, layer in layers:
+        before = {} if may_change else copy.deepcopy(block)
+        merge(block, layer, file, configuration.origins, (paper,), configuration.base)
+        _validate(Paper, block, lambda *path: configuration.where(paper, *path))
+        for section in ("data", "runs", "figures", "interactive", "claims"):
+            for name, value in before.get(section, {}).items():
+                if block[section][name] != value:
+                    raise ProjectError(
+                        f"{file}: {section}.{name}: changes what is there, and its results would replace those of the "
+                        "default; name this configuration with `scale: NAME`"
+                    )
     configuration.papers[paper] = block
-
-
-def _refuse_changed_blocks(below: Block, above: Mapping[str, Any], file: str) -> None:
-    for section in ("data", "runs", "figures", "interactive", "claims"):
-        for name, block in above.get(section, {}).items():
-            if name in below.get(section, {}) and below[section][name] != {**below[section][name], **block}:
-                raise ProjectError(
-                    f"{file}: {section}.{name}: changes what is there, and its results would replace the default's; "
-                    "name this configuration with `scale: NAME`"
-                )
+    configuration.overlaid |= len(layers) > 1
 
 
 def merge(
@@ -183,7 +196,9 @@ def merge(
 ) -> None:
     """Lay one block over another, key by key, and note the file of each value."""
     for key, value in above.items():
-        key_path = (*path, str(key))
+        if not isinstance(key, str):
+            raise ProjectError(f"{file}: {'.'.join(path) or 'top level'}: the key {key!r:.40} is not text; quote it")
+        key_path = (*path, key)
         if isinstance(value, Mapping):
             if not isinstance(below.get(key), dict):
                 below[key] = {}
@@ -196,62 +211,6 @@ def merge(
             origins[key_path] = file
             if base is not None:
                 base.setdefault(key_path, file)
-
-
-# 1.0 is no whole number: whoever counts to it fails
-_Validator = jsonschema.validators.extend(
-    jsonschema.Draft202012Validator,
-    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
-        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
-    ),
-)
-
-
-@functools.cache
-def _schema() -> dict[str, Any]:
-    return read_yaml(SCHEMAS / "config.schema.yaml")
-
-
-@functools.cache
-def _validator(name: str) -> jsonschema.Draft202012Validator:
-    return _Validator({**_schema(), "$ref": f"#/$defs/{name}"})
-
-
-def _check_schema(block: Mapping[str, Any], name: str, file: str) -> None:
-    errors = list(_validator(name).iter_errors(block))
-    error = jsonschema.exceptions.best_match(errors)
-    if error is not None:
-        if error.validator == "required":
-            # a misspelt key says more than the one that is missing for it
-            same_place = (
-                candidate
-                for candidate in errors
-                if candidate.path == error.path and candidate.validator == "additionalProperties"
-            )
-            error = next(same_place, error)
-        where = ".".join(str(part) for part in error.absolute_path) or "top level"
-        raise ProjectError(f"{file}: {where}: {_explain(error)}")
-
-
-def _explain(error: jsonschema.ValidationError) -> str:
-    if error.validator == "additionalProperties":
-        properties = error.schema.get("properties", {})
-        unknown = next(key for key in error.instance if key not in properties)
-        return f"unknown key `{unknown}`{suggest_name(str(unknown), properties)}"
-    if error.validator == "required":
-        missing = next(key for key in error.validator_value if key not in error.instance)
-        return f"`{missing}` is missing; add it"
-    if error.validator == "type":
-        return f"must be of type {error.validator_value} (is {shortened(error.instance)})"
-    if error.validator == "enum":
-        return f"must be one of {', '.join(map(str, error.validator_value))} (is {shortened(error.instance)})"
-    if error.validator == "pattern":
-        return f"`{str(error.instance)[:80]}` must match {error.validator_value}"
-    if error.validator == "maximum":
-        return f"must be {error.validator_value} or less (is {shortened(error.instance)})"
-    if error.validator == "maxLength":
-        return f"`{str(error.instance)[:80]}` has more than {error.validator_value} characters"
-    return " ".join(error.message.split())[:300]
 
 
 def leaf_paths(block: Mapping[str, Any], path: Key = ()) -> Iterator[Key]:

@@ -1,4 +1,4 @@
-"""What a job asks a cluster for where the configuration says nothing else; `costs` holds it against what was used."""
+"""What a job asks a cluster for where the configuration says nothing else."""
 
 # memory in MB and time in minutes, several times what the laptop's scale uses; both grow with each attempt
 REQUESTS = {

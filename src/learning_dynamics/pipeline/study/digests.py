@@ -8,19 +8,13 @@ are imported. Code whose names do not tell what it reads is refused.
 from __future__ import annotations
 
 import ast
-import atexit
 import functools
 import hashlib
-import importlib.util
-import pickle
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.study.sources import (
     PACKAGE,
     Import,
@@ -43,7 +37,6 @@ UNTOLD_OF = {
     *("singledispatch", "singledispatchmethod"),
 }
 CARRIED_OUT_BY = tuple(f"{PACKAGE}.pipeline.{folder}." for folder in ("commands", "store"))
-KEPT = Path(importlib.util.cache_from_source(__file__)).with_suffix(".modules")  # beside this file's compiled code
 CHANGES = {"add", "append", "extend", "insert", "pop", "register", "remove", "setdefault", "update"}
 
 
@@ -242,39 +235,7 @@ def _is_science(module: str) -> bool:
 def _module(name: str) -> Module:
     path = _path(name)
     assert path is not None
-    content, kept = _short(path.name.encode() + path.read_bytes()), _kept()
-    if kept.get(name, ("",))[0] != content:
-        kept[name] = (content, _read(name, path))
-        _keep_at_exit()
-    return kept[name][1]
-
-
-@functools.cache
-def _kept() -> dict[str, tuple[str, Module]]:
-    """Return what an earlier process has read: modules by name, each with a digest of its file."""
-    with suppress(Exception):  # whatever is wrong with it, it is read again
-        content = KEPT.read_bytes()
-        if content[:32] == _seal(content[32:]):
-            return pickle.loads(content[32:])
-    return {}
-
-
-def _seal(content: bytes) -> bytes:
-    """Return a digest of what is kept, and of what decides how it is read: two files, and the version of Python."""
-    readers = [Path(__file__).with_name(name).read_bytes() for name in ("digests.py", "sources.py")]
-    return hashlib.sha256(b"".join([*readers, sys.version.encode(), content])).digest()
-
-
-@functools.cache
-def _keep_at_exit() -> None:
-    atexit.register(_keep)
-
-
-def _keep() -> None:
-    if not sys.dont_write_bytecode:
-        content = pickle.dumps(_kept())
-        with suppress(ProjectError), atomic_write(KEPT) as partial:  # what cannot be kept is read again
-            partial.write_bytes(_seal(content) + content)
+    return _read(name, path)
 
 
 def _read(name: str, path: Path) -> Module:

@@ -6,15 +6,20 @@ from functools import cached_property
 from typing import Any
 
 from learning_dynamics.pipeline.store.provenance import digest, fingerprint
+from learning_dynamics.pipeline.study import checks
 from learning_dynamics.pipeline.study.blocks import Roles, Spec, place_settings, run_names
 from learning_dynamics.pipeline.study.config import Configuration
 from learning_dynamics.pipeline.study.digests import science
 from learning_dynamics.pipeline.study.study import Study
 from learning_dynamics.pipeline.study.sweeps import Members, sweep_members
 
+FORMATS = {"figure": ("pdf", "png", "svg"), "motion": ("webp",), "interactive": ("json",)}
+
 
 class Project:
     """Every job of a configuration; what there is, its `study` says.
+
+    Checking imports every function that the configuration names; `check` is false where that has been done.
 
     Raises
     ------
@@ -22,10 +27,15 @@ class Project:
         At the first mistake in the configuration: the file, the key and the mend.
     """
 
-    def __init__(self, configuration: Configuration) -> None:
+    def __init__(self, configuration: Configuration, check: bool = True) -> None:
         self.study = Study(configuration)
+        if check:
+            checks.check(self.study)
         self._fingerprints: dict[tuple[str, str, str], str] = {}
         self._trajectories: dict[str, dict[tuple[str, str], str]] = {}
+        scale = configuration.scale
+        self.results = f"results/{scale}" if scale else "results"
+        self.figures = f"figures/{scale}" if scale else "figures"
 
     # -- what jobs are to do ------------------------------------------------------------------------
 
@@ -132,7 +142,7 @@ class Project:
 
     def measured_data(self, paper: str, name: str) -> str | None:
         """The data set of a run whose metrics are measured on it as well; its trajectory's file does not repeat it."""
-        return self.run_data(paper, name) if "data" in self.study.signature("metrics", paper, name).arguments else None
+        return self.run_data(paper, name) if "data" in self.study.definition("metrics", paper, name).arguments else None
 
     def bundle_data(self, paper: str, name: str) -> list[str]:
         """The data sets that a bundle's members take."""
@@ -186,6 +196,39 @@ class Project:
         """Whether a run's file stays once all its metrics are there."""
         return self.study.block("run", paper, name).get("keep", True)
 
+    def run_file(self, paper: str, name: str) -> str:
+        """The file of the run that a run's metrics measure, below its paper's folder; a temporary one in `scratch`."""
+        measured = self.trajectory(paper, name)
+        return f"{'runs' if self.keeps(paper, measured) else 'scratch'}/{measured}.npz"
+
+    def data_files(self, paper: str, *data_sets: str | None) -> list[str]:
+        """The files of data sets, of those that are named."""
+        return [f"{self.results}/{paper}/data/{data}.npz" for data in data_sets if data]
+
+    def metrics_files(self, paper: str, tables: Iterable[str]) -> list[str]:
+        """The files of tables of metrics."""
+        return [f"{self.results}/{paper}/metrics/{table}.parquet" for table in tables]
+
+    def figure_files(self, paper: str, *formats: str) -> list[str]:
+        """The files of all that is drawn of a paper: figures in every format or some, films, interactive figures."""
+        return [
+            f"{self.figures}/{paper}/{name}.{kind}"
+            for stage, names in self.study.drawings(paper).items()
+            for name in names
+            for kind in FORMATS[stage]
+            if not formats or kind in formats
+        ]
+
+    def targets(self) -> dict[str, list[str]]:
+        """What Snakemake makes by name: a paper, the metrics of all its runs, the metrics of one sweep."""
+        targets = {}
+        for paper in self.study.papers:
+            targets[paper] = [*self.figure_files(paper), f"{self.results}/{paper}/verdicts.txt"]
+            targets[f"{paper}_metrics"] = self.metrics_files(paper, self.tables(paper))
+            for sweep in self.study.sweeps(paper):
+                targets[f"{paper}_{sweep}"] = self.metrics_files(paper, self.study.tables(paper, sweep))
+        return targets
+
     def resources(self, stage: str, paper: str, name: str) -> Mapping[str, int]:
         """What a data, run, metrics or bundle job asks for."""
         if stage == "bundle":
@@ -203,6 +246,11 @@ class Project:
             member = self.study.bundles[paper][name][0]
             return {**self.science("run", paper, member), **self.science("metrics", paper, member)}
         return science(stage, paper, self.study.kind(stage, paper, name))
+
+    def science_list(self, stage: str, paper: str, name: str = "", function: str = "") -> list[str]:
+        """The same, of a job or of a function, as ``name@digest``: a parameter whose changes Snakemake prints."""
+        digests = science(stage, paper, function) if function else self.science(stage, paper, name)
+        return sorted(f"{label}@{digest}" for label, digest in digests.items())
 
     def made_from(self, stage: str, paper: str, name: str) -> str | None:
         """The fingerprint of a run's data set, or of the run that metrics measure."""
@@ -251,7 +299,7 @@ class Project:
                 if name in self.study.bundles[paper]:
                     fingerprints[f"{paper}/metrics/{name}.parquet"] = self.fingerprint("bundle", paper, name)
                     continue
-                fingerprints[f"{paper}/runs/{self.trajectory(paper, name)}.npz"] = self.fingerprint("run", paper, name)
+                fingerprints[f"{paper}/{self.run_file(paper, name)}"] = self.fingerprint("run", paper, name)
                 fingerprints[f"{paper}/metrics/{name}.parquet"] = self.fingerprint("metrics", paper, name)
             claims_fingerprint = self.fingerprint("claims", paper, "claims")
             tables = ("claims", "parts", "variants", "sensitivity")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from learning_dynamics.errors import ProjectError, suggest_name
 from learning_dynamics.pipeline.study.blocks import Spec, all_settings, flat, own_settings
-from learning_dynamics.pipeline.study.signatures import Signature, signature_of, signatures
-from learning_dynamics.pipeline.study.sources import module_of, module_path
-
-if TYPE_CHECKING:
-    from learning_dynamics.pipeline.study.study import Study
+from learning_dynamics.pipeline.study.signatures import Signature, signature_of
+from learning_dynamics.pipeline.study.sources import definitions, module_of
+from learning_dynamics.pipeline.study.study import Study
 
 
 def provenance(study: Study, paper: str, section: str, name: str, key: str) -> Any:
@@ -164,14 +162,13 @@ def _class_fields(paper: str, kind: str, key: str) -> Iterator[tuple[str, str]]:
 
 def _functions(paper: str, kind: str) -> list[Signature]:
     """Return the functions of a kind of run, or of a source of data, that there are."""
-    modules: list[str] = []
+    stages: list[str] = []
     for stage in ("run", "metrics", "data"):
         with suppress(ProjectError):
-            if stage != "data" or not modules:
-                modules.append(module_of(stage, paper, kind))
-    paths = [path for module in modules if (path := module_path(module)) is not None]
-    name = kind.rpartition(".")[2]
-    return [signatures(path)[name] for path in paths if name in signatures(path)]
+            defined = definitions(module_of(stage, paper, kind))
+            if kind.rpartition(".")[2] in defined and (stage != "data" or not stages):
+                stages.append(stage)
+    return [signature_of(stage, paper, kind, kind) for stage in stages]
 
 
 def _settings(study: Study, paper: str) -> Iterator[tuple[str, str, str, Any]]:

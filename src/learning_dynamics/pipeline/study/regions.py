@@ -30,10 +30,10 @@ from learning_dynamics.errors import ProjectError, check_known, suggest_name
 from learning_dynamics.pipeline.store.provenance import digest
 from learning_dynamics.pipeline.study.blocks import all_settings, flat, overlay, place_settings, select_keys
 from learning_dynamics.pipeline.study.config import Block, Configuration, merge
+from learning_dynamics.pipeline.study.study import Study
 
 if TYPE_CHECKING:
     from learning_dynamics.pipeline.study.project import Project
-    from learning_dynamics.pipeline.study.study import Study
 
 Layer = dict[str, Any]
 DECADE = 10.0

@@ -3,7 +3,8 @@
 import ast
 import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from learning_dynamics.errors import ProjectError, suggest_name
@@ -76,6 +77,54 @@ def data_module(paper: str, source: str) -> str:
 def module_of(stage: str, paper: str, kind: str) -> str:
     """Return the module of the function that a stage calls: a data source, or a part of a topic."""
     return data_module(paper, kind) if stage == "data" else part_module(paper, PARTS[stage], kind)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A public function as its source has it: names alone, for which no science is imported."""
+
+    arguments: tuple[str, ...]
+    settings: tuple[str, ...]
+    docstring: str
+
+
+def definitions(module: str) -> Mapping[str, Definition]:
+    """Return the public functions that a module of this package defines, by name; none if there is no such module."""
+    path = module_path(module)
+    return _definitions(parsed(path)) if path else {}
+
+
+@functools.lru_cache(maxsize=1024)
+def _definitions(tree: ast.Module) -> Mapping[str, Definition]:
+    return {
+        node.name: Definition(
+            tuple(argument.arg for argument in [*node.args.posonlyargs, *node.args.args]),
+            tuple(argument.arg for argument in node.args.kwonlyargs),
+            ast.get_docstring(node) or "",
+        )
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+    }
+
+
+def definition_of(stage: str, paper: str, kind: str, where: str) -> Definition:
+    """Return the function that a stage calls; `where` is how an error begins if there is none.
+
+    Raises
+    ------
+    ProjectError
+        It names the nearest.
+    """
+    try:
+        module = module_of(stage, paper, kind)
+    except ProjectError as error:
+        raise ProjectError(f"{where}: {error}") from None
+    name, functions = kind.rpartition(".")[2], definitions(module)
+    if name not in functions:
+        raise ProjectError(
+            f"{where}: no function `{name}` in {module.replace('.', '/')}.py{suggest_name(name, functions)}"
+        )
+    return functions[name]
 
 
 def is_no_science(module: str) -> bool:

@@ -1,14 +1,10 @@
-"""Outputs that lie there and were made by something else: Snakemake is told to make them again.
-
-Snakemake knows what made a file from records of its own, in ``.snakemake``. Those may be deleted, an output may be
-copied over another, a job may outlive its Snakemake: what an output says of itself is the fingerprint in it.
-"""
+"""The fingerprint that each output must carry, and the outputs on disk that carry another."""
 
 import atexit
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,18 +13,14 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.store.arrays import read_record
 from learning_dynamics.pipeline.store.pictures import read_record as read_drawn
-from learning_dynamics.pipeline.store.seals import verified
+from learning_dynamics.pipeline.store.provenance import read_bytes
 from learning_dynamics.pipeline.store.tables import read_provenance
-from learning_dynamics.pipeline.study.default_resources import FOLDERS
-from learning_dynamics.pipeline.study.project import Project
+from learning_dynamics.pipeline.study.project import FORMATS, Project
 from learning_dynamics.pipeline.study.regions import is_wild, region_fingerprint, regions_of_other_versions, wild_layer
 from learning_dynamics.pipeline.study.study import Study
 
 SEEN = Path(".snakemake/learning_dynamics.seen.json")
-STAMP = Path(".snakemake/learning_dynamics.outdated")  # an input of every job: Snakemake names it as the reason
-OUTDATED, STAMPED, RIGHT = (seconds * 10**9 for seconds in (1, 2, 3))  # dates, after the epoch
-DRAWN = {"figure": ("pdf", "png", "svg"), "motion": ("webp",), "interactive": ("json",)}
-CLOCKS_DIFFER = 60.0  # seconds by which a file server's clock may be ahead
+MARK = Path(".snakemake/made_by_other_settings_or_code")  # Snakemake names it as the reason of a rerun
 
 
 def expected_outputs(project: Project, results: str, figures: str | None = None) -> dict[str, str]:
@@ -41,7 +33,7 @@ def expected_outputs(project: Project, results: str, figures: str | None = None)
             for stage, names in study.drawings(paper).items():
                 for name in names:
                     made = project.fingerprint(stage, paper, name)
-                    found |= {f"{figures}/{paper}/{name}.{kind}": made for kind in DRAWN[stage]}
+                    found |= {f"{figures}/{paper}/{name}.{kind}": made for kind in FORMATS[stage]}
         found |= dict.fromkeys((f"{results}/claims.parquet", f"{results}/verdicts.txt"), project.verdicts)
         found |= dict.fromkeys(_pages(study, figures), project.page)
     return found
@@ -82,7 +74,7 @@ def outdated_verdicts(project: Project, paper: str, results: Path) -> str | None
         bundled = run in project.study.bundles[paper]
         of = None if bundled else project.trajectory(paper, run)
         # of what goes once it is measured, the metrics tell
-        simulated = [f"runs/{of}.npz"] if of is not None and project.keeps(paper, of) else []
+        simulated = [project.run_file(paper, run)] if of is not None and project.keeps(paper, of) else []
         for below in (*simulated, f"metrics/{run}.parquet"):
             behind = results / paper / below
             since = "is not there" if not behind.exists() else "was made since" if behind.stat().st_mtime > made else ""
@@ -96,7 +88,7 @@ def fault(path: str | Path, expected: str) -> str | None:
     path = Path(path)
     try:
         if path.suffix in (".pdf", ".svg", ".html", ".txt"):
-            carried = expected.encode() in verified(path)
+            carried = expected.encode() in read_bytes(path)
         else:
             record = _record(path)
             # one of a job's tables copied over another carries the job's fingerprint, and another name
@@ -135,159 +127,58 @@ def _record(path: Path) -> Mapping[str, Any]:
     return read_record(path)
 
 
-def settle_times(project: Project, expected: Mapping[str, str], results: str, figures: str | None = None) -> None:
-    """Date outputs that are right no earlier than what they were made from.
-
-    Snakemake takes an output for stale that is older than its input, or whose benchmark is. Results that were copied
-    without their times are of any age; what they say of themselves is what counts.
-    """
-    for name, outputs, inputs in _jobs(project, results, figures):
-        there = {path: time for path in (*outputs, f"{results}/{name}.tsv") if (time := _modified(path)) is not None}
-        newest = max((_modified(path) or 0 for path in inputs), default=0)
-        if min(there.values(), default=newest) >= newest:
-            continue
-        if all(fault(path, expected[path]) is None for path in there if path in expected):
-            for path in there:
-                with suppress(OSError):
-                    os.utime(path, ns=(newest, newest))
-
-
-def _modified(path: str) -> int | None:
-    try:
-        return os.stat(path).st_mtime_ns
-    except OSError:
-        return None
-
-
-def _jobs(project: Project, results: str, figures: str | None) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Yield the name of each job's benchmark, its outputs and its inputs, a job after those that make its inputs."""
-    study = project.study
-    drawn: list[str] = []
-    judged: list[str] = []
-    for paper in study.papers:
-        home, times = f"{results}/{paper}", f"{paper}/benchmarks"
-        for run in project.tables(paper):
-            metrics = [f"{home}/metrics/{run}.parquet"]
-            if run in study.bundles[paper]:
-                read = [f"{home}/data/{data}.npz" for data in project.bundle_data(paper, run)]
-                yield f"{times}/bundles/{run}", metrics, read
-                continue
-            of, data = project.trajectory(paper, run), project.run_data(paper, run)
-            read = [f"{home}/data/{data}.npz"] if data else []
-            yield f"{times}/runs/{of}", [f"{home}/runs/{of}.npz"], read
-            # where the run's file does not stay, Snakemake compares metrics with what the run reads
-            yield f"{times}/metrics/{run}", metrics, [*read, f"{home}/runs/{of}.npz"]
-        tables = [f"{home}/{table}.parquet" for table in ("claims", "parts", "variants", "sensitivity")]
-        read = [f"{home}/metrics/{run}.parquet" for run in project.tables_for("claims", paper)]
-        yield f"{times}/claims", tables, read
-        judged.append(tables[0])
-        if figures is None:
-            continue
-        yield f"{times}/verdicts", [f"{home}/verdicts.txt"], tables[:1]
-        for stage, names in study.drawings(paper).items():
-            for name in names:
-                made = [f"{figures}/{paper}/{name}.{kind}" for kind in DRAWN[stage]]
-                read = [f"{home}/metrics/{run}.parquet" for run in project.tables_for(stage, paper, name)]
-                yield f"{times}/{FOLDERS[stage]}/{name}", made, read
-                drawn += [file for file in made if not file.endswith(".pdf")]
-    if figures is not None:
-        page = [*_pages(study, figures), f"{results}/claims.parquet"]
-        yield "benchmarks/page", page, judged + drawn
-        yield "benchmarks/verdicts", [f"{results}/verdicts.txt"], page
-
-
 class StaleOutputs:
-    """Outputs that Snakemake must make again whatever its records say: they are older than an input of every job.
+    """Outputs on disk that carry another fingerprint than the plan's, for which Snakemake gets a newer input.
 
-    An output that does not carry its fingerprint is dated a second after the epoch, the further input a second later;
-    that input has other contents than any job has seen, for Snakemake takes equal contents for unchanged. A file is
-    read when its job is first planned, once; what was right is kept beside Snakemake's records by the file's inode,
-    size and times, so that a start with ten thousand unchanged outputs reads none of them.
+    Snakemake reruns a job whose parameters differ from its record. That record may be missing, or a file may have been
+    replaced by another: then the fingerprint in the file decides. A file that has been read and is right is not read
+    again until its inode, size or times change.
     """
 
     def __init__(self, expected: Mapping[str, str], workflow: Any) -> None:
-        self.expected = expected
-        self.workflow = workflow
-        self.looked_at: set[str] = set()
-        self.stamped = False
+        self._expected = expected
+        self._workflow = workflow
+        self._checked: dict[str, bool] = {}
         try:
-            self.right = dict(json.loads(SEEN.read_text(encoding="utf-8")))
+            self._right = dict(json.loads(SEEN.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
-            self.right = {}
-        if STAMP.is_file():
-            os.utime(STAMP, ns=(STAMPED, STAMPED))  # a copy may be of today
-        else:
-            self._stamp()
-        # also where nothing is to be done, which Snakemake tells no handler of
-        atexit.register(self.keep)
+            self._right = {}
+        with atomic_write(MARK) as partial:  # with new contents: Snakemake ignores an input of unchanged contents
+            partial.write_text(f"{time.time_ns()}\n", encoding="utf-8")
+        atexit.register(self._keep)
 
-    def stamp_for(self, outputs: Iterable[Any]) -> str:
-        """Date those outputs of a job that are not what they should be; return the input that they are older than."""
-        for output in outputs:
-            if output in self.expected and output not in self.looked_at:
-                self.looked_at.add(str(output))
-                self._look_at(output)
-        return str(STAMP)
+    def inputs(self, outputs: Iterable[Any]) -> list[str]:
+        """Return the further input of a job with these outputs of Snakemake's: a newer file, if one is stale."""
+        return [str(MARK)] if any(self.is_stale(output) for output in outputs) else []
 
-    def _look_at(self, output: Any) -> None:
-        path, expected = str(output), self.expected[output]
+    def is_stale(self, output: Any) -> bool:
+        """Whether an output exists, carries another fingerprint, and Snakemake's record does not tell."""
+        path = str(output)
+        if path not in self._checked:
+            self._checked[path] = path in self._expected and self._differs(path) and not self._is_recorded(output)
+        return self._checked[path]
+
+    def _differs(self, path: str) -> bool:
+        expected = self._expected[path]
         try:
-            there = os.stat(path)
+            status = os.stat(path)
         except OSError:
-            return
-        seen = [there.st_ino, there.st_size, there.st_mtime_ns, there.st_ctime_ns, expected]
-        if self.right.get(path) == seen or fault(path, expected) is None:
-            self.right[path] = seen
-            if os.lstat(path).st_mtime_ns <= STAMPED:  # was outdated, and the settings are back
-                _date(path, RIGHT)
-        elif not self._is_recorded(output):
-            if not self.stamped:
-                self._stamp()
-            _date(path, OUTDATED)
+            return False
+        state = [status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns, expected]
+        if self._right.get(path) == state:
+            return False
+        if fault(path, expected) is not None:
+            return True
+        self._right[path] = state
+        return False
 
     def _is_recorded(self, output: Any) -> bool:
-        """Whether Snakemake's own records tell that settings or science have changed: it says which, then."""
-        if "PARAMS" not in {trigger.name for trigger in self.workflow.rerun_triggers}:
-            return False  # Snakemake was told to look at times alone
-        record = " ".join(map(str, self.workflow.persistence.params(output) or []))
-        return bool(record) and self.expected[output] not in record
+        """Whether Snakemake knows other parameters of the output: then it says itself which of them changed."""
+        if "PARAMS" not in {trigger.name for trigger in self._workflow.rerun_triggers}:
+            return False
+        parameters = " ".join(map(str, self._workflow.persistence.params(output) or []))
+        return bool(parameters) and self._expected[str(output)] not in parameters
 
-    def _stamp(self) -> None:
-        with atomic_write(STAMP) as partial:
-            partial.write_text(f"{time.time_ns()}\n", encoding="utf-8")
-        os.utime(STAMP, ns=(STAMPED, STAMPED))
-        self.stamped = True
-
-    def keep(self) -> None:
-        """Write down what was found to be as it should."""
-        # what cannot be kept is read again: it is no fault of the run
-        with suppress(ProjectError), atomic_write(SEEN) as partial:
-            partial.write_text(json.dumps(self.right), encoding="utf-8")
-
-
-def _date(path: str, when: int) -> None:
-    try:
-        os.utime(path, ns=(os.lstat(path).st_atime_ns, when), follow_symlinks=False)
-    except OSError as error:
-        raise ProjectError(f"{path}: cannot be given another date ({error.strerror}); delete it") from None
-
-
-def check_clock(paths: Iterable[str]) -> None:
-    """Refuse outputs that are dated in the future: Snakemake would make what is made from them again on every start.
-
-    Raises
-    ------
-    ProjectError
-        It names the first of them, and the mend.
-    """
-    latest = time.time() + CLOCKS_DIFFER
-    for path in paths:
-        try:
-            ahead = os.stat(path).st_mtime - latest
-        except OSError:
-            continue
-        if ahead > 0:
-            raise ProjectError(
-                f"{path}: is dated {ahead + CLOCKS_DIFFER:.0f} s in the future, and what is made from it would be made "
-                "again on every start; set the clock right, then: find results figures -newermt now -exec touch {} +"
-            )
+    def _keep(self) -> None:
+        with suppress(ProjectError), atomic_write(SEEN) as partial:  # what is not kept is read again
+            partial.write_text(json.dumps(self._right), encoding="utf-8")

@@ -1,22 +1,19 @@
-"""What a configuration declares: each paper's data, runs, figures and claims, resolved and checked.
+"""What a configuration declares: each paper's data, runs, figures and claims, resolved.
 
-A run has the settings of those that it is ``like``, a sweep stands for its members, and every block is held to the
-signature of the function that it names. What jobs make of it is `project.Project`'s.
+A run has the settings of those that it is ``like``, and a sweep stands for its members. `checks` compares every block
+with the function that it names; what jobs make of it is `project.Project`'s.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from learning_dynamics.errors import ProjectError, check_known, suggest_name
-from learning_dynamics.pipeline.study import quantities, reasons, regions
+from learning_dynamics.errors import ProjectError, check_known
 from learning_dynamics.pipeline.study.blocks import (
     NOT_SWEPT,
     Roles,
     Spec,
     all_settings,
-    flat,
     overlay,
     own_settings,
     place_settings,
@@ -24,49 +21,20 @@ from learning_dynamics.pipeline.study.blocks import (
     select_keys,
 )
 from learning_dynamics.pipeline.study.config import Block, Configuration
-from learning_dynamics.pipeline.study.passed import Passport
-from learning_dynamics.pipeline.study.signatures import Signature, signature_of, signatures
-from learning_dynamics.pipeline.study.sources import PACKAGE, PARTS, module_path
-from learning_dynamics.pipeline.study.sweeps import BUNDLE, Members, sweep_members, sweep_tables
+from learning_dynamics.pipeline.study.signatures import Signature, signature_of
+from learning_dynamics.pipeline.study.sources import PACKAGE, PARTS, Definition, definition_of, definitions
+from learning_dynamics.pipeline.study.sweeps import Members, sweep_members, sweep_tables
 
 # where the block of a stage's job stands, if not in the section of its name
 SECTIONS = {"run": "runs", "metrics": "runs", "figure": "figures", "motion": "figures"}
 MEMBER = re.compile(r"[a-z][A-Za-z0-9_.+-]*")
 MAX_MEMBERS = 100_000
-MAX_INHERITANCE_DEPTH = 30  # runs that a run inherits from, one from another
-MAX_VARIANTS = 500
 MAX_NAME_LENGTH = 200  # characters of a member's name, which files bear
 MAX_BUNDLE_LENGTH = 100_000  # characters of all its members' names: an argument of a command holds 131,072
-# names of rules, which no paper's own target may have
-RULES = (
-    "all",
-    "data",
-    "run",
-    "run_dropped",
-    "metrics",
-    "bundle",
-    "figure",
-    "motion",
-    "interactive",
-    "claims",
-    "page",
-    "verdicts",
-    "verdicts_of_paper",
-    "replicate",
-    "replication",
-    "learning_rates",
-    "accuracies",
-    "throughput",
-    "wild",
-    "wild_draws",
-    "turning",
-    "turning_check",
-    "turning_points",
-)
 
 
 class Study:
-    """A configuration, resolved, and checked against the functions that it names.
+    """A configuration, resolved: inheritance followed, sweeps expanded.
 
     Attributes
     ----------
@@ -84,7 +52,6 @@ class Study:
     """
 
     def __init__(self, configuration: Configuration) -> None:
-        passport = Passport(configuration)
         self.configuration = configuration
         self.seed = configuration.seed
         self.papers = list(configuration.papers)
@@ -98,11 +65,6 @@ class Study:
                 self._bundle(paper, name)
             for name in self.checks(paper, "sensitivity"):
                 self._expand_check(paper, name)
-        if not passport.has_passed():
-            for paper in self.papers:
-                self._check(paper)
-            self._check_targets()
-            passport.remember()
 
     # -- what is declared ---------------------------------------------------------------------------
 
@@ -112,7 +74,7 @@ class Study:
 
     def where(self, paper: str, *path: str) -> str:
         """The beginning of an error: the file that sets a key of a paper, and the key."""
-        return f"{self.configuration.origin(paper, *path)}: {'.'.join(path)}"
+        return self.configuration.where(paper, *path)
 
     def blocks(self, paper: str, section: str) -> Block:
         """The blocks of a section of a paper, by name."""
@@ -131,7 +93,7 @@ class Study:
 
     def motions(self, paper: str) -> list[str]:
         """The figures of a paper that also move: their topic's ``motion.py`` has a function of their kind's name."""
-        return [name for name in self.figures(paper) if self._moves(paper, name)]
+        return [name for name in self.figures(paper) if self.moves(paper, name)]
 
     def interactives(self, paper: str) -> list[str]:
         """The figures of a paper whose reader moves a parameter, in the order of the configuration."""
@@ -160,10 +122,6 @@ class Study:
         block = self.declared(
             paper, "runs", name, self.where(paper, "runs", descendants[-1], "like") if descendants else ""
         )
-        if len(descendants) > MAX_INHERITANCE_DEPTH:
-            raise ProjectError(
-                f"{self.where(paper, 'runs', name, 'like')}: inherits over more than {MAX_INHERITANCE_DEPTH} runs"
-            )
         if name in descendants:
             raise ProjectError(f"{self.where(paper, 'runs', name, 'like')}: refers back to itself; break the circle")
         yield name, block
@@ -225,7 +183,7 @@ class Study:
         """The block of a job, a run's with what it inherits and what its sweep sets; not to be changed."""
         if stage in ("run", "metrics"):
             if (paper, name) not in self._blocks:
-                self._blocks[paper, name] = self._varied(paper, *self.member(paper, name))
+                self._blocks[paper, name] = self.varied(paper, *self.member(paper, name))
             return self._blocks[paper, name]
         return self.declared(paper, SECTIONS.get(stage, stage), name)
 
@@ -233,51 +191,57 @@ class Study:
         """The function that a job calls, as the configuration names it."""
         return self.block(stage, paper, name)["source" if stage == "data" else "kind"]
 
-    def signature(self, stage: str, paper: str, name: str) -> Signature:
-        """The function that a job calls, as configuration sees it."""
-        if stage == "motion" and not self._moves(paper, name):
+    def definition(self, stage: str, paper: str, name: str) -> Definition:
+        """The function that a job calls, as its source has it."""
+        if stage == "motion" and not self.moves(paper, name):
             moving = ", ".join(self.motions(paper)) or "none"
             raise ProjectError(f"{self.where(paper, 'figures', name)}: does not move; those that do: {moving}")
+        return definition_of(stage, paper, self.kind(stage, paper, name), name)
+
+    def signature(self, stage: str, paper: str, name: str) -> Signature:
+        """The function that a job calls, imported."""
         return signature_of(stage, paper, self.kind(stage, paper, name), name)
 
     def settings(self, stage: str, paper: str, name: str, /, **changes: Any) -> Spec:
         """The settings with which a job calls its function, with any of them changed."""
-        function = self.signature(stage, paper, name)
-        settings = self._settings(stage, self.block(stage, paper, name), function)
+        settings = self.given_settings(
+            stage, self.block(stage, paper, name), self.definition(stage, paper, name).settings
+        )
         if not changes:
             return settings
         changed = overlay(settings, changes)
-        function.check(changed, f"{paper} {name}")
+        self.signature(stage, paper, name).check(changed, f"{paper} {name}")
         return changed
 
     def roles(self, stage: str, paper: str, name: str) -> Roles:
         """The runs that a figure, its motion, an interactive figure or a claim is given, by role."""
         runs = self.block(stage, paper, name)["runs"]
-        return select_keys(runs, self.signature(stage, paper, name).arguments) if stage == "motion" else runs
+        return select_keys(runs, self.definition(stage, paper, name).arguments) if stage == "motion" else runs
 
     def runs_of_claim(self, paper: str, claim: str) -> list[str]:
         """The runs that a claim is given, sweeps as one."""
         return sorted(set(run_names(self.roles("claims", paper, claim))))
 
-    def _settings(self, stage: str, block: Block, function: Signature) -> Spec:
+    def given_settings(self, stage: str, block: Block, names: Iterable[str]) -> Spec:
+        """The settings that a block gives to a function that takes these."""
         if stage == "metrics":
             return dict(block.get("measure", {}))
         settings = own_settings(stage, block)
-        if stage in ("data", "run") and function.takes_seed:
+        if stage in ("data", "run") and "seed" in names:
             settings.setdefault("seed", self.seed)
-        return select_keys(settings, function.settings) if stage == "motion" else settings
+        return select_keys(settings, names) if stage == "motion" else settings
 
-    def _varied(self, paper: str, name: str, differing: Spec) -> Block:
-        """Return the block of a run in which some settings differ."""
+    def varied(self, paper: str, name: str, differing: Spec) -> Block:
+        """The block of a run in which some settings differ."""
         block = self.resolved(paper, "runs", name)
         changes = place_settings(block, differing)
         measured = {"measure": overlay(block["measure"], changes.pop("measure"))} if "measure" in changes else {}
         return overlay(block, changes) | measured
 
-    def _moves(self, paper: str, name: str) -> bool:
+    def moves(self, paper: str, name: str) -> bool:
+        """Whether a figure also moves."""
         topic, _, function = self.declared(paper, "figures", name)["kind"].partition(".")
-        path = module_path(f"{PACKAGE}.papers.{paper}.{topic}.{PARTS['motion']}")
-        return path is not None and function in signatures(path)
+        return function in definitions(f"{PACKAGE}.papers.{paper}.{topic}.{PARTS['motion']}")
 
     # -- words --------------------------------------------------------------------------------------
 
@@ -294,7 +258,7 @@ class Study:
         return self._prose("claims", paper, name).partition("\n\n")[2].strip()
 
     def _prose(self, stage: str, paper: str, name: str) -> str:
-        docstring = self.signature(stage, paper, name).docstring
+        docstring = self.definition(stage, paper, name).docstring
         return re.split(r"\n\n(?:Parameters|Returns|Raises|Notes)\n-+\n", docstring)[0].strip()
 
     # -- runs that are taken up ---------------------------------------------------------------------
@@ -310,15 +274,17 @@ class Study:
         if count > MAX_MEMBERS:
             raise ProjectError(f"{where}.sweep: {count} runs; sweep fewer values")
         for member, differing in sweep_members(name, sweep):
-            if not MEMBER.fullmatch(member) or len(member) > MAX_NAME_LENGTH:
-                shown = member if len(member) <= MAX_NAME_LENGTH else f"{member[:MAX_NAME_LENGTH]}..."
+            if len(member) > MAX_NAME_LENGTH:
                 raise ProjectError(
-                    f"{where}.sweep: `{shown}` cannot be a file's name; sweep numbers or plain words, "
+                    f"{where}.sweep: `{member[:MAX_NAME_LENGTH]}...` is too long for a file's name ({len(member)} "
+                    f"characters, {MAX_NAME_LENGTH} at most); give the values fewer digits, or sweep fewer settings"
+                )
+            if not MEMBER.fullmatch(member):
+                raise ProjectError(
+                    f"{where}.sweep: `{member}` cannot be a file's name; sweep numbers or plain words, "
                     "or write a run for each value"
                 )
             self.runs[paper].setdefault(member, (name, differing))
-            if BUNDLE.fullmatch(member):
-                raise ProjectError(f"{where}: a run cannot be called `{member}`, as bundles of sweeps are; rename it")
 
     def _bundle(self, paper: str, name: str) -> None:
         """Take up the bundles of a swept run whose members travel together."""
@@ -336,186 +302,5 @@ class Study:
     def _expand_check(self, paper: str, name: str) -> None:
         """Take up the runs that a sensitivity check needs."""
         check, where = self.checks(paper, "sensitivity")[name], self.where(paper, "sensitivity", name)
-        for key in ("run", "setting", "values", "claims"):
-            if key not in check:
-                raise ProjectError(f"{where}.{key}: missing; add it")
         self.declared(paper, "runs", check["run"], f"{where}.run")
         self._expand(paper, check["run"], {check["setting"]: check["values"]})
-
-    # -- checks, which change nothing ---------------------------------------------------------------
-
-    def _check(self, paper: str) -> None:
-        for name in self.blocks(paper, "data"):
-            self._check_data(paper, name)
-        for name in self.blocks(paper, "runs"):
-            self._check_members(paper, name, self.resolved(paper, "runs", name).get("sweep"))
-        for name in self.figures(paper):
-            self._check_figure(paper, name)
-        for name in self.interactives(paper):
-            self._check_interactive(paper, name)
-        if "telling" in self.paper_block(paper):
-            self.declared(paper, "figures", self.paper_block(paper)["telling"], self.where(paper, "telling"))
-        for name in self.blocks(paper, "claims"):
-            self._check_claim(paper, name)
-        for name in self.checks(paper, "sensitivity"):
-            self._check_sensitivity(paper, name)
-        reasons.check_reasons(self, paper)
-        regions.check_wild(self, paper)
-        regions.check_turning(self, paper)
-
-    def _check_data(self, paper: str, name: str) -> None:
-        block, where = self.declared(paper, "data", name), self.where(paper, "data", name)
-        if "source" not in block:
-            raise ProjectError(f"{where}.source: missing; add it")
-        function = signature_of("data", paper, block["source"], f"{where}.source")
-        function.check(self._settings("data", block, function), where)
-
-    def _check_members(self, paper: str, name: str, sweep: Mapping[str, Sequence[Any]] | None) -> None:
-        """Check a run, every swept value once."""
-        swept = sweep or {}
-        first = {key: values[0] for key, values in swept.items()}
-        self._check_run(paper, name, first)
-        for key, values in swept.items():
-            for value in values[1:]:
-                self._check_run(paper, name, first | {key: value})
-
-    def _check_run(self, paper: str, name: str, differing: Spec) -> None:
-        block, where = self._varied(paper, name, differing), self.where(paper, "runs", name)
-        if "kind" not in block:
-            raise ProjectError(f"{where}.kind: missing; name a function of papers/{paper}/<topic>/runs.py")
-        function = signature_of("run", paper, block["kind"], f"{where}.kind")
-        self._check_settings(paper, name, function, self._settings("run", block, function), differing)
-        if ("data" in function.arguments) != ("data" in block):
-            mend = "add `data:`" if "data" in function.arguments else "remove `data:`"
-            raise ProjectError(f"{where}.data: kind `{block['kind']}` does not agree; {mend}")
-        if "data" in block:
-            self.declared(paper, "data", block["data"], f"{where}.data")
-        metrics = signature_of("metrics", paper, block["kind"], f"{where}.kind")
-        if "columns" not in metrics.decorators:
-            raise ProjectError(f"{metrics.where}: `{metrics.name}` declares no columns; decorate it with @columns(...)")
-        if "data" in metrics.arguments and "data" not in block:
-            raise ProjectError(f"{where}.data: `{metrics.name}` of {metrics.where} takes a data set; add `data:`")
-        self._check_settings(paper, name, metrics, block.get("measure", {}), differing, "measure")
-
-    def _check_settings(
-        self,
-        paper: str,
-        name: str,
-        function: Signature,
-        settings: Mapping[str, Any],
-        swept: Mapping[str, Any],
-        part: str = "",
-    ) -> None:
-        """Check settings; an error names the run that has the faulty key, not one that inherits it."""
-        where = self.where(paper, "runs", name) + (f".{part}" if part else "")
-        try:
-            function.check(settings, where)
-        except ProjectError as error:
-            message = str(error)
-            if not message.startswith(where + "."):
-                raise
-            path = message[len(where) + 1 :].split(":")[0].split(".")
-            keys = {path[0], ".".join(path[:2])}
-            blocks = [(owner, block.get(part, {}) if part else block) for owner, block in self.ancestry(paper, name)]
-            setters = (owner for owner, block in blocks if keys & flat(block).keys())
-            owner = name if keys & swept.keys() else next(setters, name)
-            mended = self.where(paper, "runs", owner) + (f".{part}" if part else "")
-            raise ProjectError(mended + message[len(where) :]) from None
-
-    def _check_roles(self, stage: str, paper: str, name: str) -> tuple[Block, str, Signature]:
-        """Check what a figure or claim is given; return its block, where that stands, and its function."""
-        section = SECTIONS.get(stage, stage)
-        block, where = self.declared(paper, section, name), self.where(paper, section, name)
-        for key in ("kind", "runs"):
-            if key not in block:
-                raise ProjectError(f"{where}.{key}: missing; add it")
-        function = signature_of(stage, paper, block["kind"], f"{where}.kind")
-        for key, settings_class in function.classes.items():
-            raise ProjectError(
-                f"{function.where}: `{function.name}`: setting `{key}`: {settings_class.name} is of runs and data"
-            )
-        function.check_roles(block["runs"], where)
-        for role, runs_of_role in block["runs"].items():
-            for run in run_names({role: runs_of_role}):
-                self.declared(paper, "runs", run, f"{where}.runs.{role}")
-        runs = [self.resolved(paper, "runs", run) for run in run_names(block["runs"])]
-        kinds = [kind for run in runs for kind in run.get("sweep", {}).get("kind", [run.get("kind", "")])]
-        quantities.refuse_undeclared(stage, paper, block["kind"], where, list(filter(None, kinds)))
-        return block, where, function
-
-    def _check_figure(self, paper: str, name: str) -> None:
-        block, where, function = self._check_roles("figure", paper, name)
-        function.check(self._settings("figure", block, function), where)
-        path = Path(function.where).with_name(f"{PARTS['motion']}.py")
-        if not path.is_file():
-            return
-        figures = signatures(Path(function.where))
-        for motion in signatures(path):
-            if motion not in figures:
-                raise ProjectError(f"{path}: `{motion}` moves no figure{suggest_name(motion, figures)}")
-        if self._moves(paper, name):
-            function_of_motion = self.signature("motion", paper, name)
-            function_of_motion.check_roles(self.roles("motion", paper, name), where)
-            function_of_motion.check(self.settings("motion", paper, name), where)
-
-    def _check_interactive(self, paper: str, name: str) -> None:
-        block, where, function = self._check_roles("interactive", paper, name)
-        if "figure" not in block:
-            raise ProjectError(f"{where}.figure: missing; add it")
-        self.declared(paper, "figures", block["figure"], f"{where}.figure")
-        others = self.blocks(paper, "interactive").items()
-        first_name = next(interactive for interactive, other in others if other["figure"] == block["figure"])
-        if first_name != name:
-            raise ProjectError(f"{where}.figure: `{first_name}` stands below `{block['figure']}` already; name another")
-        function.check(self._settings("interactive", block, function), where)
-
-    def _check_claim(self, paper: str, name: str) -> None:
-        block, where, function = self._check_roles("claims", paper, name)
-        if "claim" not in function.decorators:
-            raise ProjectError(f"{function.where}: `{function.name}` is no claim; decorate it with @claim(...)")
-        if "figure" in block:
-            figure = self.declared(paper, "figures", block["figure"], f"{where}.figure")
-            if block["runs"] and not set(run_names(block["runs"])) & set(run_names(figure["runs"])):
-                raise ProjectError(
-                    f"{where}.figure: `{block['figure']}` shows none of the claim's runs; name one that does, or none"
-                )
-        settings = self._settings("claims", block, function)
-        function.check(settings, where)
-        variants = 1
-        for key, values in block.get("vary", {}).items():
-            if key not in settings:
-                raise ProjectError(f"{where}.vary.{key}: no setting of this claim{suggest_name(key, settings)}")
-            variants *= len(values) + 1
-            for value in values:
-                function.check(settings | {key: value}, f"{where}.vary")
-        if variants > MAX_VARIANTS:
-            raise ProjectError(f"{where}.vary: {variants} combinations; vary fewer values (at most {MAX_VARIANTS})")
-
-    def _check_sensitivity(self, paper: str, name: str) -> None:
-        claims, where = self.blocks(paper, "claims"), self.where(paper, "sensitivity", name)
-        check = self.checks(paper, "sensitivity")[name]
-        self._check_members(paper, check["run"], {check["setting"]: check["values"]})
-        block = self.resolved(paper, "runs", check["run"])
-        if "bundle" in block:
-            raise ProjectError(f"{where}.run: `{check['run']}` runs in bundles; remove its `bundle`")
-        configured = (block if check["setting"] == "data" else all_settings(block)).get(check["setting"])
-        if configured in check["values"]:
-            raise ProjectError(f"{where}.values: {configured} is the run's own; give others")
-        for claim in check["claims"]:
-            check_known(claim, claims, "claim", f"{where}.claims")
-            if check["run"] not in run_names(claims[claim].get("runs", {})):
-                raise ProjectError(f"{where}.run: claim `{claim}` does not use run `{check['run']}`")
-
-    def _check_targets(self) -> None:
-        """Refuse names that two of Snakemake's rules would have: those of papers, of their metrics and their sweeps."""
-        owners = dict.fromkeys(RULES, "a rule of the Snakefile")
-        for paper in self.papers:
-            targets = [(paper, f"the paper {paper}", ""), (f"{paper}_metrics", f"the metrics of {paper}", "")]
-            targets += [(f"{paper}_{name}", f"the sweep {name} of {paper}", name) for name in self.sweeps(paper)]
-            for target, description, name in targets:
-                if target in owners:
-                    where = self.where(paper, "runs", name) if name else f"papers: {paper}"
-                    raise ProjectError(
-                        f"{where}: {description} has the same target as {owners[target]}: {target}; rename it"
-                    )
-                owners[target] = description

@@ -1,12 +1,10 @@
 """The runs that a swept run stands for, by name, and the tables that their metrics make."""
 
 import itertools
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 Members = list[tuple[str, dict[str, Any]]]  # each run's name, and the settings in which it differs
-BUNDLE = re.compile(r".+\.bundle\d+")  # the name of a table that holds many members of a sweep
 # how a person writes one axis of a sweep
 GRAMMAR = "write SETTING=VALUE,VALUE,... or SETTING=FIRST:LAST:COUNT or SETTING=FIRST:LAST:COUNT:log"
 
@@ -33,6 +31,6 @@ def sweep_tables(name: str, sweep: Mapping[str, Sequence[Any]] | None, bundle: i
     if bundle == 1:
         return {member: [(member, differing)] for member, differing in members}
     return {
-        f"{name}.bundle{number:04d}": members[start : start + bundle]
+        f"{name}@{number:04d}": members[start : start + bundle]
         for number, start in enumerate(range(0, len(members), bundle), start=1)
     }

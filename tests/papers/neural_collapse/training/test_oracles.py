@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 import scipy
 import torch
+from torch import nn
 from torch.nn import functional
 
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.papers.neural_collapse.portrait.figures import fig1
 from learning_dynamics.papers.neural_collapse.training import metrics, models, passes, runs
 from learning_dynamics.tidy import select
 from tests.papers.neural_collapse import oracles
@@ -25,14 +28,28 @@ def images(per_class=12, seed=0):
 def trained():
     (train, labels), (test, test_labels) = images(), images(6, seed=1)
     data = {"train_images": train, "train_labels": labels, "test_images": test, "test_labels": test_labels}
+    data["name"] = np.array("made up")
     settings = {
         "network": "vgg", "stages": [1, 1], "width": 4, "loss": "mse", "learning_rate": 0.05, "momentum": 0.9,
         "weight_decay": 0.02, "batch": 16, "epochs": 6, "drops": [0.5], "measurements": 3, "seeds": 2, "seed": 4,
         "device": "cpu",
     }  # fmt: skip
     trajectory = runs.training(data, **settings)
-    trajectory.settings, trajectory.constants = settings, data | {"name": "made up"}
+    trajectory.settings = settings
     return trajectory
+
+
+def test_errors_and_nc4_are_shares_of_images_and_one_is_averaged_over_classes():
+    network = models.Classifier(nn.Flatten(), 2, 2)
+    network.load_state_dict({"classifier.weight": torch.eye(2), "classifier.bias": torch.zeros(2)})
+    # two images of class 0, one of them decided as 1; six of class 1, all decided as 1
+    features = torch.tensor([[1.0, 0.0], [0.4, 0.5], *[[0.0, 1.0]] * 6])
+    labels = torch.tensor([0, 0, *[1] * 6])
+    layer = passes.LastLayer(network, features.reshape(8, 1, 1, 2), labels, batch=3, gigabytes=1.0)
+    measured = passes.measure(layer)
+    assert (measured.error, measured.class_error) == (1 / 8, 1 / 4)
+    # the second image lies nearer to the first of these means, against the network
+    assert passes.disagreement(layer, np.array([[0.6, 0.4], [0.0, 1.0]])) == 1 / 8
 
 
 def standard(pixels, train):
@@ -76,6 +93,7 @@ def test_every_quantity_is_what_it_is_defined_as(trained):
             unit = W.T / np.linalg.norm(W) - centred / np.linalg.norm(centred)
             expected = {
                 "error": np.mean(outputs.argmax(axis=0) != labels),
+                "class_error": np.mean([np.mean(outputs[:, labels == c].argmax(axis=0) != c) for c in range(CLASSES)]),
                 "nc1": np.trace(np.linalg.pinv(between, rcond=1e-10) @ within) / CLASSES,
                 "nc4": np.mean(outputs.argmax(axis=0) != nearest),
                 "equinorm_means": norms.std() / norms.mean(),
@@ -155,7 +173,8 @@ def test_statistics_of_unbalanced_labels_weigh_classes_equally():
     wrong = [(outputs[labels == c].argmax(1) != c).double().mean() for c in classes]
     square = [0.5 * ((outputs[labels == c] - functional.one_hot(torch.tensor(c), CLASSES)) ** 2).sum(1).mean()
               for c in classes]  # fmt: skip
-    assert found.error == pytest.approx(float(np.mean(wrong)), rel=1e-6)
+    assert found.class_error == pytest.approx(float(np.mean(wrong)), rel=1e-6)
+    assert found.error == pytest.approx(float((outputs.argmax(1) != labels).double().mean()), rel=1e-12)
     assert found.square_loss == pytest.approx(float(np.mean(square)), rel=1e-5)
     within = np.mean([np.cov(H[labels == c].numpy().T, bias=True) for c in classes], axis=0)
     np.testing.assert_allclose(found.within, within, atol=1e-6 * np.abs(within).max())
@@ -280,3 +299,21 @@ def test_convolutions_start_with_the_variance_that_keeps_gradients():
     # He et al. 2015: 2 over the number of outputs times the area; 73,728 numbers
     assert weight.var().item() == pytest.approx(2 / (128 * 9), rel=0.05)
     assert all((network.features(torch.tensor(images(2)[0])) >= 0).flatten())
+
+
+def test_own_data_of_two_classes_are_trained_and_measured(trained):
+    (train, labels), settings = images(), trained.settings | {"epochs": 1, "drops": [], "seeds": 1}
+    two = labels < 2
+    own = {"name": np.array("own")}
+    for split in ("train", "test"):
+        own |= {f"{split}_images": train[two], f"{split}_labels": labels[two].astype(np.int32)}
+    trajectory = runs.training(own, **settings)
+    trajectory.settings = settings | {"drops": [1.0]}
+    table = metrics.training(trajectory, own, **MEASURED, robustness_epochs=1)
+    assert select(table, "classes")["value"].tolist() == [2]
+    assert not table["quantity"].str.startswith("portrait").any()
+    with pytest.raises(ProjectError, match="a portrait shows three classes"):
+        fig1(table)
+    uneven = own | {"train_images": train[two][1:], "train_labels": labels[two][1:]}
+    with pytest.raises(ProjectError, match="data set own: train_labels have 11 to 12 images of a class"):
+        runs.training(uneven, **settings)

@@ -49,9 +49,10 @@ def fig12(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
 def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) -> Drawn:
     """Test accuracy at the first measured epoch without a train error, and at the end of training.
 
-    Percent, mean over seeds with its standard error; change is in percentage points, with its median over seeds in
-    brackets. Over all trainings under MSE the change has the mean {mean:.2f} and the median {median:.2f}{one_image}.
-    Rows of the paper's data sets carry the paper's numbers, which are of MSE, beside ours. {recipe}
+    Percent of test images, mean over seeds with its standard error; change is in percentage points, with its median
+    over seeds in brackets. Over all trainings under MSE the change has the mean {mean:.2f} and the median
+    {median:.2f}{one_image}. Rows of the paper's data sets carry the paper's numbers, which are of MSE, beside ours.
+    {recipe}
     """
     table = accuracies([*mse, *ce])
     header = ["data, network", "loss", "at zero error", "at the end", "change"]

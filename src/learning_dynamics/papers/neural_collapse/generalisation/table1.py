@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.neural_collapse.trainings import at_the_end, place_of, when_errors_end
-from learning_dynamics.tidy import Column, Table, settings_of
+from learning_dynamics.tidy import Column, Table, columns, settings_of
 
 COLUMNS = (
     Column("data", "str", "data set"),
@@ -43,6 +43,7 @@ PAPER_TABLE_1 = {
 }
 
 
+@columns(*COLUMNS)
 def accuracies(tables: Sequence[Table]) -> pd.DataFrame:
     """Return one row for each training; see `COLUMNS`."""
     rows = []

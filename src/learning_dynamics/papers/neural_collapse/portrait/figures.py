@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, Polygon
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.neural_collapse.collapse.figures import recipe
 from learning_dynamics.papers.neural_collapse.panels import shared_legend
 from learning_dynamics.papers.neural_collapse.portrait import theory
@@ -131,6 +132,8 @@ def _coordinates(rows: pd.DataFrame, quantity: Quantity) -> np.ndarray:
 
 def _read_portraits(training: Table) -> dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]]:
     rows = training[training["quantity"].str.startswith("portrait")]
+    if rows.empty:
+        raise ProjectError("a portrait shows three classes, and the training has two; name another training")
     return {epoch: _read_portrait(of_epoch) for epoch, of_epoch in rows.groupby("epoch")}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from learning_dynamics.datasets.images import standardised
+from learning_dynamics.datasets.images import checked_images, standardised
 from learning_dynamics.dynamics.training import arithmetic, chosen_device
 from learning_dynamics.measures import collapse
 from learning_dynamics.measures.algebra import algebra_on
@@ -34,6 +34,7 @@ class Bench:
     def __init__(
         self, settings: dict[str, Any], data: Arrays, statistics: str, per_class: int, share: float, gigabytes: float
     ) -> None:
+        data = checked_images(data, balanced=settings["loss"] == "mse")
         self.data = str(data["name"])
         self.settings, self.statistics, self.gigabytes = settings, statistics, gigabytes
         self.decays = {"": settings["weight_decay"], "--notebook": share * settings["weight_decay"]}
@@ -75,6 +76,7 @@ class Bench:
             disagreements = {split: disagreement(layer, summaries["train"].means) for split, layer in layers.items()}
         for split, summary in summaries.items():
             yield _scalar(split, "error", summary.error)
+            yield _scalar(split, "class_error", summary.class_error)
             yield _scalar(split, "nc1", collapse.variability(summary.within, summary.means))
             yield _scalar(split, "nc4", disagreements[split])
             yield from _angles(split, "means", collapse.centred_means(summary.means))
@@ -98,7 +100,7 @@ class Bench:
                 terms = collapse.decomposition(train.within, train.means, classifier, decay, self.algebra)
                 for term, value in terms.items():
                     yield _scalar("train", f"{term}{suffix}", value)
-        if portrait:
+        if portrait and classes >= CLASSES:
             labels = self.labels["train"].cpu().numpy()
             count = int(np.flatnonzero(labels < CLASSES)[-1]) + 1
             yield from coordinates(layers["train"].first(count), labels[:count], train.means, weights)

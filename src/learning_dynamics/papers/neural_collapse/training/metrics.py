@@ -43,7 +43,10 @@ def training(
     Quantities
     ----------
     error
-        Share of images misclassified; train and test.
+        Share of images misclassified, as in Table 1; train and test.
+    class_error
+        Share of a class's images misclassified, averaged over classes; train and test. Apart from ``error`` where
+        classes are not equally frequent.
     nc1
         Tr(Sigma_W pinv(Sigma_B)) / C; train and test. nan where class means span fewer than C - 1 directions.
     equinorm_means, equinorm_classifiers
@@ -60,7 +63,7 @@ def training(
         Singular values of Sigma_W^(-1/2) times the class means, without directions in which features vary no more
         than float32 rounds.
     features, classes, examples
-        The numbers P of features, C of classes, and N of images of each class.
+        The numbers P of features, C of classes, and N of images of each class (under cross-entropy, in the mean).
     rank
         Numerical rank of Sigma_W: directions in which features vary more than float32 rounds.
     loss
@@ -95,14 +98,14 @@ def training(
     robustness_smallest
         The smaller of both relative distances, DeepFool's where it did change the decision, mean over images; test.
     `portrait.theory.coordinates`
-        Of seed 0, at the first, the middle and the last epoch.
+        Of seed 0, at the first, the middle and the last epoch, where there are three classes or more.
 
     Parameters
     ----------
     trajectory : Trajectory
         Networks' parameters and batch-norm statistics at the recorded epochs.
     data : dict
-        The images that they were trained on, and test images, as `datasets.images` makes them.
+        The images that they were trained on, and test images: see `images.checked_images`.
     batch_statistics : {"running", "recomputed"}
         With which batch-norm statistics: the running averages of training, or over the train images at the weights
         measured.

@@ -27,9 +27,11 @@ class Measured:
     within : ndarray, shape (P, P)
         Their within-class covariance.
     error : float
-        Share of images whose largest output is not their label's, averaged within classes, then over them.
+        Share of images whose largest output is not their label's.
+    class_error : float
+        The share within each class, averaged over classes: what `error` is where classes are equally frequent.
     square_loss : float
-        1/2 Ave ||outputs - one-hot||^2, likewise averaged.
+        1/2 Ave ||outputs - one-hot||^2, averaged as `class_error` is.
     dead : float
         Share of features that are zero for every image.
     """
@@ -37,6 +39,7 @@ class Measured:
     means: np.ndarray
     within: np.ndarray
     error: float
+    class_error: float
     square_loss: float
     dead: float
 
@@ -97,35 +100,38 @@ def extended_classifier(network: Classifier) -> np.ndarray:
 
 
 def measure(layer: LastLayer) -> Measured:
-    """Measure class moments, error and square loss in one pass."""
+    """Measure class moments, errors and square loss in one pass."""
     moments = ClassMoments(layer.counts, layer.weights.shape[1])
-    error = square = torch.zeros((), dtype=torch.float64, device=layer.labels.device)
+    wrong = class_error = square = torch.zeros((), dtype=torch.float64, device=layer.labels.device)
     largest = torch.zeros(layer.weights.shape[1], dtype=torch.float64, device=layer.labels.device)
     for part, features in layer:
         labels, shares = layer.labels[part], layer.shares[part]
         outputs = layer.outputs(features)
         moments.update(features, labels)
-        error = error + (shares * (outputs.argmax(dim=1) != labels)).sum()
+        misclassified = outputs.argmax(dim=1) != labels
+        wrong = wrong + misclassified.sum()
+        class_error = class_error + (shares * misclassified).sum()
         targets = nn.functional.one_hot(labels, outputs.shape[1])
         square = square + 0.5 * (shares[:, None] * (outputs - targets) ** 2).sum()
         largest = torch.maximum(largest, features.abs().amax(dim=0))
     return Measured(
         moments.means.cpu().numpy(),
         moments.within.cpu().numpy(),
-        float(error),
+        float(wrong) / len(layer.labels),
+        float(class_error),
         float(square),
         float((largest == 0).double().mean()),
     )
 
 
 def disagreement(layer: LastLayer, means: np.ndarray) -> float:
-    """Return the share of images, averaged as in `Measured`, where network and nearest class mean differ (NC4)."""
+    """Return the share of images for which network and nearest class mean differ (NC4)."""
     centres = torch.from_numpy(means).to(layer.labels.device)
-    total = torch.zeros((), dtype=torch.float64, device=layer.labels.device)
-    for part, features in layer:
+    differing = torch.zeros((), dtype=torch.float64, device=layer.labels.device)
+    for _, features in layer:
         nearest = (centres.square().sum(dim=1) - 2 * features @ centres.T).argmin(dim=1)
-        total += (layer.shares[part] * (layer.outputs(features).argmax(dim=1) != nearest)).sum()
-    return float(total)
+        differing += (layer.outputs(features).argmax(dim=1) != nearest).sum()
+    return float(differing) / len(layer.labels)
 
 
 @torch.no_grad()

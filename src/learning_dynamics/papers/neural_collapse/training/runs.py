@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.datasets.images import standardised
+from learning_dynamics.datasets.images import checked_images, standardised
 from learning_dynamics.settings import Count, Fraction, Positive, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory
 
@@ -41,7 +41,8 @@ def training(
     Parameters
     ----------
     data : dict
-        train_images, train_labels, test_images, test_labels as `datasets.images` makes them.
+        train_images, train_labels, test_images, test_labels, name: see `images.checked_images`. Under MSE classes must
+        have equally many train images, as Theorems 1 and 2 ask for.
     resume : path, optional
         Folder in which an interrupted training finds what it had reached.
     network, stages, width, bottleneck, hidden, normalised
@@ -61,6 +62,7 @@ def training(
     from learning_dynamics.dynamics.training import Recipe, chosen_device, measured_epochs, seeded, train
     from learning_dynamics.papers.neural_collapse.training.models import build
 
+    data = checked_images(data, balanced=loss == "mse")
     torch_device = chosen_device(device)
     images = torch.from_numpy(standardised(data["train_images"], data["train_images"])).to(torch_device)
     images = images.contiguous(memory_format=torch.channels_last)

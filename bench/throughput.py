@@ -13,25 +13,24 @@ from tabulate import tabulate
 from learning_dynamics.dynamics.training import Recipe, chosen_device, seeded
 from learning_dynamics.measures.throughput import attainable, images_per_second, operations_per_image
 from learning_dynamics.papers.neural_collapse.training.models import network_of
-from learning_dynamics.pipeline.store.provenance import provenance
-from learning_dynamics.pipeline.store.seals import sealing
-from learning_dynamics.pipeline.store.tables import write_table
-from learning_dynamics.tidy import Column
+from learning_dynamics.pipeline.study.config import load
+from learning_dynamics.pipeline.study.project import Project
 
-COLUMNS = (
-    Column("run", "str", "run of the configuration whose network, batch and precision are timed"),
-    Column("device", "str", "what it trains on"),
-    Column("precision", "str", "of the forward pass: float32 or bfloat16"),
-    Column("parameters", "int", "of the network"),
-    Column("operations", "float", "floating-point operations of a training step for one image, 1e9"),
-    Column("images_per_second", "float", "images trained on in a second"),
-    Column("share_of_peak", "float", "operations per second over those of a product of large matrices"),
-    Column("memory", "float", "largest memory on the GPU, GB", True),
-)
+PAPER = "neural_collapse"
 
 
-def timed(run: str, settings: Mapping[str, Any], *, channels: int, size: int, batches: int, seconds: float) -> dict:
-    """Return one row of `COLUMNS`: the run's network, trained on random images."""
+def timed(
+    run: str, settings: Mapping[str, Any], *, channels: int, size: int, batches: int, seconds: float
+) -> dict[str, Any]:
+    """Return how fast the network of a run trains on random images.
+
+    Returns
+    -------
+    dict
+        run, device, precision; parameters of the network; operations, floating-point operations of a training step for
+        one image (1e9); images_per_second; share_of_peak, operations per second over those of a product of large
+        matrices; memory, the largest on the GPU (GB).
+    """
     device = chosen_device(settings.get("device", "auto"))
     on_gpu = device.type == "cuda"
     precision = settings.get("precision", "float32")
@@ -65,23 +64,36 @@ def timed(run: str, settings: Mapping[str, Any], *, channels: int, size: int, ba
     }
 
 
+def networks(project: Project) -> dict[str, dict[str, Any]]:
+    """Return the settings of the first run of a configuration that trains each network, by the run's name."""
+    distinguishing = ("network", "stages", "width", "bottleneck", "hidden", "precision", "execution")
+    first_runs: dict[str, tuple[str, dict[str, Any]]] = {}
+    for name in project.study.runs[PAPER]:
+        spec = project.run(PAPER, name)
+        if spec["kind"] == "training.training":
+            network = json.dumps([spec["settings"].get(key) for key in distinguishing])
+            first_runs.setdefault(network, (name, spec["settings"]))
+    return dict(first_runs.values())
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Time every run that is named and write the table twice."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=json.loads, required=True, help="settings of each run by name, as JSON")
+    """Time the network of every run, or of those that are named; print a table, and write it as CSV."""
+    parser = argparse.ArgumentParser(prog="python -m bench.throughput", description=__doc__)
+    parser.add_argument("--configfile", type=Path, nargs="*", default=[Path("workflow/config/full.yaml")])
+    parser.add_argument("--runs", nargs="*", help="some runs of the configuration")
     parser.add_argument("--channels", type=int, default=3)
     parser.add_argument("--size", type=int, default=32, help="height and width of the images, pixels")
     parser.add_argument("--batches", type=int, default=4, help="in an epoch")
     parser.add_argument("--seconds", type=float, default=20.0, help="for which each network trains")
-    parser.add_argument("--parquet", type=Path, required=True)
-    parser.add_argument("--markdown", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True, help="the .csv to write")
     options = vars(parser.parse_args(arguments))
-    runs, parquet, markdown = (options.pop(key) for key in ("runs", "parquet", "markdown"))
+    files, chosen, out = (options.pop(key) for key in ("configfile", "runs", "out"))
+    project = Project(load(files, {"papers": [PAPER]}))
+    runs = {name: project.run(PAPER, name)["settings"] for name in chosen} if chosen else networks(project)
     table = pd.DataFrame([timed(run, settings, **options) for run, settings in runs.items()])
-    write_table(parquet, table, COLUMNS, provenance("table", "neural_collapse", "throughput", options | runs))
-    with sealing(markdown) as partial:
-        text = tabulate(table, headers="keys", tablefmt="github", showindex=False, floatfmt=".3g", missingval="")
-        partial.write_text(text.replace("nan", "   ") + "\n", encoding="utf-8")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(out, index=False, float_format="%.6g")
+    print(tabulate(table, headers="keys", tablefmt="github", showindex=False, floatfmt=".3g", missingval=""))
 
 
 if __name__ == "__main__":

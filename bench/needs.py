@@ -119,7 +119,7 @@ def table(project: Project, rate: float = RATE) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.needs", description=__doc__)
     parser.add_argument("--configfile", type=Path, nargs="*", default=[Path("workflow/config/full.yaml")])
     parser.add_argument("--rate", type=float, default=RATE, help="TFLOP/s that are sustained")
     options = parser.parse_args(arguments)

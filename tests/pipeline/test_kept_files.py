@@ -1,13 +1,10 @@
-"""What runs leave on disk: counted before any starts, no data set twice, and gone once measured where that is asked."""
+"""Which files runs leave on disk: no data set twice, and no trajectory that a run does not keep."""
 
 import re
 
 import numpy as np
-import pytest
 
-from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.store.arrays import load_arrays
-from learning_dynamics.pipeline.study import disk_space
 from tests.pipeline.conftest import PAPER
 
 RUNS = {name: f"results/toy/runs/{name}.npz" for name in ("slow", "fast", "slow--steps-20")}
@@ -17,41 +14,6 @@ ON_IMAGES = (
     ("growth/metrics.py", "import Trajectory", "import Arrays, Trajectory"),
     ("growth/metrics.py", "x[:, 0])", 'data["x"])'),
 )
-
-
-@pytest.mark.parametrize(
-    ("sizes", "at_once", "expected"),
-    [
-        ([(5, True), (3, True)], 1, 5 + 3 + 5),  # both files, and one resume point
-        ([(5, False), (3, False)], 1, 2 * 5),  # a file that goes, and its resume point
-        ([(5, False), (3, False)], 2, 2 * 5 + 2 * 3),
-        ([(5, True), (3, False)], 1, 5 + 6),
-        ([(5, True), (3, False)], 9, 5 + 5 + 6),
-    ],
-)
-def test_what_is_on_disk_at_the_same_time(sizes, at_once, expected):
-    assert disk_space.max_disk_use(sizes, at_once) == expected
-
-
-@pytest.mark.parametrize(("limits", "fits"), [([4, None, 1], True), ([4, None, None], False), ([4, 1, None], True)])
-def test_the_disk_is_held_against_what_is_under_way_at_once(limits, fits, configured, tmp_path, monkeypatch):
-    block = {"kind": "growth.growth", "data": "starts", "rate": 0.01, "steps": 40, "measure": {"every": 1}}
-    project = configured("runs.slow", block | {"keep": False, "resources": {"disk_mb": 4000}})
-    monkeypatch.setattr(disk_space.shutil, "disk_usage", lambda folder: type("", (), {"free": 9 * 10**9}))
-    runs = [(project, "toy", name) for name in ("slow", "fast", "slow--steps-20")]  # `fast` is like `slow`
-    if fits:
-        disk_space.check_disk_space(runs, limits, tmp_path)
-    else:
-        with pytest.raises(ProjectError, match=r"3 runs take up to 24\.0 GB of disk, and 9\.0 are free"):
-            disk_space.check_disk_space(runs, limits, tmp_path)
-
-
-def test_nothing_starts_that_the_disk_cannot_hold(clean):
-    clean.configure("runs", "slow", "resources", value={"disk_mb": 10**9})
-    ended = clean.snakemake(check=False)
-    assert ended.returncode == 1
-    assert "3 runs take up to" in ended.stderr
-    assert not list(clean.folder.glob("results/toy/*/*.npz"))
 
 
 def test_files_go_once_they_are_measured_and_nothing_is_made_again(clean):

@@ -1,0 +1,61 @@
+"""What a process is started in: variables that libraries read at import, and the folder that it works in."""
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+from learning_dynamics.errors import ProjectError
+
+BACKEND = "MPLBACKEND"
+MODULE = "module://"
+ROOT = Path(__file__).resolve().parents[2]  # of the checkout that this package lies in
+
+
+def replace_missing_backend() -> None:
+    """Have matplotlib draw into files where the backend that is asked for is not installed.
+
+    Jupyter and Colab name a backend of their kernel's Python to whatever they start; matplotlib refuses to be imported
+    where it is missing. In a kernel of this Python it is there, and stays.
+    """
+    backend = os.environ.get(BACKEND, "")
+    package = backend.removeprefix(MODULE).partition(".")[0]
+    if backend.startswith(MODULE) and importlib.util.find_spec(package) is None:
+        os.environ[BACKEND] = "agg"
+
+
+def set_variables_of_commands() -> None:
+    """Give libraries what they read at import as every command needs it, whatever the shell has set.
+
+    To be called before the first of them is imported.
+    """
+    os.environ[BACKEND] = "agg"
+    os.environ.pop("NUMBA_DISABLE_JIT", None)  # runs would take hundreds of times as long
+    threads = os.environ.get("NUMBA_NUM_THREADS", "1")
+    if not threads.isdecimal() or int(threads) == 0:
+        del os.environ["NUMBA_NUM_THREADS"]  # numba refuses to be imported
+
+
+def set_variables_of_jobs() -> None:
+    """Have what this process starts run the Python of this environment, and no module of the working folder."""
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    os.environ["PYTHONSAFEPATH"] = "1"
+
+
+def check_checkout(root: Path = ROOT) -> None:
+    """Refuse to work inside another checkout than the one that this code belongs to.
+
+    Raises
+    ------
+    ProjectError
+        It names both.
+    """
+    folder = Path.cwd()
+    for place in (folder, *folder.parents):
+        if (place / "Snakefile").is_file() and (place / "src/learning_dynamics").is_dir():
+            if place.resolve() != root:
+                raise ProjectError(
+                    f"this is the code of {root}, and the working folder belongs to {place}; "
+                    f"activate the environment of {place}, or work outside of it"
+                )
+            return

@@ -1,0 +1,175 @@
+"""The configuration's structure. Other keys of data sets, runs, figures and claims are settings of their functions."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+from learning_dynamics.pipeline.study.validation import Strict
+from learning_dynamics.settings import Seed
+
+Origin = Literal["stated", "code", "inferred", "chosen"]
+VERDICT = "(reproduced|corrected|contradicted|not reproduced|undecided|untested)"
+
+
+def _distinct(values: list[Any]) -> list[Any]:
+    if len(set(map(repr, values))) < len(values):
+        raise PydanticCustomError("distinct", "must not hold a value twice")
+    return values
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+def _as_mapping(value: Any) -> Any:
+    """Return the origin of a setting as a mapping to the reason, which what somebody chose must have."""
+    return {value: None if value == "chosen" else ""} if isinstance(value, str) else value
+
+
+Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$", max_length=80)]
+# of a run or data set; one of a class as `limit.rtol`
+SettingName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)?$", max_length=160)]
+FunctionName = Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_]*\.[a-z_][a-z0-9_]*$", max_length=160)]
+Values = Annotated[list[Any], Field(min_length=1), AfterValidator(_distinct)]
+Names = Annotated[list[Name], AfterValidator(_distinct)]
+# runs by role: one, or a list
+Roles = dict[Name, Annotated[list[Name], Field(min_length=1), BeforeValidator(_as_list)]]
+# of each setting: stated, code, inferred, or {chosen: why}; an overlay may add another
+Provenance = dict[str, Annotated[dict[Origin, str], Field(min_length=1), BeforeValidator(_as_mapping)]]
+
+
+def _up_to(most: int, least: int = 1) -> Any:
+    return Field(default=least, ge=least, le=most)
+
+
+class Top(Strict):
+    """``config.yaml``, with overlays and the command line over it."""
+
+    seed: Seed  # from which every random draw descends
+    papers: Annotated[Names, Field(min_length=1)]
+    scale: Name | None = None  # the name under which results and figures are written
+    overlays: list[str] = []  # folders with changes to papers
+    changes: dict[Name, dict[str, Any]] = {}
+    replications: int = _up_to(200, 0)
+    replicated: Names = []
+    wild: int = _up_to(200, 0)  # on how many draws `snakemake replicate` judges
+    sharing: int = _up_to(64)  # how many jobs share a GPU, and take so much longer
+
+
+class Resources(Strict):
+    """What a job asks for: no more than any machine has, or anybody waits for."""
+
+    threads: int = _up_to(1024)
+    mem_mb: int = _up_to(16_000_000)
+    runtime: int = _up_to(525_600)  # minutes
+    gpu: int = _up_to(64, 0)
+    gpu_mb: int = _up_to(16_000_000)  # memory of a GPU that several jobs may share
+    disk_mb: int = _up_to(1_000_000_000)  # what a run's file takes
+
+
+class _Block(Strict):
+    model_config = ConfigDict(extra="allow")  # settings
+
+
+class Data(_Block):
+    """A data set."""
+
+    source: FunctionName
+    wild: dict[SettingName, Any] = {}
+    provenance: Provenance = {}
+    resources: Resources = Resources()
+
+
+class Run(_Block):
+    """A run, or with `sweep` many."""
+
+    kind: FunctionName = ""
+    data: Name = ""
+    like: Name = ""  # the run whose block this one extends
+    wild: dict[SettingName, Any] = {}
+    sweep: Annotated[dict[str, Values], Field(min_length=1)] = {}
+    bundle: int = Field(default=2, ge=2, le=1000)  # how many members of a sweep one job runs and measures
+    keep: bool = True  # whether the run's file stays once its metrics are there
+    measure: dict[str, Any] = {}  # settings that only the metrics read
+    provenance: Provenance = {}
+    resources: Resources = Resources()
+    measure_resources: Resources = Resources()
+
+
+class Figure(_Block):
+    """A figure."""
+
+    kind: FunctionName
+    runs: Roles
+
+
+class Interactive(Figure):
+    """A figure whose reader moves a parameter; `figure` is its still."""
+
+    figure: Name
+
+
+class Claim(Figure):
+    """A claim."""
+
+    figure: Name = ""
+    # the verdict at this scale; or two, `undecided or reproduced`, where the processor decides
+    expected: Annotated[str, Field(pattern=f"^{VERDICT}( or {VERDICT})?$")] = ""
+    vary: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}  # other values of the claim's own settings
+    wild: Literal[False] | None = None
+
+
+class Reference(Strict):
+    """What the paper is cited as, and where it can be read."""
+
+    authors: Annotated[list[str], Field(min_length=1)]  # family name, given names
+    title: str
+    year: int
+    venue: str = ""
+    url: Annotated[str, Field(pattern=r"^https://[^\s)]+$")]
+
+
+# -- robustness: claims judged again with something changed
+
+
+class Sensitivity(Strict):
+    """A setting of a run varied, and claims judged again."""
+
+    run: Name
+    setting: SettingName
+    values: Annotated[list[Any], Field(min_length=1)]
+    claims: Names
+    provenance: Provenance = {}
+
+
+class Turning(Strict):
+    """A setting varied over a range until verdicts change."""
+
+    run: Name = ""
+    data: Name = ""
+    setting: SettingName
+    range: Annotated[Sequence[float], Field(min_length=2, max_length=2)] = ()
+    values: Annotated[Values, Field(min_length=2)] = []
+    points: int = Field(default=2, ge=2, le=1000)
+    claims: Annotated[Names, Field(min_length=1)]
+
+
+class Paper(Strict):
+    """``workflow/config/<paper>.yaml``, with changes over it."""
+
+    title: str
+    citation: str
+    references: list[Reference] = []
+    summary: str = ""  # what the paper found; {claim.value} and the like are filled in
+    notation: str = ""  # the model and its symbols
+    telling: Name = ""  # the figure that tells most; the first by default
+    provenance: dict[str, Provenance] = {}  # of settings, by kind of run, source of data, or class of settings
+    data: dict[Name, Data] = {}
+    runs: dict[Name, Run]
+    figures: dict[Name, Figure]
+    interactive: dict[Name, Interactive] = {}
+    claims: dict[Name, Claim]
+    sensitivity: dict[Name, Sensitivity | None] = {}  # null in an overlay drops a check
+    turning: dict[Name, Turning] = {}

@@ -1,0 +1,170 @@
+"""What a process is started in: variables that libraries read at import, files and checkouts around it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from learning_dynamics import environment
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.store import provenance
+from tests.support import ROOT
+
+INLINE = "module://matplotlib_inline.backend_inline"
+
+
+def python(*arguments, folder, **variables):
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONSAFEPATH", "PYTHONPATH")}
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=folder, env=kept | variables, capture_output=True, text=True)
+
+
+# -- variables ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_in_a_notebook_a_backend_that_is_there_is_left_alone(installed, tmp_path):
+    module = tmp_path / "matplotlib_inline/backend_inline.py"
+    if installed:
+        module.parent.mkdir()
+        module.write_text("from matplotlib.backends.backend_agg import FigureCanvas\n")
+        facts = tmp_path / "matplotlib_inline-0.2.dist-info"
+        facts.mkdir()
+        (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: matplotlib-inline\nVersion: 0.2\n")
+        (facts / "entry_points.txt").write_text("[matplotlib.backend]\ninline = matplotlib_inline.backend_inline\n")
+    code = "import learning_dynamics as ld, matplotlib; ld.paper_names(); print(matplotlib.get_backend())"
+    ended = python("-c", code, folder=tmp_path, MPLBACKEND=INLINE, PYTHONPATH=str(tmp_path))
+    assert ended.stdout.strip() == (INLINE if installed else "agg"), ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("MPLBACKEND", INLINE),
+        ("MPLBACKEND", "module://ipympl.backend_nbagg"),
+        ("MPLBACKEND", "inline"),
+        ("MPLBACKEND", "tkagg"),
+        ("MPLBACKEND", "nonsense"),
+        ("MPLBACKEND", ""),
+        ("NUMBA_NUM_THREADS", "0"),
+        ("NUMBA_NUM_THREADS", "many"),
+        ("NUMBA_DISABLE_JIT", "1"),
+        ("MATPLOTLIBRC", "matplotlibrc"),
+    ],
+)
+def test_commands_do_not_mind_what_a_shell_has_set(variable, value, tmp_path):
+    if variable == "MATPLOTLIBRC":
+        (tmp_path / value).write_text("backend: tkagg\n")
+    code = (
+        "from learning_dynamics.environment import set_variables_of_commands; set_variables_of_commands();"
+        "import matplotlib.pyplot as plt, numba; plt.figure(); print(plt.get_backend(), numba.config.DISABLE_JIT)"
+    )
+    ended = python("-c", code, folder=tmp_path, **{variable: value})
+    assert (ended.stdout.split(), ended.stderr) == (["agg", "0"], "")
+
+
+# -- the working folder ------------------------------------------------------------------------------------------------
+
+SHADOWED = ("random", "statistics", "tempfile", "json", "argparse", "numpy", "pandas", "yaml", "queue", "calendar")
+SCRIPT = str(Path(sys.executable).with_name("learning-dynamics"))
+
+
+@pytest.mark.parametrize("command", [[SCRIPT], ["-m", "learning_dynamics"]], ids=["script", "module"])
+def test_files_in_the_working_folder_are_not_run(command, tmp_path):
+    for name in SHADOWED:
+        (tmp_path / f"{name}.py").write_text("raise SystemExit(f'{__name__} of the working folder was run')\n")
+    # an empty entry, as `PYTHONPATH=$PYTHONPATH:...` leaves, is the working folder as well
+    for path in ("", f":{ROOT / 'src'}"):
+        ended = python(*command, "summary", folder=tmp_path, PYTHONPATH=path)
+        assert "neither results nor figures lie here" in ended.stderr
+
+
+@pytest.mark.parametrize("inside", [".", "docs/notebooks"])
+def test_another_checkout_is_refused(inside, tmp_path, monkeypatch):
+    for folder in ("src/learning_dynamics", "results", inside):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+    monkeypatch.chdir(tmp_path / inside)
+    environment.check_checkout()  # a folder of results
+    (tmp_path / "Snakefile").touch()
+    with pytest.raises(ProjectError, match=rf"the code of {ROOT}, and the working folder belongs to {tmp_path};"):
+        environment.check_checkout()
+    environment.check_checkout(tmp_path)
+    ended = python("-m", "learning_dynamics", "new", "begun", folder=tmp_path / inside)
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+    assert f"belongs to {tmp_path}" in ended.stderr
+    assert not (ROOT / "workflow/config/begun.yaml").exists()
+    ended = python("-c", "import learning_dynamics as ld; ld.paper_names()", folder=tmp_path / inside)
+    assert f"belongs to {tmp_path}" in ended.stderr
+    (tmp_path / "link").symlink_to(ROOT)
+    monkeypatch.chdir(tmp_path / "link")
+    environment.check_checkout()
+
+
+# -- commits -----------------------------------------------------------------------------------------------------------
+
+
+def git(folder, *arguments):
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run(["git", "-C", str(folder), *identity, *arguments], check=True, capture_output=True)
+
+
+def committed(folder):
+    git(folder, "init", "-q")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "all", "--allow-empty")
+    return subprocess.check_output(["git", "-C", str(folder), "rev-parse", "HEAD"], text=True).strip()
+
+
+def commit_of(folder, monkeypatch):
+    monkeypatch.setattr(provenance, "__file__", str(folder / "src/learning_dynamics/pipeline/store/provenance.py"))
+    return provenance._commit.__wrapped__()
+
+
+@pytest.fixture
+def unpacked(tmp_path):
+    folder = tmp_path / "thesis/code"
+    store = folder / "src/learning_dynamics/pipeline/store"
+    store.mkdir(parents=True)
+    shutil.copy(ROOT / "src/learning_dynamics/pipeline/store/provenance.py", store)
+    return folder
+
+
+def test_the_commit_is_that_of_the_checkout(unpacked, monkeypatch):
+    assert commit_of(unpacked, monkeypatch) == (None, None)
+    commit = committed(unpacked)
+    (unpacked / "notes").touch()
+    assert commit_of(unpacked, monkeypatch) == (commit, False)
+    (unpacked / "src/learning_dynamics/pipeline/store/provenance.py").write_text("edited")
+    assert commit_of(unpacked, monkeypatch) == (commit, True)
+    git(unpacked, "worktree", "add", "../tree")
+    assert commit_of(unpacked.parent / "tree", monkeypatch) == (commit, False)
+    (unpacked.parent / "link").symlink_to(unpacked)
+    assert commit_of(unpacked.parent / "link", monkeypatch) == (commit, True)
+
+
+@pytest.mark.parametrize("tracked", [True, False])
+def test_a_repository_around_it_is_not_its_own(unpacked, monkeypatch, tracked):
+    if not tracked:
+        (unpacked.parent / ".gitignore").write_text("code\n")
+    committed(unpacked.parent)
+    assert commit_of(unpacked, monkeypatch) == (None, None)
+
+
+def test_a_repository_that_does_not_hold_it_is_not_its_own(unpacked, monkeypatch):
+    (unpacked / ".gitignore").write_text("src\n")
+    committed(unpacked)
+    assert commit_of(unpacked, monkeypatch) == (None, None)
+
+
+@pytest.mark.parametrize("variable", ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"])
+def test_variables_that_name_another_repository_are_dropped(unpacked, monkeypatch, tmp_path, variable):
+    other = tmp_path / "other"
+    other.mkdir()
+    committed(other)
+    commit = committed(unpacked)
+    places = {"GIT_DIR": ".git", "GIT_WORK_TREE": "", "GIT_INDEX_FILE": ".git/index", "GIT_OBJECT_DIRECTORY": ".git"}
+    monkeypatch.setenv(variable, str(other / places[variable]))
+    assert commit_of(unpacked, monkeypatch) == (commit, False)

@@ -1,0 +1,28 @@
+"""Results that somebody typed into prose: what texts must not hold, since numbers are filled in."""
+
+import re
+
+from learning_dynamics.pipeline.report.templates import MATHS
+
+# what stands before a number that is a name: Theorem 3.2, Figure 1a, eq. (2.2), section 3.3, a year in a citation
+REFERENCE = re.compile(
+    r"\b(?:theorems?|lemmas?|lemmata|corollar(?:y|ies)|propositions?|figures?|tables?|sections?|appendix|appendices|"
+    r"definitions?|assumptions?|remarks?|algorithms?|examples?|pages?|slides?|chapters?|eqs?\.?|equations?|figs?\.|"
+    r"secs?\.|app\.|thm\.|cor\.|prop\.|p\.|pp\.|step|part|panel|version)"
+    r"\s+\(?[A-Z]?\.?\d[\w.\-–]*\)?(?:(?:\s*,\s*|\s+and\s+|\s+to\s+)\(?[A-Z]?\.?\d[\w.\-–]*\)?)*",
+    re.IGNORECASE,
+)
+LEVEL = re.compile(r"\b9\d(?:\.\d)?\s*%\s+(?:\w+\s+)?(?:intervals?|confidence|level|quantiles?)\b")
+TYPED = re.compile(
+    r"(?<![\w.])\d+\s+(?:out\s+)?of\s+(?:the\s+)?\d+\b|(?<![\w.])\d+(?:\.\d+)?\s*(?:%|per\s?cent\b)"
+    r"|(?<![\w.(])\d+\.\d+(?:e[+-]?\d+)?\b|(?<![\w.])\d+e[+-]?\d+\b"
+)
+
+
+def typed_results(text: str) -> list[str]:
+    """Return what reads like a typed result: decimals, percentages, counts of counts, outside mathematics and fields.
+
+    Numbers of theorems, figures and equations are names, not results, and so is the level of an interval.
+    """
+    plain = re.sub(r"\{[^{}]*\}", " ", "".join(MATHS.split(text)[::2]))
+    return [match.group().strip() for match in TYPED.finditer(LEVEL.sub(" ", REFERENCE.sub(" ", plain)))]
