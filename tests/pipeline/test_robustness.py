@@ -433,7 +433,7 @@ def planted(clean):
         '0.5 * settings["step"] * settings["rate"]', "2e-3"
     )
     assert "2e-3" in narrow
-    head = head.replace("equal_on_every_draw\n", "equal_on_every_draw, every_draw\n").replace(
+    head = head.replace("equal_on_every_draw\n", "Finding, equal_on_every_draw, every_draw\n").replace(
         "from learning_dynamics.tidy", "from learning_dynamics.settings import Positive\nfrom learning_dynamics.tidy"
     )
     clean.write(path, head + '@claim("section 1"' + function + narrow + PLANTED)
