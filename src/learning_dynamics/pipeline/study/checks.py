@@ -1,6 +1,7 @@
 """Check a configuration against the functions that it names, and its names against each other."""
 
 import difflib
+import gc
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,11 +21,16 @@ def check(study: Study) -> None:
     ProjectError
         At the first mistake: the file, the key and the fix.
     """
-    for paper in study.papers:
-        _Paper(study, paper).check()
-        reasons.check_reasons(study, paper)
-        regions.check_wild(study, paper)
-        regions.check_turning(study, paper)
+    gc.disable()  # what is imported stays: looking for what may go takes as long as importing it
+    try:
+        for paper in study.papers:
+            _Paper(study, paper).check()
+            reasons.check_reasons(study, paper)
+            regions.check_wild(study, paper)
+            regions.check_turning(study, paper)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 class _Paper:
