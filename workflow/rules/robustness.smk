@@ -1,31 +1,15 @@
 # Claims judged again with one thing changed: `snakemake robustness --config seeds=3 draws=20`.
-import hashlib
-
 from learning_dynamics.pipeline.study.robustness import change_fingerprint, changes
 
 AGAIN = [f"{plan.results}/{paper}/again/{name}.parquet" for paper in study.papers for name in changes(study, paper)]
 # how many seeds and draws there are, and of which papers, is not what a job depends on
-CHANGED = compact(
-    {
-        "files": [str(file) for file in workflow.configfiles],
-        "given": {
-            key: value
-            for key, value in command_line.items()
-            if key not in ("seeds", "seeds_of", "draws", "papers", "sharing")
-        },
-    }
-)
+NUMBERS = ("seeds", "seeds_of", "draws", "papers", "sharing")
+CHANGED = configuration_option({key: value for key, value in command_line.items() if key not in NUMBERS})
 
 if workflow.is_main_process and "robustness" in sys.argv:
     from learning_dynamics.pipeline.commands.robustness import estimate_time, missing_jobs
 
     print(estimate_time(plan, Path(plan.results), missing_jobs(plan, Path(plan.results))), file=sys.stderr)
-
-
-def judged_again():
-    """A digest of what was judged again, if it was: no input of the page, which does not wait for it."""
-    table = Path(plan.results, "again.parquet")
-    return hashlib.sha256(table.read_bytes()).hexdigest()[:20] if table.is_file() else ""
 
 
 rule again:
@@ -60,15 +44,10 @@ rule robustness:
         markdown="<results>/robustness.md",
     log:
         "<results>/logs/robustness.log",
-    benchmark:
-        "<results>/benchmarks/robustness.tsv"
     localrule: True
-    resources:
-        mem_mb=1000,
-        runtime=10,
     params:
         config=CHANGED,
-        results=plan.results,
+        results=lambda wc: plan.results,
     shell:
         "python -m learning_dynamics robustness {input.again} --config {params.config:q} --results {params.results}"
         " --out {output.table} --csv {output.csv} --markdown {output.markdown} > {log} 2>&1"
