@@ -5,9 +5,20 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from learning_dynamics.evidence import Estimate, mean
-from learning_dynamics.judging import Checks, Finding, at_least, claim, equal, equal_on_every_draw, every_draw
+from learning_dynamics.judging import (
+    Checks,
+    Claim,
+    Facts,
+    Finding,
+    Instead,
+    at_least,
+    claim,
+    equal,
+    equal_on_every_draw,
+    every_draw,
+)
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
+from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, settings_of
 
 
 def _by_scale(table: Table, quantity: Quantity) -> np.ndarray:
@@ -27,7 +38,7 @@ def _power(table: Table, values: np.ndarray) -> np.ndarray:
 )
 def theorem_6_convergence(
     identity: Sequence[Table], descending: Sequence[Table], gaussian: Sequence[Table], silent: Sequence[Table]
-) -> Finding:
+) -> Claim:
     r"""Deep fully connected networks bring the loss to zero from any scale, if each layer dominates the next,
     $\bar W_l^T \bar W_l \succeq \bar W_{l+1} \bar W_{l+1}^T$, the last one by $\lambda I$.
 
@@ -38,38 +49,30 @@ def theorem_6_convergence(
     """
     gaussian_residuals, within = _residuals(gaussian), [*identity, *descending]
     precision = max(settings_of(table)["integration"]["residual"] for table in (*within, *silent))
-
-    def judge(flows: tuple[Sequence[Table], Sequence[Table]]) -> Checks:
-        residuals, saddle_residuals = map(_residuals, flows)
-        yield every_draw(
-            "residual at the end, relative to the labels",
-            residuals,
-            at_most=precision,
-            because="the residual asked for; a flow that stays at a saddle keeps one of order one",
-        )
-        yield equal_on_every_draw(
-            r"the same, with $\lambda = 0$",
-            saddle_residuals,
-            np.ones_like(saddle_residuals),
-            tolerance=precision,
-            because="a network that stays zero; the precision asked for",
-        )
-
-    return Finding(
-        judge,
-        (within, silent),
+    stays = r"networks stay at the saddle within the conditions as with $\lambda = 0$"
+    yield every_draw(
+        "residual at the end, relative to the labels",
+        _residuals(within),
+        at_most=precision,
+        because="the residual asked for; a flow that stays at a saddle keeps one of order one",
         rivals={
-            r"$\lambda = 0$ is enough": ([*within, *silent], silent),
-            r"networks stay at the saddle within the conditions as with $\lambda = 0$": (
-                silent,
-                [*identity, *silent],
-            ),
+            r"$\lambda = 0$ is enough": Instead(values=_residuals([*within, *silent])),
+            stays: Instead(values=_residuals(silent)),
         },
-        facts={
-            "outside": int((gaussian_residuals <= precision).sum()),
-            "other": gaussian_residuals.size,
-            "stuck": _residuals(silent).size,
-        },
+    )
+    yield equal_on_every_draw(
+        r"the same, with $\lambda = 0$",
+        _residuals(silent),
+        1.0,
+        tolerance=precision,
+        because="a network that stays zero; the precision asked for",
+        rivals={stays: Instead(measured=_residuals([*identity, *silent]))},
+        scaled=False,
+    )
+    yield Facts(
+        outside=int((gaussian_residuals <= precision).sum()),
+        other=gaussian_residuals.size,
+        stuck=_residuals(silent).size,
     )
 
 
@@ -211,17 +214,14 @@ def equation_84(layers: Table) -> Finding:
     second. What the proof needs, the first matrix against the last, holds on every draw: the least eigenvalue is at
     least {value:.3g} times $\lambda^{L-1}$.
     """
-    depths = by_draw(layers, "chain", column="depth")[:, 0]
-    rounding = 1e-12
-
-    def eigenvalues(quantity: Quantity) -> np.ndarray:
-        return by_draw(layers, quantity)[:, 0]
+    eigenvalues, rounding = Draws(layers), 1e-12
+    depths = eigenvalues.column("depth")
 
     def judge(predicted: tuple[int, int, Quantity]) -> Checks:
         chain, power, conclusion = predicted
         yield every_draw(
             r"least eigenvalue of the product, in units of $\lambda^{L-1}$",
-            eigenvalues(conclusion),
+            eigenvalues[conclusion],
             at_least=1 - rounding,
             because="rounding",
         )
@@ -229,7 +229,7 @@ def equation_84(layers: Table) -> Finding:
             if (depths <= deepest).any():
                 yield every_draw(
                     f"{name} step: least eigenvalue of the difference, relative",
-                    eigenvalues(quantity)[depths <= deepest],
+                    eigenvalues[quantity][depths <= deepest],
                     at_least=-rounding,
                     because="rounding",
                 )
@@ -247,9 +247,9 @@ def equation_84(layers: Table) -> Finding:
         reason="squaring an inequality of matrices does not keep it",
         facts={
             "draws": int((depths > 3).sum()),
-            "chain": int((eigenvalues("chain")[depths > 3] < -rounding).sum()),
+            "chain": int((eigenvalues["chain"][depths > 3] < -rounding).sum()),
             "powers": len(depths),
-            "power": int((eigenvalues("power") < -rounding).sum()),
+            "power": int((eigenvalues["power"] < -rounding).sum()),
         },
     )
 
@@ -260,8 +260,9 @@ def equation_84(layers: Table) -> Finding:
     "1e-2",
     correction=r"$W_l = s_l u_l v_l^T + O(\alpha)$: (87) bounds the squared Frobenius norm of the remainder by "
     r"$O(\alpha^2)$.",
+    reason="a bound on squares was read as a bound on the matrices",
 )
-def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, tolerance: Positive) -> Finding:
+def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, tolerance: Positive) -> Claim:
     r"""As the initial scale falls, every matrix of a deep fully connected network is of rank one up to a remainder of
     order $\alpha^2$, $W_l = s_l u_l v_l^T + O(\alpha^2)$.
 
@@ -269,23 +270,15 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
     $\alpha^2$; its root is of order $\alpha$. Measured between the two smallest scales: a power of {value:.3f}.
     """
     estimate, _ = _slopes([*descending, *gaussian], "rank_one", 0.0)
-
-    def judge(predicted: float) -> Checks:
-        yield equal(
-            "power of $\\alpha$ in the distance from rank one, mean of draws",
-            estimate,
-            predicted,
-            tolerance=tolerance,
-            resolution=0.5,
-            because="higher powers of a scale of one to three hundredths",
-        )
-
-    return Finding(
-        judge,
+    yield equal(
+        "power of $\\alpha$ in the distance from rank one, mean of draws",
+        estimate,
         2.0,
+        tolerance=tolerance,
+        resolution=0.5,
+        because="higher powers of a scale of one to three hundredths",
         rivals={"order zero: matrices that keep their rank": 0.0, "order three halves": 1.5},
         corrected=1.0,
-        reason="a bound on squares was read as a bound on the matrices",
     )
 
 
