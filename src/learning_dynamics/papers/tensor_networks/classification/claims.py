@@ -1,6 +1,6 @@
 """Classification of separable data: Theorems 1 and 2, Corollaries 1 to 3, Remarks 2 and 3, and how slowly they show."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from learning_dynamics.papers.tensor_networks.limit_checks import (
     vanishes,
 )
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Draws, Quantity, Table, draw_columns, select, settings_of
+from learning_dynamics.tidy import Draws, Quantity, Table, draw_columns, settings_of
 
 ORTHOGONAL = ["diagonal", "convolutional", "decomposable"]
 REAL = ["diagonal", "decomposable"]
@@ -362,9 +362,8 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
     to {apart:.0f} degrees apart. Of the starts of real networks with three or more layers {other:.0%} end above the
     global minimum.
     """
-    angles, moved, names, depths, limits = (
-        np.concatenate(column) for column in zip(*map(_limits_from_starts, starts), strict=True)
-    )
+    records = [record for table in starts for record in _limits_from_starts(table)]
+    angles, moved, names, depths, limits = map(np.array, zip(*records, strict=True))
     excess = np.concatenate(
         [table[(table["quantity"] == "excess") & (table["depth"] > 2)]["value"] for table in starts]
     )
@@ -413,24 +412,20 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
     )
 
 
-def _limits_from_starts(table: Table) -> tuple[np.ndarray, ...]:
-    """Return the largest angle between limits, the largest late turn of one, network, depth, and the number of limits.
+def _limits_from_starts(table: Table) -> Iterator[tuple[float, float, str, int, int]]:
+    """Yield the largest angle between limits, the largest late turn of one, network, depth, and the number of limits.
 
-    One value per data set and network; angles in degrees; limits count if they are a degree apart.
+    Of each data set and network; angles in degrees; limits count if they are a degree apart.
     """
-    records = []
     last_sigma = table["sigma"].max()
-    for (network, depth, seed), _ in select(table, "direction").groupby(["network", "depth", "seed"]):
-        selection = {"network": network, "depth": depth, "seed": seed}
-        directions = Draws(table, **selection)
-        end, before = (directions.where(sigma=s).entries("direction") for s in (last_sigma, last_sigma / 2))
+    for network, depth, _, draws in Draws(table).groups("network", "depth", "seed"):
+        end, before = (draws.where(sigma=sigma).entries("direction") for sigma in (last_sigma, last_sigma / 2))
         angle = angle_between_units(end[:, None], end)
         limits: list[int] = []
         for place in range(len(end)):
             if all(angle[place, limit] > 1.0 for limit in limits):
                 limits.append(place)
-        records.append((angle.max(), angle_between_units(end, before).max(), network, depth, len(limits)))
-    return tuple(map(np.array, zip(*records, strict=True)))
+        yield angle.max(), angle_between_units(end, before).max(), network, depth, len(limits)
 
 
 LARGE, FEWEST = 0.3, 5  # powers: an error of a hundredth of the law shows in large ones alone, and in several of them

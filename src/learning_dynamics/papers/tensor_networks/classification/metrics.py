@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.classification.theory import (
@@ -19,7 +18,7 @@ from learning_dynamics.papers.tensor_networks.solutions import least_quasi_norm,
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, NETWORK, SCALE, SIGMA, measured
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import SEED, TIME, Column, Tables, columns, rows
+from learning_dynamics.tidy import SEED, TIME, Column, Table, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 DIRECTION = Column("direction", "int", "which of the initial directions", draw=True)
@@ -236,7 +235,7 @@ def from_many_starts(trajectory: Trajectory) -> Tables:
 
 
 @columns(SEED, SCALE, TIME, *FITS)
-def from_opposed_layers(trajectory: Trajectory) -> pd.DataFrame:
+def from_opposed_layers(trajectory: Trajectory) -> Table:
     """Measure two diagonal layers that start opposed.
 
     Quantities

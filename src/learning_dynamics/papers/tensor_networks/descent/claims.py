@@ -180,8 +180,8 @@ def _spreads(limits: Table, quantity: Quantity, scale: float, *, signed: bool) -
     Without signs the nearer of a limit and its negative is taken.
     """
     spreads = []
-    for _, rows in select(limits, quantity, scale=scale).groupby(["network", "seed"]):
-        points = by_draw(rows, quantity)
+    for _, _, draws in Draws(limits, scale=scale).groups("network", "seed"):
+        points = draws.entries(quantity)
         distances = np.linalg.norm(points[:, None] - points, axis=-1)
         if not signed:
             distances = np.minimum(distances, np.linalg.norm(points[:, None] + points, axis=-1))
@@ -285,7 +285,7 @@ def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Clai
 
 def _limits_by_network(table: Table, scale: float) -> list[np.ndarray]:
     """Return the limits of each network's runs from a scale, shape (runs, entries)."""
-    return [by_draw(table, "limit", network=network, scale=scale) for network in np.unique(table["network"])]
+    return [draws.entries("limit") for _, draws in Draws(table, scale=scale).groups("network")]
 
 
 @claim(

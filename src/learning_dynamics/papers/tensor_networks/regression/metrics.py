@@ -1,7 +1,6 @@
 """Limits of regression against the minimisers that are predicted (Theorem 4; Lemma 5.1)."""
 
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.papers.tensor_networks import norm_like, tensor_network
 from learning_dynamics.papers.tensor_networks.architectures import network_of
@@ -14,7 +13,7 @@ from learning_dynamics.papers.tensor_networks.regression.theory import (
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, FOLLOWED, MEASURED, SCALE
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
-from learning_dynamics.tidy import SEED, TIME, Column, Tables, columns, rows
+from learning_dynamics.tidy import SEED, TIME, Column, Table, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 LIMITS = (SEED, DEPTH, SCALE, *FOLLOWED)
@@ -81,7 +80,7 @@ def interpolation(trajectory: Trajectory) -> Tables:
 
 
 @columns(*LIMITS)
-def interpolation_by_descent(trajectory: Trajectory) -> pd.DataFrame:
+def interpolation_by_descent(trajectory: Trajectory) -> Table:
     """Measure gradient descent's limits.
 
     Quantities
