@@ -295,10 +295,11 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Findi
     is of order $\alpha^4$.
     """
     draws = _by_scale(*descending, *gaussian)
-    ratios, scales = (
-        draws.over(lambda flow, column=column: flow.entries("allowed", column=column).ravel())
-        for column in ("value", "scale")
-    )
+
+    def allowed(column: str) -> np.ndarray:
+        return draws.over(lambda flow: flow.entries("allowed", column=column).ravel())
+
+    ratios, scales = allowed("value"), allowed("scale")
     estimate, below_rounding = _slopes(draws, "misaligned", 1e-13)
 
     def judge(predicted: tuple[float, float, float]) -> Checks:

@@ -268,17 +268,17 @@ def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Clai
     scales = np.unique(select(regression, "limit")["scale"])
     smallest, second_largest, largest = scales[0], scales[-2], scales[-1]
 
-    def ratio(small: float, large: float) -> np.ndarray:
-        return np.divide(*(list(map(spread, _limits_by_network(regression, scale))) for scale in (small, large)))
+    def spreads(scale: float) -> np.ndarray:
+        return np.array([spread(limits) for limits in _limits_by_network(regression, scale)])
 
     yield every_draw(
         "spread of limits at the smaller scale, relative to that at the larger",
-        ratio(smallest, largest),
+        spreads(smallest) / spreads(largest),
         at_most=share,
         because="chosen; the ratio of scales is smaller by far",
         rivals={
-            "the large scale forgets more": Instead(values=ratio(largest, smallest)),
-            "the largest scale but one forgets as much": Instead(values=ratio(second_largest, largest)),
+            "the large scale forgets more": Instead(values=spreads(largest) / spreads(smallest)),
+            "the largest scale but one forgets as much": Instead(values=spreads(second_largest) / spreads(largest)),
         },
     )
 
