@@ -6,58 +6,53 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE  # containers set it; a thousand short processes read what the first compiles
 
 .DEFAULT_GOAL := help
-# for figures, replicate and turning: PAPERS="spectral_bias deep_linear" for some papers; SEEDS=5 for more seeds, WILD=20
-# for as many wild draws
-PAPERS ?=
+# for figures and robustness: PAPERS="spectral_bias deep_linear" for some papers; SEEDS=5 and DRAWS=10 for other numbers
+comma := ,
+space := $(subst ,, )
+override PAPERS := $(subst $(comma),$(space),$(PAPERS))
 SEEDS ?= 3
+DRAWS ?= 20
 # for mutants: the seed of the draw, and how many of each topic
 SEED ?= 1
 EACH ?= 12
-WILD ?= 0
-comma := ,
-space := $(subst ,, )
 listed = [$(subst $(space),$(comma),$(strip $(PAPERS)))]
 chosen = $(if $(strip $(PAPERS)),'papers=$(listed)')
 
-.PHONY: help figures publish replicate turning bench mutants quick test verdicts lint docs site clean
+.PHONY: help figures publish robustness bench mutants quick test test-all verdicts lint docs site clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(INSTALLED): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
-	  || { echo "learning-dynamics needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ..." >&2; exit 1; }
+# what is installed is what was tested: pinned, and held to its hash (.ci/lock); PyTorch's build depends on the machine
+pip := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
+locked = $(pip) --require-hashes --no-deps --requirement requirements/$(1).txt
+
+$(INSTALLED): pyproject.toml requirements/base.txt requirements/torch.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11, 5))' \
+	  || { echo "learning-dynamics needs Python 3.11.5 or newer; name one with: make PYTHON=python3.12 ..." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
-	  --constraint constraints.txt --editable '.[cluster,docs,test,lint]'
+	$(call locked,base)
+	$(pip) --constraint requirements/torch.txt --no-build-isolation --editable '.[cluster,docs,test,lint]'
 	@touch $@
+
+$(VENV)/.bench $(VENV)/.mutation: $(VENV)/.%: requirements/%.txt $(INSTALLED)
+	$(call locked,$*)
+	@touch $@
+
+figures robustness publish: export PYTHONSAFEPATH := 1  # a scratch `random.py` in this folder is not Python's
 
 figures: $(INSTALLED)  ## every figure at laptop scale, pages from figures/index.html on, the table of claims
 	@start=$$(date +%s); status=0; \
 	snakemake --cores all --logger lines $(if $(chosen),--config $(chosen)) || status=$$?; \
 	python -m learning_dynamics summary --since $$start --papers $(PAPERS) || status=1; exit $$status
 
-replicate: $(INSTALLED)  ## the claims judged again under further seeds, or on wild draws: results/replication.md, wild.md
-	snakemake replicate --cores all --logger lines \
-	  --config replications=$(SEEDS) wild=$(WILD) $(if $(chosen),$(chosen) 'replicated=$(listed)')
-	@cat $(if $(filter-out 0,$(SEEDS)),results/replication.md) $(if $(filter-out 0,$(WILD)),results/wild.md) /dev/null
-
-turning: $(INSTALLED)  ## settings that papers leave open varied until verdicts turn: results/turning.md
-	snakemake turning --cores all --logger lines $(if $(chosen),--config $(chosen))
-	@cat results/turning.md
-
-$(VENV)/.bench: $(INSTALLED) pyproject.toml constraints.txt
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
-	  --constraint constraints.txt --editable '.[bench]'
-	@touch $@
+robustness: $(INSTALLED)  ## claims judged again: settings varied until verdicts turn, other seeds, draws: results/robustness.md
+	snakemake robustness --cores all --logger lines \
+	  --config seeds=$(SEEDS) draws=$(DRAWS) $(if $(chosen),$(chosen) 'seeds_of=$(listed)')
+	@echo "what was found: $(CURDIR)/results/robustness.md"
 
 bench: $(VENV)/.bench  ## benchmarks against alternative libraries: results/bench.csv
 	$(VENV)/bin/python -m bench
-
-$(VENV)/.mutation: $(INSTALLED) pyproject.toml constraints.txt
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
-	  --constraint constraints.txt --editable '.[mutation]'
-	@touch $@
 
 mutants: $(VENV)/.mutation  ## mutation testing: SEED=2 for other mutants, PAPERS=... for some papers
 	$(VENV)/bin/python -m mutation --seed $(SEED) --each $(EACH) --workers 2 --only $(PAPERS)
@@ -65,9 +60,13 @@ mutants: $(VENV)/.mutation  ## mutation testing: SEED=2 for other mutants, PAPER
 quick: $(INSTALLED)  ## the tests for in between, below a minute: library, theory, one claim of each topic
 	python -m pytest --numprocesses 2 -m quick --ignore tests/pipeline
 
-test quick: export OMP_NUM_THREADS := 1  # each of two processes has a core
-test: $(INSTALLED)  ## the whole test suite
-	python -m pytest --numprocesses 2
+test test-all quick: export OMP_NUM_THREADS := 1  # each of two processes has a core
+test: $(INSTALLED)  ## the tests for every change
+	python -m pytest --numprocesses 2 -m 'not long'
+
+test-all: $(INSTALLED)  ## every test, also clusters, kills, browser: durations in .cache/durations.csv
+	python -m pytest --numprocesses 2 --durations-csv .cache/durations.csv
+	python -m pytest tests/test_budget.py
 
 verdicts: $(INSTALLED)  ## what tests hold every claim to, written anew: read the diff before you commit it
 	python -m tests.papers.written $(if $(strip $(PAPERS)),--papers $(PAPERS))

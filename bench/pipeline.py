@@ -54,16 +54,18 @@ def dry_run(name: str, goal: float, *options: str) -> dict[str, Any]:
     written = project.stage("sweep", "toy", "slow", "--vary", *RUNS, "--out", "sweep.yaml")
     assert written.returncode == 0, written.stderr
     command = project.command("-n", *options, "--configfile", "sweep.yaml", "--", "toy_slow_sweep")
-    wall, note, ended = _timed(*command, folder=project.folder)
+    wall, note, ended = _timed(*command, folder=project.folder, environment=project.environment)
     assert ended.returncode == 0, ended.stderr
     assert "toy_slow_sweep" in ended.stdout
     return _row(name, wall, goal, note)
 
 
-def _timed(*command: str, folder: Path) -> tuple[float, str, subprocess.CompletedProcess]:
+def _timed(
+    *command: str, folder: Path, environment: dict[str, str] | None = None
+) -> tuple[float, str, subprocess.CompletedProcess]:
     """Return the seconds that a command took, its processor seconds in words, and how it ended."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return wall, f"{spent:.1f} s of the processor", ended

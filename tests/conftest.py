@@ -6,13 +6,15 @@ A file's tests stay together; what tests of several files need lies in one folde
 import os
 import shutil
 import tempfile
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import hypothesis
+import pandas as pd
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from learning_dynamics.measures import clock
 from learning_dynamics.pipeline.study.sweeps import sweep_members
 from tests.support import PAPERS, SHARED, smoke
 
@@ -29,16 +31,42 @@ if OWNER:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "fault(fault, promise): what is done to the pipeline, and what it promises then")
     config.addinivalue_line("markers", "quick: the library, theory, and one claim of each topic; `make quick`")
+    config.addinivalue_line("markers", "long: only `make test-all` runs it, and the nightly workflow")
 
 
-def pytest_sessionfinish() -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--durations-csv", type=Path, metavar="FILE", help="write how long every test took to this file")
+
+
+DURATIONS: dict[str, dict[str, Any]] = {}  # by test: whether it is long, and its seconds
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    row = DURATIONS.setdefault(report.nodeid, {"long": "long" in report.keywords, "seconds": 0.0})
+    row["seconds"] += report.duration
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
     if OWNER:
         shutil.rmtree(os.environ[SHARED], ignore_errors=True)
+    file = session.config.getoption("durations_csv")
+    if file and not hasattr(session.config, "workerinput"):
+        table = pd.DataFrame.from_dict(DURATIONS, orient="index").rename_axis("test")
+        table["seconds_at_speed_one"] = table["seconds"] * clock.speed()
+        file.parent.mkdir(parents=True, exist_ok=True)
+        table.round(3).to_csv(file)
 
 
+# files and tests that only `make test-all` runs: every paper by Snakemake, clusters, kills at any moment, a browser,
+# settings at random, the digests of every job, the commands of the documentation
+LONG = {
+    *("test_whole.py", "test_slurm.py", "test_page.py", "test_docs_commands.py"),
+    *("test_any_settings.py", "test_every_digest.py"),
+    *("test_a_kill_at_any_moment_loses_nothing", "test_a_run_that_is_killed_twice_goes_on_from_where_it_was"),
+}
 # files whose tests take long, in this order: whoever is free takes the next; those that read what all papers' pipeline
 # makes, once it may be there
-LONG = (
+FIRST = (
     *("test_whole.py", "test_slurm.py", "test_faults.py", "test_docs_commands.py", "test_reruns.py", "test_regions.py"),
     *("test_page.py", "test_every_claim.py"),
 )
@@ -88,9 +116,12 @@ SLOW_RUNS = (
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     def place(item: pytest.Item) -> int:
         name = PurePosixPath(group(item.nodeid)).name
-        return LONG.index(name) if name in LONG else len(LONG)
+        return FIRST.index(name) if name in FIRST else len(FIRST)
 
     items.sort(key=place)
+    for item in items:
+        if {PurePosixPath(group(item.nodeid)).name, getattr(item, "originalname", None)} & LONG:
+            item.add_marker("long")
     if "quick" in config.option.markexpr:
         claims = {f"{paper}.{name}" for paper in PAPERS for name in one_claim_a_topic(paper)}
         tests = set()

@@ -18,7 +18,7 @@ from tests.support import ROOT
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 KINDS = ("make", "snakemake", "python -m learning_dynamics")
 PLACEHOLDERS = re.compile(r"\.\.\.|<|NAME|FILE|\bA\.yaml")
-COPIED = ("Snakefile", "Makefile", "pyproject.toml", "constraints.txt", "config.yaml", "workflow", "profiles", "src")
+COPIED = ("Snakefile", "Makefile", "pyproject.toml", "requirements", "config.yaml", "workflow", "profiles", "src")
 
 
 def commands() -> list[str]:

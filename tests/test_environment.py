@@ -68,7 +68,19 @@ def test_commands_do_not_mind_what_a_shell_has_set(variable, value, tmp_path):
 
 # -- the working folder ------------------------------------------------------------------------------------------------
 
-SHADOWED = ("random", "statistics", "tempfile", "json", "argparse", "numpy", "pandas", "yaml", "queue", "calendar")
+SHADOWED = (
+    "random",
+    "typing",
+    "statistics",
+    "tempfile",
+    "json",
+    "argparse",
+    "numpy",
+    "pandas",
+    "yaml",
+    "queue",
+    "calendar",
+)
 SCRIPT = str(Path(sys.executable).with_name("learning-dynamics"))
 
 

@@ -1,4 +1,4 @@
-"""Whole or absent files, and the folder's lock."""
+"""Whole or absent files."""
 
 import contextlib
 import errno

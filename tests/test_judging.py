@@ -338,6 +338,7 @@ def test_what_is_missing_makes_a_claim_untested():
 # -- rivals, corrections and facts beside the number ------------------------------------------------------------------
 
 MEASURED, TRUE, SHAPE = np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 4.0 + 1e-9]), np.array([0.1, 0.2, 0.7])
+BOUNDS = np.array([1.0, 0.25, 1.0])  # the second draw is nearest its bound, the third the largest
 
 
 def beside(printed, corrected=None, scaled=True):
@@ -352,12 +353,12 @@ def beside(printed, corrected=None, scaled=True):
             tolerance=1e-6,
             corrected=corrected,
             rivals={"twice": 2 * TRUE, "both": 3 * TRUE},
-            scaled=scaled,
+            **({} if scaled else {"scaled": False}),
         )
         yield every_draw(
             "shape",
             SHAPE,
-            at_most=1.0,
+            at_most=BOUNDS,
             rivals={"both": 2.0, "half": 0.5, "other": Instead(values=9 * SHAPE)},
             fact="top",
         )
@@ -373,14 +374,14 @@ def beside(printed, corrected=None, scaled=True):
         standing = printed if corrected is None else corrected
         return Finding(
             judge,
-            (printed, SHAPE, 1.0),
+            (printed, SHAPE, BOUNDS),
             {
-                "twice": (2 * TRUE, SHAPE, 1.0),
+                "twice": (2 * TRUE, SHAPE, BOUNDS),
                 "both": (3 * TRUE, SHAPE, 2.0),
                 "half": (standing, SHAPE, 0.5),
-                "other": (standing, 9 * SHAPE, 1.0),
+                "other": (standing, 9 * SHAPE, BOUNDS),
             },
-            None if corrected is None else (corrected, SHAPE, 1.0),
+            None if corrected is None else (corrected, SHAPE, BOUNDS),
             "a slip",
             {"top": 0.7, "first": 1.0},
             (lambda reading, factor: (factor * reading[0], *reading[1:])) if scaled else None,
@@ -415,6 +416,28 @@ def test_a_rival_that_passes_or_says_nothing_leaves_it_open():
         assert found.verdict == ("undecided" if said == "reproduced" else "reproduced")
 
 
+def test_rivals_stand_beside_the_correction_which_may_replace_what_is_measured():
+    @claim("Lemma 1", scope="three numbers", correction="twice as large")
+    def corrected():
+        double = Instead(measured=2 * MEASURED, predicted=2 * TRUE)
+        yield equal_on_every_draw("error", MEASURED, 3 * TRUE, tolerance=1e-6, corrected=double)
+        yield every_draw("shape", SHAPE, at_most=1.0, rivals={"strict": 0.5, "loose": 2.0})
+
+    found = evaluate(corrected, {}, {})
+    assert found.rivals == {"strict": "contradicted", "loose": "corrected"}
+    assert found.verdict == "undecided"
+
+    @claim("Lemma 1", scope="three numbers", correction="twice as large")
+    def sharp():
+        error, _ = corrected()
+        yield error
+        yield every_draw("shape", SHAPE, at_most=1.0, rivals={"strict": 0.5})
+
+    found = evaluate(sharp, {}, {})
+    assert found.verdict == "corrected"
+    assert 1e-7 < found.refuses < 1e-5  # about the tolerance
+
+
 def test_a_check_of_ones_own_takes_rivals():
     @takes_rivals("power")
     def vanishes(power, slack, **counts):
@@ -423,9 +446,9 @@ def test_a_check_of_ones_own_takes_rivals():
 
     @claim("Lemma 1", scope="one number")
     def late():
-        yield vanishes(2.0, 0.05, rivals={"slower": 1.0}, draws_for=2)
+        yield vanishes(2.0, 0.05, rivals={"slower": 1.0}, draws_for=2, fact="left")
 
     found = evaluate(late, {}, {})
-    assert found.facts["rest"] == 0.1**2
+    assert found.facts["rest"] == found.facts["left"] == 0.1**2
     assert (found.verdict, found.rivals) == ("reproduced", {"slower": "undecided"})
     assert found.judgement.headline.draws_for == 2

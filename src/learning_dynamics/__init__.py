@@ -6,18 +6,19 @@ In a notebook: ``import learning_dynamics as ld``, then ``ld.claims()``, ``ld.ta
 `learning_dynamics.pipeline.commands.api`.
 """
 
+import os
 from importlib import import_module
-from typing import Any
-
-from learning_dynamics.environment import replace_missing_backend
 
 __version__ = "0.1.0"
 __all__ = ["claims", "figure", "figures", "judge", "measure", "paper_names", "runs", "simulate", "table", "trajectory"]
 
-replace_missing_backend()
+if "MPLBACKEND" in os.environ:
+    from learning_dynamics.environment import replace_missing_backend
+
+    replace_missing_backend()
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     # read on first use: no job waits for what only notebooks need
     if name not in __all__:
         raise AttributeError(f"module 'learning_dynamics' has no attribute {name!r}")

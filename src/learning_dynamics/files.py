@@ -44,9 +44,9 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
         os_error = error if isinstance(error, OSError) else error.__context__
         if not isinstance(os_error, OSError) or (os_error is not error and os_error.errno not in FULL):
             raise
+        mend = MENDS.get(os_error.errno or 0, "mend that")
         raise ProjectError(
-            f"{path}: cannot be written ({os_error.strerror or os_error}); {MENDS.get(os_error.errno, 'mend that')}, "
-            "then run the same command again"
+            f"{path}: cannot be written ({os_error.strerror or os_error}); {mend}, then run the same command again"
         ) from error
     finally:
         with suppress(OSError):

@@ -199,3 +199,11 @@ def test_what_is_wrong_with_a_function_is_raised():
         @compiled(FIELD)
         def field(state, data, shape, slope):
             slope[:] = unknown_name  # noqa: F821
+
+
+def test_tolerances_that_no_step_can_meet_are_a_divergence():
+    # 1e-300 at a coordinate that starts at zero: its slope in units of the tolerance has no finite square
+    with pytest.raises(DivergenceError, match=r"diverged at time 0 .*raise atol"):
+        flow(pendulum, [0.1], (), np.array([1.0, 0.0]), TIMES, rtol=1e-16, atol=1e-300)
+    coarse, fine = (flow(pendulum, [0.1], (), np.array([1.0, 0.0]), TIMES, rtol=1e-9, atol=a) for a in (1e-12, 1e-60))
+    np.testing.assert_allclose(fine.states, coarse.states, atol=1e-6)

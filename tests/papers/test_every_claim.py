@@ -109,12 +109,13 @@ def check_variants(paper, name):
     [
         pytest.param(paper, check, name, id=f"{paper}.{check}.{name}")
         for paper in PAPERS
-        for check, block in shipped().study.paper_block(paper).get("sensitivity", {}).items()
-        for name in block["claims"]
+        for check, entry in shipped().study.checks(paper).items()
+        if "values" in entry
+        for name in entry["claims"]
     ],
 )
 def test_the_headline_reads_the_run_that_is_varied(paper, check, name):
-    run = shipped().study.paper_block(paper)["sensitivity"][check]["run"]
+    run = shipped().study.checks(paper)[check]["run"]
     spec = smoke(paper).claim(paper, name)
     function = paper_function(paper, "claims", spec["kind"])
     refuse_unread_run(check, name, function, claim_tables(paper, name), spec["settings"], run, evaluated(paper, name))

@@ -126,7 +126,7 @@ def toy(folder: Path) -> Workspace:
     config = read_yaml(folder / "workflow/config/toy.yaml")
     merge(config, read_yaml(TOY / "toy.yaml"), "", {})
     workspace.write("workflow/config/toy.yaml", yaml.safe_dump(config, sort_keys=False))
-    workspace.write("config.yaml", "seed: 2023\npapers: [toy]\nreplicated: [toy]\n")
+    workspace.write("config.yaml", "seed: 2023\npapers: [toy]\nseeds_of: [toy]\n")
     return Workspace(folder)
 
 
@@ -188,7 +188,7 @@ def configured(sources_of_toy, tmp_path, monkeypatch) -> Callable[..., Project]:
     monkeypatch.setattr(papers, "__path__", [str(sources_of_toy / "src/learning_dynamics/papers")])
     forget()
     shutil.copytree(sources_of_toy / "workflow/config", tmp_path / "workflow/config")
-    (tmp_path / "config.yaml").write_text("seed: 2023\npapers: [toy]\nreplicated: [toy]\n")
+    (tmp_path / "config.yaml").write_text("seed: 2023\npapers: [toy]\nseeds_of: [toy]\n")
     file = tmp_path / "workflow/config/toy.yaml"
 
     def change(path: str = "", value: Any = None, *, files: Sequence[Path] = (), **given: Any) -> Project:

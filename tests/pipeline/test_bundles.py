@@ -128,7 +128,7 @@ def test_tables_of_a_sweep():
         ("runs.scan", {"like": "slow", "sweep": {"rate": [0.1]}, "bundle": 2.5}, "runs.scan.bundle"),
         ("runs.scan", {"like": "slow", "sweep": {"kind": ["growth.growth"]}, "bundle": 2}, "of one kind; remove it"),
         ("runs.scan", {"like": "slow", "sweep": {"bundle": [2, 3]}}, "runs.scan.sweep.bundle: is no setting"),
-        ("sensitivity.slow_steps.run", "scan", "sensitivity.slow_steps.run: `scan` runs in bundles"),
+        ("robustness.slow_steps.run", "scan", "robustness.slow_steps.run: `scan` runs in bundles"),
     ],
 )
 def test_bundles_that_cannot_be_are_refused(configured, path, value, message):

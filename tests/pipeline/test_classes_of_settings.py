@@ -8,7 +8,7 @@ import yaml
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands.sweep import types_of_settings
-from learning_dynamics.pipeline.study import regions
+from learning_dynamics.pipeline.study import robustness
 from learning_dynamics.pipeline.study.config import merge, read_yaml
 from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.pipeline.study.reasons import provenance, unstated_settings
@@ -65,8 +65,8 @@ def test_a_child_inherits_a_class_key_by_key(configured):
         ("runs.tea.measure.met.rtol", 0.0, "runs.tea.measure.met.rtol: must be above 0"),
         ("runs.teas.sweep", {"pace.rtlo": [1.0]}, "teas.pace.rtlo: unknown setting of `Pace`; did you mean `rtol`"),
         ("runs.teas.sweep", {"pace.rtol": [1.0, -1.0]}, "runs.teas.pace.rtol: must be above 0"),
-        ("runs.tea.wild", {"pace.rtol": [0.0, 1.0]}, "runs.tea.wild.pace.rtol: must be above 0"),
-        ("runs.tea.wild", {"pace.rtlo": [0.5, 1.0]}, "runs.tea.wild.pace.rtlo: no setting of `tea`; did you mean"),
+        ("runs.tea.free", {"pace.rtol": [0.0, 1.0]}, "runs.tea.free.pace.rtol: must be above 0"),
+        ("runs.tea.free", {"pace.rtlo": [0.5, 1.0]}, "runs.tea.free.pace.rtlo: no setting of `tea`; did you mean"),
         ("runs.tea.provenance", {"pace.rtlo": "stated"}, "runs.tea.provenance.pace.rtlo: no setting of `cooling`"),
         ("provenance.Pace.hroizon", "stated", "provenance.Pace.hroizon: no setting of `Pace`; did you mean `horizon`"),
         ("provenance.Pcae", {}, "provenance.Pcae: no kind of run or source of data, nor a class of settings"),
@@ -117,32 +117,35 @@ def test_sweeps_reach_inside(configured):
     assert types_of_settings(found.study, "toy", "tea").keys() == {"rate", *(f"pace.{key}" for key in PACE), "met.rtol"}
 
 
-def test_wild_draws_reach_inside_and_may_name_what_is_inside(configured):
-    configured("runs.tea.wild", {"pace.points": [3, 6], "rate": [0.1, "pace.points"]})
-    found = configured("runs.soup.wild", {"pace.horizon": [5.0, 6.0]})
+def test_draws_reach_inside_and_may_name_what_is_inside(configured):
+    configured("runs.tea.free", {"pace.points": [3, 6], "rate": [0.1, "pace.points"]})
+    found = configured("runs.soup.free", {"pace.horizon": [5.0, 6.0]})
     for draw in range(1, 20):
-        layer = regions.wild_layer(found.study, "toy", draw)
+        drawing = robustness.change(found.study, "toy", f"draw{draw}")
+        layer = robustness.draw_layer(found.study, "toy", draw)
         assert 0.1 <= layer["runs"]["tea"]["rate"] <= layer["runs"]["tea"]["pace"]["points"] <= 6
-        drawn = Project(regions.with_layer(found.study.configuration, "toy", layer, "wild", 7))
+        drawn = Project(robustness.changed_configuration(found.study, "toy", drawing, draw))
         assert drawn.run("toy", "tea")["settings"]["pace"] == PACE | layer["runs"]["tea"]["pace"]
         pace = drawn.run("toy", "soup")["settings"]["pace"]
         assert pace == drawn.run("toy", "tea")["settings"]["pace"] | layer["runs"]["soup"]["pace"]
 
 
-def test_turning_checks_reach_inside_and_leave_what_inherits_as_it_is(configured):
+def test_ranges_reach_inside_and_leave_what_inherits_as_it_is(configured):
     study = configured().study
-    layer = regions.turning_layer(study, "toy", {"run": "tea", "setting": "pace.horizon"}, 2.0)
+    entry = {"run": "tea", "setting": "pace.horizon"}
+    change = robustness.Change("long", "setting", "tea.pace.horizon", [], [2.0], entry)
+    layer = robustness.layer_of(study, "toy", change, 2.0)
     assert layer == {"runs": {"tea": {"pace": {"horizon": 2.0}}, "teas": {"pace": {"horizon": 4.0}}}}
 
 
-def test_sensitivity_checks_reach_inside(configured):
+def test_values_reach_inside(configured):
     claim = {"kind": "growth.geometric", "runs": {"slow": "tea", "fast": "soup"}, "rounding": 1e-15}
     check = {"run": "tea", "setting": "pace.horizon", "values": [2.0], "claims": ["warm"]}
     configured("claims.warm", claim)
-    found = configured("sensitivity.long", check)
+    found = configured("robustness.long", check)
     assert found.run("toy", "tea--pace.horizon-2.0")["settings"]["pace"] == PACE | {"horizon": 2.0}
-    with pytest.raises(ProjectError, match=r"sensitivity\.long\.values: 4\.0 is the run's own"):
-        configured("sensitivity.long.values", [4.0])
+    with pytest.raises(ProjectError, match=r"robustness\.long\.values: 4\.0 is the run's own"):
+        configured("robustness.long.values", [4.0])
 
 
 # -- what runs ---------------------------------------------------------------------------------------------------------

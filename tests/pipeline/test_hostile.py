@@ -33,7 +33,7 @@ def test_what_is_no_setting_is_neither_swept_nor_varied(configured, key):
     said = refused(configured, "runs.fast.sweep", {key: ["slow", "fast"]})
     assert f"runs.fast.sweep.{key}: is no setting of a run" in said
     configured("runs.fast.sweep", ...)
-    said = refused(configured, "sensitivity.slow_steps.setting", key)
+    said = refused(configured, "robustness.slow_steps.setting", key)
     assert "is no setting" in said
 
 
@@ -61,14 +61,14 @@ def test_a_configuration_that_cannot_be_is_one_line(configured, path, value, men
 @pytest.mark.parametrize(
     ("given", "mend"),
     [
-        ({"replications": 300_000}, "replications: must be 200 or less"),
-        ({"replications": 1.0}, "replications: must be a whole number"),
+        ({"seeds": 300_000}, "seeds: must be 200 or less"),
+        ({"seeds": 1.0}, "seeds: must be a whole number"),
         ({"seed": 7.0}, "seed: must be a whole number"),
         ({"seed": 10**300}, "seed: must be 9223372036854775807 or less"),
         ({"scale": "small\n"}, "scale: "),
         ({"scale": LONG}, "must have 80 characters or fewer"),
         ({"scale": "s", "changes": {"toy": {"data": {"more": {}}}}}, "data.more.source: missing; add it"),
-        ({"replicated": ["toi"]}, "replicated: no paper `toi`; did you mean `toy`?"),
+        ({"seeds_of": ["toi"]}, "seeds_of: no paper `toi`; did you mean `toy`?"),
         ({"changes": {"toy": {"runs": {"fast": {1: 2}}}}}, "changes.toy.runs.fast: the key 1 is not text"),
     ],
     ids=lambda given: str(given)[:24],
@@ -80,10 +80,7 @@ def test_values_of_the_command_line_that_cannot_be_are_one_line(configured, give
 # -- commands --------------------------------------------------------------------------------------------------------
 
 DATA = ("data", "spectral_bias", "x", "--spec", '{"source": "x.y", "settings": {}}', "--out")
-REGIONS = (
-    *("regions", "turning", "table.parquet", "--out", "a.parquet", "--markdown", "a.md", "--pdf", "a.pdf"),
-    *("--png", "a.png", "--csv"),
-)
+JOINED = ("robustness", "--results", "results", "--out", "a.parquet", "--markdown", "a.md", "--csv")
 SWEEP = ("sweep", "spectral_bias", "small_scale", "--vary")
 
 
@@ -100,7 +97,7 @@ SWEEP = ("sweep", "spectral_bias", "small_scale", "--vary")
         (["new", "f\n"], "a paper's name"),
         (["new", LONG], "a paper's name"),
         # before anything is computed
-        ([*REGIONS, "new.csv"], "table.parquet: has other columns than are looked for here"),
+        ([*JOINED, "new.csv"], "results: nothing there was judged again; run: snakemake robustness"),
     ],
     ids=lambda arguments: " ".join(arguments)[-24:],
 )

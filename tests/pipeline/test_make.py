@@ -3,6 +3,8 @@
 import re
 import shutil
 
+import pytest
+
 from tests.support import ROOT
 
 
@@ -59,16 +61,23 @@ def test_an_unexpected_verdict_names_its_claim_above_the_page(workspace):
 def test_targets_are_listed(clean):
     listed = made(clean)
     targets = re.findall(r"^  make (\w+)", listed.stdout, re.MULTILINE)
-    assert {"figures", "replicate", "bench", "test", "lint", "clean"} <= set(targets)
+    assert {"figures", "robustness", "bench", "test", "lint", "clean"} <= set(targets)
 
 
-def test_some_papers_are_a_variable(clean):
-    told = made(clean, "-n", "figures", "PAPERS=one other").stdout
+@pytest.mark.parametrize("papers", ["one other", "one,other", " one, other,"])
+def test_some_papers_are_a_variable(clean, papers):
+    told = made(clean, "-n", "figures", f"PAPERS={papers}").stdout
     assert "--config 'papers=[one,other]'" in told
-    assert "--papers one other" in told
+    assert "--papers one other" in " ".join(told.split())
+    clean.variables["PAPERS"] = papers
+    assert "--config 'papers=[one,other]'" in made(clean, "-n", "figures").stdout
 
 
-def test_further_seeds_are_judged_and_shown(workspace):
-    ended = made(workspace, "replicate", "SEEDS=1")
-    assert ended.returncode == 0, ended.stderr
-    assert "decay" in ended.stdout
+def test_a_shell_may_name_a_backend_and_a_scratch_file_a_module_of_python(clean):
+    """As `!make figures` in a notebook does, in a folder where somebody has tried something."""
+    clean.variables["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+    for name in ("random", "statistics", "tempfile"):
+        clean.write(f"{name}.py", f"open('was run', 'a').write({name!r})\nraise SystemExit('a scratch file was run')\n")
+    ended = made(clean, "figures")
+    assert ended.returncode == 0, ended.stderr + ended.stdout
+    assert not (clean.folder / "was run").exists()

@@ -1,4 +1,4 @@
-"""Formulas as MathML, as text, as reStructuredText; every formula that the project shows is understood."""
+"""Formulas as MathML and as text; every formula that the project shows is understood."""
 
 import ast
 import re
@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 import yaml
-from docutils.core import publish_doctree
-from docutils.nodes import paragraph, system_message
 
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.templates import MATHS
@@ -50,13 +48,6 @@ def test_prose_is_escaped_and_its_signs_are_set():
     assert maths.html("<b> a <= 1e-05 `x<y`") == "&lt;b&gt; a ≤ 10<sup>−5</sup> <code>x&lt;y</code>"
     assert maths.html("see $x$.") == 'see <span class="line"><math><mi>x</mi></math>.</span>'
     assert maths.plain("`code`: at least -0.5, up to 3.2e+12") == "code: at least −0.5, up to 3.2·10¹²"
-
-
-def test_no_character_is_markup_in_a_caption_of_snakemakes_report():
-    text = r"Rates $|\dot\sigma_i|$ of |e|, a_b_ *c* `d` <e>_ \f." + "\n\nSecond."
-    tree = publish_doctree(maths.rst(text), settings_overrides={"report_level": 1, "warning_stream": False})
-    assert not list(tree.findall(system_message))
-    assert [one.astext() for one in tree.findall(paragraph)] == [maths.plain(text[: text.index("\n")]), "Second."]
 
 
 def texts(node: Any) -> Iterator[str]:

@@ -70,13 +70,12 @@ def made_up_claim(name, verdict, shown, origin="paper"):
         "evidence": ["results/made_up/metrics/not_there.parquet"],
         "parts": [] if nothing else rows,
         "standing": None if nothing else rows[0],
-        "variants": [
-            {"choices": {"share": share, "window": 3}, "ours": share == 0.9, "measured": share, "verdict": verdict}
-            for share in (0.8, 0.9, 0.95, 0.99)
+        "again": [
+            {"change": "threshold", "what": "share", "value": str(share), "measured": share, "verdict": verdict}
+            for share in (0.8, 0.95, 0.99)
         ],
-        "sensitivity": [{"run": "a_run", "setting": "width", "value": "20", "measured": 1.0, "verdict": verdict}],
-        "seeds": {1: verdict, 2: "untested"},
-        "turning": ["`scale` of a_run: reproduced from 0.1 to 1, contradicted at 10 (20% of draws for it)"],
+        "robustness": "The verdict holds for `scale` of a_run from 0.1 to 1 (contradicted at 10)",
+        "turned": verdict == "reproduced",
         "code": "src/learning_dynamics/judging.py#L1",
         "shown": shown,
     }

@@ -185,18 +185,18 @@ def test_a_sweep_over_what_is_measured_takes_the_trajectory_of_the_run_that_it_i
     assert not any(name.startswith("toy/runs/scan") for name in found.outputs)
 
 
-def test_what_a_sensitivity_check_measures_otherwise_is_not_run_again(configured):
-    check = {"run": "slow", "setting": "every", "values": [2], "claims": ["geometric"]}
-    found = configured("sensitivity", {"coarser": check | {"provenance": {"every": {"chosen": "coarser"}}}})
+def test_what_a_robustness_entry_measures_otherwise_is_not_run_again(configured):
+    entry = {"run": "slow", "setting": "every", "values": [2], "claims": ["geometric"]}
+    found = configured("robustness", {"coarser": entry})
     assert found.trajectory("toy", "slow--every-2") == "slow"
 
 
-# -- sensitivity -------------------------------------------------------------------------------------------------------
+# -- robustness --------------------------------------------------------------------------------------------------------
 
 
-def test_a_sensitivity_check_has_members_that_claims_need(configured):
+def test_a_robustness_entry_has_members_that_claims_need(configured):
     found = configured()
-    (check,) = found.claims("toy")["sensitivity"].values()
+    (check,) = found.claims("toy")["robustness"].values()
     assert [member["name"] for member in check["members"]] == ["slow--steps-20"]
     assert "slow--steps-20" in found.tables_for("claims", "toy")
     assert "slow--steps-20" not in found.tables_for("figure", "toy", "growth")
@@ -205,22 +205,22 @@ def test_a_sensitivity_check_has_members_that_claims_need(configured):
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("run", "slwo", "sensitivity.slow_steps.run: no run `slwo`; did you mean `slow`"),
+        ("run", "slwo", "robustness.slow_steps.run: no run `slwo`; did you mean `slow`"),
         ("run", "descent", "claim `geometric` does not use run `descent`"),
-        ("setting", "stpes", "runs.slow.stpes: unknown setting"),
-        ("values", [0], "runs.slow.steps: must be 1 or more"),
-        ("values", [], "sensitivity.slow_steps.values"),
-        ("values", [40], "sensitivity.slow_steps.values: 40 is the run's own; give others"),
-        ("claims", ["geometry"], "sensitivity.slow_steps.claims: no claim `geometry`"),
+        ("setting", "stpes", "robustness.slow_steps.setting: no setting of `slow`; did you mean `steps`"),
+        ("values", [0], "robustness.slow_steps.setting: must be 1 or more"),
+        ("values", [], "robustness.slow_steps.values"),
+        ("values", [40], "robustness.slow_steps.values: 40 is the run's own; give others"),
+        ("claims", ["geometry"], "robustness.slow_steps.claims: no claim `geometry`"),
     ],
 )
-def test_a_sensitivity_check_that_means_nothing_is_refused(configured, key, value, message):
-    assert message in refused(configured, f"sensitivity.slow_steps.{key}", value)
+def test_a_robustness_entry_that_means_nothing_is_refused(configured, key, value, message):
+    assert message in refused(configured, f"robustness.slow_steps.{key}", value)
 
 
-def test_a_sensitivity_check_that_an_overlay_leaves_incomplete_is_refused(configured):
-    with pytest.raises(ProjectError, match=r"sensitivity\.other\.setting: missing; add it"):
-        configured(scale="other", changes={"toy": {"sensitivity": {"other": {"run": "slow"}}}})
+def test_a_robustness_entry_that_an_overlay_leaves_incomplete_is_refused(configured):
+    with pytest.raises(ProjectError, match=r"robustness\.other\.setting: missing; add it"):
+        configured(scale="other", changes={"toy": {"robustness": {"other": {"run": "slow"}}}})
 
 
 # -- variants ----------------------------------------------------------------------------------------------------------
@@ -381,7 +381,7 @@ def test_what_is_made_from_what_shows_in_fingerprints(configured):
     for stage, name in (("run", "descent"), ("metrics", "descent"), ("figure", "decay")):
         assert after.fingerprint(stage, "toy", name) == before.fingerprint(stage, "toy", name)
     assert set(before.outputs) == {
-        *(f"toy/{table}.parquet" for table in ("claims", "parts", "variants", "sensitivity")),
+        *(f"toy/{table}.parquet" for table in ("claims", "parts", "again")),
         "toy/data/starts.npz",
         *(f"toy/runs/{name}.npz" for name in ("descent", "slow", "fast", "slow--steps-20")),
         *(f"toy/metrics/{name}.parquet" for name in ("descent", "slow", "fast", "slow--steps-20")),

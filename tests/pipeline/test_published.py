@@ -6,26 +6,16 @@ import re
 import pandas as pd
 import pytest
 import yaml
-from PIL import Image
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import atomic_write
-from learning_dynamics.pipeline.commands import compare, publish, verdicts, wild
-from learning_dynamics.pipeline.commands.publish import (
-    OPTIONAL_PARTS,
-    carry_over,
-    copy_if_made,
-    find_differences,
-    to_csv,
-)
+from learning_dynamics.pipeline.commands import compare, verdicts
+from learning_dynamics.pipeline.commands.publish import carry_over, find_differences, to_csv
 from learning_dynamics.pipeline.report import markdown
 from learning_dynamics.pipeline.store import published
-from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.records import COLUMNS
 from learning_dynamics.pipeline.store.tables import write_table
 from learning_dynamics.pipeline.study.config import load, read_yaml
 from learning_dynamics.pipeline.study.project import Project
-from tests.support import project
 
 MOST = 6_000_000  # bytes, for who clones the project
 
@@ -154,45 +144,21 @@ def test_publishing_writes_what_a_reader_needs(publishing):
     assert publishing.stage("publish", "--check").returncode == 0
 
 
-def test_what_was_judged_beside_the_default_run_is_published_with_it(tmp_path, monkeypatch):
-    for name in ("made", "drawn", "out"):
-        (tmp_path / name).mkdir()
-    with atomic_write(tmp_path / "made/wild.md") as text:
-        text.write_text("# On wild draws\n")
-    made = provenance("wild", "all", "wild", {"made": {"toy/draw1": "0"}})
-    row = {"paper": "toy", "claim": "toy.a", "draw": 1, "measured": 1.0, "margin": 2.0, "verdict": "reproduced"}
-    table = pd.DataFrame([row | {"reason": "", "settings": "{}"}])
-    write_table(tmp_path / "made/wild.parquet", table, wild.COLUMNS, made)
-    (tmp_path / "made/wild.csv").write_text("toy.a,1,contradicted\n")  # not what is published
-    with atomic_write(tmp_path / "drawn/wild.png") as picture:
-        Image.new("RGB", (40, 20)).save(picture, format="png")
-    folders = (tmp_path / "made", tmp_path / "drawn", tmp_path / "out")
-    with pytest.raises(ProjectError, match="toy/draw1: of other settings or other code"):
-        copy_if_made(project(), "wild", *folders)
-    monkeypatch.setattr(publish, "joined_of_other_versions", lambda *_: None)
-    there = {name: "" for name in OPTIONAL_PARTS if copy_if_made(project(), name, *folders)}
-    assert list(there) == ["wild"]
-    assert "toy.a,1,reproduced" in (tmp_path / "out/wild.csv").read_text()
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["wild.csv", "wild.md", "wild.png"]
-    assert "[wild.md](wild.md)" in markdown.results_page([], tmp_path / "out", there)
-
-
-def test_what_was_judged_beside_an_earlier_run_stays_and_says_so(tmp_path):
-    before, after = tmp_path / "before", tmp_path / "after"
-    for folder in (before, after):
-        (folder / "toy").mkdir(parents=True)
-    for name in ("wild.md", "wild.csv", "toy/wild.png", "turning.md"):
+def test_what_was_judged_again_beside_an_earlier_run_stays_and_says_so(tmp_path):
+    before, after, last = (tmp_path / name for name in ("before", "after", "last"))
+    for folder in (before, after, last):
+        folder.mkdir()
+    for name in ("robustness.md", "robustness.csv", "other.csv"):
         (before / name).write_text(name)
     versions(before, commit="0123456789")
-    assert carry_over(before, after, ["replication", "wild"]) == {"wild": "0123456789"}
-    assert sorted(path.name for path in after.iterdir()) == ["toy", "wild.csv", "wild.md"]
-    versions(after, commit="fedcba", beside={"wild": "0123456789"})
-    (tmp_path / "last").mkdir()
-    assert carry_over(after, tmp_path / "last", ["wild"]) == {"wild": "0123456789"}
-    assert "Made earlier, at commit `0123456`." in markdown.results_page([], after, {"wild": "0123456789"})
-    for name in ("wild.md", "wild.csv"):
-        (after / name).unlink()
-    assert carry_over(after, tmp_path / "last", ["wild"]) == {}
+    assert carry_over(before, after) == "0123456789"
+    assert sorted(path.name for path in after.iterdir()) == ["robustness.csv", "robustness.md"]
+    versions(after, commit="fedcba", judged_again="0123456789")
+    assert carry_over(after, last) == "0123456789"
+    assert "Made earlier, at commit `0123456`." in markdown.results_page([], after, "0123456789")
+    (after / "robustness.md").unlink()
+    assert carry_over(after, last) is None
+    assert "robustness.md" not in markdown.results_page([], after, None)
 
 
 def test_links_of_what_is_published_lead_somewhere(publishing):

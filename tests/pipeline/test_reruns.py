@@ -1,6 +1,5 @@
 """Snakemake on a made-up paper of two topics: what it makes, what an edit makes it do again, what stays."""
 
-import json
 import os
 import shlex
 import time
@@ -33,10 +32,11 @@ def test_everything_that_the_configuration_names_is_made(built):
         "toy.geometric": "reproduced",
     }
     assert "2 claims: 2 reproduced" in built.read("results/verdicts.txt")
-    variants = pd.read_parquet(built.folder / "results/toy/variants.parquet")
-    assert [json.loads(choices)["rounding"] for choices in variants["choices"]] == [1e-15, 1e-14]
-    sensitivity = pd.read_parquet(built.folder / "results/toy/sensitivity.parquet")
-    assert sensitivity[["run", "setting", "value"]].to_numpy().tolist() == [["slow", "steps", "20"]]
+    again = pd.read_parquet(built.folder / "results/toy/again.parquet")
+    assert again[["claim", "change", "what", "value", "verdict"]].to_numpy().tolist() == [
+        ["toy.geometric", "threshold", "rounding", "1e-14", "reproduced"],
+        ["toy.geometric", "setting", "slow.steps", "20", "reproduced"],
+    ]
 
 
 def test_nothing_is_left_to_do(built):

@@ -61,6 +61,7 @@ def test_what_a_function_takes_is_read_from_it():
 def test_good_settings_pass_with_defaults_left_out():
     Signature(flow).check(SETTINGS, "here")
     Signature(flow).check(SETTINGS | {"clip": None, "init": "b", "pairs": 4}, "here")
+    Signature(flow).check({"width": np.int64(3), "scales": (np.float32(1), np.float64(2)), "seed": 0}, "here")
     Signature(figure).check({"limit": {"horizon": np.float64(1.0), "rtol": 1}}, "here")
 
 

@@ -1,13 +1,12 @@
 rule claims:
-    """Evaluate a paper's claims, including variants of our thresholds and the sensitivity runs."""
+    """The claims of a paper judged by its metrics, and again with thresholds and settings changed."""
     input:
         metrics=metrics_for("claims"),
         stale=stale("claims"),
     output:
         claims="<results>/{paper}/claims.parquet",
         parts="<results>/{paper}/parts.parquet",
-        variants="<results>/{paper}/variants.parquet",
-        sensitivity="<results>/{paper}/sensitivity.parquet",
+        again="<results>/{paper}/again.parquet",
     log:
         "<results>/{paper}/logs/claims.log",
     benchmark:

@@ -1,5 +1,6 @@
 # What the rules share: the plan, and functions of the wildcards that look up in it.
 import functools
+import hashlib
 import json
 import sys
 from pathlib import Path
@@ -49,6 +50,17 @@ def lookup(function):
 
 def compact(content):
     return json.dumps(content, separators=(",", ":"))
+
+
+def configuration_option(given):
+    """Return the configuration as a command reads it: overlays, and values from the command line."""
+    return compact({"files": [str(file) for file in workflow.configfiles], "given": given})
+
+
+def judged_again(wildcards):
+    """Return a digest of what was judged again, if it was; no input of the page, which does not wait for it."""
+    table = Path(plan.results, "again.parquet")
+    return hashlib.sha256(table.read_bytes()).hexdigest()[:20] if table.is_file() else ""
 
 
 def spec(stage):

@@ -14,9 +14,10 @@ rule page:
         "<results>/logs/page.log",
     localrule: True
     params:
-        config=compact({"files": [str(file) for file in workflow.configfiles], "given": command_line}),
+        config=configuration_option(command_line),
         words=digest_of_texts(study),
         fingerprints=[plan.page, plan.verdicts],
+        again=judged_again,
         folders=f"--results {plan.results} --figures {plan.figures}",
     shell:
         "python -m learning_dynamics report --config {params.config:q} {params.folders}"

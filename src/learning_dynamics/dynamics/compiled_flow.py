@@ -148,6 +148,7 @@ def flows(
             f"gradient flow ran out of steps: {taken} taken by time {time:g}; raise max_steps, or use a stiff method"
             if outcomes[member] == OUT_OF_STEPS
             else f"gradient flow diverged at time {time:g} (step {taken}): its step size underflowed"
+            + ("" if taken else "; raise atol, or begin with finite numbers")
         )
         states[member] = last[member] = np.nan
     return Flows(states, last, ended, steps, evaluations, failures)
@@ -187,9 +188,8 @@ def _error(h: float, slopes: np.ndarray, old: np.ndarray, new: np.ndarray, rtol:
         scale = atol + rtol * max(abs(old[i]), abs(new[i]))
         fifth += (five / scale) ** 2
         third += (three / scale) ** 2
-    if fifth == 0.0 and third == 0.0:
-        return 0.0
-    return abs(h) * fifth / np.sqrt((fifth + 0.01 * third) * len(old))
+    both = fifth + 0.01 * third
+    return abs(h) * fifth / np.sqrt(both * len(old)) if both > 0.0 else 0.0
 
 
 @numba.njit
@@ -219,6 +219,8 @@ def _first_step(
     scale = atol + rtol * np.abs(state)
     d0, d1 = np.sqrt(np.mean((state / scale) ** 2)), np.sqrt(np.mean((slope / scale) ** 2))
     h0 = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
+    if h0 == 0.0:  # in units of the tolerance the slope is no finite number: there is no such step
+        return 0.0
     ahead = np.empty_like(slope)
     field(state + h0 * slope, data, shape, ahead)
     d2 = np.sqrt(np.mean(((ahead - slope) / scale) ** 2)) / h0

@@ -1,9 +1,8 @@
-"""Hold every claim of a paper against its metrics: verdicts, their parts, variants of our choices, sensitivity."""
+"""Judge every claim of a paper: verdicts, their parts, and again with thresholds and settings changed."""
 
 import itertools
-import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,15 +29,14 @@ from learning_dynamics.pipeline.study.sources import definition_of
 TABLES = {
     "claims": records.COLUMNS,
     "parts": records.PART_COLUMNS,
-    "variants": records.VARIANT_COLUMNS,
-    "sensitivity": records.SENSITIVITY_COLUMNS,
+    "again": records.AGAIN_COLUMNS,
 }
 
 
 def execute(paper: str, /, spec: Mapping[str, Any], metrics: Path, out: Path, fingerprint: str | None = None) -> None:
-    """Evaluate the claims, again under each variant of their own settings, again with runs' settings varied.
+    """Evaluate the claims, and again with their thresholds changed, and with the settings of runs.
 
-    Writes ``claims.parquet``, ``parts.parquet``, ``variants.parquet`` and ``sensitivity.parquet`` into `out`.
+    Writes ``claims.parquet``, ``parts.parquet`` and ``again.parquet`` into `out`.
     """
     functions = {name: paper_function(paper, "claims", block["kind"]) for name, block in spec["claims"].items()}
     claims_fingerprint = _fingerprint_here(paper, spec, fingerprint)
@@ -48,9 +46,12 @@ def execute(paper: str, /, spec: Mapping[str, Any], metrics: Path, out: Path, fi
         function = functions[name]
         tables = load_tables(metrics, block["runs"])
         evaluation = evaluate_claim(name, function, tables, block["settings"])
-        variants = list(_variant_rows(name, function, tables, block, evaluation))
-        rows["variants"] += [head | variant for variant in variants]
-        agrees = [variant["verdict"] == evaluation.verdict for variant in variants]
+        again = [*_thresholds(name, function, tables, block), *_settings(name, function, tables, block, spec, metrics)]
+        for check, entry in spec["robustness"].items():
+            if name in entry["claims"]:
+                refuse_unread_run(check, name, function, tables, block["settings"], entry["run"], evaluation)
+        rows["again"] += [records.again_row(paper, name, *row) for row in again]
+        agrees = [row[-1].verdict == evaluation.verdict for row in again]
         rows["claims"].append(
             {
                 **head,
@@ -63,12 +64,6 @@ def execute(paper: str, /, spec: Mapping[str, Any], metrics: Path, out: Path, fi
             }
         )
         rows["parts"] += [head | part for part in records.part_rows(evaluation)]
-        for label, check in spec["sensitivity"].items():
-            if name in check["claims"]:
-                refuse_unread_run(label, name, function, tables, block["settings"], check["run"], evaluation)
-                rows["sensitivity"] += [
-                    head | row for row in _sensitivity_rows(name, function, tables, block, check, metrics)
-                ]
     for name, declared in TABLES.items():
         table = pd.DataFrame(rows[name], columns=[column.name for column in declared])
         write_table(
@@ -113,23 +108,29 @@ def evaluate_claim(
         raise ProjectError(text if text.startswith(f"claim {name}: ") else f"claim {name}: {text}") from None
 
 
-def _variant_rows(name: str, function: Any, tables: Any, block: Mapping[str, Any], configured: Evaluation) -> Any:
-    if not block["vary"]:
-        return
+Again = tuple[str, str, str, Evaluation]  # what kind of change, of what, to which value, and what came of it
+
+
+def _thresholds(name: str, function: Any, tables: Any, block: Mapping[str, Any]) -> Iterator[Again]:
+    """Judge a claim again under every other combination of its own settings and those of ``vary:``."""
     own = block["settings"]
-    choices = {key: [own[key], *(one for one in given if one != own[key])] for key, given in block["vary"].items()}
-    for values in itertools.product(*choices.values()):
-        differing = dict(zip(choices, values, strict=True))
-        is_configured = all(own[key] == value for key, value in differing.items())
-        evaluation = configured
-        if not is_configured:
-            evaluation = evaluate_claim(name, function, tables, own | differing, verdict_alone=True)
-        yield {
-            "choices": json.dumps(differing),
-            "ours": is_configured,
-            "measured": evaluation.standing.headline.value if evaluation.standing else float("nan"),
-            "verdict": evaluation.verdict,
-        }
+    choices = [[own[key], *(value for value in values if value != own[key])] for key, values in block["vary"].items()]
+    for values in list(itertools.product(*choices))[1:]:
+        chosen = dict(zip(block["vary"], values, strict=True))
+        changed = {key: value for key, value in chosen.items() if value != own[key]}
+        evaluation = evaluate_claim(name, function, tables, own | changed, verdict_alone=True)
+        yield "threshold", " and ".join(changed), " and ".join(map(str, changed.values())), evaluation
+
+
+def _settings(
+    name: str, function: Any, tables: Any, block: Mapping[str, Any], spec: Mapping[str, Any], metrics: Path
+) -> Iterator[Again]:
+    """Judge a claim again with each of the runs of ``robustness:`` in place of the one whose setting it changes."""
+    for entry in spec["robustness"].values():
+        for member in entry["members"] if name in entry["claims"] else ():
+            changed = _map_tables(tables, partial(_replace_run, entry["run"], load_table(metrics, member)))
+            evaluation = evaluate_claim(name, function, changed, block["settings"], verdict_alone=True)
+            yield "setting", f"{entry['run']}.{entry['setting']}", member["value"], evaluation
 
 
 def refuse_unread_run(
@@ -141,7 +142,7 @@ def refuse_unread_run(
     run: str,
     configured: Evaluation,
 ) -> None:
-    """Refuse a sensitivity check whose varied run the claim's headline does not read.
+    """Refuse an entry of ``robustness:`` whose run the claim's headline does not read.
 
     Raises
     ------
@@ -172,7 +173,7 @@ def refuse_unread_run(
     # all that it says is compared: the draw that is shown may be of another run, and draws of this one count
     if without.standing and repr(configured.standing.headline) == repr(without.standing.headline):
         raise ProjectError(
-            f"sensitivity.{check}: the headline of claim `{name}` does not read run `{run}`, so that its number cannot "
+            f"robustness.{check}: the headline of claim `{name}` does not read run `{run}`, so that its number cannot "
             "move; name a claim whose headline does"
         )
 
@@ -183,27 +184,6 @@ def _map_tables(tables: Mapping[str, Any], change: Any) -> dict[str, Any]:
         role: [change(table) for table in value] if isinstance(value, list) else change(value)
         for role, value in tables.items()
     }
-
-
-def _sensitivity_rows(
-    name: str,
-    function: Any,
-    tables: Mapping[str, Any],
-    block: Mapping[str, Any],
-    check: Mapping[str, Any],
-    metrics: Path,
-) -> Any:
-    for member in check["members"]:
-        replacement = load_table(metrics, member)
-        changed = _map_tables(tables, partial(_replace_run, check["run"], replacement))
-        evaluation = evaluate_claim(name, function, changed, block["settings"], verdict_alone=True)
-        yield {
-            "run": check["run"],
-            "setting": check["setting"],
-            "value": member["value"],
-            "measured": evaluation.standing.headline.value if evaluation.standing else float("nan"),
-            "verdict": evaluation.verdict,
-        }
 
 
 def _replace_run(run: str, replacement: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:

@@ -133,9 +133,8 @@ class Workbench:
             for role, runs in self.project.claim(paper, claim)["runs"].items()
         }
 
-    def judge(self, paper: str, claim: str) -> Evaluation:
-        """Return a claim's evaluation."""
+    def judge(self, paper: str, claim: str, *, verdict_alone: bool = False) -> Evaluation:
+        """Return a claim's evaluation; see `judging.evaluate`."""
         spec = self.project.claim(paper, claim)
-        return evaluate_claim(
-            claim, paper_function(paper, "claims", spec["kind"]), self.tables(paper, claim), spec["settings"]
-        )
+        function = paper_function(paper, "claims", spec["kind"])
+        return evaluate_claim(claim, function, self.tables(paper, claim), spec["settings"], verdict_alone=verdict_alone)

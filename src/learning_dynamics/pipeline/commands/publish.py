@@ -12,26 +12,23 @@ import pandas as pd
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
-from learning_dynamics.pipeline.commands import turning, wild
+from learning_dynamics.pipeline.commands import robustness as joined
 from learning_dynamics.pipeline.commands.check import find_stale
-from learning_dynamics.pipeline.commands.report import read_claim_tables, read_replication, read_turning
-from learning_dynamics.pipeline.report import markdown, maths
+from learning_dynamics.pipeline.commands.report import read_claim_tables
+from learning_dynamics.pipeline.report import markdown, maths, robustness
 from learning_dynamics.pipeline.report.contents import Paper, gather
-from learning_dynamics.pipeline.report.pictures import compress, compress_to_fit
+from learning_dynamics.pipeline.report.pictures import compress_to_fit
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.pictures import read_record
 from learning_dynamics.pipeline.store.provenance import provenance, read_bytes
 from learning_dynamics.pipeline.store.records import is_expected
-from learning_dynamics.pipeline.store.tables import read_table
 from learning_dynamics.pipeline.study.config import ROOT, load
 from learning_dynamics.pipeline.study.project import Project
-from learning_dynamics.pipeline.study.stale_outputs import joined_of_other_versions
 
 MAX_BYTES = 5_000_000  # bytes of all figures together
-OPTIONAL_PARTS = ("replication", "wild", "turning")  # what is judged only when it is asked for
+JUDGED_AGAIN = ("robustness.md", "robustness.csv")  # made only when it is asked for
 TEXT_COLUMNS = ("statement", "scope", "correction", "quantity", "interval", "criterion", "left_out", "reason")
 DIGITS = 6  # of numbers: more would change with every rounding
-REGIONS = {"wild": wild, "turning": turning}
 MARKS = ("<!-- findings -->", "<!-- end of findings -->")  # of the README
 
 
@@ -45,7 +42,7 @@ def execute(
 ) -> int:
     """Write README, a page of Markdown for each paper, claims as CSV, versions, and the figures.
 
-    What was judged under seeds, on wild draws or over ranges stays as it was published where it was not made again.
+    What was judged again stays as it was published where no draw, seed or range is there of this configuration.
     With `check` nothing is written: what is published is held against the configuration, 1 if it is stale. With
     `files` it is another scale's, of some `papers`: verdict by verdict beside the default run's.
 
@@ -69,25 +66,24 @@ def execute(
         return int(bool(problems))
     refuse_stale(project, results, figures)
     tables_of_papers = read_claim_tables(project, results)
-    papers_shown = gather(
-        project.study, tables_of_papers, figures, {}, read_replication(results), read_turning(results)
-    )
+    papers_shown = gather(project.study, tables_of_papers, figures, {})
     record = provenance("publish", "all", "results", {"papers": project.study.papers})
     claims = pd.concat([tables["claims"] for tables in tables_of_papers.values()], ignore_index=True)
     with tempfile.TemporaryDirectory() as folder:
         new_folder = Path(folder, "results")
         new_folder.mkdir()
         write_figures(papers_shown, new_folder)
-        beside = {name: "" for name in OPTIONAL_PARTS if copy_if_made(project, name, results, figures, new_folder)}
-        beside |= carry_over(out, new_folder, [name for name in OPTIONAL_PARTS if name not in beside])
+        judged_again = write_judged_again(project, results, new_folder, claims)
+        if judged_again is None:
+            judged_again = carry_over(out, new_folder)
         for paper in papers_shown:
             _write(new_folder / f"{paper.name}.md", markdown.paper_page(paper, out))
         first_page = markdown.scale_page(scale, papers_shown, published.compare_with_default(claims)) if scale else ""
-        _write(new_folder / "README.md", first_page or markdown.results_page(papers_shown, out, beside))
+        _write(new_folder / "README.md", first_page or markdown.results_page(papers_shown, out, judged_again))
         _write(new_folder / published.CLAIMS, to_csv(claims))
         versions_of_tools = {key: record[key] for key in ("commit", "dirty", "python", "versions")}
         versions = {paper: project.fingerprint("claims", paper, "claims") for paper in project.study.papers}
-        block = {"seed": project.study.seed, **versions_of_tools, "verdicts": versions, "beside": beside}
+        block = {"seed": project.study.seed, **versions_of_tools, "verdicts": versions, "judged_again": judged_again}
         _write(new_folder / published.VERSIONS, json.dumps(block, indent=1) + "\n")
         shutil.rmtree(out, ignore_errors=True)  # git has it
         shutil.copytree(new_folder, out)
@@ -134,37 +130,27 @@ def update_readme(readme: Path, findings: str) -> None:
         _write(readme, f"{before}{begin}\n{findings}\n{end}{after}")
 
 
-def copy_if_made(project: Project, name: str, results: Path, figures: Path, folder: Path) -> bool:
-    """Write the verdicts under several seeds, on wild draws or over ranges, if they are there; return whether.
-
-    Raises
-    ------
-    ProjectError
-        If a seed's claims, a draw or a check are of other settings or other code.
-    """
-    text, matrix, table = results / f"{name}.md", figures / f"{name}.png", results / f"{name}.parquet"
-    if not (text.is_file() and matrix.is_file()):
-        return False
-    (folder / text.name).write_bytes(read_bytes(text))
-    problem = joined_of_other_versions(project, table)
-    if problem:
-        raise ProjectError(
-            f"{problem} (`make replicate`, `make replicate SEEDS=0 WILD=20`, `make turning`), or delete {text}"
-        )
-    if name in REGIONS:
-        _write(folder / f"{name}.csv", REGIONS[name].to_csv(read_table(table)))
-    (folder / matrix.name).write_bytes(compress(matrix, colours=32).data)
-    return True
+def write_judged_again(project: Project, results: Path, folder: Path, claims: pd.DataFrame) -> str | None:
+    """Write all that was judged again, if a seed, draw or range is there of this configuration; return "", or None."""
+    again, outdated = joined.read_again(project, results)
+    if outdated:
+        print(f"left out: {len(outdated)} files of other settings or code, as {outdated[0]}; run: make robustness")
+    if not again["change"].isin(["seed", "draw"]).any():
+        return None
+    _write(folder / "robustness.md", robustness.page(claims, again))
+    _write(folder / "robustness.csv", joined.to_csv(again))
+    return ""
 
 
-def carry_over(out: Path, new_folder: Path, names: Sequence[str]) -> dict[str, str]:
-    """Carry over what was judged beside an earlier default run and not beside this one; return of which commit."""
-    versions_before, commits = published.read_versions(out), {}
-    for name in names:
-        for file in sorted(out.glob(f"{name}.*")):
-            shutil.copyfile(file, new_folder / file.name)
-            commits[name] = versions_before.get("beside", {}).get(name) or versions_before.get("commit", "")
-    return commits
+def carry_over(out: Path, new_folder: Path) -> str | None:
+    """Carry over what was judged again beside an earlier default run; return of which commit, None if nothing was."""
+    files = [out / name for name in JUDGED_AGAIN]
+    if not all(file.is_file() for file in files):
+        return None
+    for file in files:
+        shutil.copyfile(file, new_folder / file.name)
+    versions_before = published.read_versions(out)
+    return str(versions_before.get("judged_again") or versions_before.get("commit", ""))
 
 
 def to_csv(claims: pd.DataFrame) -> str:

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from learning_dynamics.pipeline.commands.robustness import read_again
 from learning_dynamics.pipeline.commands.verdicts import complaint, describe, describe_differences
+from learning_dynamics.pipeline.report.robustness import settle
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS, is_expected
 from learning_dynamics.pipeline.store.tables import read_table
@@ -23,10 +25,11 @@ def execute(papers: Sequence[str] = (), since: float | None = None, files: Seque
     missing: list[str] = []
     outdated: list[str] = []
     unexpected: list[str] = []
+    again, _ = read_again(project, results)
     for paper, block in configuration.papers.items():
         file = results / paper / "claims.parquet"
         if file.is_file():
-            tables.append(read_table(file, declared=COLUMNS))
+            tables.append(settle(read_table(file, declared=COLUMNS), again))
             outdated += filter(None, [outdated_verdicts(project, paper, results)])
         else:
             missing.append(f"{paper}: its claims were not judged")

@@ -126,10 +126,10 @@ def parse_axis(text: str, kinds: Mapping[str, Any]) -> tuple[str, list[Any]]:
 def _in_range(written: str, number: type) -> list[Any]:
     """Return the values of ``FIRST:LAST:COUNT`` or ``FIRST:LAST:COUNT:log``; `ValueError` if it is none."""
     first, last, count, *scale = written.split(":")
-    ends = [number(first), number(last)]
-    if scale not in ([], ["log"]) or not 2 <= int(count) <= MAX_MEMBERS or not np.isfinite(ends).all():
+    start, end = float(number(first)), float(number(last))
+    if scale not in ([], ["log"]) or not 2 <= int(count) <= MAX_MEMBERS or not np.isfinite([start, end]).all():
         raise ValueError(written)
-    if scale and min(ends) <= 0:
+    if scale and min(start, end) <= 0:
         raise ValueError(written)
-    values = (np.geomspace if scale else np.linspace)(*ends, int(count)).tolist()
+    values = (np.geomspace if scale else np.linspace)(start, end, int(count)).tolist()
     return [round(value) for value in values] if number is int else values

@@ -12,6 +12,7 @@ from tabulate import tabulate
 from learning_dynamics.files import atomic_write
 from learning_dynamics.judging import VERDICTS
 from learning_dynamics.pipeline.report import maths
+from learning_dynamics.pipeline.report.robustness import MARK, MARK_MEANING, is_turned
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS, is_expected
 from learning_dynamics.pipeline.store.tables import read_provenance, read_table
@@ -85,7 +86,7 @@ def describe(table: pd.DataFrame, width: int | None = None) -> str:
     for paper, rows in table.groupby("paper", sort=False):
         head, cells = ["claim", "stands in", "verdict", "measured", "predicted"], []
         for row in rows.to_dict("records"):
-            verdict = row["verdict"] + (" (ours)" if row["origin"] == "ours" else "")
+            verdict = row["verdict"] + MARK * is_turned(row["agreement"]) + " (ours)" * (row["origin"] == "ours")
             if not is_expected(row["verdict"], row["expected"]):
                 verdict += f" (expected: {row['expected']})"
             name = row["claim"].partition(".")[2]
@@ -102,7 +103,8 @@ def describe(table: pd.DataFrame, width: int | None = None) -> str:
     counts = papers_claims["verdict"].value_counts()
     summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts)
     remark = f"; apart from them {n_observations} of ours" if n_observations else ""
-    return "\n\n".join(blocks) + f"\n\n{len(papers_claims)} claims: {summary}{remark}\n"
+    mark = f"{MARK_MEANING}\n" if any(map(is_turned, table["agreement"])) else ""
+    return "\n\n".join(blocks) + f"\n\n{len(papers_claims)} claims: {summary}{remark}\n{mark}"
 
 
 def describe_differences(table: pd.DataFrame, published_claims: pd.DataFrame | None) -> str:

@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 
 from learning_dynamics.judging import VERDICTS
+from learning_dynamics.pipeline.report import robustness
 from learning_dynamics.pipeline.report.references import bibtex, link_name
 from learning_dynamics.pipeline.report.source_links import link_to_function, topic_about, topic_title
 from learning_dynamics.pipeline.report.templates import fill
-from learning_dynamics.pipeline.report.turning import describe_turning
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 from learning_dynamics.pipeline.store.pictures import read_record
 from learning_dynamics.pipeline.store.records import is_expected
@@ -145,8 +145,6 @@ def gather(
     tables: Mapping[str, Mapping[str, pd.DataFrame]],
     figures: Path,
     overlays: Mapping[str, Any],
-    replication: pd.DataFrame | None = None,
-    turning: pd.DataFrame | None = None,
 ) -> list[Paper]:
     """Return what there is to tell of each paper.
 
@@ -155,39 +153,19 @@ def gather(
     study : Study
         The configuration.
     tables : mapping of paper to mapping of table to DataFrame
-        As in ``claims.parquet``, ``parts.parquet``, ``variants.parquet`` and ``sensitivity.parquet``.
+        As in ``claims.parquet``, ``parts.parquet`` and ``again.parquet``.
     figures : path
         Holds ``<paper>/<figure>.png``.
     overlays : mapping
         The overlays and values that the configuration was read with, for the commands that are shown.
-    replication : DataFrame, optional
-        Verdicts under several seeds.
-    turning : DataFrame, optional
-        Where verdicts turn.
     """
     options = _options(overlays)
-    beside = OtherVerdicts(replication, turning)
-    return [_paper(study, paper, tables[paper], figures, options, beside) for paper in study.papers]
+    return [_paper(study, paper, tables[paper], figures, options) for paper in study.papers]
 
 
-@dataclass(frozen=True)
-class OtherVerdicts:
-    """What else was judged, if it was: verdicts under several seeds, and where they turn."""
-
-    replication: pd.DataFrame | None
-    turning: pd.DataFrame | None
-
-
-def _paper(
-    study: Study,
-    paper: str,
-    tables: Mapping[str, pd.DataFrame],
-    figures: Path,
-    options: str,
-    beside: OtherVerdicts,
-) -> Paper:
+def _paper(study: Study, paper: str, tables: Mapping[str, pd.DataFrame], figures: Path, options: str) -> Paper:
     block = study.paper_block(paper)
-    rows = [_claim(study, paper, row, tables, beside) for row in tables["claims"].to_dict("records")]
+    rows = [_claim(study, paper, row, tables) for row in tables["claims"].to_dict("records")]
     facts = {f"{row['id']}.{key}": value for row in rows for key, value in row["facts"].items()}
     exhibits = {name: _exhibit(study, paper, name, figures, options) for name in study.figures(paper)}
     topics: dict[str, Topic] = {}
@@ -212,24 +190,17 @@ def _paper(
         [row for row in rows if row["origin"] != "ours"],
         [row for row in rows if row["origin"] == "ours"],
         _group_settings(
-            unstated_settings(study, paper), tables["sensitivity"], {row["claim"]: row["verdict"] for row in rows}
+            unstated_settings(study, paper), tables["again"], {row["claim"]: row["verdict"] for row in rows}
         ),
         exhibits[telling] if telling else None,
         [reference | {"place": link_name(reference["url"])} for reference in block.get("references", [])],
     )
 
 
-def _claim(study: Study, paper: str, row: Row, tables: Mapping[str, pd.DataFrame], beside: OtherVerdicts) -> Row:
+def _claim(study: Study, paper: str, row: Row, tables: Mapping[str, pd.DataFrame]) -> Row:
     name, facts = row["claim"].partition(".")[2], json.loads(row["facts"])
-
-    def rows_of(table: str) -> list[Row]:
-        rows = tables[table]
-        return rows[rows["claim"] == row["claim"]].to_dict("records")
-
-    variants = rows_of("variants")
-    for variant in variants:
-        variant["choices"] = json.loads(variant["choices"])
-    kind, parts = study.kind("claims", paper, name), rows_of("parts")
+    parts, again = (tables[table][tables[table]["claim"] == row["claim"]] for table in ("parts", "again"))
+    kind, parts = study.kind("claims", paper, name), parts.to_dict("records")
     prediction = "corrected" if row["verdict"] == "corrected" else "printed"
     return row | {
         "id": name,
@@ -247,10 +218,9 @@ def _claim(study: Study, paper: str, row: Row, tables: Mapping[str, pd.DataFrame
         "parts": parts,
         # the headline of the prediction that stands, which for a corrected claim is not the printed one
         "standing": next((part for part in parts if part["of"] == prediction and part["part"] == 0), None),
-        "variants": variants,
-        "sensitivity": rows_of("sensitivity"),
-        "seeds": _seeds(beside.replication, row["claim"]),
-        "turning": _turning(beside.turning, row["claim"]),
+        "again": again.to_dict("records"),
+        "robustness": robustness.describe(row["verdict"], again),
+        "turned": robustness.is_turned(row["agreement"]),
         "code": link_to_function(paper, "claims", kind),
     }
 
@@ -269,21 +239,6 @@ def drop_repeated_clause(meaning: str, reason: str) -> str:
     """
     *earlier, last_clause = reason.split("; ")
     return "; ".join(earlier) if last_clause and meaning.endswith(last_clause) else reason
-
-
-def _seeds(replication: pd.DataFrame | None, claim: str) -> dict[int, str]:
-    if replication is None:
-        return {}
-    rows = replication[replication["claim"] == claim]
-    return dict(zip(rows["seed"].astype(int), rows["verdict"], strict=True))
-
-
-def _turning(turning: pd.DataFrame | None, claim: str) -> list[str]:
-    """Return where a claim's verdict turns, a line for each setting that was varied."""
-    if turning is None:
-        return []
-    rows = turning[turning["claim"] == claim]
-    return [describe_turning(part.to_dict("records")) for _, part in rows.groupby(["run", "setting"], sort=False)]
 
 
 def _exhibit(study: Study, paper: str, name: str, figures: Path, options: str) -> Exhibit:
@@ -345,11 +300,11 @@ def _options(overlays: Mapping[str, Any]) -> str:
     return " --config " + shlex.join(f"{key}={value}" for key, value in values.items()) if values else ""
 
 
-def _group_settings(rows: list[Row], sensitivity: pd.DataFrame, verdicts: Mapping[str, str]) -> list[Row]:
-    """Join rows that differ only in the run or data set that uses the setting; say what became of varying it."""
+def _group_settings(rows: list[Row], again: pd.DataFrame, verdicts: Mapping[str, str]) -> list[Row]:
+    """Join rows that differ only in the run or data set that uses the setting; say what came of varying it."""
     groups: dict[tuple[str, ...], Row] = {}
     for row in rows:
-        checks = sensitivity[(sensitivity["run"] == row["name"]) & (sensitivity["setting"] == row["setting"])]
+        checks = again[(again["change"] == "setting") & (again["what"] == f"{row['name']}.{row['setting']}")]
         n_same = sum(
             verdicts.get(claim) == verdict for claim, verdict in zip(checks["claim"], checks["verdict"], strict=True)
         )

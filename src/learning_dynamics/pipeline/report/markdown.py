@@ -4,42 +4,25 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.contents import Exhibit, Paper, Row, count_verdicts
+from learning_dynamics.pipeline.report.robustness import MARK, MARK_MEANING
 from learning_dynamics.pipeline.report.templates import MATHS
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 from learning_dynamics.pipeline.study.config import ROOT
 
-OPTIONAL_PARTS = {
-    "replication": [
-        "## Under other seeds",
-        "Every verdict under every seed tried: [replication.md](replication.md).",
-        "![A matrix of claims against seeds, coloured by verdict](replication.png)",
-    ],
-    "wild": [
-        "## On wild draws",
-        "Theorems and formulas on draws of what their hypotheses leave free: [wild.md](wild.md), [wild.csv](wild.csv).",
-        "![A matrix of claims against draws, coloured by verdict](wild.png)",
-    ],
-    "turning": [
-        "## Where verdicts turn",
-        "Settings that the papers do not state, varied: [turning.md](turning.md), [turning.csv](turning.csv).",
-        "![A bar for each claim and setting, in stretches coloured by verdict](turning.png)",
-    ],
-}
 ERRATA = ROOT / "docs/errata"
 MAX_PICTURES = 3  # on the first screen of the README
-MAX_OTHERS = 4  # variants of a claim with another verdict that are named
 
 
-def results_page(papers: Sequence[Paper], folder: Path, beside: Mapping[str, str]) -> str:
+def results_page(papers: Sequence[Paper], folder: Path, judged_again: str | None) -> str:
     """Return the first page: what was found, what turned out otherwise.
 
-    `folder` is where it will lie; `beside` names what else was judged, with the commit where it was another one.
+    `folder` is where it will lie; `judged_again` is the earlier commit at which claims were judged again, "" for this
+    one, None if they were not.
     """
     claims = [claim for paper in papers for claim in paper.claims]
     n_observations = sum(len(paper.observations) for paper in papers)
@@ -65,8 +48,13 @@ def results_page(papers: Sequence[Paper], folder: Path, beside: Mapping[str, str
         lines.append("Nothing: no claim had to be corrected, none is contradicted.")
     for claim in failed:
         lines.append(_failed_claim(claim, folder))
-    for name, commit in beside.items():
-        lines += OPTIONAL_PARTS[name] + ([f"Made earlier, at commit `{commit[:7]}`."] if commit else [])
+    if judged_again is not None:
+        lines += [
+            "## Judged again",
+            "Every claim with a threshold, a setting, the seed, or what hypotheses leave free changed: "
+            "[robustness.md](robustness.md), [robustness.csv](robustness.csv).",
+            f"Made earlier, at commit `{judged_again[:7]}`." if judged_again else "",
+        ]
     return _join(lines)
 
 
@@ -137,7 +125,8 @@ def paper_page(paper: Paper, folder: Path) -> str:
     """Return a paper's page: its figures and claims by topic."""
     links = ", ".join(f"[{reference['place']}]({reference['url']})" for reference in paper.references)
     lines = [f"# {prose(paper.title)}", prose(paper.citation) + (f": {links}" if links else "")]
-    lines += [f"{_counts(paper.counts)}. [All papers](README.md)"]
+    mark = f" ({MARK_MEANING})" if any(claim["turned"] for claim in paper.all_claims) else ""
+    lines += [f"{_counts(paper.counts)}{mark}. [All papers](README.md)"]
     if paper.notation:
         lines.append("> **Model and notation.** " + prose(paper.notation))
     for topic in paper.topics:
@@ -163,8 +152,8 @@ def _claim(claim: Row, folder: Path) -> str:
     standing = claim["standing"]
     lines = [
         f'- <a name="{claim["claim"]}"></a>'
-        f"{VERDICT_STYLES[claim['verdict']].sign} **{claim['verdict']}**{_speaks_of(claim)}: "
-        f"{prose(claim['reference'])}, `{claim['claim']}` "
+        f"{VERDICT_STYLES[claim['verdict']].sign} **{claim['verdict']}**{MARK if claim['turned'] else ''}"
+        f"{_speaks_of(claim)}: {prose(claim['reference'])}, `{claim['claim']}` "
         f"([code]({_code(claim['code'], folder)})). {prose(claim['statement'])}"
     ]
     if claim["correction"]:
@@ -177,7 +166,7 @@ def _claim(claim: Row, folder: Path) -> str:
             f"{prose(standing['quantity'])}: **{_measured(standing)}**{predicted}; {prose(standing['criterion'])}."
         )
         draws = ", ".join(f"{standing[f'draws_{kind}']} {kind}" for kind in ("for", "against", "undecided"))
-        lines += [f"{prose(line)}." for line in (*claim["turning"], *_describe_variants(claim))]
+        lines += [f"{prose(claim['robustness'])}."] if claim["robustness"] else []
         left_out = f"; {prose(standing['left_out'])}" if standing["left_out"] else ""
         lines.append(f"Scope: {prose(claim['scope'])}. Draws: {draws}{left_out}.")
     if standing and claim["rivals"]:
@@ -188,27 +177,6 @@ def _claim(claim: Row, folder: Path) -> str:
         heading = "Would have refused" if claim["verdict"] in ("reproduced", "corrected") else "Rivals"
         lines.append(f"{heading}: {rivals}{refuses}.")
     return "\n  ".join(f"{line}  " for line in lines).rstrip()
-
-
-def _describe_variants(claim: Row) -> list[str]:
-    """Return how many agree of the variants of our own choices and of the sensitivity checks, and which do not."""
-    configured: Mapping[str, Any] = next((row["choices"] for row in claim["variants"] if row["ours"]), {})
-    variants = [
-        (row["verdict"], [f"`{key}` = {value}" for key, value in row["choices"].items() if value != configured[key]])
-        for row in claim["variants"]
-    ]
-    checks = [
-        (row["verdict"], [f"`{row['setting']}` = {row['value']} in {row['run']}"]) for row in claim["sensitivity"]
-    ]
-    lines = []
-    for label, results in (("Our own choices varied", variants), ("Again with a chosen setting varied", checks)):
-        differing = [f"{verdict} with {', '.join(named)}" for verdict, named in results if verdict != claim["verdict"]]
-        listed = differing[:MAX_OTHERS] + (
-            [f"{len(differing) - MAX_OTHERS} more"] if len(differing) > MAX_OTHERS else []
-        )
-        if results:
-            lines.append("; ".join([f"{label}: {len(results) - len(differing)} of {len(results)} agree", *listed]))
-    return lines
 
 
 def _speaks_of(claim: Row) -> str:

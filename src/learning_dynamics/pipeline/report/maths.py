@@ -1,4 +1,4 @@
-"""Prose with formulas between dollars: as HTML with MathML, as plain text in Unicode, as reStructuredText.
+"""Prose with formulas between dollars: as HTML with MathML, as plain text in Unicode.
 
 latex2mathml is the only parser of LaTeX: plain text is read off the MathML tree, so that page and terminal agree.
 """
@@ -14,7 +14,6 @@ from xml.etree.ElementTree import Element
 from latex2mathml.converter import convert
 from markupsafe import Markup, escape
 
-CODE = re.compile(r"(`+[^`]+`+)")
 PROSE = re.compile(r"\$([^$]+)\$|`+([^`]+)`+")
 POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?\d+)(?![\w.]\d)")
 SIGNS = {"<=": "≤", ">=": "≥", "+-": "±"}
@@ -96,7 +95,11 @@ def _tree(latex: str) -> Element | None:
     tree = ElementTree.fromstring(text.replace(' xmlns="http://www.w3.org/1998/Math/MathML" display="inline"', ""))[0]
     for node in tree.iter():
         for before, child in pairwise(node):
-            if before.tag == child.tag == "mo" and child.text in "+−±" and before.text not in CLOSING | set("|‖"):
+            if (
+                before.tag == child.tag == "mo"
+                and child.text in ("+", "−", "±")
+                and before.text not in CLOSING | set("|‖")
+            ):
                 child.set("form", "prefix")  # a sign of a number, not a difference
         if node.tag == "mo" and node.text in ("|", "‖", "/"):
             node.attrib.update(stretchy="false", lspace="0", rspace="0")  # browsers take them for relations
@@ -181,12 +184,6 @@ def plain(text: str) -> str:
 def plain_words(text: str) -> str:
     """Return words without formulas as they are printed: signs and powers of ten by their own characters."""
     return _powers(_signs(text), lambda power: _script(power, SUPERSCRIPTS, "^"))
-
-
-def rst(text: str) -> str:
-    """Return prose as reStructuredText in which no character is markup, paragraphs kept."""
-    parts = (plain(part) for part in re.split(r"\n\s*\n", text.strip()))
-    return "\n\n".join(re.sub(r"([\\*_|`<>])", r"\\\1", part) for part in parts if part)
 
 
 def _each_piece(text: str, *converters: Callable[[str], str]) -> str:

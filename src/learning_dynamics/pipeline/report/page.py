@@ -21,13 +21,12 @@ from learning_dynamics.pipeline.report.pictures import (
     compress_to_fit,
     read_film,
     read_vector,
-    specification_curve,
 )
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 from learning_dynamics.pipeline.study.config import ROOT
 
 MAX_BYTES = 1_200_000  # of a paper's figures, still and in motion; its page holds them as text, a third longer
-MAX_VARIANTS = 24  # rows of a claim's variants; those that disagree come first
+MAX_AGAIN = 24  # times that a claim was judged again that are listed
 MAX_DIGITS = 5  # of a measurement with an interval
 
 
@@ -46,8 +45,7 @@ def render(papers: Sequence[Paper], folder: Path, record: Mapping[str, Any]) -> 
     """
     claims = [claim for paper in papers for claim in paper.claims]
     all_claims = [claim for paper in papers for claim in paper.all_claims]
-    seeds = sorted({seed for claim in all_claims for seed in claim["seeds"]})
-    shared = {"papers": papers, "record": record, "seeds": seeds, "verdict_styles": VERDICT_STYLES}
+    shared = {"papers": papers, "record": record, "verdict_styles": VERDICT_STYLES}
     pages = {
         _file(): _template("front", None, folder).render(
             shared,
@@ -57,8 +55,6 @@ def render(papers: Sequence[Paper], folder: Path, record: Mapping[str, Any]) -> 
             observations=len(all_claims) - len(claims),
             verdicts=[verdict for verdict in VERDICTS if any(claim["verdict"] == verdict for claim in all_claims)],
             unexpected=_unexpected(all_claims),
-            repeated=sum(bool(claim["seeds"]) for claim in all_claims),
-            unsettled=[claim for claim in all_claims if len(set(claim["seeds"].values())) > 1],
             figures=sum(len(paper.exhibits) for paper in papers),
         )
     }
@@ -109,10 +105,9 @@ def _template(name: str, current: str | None, folder: Path) -> jinja2.Template:
         "at": address_of,
         "here": current,
         "address": lambda paper, verdict: "claims?" + urlencode({"paper": paper, "verdict": verdict}),
-        "curve": specification_curve,
         "small": lambda png, colours, widest: compress(png, "webp", colours, widest),
         "measured": format_measurement,
-        "shown_variants": _shown_variants,
+        "shown_again": _shown_again,
     }
     environment.filters |= {
         "prose": maths.html,
@@ -165,7 +160,6 @@ def _describe_margin(margin: Any) -> str:
     )
 
 
-def _shown_variants(claim: Row) -> list[Row]:
-    """Return the variants to list: those with another verdict first, ours at the top."""
-    rows = sorted(claim["variants"], key=lambda row: (not row["ours"], row["verdict"] == claim["verdict"]))
-    return rows[:MAX_VARIANTS]
+def _shown_again(claim: Row) -> list[Row]:
+    """Return the times that a claim was judged again to list: those with another verdict first."""
+    return sorted(claim["again"], key=lambda row: row["verdict"] == claim["verdict"])[:MAX_AGAIN]

@@ -2,13 +2,11 @@
 
 import base64
 import io
-import math
 import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup
@@ -116,32 +114,3 @@ def compress_to_fit(
         grades[largest] += 1
         pictures[largest] = compress(largest, kind, *GRADES[grades[largest]])
     return pictures
-
-
-def specification_curve(variants: Sequence[Mapping[str, Any]]) -> Markup:
-    """Return what was measured under each variant of our own choices, in order, as SVG; ours is ringed."""
-    variants_shown = sorted(
-        (variant for variant in variants if math.isfinite(variant["measured"])), key=lambda variant: variant["measured"]
-    )
-    if len(variants_shown) < 3:
-        return Markup("")
-    values = [variant["measured"] for variant in variants_shown]
-    logarithmic = values[0] > 0 and values[-1] / values[0] > 100
-    scaled = [math.log10(value) if logarithmic else value for value in values]
-    span = scaled[-1] - scaled[0] or 1.0
-    width, height = CURVE_SIZE
-    marks = []
-    for index, (variant, value) in enumerate(zip(variants_shown, scaled, strict=True)):
-        x = 8 + (width - 16) * index / (len(variants_shown) - 1)
-        y = height - 8 - (height - 16) * (value - scaled[0]) / span
-        ring = ' class="ring"' if variant["ours"] else ""
-        if ring:
-            marks.append(f'<circle{ring} cx="{x:.1f}" cy="{y:.1f}" r="6.5"></circle>')
-        marks.append(
-            f'<circle class="{variant["verdict"].replace(" ", "-")}" cx="{x:.1f}" cy="{y:.1f}" r="3"></circle>'
-        )
-    scale = "logarithmic scale" if logarithmic else "linear scale"
-    label = f"Measured under {len(variants_shown)} variants, from {values[0]:.3g} to {values[-1]:.3g}, {scale}"
-    return Markup(
-        f'<svg class="curve" role="img" aria-label="{label}" viewBox="0 0 {width} {height}">{"".join(marks)}</svg>'
-    )

@@ -3,10 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import pandas as pd
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
-
 from learning_dynamics.plotting import COLOURS
 
 
@@ -80,17 +76,3 @@ def legend(verdicts: Iterable[str]) -> str:
     """Return what the signs of some verdicts stand for, each once, in the order of `VERDICT_STYLES`."""
     used = set(verdicts)
     return ", ".join(f"{style.sign} {verdict}" for verdict, style in VERDICT_STYLES.items() if verdict in used)
-
-
-def draw_legend(figure: Figure, verdicts: Iterable[str], columns: int) -> None:
-    """Set a legend of the colours of some verdicts below a figure, in at most so many columns."""
-    used = set(verdicts)
-    handles = [Patch(color=style.fill, label=verdict) for verdict, style in VERDICT_STYLES.items() if verdict in used]
-    figure.legend(handles=handles, loc="outside lower center", ncols=max(min(len(handles), columns), 1))
-
-
-def sign_table(verdicts: pd.DataFrame) -> list[str]:
-    """Return the signs of verdicts as lines of a Markdown table: a row for each claim, a column for each draw."""
-    heads = [f"| claim | {' | '.join(map(str, verdicts))} |", "|---|" + "---|" * verdicts.shape[1]]
-    signs = verdicts.map(lambda verdict: VERDICT_STYLES[verdict].sign)
-    return heads + [f"| `{row[0]}` | {' | '.join(row[1:])} |" for row in signs.itertuples(name=None)]

@@ -1,4 +1,4 @@
-"""How claims stand in tables: a row for each claim, for each of its parts, for each variant of our own choices."""
+"""How claims stand in tables: a row for each claim, for each of its parts, for each time that it was judged again."""
 
 import json
 from typing import Any
@@ -40,7 +40,7 @@ COLUMNS = (
     *CHECK,
     Column("rivals", "str", "wrong predictions and the verdict that each would get, as JSON"),
     Column("refuses", "float", "smallest relative error of the prediction that would be refused", nullable=True),
-    Column("agreement", "float", "share of the variants of our own choices that give this verdict", nullable=True),
+    Column("agreement", "float", "share of other thresholds and settings that give this verdict", nullable=True),
     VERDICT,
     Column("expected", "str", "the verdict recorded in the configuration for this scale, if there is one"),
     Column("figure", "str", "the figure that shows it", nullable=True),
@@ -57,23 +57,31 @@ PART_COLUMNS = (
     Column("state", "str", "holds, fails or undecided"),
     Column("open_because", "str", "why it is undecided, where it is"),
 )
-VARIANT_COLUMNS = (
+AGAIN_COLUMNS = (
     PAPER,
     CLAIM,
-    Column("choices", "str", "the claim's settings in this variant, as JSON"),
-    Column("ours", "bool", "whether these are the settings of the configuration"),
+    Column("change", "str", "threshold, setting, seed or draw: what was changed before the claim was judged again"),
+    Column("what", "str", "the thresholds; the run or data set and its setting (`run.setting`); seed; draw"),
+    Column("value", "str", "what they were changed to; which seed, which draw"),
+    VERDICT,
     Column("measured", "float", "the headline quantity", nullable=True),
-    VERDICT,
+    Column("reason", "str", "why the verdict is not `reproduced`"),
 )
-SENSITIVITY_COLUMNS = (
-    PAPER,
-    CLAIM,
-    Column("run", "str", "the run whose setting was varied"),
-    Column("setting", "str", "the setting that was varied"),
-    Column("value", "str", "what it was set to"),
-    Column("measured", "float", "the claim's quantity at that value", nullable=True),
-    VERDICT,
-)
+
+
+def again_row(paper: str, claim: str, change: str, what: str, value: Any, evaluation: Evaluation) -> dict[str, Any]:
+    """Return the row of a claim that was judged again."""
+    standing = evaluation.standing
+    return {
+        "paper": paper,
+        "claim": f"{paper}.{claim}",
+        "change": change,
+        "what": what,
+        "value": str(value),
+        "verdict": evaluation.verdict,
+        "measured": _finite_or_nan(standing.headline.value) if standing else np.nan,
+        "reason": evaluation.reason,
+    }
 
 
 def check_row(check: Check) -> dict[str, Any]:

@@ -7,15 +7,15 @@ Spec = dict[str, Any]
 Roles = Mapping[str, str | list[str]]  # a run for each role, or a list of them
 # what in the block of a stage's job is no setting
 KEYS = {
-    "data": {"source", "wild", "provenance", "resources"},
+    "data": {"source", "free", "provenance", "resources"},
     "run": {
-        *("kind", "data", "like", "sweep", "bundle", "wild", "provenance"),
+        *("kind", "data", "like", "sweep", "bundle", "free", "provenance"),
         *("resources", "measure", "measure_resources", "keep"),
     },
     "figure": {"kind", "runs"},
     "motion": {"kind", "runs"},
     "interactive": {"kind", "runs", "figure"},
-    "claims": {"kind", "runs", "figure", "expected", "vary", "wild"},
+    "claims": {"kind", "runs", "figure", "expected", "vary", "free"},
 }
 NOT_SWEPT = KEYS["run"] - {"data", "kind"}
 

@@ -1,12 +1,13 @@
 """Check a configuration against the functions that it names, and its names against each other."""
 
 import difflib
+import gc
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from learning_dynamics.errors import ProjectError, check_known, suggest_name
-from learning_dynamics.pipeline.study import reasons, regions
-from learning_dynamics.pipeline.study.blocks import KEYS, Spec, all_settings, flat, run_names
+from learning_dynamics.errors import ProjectError, suggest_name
+from learning_dynamics.pipeline.study import reasons, robustness
+from learning_dynamics.pipeline.study.blocks import KEYS, Spec, flat, run_names
 from learning_dynamics.pipeline.study.config import Block
 from learning_dynamics.pipeline.study.signatures import Signature, signature_of
 from learning_dynamics.pipeline.study.study import SECTIONS, Study
@@ -20,11 +21,15 @@ def check(study: Study) -> None:
     ProjectError
         At the first mistake: the file, the key and the fix.
     """
-    for paper in study.papers:
-        _Paper(study, paper).check()
-        reasons.check_reasons(study, paper)
-        regions.check_wild(study, paper)
-        regions.check_turning(study, paper)
+    gc.disable()  # what is imported stays: looking for what may go takes as long as importing it
+    try:
+        for paper in study.papers:
+            _Paper(study, paper).check()
+            reasons.check_reasons(study, paper)
+            robustness.check(study, paper)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 class _Paper:
@@ -50,8 +55,6 @@ class _Paper:
             self.check_name("figures", study.paper_block(paper)["telling"], "telling")
         for name in study.blocks(paper, "claims"):
             self.check_claim(name)
-        for name in study.checks(paper, "sensitivity"):
-            self.check_sensitivity(name)
 
     def where(self, *path: str) -> str:
         return self.study.where(self.paper, *path)
@@ -154,18 +157,3 @@ class _Paper:
                 raise ProjectError(f"{where}: no setting of this claim{suggest_name(key, settings)}")
             for value in values:
                 self.check_settings("claims", function, settings | {key: value}, "claims", name, "vary")
-
-    def check_sensitivity(self, name: str) -> None:
-        check, where = self.study.checks(self.paper, "sensitivity")[name], self.where("sensitivity", name)
-        self.check_members(check["run"], {check["setting"]: check["values"]})
-        block = self.study.resolved(self.paper, "runs", check["run"])
-        if "bundle" in block:
-            raise ProjectError(f"{where}.run: `{check['run']}` runs in bundles; remove its `bundle`")
-        configured = (block if check["setting"] == "data" else all_settings(block)).get(check["setting"])
-        if configured in check["values"]:
-            raise ProjectError(f"{where}.values: {configured} is the run's own; give others")
-        claims = self.study.blocks(self.paper, "claims")
-        for claim in check["claims"]:
-            check_known(claim, claims, "claim", f"{where}.claims")
-            if check["run"] not in run_names(claims[claim]["runs"]):
-                raise ProjectError(f"{where}.run: claim `{claim}` does not use run `{check['run']}`")

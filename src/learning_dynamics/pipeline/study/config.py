@@ -21,6 +21,13 @@ Key = tuple[str, ...]
 ROOT = Path(__file__).resolve().parents[4]
 PAPERS = Path("workflow/config")
 COMMAND_LINE = "--config"
+OLD_NAMES = {
+    "sensitivity": "`robustness`, with `values`",
+    "turning": "`robustness`, with `range`, or `grid` in place of `values`",
+    "replications": "`seeds`",
+    "replicated": "`seeds_of`",
+    "wild": "`free` in a data set, run or claim, and `draws` for their number",
+}
 
 
 @dataclass
@@ -45,9 +52,9 @@ class Configuration:
     seed: int
     scale: str | None
     papers: dict[str, Block]
-    replications: int = 0
-    replicated: tuple[str, ...] = ()
-    wild: int = 0
+    seeds: int = 0
+    seeds_of: tuple[str, ...] = ()
+    draws: int = 0
     overlaid: bool = False
     origins: dict[Key, str] = field(default_factory=dict)
     base: dict[Key, str] = field(default_factory=dict)
@@ -91,9 +98,9 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
     origins: dict[Key, str] = {}
     merge(top, read_yaml(root / "config.yaml"), "config.yaml", origins)
     shipped_seed = top.get("seed")
-    for file in files:
-        merge(top, read_yaml(file), str(file), origins)
-    merge(top, overrides or {}, COMMAND_LINE, origins)
+    for name, block in [*((str(file), read_yaml(file)) for file in files), (COMMAND_LINE, overrides or {})]:
+        refuse_old_names(block, name)
+        merge(top, block, name, origins)
 
     def where(*path: str) -> str:
         return f"{_nearest(origins, path, 'config.yaml')}: {'.'.join(path) or 'top level'}"
@@ -102,18 +109,18 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
     scale = top.get("scale") or (f"seed{top['seed']}" if top["seed"] != shipped_seed else None)
     if scale in top["papers"]:
         raise ProjectError(f"{where('scale')}: is the name of a paper; choose another")
-    changes, replicated = top.get("changes", {}), top.get("replicated", [])
+    changes, seeds_of = top.get("changes", {}), top.get("seeds_of", [])
     for paper in changes:
         check_known(paper, top["papers"], "paper", where("changes", paper))
-    for paper in replicated:  # fewer papers may be chosen than are replicated
-        check_known(paper, [*top["papers"], *shipped_papers(root)], "paper", where("replicated"))
+    for paper in seeds_of:  # fewer papers may be chosen
+        check_known(paper, [*top["papers"], *shipped_papers(root)], "paper", where("seeds_of"))
     configuration = Configuration(
         top["seed"],
         scale,
         {},
-        top.get("replications", 0),
-        tuple(paper for paper in replicated if paper in top["papers"]),
-        top.get("wild", 0),
+        top.get("seeds", 0),
+        tuple(paper for paper in seeds_of if paper in top["papers"]),
+        top.get("draws", 0),
     )
     folders = {}
     for folder in top.get("overlays", []):
@@ -132,6 +139,20 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
             layers.append((_nearest(origins, ("changes", paper), COMMAND_LINE), changes[paper]))
         _load_paper(configuration, paper, layers, may_change=top.get("scale") is not None)
     return configuration
+
+
+def refuse_old_names(block: Any, file: str, path: Sequence[str] = ()) -> None:
+    """Refuse keys of earlier versions.
+
+    Raises
+    ------
+    ProjectError
+        It names the new key.
+    """
+    for key, value in block.items() if isinstance(block, Mapping) and len(path) < 5 else ():
+        if key in OLD_NAMES:
+            raise ProjectError(f"{file}: {'.'.join([*path, str(key)])}: is called {OLD_NAMES[key]} now")
+        refuse_old_names(value, file, [*path, str(key)])
 
 
 def shipped_papers(root: Path) -> list[str]:
@@ -172,6 +193,7 @@ def _load_paper(
     """Lay changes over a paper's file; without a scale they may add blocks, and change none."""
     block: Block = {}
     for file, layer in layers:
+        refuse_old_names(layer, file)
         before = {} if may_change else copy.deepcopy(block)
         merge(block, layer, file, configuration.origins, (paper,), configuration.base)
         _validate(Paper, block, lambda *path: configuration.where(paper, *path))

@@ -10,8 +10,7 @@ REQUESTS = {
     "motion": {"mem_mb": 1000, "runtime": 5},
     "interactive": {"mem_mb": 1000, "runtime": 5},
     "claims": {"mem_mb": 1500, "runtime": 10},
-    "wild": {"mem_mb": 3000, "runtime": 120},
-    "turning": {"mem_mb": 3000, "runtime": 240},
+    "again": {"mem_mb": 3000, "runtime": 240},
 }
 # where each stage's benchmarks lie, below `benchmarks`
 FOLDERS = {

@@ -87,22 +87,23 @@ class Project:
         }
 
     def claims(self, paper: str) -> Spec:
-        """What a claims job is to do: every claim with its runs, what is varied, and the sensitivity checks."""
+        """What a claims job is to do: every claim with its runs and thresholds, and ``values`` of ``robustness:``."""
         return {
             "claims": {name: self.claim(paper, name) for name in self.study.blocks(paper, "claims")},
-            "sensitivity": {
-                name: check
+            "robustness": {
+                name: entry
                 | {
                     "members": [
                         {
-                            "value": str(differing[check["setting"]]),
+                            "value": str(differing[entry["setting"]]),
                             "name": member,
                             "fingerprint": self.fingerprint("metrics", paper, member),
                         }
-                        for member, differing in _check_members(check)
+                        for member, differing in _members(entry)
                     ]
                 }
-                for name, check in self.study.checks(paper, "sensitivity").items()
+                for name, entry in self.study.checks(paper).items()
+                if "values" in entry
             },
         }
 
@@ -186,8 +187,8 @@ class Project:
             return self._tables(paper, run_names(self.study.roles(stage, paper, name)))
         claims = self.study.blocks(paper, "claims").values()
         tables = self._tables(paper, [run for claim in claims for run in run_names(claim["runs"])])
-        checks = self.study.checks(paper, "sensitivity").values()
-        return list(dict.fromkeys([*tables, *(member for check in checks for member, _ in _check_members(check))]))
+        entries = self.study.checks(paper).values()
+        return list(dict.fromkeys([*tables, *(member for entry in entries for member, _ in _members(entry))]))
 
     def _tables(self, paper: str, runs: Iterable[str]) -> list[str]:
         return list(dict.fromkeys(table for run in runs for table in self.study.tables(paper, run)))
@@ -302,11 +303,11 @@ class Project:
                 fingerprints[f"{paper}/{self.run_file(paper, name)}"] = self.fingerprint("run", paper, name)
                 fingerprints[f"{paper}/metrics/{name}.parquet"] = self.fingerprint("metrics", paper, name)
             claims_fingerprint = self.fingerprint("claims", paper, "claims")
-            tables = ("claims", "parts", "variants", "sensitivity")
+            tables = ("claims", "parts", "again")
             fingerprints |= dict.fromkeys((f"{paper}/{table}.parquet" for table in tables), claims_fingerprint)
         return fingerprints
 
 
-def _check_members(check: Mapping[str, Any]) -> Members:
-    """Return the runs that a sensitivity check adds."""
-    return sweep_members(check["run"], {check["setting"]: check["values"]})
+def _members(entry: Mapping[str, Any]) -> Members:
+    """Return the runs that an entry of ``robustness:`` adds to the default run."""
+    return sweep_members(entry["run"], {entry["setting"]: entry["values"]}) if "values" in entry else []

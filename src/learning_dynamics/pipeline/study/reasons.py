@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, suggest_name
 from learning_dynamics.pipeline.study.blocks import Spec, all_settings, flat, own_settings
-from learning_dynamics.pipeline.study.signatures import Signature, signature_of
-from learning_dynamics.pipeline.study.sources import definitions, module_of
+from learning_dynamics.pipeline.study.signatures import Signature, signature_of, signatures_of
 from learning_dynamics.pipeline.study.study import Study
 
 
@@ -85,13 +83,13 @@ def check_reasons(study: Study, paper: str) -> None:
     shared: list[Signature] = []  # kinds may share a block of reasons: a key must be a setting of one of them
     classes = classes_of_settings(study, paper)
     for kind in study.blocks(paper, "provenance"):
-        functions = _functions(paper, kind)
+        functions = signatures_of(paper, kind)
         if not functions and kind not in classes:
             where = study.where(paper, "provenance", kind)
             raise ProjectError(f"{where}: no kind of run or source of data, nor a class of settings, is so called")
         shared += functions
     for kind, reasons in study.blocks(paper, "provenance").items():
-        functions = [classes[kind]] if kind in classes else [*_functions(paper, kind), *shared]
+        functions = [classes[kind]] if kind in classes else [*signatures_of(paper, kind), *shared]
         _check_names(study.where(paper, "provenance", kind), reasons, functions)
     for name, block in study.blocks(paper, "data").items():
         where = study.where(paper, "data", name)
@@ -99,7 +97,7 @@ def check_reasons(study: Study, paper: str) -> None:
             f"{where}.provenance", block.get("provenance", {}), [signature_of("data", paper, block["source"], where)]
         )
     for name, block in study.blocks(paper, "runs").items():
-        functions = _functions(paper, study.resolved(paper, "runs", name)["kind"])
+        functions = signatures_of(paper, study.resolved(paper, "runs", name)["kind"])
         _check_names(f"{study.where(paper, 'runs', name)}.provenance", block.get("provenance", {}), functions)
     for section, name, key, _ in _settings(study, paper):
         if provenance(study, paper, section, name, key) is None:
@@ -139,7 +137,7 @@ def classes_of_settings(study: Study, paper: str) -> dict[str, Signature]:
     classes: dict[str, Signature] = {}
     for kind in dict.fromkeys(kinds):
         for settings_class in (
-            argument for function in _functions(paper, kind) for argument in function.classes.values()
+            argument for function in signatures_of(paper, kind) for argument in function.classes.values()
         ):
             for ancestor in (settings_class, *settings_class.ancestors):
                 if classes.setdefault(ancestor.name, ancestor).where != ancestor.where:
@@ -152,23 +150,12 @@ def classes_of_settings(study: Study, paper: str) -> dict[str, Signature]:
 def _class_fields(paper: str, kind: str, key: str) -> Iterator[tuple[str, str]]:
     """Yield the class that a setting like ``limit.rtol`` is a field of, and its bases, with the field's name."""
     name, _, inner = key.partition(".")
-    for function in _functions(paper, kind) if inner else ():
+    for function in signatures_of(paper, kind) if inner else ():
         if name in function.classes:
             yield from (
                 (settings_class.name, inner)
                 for settings_class in (function.classes[name], *function.classes[name].ancestors)
             )
-
-
-def _functions(paper: str, kind: str) -> list[Signature]:
-    """Return the functions of a kind of run, or of a source of data, that there are."""
-    stages: list[str] = []
-    for stage in ("run", "metrics", "data"):
-        with suppress(ProjectError):
-            defined = definitions(module_of(stage, paper, kind))
-            if kind.rpartition(".")[2] in defined and (stage != "data" or not stages):
-                stages.append(stage)
-    return [signature_of(stage, paper, kind, kind) for stage in stages]
 
 
 def _settings(study: Study, paper: str) -> Iterator[tuple[str, str, str, Any]]:

@@ -52,9 +52,9 @@ class Top(Strict):
     scale: Name | None = None  # the name under which results and figures are written
     overlays: list[str] = []  # folders with changes to papers
     changes: dict[Name, dict[str, Any]] = {}
-    replications: int = _up_to(200, 0)
-    replicated: Names = []
-    wild: int = _up_to(200, 0)  # on how many draws `snakemake replicate` judges
+    seeds: int = _up_to(200, 0)  # under how many further seeds `snakemake robustness` judges claims
+    seeds_of: Names = []  # of which papers
+    draws: int = _up_to(200, 0)  # on how many draws it judges theorems and formulas
     sharing: int = _up_to(64)  # how many jobs share a GPU, and take so much longer
 
 
@@ -77,7 +77,7 @@ class Data(_Block):
     """A data set."""
 
     source: FunctionName
-    wild: dict[SettingName, Any] = {}
+    free: dict[SettingName, Any] = {}
     provenance: Provenance = {}
     resources: Resources = Resources()
 
@@ -88,7 +88,7 @@ class Run(_Block):
     kind: FunctionName = ""
     data: Name = ""
     like: Name = ""  # the run whose block this one extends
-    wild: dict[SettingName, Any] = {}
+    free: dict[SettingName, Any] = {}
     sweep: Annotated[dict[str, Values], Field(min_length=1)] = {}
     bundle: int = Field(default=2, ge=2, le=1000)  # how many members of a sweep one job runs and measures
     keep: bool = True  # whether the run's file stays once its metrics are there
@@ -118,7 +118,7 @@ class Claim(Figure):
     # the verdict at this scale; or two, `undecided or reproduced`, where the processor decides
     expected: Annotated[str, Field(pattern=f"^{VERDICT}( or {VERDICT})?$")] = ""
     vary: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}  # other values of the claim's own settings
-    wild: Literal[False] | None = None
+    free: Literal[False] | None = None
 
 
 class Reference(Strict):
@@ -134,24 +134,15 @@ class Reference(Strict):
 # -- robustness: claims judged again with something changed
 
 
-class Sensitivity(Strict):
-    """A setting of a run varied, and claims judged again."""
-
-    run: Name
-    setting: SettingName
-    values: Annotated[list[Any], Field(min_length=1)]
-    claims: Names
-    provenance: Provenance = {}
-
-
-class Turning(Strict):
-    """A setting varied over a range until verdicts change."""
+class Entry(Strict):
+    """A setting of a run or data set, and the claims that are judged again with it changed."""
 
     run: Name = ""
     data: Name = ""
     setting: SettingName
+    values: Values = []  # in the default run
+    grid: Annotated[Values, Field(min_length=2)] = []  # by `snakemake robustness`, as are the values of a range
     range: Annotated[Sequence[float], Field(min_length=2, max_length=2)] = ()
-    values: Annotated[Values, Field(min_length=2)] = []
     points: int = Field(default=2, ge=2, le=1000)
     claims: Annotated[Names, Field(min_length=1)]
 
@@ -171,5 +162,4 @@ class Paper(Strict):
     figures: dict[Name, Figure]
     interactive: dict[Name, Interactive] = {}
     claims: dict[Name, Claim]
-    sensitivity: dict[Name, Sensitivity | None] = {}  # null in an overlay drops a check
-    turning: dict[Name, Turning] = {}
+    robustness: dict[Name, Entry | None] = {}  # null in an overlay drops an entry

@@ -12,6 +12,7 @@ import inspect
 import traceback
 import typing
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import is_dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ from pydantic.fields import FieldInfo
 
 from learning_dynamics.errors import ProjectError, suggest_name
 from learning_dynamics.pipeline.study.blocks import flat
-from learning_dynamics.pipeline.study.sources import definition_of, module_of
+from learning_dynamics.pipeline.study.sources import definition_of, definitions, module_of
 from learning_dynamics.pipeline.study.validation import Strict, find_problem
 
 EMPTY = inspect.Parameter.empty
@@ -145,12 +146,14 @@ class Signature:
 
 
 _signature = functools.cache(Signature)
+_signatures: dict[tuple[str, str, str], Signature] = {}
 
 
 def forget() -> None:
     """Forget what was imported, for tests of edited sources."""
+    _signatures.clear()
     _signature.cache_clear()
-    _imported.cache_clear()
+    signatures_of.cache_clear()
 
 
 def signature_of(stage: str, paper: str, kind: str, where: str) -> Signature:
@@ -161,11 +164,24 @@ def signature_of(stage: str, paper: str, kind: str, where: str) -> Signature:
     ProjectError
         If there is no such function, or its module cannot be imported.
     """
-    definition_of(stage, paper, kind, where)
-    return _imported(module_of(stage, paper, kind), kind.rpartition(".")[2])
+    if (stage, paper, kind) not in _signatures:
+        definition_of(stage, paper, kind, where)
+        _signatures[stage, paper, kind] = _imported(module_of(stage, paper, kind), kind.rpartition(".")[2])
+    return _signatures[stage, paper, kind]
 
 
 @functools.cache
+def signatures_of(paper: str, kind: str) -> list[Signature]:
+    """Return the functions of a kind of run, simulating and measuring, or of a source of data, as far as there are."""
+    stages: list[str] = []
+    for stage in ("run", "metrics", "data"):
+        with suppress(ProjectError):
+            defined = definitions(module_of(stage, paper, kind))
+            if kind.rpartition(".")[2] in defined and (stage != "data" or not stages):
+                stages.append(stage)
+    return [signature_of(stage, paper, kind, kind) for stage in stages]
+
+
 def _imported(module: str, name: str) -> Signature:
     try:
         return _signature(getattr(importlib.import_module(module), name))
@@ -178,10 +194,10 @@ def _imported(module: str, name: str) -> Signature:
         ) from error
 
 
-def _to_python(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings with numpy's numbers as Python's."""
-
-    def plain(value: Any) -> Any:
-        return value.tolist() if hasattr(value, "tolist") else value
-
-    return {key: _to_python(value) if isinstance(value, Mapping) else plain(value) for key, value in settings.items()}
+def _to_python(value: Any) -> Any:
+    """Return settings with numpy's numbers and arrays, however deep they lie, as Python's."""
+    if isinstance(value, Mapping):
+        return {key: _to_python(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_to_python(inner) for inner in value]
+    return value.tolist() if hasattr(value, "tolist") else value

@@ -16,7 +16,7 @@ from learning_dynamics.pipeline.store.pictures import read_record as read_drawn
 from learning_dynamics.pipeline.store.provenance import read_bytes
 from learning_dynamics.pipeline.store.tables import read_provenance
 from learning_dynamics.pipeline.study.project import FORMATS, Project
-from learning_dynamics.pipeline.study.regions import is_wild, region_fingerprint, regions_of_other_versions, wild_layer
+from learning_dynamics.pipeline.study.robustness import existing_parts
 from learning_dynamics.pipeline.study.study import Study
 
 SEEN = Path(".snakemake/learning_dynamics.seen.json")
@@ -26,8 +26,8 @@ MARK = Path(".snakemake/made_by_other_settings_or_code")  # Snakemake names it a
 def expected_outputs(project: Project, results: str, figures: str | None = None) -> dict[str, str]:
     """Return the fingerprint that each output must carry, by its path: with `figures` also what is drawn and joined."""
     study, found = project.study, {f"{results}/{name}": made for name, made in project.outputs.items()}
-    found |= _expected_regions(project, Path(results))
     if figures is not None:
+        found |= existing_parts(project, Path(results))
         for paper in study.papers:
             found[f"{results}/{paper}/verdicts.txt"] = project.fingerprint("claims", paper, "claims")
             for stage, names in study.drawings(paper).items():
@@ -41,21 +41,6 @@ def expected_outputs(project: Project, results: str, figures: str | None = None)
 
 def _pages(study: Study, figures: str) -> list[str]:
     return [f"{figures}/{name}.html" for name in ("index", *study.papers)]
-
-
-def _expected_regions(project: Project, results: Path) -> dict[str, str]:
-    """Return the fingerprints of those wild draws and turning checks that lie there."""
-    study, found = project.study, {}
-    for paper in study.papers:
-        for file in results.glob(f"{paper}/wild/draw*.parquet") if is_wild(study, paper) else []:
-            number = file.stem.removeprefix("draw")
-            if number.isdecimal() and number[0] != "0":
-                found[str(file)] = region_fingerprint(project, paper, wild_layer(study, paper, int(number)))
-        for name in study.checks(paper, "turning"):
-            file = results / paper / "turning" / f"{name}.parquet"
-            if file.is_file():
-                found[str(file)] = region_fingerprint(project, paper, name)
-    return found
 
 
 def outdated_verdicts(project: Project, paper: str, results: Path) -> str | None:
@@ -98,25 +83,6 @@ def fault(path: str | Path, expected: str) -> str | None:
     if not carried:
         return f"{path}: was made by other settings or other code; delete it and run snakemake again"
     return None
-
-
-def joined_of_other_versions(project: Project, table: Path) -> str | None:
-    """Return what in the verdicts under seeds, on wild draws or over ranges, is of other settings or code, if any."""
-    made = read_provenance(table)["settings"].get("made")
-    if table.stem != "replication":
-        wrong = regions_of_other_versions(project, table.stem, made or {})
-    else:
-        wrong = [label for label, carried in (made or {}).items() if _claims_under(project, label) != carried]
-    if made is not None and not wrong:
-        return None
-    more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-    return f"{table}: {', '.join(wrong[:3]) or 'all of it'}{more}: of other settings or other code; make it again"
-
-
-def _claims_under(project: Project, label: str) -> str | None:
-    seed, _, paper = label.partition("/")
-    other = Project(project.study.configuration.with_seed(int(seed)))
-    return other.fingerprint("claims", paper, "claims") if paper in other.study.papers else None
 
 
 def _record(path: Path) -> Mapping[str, Any]:

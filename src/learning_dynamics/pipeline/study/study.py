@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, check_known
+from learning_dynamics.pipeline.study import robustness
 from learning_dynamics.pipeline.study.blocks import (
     NOT_SWEPT,
     Roles,
@@ -41,7 +42,7 @@ class Study:
     papers : list of str
         In the order of the configuration.
     runs : mapping of paper to mapping of run to (str, mapping)
-        Every run, sweeps and sensitivity checks expanded, as `member` returns it.
+        Every run, sweeps and values of ``robustness:`` expanded, as `member` returns it.
     bundles : mapping of paper to mapping of bundle to list of runs
         Members of a sweep that one job simulates and measures into one table.
 
@@ -63,8 +64,10 @@ class Study:
             for name in self.blocks(paper, "runs"):
                 self._expand(paper, name, self.resolved(paper, "runs", name).get("sweep"))
                 self._bundle(paper, name)
-            for name in self.checks(paper, "sensitivity"):
-                self._expand_check(paper, name)
+            robustness.check_form(self, paper)
+            for entry in self.checks(paper).values():
+                if "values" in entry:
+                    self._expand(paper, entry["run"], {entry["setting"]: entry["values"]})
 
     # -- what is declared ---------------------------------------------------------------------------
 
@@ -103,9 +106,9 @@ class Study:
         """All that is drawn of a paper, by stage."""
         return {"figure": self.figures(paper), "motion": self.motions(paper), "interactive": self.interactives(paper)}
 
-    def checks(self, paper: str, section: str) -> Block:
-        """The checks of sensitivity, or those that seek where verdicts turn, without those that an overlay drops."""
-        return {name: check for name, check in self.blocks(paper, section).items() if check is not None}
+    def checks(self, paper: str) -> Block:
+        """The entries of ``robustness:``, without those that an overlay drops."""
+        return {name: entry for name, entry in self.blocks(paper, "robustness").items() if entry is not None}
 
     def expected(self, paper: str, claim: str) -> str:
         """The verdict that is expected of a claim; another scale's does not hold at this one."""
@@ -298,9 +301,3 @@ class Study:
             self.bundles[paper][table] = [member for member, _ in members]
             if sum(map(len, self.bundles[paper][table])) > MAX_BUNDLE_LENGTH:
                 raise ProjectError(f"{where}: the names of {block['bundle']} members fit no command; take fewer")
-
-    def _expand_check(self, paper: str, name: str) -> None:
-        """Take up the runs that a sensitivity check needs."""
-        check, where = self.checks(paper, "sensitivity")[name], self.where(paper, "sensitivity", name)
-        self.declared(paper, "runs", check["run"], f"{where}.run")
-        self._expand(paper, check["run"], {check["setting"]: check["values"]})

@@ -3,7 +3,6 @@ rates.
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -37,7 +36,7 @@ class Scheme:
     horizon: Positive
     points: Count
     step: Positive
-    schedule: Literal["constant", "inverse square root"]
+    schedule: models.Schedule
 
 
 def noise_process(*, inputs: Count, paths: Count, integration: Scheme, seed: Seed) -> Trajectory:

@@ -1,0 +1,176 @@
+"""Judge the claims of a paper again with one thing changed: a seed, a draw, or a setting over a range or grid."""
+
+import itertools
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.judging import Evaluation, Judgement
+from learning_dynamics.pipeline.commands.functions import paper_function
+from learning_dynamics.pipeline.commands.in_process import Workbench
+from learning_dynamics.pipeline.report import maths
+from learning_dynamics.pipeline.store.provenance import provenance
+from learning_dynamics.pipeline.store.records import AGAIN_COLUMNS, again_row
+from learning_dynamics.pipeline.store.tables import write_table
+from learning_dynamics.pipeline.study import robustness
+from learning_dynamics.pipeline.study.config import load
+from learning_dynamics.pipeline.study.project import Project
+
+NO_CONFIG: Mapping[str, Any] = {"files": [], "given": {}}
+MIN_DECIDED = 0.9  # share of the data sets or starts of a draw that must be decided
+SAME_VERDICT = "would get the same verdict on this draw"
+NOT_DECIDED = ("undecided", "untested")
+
+
+def execute(
+    paper: str, name: str, /, config: Mapping[str, Any] = NO_CONFIG, *, out: Path, fingerprint: str = ""
+) -> None:
+    """Write the verdict on every claim concerned, under every value that was tried, as rows of the table ``again``.
+
+    Each judgement is written down at once, so that an interrupted job goes on where it was. A claim whose runs fail
+    is untested, with the reason.
+
+    Raises
+    ------
+    ProjectError
+        If the configuration of the paper has no such change, or the change does not reach the runs.
+    """
+    project = Project(load([Path(file) for file in config["files"]], {**config["given"], "papers": [paper]}))
+    change = robustness.change(project.study, paper, name)
+    fingerprint = fingerprint or robustness.change_fingerprint(project, paper, name)
+    judgements = Judgements(
+        project, paper, change, out.parent.parent / "resume" / f"again-{paper}-{name}-{fingerprint}.jsonl"
+    )
+    for value in change.grid:
+        judgements.at(value)
+    values = [*change.grid]
+    if "range" in change.entry:
+        for claim in change.claims:
+            for low, high in itertools.pairwise(change.grid):
+                values += bisect(partial(judgements.verdict, claim), low, high)
+        values = sorted(set(values))
+    rows = [row for claim in judgements.claims for row in (judgements.at(value)[claim] for value in values)]
+    table = pd.DataFrame(rows, columns=[column.name for column in AGAIN_COLUMNS])
+    layers = {str(value): robustness.layer_of(project.study, paper, change, value) for value in change.grid}
+    write_table(out, table, AGAIN_COLUMNS, provenance("again", paper, name, {"layers": layers}, fingerprint))
+    judgements.file.unlink(missing_ok=True)
+
+
+def bisect(verdict_at: Any, low: Any, high: Any) -> list[Any]:
+    """Return the values tried between two at which decided verdicts differ, halving the way until it is short."""
+    tried = []
+    for _ in range(robustness.MAX_BISECTIONS):
+        verdicts = verdict_at(low), verdict_at(high)
+        middle = robustness.midpoint(low, high)
+        if verdicts[0] == verdicts[1] or set(verdicts) & set(NOT_DECIDED) or middle is None:
+            break
+        tried.append(middle)
+        low, high = (middle, high) if verdict_at(middle) == verdicts[0] else (low, middle)
+    return tried
+
+
+class Judgements:
+    """The rows of a change by value and claim, judged when they are asked for and kept in a file meanwhile."""
+
+    def __init__(self, project: Project, paper: str, change: robustness.Change, file: Path) -> None:
+        self.project, self.paper, self.change, self.file = project, paper, change, file
+        self.claims = [claim for claim in change.claims if change.kind != "draw" or not self._is_empirical(claim)]
+        self.rows: dict[str, dict[str, dict[str, Any]]] = {}
+        file.parent.mkdir(parents=True, exist_ok=True)
+        for line in file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else []:
+            with suppress(ValueError, TypeError, KeyError):  # a line that was cut off is judged again
+                value, claim, row = json.loads(line)
+                self.rows.setdefault(value, {})[claim] = {column.name: row[column.name] for column in AGAIN_COLUMNS}
+
+    def at(self, value: Any) -> dict[str, dict[str, Any]]:
+        """Return the row of each claim under a value of the change."""
+        rows = self.rows.setdefault(str(value), {})
+        missing = [claim for claim in self.claims if claim not in rows]
+        if not missing:
+            return rows
+        workbench = self._workbench(value)
+        for claim in missing:
+            try:
+                evaluation = workbench.judge(self.paper, claim, verdict_alone=True)
+                if self.change.kind == "draw":
+                    expected = self.project.study.declared(self.paper, "claims", claim).get("expected", "")
+                    verdict, reason = verdict_on_draw(evaluation, expected)
+                    evaluation = replace(evaluation, verdict=verdict, reason=reason)
+            except ProjectError as error:
+                evaluation = Evaluation("untested", reason=maths.plain(str(error)))
+            rows[claim] = again_row(self.paper, claim, self.change.kind, self.change.what, value, evaluation)
+            with open(self.file, "a", encoding="utf-8") as file:
+                file.write(json.dumps([str(value), claim, rows[claim]]) + "\n")
+            print(f"{self.change.what} = {value}: {claim} {evaluation.verdict}", flush=True)
+        return rows
+
+    def verdict(self, claim: str, value: Any) -> str:
+        """Return the verdict on a claim under a value of the change."""
+        return str(self.at(value)[claim]["verdict"])
+
+    def _workbench(self, value: Any) -> Workbench:
+        study = self.project.study
+        project = Project(robustness.changed_configuration(study, self.paper, self.change, value))
+        robustness.check_arrived(project.study, self.paper, robustness.layer_of(study, self.paper, self.change, value))
+        return Workbench(project)
+
+    def _is_empirical(self, claim: str) -> bool:
+        """Whether a claim is about the outcome of an experiment, which the hypotheses of no theorem speak of."""
+        kind = self.project.study.kind("claims", self.paper, claim)
+        return bool(paper_function(self.paper, "claims", kind).claim.empirical)
+
+
+def verdict_on_draw(evaluation: Evaluation, expected: str) -> tuple[str, str]:
+    """Return what a draw says of a statement, and why.
+
+    A statement that is corrected elsewhere may hold as printed on a draw (of one layer, of one sample): its
+    correction counts, if it holds there too. Where the correction cannot be judged nothing is contradicted. A rival
+    that gets the same verdict on a draw leaves the statement open where it was settled, but not on that draw; nor do
+    a few data sets or starts of the draw that cannot be judged, where all others agree.
+    """
+    printed, corrected = evaluation.judgement, evaluation.corrected
+    if printed is None:
+        return evaluation.verdict, evaluation.reason
+    if expected == "corrected" and corrected is not None:
+        if evaluation.verdict in ("reproduced", "undecided") and corrected.state == "holds":
+            return "corrected", "the correction holds; as printed it is not refused on this draw"
+        if evaluation.verdict == "contradicted" and corrected.state == "undecided":
+            few_undecided = _explain_few_undecided(corrected)
+            if few_undecided:
+                return "corrected", few_undecided
+            undecided = next(c for c in (corrected.headline, *corrected.parts) if c.state == "undecided")
+            return "undecided", f"fails as printed; of the correction {undecided.name}: {undecided.open_because}"
+    if evaluation.verdict == "undecided" and printed.state == "holds":
+        rivals = " and ".join(rival for rival, verdict in evaluation.rivals.items() if verdict == "reproduced")
+        if rivals:
+            return "reproduced", f"{rivals} {SAME_VERDICT}"
+    if evaluation.verdict == "undecided" and _explain_few_undecided(printed):
+        return "reproduced", _explain_few_undecided(printed)
+    reason = evaluation.reason
+    if evaluation.verdict == "contradicted":
+        worst = next(c for c in (printed.headline, *printed.parts) if c.state == "fails")
+        reason = "; ".join(filter(None, [reason, str(worst)]))
+    return evaluation.verdict, reason
+
+
+def _explain_few_undecided(judgement: Judgement) -> str:
+    """Return what is open where nothing but one in ten of the draws that all parts are judged on is; else ""."""
+    checks = (judgement.headline, *judgement.parts)
+    undecided = [check for check in checks if check.state != "holds"]
+    is_few = (
+        sum(check.draws_undecided for check in checks)
+        <= (1 - MIN_DECIDED) * sum(check.draws for check in checks) + 1e-9
+    )
+    # and each part for no other reason: of an average all draws are open
+    is_only_reason = all(
+        check.state == "undecided" and not check.draws_against and 0 < 2 * check.draws_undecided <= check.draws
+        for check in undecided
+    )
+    return "; ".join(f"{check.name}: {check.open_because}" for check in undecided) if is_few and is_only_reason else ""

@@ -1,0 +1,140 @@
+"""How verdicts fare when claims are judged again: in a line for each claim, in a matrix, and what seeds settle."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import groupby
+from typing import Any
+
+import pandas as pd
+
+from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES, legend
+
+MIN_SEEDS = 3  # fewer do not make a verdict undecided
+MIN_SHARE = 2 / 3  # of them must give it
+MAX_OTHERS = 4  # changes with another verdict that are named
+OWN_CHOICES = ("threshold", "setting")  # kinds of change that ask what hangs on a choice of ours
+MARK = "†"  # beside a verdict that another choice of ours turns
+MARK_MEANING = f"{MARK} another choice of a threshold or setting gives another verdict"
+
+
+def settle(claims: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of claims in which fewer than two of three seeds leave a verdict undecided.
+
+    The configured seed counts as one of them; ``agreement`` becomes that of all thresholds and settings tried.
+    """
+    settled = []
+    for row in claims.to_dict("records"):
+        rows = again[again["claim"] == row["claim"]]
+        own, seeds = rows[rows["change"].isin(OWN_CHOICES)], rows[rows["change"] == "seed"]
+        if len(own):
+            row["agreement"] = float((own["verdict"] == row["verdict"]).mean())
+        n_seeds, n_same = len(seeds) + 1, int((seeds["verdict"] == row["verdict"]).sum()) + 1
+        if n_seeds >= MIN_SEEDS and n_same < MIN_SHARE * n_seeds and row["verdict"] != "undecided":
+            row["reason"] = "; ".join(
+                filter(None, [f"{row['verdict']} under {n_same} of {n_seeds} seeds", row["reason"]])
+            )
+            row["verdict"] = "undecided"
+        settled.append(row)
+    return pd.DataFrame(settled, columns=claims.columns).astype(claims.dtypes)
+
+
+def is_turned(agreement: float) -> bool:
+    """Return whether another choice of a threshold or setting gives another verdict."""
+    return bool(agreement < 1)  # nan where there is none
+
+
+def describe(verdict: str, rows: pd.DataFrame) -> str:
+    """Return in a line under which changes a claim keeps its verdict; nothing if it was not judged again."""
+    parts = [text for kind in ("setting", "threshold", "seed", "draw") for text in _describe(kind, verdict, rows)]
+    return f"The verdict holds {'; '.join(parts)}" if parts else ""
+
+
+def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
+    """Return all claims against the kinds of change, as Markdown: how many verdicts stay, and where they turn."""
+    kinds = {"setting": "settings", "threshold": "thresholds", "seed": "seeds", "draw": "draws"}
+    table, turned, contradicted = [], 0, []
+    for claim in claims.to_dict("records"):
+        rows = again[again["claim"] == claim["claim"]]
+        if rows.empty:
+            continue
+        verdict = claim["verdict"]
+        turned += is_turned(claim["agreement"])
+        mark = MARK if is_turned(claim["agreement"]) else ""
+        cells = ["<br>".join(_describe(kind, verdict, rows)).replace("|", "\\|") for kind in kinds]
+        table.append(f"| `{claim['claim']}` | {VERDICT_STYLES[verdict].sign}{mark} | {' | '.join(cells)} |")
+        if verdict != "contradicted":
+            contradicted += rows[(rows["change"] == "draw") & (rows["verdict"] == "contradicted")].to_dict("records")
+    seeds = again[again["change"] == "seed"]
+    unsettled = claims[claims["reason"].str.match(r"[a-z ]+ under \d+ of \d+ seeds")]["claim"]
+    lines = [
+        "# Judged again",
+        "",
+        f"{len(table)} claims were judged again with something changed. Another threshold, or another value of a "
+        f"setting that the paper does not state, turns {turned} verdicts ({MARK}). Under other seeds "
+        f"{seeds['claim'].nunique()} claims were judged; fewer than two of three seeds give the verdict on "
+        f"{len(unsettled)}, which are undecided therefore. On draws of what hypotheses leave free "
+        f"{again[again['change'] == 'draw']['claim'].nunique()} theorems and formulas were judged; "
+        f"{len({row['claim'] for row in contradicted})} are contradicted on one.",
+        "",
+        "Every verdict, with its reason: [robustness.csv](robustness.csv). Made by `make robustness`.",
+        "",
+        *(f"- `{claim}`: undecided for its seeds" for claim in unsettled),
+        *(f"- `{row['claim']}`, draw {row['value']}: contradicted: {row['reason']}" for row in contradicted),
+        "",
+        f"{legend(claims['verdict'])}; {MARK_MEANING}.",
+        "",
+        f"| claim | verdict | {' | '.join(kinds.values())} |",
+        "|---" * (len(kinds) + 2) + "|",
+        *table,
+    ]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
+
+
+def _describe(kind: str, verdict: str, all_rows: pd.DataFrame) -> Iterator[str]:
+    """Yield how many of the changes of a kind keep a verdict, and which turn it: a text for each setting."""
+    rows = all_rows[all_rows["change"] == kind].to_dict("records")
+    same = sum(row["verdict"] == verdict for row in rows)
+    if kind == "setting":
+        for what, tried in groupby(sorted(rows, key=lambda row: row["what"]), key=lambda row: row["what"]):
+            owner, _, setting = what.partition(".")
+            yield f"for `{setting}` of {owner} {_stretches(verdict, list(tried))}"
+    elif kind == "threshold" and rows:
+        others = [f"{row['verdict']} at `{row['what']}` = {row['value']}" for row in rows if row["verdict"] != verdict]
+        yield f"at {same} of {len(rows)} other thresholds{_in_brackets(others)}"
+    elif kind == "seed" and rows:
+        others = [f"{row['verdict']} under {row['value']}" for row in rows if row["verdict"] != verdict]
+        yield f"under {same + 1} of {len(rows) + 1} seeds{_in_brackets(others)}"
+    elif rows:
+        counts = {other: sum(row["verdict"] == other for row in rows) for other in VERDICT_STYLES if other != verdict}
+        others = [f"{count} {other}" for other, count in counts.items() if count]
+        yield f"on {same} of {len(rows)} draws{_in_brackets(others)}"
+
+
+def _in_brackets(others: Sequence[str]) -> str:
+    more = [f"{len(others) - MAX_OTHERS} more"] if len(others) > MAX_OTHERS else []
+    return f" ({', '.join([*others[:MAX_OTHERS], *more])})" if others else ""
+
+
+def _stretches(verdict: str, rows: Sequence[dict[str, Any]]) -> str:
+    """Return over which values of a setting a verdict holds, and where it turns into which other."""
+    by_value = {row["value"]: row for row in rows}
+    values = list(by_value)
+    with suppress(ValueError):  # words and lists stay in the order of the configuration
+        values.sort(key=float)
+    stretches: dict[bool, list[str]] = {True: [], False: []}
+    for other, group in groupby(values, key=lambda value: by_value[value]["verdict"]):
+        first, *rest = map(format_value, group)
+        stretch = f"from {first} to {rest[-1]}" if rest else f"at {first}"
+        stretches[other == verdict].append(stretch if other == verdict else f"{other} {stretch}")
+    return (" and ".join(stretches[True]) or "nowhere") + _in_brackets(stretches[False])
+
+
+def format_value(value: str) -> str:
+    """Return a value as one writes it by hand: 1e-6 for 1e-06, and sizes of classes by colons.
+
+    >>> format_value("1e+06"), format_value("[[64, 16, 4, 1]]"), format_value("[0.1, 0.5]")
+    ('1e6', '64:16:4:1', '[0.1, 0.5]')
+    """
+    one_list = re.fullmatch(r"\[\[([\d, ]+)\]\]", value)
+    return one_list[1].replace(", ", ":") if one_list else re.sub(r"e\+?(-?)0*(?=\d)", r"e\1", value)

@@ -1,0 +1,407 @@
+"""What is changed before a claim is judged again, each change as a layer over the configuration.
+
+A configuration says it in three places.
+
+- ``vary:`` of a claim gives other values of its own settings (thresholds). The default run judges every combination.
+- ``robustness:`` of a paper gives, by name, a setting of a run or data set and the claims to be judged with it changed:
+  ``values:`` in the default run, each as a run of its own; ``grid:``, and ``range:`` (a grid, then bisection wherever a
+  verdict turns) by ``snakemake robustness``.
+- ``free:`` of a data set or run gives what the hypotheses of statements leave free, for draws by ``snakemake
+  robustness``: by setting a range ``[2, 12]`` (by its logarithm from a decade on; an end may name another setting, as
+  drawn: ``width: [inputs, 40]``; an empty range is its lower end), a list of any other length, or of words, to choose
+  from, or one value. A run's ``free:`` may choose its ``data``. A claim with ``free: false`` is not judged on draws.
+
+``snakemake robustness`` also judges every claim of the papers in ``seeds_of`` under further seeds.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from learning_dynamics.errors import ProjectError, check_known, suggest_name
+from learning_dynamics.pipeline.store.provenance import digest
+from learning_dynamics.pipeline.study.blocks import all_settings, flat, overlay, place_settings, run_names, select_keys
+from learning_dynamics.pipeline.study.config import Block, Configuration, merge
+
+if TYPE_CHECKING:
+    from learning_dynamics.pipeline.study.project import Project
+    from learning_dynamics.pipeline.study.study import Study
+
+Layer = dict[str, Any]
+DECADE = 10.0
+MIN_RATIO = 1.1  # of two settings between which bisection stops
+MAX_BISECTIONS = 12
+MAX_END = 1e100  # of a range: the ratio of its ends is a number
+N_POINTS = 9  # of a range within a decade
+PART = re.compile(r"(seed|draw)([1-9]\d{0,18}|0)")
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change, or a range of changes, that one job judges.
+
+    Attributes
+    ----------
+    name : str
+        Of the job and its file: ``seed2024``, ``draw3``, or the name of the entry of ``robustness:``.
+    kind, what : str
+        As in the table: setting, seed or draw; for a setting the run or data set, and the setting.
+    claims : list of str
+    grid : list
+        What is judged at first: the seed, the draw, or values of the setting.
+    entry : mapping
+        The entry of ``robustness:``; empty for a seed or draw.
+    """
+
+    name: str
+    kind: str
+    what: str
+    claims: list[str]
+    grid: list[Any]
+    entry: Mapping[str, Any]
+
+
+def changes(study: Study, paper: str) -> dict[str, Change]:
+    """Return by name what ``snakemake robustness`` judges of a paper with the configured numbers of seeds and draws."""
+    configuration = study.configuration
+    names = [name for name, entry in study.checks(paper).items() if "values" not in entry]
+    if paper in configuration.seeds_of:
+        names += [f"seed{study.seed + number}" for number in range(1, configuration.seeds + 1)]
+    if any(_free_blocks(study, paper)):
+        names += [f"draw{number}" for number in range(1, configuration.draws + 1)]
+    return {name: change(study, paper, name) for name in names}
+
+
+def change(study: Study, paper: str, name: str) -> Change:
+    """Return one change by its name.
+
+    Raises
+    ------
+    ProjectError
+        If the paper has no such change.
+    """
+    part = PART.fullmatch(name)
+    if part and part[1] == "seed":
+        return Change(name, "seed", "seed", list(study.blocks(paper, "claims")), [int(part[2])], {})
+    if part:
+        if not any(_free_blocks(study, paper)) or int(part[2]) == 0:
+            raise ProjectError(f"{paper}: {name}: draws need a `free:` block of a data set or run, and count from 1")
+        return Change(name, "draw", "draw", claims_on_draws(study, paper), [int(part[2])], {})
+    entries = {key: entry for key, entry in study.checks(paper).items() if "values" not in entry}
+    check_known(name, entries, "`robustness` entry with a `range` or `grid`", paper)
+    entry = entries[name]
+    what = f"{entry.get('data') or entry['run']}.{entry['setting']}"
+    return Change(name, "setting", what, entry["claims"], grid_of(entry), entry)
+
+
+def changed_configuration(study: Study, paper: str, change: Change, value: Any) -> Configuration:
+    """Return the configuration of a paper under one value of a change, with nothing but the claims concerned."""
+    seed = value if change.kind == "seed" else study.seed
+    if change.kind == "draw":
+        seed += value
+    layer = layer_of(study, paper, change, value)
+    configuration, block = study.configuration, copy.deepcopy(study.paper_block(paper))
+    block |= {"figures": {}, "interactive": {}, "robustness": {}}
+    block.pop("telling", None)
+    block["claims"] = {
+        name: {key: entry for key, entry in claim.items() if key != "figure"}
+        for name, claim in block["claims"].items()
+        if name in change.claims
+    }
+    origins, base = dict(configuration.origins), dict(configuration.base)
+    merge(block, layer, change.name, origins, (paper,), base)
+    return replace(configuration, seed=seed, papers={paper: block}, overlaid=True, origins=origins, base=base)
+
+
+def layer_of(study: Study, paper: str, change: Change, value: Any) -> Layer:
+    """Return what a change lays over the configuration of a paper, by section and name."""
+    if change.kind == "seed":
+        return {}
+    return draw_layer(study, paper, value) if change.kind == "draw" else _setting_layer(study, paper, change, value)
+
+
+def check_arrived(study: Study, paper: str, layer: Layer) -> None:
+    """Refuse a changed configuration in which a setting of the layer is not what the layer says.
+
+    Raises
+    ------
+    ProjectError
+        It names the setting.
+    """
+    for section, blocks in layer.items():
+        for name, block in blocks.items():
+            data = study.resolved(paper, section, name).get("data")
+            settings = study.every_setting(paper, section, name) | {"data": data}
+            for key, value in (flat(block) | flat(block.get("measure", {}))).items():
+                actual = value if key.startswith("measure.") else settings.get(key)
+                if actual != value:
+                    raise ProjectError(f"{paper}: {section}.{name}.{key}: is {actual}, not {value} as changed")
+
+
+def change_fingerprint(project: Project, paper: str, name: str) -> str:
+    """Return a digest of all that judging a change depends on: settings, science, the change, the claims concerned."""
+    changed = change(project.study, paper, name)
+    data = {name: project.fingerprint("data", paper, name) for name in project.study.blocks(paper, "data")}
+    layers = [layer_of(project.study, paper, changed, value) for value in changed.grid]
+    claims = project.fingerprint("claims", paper, "claims")
+    return digest([claims, data, changed.claims, changed.grid, dict(changed.entry), layers])
+
+
+def existing_parts(project: Project, results: Path) -> dict[str, str]:
+    """Return the fingerprint that every file of claims judged again should carry, by its path; those that are there."""
+    fingerprints = {}
+    for paper in project.study.papers:
+        if (results / paper / "again.parquet").is_file():
+            fingerprints[f"{results}/{paper}/again.parquet"] = project.fingerprint("claims", paper, "claims")
+        for file in sorted(results.glob(f"{paper}/again/*.parquet")):
+            try:
+                fingerprints[str(file)] = change_fingerprint(project, paper, file.stem)
+            except ProjectError:
+                fingerprints[str(file)] = "of nothing that is configured"
+    return fingerprints
+
+
+# -- draws of what hypotheses leave free -------------------------------------------------------------------------------
+
+
+def draw_layer(study: Study, paper: str, draw: int) -> Layer:
+    """Return what a draw changes in the configuration of a paper, by section and name.
+
+    Raises
+    ------
+    ProjectError
+        If an end of a range names no setting that has a number.
+    """
+    layer: Layer = {"data": {}, "runs": {}}
+    for section, name, free in _free_blocks(study, paper):
+        values: Block = {}
+        # the data set first, then what names no other setting: ends of ranges are those of the draw
+        for key in sorted(free, key=lambda key: (key != "data", _names_a_setting(free[key]))):
+            # published draws come from this label
+            label = f"wild.{paper}.{section}.{name}.{key.rpartition('.')[2]}"
+            rng = np.random.default_rng([study.seed, draw, *label.encode()])
+            settings = _settings_so_far(study, paper, section, name, layer, values)
+            values[key] = _draw_value(free[key], settings, rng, f"{paper}: {section}.{name}.free.{key}")
+        layer[section][name] = place_settings(study.resolved(paper, section, name), values)
+    return layer
+
+
+def claims_on_draws(study: Study, paper: str) -> list[str]:
+    """Return the claims that read a run with free settings, or with a data set that has some."""
+    free = {(section, name) for section, name, _ in _free_blocks(study, paper)}
+
+    def is_drawn(run: str) -> bool:
+        ancestors = {("runs", name) for name, _ in study.ancestry(paper, run)}
+        return bool((ancestors | {("data", _data_set_of(study, paper, run))}) & free)
+
+    return [
+        claim
+        for claim, block in study.blocks(paper, "claims").items()
+        if block.get("free") is not False and any(map(is_drawn, study.runs_of_claim(paper, claim)))
+    ]
+
+
+def _settings_so_far(study: Study, paper: str, section: str, name: str, layer: Layer, values: Block) -> Block:
+    """Return the settings of a data set or run and its data as far as a draw has set them."""
+    settings = flat(study.resolved(paper, section, name))
+    if section == "runs":
+        for owner, block in reversed(list(study.ancestry(paper, name))):
+            settings |= select_keys(flat(block), settings) | flat(layer["runs"].get(owner, {}))
+        data = values.get("data", settings.get("data"))
+        if data is not None:
+            settings = flat(study.resolved(paper, "data", data)) | flat(layer["data"].get(data, {})) | settings
+    return settings | values
+
+
+def _data_set_of(study: Study, paper: str, run: str) -> str | None:
+    """Return the data set of a run, or of the first member of a sweep."""
+    return study.block("run", paper, study.members(paper, run)[0][0]).get("data")
+
+
+def _free_blocks(study: Study, paper: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Yield section, name and what is free, data sets first: runs may name their settings."""
+    for section in ("data", "runs"):
+        for name, block in study.blocks(paper, section).items():
+            if block.get("free"):
+                yield section, name, block["free"]
+
+
+def _names_a_setting(value: Any) -> bool:
+    return _is_range(value) and any(isinstance(end, str) for end in value)
+
+
+def _is_range(value: Any) -> bool:
+    if not isinstance(value, list) or len(value) != 2 or any(isinstance(end, bool) for end in value):
+        return False
+    numbers = [isinstance(end, int | float) for end in value]
+    return any(numbers) and all(number or isinstance(end, str) for number, end in zip(numbers, value, strict=True))
+
+
+def _draw_value(choice: Any, settings: Mapping[str, Any], rng: np.random.Generator, where: str) -> Any:
+    if not isinstance(choice, list):
+        return choice
+    if not _is_range(choice):
+        return choice[int(rng.integers(len(choice)))]
+    ends = []
+    for end in choice:
+        value = settings.get(end) if isinstance(end, str) else end
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise ProjectError(f"{where}: `{end}` is no number and names none{suggest_name(str(end), settings)}")
+        ends.append(value)
+    low, high = ends[0], max(ends)
+    if all(isinstance(end, int) for end in ends):
+        return int(rng.integers(int(low), int(high), endpoint=True))
+    if _by_decades(low, high):
+        return float(f"{math.exp(rng.uniform(math.log(low), math.log(high))):.4g}")
+    return float(f"{rng.uniform(low, high):.4g}")
+
+
+# -- ranges and grids of a setting -------------------------------------------------------------------------------------
+
+
+def _setting_layer(study: Study, paper: str, change: Change, value: Any) -> Layer:
+    """Return what sets a setting of a run (or data set), and leaves it as it is in runs that inherit it."""
+    owner, key = change.entry.get("run"), change.entry["setting"]
+    if owner is None:
+        return {"data": {change.entry["data"]: overlay({}, {key: value})}}
+    layer: Layer = {owner: place_settings(study.resolved(paper, "runs", owner), {key: value})}
+    for child, block in study.blocks(paper, "runs").items():
+        settings = study.resolved(paper, "runs", child)
+        if block.get("like") == owner and key not in all_settings(block):
+            layer[child] = place_settings(settings, {key: all_settings(settings).get(key)})
+    return {"runs": layer}
+
+
+def grid_of(entry: Mapping[str, Any]) -> list[Any]:
+    """Return the values of an entry that are judged first: its grid, or one over its range.
+
+    A value a decade where the ends are positive and a decade or more apart, else nine; ``points`` says how many.
+    """
+    if "grid" in entry:
+        return list(entry["grid"])
+    low, high = entry["range"]
+    decades = round(math.log10(high) - math.log10(low)) if _by_decades(low, high) else 0
+    count = entry.get("points") or (max(5, decades + 1) if decades else N_POINTS)
+    points = np.geomspace(low, high, count) if decades else np.linspace(low, high, count)
+    if all(isinstance(end, int) for end in (low, high)):
+        return sorted({round(point) for point in points})
+    inner = {float(f"{point:.4g}") for point in points[1:-1]}
+    return [low, *sorted(point for point in inner if low < point < high), high]
+
+
+def midpoint(low: Any, high: Any) -> Any:
+    """Return the value halfway between two at which a verdict differs; None where they are close enough."""
+    if all(isinstance(end, int) for end in (low, high)):
+        return (low + high) // 2 if high - low > 1 else None
+    if low > 0:
+        return float(f"{math.sqrt(low) * math.sqrt(high):.4g}") if high / low > MIN_RATIO else None
+    middle = (low + high) / 2
+    return float(f"{middle:.4g}") if high - low > (MIN_RATIO - 1) * max(abs(low), abs(high)) else None
+
+
+def _by_decades(low: float, high: float) -> bool:
+    return low > 0 and high / low >= DECADE
+
+
+# -- what means nothing ------------------------------------------------------------------------------------------------
+
+
+def check_form(study: Study, paper: str) -> None:
+    """Refuse entries of ``robustness:`` whose keys do not go together, before anything is made of them.
+
+    Raises
+    ------
+    ProjectError
+        It names file, entry and key.
+    """
+    for name, entry in study.checks(paper).items():
+        where = study.where(paper, "robustness", name)
+        if PART.fullmatch(name):
+            raise ProjectError(f"{where}: is the name of a seed or draw; rename it")
+        if ("run" in entry) == ("data" in entry):
+            raise ProjectError(f"{where}: give `run` or `data`: whose setting it is")
+        if sum(key in entry for key in ("values", "grid", "range")) != 1:
+            raise ProjectError(f"{where}: give one of `values`, `grid` and `range`")
+        if "values" in entry and "data" in entry:
+            raise ProjectError(f"{where}.values: are of a run; give a `grid` of the data set's setting")
+        if "points" in entry and "range" not in entry:
+            raise ProjectError(f"{where}.points: is for a `range`; remove it")
+        section, owner = ("data", entry["data"]) if "data" in entry else ("runs", entry["run"])
+        study.declared(paper, section, owner, f"{where}.{section.removesuffix('s')}")
+        if "range" in entry and not -MAX_END < entry["range"][0] < entry["range"][1] < MAX_END:
+            raise ProjectError(f"{where}.range: from the smaller to the larger, of numbers below {MAX_END:g}")
+
+
+def check(study: Study, paper: str) -> None:
+    """Refuse ``robustness:`` and ``free:`` blocks that mean nothing.
+
+    Raises
+    ------
+    ProjectError
+        It names the block and the key.
+    """
+    for name, entry in study.checks(paper).items():
+        _check_entry(study, paper, entry, study.where(paper, "robustness", name))
+    for section, name, free in _free_blocks(study, paper):
+        where = study.where(paper, section, name, "free")
+        for key, choice in free.items():
+            values = choice if isinstance(choice, list) else [choice]
+            if not values:
+                raise ProjectError(f"{where}.{key}: nothing to draw; give a value, a list or a range")
+            if _is_range(choice):
+                values = [end for end in choice if not isinstance(end, str)]
+                if len(values) == 2 and not values[0] < values[1]:
+                    raise ProjectError(f"{where}.{key}: from the smaller to the larger")
+            _check_values(study, paper, section, name, key, values, f"{where}.{key}")
+    draw_layer(study, paper, 1)  # or an end of a range names nothing
+
+
+def _check_entry(study: Study, paper: str, entry: Mapping[str, Any], where: str) -> None:
+    section, owner = ("data", entry["data"]) if "data" in entry else ("runs", entry["run"])
+    block, key = study.resolved(paper, section, owner), entry["setting"]
+    if "values" in entry and "bundle" in block:
+        raise ProjectError(f"{where}.run: `{owner}` runs in bundles; remove its `bundle`")
+    for claim in entry["claims"]:
+        check_known(claim, study.blocks(paper, "claims"), "claim", f"{where}.claims")
+        runs = run_names(study.block("claims", paper, claim)["runs"])
+        if owner not in ([_data_set_of(study, paper, run) for run in runs] if section == "data" else runs):
+            raise ProjectError(
+                f"{where}: claim `{claim}` does not use {'data set' if section == 'data' else 'run'} `{owner}`"
+            )
+    configured = (block if key == "data" else study.every_setting(paper, section, owner)).get(key)
+    if "values" in entry and configured in entry["values"]:
+        raise ProjectError(f"{where}.values: {configured} is the run's own; give others")
+    if isinstance(configured, float) and all(isinstance(end, int) for end in entry.get("range", [configured])):
+        raise ProjectError(f"{where}.range: {key} is a real number; write its ends with a point")
+    values = entry["values"] if "values" in entry else grid_of(entry)
+    _check_values(study, paper, section, owner, key, values, f"{where}.setting")
+
+
+def _check_values(
+    study: Study, paper: str, section: str, name: str, key: str, values: Sequence[Any], where: str
+) -> None:
+    if key in study.resolved(paper, section, name).get("sweep", {}):
+        raise ProjectError(f"{where}: `{key}` is swept")
+    if section == "runs" and key == "data":
+        for value in values:
+            check_known(value, list(study.blocks(paper, "data")), "data set", where)
+        return
+    member = name if section == "data" else study.members(paper, name)[0][0]
+    stages = ("data",) if section == "data" else ("run", "metrics")
+    fields = {stage: study.signature(stage, paper, member).fields for stage in stages}
+    stage = next((stage for stage in stages if key in fields[stage]), None)
+    if stage is None:
+        raise ProjectError(f"{where}: no setting of `{name}`{suggest_name(key, set().union(*fields.values()))}")
+    for value in values:
+        try:
+            study.settings(stage, paper, member, **{key: value})
+        except ProjectError as error:
+            raise ProjectError(f"{where}: {str(error).partition(': ')[2]}") from None

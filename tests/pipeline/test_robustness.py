@@ -1,0 +1,509 @@
+"""Claims judged again: what is changed and what is refused, and that planted errors, draws and turns are seen."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.evidence import mean
+from learning_dynamics.judging import Evaluation, Finding, Judgement, at_most, claim, equal, evaluate, every_draw
+from learning_dynamics.pipeline.commands import again, verdicts
+from learning_dynamics.pipeline.commands.claims import refuse_unread_run
+from learning_dynamics.pipeline.report.robustness import describe, page, settle
+from learning_dynamics.pipeline.store.records import AGAIN_COLUMNS
+from learning_dynamics.pipeline.store.records import COLUMNS as CLAIM_COLUMNS
+from learning_dynamics.pipeline.store.tables import read_provenance
+from learning_dynamics.pipeline.study import robustness
+from learning_dynamics.pipeline.study.config import read_yaml
+from learning_dynamics.pipeline.study.project import Project
+
+# -- layers ------------------------------------------------------------------------------------------------------------
+
+
+def layers_of(found, count=40):
+    return [robustness.draw_layer(found.study, "toy", draw) for draw in range(1, count)]
+
+
+def changed(found, name, value):
+    """The project under one value of a change."""
+    change = robustness.change(found.study, "toy", name)
+    return Project(robustness.changed_configuration(found.study, "toy", change, value))
+
+
+def test_a_draw_stays_in_its_ranges_and_is_the_same_each_time(configured):
+    configured("data.starts.free", {"samples": [2, 9]})
+    found = configured("runs.slow.free", {"rate": [1e-4, 0.015], "steps": ["samples", 12]})
+    layers = layers_of(found)
+    assert layers == layers_of(found)
+    samples = [layer["data"]["starts"]["samples"] for layer in layers]
+    assert set(samples) == set(range(2, 10))
+    rates = [layer["runs"]["slow"]["rate"] for layer in layers]
+    assert 1e-4 <= min(rates) < 1e-3 < 5e-3 < max(rates) <= 0.015  # by the logarithm
+    assert all(low <= layer["runs"]["slow"]["steps"] <= 12 for low, layer in zip(samples, layers, strict=True))
+
+
+def test_draws_are_those_that_were_published(configured):
+    """Drawn at the commit that published them, by the label of that time."""
+    found = configured("runs.slow.free", {"rate": [1e-4, 0.015], "steps": [3, 9]})
+    assert [layer["runs"]["slow"] for layer in layers_of(found, 3)] == [
+        {"rate": 0.006435, "steps": 5},
+        {"rate": 0.01417, "steps": 9},
+    ]
+
+
+def test_named_ends_are_those_of_the_draw_in_any_order_and_where_they_are_inherited(configured):
+    configured("runs.slow.free", {"rate": [1e-3, "steps"], "steps": [2, 3]})
+    found = configured("runs.fast.free", {"rate": [1e-3, "steps"]})
+    for layer in layers_of(found, 30):
+        runs = layer["runs"]
+        assert max(runs["slow"]["rate"], runs["fast"]["rate"]) <= runs["slow"]["steps"] <= 3
+
+
+def test_a_list_is_a_choice_and_anything_else_a_value(configured):
+    drawn = [
+        one["runs"]["descent"] for one in layers_of(configured("runs.descent.free", {"steps": [1, 2, 3], "seeds": 2}))
+    ]
+    assert {one["steps"] for one in drawn} == {1, 2, 3}
+    assert {one["seeds"] for one in drawn} == {2}
+
+
+def test_what_inherits_a_drawn_setting_is_drawn_with_it(configured):
+    found = configured("runs.slow.free", {"steps": [3, 9], "rate": [0.001, 0.015]})
+    drawn, layer = changed(found, "draw1", 1), robustness.draw_layer(found.study, "toy", 1)
+    fast, slow = (drawn.run("toy", name)["settings"] for name in ("fast", "slow"))
+    assert fast["steps"] == slow["steps"] == layer["runs"]["slow"]["steps"]
+    assert (fast["rate"], slow["rate"]) == (0.02, layer["runs"]["slow"]["rate"])  # it has its own
+    assert drawn.study.seed == 2024
+    assert robustness.claims_on_draws(found.study, "toy") == ["geometric"]
+    assert robustness.claims_on_draws(configured("claims.geometric.free", False).study, "toy") == []
+
+
+RANGE = {"run": "slow", "setting": "steps", "range": [5, 50], "claims": ["geometric"]}
+
+
+def test_a_range_changes_the_named_run_alone(configured):
+    found = changed(configured("robustness.range", RANGE), "range", 7)
+    assert [found.run("toy", name)["settings"]["steps"] for name in ("slow", "fast")] == [7, 40]
+    assert list(found.study.paper_block("toy")["claims"]) == ["geometric"]
+
+
+def test_a_seed_reaches_every_random_draw(configured):
+    found = changed(configured(), "seed2030", 2030)
+    assert found.data("toy", "starts")["settings"]["seed"] == found.study.seed == 2030
+    assert list(found.study.paper_block("toy")["claims"]) == ["decay", "geometric"]
+
+
+@pytest.mark.parametrize("name", ["range", "draw2"])
+def test_a_layer_that_does_not_arrive_is_refused(configured, name):
+    """Planted: what a change lays over the configuration is set back by something above it."""
+    configured("runs.slow.free", {"steps": [3, 9]})
+    found = configured("robustness.range", RANGE)
+    change = robustness.change(found.study, "toy", name)
+    layer = robustness.layer_of(found.study, "toy", change, change.grid[0])
+    robustness.check_arrived(changed(found, name, change.grid[0]).study, "toy", layer)
+    with pytest.raises(ProjectError, match=r"runs\.slow\.steps: is 40, not \d as changed"):
+        robustness.check_arrived(found.study, "toy", layer)
+
+
+def test_the_configured_seeds_draws_and_ranges_are_judged_and_none_is_left_out(configured):
+    configured("runs.slow.free", {"steps": [3, 9]})
+    configured("robustness.range", RANGE)
+    names = list(robustness.changes(configured(seeds=2, draws=3).study, "toy"))
+    assert names == ["range", "seed2024", "seed2025", "draw1", "draw2", "draw3"]
+    assert list(robustness.changes(configured(seeds=2, draws=1, seeds_of=[]).study, "toy")) == ["range", "draw1"]
+
+
+def test_a_fingerprint_is_of_all_that_a_change_reads(configured):
+    configured("robustness.range", RANGE)
+    names = ("range", "draw1", "seed7")
+    changes = {
+        "runs.slow.free": [{"steps": [2, 3]}, {"steps": [4, 9]}],
+        "robustness.range.range": [[5, 9]],
+        "data.starts.samples": [7],
+        "runs.fast.rate": [0.03],
+        "claims.geometric.rounding": [2e-15],
+    }
+    seen = set()
+    for path, value in ((path, value) for path, values in changes.items() for value in values):
+        found = configured(path, value)
+        seen |= {(name, robustness.change_fingerprint(found, "toy", name)) for name in names}
+    # the draw's layer moves with what is free, the range with its ends, everything with the rest
+    assert len([name for name, _ in seen if name == "seed7"]) == 4
+    assert len([name for name, _ in seen if name == "draw1"]) == 5
+    assert len([name for name, _ in seen if name == "range"]) == 5
+
+
+# -- ranges and grids --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("entry", "grid"),
+    [
+        ({"range": [1e-4, 1.0]}, [1e-4, 1e-3, 1e-2, 0.1, 1.0]),
+        ({"range": [0.0, 1.0], "points": 3}, [0.0, 0.5, 1.0]),
+        ({"range": [1, 4]}, [1, 2, 3, 4]),
+        ({"grid": ["a", "b"]}, ["a", "b"]),
+        ({"range": [0.1, 0.1000001]}, [0.1, 0.1000001]),
+        ({"range": [5e-324, 1.0], "points": 2}, [5e-324, 1.0]),
+    ],
+)
+def test_the_grid_has_a_value_a_decade(entry, grid):
+    assert robustness.grid_of(entry) == grid
+
+
+@pytest.mark.parametrize(("low", "high", "turn"), [(1e-8, 1e-2, 3e-5), (-1.0, 2.0, 0.71), (1, 1000, 137), (0.1, 9, 5)])
+def test_bisection_ends_within_a_tenth_of_the_turn(low, high, turn):
+    tried = again.bisect(lambda value: "reproduced" if value <= turn else "not reproduced", low, high)
+    below = max(value for value in [low, *tried] if value <= turn)
+    above = min(value for value in [high, *tried] if value > turn)
+    assert above - below <= max(0.1 * abs(above) + 1e-9, 1)
+    assert len(tried) <= robustness.MAX_BISECTIONS
+
+
+def test_what_is_not_decided_or_does_not_turn_is_not_bisected():
+    assert again.bisect(lambda value: "undecided" if value < 3 else "reproduced", 1, 1000) == []
+    assert again.bisect(lambda value: "reproduced", 1, 1000) == []
+
+
+# -- what is refused ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("runs.slow.free", {"stpes": [1, 9]}, "runs.slow.free.stpes: no setting of `slow`; did you mean `steps`?"),
+        ("runs.slow.free", {"steps": [0, 9]}, "runs.slow.free.steps: must be 1 or more"),
+        ("runs.slow.free", {"steps": [9, 2]}, "runs.slow.free.steps: from the smaller to the larger"),
+        ("runs.slow.free", {"steps": []}, "runs.slow.free.steps: nothing to draw"),
+        ("runs.slow.free", {"data": [["starts"]]}, "runs.slow.free.data: no data set `['starts']`"),
+        (
+            "runs.slow.free",
+            {"rate": [0.1, "stpes"]},
+            "runs.slow.free.rate: `stpes` is no number and names none; did you",
+        ),
+        ("claims.geometric.free", {"steps": [3, 9]}, "claims.geometric.free: must be False"),
+        ("robustness.range", RANGE | {"run": "slwo"}, "robustness.range.run: no run `slwo`; did you mean `slow`"),
+        ("robustness.range", RANGE | {"setting": "stpes"}, "no setting of `slow`; did you mean `steps`"),
+        ("robustness.range", RANGE | {"range": [0, 50]}, "must be 1 or more"),
+        ("robustness.range", RANGE | {"range": [50, 5]}, "from the smaller to the larger"),
+        ("robustness.range", RANGE | {"range": [5, 10**101]}, "of numbers below 1e+100"),
+        ("robustness.range", RANGE | {"data": "starts"}, "give `run` or `data`"),
+        ("robustness.range", RANGE | {"values": [5, 6]}, "give one of `values`, `grid` and `range`"),
+        (
+            "robustness.range",
+            RANGE | {"rnage": [5, 6]},
+            "robustness.range.rnage: unknown key; did you mean `range`",
+        ),
+        (
+            "robustness.range",
+            RANGE | {"setting": "rate", "range": [1, 2]},
+            "rate is a real number; write its ends with a",
+        ),
+        ("robustness.range", RANGE | {"claims": ["decay"]}, "claim `decay` does not use run `slow`"),
+        ("robustness.draw3", RANGE, "is the name of a seed or draw; rename it"),
+        ("runs.slow.wild", {"steps": [3, 9]}, "runs.slow.wild: is called `free` in a data set"),
+        ("turning", {"range": RANGE}, "turning: is called `robustness`, with `range`"),
+        ("sensitivity", {}, "sensitivity: is called `robustness`, with `values` now"),
+    ],
+)
+def test_what_means_nothing_and_what_is_called_otherwise_is_refused(configured, path, value, message):
+    with pytest.raises(ProjectError) as refused:
+        configured(path, value)
+    assert message in str(refused.value)
+
+
+def test_values_of_the_command_line_that_are_called_otherwise_are_refused(configured):
+    with pytest.raises(ProjectError, match="--config: replications: is called `seeds` now"):
+        configured(replications=3)
+
+
+# -- an entry is of a run that the headline of the claim reads ---------------------------------------------------------
+
+
+def table(run, values):
+    made = pd.DataFrame({"seed": np.arange(len(values)), "value": values})
+    made.attrs["run"] = run
+    return made
+
+
+@claim("Theorem 1", scope="made up")
+def of_first(first, others) -> Finding:
+    """The first are one, and so are the others."""
+
+    def judge(predicted):
+        rest = [equal("other", mean(other["value"]), 2.0) for other in others]
+        return [equal("first", mean(first["value"]), predicted), *rest]
+
+    return Finding(judge, 1.0, {"two": 2.0})
+
+
+def test_an_entry_of_a_run_that_the_headline_does_not_read_is_refused():
+    tables = {"first": table("a", np.linspace(0.9, 1.1)), "others": [table(run, np.linspace(1.9, 2.1)) for run in "bc"]}
+    ours = evaluate(of_first, tables, {})
+    assert ours.verdict == "reproduced"
+    refuse_unread_run("a_width", "of_first", of_first, tables, {}, "a", ours)
+    with pytest.raises(ProjectError, match="the headline of claim `of_first` does not read run `c`"):
+        refuse_unread_run("c_width", "of_first", of_first, tables, {}, "c", ours)
+
+
+# -- verdicts on draws -------------------------------------------------------------------------------------------------
+
+HOLDS, FAILS = every_draw("x", 0.0, at_most=1.0), every_draw("x", 2.0, at_most=1.0)
+OPEN = at_most("x", mean([0.0, 3.0]), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "printed", "corrected", "expected", "on_draw"),
+    [
+        ("reproduced", HOLDS, HOLDS, "corrected", "corrected"),  # one layer, one sample: both agree
+        ("reproduced", HOLDS, FAILS, "corrected", "reproduced"),
+        ("contradicted", FAILS, OPEN, "corrected", "undecided"),
+        ("contradicted", FAILS, FAILS, "corrected", "contradicted"),
+        ("reproduced", HOLDS, None, "reproduced", "reproduced"),
+        ("contradicted", FAILS, None, "reproduced", "contradicted"),
+    ],
+)
+def test_where_the_printed_formula_happens_to_hold_the_correction_counts(
+    verdict, printed, corrected, expected, on_draw
+):
+    found = Evaluation(verdict, Judgement(printed), corrected and Judgement(corrected))
+    assert again.verdict_on_draw(found, expected)[0] == on_draw
+
+
+def some_open(count, against=0):
+    values = [0.0] * 20
+    values[:count] = [np.nan] * count
+    values[count : count + against] = [2.0] * against
+    return every_draw("x", values, at_most=1.0)
+
+
+def test_a_part_that_is_open_as_a_whole_leaves_a_draw_open():
+    many = every_draw("x", np.zeros(100), at_most=1.0)
+    for printed in (Judgement(many, OPEN), Judgement(many, every_draw("x", [np.nan], at_most=1.0))):
+        assert again.verdict_on_draw(Evaluation("undecided", printed, None), "reproduced")[0] == "undecided"
+    found = Evaluation("contradicted", Judgement(FAILS), Judgement(many, OPEN))
+    assert again.verdict_on_draw(found, "corrected")[0] == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("check", "on_draw"),
+    [(some_open(1), "decided"), (some_open(2), "decided"), (some_open(3), "undecided"), (some_open(1, 1), "undecided")],
+)
+@pytest.mark.parametrize("expected", ["reproduced", "corrected"])
+def test_a_statement_is_decided_where_nine_in_ten_of_a_draws_data_sets_are(check, on_draw, expected):
+    printed, corrected = (check, None) if expected == "reproduced" else (FAILS, check)
+    verdict = "contradicted" if corrected or check.state == "fails" else "undecided"
+    found = Evaluation(verdict, Judgement(printed), corrected and Judgement(corrected))
+    told = again.verdict_on_draw(found, expected)[0]
+    if check.state == "fails":
+        assert told == "contradicted"
+    else:
+        assert told == {"decided": expected, "undecided": "undecided"}[on_draw]
+
+
+@pytest.mark.parametrize(
+    ("printed", "rivals", "on_draw"),
+    [
+        (HOLDS, {"the same by chance": "reproduced", "another": "contradicted"}, "reproduced"),
+        (HOLDS, {"another": "contradicted"}, "undecided"),  # open for a reason of its own
+        (HOLDS, {}, "undecided"),
+        (OPEN, {"the same by chance": "undecided"}, "undecided"),
+    ],
+)
+def test_a_rival_that_says_the_same_does_not_leave_a_draw_open(printed, rivals, on_draw):
+    found = Evaluation("undecided", Judgement(printed), None, rivals=rivals)
+    verdict, why = again.verdict_on_draw(found, "reproduced")
+    assert verdict == on_draw
+    assert ("the same by chance would get the same verdict on this draw" in why) == (on_draw == "reproduced")
+
+
+# -- what is said of it ------------------------------------------------------------------------------------------------
+
+
+def rows(*changes):
+    """Rows of the claim `toy.a`: change, what, value and verdict of each."""
+    names = ("change", "what", "value", "verdict")
+    made = [
+        {"paper": "toy", "claim": "toy.a", "measured": 1.0, "reason": ""} | dict(zip(names, one, strict=True))
+        for one in changes
+    ]
+    return pd.DataFrame(made, columns=[column.name for column in AGAIN_COLUMNS])
+
+
+def claims_of(verdict):
+    blank = {"float": float("nan"), "int": 0, "str": ""}
+    whole = {column.name: blank[column.type] for column in CLAIM_COLUMNS}
+    return pd.DataFrame([whole | {"paper": "toy", "claim": "toy.a", "verdict": verdict, "reason": "because"}])
+
+
+SCALES = [
+    ("setting", "small.scale", value, verdict)
+    for value, verdict in (("0.01", "undecided"), ("1e-05", "reproduced"), ("0.003", "reproduced"))
+]
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ([], ""),
+        (SCALES, "for `scale` of small from 1e-5 to 0.003 (undecided at 0.01)"),
+        ([("setting", "small.scale", "1", "undecided")], "for `scale` of small nowhere (undecided at 1)"),
+        (
+            [("setting", "grid.counts", "[[8, 4]]", "undecided"), ("setting", "grid.counts", "[[2, 1]]", "reproduced")],
+            "for `counts` of grid at 2:1 (undecided at 8:4)",
+        ),
+        (
+            [("threshold", "share", "0.9", "reproduced"), ("threshold", "share and loss", "0.8 and 1", "undecided")],
+            "at 1 of 2 other thresholds (undecided at `share and loss` = 0.8 and 1)",
+        ),
+        ([("seed", "seed", str(seed), "reproduced") for seed in range(3)], "under 4 of 4 seeds"),
+        (
+            [("draw", "draw", "1", "reproduced"), ("draw", "draw", "2", "untested"), ("draw", "draw", "3", "untested")],
+            "on 1 of 3 draws (2 untested)",
+        ),
+    ],
+)
+def test_a_line_says_where_a_verdict_holds_and_turns(changes, line):
+    assert describe("reproduced", rows(*changes)) == (f"The verdict holds {line}" if line else "")
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "verdict"),
+    [
+        ("reproduced", ["reproduced", "undecided"], "reproduced"),  # two of three
+        ("reproduced", ["undecided", "undecided"], "undecided"),
+        ("corrected", ["contradicted", "undecided", "corrected"], "undecided"),  # two of four
+        ("corrected", ["contradicted", "corrected", "corrected"], "corrected"),
+        ("reproduced", ["undecided"], "reproduced"),  # two seeds settle nothing
+        ("undecided", ["reproduced", "reproduced"], "undecided"),
+        ("reproduced", [], "reproduced"),
+    ],
+)
+def test_fewer_than_two_of_three_seeds_leave_a_verdict_undecided(own, others, verdict):
+    found = settle(claims_of(own), rows(*(("seed", "seed", str(n), other) for n, other in enumerate(others))))
+    assert list(found["verdict"]) == [verdict]
+    n_same = 1 + others.count(own)
+    turned = verdict != own
+    assert list(found["reason"]) == [
+        f"{own} under {n_same} of {len(others) + 1} seeds; because" if turned else "because"
+    ]
+    assert found.dtypes.equals(claims_of(own).dtypes)
+
+
+def test_the_table_on_the_terminal_marks_what_another_choice_turns():
+    judged = rows(*SCALES)
+    assert "reproduced†" in verdicts.describe(settle(claims_of("reproduced"), judged))
+    assert "†" not in verdicts.describe(settle(claims_of("reproduced"), judged.iloc[1:]))
+
+
+def test_the_page_marks_what_another_choice_turns():
+    judged = rows(*SCALES, ("draw", "draw", "4", "contradicted"))
+    text = page(settle(claims_of("reproduced"), judged), judged)
+    assert (
+        "| `toy.a` | ✓† | for `scale` of small from 1e-5 to 0.003 (undecided at 0.01) |  |  | on 0 of 1 draws" in text
+    )
+    assert "- `toy.a`, draw 4: contradicted" in text
+    assert "†" not in page(claims_of("reproduced"), rows(*SCALES[1:])).partition("| claim")[2]
+
+
+# -- planted -----------------------------------------------------------------------------------------------------------
+
+PLANTED = '''
+
+@claim("planted", scope="made up")
+def planted(run: Table, *, turns: Positive) -> Finding:
+    """It holds up to a rate."""
+    rate = settings_of(run)["rate"]
+    return Finding(
+        lambda factor: [every_draw("rate", [rate], at_most=turns * factor)], 1.0, {"a bound of nothing": 1e-9}
+    )
+'''
+
+
+@pytest.fixture
+def planted(clean):
+    """The made-up paper with a statement that turns at 0.37, and one with a bound read off the default's data."""
+    path = "src/learning_dynamics/papers/toy/decay/claims.py"
+    text = clean.read(path)
+    head, _, function = text.partition('@claim("section 1"')
+    narrow = '\n\n@claim("section 1"' + function.replace("def decay(", "def narrow(").replace(
+        '0.5 * settings["step"] * settings["rate"]', "2e-3"
+    )
+    assert "2e-3" in narrow
+    head = head.replace("equal_on_every_draw\n", "Finding, equal_on_every_draw, every_draw\n").replace(
+        "from learning_dynamics.tidy", "from learning_dynamics.settings import Positive\nfrom learning_dynamics.tidy"
+    )
+    clean.write(path, head + '@claim("section 1"' + function + narrow + PLANTED)
+    config = read_yaml(clean.folder / "workflow/config/toy.yaml")
+    config["runs"]["descent"]["free"] = {"rate": [0.1, 3.0], "step": [1e-3, 0.05], "steps": 100, "seeds": 3}
+    for name, settings in (("narrow", {}), ("planted", {"turns": 0.37})):
+        config["claims"][name] = {"kind": f"decay.{name}", "runs": {"run": "descent"}, **settings}
+    entry = {"run": "descent", "setting": "rate", "range": [0.01, 100.0], "claims": ["planted", "decay"]}
+    config["robustness"] = {"rate": entry}
+    clean.write("workflow/config/toy.yaml", yaml.safe_dump(config))
+    return clean
+
+
+def judged_again(workspace):
+    return pd.read_parquet(workspace.folder / "results/again.parquet")
+
+
+def test_planted_errors_are_seen_and_nothing_is_left_out(planted):
+    counts = ("--config", "seeds=2", "draws=6")
+    ended = planted.snakemake("robustness", *counts)
+    assert "robustness: 9 jobs, about" in ended.stderr
+    found = judged_again(planted)
+    tried = {kind: set(part["value"]) for kind, part in found.groupby("change")}
+    assert tried["seed"] == {"2024", "2025"}
+    assert tried["draw"] == set("123456")
+    # a bound that was read off the default's data, a statement that turns at 0.37
+    on_draws = found[found["change"] == "draw"].groupby("claim")["verdict"].apply(set)
+    assert "contradicted" in on_draws["toy.narrow"]
+    assert on_draws["toy.decay"] == {"reproduced"}
+    assert "toy.geometric" not in on_draws  # its runs are not drawn
+    over = found[(found["change"] == "setting") & (found["claim"] == "toy.planted")]
+    below, above = (over[over["verdict"] == one]["value"].astype(float) for one in ("reproduced", "contradicted"))
+    assert max(below) <= 0.37 <= min(above) <= 1.1 * max(below)
+    assert min(below) == 0.01
+    assert max(above) == 100.0
+    # every claim under every seed; the layer of a draw is what was measured
+    assert (found[found["change"] == "seed"].groupby("value").size() == 4).all()
+    for draw in range(1, 7):
+        rate = read_provenance(planted.folder / f"results/toy/again/draw{draw}.parquet")["settings"]["layers"]
+        on_draw = found[(found["change"] == "draw") & (found["value"] == str(draw)) & (found["claim"] == "toy.planted")]
+        assert on_draw["measured"].item() == rate[str(draw)]["runs"]["descent"]["rate"]
+    assert "`toy.narrow`, draw" in planted.read("results/robustness.md")
+    assert planted.read("results/robustness.csv").startswith("claim,change,what,value,verdict,measured,reason\n")
+    assert "Nothing to be done" in planted.snakemake("robustness", "--dry-run", *counts).stdout
+    # a draw that is missing, or of another configuration, is not passed over
+    parts = sorted(str(path.relative_to(planted.folder)) for path in planted.folder.glob("results/toy/again/*.parquet"))
+    assert len(parts) == 9
+    join = ("robustness", *parts, "--results", "results", "--out", "a.parquet", "--csv", "a.csv", "--markdown", "a.md")
+    (planted.folder / parts[0]).rename(planted.folder / "kept.parquet")
+    assert f"{parts[0]}: is missing, or of other settings or code" in planted.stage(*join).stderr
+    (planted.folder / "results/again.parquet").unlink()
+    assert planted.would_run("robustness", *counts) == {parts[0], "results/again.parquet"}
+    (planted.folder / "kept.parquet").rename(planted.folder / parts[0])
+    planted.configure("runs", "descent", "rate", value=0.9)
+    assert "is missing, or of other settings or code" in planted.stage(*join).stderr
+    assert set(parts) <= planted.would_run("robustness", *counts)
+
+
+def test_an_interruption_is_taken_up(planted):
+    out = ("--out", "results/toy/again/rate.parquet")
+    assert planted.stage("again", "toy", "rate", *out).returncode == 0
+    made = read_provenance(planted.folder / "results/toy/again/rate.parquet")["fingerprint"]
+    assert not list((planted.folder / "results/toy/resume").iterdir())
+    row = {column.name: "kept" for column in AGAIN_COLUMNS} | {"claim": "toy.planted", "measured": 1.0, "value": "0.01"}
+    kept = planted.folder / f"results/toy/resume/again-toy-rate-{made}.jsonl"
+    kept.write_text(
+        "\n".join([json.dumps(["0.01", "planted", row]), "5", '{"a": 1, "b": 2}', '["0.1", "planted", {"pla'])
+    )
+    assert planted.stage("again", "toy", "rate", *out).returncode == 0
+    found = pd.read_parquet(planted.folder / "results/toy/again/rate.parquet")
+    # what was judged before is not judged again; a line that was cut off is
+    assert list(found[found["value"] == "0.01"]["verdict"]) == ["kept", "reproduced"]
+    assert "kept" not in set(found[found["value"] != "0.01"]["verdict"])

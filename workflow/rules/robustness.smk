@@ -1,0 +1,53 @@
+# Claims judged again with one thing changed: `snakemake robustness --config seeds=3 draws=20`.
+from learning_dynamics.pipeline.study.robustness import change_fingerprint, changes
+
+AGAIN = [f"{plan.results}/{paper}/again/{name}.parquet" for paper in study.papers for name in changes(study, paper)]
+# how many seeds and draws there are, and of which papers, is not what a job depends on
+NUMBERS = ("seeds", "seeds_of", "draws", "papers", "sharing")
+CHANGED = configuration_option({key: value for key, value in command_line.items() if key not in NUMBERS})
+
+if workflow.is_main_process and "robustness" in sys.argv:
+    from learning_dynamics.pipeline.commands.robustness import estimate_time, missing_jobs
+
+    print(estimate_time(plan, Path(plan.results), missing_jobs(plan, Path(plan.results))), file=sys.stderr)
+
+
+rule again:
+    """Judge claims under a seed, on a draw, or over a range of a setting; an interrupted job goes on where it was."""
+    input:
+        stale=stale("again"),
+    output:
+        "<results>/{paper}/again/{name}.parquet",
+    log:
+        "<results>/{paper}/logs/again/{name}.log",
+    benchmark:
+        "<results>/{paper}/benchmarks/again/{name}.tsv"
+    resources:
+        mem_mb=resource("again", "mem_mb"),
+        runtime=resource("again", "runtime"),
+    params:
+        config=CHANGED,
+        fingerprint=lookup(lambda paper, name: change_fingerprint(plan, paper, name)),
+    shell:
+        "python -m learning_dynamics again {wildcards.paper} {wildcards.name} --config {params.config:q}"
+        " --out {output} --fingerprint {params.fingerprint} --minutes {resources.runtime} > {log} 2>&1"
+
+
+rule robustness:
+    """All that was judged again: a table, the same as CSV, a page."""
+    input:
+        again=AGAIN,
+        claims=expand("<results>/{paper}/{table}.parquet", paper=study.papers, table=["claims", "again"]),
+    output:
+        table="<results>/again.parquet",
+        csv="<results>/robustness.csv",
+        markdown="<results>/robustness.md",
+    log:
+        "<results>/logs/robustness.log",
+    localrule: True
+    params:
+        config=CHANGED,
+        results=lambda wc: plan.results,
+    shell:
+        "python -m learning_dynamics robustness {input.again} --config {params.config:q} --results {params.results}"
+        " --out {output.table} --csv {output.csv} --markdown {output.markdown} > {log} 2>&1"
