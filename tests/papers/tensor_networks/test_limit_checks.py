@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.limit_checks import in_passage
+from learning_dynamics.tidy import Draws
 
 
 def test_a_draw_whose_residual_still_changes_late_is_in_passage():
@@ -15,4 +16,4 @@ def test_a_draw_whose_residual_still_changes_late_is_in_passage():
     ]
     table = pd.concat(tables)
     table.attrs["draw"] = ("direction",)
-    assert in_passage([table], "residual").tolist() == [True, True, False]
+    assert in_passage(Draws(table), "residual").tolist() == [True, True, False]

@@ -1,12 +1,15 @@
 """Linear tensor networks by name, so that a configuration can list them."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
 from learning_dynamics.papers.tensor_networks import tensor_network
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.seeds import generators
+
+Common = Literal["fully_connected", "diagonal", "convolutional"]  # the networks of the paper's experiments
 
 
 def network_of(architecture: str, inputs: int, depth: int, seed: int) -> TensorNetwork:

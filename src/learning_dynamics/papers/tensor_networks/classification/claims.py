@@ -1,23 +1,34 @@
 """Classification of separable data: Theorems 1 and 2, Corollaries 1 to 3, Remarks 2 and 3, and how slowly they show."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from learning_dynamics.judging import Check, Checks, Finding, Untested, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import (
+    Check,
+    Checks,
+    Claim,
+    Facts,
+    Finding,
+    Instead,
+    Untested,
+    claim,
+    equal_on_every_draw,
+    every_draw,
+)
 from learning_dynamics.papers.tensor_networks.distances import angle_between_units
 from learning_dynamics.papers.tensor_networks.limit_checks import (
+    exact_margins,
+    exact_until,
     last_sigma,
-    last_values,
-    late_values,
+    late,
     loss_vanishes,
     settles,
     slowest,
     vanishes,
-    while_exact,
 )
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select, settings_of
+from learning_dynamics.tidy import Draws, Quantity, Table, draw_columns, settings_of
 
 ORTHOGONAL = ["diagonal", "convolutional", "decomposable"]
 REAL = ["diagonal", "decomposable"]
@@ -32,7 +43,7 @@ DEEP = {"stationarity_own": "residual of the stationarity conditions"} | {
     "Theorem 1",
     scope="random separable points; six architectures, two and three layers",
 )
-def theorem_1(two: Table, three: Table, *, slack: Positive) -> Finding:
+def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     r"""Under the exponential loss, if the loss falls below one at some time and $X^T r$ converges in direction, to
     $u$, then the layers of a linear tensor network tend in direction to singular vectors of $M(-u)$.
 
@@ -45,25 +56,23 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Finding:
     layers at given margins. Losses are therefore judged before, at a $\log t$ of {exact:.0f}; directions, which are
     slower, at the end, and of two layers again with a cap ten times as late.
     """
-    tables = [two, three]
-
-    def judge(predicted: Quantity) -> Checks:
-        yield settles("largest residual of the singular-vector equations", tables, predicted, slack)
-        yield _below_one(tables)
-
-    return Finding(
-        judge,
+    flows = Draws([two, three])
+    yield settles(
+        "largest residual of the singular-vector equations",
+        flows,
         "singular",
+        slack,
         rivals={
             r"singular vectors of $M(\sum_i y_i x_i)$": "singular_data",
             r"singular vectors of $M(\beta)$": "singular_coefficients",
         },
-        facts={
-            "reached": float(two["sigma"].max()),
-            "turned": _largest_late(tables, "turned"),
-            "cut": float(settings_of(two)["integration"]["sharpness"]),
-            "exact": _exact_until(tables),
-        },
+    )
+    yield _below_one(flows)
+    yield Facts(
+        reached=float(two["sigma"].max()),
+        turned=_largest_late(flows, "turned"),
+        cut=float(settings_of(two)["integration"]["sharpness"]),
+        exact=_exact_until(flows),
     )
 
 
@@ -71,7 +80,7 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Finding:
     "equation (14)",
     scope="random separable points; six architectures, two and three layers",
 )
-def equation_14(two: Table, three: Table, *, slack: Positive) -> Finding:
+def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
     r"""Under the exponential loss, if the loss falls below one at some time, all parameters $\Theta$ of a linear tensor
     network together grow without bound and align with the negative gradient of the loss.
 
@@ -85,65 +94,65 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Finding:
     on, where its exponent is capped, growth is that of margins kept in proportion to $\log t$, as the loss before the
     cap has them.
     """
-    tables = [two, three]
-    growth = last_values(tables, "growth")
-
-    def judge(predicted: tuple[Quantity, Quantity, Quantity, float]) -> Checks:
-        gradient, share, direction, power = predicted
-        yield settles(r"one minus the cosine between $\Theta$ and the negative gradient", tables, gradient, slack)
-        yield _below_one(tables)
-        yield vanishes("distance of a layer's share of the squared norm from that predicted", tables, share, slack)
-        yield equal_on_every_draw(
-            r"power of $\log t$ in $\|\Theta\|^L$",
-            growth,
-            np.full_like(growth, power),
-            tolerance=slack / last_sigma(tables),
-            relative_to=1.0,
-            because=rf"{slack:g} over $\log\log t$: $\|\Theta\|^L / \log t$ is a number of order one",
-        )
-        yield vanishes(
-            "fully connected: distance between the directions of $\\beta$ and of what is predicted",
-            tables,
-            direction,
-            slack,
-            network="fully_connected",
-        )
-
-    return Finding(
-        judge,
-        ("misaligned", "share", "against", 1.0),
-        rivals={
-            "alignment with the gradient of the sum of all margins": ("misaligned_data", "share", "against", 1.0),
-            "layers that grow in proportion to their lengths": ("misaligned", "share_lengths", "against", 1.0),
-            r"fully connected: coefficients along $\sum_i y_i x_i$": ("misaligned", "share", "against_data", 1.0),
-            "parameters that stay bounded": ("misaligned", "share", "against", 0.0),
-        },
-        facts={
-            "share": float(np.nanmax(last_values(tables, "share"))),
-            "moved": _largest_late(tables, "moved"),
-            "cut": float(settings_of(two)["integration"]["sharpness"]),
-        },
+    flows = Draws([two, three])
+    end = flows.at_end("sigma")
+    yield settles(
+        r"one minus the cosine between $\Theta$ and the negative gradient",
+        flows,
+        "misaligned",
+        slack,
+        rivals={"alignment with the gradient of the sum of all margins": "misaligned_data"},
+    )
+    yield _below_one(flows)
+    yield vanishes(
+        "distance of a layer's share of the squared norm from that predicted",
+        flows,
+        "share",
+        slack,
+        rivals={"layers that grow in proportion to their lengths": "share_lengths"},
+    )
+    yield equal_on_every_draw(
+        r"power of $\log t$ in $\|\Theta\|^L$",
+        end["growth"],
+        np.ones_like(end["growth"]),
+        tolerance=slack / last_sigma(flows),
+        relative_to=1.0,
+        because=rf"{slack:g} over $\log\log t$: $\|\Theta\|^L / \log t$ is a number of order one",
+        rivals={"parameters that stay bounded": 0.0},
+        scaled=False,
+    )
+    yield vanishes(
+        "fully connected: distance between the directions of $\\beta$ and of what is predicted",
+        flows.where(network="fully_connected"),
+        "against",
+        slack,
+        rivals={r"fully connected: coefficients along $\sum_i y_i x_i$": "against_data"},
+    )
+    yield Facts(
+        share=float(np.nanmax(end["share"])),
+        moved=_largest_late(flows, "moved"),
+        cut=float(settings_of(two)["integration"]["sharpness"]),
     )
 
 
-def _exact_until(tables: Sequence[Table]) -> float:
+def _exact_until(flows: Draws) -> float:
     """Return the log t up to which all flows are those of the exponential loss itself."""
-    return float(min(np.expm1(table["sigma"].max()) for table in while_exact(tables)))
+    return float(np.expm1(min(map(exact_until, flows.tables))))
 
 
-def _below_one(tables: Sequence[Table]) -> Check:
+def _below_one(flows: Draws) -> Check:
     """Check what the theorems assume: that the loss falls below one."""
     return every_draw(
         r"the loss is below one before its exponent is capped: $\min_i y_i f(x_i) / \log t$",
-        last_values(while_exact(tables), "margin"),
-        at_least=np.log(100) / _exact_until(tables),
+        exact_margins(flows),
+        at_least=np.log(100) / _exact_until(flows),
         because="with such a margin that of a hundred points is",
     )
 
 
-def _largest_late(tables: Sequence[Table], quantity: Quantity) -> float:
+def _largest_late(flows: Draws, quantity: Quantity) -> float:
     """Return the largest value of a quantity over the second half of log log t, of all draws."""
-    return float(np.nanmax([late_values(table, quantity).max() for table in tables]))
+    return float(np.nanmax([flow.entries(quantity).max() for flow in late(flows)]))
 
 
 @claim(
@@ -162,23 +171,16 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Finding:
     $\sum_j |\rho_j|^{2/L}$ lies more than one per cent above its global minimum, as the theorem allows. With two layers
     the problem is convex, and the largest gap to its optimum is {gap:.1e}. Times are those of Theorem 1.
     """
-    tables = [two, three]
+    flows, shallow = (Draws(tables, network=ORTHOGONAL) for tables in ([two, three], two))
 
     def judge(predicted: tuple[str, float]) -> Checks:
         norm, power = predicted
         yield vanishes(
-            rf"largest residual of the stationarity conditions, ${NAMES[norm]}$",
-            tables,
-            f"stationarity_{norm}",
-            slack,
-            network=ORTHOGONAL,
+            rf"largest residual of the stationarity conditions, ${NAMES[norm]}$", flows, f"stationarity_{norm}", slack
         )
-        for words, quantity in (
-            (rf"gap to the largest ${NAMES[norm]}$ margin", f"gap_{norm}"),
-            ("distance from the top singular value", "top"),
-        ):
-            yield vanishes(f"two layers: {words}", [two], quantity, slack, network=ORTHOGONAL)
-        yield loss_vanishes(tables, slack, power, network=ORTHOGONAL)
+        yield vanishes(rf"two layers: gap to the largest ${NAMES[norm]}$ margin", shallow, f"gap_{norm}", slack)
+        yield vanishes("two layers: distance from the top singular value", shallow, "top", slack)
+        yield loss_vanishes(flows, slack, power)
 
     return Finding(
         judge,
@@ -188,47 +190,47 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Finding:
             r"the $\ell_1$ norm, whatever the depth and $S$": ("l1", 1.0),
             STAYS: ("own", 0.0),
         },
-        facts=_above_minimum(three, REAL) | {"gap": float(np.max(last_values([two], "gap_own", network=ORTHOGONAL)))},
+        facts=_above_minimum(three, REAL) | {"gap": float(np.max(shallow.at_end("sigma")["gap_own"]))},
     )
 
 
 def _above_minimum(three: Table, network: str | list[str]) -> dict[str, int]:
     """Return how many draws with three layers end above the global minimum, and of how many."""
-    excess = last_values([three], "excess", network=network)
+    excess = Draws(three, network=network).at_end("sigma")["excess"]
     return {"other": int((excess > 0.01).sum()), "deep": len(excess)}
 
 
 @claim("Corollary 1", scope="random separable points; widths equal to the inputs; two and three layers")
-def corollary_1(two: Table, three: Table, *, slack: Positive) -> Finding:
+def corollary_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     r"""Fully connected networks of any depth whose loss falls below one at some time tend in direction to the
     $\ell_2$ max-margin classifier, without assuming that $X^T r$ converges.
 
     Unless the support vectors span all inputs, the first layer keeps its part outside of them, and the other layers
     carry it along, so that the angle falls only like $(\log t)^{-1/L}$.
     """
-    tables, selection = [two, three], {"network": "fully_connected"}
-
-    def judge(predicted: tuple[str, float]) -> Checks:
-        norm, power = predicted
-        yield vanishes(rf"gap to the largest ${NAMES[norm]}$ margin", tables, f"gap_{norm}", slack, **selection)
-        yield loss_vanishes(tables, slack, power, **selection)
-
-    return Finding(
-        judge,
-        ("l2", 1.0),
+    flows = Draws([two, three], network="fully_connected")
+    yield vanishes(
+        **_called("gap_l2"),
+        flows=flows,
+        slack=slack,
         rivals={
-            r"the $\ell_1$ max margin": ("l1", 1.0),
-            r"the max margin of the Fourier transform's $\ell_1$ norm": ("dft_l1", 1.0),
-            STAYS: ("l2", 0.0),
+            r"the $\ell_1$ max margin": _called("gap_l1"),
+            r"the max margin of the Fourier transform's $\ell_1$ norm": _called("gap_dft_l1"),
         },
     )
+    yield loss_vanishes(flows, slack, 1.0, rivals={STAYS: 0.0})
+
+
+def _called(quantity: Quantity, of: str = "") -> Instead:
+    """Return the quantity that a check is of, with its name."""
+    return Instead(name=of + DEEP[quantity], quantity=quantity)
 
 
 @claim(
     "Corollary 2",
     scope="random separable points; two and three layers, the last one zero",
 )
-def corollary_2(two: Table, three: Table, *, slack: Positive) -> Finding:
+def corollary_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     r"""Diagonal networks whose last layer starts smaller than the others in every entry bring the loss to zero; if
     $X^T r$ converges in direction, they tend in direction to a stationary point of the $\ell_{2/L}$ max-margin
     problem.
@@ -236,14 +238,15 @@ def corollary_2(two: Table, three: Table, *, slack: Positive) -> Finding:
     With two layers it is the $\ell_1$ max margin; every draw is judged by the gap of its margin, and the slowest has
     come to {value:.1e}. With three layers {other} of {deep} draws end at a stationary point other than the minimum.
     """
-    return _architecture(two, three, "diagonal", "l1", slack, _above_minimum(three, "diagonal"))
+    yield from _architecture(two, three, "diagonal", "l1", slack)
+    yield Facts(**_above_minimum(three, "diagonal"))
 
 
 @claim(
     "Corollary 3",
     scope="random separable points; two and three layers, the last one zero",
 )
-def corollary_3(two: Table, three: Table, *, slack: Positive) -> Finding:
+def corollary_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     r"""Convolutional networks with full-length filters whose last layer starts smaller than the others at every
     frequency bring the loss to zero; if $X^T r$ converges in direction, they tend in direction to a stationary point
     of the max-margin problem of the Fourier transform's $\ell_{2/L}$ norm.
@@ -251,40 +254,40 @@ def corollary_3(two: Table, three: Table, *, slack: Positive) -> Finding:
     With two layers every draw is judged by the gap of that $\ell_1$ margin, with three by the residual of the
     stationarity conditions.
     """
-    return _architecture(two, three, "convolutional", "dft_l1", slack, {})
+    return _architecture(two, three, "convolutional", "dft_l1", slack)
 
 
-def _architecture(two: Table, three: Table, network: str, norm: str, slack: float, facts: dict) -> Finding:
-    """Return the finding on one architecture: the gap of its margin at depth 2, stationarity at both depths."""
-
-    def judge(predicted: tuple[Quantity, Quantity, float]) -> Checks:
-        gap, deep, power = predicted
-        yield vanishes(f"two layers: {DEEP[gap]}", [two], gap, slack, network=network)
-        yield vanishes(f"three layers: {DEEP[deep]}", [three], deep, slack, network=network)
-        yield loss_vanishes([two, three], slack, power, network=network)
-
-    other_norm = "dft_l1" if norm == "l1" else "l1"
-    gap = f"gap_{norm}"
-    return Finding(
-        judge,
-        (gap, "stationarity_own", 1.0),
+def _architecture(two: Table, three: Table, network: str, norm: str, slack: float) -> Claim:
+    """Check the gap of one architecture's margin at depth 2, and stationarity at depth 3."""
+    flows, shallow, deep = (Draws(tables, network=network) for tables in ([two, three], two, three))
+    other, at_two, at_three = "dft_l1" if norm == "l1" else "l1", "two layers: ", "three layers: "
+    yield vanishes(
+        **_called(f"gap_{norm}", at_two),
+        flows=shallow,
+        slack=slack,
         rivals={
-            r"the $\ell_2$ max margin": ("gap_l2", "stationarity_own", 1.0),
-            f"the ${NAMES[other_norm]}$ max margin": (f"gap_{other_norm}", "stationarity_own", 1.0),
-            # these are convex: being stationary is having the largest margin
-            f"with three layers, the ${NAMES[norm]}$ max margin again": (gap, gap, 1.0),
-            r"with three layers, the $\ell_2$ max margin": (gap, "gap_l2", 1.0),
-            STAYS: (gap, "stationarity_own", 0.0),
+            r"the $\ell_2$ max margin": _called("gap_l2", at_two),
+            f"the ${NAMES[other]}$ max margin": _called(f"gap_{other}", at_two),
         },
-        facts=facts,
     )
+    yield vanishes(
+        **_called("stationarity_own", at_three),
+        flows=deep,
+        slack=slack,
+        rivals={
+            # these are convex: being stationary is having the largest margin
+            f"with three layers, the ${NAMES[norm]}$ max margin again": _called(f"gap_{norm}", at_three),
+            r"with three layers, the $\ell_2$ max margin": _called("gap_l2", at_three),
+        },
+    )
+    yield loss_vanishes(flows, slack, 1.0, rivals={STAYS: 0.0})
 
 
 @claim(
     "Remark 2",
     scope="random separable points, three decomposable architectures; a diagonal network started opposed",
 )
-def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Finding:
+def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Claim:
     r"""Some condition on the initialisation is needed for the loss to vanish, and any one layer may be the one that
     starts small: orthogonally decomposable networks bring the loss to zero also where the first layer takes the
     last one's part.
@@ -293,71 +296,51 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Finding:
     loss falls no lower than that of the network that is zero, which is 1: all {stuck} of these flows end within
     {value:.1e} of it. Assumption 1 treats all layers alike, so that the other half is Theorem 2 with layers renamed.
     """
-    tables = [first_zero]
     time = float(opposed["time"].max())
-    initial, final = (by_draw(opposed, "loss", time=at)[:, 0] for at in (0.0, time))
-
-    falls = {power: loss_vanishes(tables, slack, power, network=ORTHOGONAL) for power in (1.0, 0.0)}
-    stationary = {
-        norm: vanishes(
-            "residual of the stationarity conditions", tables, f"stationarity_{norm}", slack, network=ORTHOGONAL
-        )
-        for norm in ("own", "l2")
-    }
-
-    def judge(predicted: tuple[np.ndarray, str, float]) -> Checks:
-        loss, norm, power = predicted
-        yield equal_on_every_draw(
-            r"from opposed layers: loss at the last time, against that of the network that is zero",
-            final,
-            loss,
-            tolerance=slack / (2 * np.e * time),
-            relative_to=1.0,
-            because=rf"{slack:g} times $|x_j| e^{{-2 |x_j| t}} \leq 1 / (2 e t)$",
-        )
-        yield falls[power]
-        yield stationary[norm]
-
-    zero = np.ones(len(final))
-    return Finding(
-        judge,
-        (zero, "own", 1.0),
+    initial, final = (Draws(opposed, time=at)["loss"] for at in (0.0, time))
+    yield equal_on_every_draw(
+        r"from opposed layers: loss at the last time, against that of the network that is zero",
+        final,
+        np.ones_like(final),
+        tolerance=slack / (2 * np.e * time),
+        relative_to=1.0,
+        because=rf"{slack:g} times $|x_j| e^{{-2 |x_j| t}} \leq 1 / (2 e t)$",
         rivals={
-            "from opposed layers, a loss that keeps its initial value": (initial, "own", 1.0),
-            "from opposed layers, a loss that vanishes like $1/t$": (zero / time, "own", 1.0),
-            r"with the first layer zero, the $\ell_2$ norm": (zero, "l2", 1.0),
-            f"with the first layer zero, {STAYS}": (zero, "own", 0.0),
+            "from opposed layers, a loss that keeps its initial value": initial,
+            "from opposed layers, a loss that vanishes like $1/t$": 1 / time,
         },
-        scaled=lambda prediction, factor: (prediction[0] * factor, *prediction[1:]),
-        facts={"stuck": len(final)},
     )
+    flows = Draws(first_zero, network=ORTHOGONAL)
+    yield loss_vanishes(flows, slack, 1.0, rivals={f"with the first layer zero, {STAYS}": 0.0})
+    yield vanishes(
+        "residual of the stationarity conditions",
+        flows,
+        "stationarity_own",
+        slack,
+        rivals={r"with the first layer zero, the $\ell_2$ norm": "stationarity_l2"},
+    )
+    yield Facts(stuck=len(final))
 
 
 @claim("Remark 3", scope="random separable points; a decomposable network with a random matrix S; two and three layers")
-def remark_3(two: Table, three: Table, *, slack: Positive) -> Finding:
+def remark_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     r"""A network that satisfies Assumption 1 with $S = T$ finds a classifier $T^T \rho$ whose $\rho$ is sparse: it is
     sparse in the space of the transformed inputs $T x$.
 
     As many entries of $\rho$ as there are data points hold all but {value:.1e} of its $\ell_1$ norm, on the worst
     draw; of the coefficients themselves, as many entries leave out {inputs:.2g} on the median draw.
     """
-    tables = [two, three]
-
-    def judge(predicted: Quantity) -> Checks:
-        yield every_draw(
-            r"share of the $\ell_1$ norm beyond as many entries as points",
-            last_values(tables, predicted, network="decomposable"),
-            at_most=slowest(tables, slack),
-            because="chosen: the bound of Theorem 2; with two layers what lags falls like "
-            "$(\\log t)^{-(1 - s)}$, so that a near tie would fail here",
-        )
-
-    return Finding(
-        judge,
-        "dense_transformed",
-        rivals={"a classifier that is sparse in the inputs": "dense_inputs"},
-        facts={"inputs": float(np.median(last_values(tables, "dense_inputs", network="decomposable")))},
+    flows = Draws([two, three], network="decomposable")
+    end = flows.at_end("sigma")
+    yield every_draw(
+        r"share of the $\ell_1$ norm beyond as many entries as points",
+        end["dense_transformed"],
+        at_most=slowest(flows, slack),
+        because="chosen: the bound of Theorem 2; with two layers what lags falls like "
+        "$(\\log t)^{-(1 - s)}$, so that a near tie would fail here",
+        rivals={"a classifier that is sparse in the inputs": Instead(values=end["dense_inputs"])},
     )
+    yield Facts(inputs=float(np.median(end["dense_inputs"])))
 
 
 @claim(
@@ -379,9 +362,8 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
     to {apart:.0f} degrees apart. Of the starts of real networks with three or more layers {other:.0%} end above the
     global minimum.
     """
-    angles, moved, names, depths, limits = (
-        np.concatenate(column) for column in zip(*map(_limits_from_starts, starts), strict=True)
-    )
+    records = [record for table in starts for record in _limits_from_starts(table)]
+    angles, moved, names, depths, limits = map(np.array, zip(*records, strict=True))
     excess = np.concatenate(
         [table[(table["quantity"] == "excess") & (table["depth"] > 2)]["value"] for table in starts]
     )
@@ -430,23 +412,20 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
     )
 
 
-def _limits_from_starts(table: Table) -> tuple[np.ndarray, ...]:
-    """Return the largest angle between limits, the largest late turn of one, network, depth, and the number of limits.
+def _limits_from_starts(table: Table) -> Iterator[tuple[float, float, str, int, int]]:
+    """Yield the largest angle between limits, the largest late turn of one, network, depth, and the number of limits.
 
-    One value per data set and network; angles in degrees; limits count if they are a degree apart.
+    Of each data set and network; angles in degrees; limits count if they are a degree apart.
     """
-    records = []
     last_sigma = table["sigma"].max()
-    for (network, depth, seed), _ in select(table, "direction").groupby(["network", "depth", "seed"]):
-        selection = {"network": network, "depth": depth, "seed": seed}
-        end, before = (by_draw(table, "direction", sigma=s, **selection) for s in (last_sigma, last_sigma / 2))
+    for network, depth, _, draws in Draws(table).groups("network", "depth", "seed"):
+        end, before = (draws.where(sigma=sigma).entries("direction") for sigma in (last_sigma, last_sigma / 2))
         angle = angle_between_units(end[:, None], end)
         limits: list[int] = []
         for place in range(len(end)):
             if all(angle[place, limit] > 1.0 for limit in limits):
                 limits.append(place)
-        records.append((angle.max(), angle_between_units(end, before).max(), network, depth, len(limits)))
-    return tuple(map(np.array, zip(*records, strict=True)))
+        yield angle.max(), angle_between_units(end, before).max(), network, depth, len(limits)
 
 
 LARGE, FEWEST = 0.3, 5  # powers: an error of a hundredth of the law shows in large ones alone, and in several of them
@@ -460,7 +439,7 @@ LARGE, FEWEST = 0.3, 5  # powers: an error of a hundredth of the law shows in la
 )
 def log_time_exponents(
     settling: Table, two: Table, three: Table, *, tolerance: Positive, settled: Positive, open_at_most: Positive
-) -> Finding:
+) -> Claim:
     r"""What a max-margin direction leaves out vanishes like a power of $1 / \log t$: in two orthogonally decomposable
     layers each inactive singular coordinate like $(\log t)^{-(1 - s_j)}$, with $s_j$ its singular value of $M(-u)$
     relative to the active ones, $u$ being given by the multipliers of the max-margin problem; in fully connected
@@ -486,16 +465,12 @@ def log_time_exponents(
     if not tables:
         raise Untested("no network leaves anything out whose power is predicted")
 
-    def final_values(quantity: Quantity, column: str = "value") -> np.ndarray:
-        return np.concatenate(
-            [by_draw(table, quantity, draw=[*draw_columns(table), "index"], column=column)[:, 0] for table in tables]
-        )
-
+    draws = Draws(tables, draw=[*draw_columns(tables[0]), "index"])
     power, theory, names, depths = (
-        final_values("power", column) for column in ("value", "predicted", "network", "depth")
+        draws.entries("power", column=column)[:, 0] for column in ("value", "predicted", "network", "depth")
     )
-    connected, predictable, unsettled = names == "fully_connected", np.isfinite(theory), final_values("moving")
-    passing = predictable & ((final_values("between") > settled) | (final_values("sign") < 0.99))
+    connected, predictable, unsettled = names == "fully_connected", np.isfinite(theory), draws["moving"]
+    passing = predictable & ((draws["between"] > settled) | (draws["sign"] < 0.99))
     moving = predictable & ~passing & (unsettled > open_at_most)
     coarse = predictable & ~passing & ~moving & ~np.isfinite(power)
     judged = predictable & ~passing & ~moving & ~coarse
@@ -505,37 +480,31 @@ def log_time_exponents(
             f"{large} powers above {LARGE:g} can be judged; laws a little off need {FEWEST} to be told apart"
         )
 
-    def judge(predicted: np.ndarray) -> Checks:
-        yield equal_on_every_draw(
-            "largest error of a local power",
-            power[judged],
-            predicted[judged],
-            tolerance=tolerance + unsettled[judged],
-            relative_to=1.0,
-            because=f"{tolerance:g} for the fit within a window, and what still moves leaves open",
-            left_out={
-                "multipliers that are not unique, or more active entries than tight margins": int((~predictable).sum()),
-                "still between vertices, or not yet of the sign of what pushes them": int(passing.sum()),
-                "what stays does not yet grow alike, or still turns": int(moving.sum()),
-                "below what the integrator resolves": int(coarse.sum()),
-            },
-        )
-
-    return Finding(
-        judge,
-        theory,
+    yield equal_on_every_draw(
+        "largest error of a local power",
+        power[judged],
+        theory[judged],
+        tolerance=tolerance + unsettled[judged],
+        relative_to=1.0,
+        because=f"{tolerance:g} for the fit within a window, and what still moves leaves open",
+        left_out={
+            "multipliers that are not unique, or more active entries than tight margins": int((~predictable).sum()),
+            "still between vertices, or not yet of the sign of what pushes them": int(passing.sum()),
+            "what stays does not yet grow alike, or still turns": int(moving.sum()),
+            "below what the integrator resolves": int(coarse.sum()),
+        },
         rivals={
-            r"$1/L$ for all": 1 / depths,
-            "one for all, as the margins' offsets": np.ones_like(theory),
-            r"$1/2$ for all, whatever the depth": np.full_like(theory, 0.5),
-            r"$s_j$ in place of $1 - s_j$": np.where(connected, theory, 1 - theory),
+            r"$1/L$ for all": 1 / depths[judged],
+            "one for all, as the margins' offsets": 1.0,
+            r"$1/2$ for all, whatever the depth": 0.5,
+            r"$s_j$ in place of $1 - s_j$": np.where(connected, theory, 1 - theory)[judged],
         },
-        facts={
-            "settled": settled,
-            "open_at_most": open_at_most,
-            "slowest": float(np.min(theory[judged])),
-            "fastest": float(np.max(theory[judged])),
-            "shallow": float(np.median(power[connected & (depths == 2)])),
-            "deep": float(np.median(power[connected & (depths == 3)])),
-        },
+    )
+    yield Facts(
+        settled=settled,
+        open_at_most=open_at_most,
+        slowest=float(np.min(theory[judged])),
+        fastest=float(np.max(theory[judged])),
+        shallow=float(np.median(power[connected & (depths == 2)])),
+        deep=float(np.median(power[connected & (depths == 3)])),
     )

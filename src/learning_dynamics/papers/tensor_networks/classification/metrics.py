@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.classification.theory import (
@@ -19,7 +18,7 @@ from learning_dynamics.papers.tensor_networks.solutions import least_quasi_norm,
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, NETWORK, SCALE, SIGMA, measured
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import SEED, TIME, Column, columns, joined, rows
+from learning_dynamics.tidy import SEED, TIME, Column, Table, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 DIRECTION = Column("direction", "int", "which of the initial directions", draw=True)
@@ -32,7 +31,7 @@ DECLARED = (SEED, NETWORK, DEPTH, SCALE, DIRECTION, SIGMA, *FITS)
 
 
 @columns(*DECLARED)
-def from_random_layers(trajectory: Trajectory, *, window: list[Positive]) -> pd.DataFrame:
+def from_random_layers(trajectory: Trajectory, *, window: list[Positive]) -> Tables:
     """Measure the flow of classification from random layers; the window is one of sigma.
 
     Quantities
@@ -48,7 +47,7 @@ def from_random_layers(trajectory: Trajectory, *, window: list[Positive]) -> pd.
 
 
 @columns(*DECLARED)
-def from_coefficients(trajectory: Trajectory, *, window: list[Positive]) -> pd.DataFrame:
+def from_coefficients(trajectory: Trajectory, *, window: list[Positive]) -> Tables:
     """Measure the flow from given coefficients; the window is one of sigma.
 
     Quantities
@@ -61,23 +60,21 @@ def from_coefficients(trajectory: Trajectory, *, window: list[Positive]) -> pd.D
     return _flow_table(trajectory, window, 2, draws)
 
 
-def _flow_table(trajectory: Trajectory, window: list[float], depth: int, draws: list[dict[str, Any]]) -> pd.DataFrame:
+def _flow_table(trajectory: Trajectory, window: list[float], depth: int, draws: list[dict[str, Any]]) -> Tables:
     """Return the table of flows of which each is a draw, with the columns that tell it apart."""
     constants, settings = trajectory.constants, trajectory.settings
     data = [Classified(X, y) for X, y in zip(constants["X"], constants["y"], strict=True)]
     in_window = (trajectory.time >= window[0]) & (trajectory.time <= window[1])
-    tables = []
     for architecture in settings["networks"]:
         network = network_of(architecture, constants["X"].shape[-1], depth, settings["seed"])
         for draw, states in zip(draws, trajectory.series[architecture], strict=True):
             case = network, architecture, data[draw["seed"]]
             labels = {"network": architecture, "depth": depth, **draw}
             quantities = measure_flow(*case, trajectory.time, states, settings["integration"]["sharpness"], window)
-            tables.append(rows(quantities, {"sigma": trajectory.time[1:]}, **labels))
+            yield rows(quantities, {"sigma": trajectory.time[1:]}, **labels)
             late = _powers(*case, trajectory.time[in_window], states[in_window], settings)
             if late:
-                tables.append(rows(late, {"sigma": trajectory.time[-1:]}, **labels))
-    return joined(DECLARED, *tables)
+                yield rows(late, {"sigma": trajectory.time[-1:]}, **labels)
 
 
 def _powers(
@@ -206,11 +203,8 @@ def _first_layer_and_product(network: TensorNetwork, states: np.ndarray) -> tupl
     return first_layer, np.stack(products, axis=-1)
 
 
-STARTS = (SEED, NETWORK, DEPTH, START, SIGMA, *FITS)
-
-
-@columns(*STARTS)
-def from_many_starts(trajectory: Trajectory) -> pd.DataFrame:
+@columns(SEED, NETWORK, DEPTH, START, SIGMA, *FITS)
+def from_many_starts(trajectory: Trajectory) -> Tables:
     """Measure where many starts on the same data tend to.
 
     Quantities
@@ -222,7 +216,6 @@ def from_many_starts(trajectory: Trajectory) -> pd.DataFrame:
         the last time. Real decomposable networks alone.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
-    tables = []
     for architecture in settings["networks"]:
         for depth in settings["depths"]:
             network = network_of(architecture, X.shape[-1], depth, settings["seed"])
@@ -231,19 +224,18 @@ def from_many_starts(trajectory: Trajectory) -> pd.DataFrame:
             direction = beta / np.linalg.norm(beta, axis=-1, keepdims=True)
             axes = {"seed": np.arange(len(X)), "sigma": trajectory.time[1:], "start": np.arange(settings["starts"])}
             labels = {"network": architecture, "depth": depth}
-            tables.append(rows({"direction": direction}, axes, **labels))
+            yield rows({"direction": direction}, axes, **labels)
             if network.S is None or not np.isrealobj(network.S):
                 continue
             power, rho = 2 / depth, singular_products(network, states[:, -1])
             margins = np.einsum("mni,msi,mn->msn", X, beta[:, -1], y).min(axis=-1)
             least_norms = [least_quasi_norm(x @ network.S.T, label, power) for x, label in zip(X, y, strict=True)]
             excess = np.sum(np.abs(rho) ** power, axis=-1) / margins**power / np.array(least_norms)[:, None] - 1
-            tables.append(rows({"excess": excess[:, None]}, axes | {"sigma": trajectory.time[-1:]}, **labels))
-    return joined(STARTS, *tables)
+            yield rows({"excess": excess[:, None]}, axes | {"sigma": trajectory.time[-1:]}, **labels)
 
 
 @columns(SEED, SCALE, TIME, *FITS)
-def from_opposed_layers(trajectory: Trajectory) -> pd.DataFrame:
+def from_opposed_layers(trajectory: Trajectory) -> Table:
     """Measure two diagonal layers that start opposed.
 
     Quantities
@@ -259,5 +251,4 @@ def from_opposed_layers(trajectory: Trajectory) -> pd.DataFrame:
     seeds = np.repeat(np.arange(len(X)), len(scales))
     outputs = np.einsum("mtj,mj->mt", states[..., :half] * states[..., half:], (y[..., None] * X)[seeds, 0])
     quantities = {"loss": np.exp(-outputs), "size": np.abs(states).max(axis=-1)}
-    table = rows(quantities, {"seed": seeds, "time": trajectory.time}, scale=np.tile(scales, len(X)))
-    return joined(from_opposed_layers.columns, table)
+    return rows(quantities, {"seed": seeds, "time": trajectory.time}, scale=np.tile(scales, len(X)))

@@ -6,7 +6,7 @@ import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import Span, integrate
 from learning_dynamics.papers.tensor_networks import tensor_network
-from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.architectures import Common, network_of
 from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flows, slowing_times
 from learning_dynamics.papers.tensor_networks.starts import given_coefficients, undecided, zero_last
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions
@@ -86,7 +86,7 @@ def from_many_starts(
 def from_coefficients(
     data: Arrays,
     *,
-    networks: list[Literal["fully_connected", "diagonal", "convolutional"]],
+    networks: list[Common],
     scales: list[Positive],
     directions: Count,
     imbalance: Positive,

@@ -5,20 +5,37 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from learning_dynamics.evidence import Estimate, mean
-from learning_dynamics.judging import Checks, Finding, at_least, claim, equal, equal_on_every_draw, every_draw
+from learning_dynamics.judging import (
+    Checks,
+    Claim,
+    Facts,
+    Finding,
+    Instead,
+    at_least,
+    claim,
+    equal,
+    equal_on_every_draw,
+    every_draw,
+)
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
+from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
 
-def _by_scale(table: Table, quantity: Quantity) -> np.ndarray:
-    """Return a quantity, shape (draws, scales), scales ascending."""
-    return by_draw(table.sort_values("scale", kind="stable"), quantity)
+def _by_scale(*tables: Table) -> Draws:
+    """Return draws whose entries are at ascending scales."""
+    return Draws([table.sort_values("scale", kind="stable") for table in tables])
 
 
-def _power(table: Table, values: np.ndarray) -> np.ndarray:
-    """Return the power of alpha between the two smallest scales, shape (draws,), of values, shape (draws, scales)."""
-    smallest, next_smallest, *_ = np.unique(table["scale"])
-    return np.log(values[:, 1] / values[:, 0]) / np.log(next_smallest / smallest)
+def _powers(draws: Draws, quantity: Quantity) -> np.ndarray:
+    """Return the power of alpha in a quantity between the two smallest scales, shape (draws,)."""
+
+    def read(flow: Draws) -> np.ndarray:
+        smallest, next_smallest, *_ = np.unique(flow.tables[0]["scale"])
+        values = flow.entries(quantity)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.log(values[:, 1] / values[:, 0]) / np.log(next_smallest / smallest)
+
+    return draws.over(read)
 
 
 @claim(
@@ -27,7 +44,7 @@ def _power(table: Table, values: np.ndarray) -> np.ndarray:
 )
 def theorem_6_convergence(
     identity: Sequence[Table], descending: Sequence[Table], gaussian: Sequence[Table], silent: Sequence[Table]
-) -> Finding:
+) -> Claim:
     r"""Deep fully connected networks bring the loss to zero from any scale, if each layer dominates the next,
     $\bar W_l^T \bar W_l \succeq \bar W_{l+1} \bar W_{l+1}^T$, the last one by $\lambda I$.
 
@@ -38,43 +55,35 @@ def theorem_6_convergence(
     """
     gaussian_residuals, within = _residuals(gaussian), [*identity, *descending]
     precision = max(settings_of(table)["integration"]["residual"] for table in (*within, *silent))
-
-    def judge(flows: tuple[Sequence[Table], Sequence[Table]]) -> Checks:
-        residuals, saddle_residuals = map(_residuals, flows)
-        yield every_draw(
-            "residual at the end, relative to the labels",
-            residuals,
-            at_most=precision,
-            because="the residual asked for; a flow that stays at a saddle keeps one of order one",
-        )
-        yield equal_on_every_draw(
-            r"the same, with $\lambda = 0$",
-            saddle_residuals,
-            np.ones_like(saddle_residuals),
-            tolerance=precision,
-            because="a network that stays zero; the precision asked for",
-        )
-
-    return Finding(
-        judge,
-        (within, silent),
+    stays = r"networks stay at the saddle within the conditions as with $\lambda = 0$"
+    yield every_draw(
+        "residual at the end, relative to the labels",
+        _residuals(within),
+        at_most=precision,
+        because="the residual asked for; a flow that stays at a saddle keeps one of order one",
         rivals={
-            r"$\lambda = 0$ is enough": ([*within, *silent], silent),
-            r"networks stay at the saddle within the conditions as with $\lambda = 0$": (
-                silent,
-                [*identity, *silent],
-            ),
+            r"$\lambda = 0$ is enough": Instead(values=_residuals([*within, *silent])),
+            stays: Instead(values=_residuals(silent)),
         },
-        facts={
-            "outside": int((gaussian_residuals <= precision).sum()),
-            "other": gaussian_residuals.size,
-            "stuck": _residuals(silent).size,
-        },
+    )
+    yield equal_on_every_draw(
+        r"the same, with $\lambda = 0$",
+        _residuals(silent),
+        1.0,
+        tolerance=precision,
+        because="a network that stays zero; the precision asked for",
+        rivals={stays: Instead(measured=_residuals([*identity, *silent]))},
+        scaled=False,
+    )
+    yield Facts(
+        outside=int((gaussian_residuals <= precision).sum()),
+        other=gaussian_residuals.size,
+        stuck=_residuals(silent).size,
     )
 
 
 def _residuals(tables: Sequence[Table]) -> np.ndarray:
-    return np.concatenate([_by_scale(table, "residual").ravel() for table in tables])
+    return _by_scale(*tables).over(lambda flow: flow.entries("residual").ravel())
 
 
 @claim(
@@ -92,9 +101,7 @@ def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, or
     plus a matrix within the span of the data, and the limit is the least-norm interpolator at every $\alpha$, which is
     more than the theorem says.
     """
-    identity_ratios = np.concatenate(
-        [(_by_scale(table, "distance") / _by_scale(table, "unfitted")).ravel() for table in identity]
-    )
+    identity_ratios = _by_scale(*identity).over(lambda flow: _ratios(flow, "distance", "unfitted").ravel())
     descending_judge = _limit_judge(descending, order)
 
     def judge(predicted: Quantity) -> Checks:
@@ -114,15 +121,21 @@ def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, or
     )
 
 
-def _converged_draws(table: Table) -> np.ndarray:
+def _ratios(draws: Draws, quantity: Quantity, bound: Quantity) -> np.ndarray:
+    return draws.entries(quantity) / draws.entries(bound)
+
+
+def _converged_draws(draws: Draws) -> np.ndarray:
     """Return which draws end at no saddle, where residuals are of order one; flows given up, nan, pass."""
-    return ~(_by_scale(table, "residual") > np.sqrt(settings_of(table)["integration"]["residual"])).any(axis=1)
+    precision = np.sqrt(draws.setting("integration.residual"))[:, None]
+    return ~(draws.entries("residual") > precision).any(axis=1)
 
 
 def _largest_ratio(tables: Sequence[Table]) -> float:
     """Return the largest ratio of a limit's distance to its bound, over draws that converge."""
-    ratios = [(_by_scale(table, "distance") / _by_scale(table, "bound"))[_converged_draws(table)] for table in tables]
-    return max(float(ratio.max(initial=0.0, where=np.isfinite(ratio))) for ratio in ratios)
+    draws = _by_scale(*tables)
+    ratios = draws.over(lambda flow: _ratios(flow, "distance", "bound"))[_converged_draws(draws)]
+    return float(ratios.max(initial=0.0, where=np.isfinite(ratios)))
 
 
 def _limit_judge(tables: Sequence[Table], order: float) -> Callable[[Quantity], Checks]:
@@ -130,23 +143,13 @@ def _limit_judge(tables: Sequence[Table], order: float) -> Callable[[Quantity], 
 
     A draw is left out if one of its flows ends at a saddle, and undecided if the integrator gave one up.
     """
-    converged = [_converged_draws(table) for table in tables]
-    reasons = {
-        "the loss does not vanish, of which the theorem does not speak": sum(int((~mask).sum()) for mask in converged)
-    }
+    draws = _by_scale(*tables)
+    converged = _converged_draws(draws)
+    reasons = {"the loss does not vanish, of which the theorem does not speak": int((~converged).sum())}
 
     def judge(predicted: Quantity) -> Checks:
-        values, bounds = (
-            [_by_scale(table, quantity)[mask] for table, mask in zip(tables, converged, strict=True)]
-            for quantity in (predicted, "bound")
-        )
-        orders = np.concatenate(
-            [
-                _power(table, distances[np.isfinite(distances).all(axis=1)])
-                for table, distances in zip(tables, values, strict=True)
-            ]
-        )
-        undecided = sum(map(len, values)) - len(orders)
+        finite = np.isfinite(draws.worst(predicted))[converged]
+        orders, undecided = _powers(draws, predicted)[converged][finite], int((~finite).sum())
         counts = {"draws_for": len(orders), "draws_undecided": undecided} if undecided else {}
         yield at_least(
             "power of $\\alpha$ in the distance, between the two smallest scales, mean of draws",
@@ -158,7 +161,7 @@ def _limit_judge(tables: Sequence[Table], order: float) -> Callable[[Quantity], 
         )
         yield every_draw(
             "largest relative distance in units of its bound, of order $\\alpha$",
-            np.concatenate([(distances / bound).max(axis=1) for distances, bound in zip(values, bounds, strict=True)]),
+            draws.over(lambda flow: _ratios(flow, predicted, "bound").max(axis=1))[converged],
             at_most=1.0,
             because="the first layer's start outside the span of the data stays, and the conservation laws bound "
             "the product of the others",
@@ -187,12 +190,10 @@ def theorem_6_any_directions(gaussian: Sequence[Table], *, order: Positive) -> F
     )
 
 
-def _slopes(tables: Sequence[Table], quantity: Quantity, floor: float) -> tuple[Estimate, int]:
+def _slopes(draws: Draws, quantity: Quantity, floor: float) -> tuple[Estimate, int]:
     """Return the mean power of alpha, and the number of draws below `floor` at the smallest scale."""
-    arrays = [_by_scale(table, quantity) for table in tables]
-    resolved = [~(values[:, 0] < floor) for values in arrays]
-    orders = [_power(table, values[mask]) for table, values, mask in zip(tables, arrays, resolved, strict=True)]
-    return mean(np.concatenate(orders)), sum(int((~mask).sum()) for mask in resolved)
+    resolved = ~(draws.over(lambda flow: flow.entries(quantity)[:, 0]) < floor)
+    return mean(_powers(draws, quantity)[resolved]), int((~resolved).sum())
 
 
 @claim(
@@ -211,17 +212,14 @@ def equation_84(layers: Table) -> Finding:
     second. What the proof needs, the first matrix against the last, holds on every draw: the least eigenvalue is at
     least {value:.3g} times $\lambda^{L-1}$.
     """
-    depths = by_draw(layers, "chain", column="depth")[:, 0]
-    rounding = 1e-12
-
-    def eigenvalues(quantity: Quantity) -> np.ndarray:
-        return by_draw(layers, quantity)[:, 0]
+    eigenvalues, rounding = Draws(layers), 1e-12
+    depths = eigenvalues.column("depth")
 
     def judge(predicted: tuple[int, int, Quantity]) -> Checks:
         chain, power, conclusion = predicted
         yield every_draw(
             r"least eigenvalue of the product, in units of $\lambda^{L-1}$",
-            eigenvalues(conclusion),
+            eigenvalues[conclusion],
             at_least=1 - rounding,
             because="rounding",
         )
@@ -229,7 +227,7 @@ def equation_84(layers: Table) -> Finding:
             if (depths <= deepest).any():
                 yield every_draw(
                     f"{name} step: least eigenvalue of the difference, relative",
-                    eigenvalues(quantity)[depths <= deepest],
+                    eigenvalues[quantity][depths <= deepest],
                     at_least=-rounding,
                     because="rounding",
                 )
@@ -247,9 +245,9 @@ def equation_84(layers: Table) -> Finding:
         reason="squaring an inequality of matrices does not keep it",
         facts={
             "draws": int((depths > 3).sum()),
-            "chain": int((eigenvalues("chain")[depths > 3] < -rounding).sum()),
+            "chain": int((eigenvalues["chain"][depths > 3] < -rounding).sum()),
             "powers": len(depths),
-            "power": int((eigenvalues("power") < -rounding).sum()),
+            "power": int((eigenvalues["power"] < -rounding).sum()),
         },
     )
 
@@ -260,32 +258,25 @@ def equation_84(layers: Table) -> Finding:
     "1e-2",
     correction=r"$W_l = s_l u_l v_l^T + O(\alpha)$: (87) bounds the squared Frobenius norm of the remainder by "
     r"$O(\alpha^2)$.",
+    reason="a bound on squares was read as a bound on the matrices",
 )
-def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, tolerance: Positive) -> Finding:
+def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, tolerance: Positive) -> Claim:
     r"""As the initial scale falls, every matrix of a deep fully connected network is of rank one up to a remainder of
     order $\alpha^2$, $W_l = s_l u_l v_l^T + O(\alpha^2)$.
 
     The inequality before it bounds the sum of the squares of all singular values but the largest by a multiple of
     $\alpha^2$; its root is of order $\alpha$. Measured between the two smallest scales: a power of {value:.3f}.
     """
-    estimate, _ = _slopes([*descending, *gaussian], "rank_one", 0.0)
-
-    def judge(predicted: float) -> Checks:
-        yield equal(
-            "power of $\\alpha$ in the distance from rank one, mean of draws",
-            estimate,
-            predicted,
-            tolerance=tolerance,
-            resolution=0.5,
-            because="higher powers of a scale of one to three hundredths",
-        )
-
-    return Finding(
-        judge,
+    estimate, _ = _slopes(_by_scale(*descending, *gaussian), "rank_one", 0.0)
+    yield equal(
+        "power of $\\alpha$ in the distance from rank one, mean of draws",
+        estimate,
         2.0,
+        tolerance=tolerance,
+        resolution=0.5,
+        because="higher powers of a scale of one to three hundredths",
         rivals={"order zero: matrices that keep their rank": 0.0, "order three halves": 1.5},
         corrected=1.0,
-        reason="a bound on squares was read as a bound on the matrices",
     )
 
 
@@ -303,16 +294,19 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Findi
     differ by a perturbation of order $\alpha^2$, which turns singular vectors by an angle of that order, whose square
     is of order $\alpha^4$.
     """
-    tables = [*descending, *gaussian]
-    ratios = [(np.unique(table["scale"]), _by_scale(table, "allowed")) for table in tables]
-    estimate, below_rounding = _slopes(tables, "misaligned", 1e-13)
+    draws = _by_scale(*descending, *gaussian)
+
+    def allowed(column: str) -> np.ndarray:
+        return draws.over(lambda flow: flow.entries("allowed", column=column).ravel())
+
+    ratios, scales = allowed("value"), allowed("scale")
+    estimate, below_rounding = _slopes(draws, "misaligned", 1e-13)
 
     def judge(predicted: tuple[float, float, float]) -> Checks:
         factor, printed, order = predicted
-        scaled_ratios = [ratio * scales ** (2 - printed) / factor for scales, ratio in ratios]
         yield every_draw(
             "largest misalignment $1 - (v_l^T u_{l+1})^2$ in units of the bound",
-            np.concatenate([ratio.ravel() for ratio in scaled_ratios]),
+            ratios * scales ** (2 - printed) / factor,
             at_most=1.0,
             because="(93) and (94)",
         )
@@ -333,5 +327,5 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Findi
             r"a misalignment of order $\alpha^5$": (1.0, 2.0, 5.0),
         },
         scaled=lambda prediction, by: (prediction[0] * min(by, 2 - by), *prediction[1:]),
-        facts={"power": estimate.value, "small": max(float(ratio[:, 0].max()) for _, ratio in ratios)},
+        facts={"power": estimate.value, "small": float(draws.over(lambda flow: flow.entries("allowed")[:, 0]).max())},
     )

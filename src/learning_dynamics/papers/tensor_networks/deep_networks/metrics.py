@@ -4,23 +4,21 @@ import functools
 from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.deep_networks.flow import coefficients, matrices
 from learning_dynamics.papers.tensor_networks.distances import relative_distance
 from learning_dynamics.papers.tensor_networks.solutions import Norm, minimum_norm
 from learning_dynamics.papers.tensor_networks.starts import last_of_product
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, MEASURED, measured
-from learning_dynamics.tidy import SEED, Column, columns, joined, rows
+from learning_dynamics.tidy import SEED, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 SCALE = Column("scale", "float", "initial scale alpha; every draw starts at each")
 INTEGRATED = measured("where the integrator gave up")
-DECLARED = (SEED, DEPTH, SCALE, *INTEGRATED)
 
 
-@columns(*DECLARED)
-def deep_regression(trajectory: Trajectory) -> pd.DataFrame:
+@columns(SEED, DEPTH, SCALE, *INTEGRATED)
+def deep_regression(trajectory: Trajectory) -> Tables:
     """Measure where deep fully connected networks end (Theorem 6).
 
     Quantities
@@ -47,7 +45,6 @@ def deep_regression(trajectory: Trajectory) -> pd.DataFrame:
     data = list(zip(X, y, strict=True))
     solutions: dict[str, Norm] = {"distance": "l2", "distance_l1": "l1"}
     minimisers = {name: [minimum_norm(*data_set, norm) for data_set in data] for name, norm in solutions.items()}
-    tables = []
     for depth in settings["depths"]:
         states, starts = trajectory.series[f"flow_{depth}"], trajectory.constants[f"start_{depth}"]
         beta = coefficients(states, X.shape[-1])
@@ -72,15 +69,11 @@ def deep_regression(trajectory: Trajectory) -> pd.DataFrame:
         ]
         names = ("rank_one", "misaligned", "allowed", "unfitted", "bound")
         quantities |= dict(zip(names, np.moveaxis(np.array(layer_values), -1, 0), strict=True))
-        tables.append(rows(quantities, {"seed": np.arange(len(X)), "scale": scales}, depth=depth))
-    return joined(DECLARED, *tables)
+        yield rows(quantities, {"seed": np.arange(len(X)), "scale": scales}, depth=depth)
 
 
-PRODUCTS = (SEED, DEPTH, *MEASURED)
-
-
-@columns(*PRODUCTS)
-def dominated_layers(trajectory: Trajectory) -> pd.DataFrame:
+@columns(SEED, DEPTH, *MEASURED)
+def dominated_layers(trajectory: Trajectory) -> Tables:
     """Measure the least eigenvalues in the steps of (84).
 
     With P = W_1 ... W_(L-1), W = W_(L-1) and C = W^T W - w_L w_L^T.
@@ -100,7 +93,6 @@ def dominated_layers(trajectory: Trajectory) -> pd.DataFrame:
     def least_eigenvalues(differences: np.ndarray, larger: np.ndarray) -> np.ndarray:
         return np.linalg.eigvalsh(differences)[:, 0] / np.linalg.norm(larger, 2, axis=(1, 2))
 
-    tables = []
     for depth in trajectory.settings["depths"]:
         matrices, last = trajectory.series[f"matrices_{depth}"][:, 0], trajectory.series[f"last_{depth}"][:, 0]
         product = functools.reduce(np.matmul, np.moveaxis(matrices, 1, 0))
@@ -116,8 +108,7 @@ def dominated_layers(trajectory: Trajectory) -> pd.DataFrame:
             "conclusion": smallest / eigenvalues[:, 0] ** (depth - 1),
             "largest": smallest / eigenvalues[:, -1] ** (depth - 1),
         }
-        tables.append(rows(quantities, {"seed": np.arange(len(W))}, depth=depth))
-    return joined(PRODUCTS, *tables)
+        yield rows(quantities, {"seed": np.arange(len(W))}, depth=depth)
 
 
 def _factors(state: np.ndarray, inputs: int) -> list[np.ndarray]:

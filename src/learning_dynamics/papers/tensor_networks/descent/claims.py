@@ -7,16 +7,19 @@ import numpy as np
 from learning_dynamics.judging import (
     Check,
     Checks,
+    Claim,
+    Facts,
     Finding,
+    Instead,
     Untested,
     claim,
     equal_on_every_draw,
     every_draw,
 )
 from learning_dynamics.papers.tensor_networks.distances import angle_between_units, spread
-from learning_dynamics.papers.tensor_networks.limit_checks import check_limits, compared, stacked
+from learning_dynamics.papers.tensor_networks.limit_checks import check_limits
 from learning_dynamics.settings import Positive, Real
-from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select
+from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, draw_columns, select
 
 
 @claim(
@@ -24,7 +27,7 @@ from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, selec
     scope="flow: random matrices M, filters of length two, full-length filters, diagonal and decomposable networks, "
     "labels of both signs; descent: the point of figure 1, from several starts and scales",
 )
-def theorem_5(tensors: Table, steps: Table) -> Finding:
+def theorem_5(tensors: Table, steps: Table) -> Claim:
     r"""Two layers trained on one point of a regression, of which the first starts larger than the second in every
     singular coordinate of $M(x) = U_1 \operatorname{diag}(s) U_2^T$, tend to $\alpha U_1 (a \odot \cosh \nu s + b \odot
     \sinh \nu s)$ and $\alpha U_2 (a \odot \sinh \nu s + b \odot \cosh \nu s)$, besides what lies outside of $U_1$ and
@@ -38,7 +41,6 @@ def theorem_5(tensors: Table, steps: Table) -> Finding:
     """
     if select(steps, "condition")["value"].min() <= 0:
         raise Untested("the initial directions do not fulfil the theorem's condition")
-    measured = _by_network(tensors, "parameter", "value")
     _, small, large, *_ = sizes = sorted(steps["step"].unique())
     residual = select(steps, "residual")["value"].max()
     # limits are a + b h + c h**2 in the step h: the line leaves -c h h', and the fitted order is off by c h / b
@@ -47,52 +49,45 @@ def theorem_5(tensors: Table, steps: Table) -> Finding:
     resolved = fine > 1e3 * residual
     order = np.log(coarse / fine) / np.log(large / small)
     off = second_difference * large**2 / (coarse * np.log(large / small))
-    line = {name: _largest_error(steps, name, 0.0) for name in ("limit", "swapped")}
-
-    def judge(prediction: tuple[np.ndarray, Quantity]) -> Checks:
-        predicted, name = prediction
-        yield check_limits(
-            "error of the flow's limit, relative to the largest parameter", measured, predicted, [tensors]
-        )
-        yield every_draw(
-            "gradient descent, extrapolated to step size zero: distance from the formula",
-            line[name],
-            at_most=2 * second_difference * small * large + 10 * residual,
-            because="twice what the limits' second difference by the step makes of it, and the residual",
-        )
-        yield equal_on_every_draw(
-            "order of gradient descent's largest error in its step, by network and scale",
-            order[resolved],
-            np.ones(resolved.sum()),
-            tolerance=2 * off[resolved],
-            relative_to=1.0,
-            because="twice what the limits' second difference by the step makes of it",
-            left_out={"the error at the smallest step is within the residual": int((~resolved).sum())},
-        )
-
-    formula, swapped, exchanged = (
-        _by_network(tensors, quantity, "predicted") for quantity in ("parameter", "swapped", "exchanged")
-    )
-    return Finding(
-        judge,
-        (formula, "limit"),
+    swapped = r"$g(\nu) = y / \alpha$"
+    yield check_limits(
+        "error of the flow's limit, relative to the largest parameter",
+        Draws(tensors),
+        _by_network(tensors, "parameter", "value"),
+        _by_network(tensors, "parameter", "predicted"),
         rivals={
-            r"$g(\nu) = y / \alpha$": (swapped, "swapped"),
-            "the opposite label's limit": (exchanged, "limit"),
+            swapped: _by_network(tensors, "swapped", "predicted"),
+            "the opposite label's limit": _by_network(tensors, "exchanged", "predicted"),
         },
-        scaled=lambda prediction, factor: (factor * prediction[0], prediction[1]),
+    )
+    yield every_draw(
+        "gradient descent, extrapolated to step size zero: distance from the formula",
+        _largest_error(steps, "limit", 0.0),
+        at_most=2 * second_difference * small * large + 10 * residual,
+        because="twice what the limits' second difference by the step makes of it, and the residual",
+        rivals={swapped: Instead(values=_largest_error(steps, "swapped", 0.0))},
+    )
+    yield equal_on_every_draw(
+        "order of gradient descent's largest error in its step, by network and scale",
+        order[resolved],
+        np.ones(resolved.sum()),
+        tolerance=2 * off[resolved],
+        relative_to=1.0,
+        because="twice what the limits' second difference by the step makes of it",
+        left_out={"the error at the smallest step is within the residual": int((~resolved).sum())},
+        scaled=False,
     )
 
 
 def _by_network(table: Table, quantity: Quantity, column: str) -> np.ndarray:
     """Return a quantity, one row a draw, padded with zeros to the widest network."""
-    networks = np.unique(table["network"])
-    return stacked([by_draw(table, quantity, column=column, network=network) for network in networks])
+    networks = [table[table["network"] == network] for network in np.unique(table["network"])]
+    return Draws(networks).entries(quantity, column=column)
 
 
 def _largest_error(steps: Table, quantity: Quantity, step: float) -> np.ndarray:
     """Return the largest distance of a coefficient from its prediction at a step size, of each network and scale."""
-    value, predicted = compared(steps, quantity, step=step)
+    value, predicted = Draws(steps, step=step).compared(quantity)
     return _worst_of_starts(steps, np.abs(value - predicted).max(axis=1))
 
 
@@ -185,8 +180,8 @@ def _spreads(limits: Table, quantity: Quantity, scale: float, *, signed: bool) -
     Without signs the nearer of a limit and its negative is taken.
     """
     spreads = []
-    for _, rows in select(limits, quantity, scale=scale).groupby(["network", "seed"]):
-        points = by_draw(rows, quantity)
+    for _, _, draws in Draws(limits, scale=scale).groups("network", "seed"):
+        points = draws.entries(quantity)
         distances = np.linalg.norm(points[:, None] - points, axis=-1)
         if not signed:
             distances = np.minimum(distances, np.linalg.norm(points[:, None] + points, axis=-1))
@@ -197,7 +192,7 @@ def _spreads(limits: Table, quantity: Quantity, scale: float, *, signed: bool) -
 @claim("section 6", scope="the paper's points; solutions from a convex solver")
 def min_norm_points(
     regression: Table, classification: Table, *, printed: dict[str, list[Real]], points: dict[str, list[Real]]
-) -> Finding:
+) -> Claim:
     r"""The interpolators of least $\ell_2$, $\ell_1$ and DFT-domain $\ell_1$ norm are $[0.2, 0.4]$, $[0, 0.5]$ and
     $[0.33, 0.33]$, and the classification data have the same max-margin directions.
 
@@ -213,66 +208,58 @@ def min_norm_points(
         interpolator, classifier = (by_draw(run, "reference", network=name)[0] for run in runs.values())
         solutions += [interpolator, classifier / np.linalg.norm(classifier) * np.linalg.norm(point)]
 
-    def judge(predicted: dict[str, list[float]]) -> Checks:
-        yield equal_on_every_draw(
-            "distance between the printed points and the solver's",
-            solutions,
-            np.repeat(list(predicted.values()), 2, axis=0),
-            tolerance=0.005,
-            relative_to=1.0,
-            because="two decimals are printed",
-        )
-
     euclidean, sparse = printed["fully_connected"], printed["diagonal"]
-    return Finding(
-        judge,
-        printed,
+
+    def instead(**points: list[float]) -> np.ndarray:
+        return np.repeat(list({**printed, **points}.values()), 2, axis=0)
+
+    yield equal_on_every_draw(
+        "distance between the printed points and the solver's",
+        solutions,
+        instead(),
+        tolerance=0.005,
+        relative_to=1.0,
+        because="two decimals are printed",
         rivals={
-            "the other interpolator with one entry": printed | {"diagonal": [2 * sparse[1], 0.0]},
-            r"least $\ell_2$ norm also in the DFT domain, which is unitary": printed | {"convolutional": euclidean},
-            r"the midpoint of the sparse interpolators for $\ell_2$": printed
-            | {"fully_connected": [sparse[1], sparse[1] / 2]},
+            "the other interpolator with one entry": instead(diagonal=[2 * sparse[1], 0.0]),
+            r"least $\ell_2$ norm also in the DFT domain, which is unitary": instead(convolutional=euclidean),
+            r"the midpoint of the sparse interpolators for $\ell_2$": instead(
+                fully_connected=[sparse[1], sparse[1] / 2]
+            ),
         },
-        scaled=lambda prediction, factor: {name: factor * np.array(point) for name, point in prediction.items()},
     )
 
 
 @claim(
     "section 6, regression", scope="the point of figure 1; several starts and scales, three networks", empirical=True
 )
-def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Finding:
+def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Claim:
     r"""After 5,000 steps of size $10^{-3}$ gradient descent is where Theorem 5 predicts the limit of the flow.
 
     The largest distance of {draws} runs is {value:.1e} of the coefficients' size. It is what steps of this size leave:
     figure limit_accuracy has the same runs with smaller ones.
     """
-    limit, predicted = compared(regression, "limit")
-    networks = by_draw(regression, "limit", column="network")[:, 0]
-
-    def judge(points: np.ndarray) -> Checks:
-        yield equal_on_every_draw(
-            "distance from the predicted limit, relative to the largest coefficient",
-            limit,
-            points,
-            tolerance=accuracy,
-            because="chosen: a line's width in the figure",
-        )
-
-    return Finding(
-        judge,
+    draws = Draws(regression)
+    limit, predicted = draws.compared("limit")
+    networks = draws.entries("limit", column="network")[:, 0]
+    yield equal_on_every_draw(
+        "distance from the predicted limit, relative to the largest coefficient",
+        limit,
         predicted,
+        tolerance=accuracy,
+        because="chosen: a line's width in the figure",
         rivals={
             "the interpolator of least norm, whatever the scale": np.concatenate(
                 [by_draw(regression, "reference", network=name) for name in networks]
             ),
-            "the initial coefficients": by_draw(regression, "coefficient", time=0),
+            "the initial coefficients": draws.where(time=0).entries("coefficient"),
             "the other side of the label": -predicted,
         },
     )
 
 
 @claim("section 6, regression", scope="the point of figure 1; several starts, three networks", empirical=True)
-def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Finding:
+def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Claim:
     r"""The limits of gradient descent depend less on the initial direction where the initial scale is small.
 
     The spread is the largest distance between the limits of one network from all initial coefficients: at the
@@ -281,28 +268,24 @@ def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Find
     scales = np.unique(select(regression, "limit")["scale"])
     smallest, second_largest, largest = scales[0], scales[-2], scales[-1]
 
-    def judge(pair: tuple[float, float]) -> Checks:
-        small, large = (list(map(spread, _limits_by_network(regression, scale))) for scale in pair)
-        yield every_draw(
-            "spread of limits at the smaller scale, relative to that at the larger",
-            np.divide(small, large),
-            at_most=share,
-            because="chosen; the ratio of scales is smaller by far",
-        )
+    def spreads(scale: float) -> np.ndarray:
+        return np.array([spread(limits) for limits in _limits_by_network(regression, scale)])
 
-    return Finding(
-        judge,
-        (smallest, largest),
+    yield every_draw(
+        "spread of limits at the smaller scale, relative to that at the larger",
+        spreads(smallest) / spreads(largest),
+        at_most=share,
+        because="chosen; the ratio of scales is smaller by far",
         rivals={
-            "the large scale forgets more": (largest, smallest),
-            "the largest scale but one forgets as much": (second_largest, largest),
+            "the large scale forgets more": Instead(values=spreads(largest) / spreads(smallest)),
+            "the largest scale but one forgets as much": Instead(values=spreads(second_largest) / spreads(largest)),
         },
     )
 
 
 def _limits_by_network(table: Table, scale: float) -> list[np.ndarray]:
     """Return the limits of each network's runs from a scale, shape (runs, entries)."""
-    return [by_draw(table, "limit", network=network, scale=scale) for network in np.unique(table["network"])]
+    return [draws.entries("limit") for _, draws in Draws(table, scale=scale).groups("network")]
 
 
 @claim(
@@ -310,7 +293,7 @@ def _limits_by_network(table: Table, scale: float) -> list[np.ndarray]:
     scope="the points of figure 3; several starts and scales, three networks",
     empirical=True,
 )
-def finite_loss_remembers_initialisation(classification: Table, *, degrees: Positive) -> Finding:
+def finite_loss_remembers_initialisation(classification: Table, *, degrees: Positive) -> Claim:
     r"""Stopped after two million steps, the direction of the classifier still depends on the initial coefficients.
 
     The limit of two layers is the same from every start (claim limits_and_starts), but the flow comes to it like a
@@ -319,15 +302,16 @@ def finite_loss_remembers_initialisation(classification: Table, *, degrees: Posi
     """
     scales = select(classification, "limit")["scale"]
 
-    def judge(scale: tuple[float]) -> Checks:
-        yield every_draw(
-            "degrees that the directions from different starts span, by network",
-            list(map(_span, _limits_by_network(classification, *scale))),
-            at_least=degrees,
-            because="chosen: an angle that a figure shows",
-        )
+    def spans(scale: float) -> list[float]:
+        return list(map(_span, _limits_by_network(classification, scale)))
 
-    return Finding(judge, (scales.max(),), rivals={"the smallest scale remembers as well": (scales.min(),)})
+    yield every_draw(
+        "degrees that the directions from different starts span, by network",
+        spans(scales.max()),
+        at_least=degrees,
+        because="chosen: an angle that a figure shows",
+        rivals={"the smallest scale remembers as well": Instead(values=spans(scales.min()))},
+    )
 
 
 def _span(points: np.ndarray) -> float:
@@ -337,7 +321,7 @@ def _span(points: np.ndarray) -> float:
 
 
 @claim("section 6, classification", scope="the points of figure 3, starts of our own", empirical=True)
-def final_loss(classification: Table, *, order: Positive) -> Finding:
+def final_loss(classification: Table, *, order: Positive) -> Claim:
     r"""Every classification run ends at a loss of about $10^{-5}$ or below, that is, of at most $10^{-4.5}$, to which
     the power of ten that is printed is the nearest.
 
@@ -345,28 +329,18 @@ def final_loss(classification: Table, *, order: Positive) -> Finding:
     $1 / (t\, |\nabla \log \mathcal L|^2)$ at time $t$, which predicts each of them to {growth:.0%}. Of {draws} runs
     {exactly} are below $10^{-5}$ itself.
     """
-    losses, growth = (
-        by_draw(classification, quantity, time=classification["time"].max())[:, 0]
-        for quantity in ("loss", "inverse_growth")
+    end = Draws(classification).at_end()
+    losses = end["loss"]
+    yield every_draw(
+        "loss after the last step",
+        losses,
+        at_most=order * 1e-5,
+        because="the nearest power of ten is the one printed",
+        predicted=1e-5,
+        rivals={"a loss of 1e-6 or below": order * 1e-6},
     )
-
-    def judge(predicted: np.ndarray) -> Checks:
-        yield every_draw(
-            "loss after the last step",
-            losses,
-            at_most=order * predicted,
-            because="the nearest power of ten is the one printed",
-            predicted=float(predicted[0]),
-        )
-
-    printed = np.full(len(losses), 1e-5)
-    return Finding(
-        judge,
-        printed,
-        rivals={"a loss of 1e-6 or below": printed / 10},
-        facts={
-            "least": float(losses.min()),
-            "exactly": int((losses <= 1e-5).sum()),
-            "growth": float(np.max(np.abs(growth / losses - 1))),
-        },
+    yield Facts(
+        least=float(losses.min()),
+        exactly=int((losses <= 1e-5).sum()),
+        growth=float(np.max(np.abs(end["inverse_growth"] / losses - 1))),
     )

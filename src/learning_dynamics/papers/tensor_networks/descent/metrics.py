@@ -1,7 +1,6 @@
 """Two-layer networks under gradient descent and flow: coefficients, and their distance from Theorem 5."""
 
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.papers.tensor_networks import one_point
 from learning_dynamics.papers.tensor_networks.architectures import network_of
@@ -10,16 +9,12 @@ from learning_dynamics.papers.tensor_networks.limit_measures import OWN
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, MEASURED, NETWORK
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
-from learning_dynamics.tidy import SEED, Column, columns, joined, rows
+from learning_dynamics.tidy import SEED, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 SCALE = Column("scale", "float", "initial scale alpha; 0 where it does not enter", draw=True)
 DIRECTION = Column("direction", "int", "which initial coefficients zbar_j; -1 where they do not enter", draw=True)
-DESCENT = (NETWORK, SCALE, DIRECTION, Column("time", "float", "number of steps"), *MEASURED)
 STEP = Column("step", "float", "step size eta; 0 for the extrapolation from the two smallest")
-STEPS = (NETWORK, SCALE, DIRECTION, STEP, *MEASURED)
-DIRECTIONS = (SEED, NETWORK, SCALE, DIRECTION, *FOLLOWED)
-TENSORS = (SEED, NETWORK, SCALE, *FOLLOWED)
 
 
 def _starts(settings: dict) -> dict[str, np.ndarray]:
@@ -31,8 +26,8 @@ def _starts(settings: dict) -> dict[str, np.ndarray]:
     }
 
 
-@columns(*DESCENT)
-def descent(trajectory: Trajectory) -> pd.DataFrame:
+@columns(NETWORK, SCALE, DIRECTION, Column("time", "float", "number of steps"), *MEASURED)
+def descent(trajectory: Trajectory) -> Tables:
     """Measure two-layer networks under gradient descent.
 
     Quantities
@@ -60,7 +55,6 @@ def descent(trajectory: Trajectory) -> pd.DataFrame:
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     classification = settings["loss"] == "exponential"
     starts, end = _starts(settings), trajectory.time[-1:]
-    tables = []
     for architecture in settings["networks"]:
         network = network_of(architecture, X.shape[1], 2, settings["seed"])
         reference = minimum_norm(X, y, OWN[architecture], classification=classification)
@@ -84,11 +78,10 @@ def descent(trajectory: Trajectory) -> pd.DataFrame:
                 limits = _limits(network, X[0], y[0], starts["scale"], directions)
                 final_quantities["limit"] = (beta[:, -1:], network.coefficients(limits)[:, None])
         labels = {"network": architecture, "scale": starts["scale"]}
-        tables.append(rows(quantities, {"direction": starts["direction"], "time": trajectory.time}, **labels))
-        tables.append(rows(final_quantities, {"direction": starts["direction"], "time": end}, **labels))
+        yield rows(quantities, {"direction": starts["direction"], "time": trajectory.time}, **labels)
+        yield rows(final_quantities, {"direction": starts["direction"], "time": end}, **labels)
         fixed = {"reference": reference[None], "labelled": (y[:, None] * X).reshape(1, -1)}
-        tables.append(rows(fixed, {"time": end}, network=architecture, scale=0.0, direction=-1))
-    return joined(DESCENT, *tables)
+        yield rows(fixed, {"time": end}, network=architecture, scale=0.0, direction=-1)
 
 
 def _limits(
@@ -129,8 +122,8 @@ def _growth(
     return (1 / (settings["step"] * steps[-1] * square))[:, None]
 
 
-@columns(*STEPS)
-def step_sizes(trajectory: Trajectory) -> pd.DataFrame:
+@columns(NETWORK, SCALE, DIRECTION, STEP, *MEASURED)
+def step_sizes(trajectory: Trajectory) -> Tables:
     """Measure where gradient descent ends, by its step size.
 
     Quantities
@@ -150,7 +143,6 @@ def step_sizes(trajectory: Trajectory) -> pd.DataFrame:
     starts, steps = _starts(settings), trajectory.time
     order = np.argsort(steps)[:2]
     fine, coarse = steps[order]
-    tables = []
     for architecture in settings["networks"]:
         network = network_of(architecture, X.shape[1], 2, settings["seed"])
         directions = trajectory.constants[f"initial/{architecture}"] / starts["scale"][:, None]
@@ -167,12 +159,11 @@ def step_sizes(trajectory: Trajectory) -> pd.DataFrame:
         quantities["residual"] = np.abs(beta @ X[0] - y[0])
         quantities["condition"] = np.repeat(_conditions(network, X[0], directions), 1 + len(steps), axis=1)
         axes = {"direction": starts["direction"], "step": np.concatenate([[0.0], steps])}
-        tables.append(rows(quantities, axes, network=architecture, scale=starts["scale"]))
-    return joined(STEPS, *tables)
+        yield rows(quantities, axes, network=architecture, scale=starts["scale"])
 
 
-@columns(*TENSORS)
-def any_tensor(trajectory: Trajectory) -> pd.DataFrame:
+@columns(SEED, NETWORK, SCALE, *FOLLOWED)
+def any_tensor(trajectory: Trajectory) -> Tables:
     """Measure where the flow of two layers ends on one point, for any data tensor.
 
     Quantities
@@ -186,7 +177,6 @@ def any_tensor(trajectory: Trajectory) -> pd.DataFrame:
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     scales = trajectory.time
-    tables = []
     for architecture in settings["networks"]:
         network = network_of(architecture, X.shape[-1], 2, settings["seed"])
         starts = trajectory.constants[f"initial/{architecture}"]
@@ -197,12 +187,11 @@ def any_tensor(trajectory: Trajectory) -> pd.DataFrame:
                 for x, label, start in zip(X[:, 0], y[:, 0], starts, strict=True)
             ]
             quantities[name] = (trajectory.series[architecture], np.array(limits))
-        tables.append(rows(quantities, {"seed": np.arange(len(starts)), "scale": scales}, network=architecture))
-    return joined(TENSORS, *tables)
+        yield rows(quantities, {"seed": np.arange(len(starts)), "scale": scales}, network=architecture)
 
 
-@columns(*DIRECTIONS)
-def from_many_directions(trajectory: Trajectory) -> pd.DataFrame:
+@columns(SEED, NETWORK, SCALE, DIRECTION, *FOLLOWED)
+def from_many_directions(trajectory: Trajectory) -> Tables:
     """Measure where the flow of two layers ends on one point, from several directions.
 
     Quantities
@@ -218,7 +207,6 @@ def from_many_directions(trajectory: Trajectory) -> pd.DataFrame:
         Second singular value of M(x), relative to the first.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
-    tables = []
     for architecture in settings["networks"]:
         network = network_of(architecture, X.shape[-1], 2, settings["seed"])
         states, starts = trajectory.series[architecture], trajectory.constants[f"initial/{architecture}"]
@@ -238,5 +226,4 @@ def from_many_directions(trajectory: Trajectory) -> pd.DataFrame:
             "second": second,
         }
         axes = {"seed": np.arange(len(X)), "scale": trajectory.time, "direction": np.arange(settings["directions"])}
-        tables.append(rows(quantities, axes, network=architecture))
-    return joined(DIRECTIONS, *tables)
+        yield rows(quantities, axes, network=architecture)

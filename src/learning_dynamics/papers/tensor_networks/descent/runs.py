@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from learning_dynamics.dynamics.multilinear_descent import descend
-from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.architectures import Common, network_of
 from learning_dynamics.papers.tensor_networks.squared_flow import Limit, flow_limits
 from learning_dynamics.papers.tensor_networks.starts import given_coefficients, undecided, within_condition
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
@@ -19,7 +19,7 @@ from learning_dynamics.trajectories import Arrays, Trajectory
 def descent(
     data: Arrays,
     *,
-    networks: list[Literal["fully_connected", "diagonal", "convolutional"]],
+    networks: list[Common],
     loss: Literal["squared", "exponential"],
     scales: list[Positive],
     directions: Count,
@@ -51,7 +51,7 @@ def descent(
 def step_sizes(
     data: Arrays,
     *,
-    networks: list[Literal["fully_connected", "diagonal", "convolutional"]],
+    networks: list[Common],
     scales: list[Positive],
     directions: Count,
     imbalance: Positive,

@@ -1,27 +1,25 @@
 """Classification of one data point by two layers, also with short filters: Theorem 3, Corollary 4."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from learning_dynamics.judging import Check, Checks, Finding, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.tensor_networks.limit_checks import (
-    compared,
-    last_sigma,
-    last_values,
-    limit_error,
-    loss_vanishes,
+from learning_dynamics.judging import (
+    Check,
+    Claim,
+    Facts,
+    Instead,
+    claim,
+    equal_on_every_draw,
+    every_draw,
+    takes_rivals,
 )
+from learning_dynamics.papers.tensor_networks.limit_checks import last_sigma, limit_error, loss_vanishes
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Quantity, Table, by_draw
+from learning_dynamics.tidy import Draws, Table
 
 
-def _at_start(flows: Sequence[Table], quantity: Quantity, **where: Any) -> np.ndarray:
-    """Return a quantity that is measured at the first time alone, one value a network and data set."""
-    return np.concatenate([by_draw(run, quantity, **where)[:, 0] for run in flows])
-
-
+@takes_rivals("values")
 def _left_by_transient(name: str, values: np.ndarray, transient: np.ndarray, error: float, resolution: float) -> Check:
     """Check that no more is left at the last time than a draw's own start and the time allow."""
     return every_draw(
@@ -39,7 +37,7 @@ def _left_by_transient(name: str, values: np.ndarray, transient: np.ndarray, err
     scope="single points, given and drawn, with labels of both signs, one with a conjugate pair of singular values on "
     "top; fully connected, diagonal, filters of every length, random matrices M",
 )
-def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) -> Finding:
+def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) -> Claim:
     r"""Two layers trained on one point, of which the first starts larger than the second in every singular
     coordinate of $M(x)$, bring the loss to zero and tend in direction to the $\ell_1$ max-margin solution in those
     coordinates: to top singular vectors, both layers alike up to the label's sign, for any matrix $M(x)$.
@@ -51,45 +49,39 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
     seen is undecided. Flows are followed to a $\log\log t$ of {reached:.0f}, as for Theorem 1, with the exponent of
     the loss capped at late times; the loss is judged before.
     """
-    error = limit_error(flows)
-    transient = _at_start(flows, "largest_gap")
+    draws = Draws(flows)
+    end, error = draws.at_end("sigma"), limit_error(draws)
 
-    def judge(predicted: tuple[Quantity, Quantity, float]) -> Checks:
-        gap, difference, power = predicted
-        norm = {"gap_l1": r"\ell_1", "gap_l2": r"\ell_2"}[gap]
-        yield _left_by_transient(
-            rf"gap to the largest ${norm}$ margin in singular coordinates",
-            np.abs(last_values(flows, gap)),
-            transient,
-            error,
-            resolution,
-        )
-        yield every_draw(
-            "distance of one layer's singular coordinates from the other's, with the sign predicted, relative",
-            last_values(flows, difference),
-            at_most=error,
-            because="the integrator's error: the difference falls while the layers grow like $(\\log t)^{1/2}$",
-        )
-        yield loss_vanishes(flows, slack, power)
+    def gap(norm: str) -> Instead:
+        name = rf"gap to the largest $\ell_{norm}$ margin in singular coordinates"
+        return Instead(name=name, values=np.abs(end[f"gap_l{norm}"]))
 
-    return Finding(
-        judge,
-        ("gap_l1", "difference", 1.0),
-        rivals={
-            r"the $\ell_2$ max margin in singular coordinates": ("gap_l2", "difference", 1.0),
-            "layers alike up to the opposite of the label's sign": ("gap_l1", "opposite", 1.0),
-            "layers alike, whatever the label": ("gap_l1", "unsigned", 1.0),
-            "a loss that does not fall": ("gap_l1", "difference", 0.0),
-        },
-        facts={"reached": last_sigma(flows)},
+    yield _left_by_transient(
+        **gap("1"),
+        transient=draws["largest_gap"],
+        error=error,
+        resolution=resolution,
+        rivals={r"the $\ell_2$ max margin in singular coordinates": gap("2")},
     )
+    yield every_draw(
+        "distance of one layer's singular coordinates from the other's, with the sign predicted, relative",
+        end["difference"],
+        at_most=error,
+        because="the integrator's error: the difference falls while the layers grow like $(\\log t)^{1/2}$",
+        rivals={
+            "layers alike up to the opposite of the label's sign": Instead(values=end["opposite"]),
+            "layers alike, whatever the label": Instead(values=end["unsigned"]),
+        },
+    )
+    yield loss_vanishes(draws, slack, 1.0, rivals={"a loss that does not fall": 0.0})
+    yield Facts(reached=last_sigma(draws))
 
 
 @claim(
     "Corollary 4",
     scope="signals of six entries, four given and others drawn, autocorrelations of both signs, labels of both signs",
 )
-def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Finding:
+def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
     r"""A two-layer convolutional network trained on one point tends in direction to $y x$ with filters of length one,
     and to $2 y x \pm y (\overleftarrow{x} + \overrightarrow{x})$ with filters of length two, the sign being that of
     the autocorrelation $x^T \overleftarrow{x}$, if the printed conditions on the start hold.
@@ -100,29 +92,24 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Finding:
     filter dies like $(\log t)^{-(1 - s) / 2}$ with a ratio $s$ of singular values close to one. Each draw is held to
     what its own start and the time allow; of the {draws} draws the largest that is allowed is {allowed:.1e} degrees.
     """
-    lengths = {"length": [1, 2]}
-    transient, error = _at_start(flows, "largest_angle", **lengths), np.degrees(limit_error(flows))
-    conditions = [compared(run, "condition", **lengths) for run in flows]
-    condition, theorem = (np.concatenate(column)[:, 0] for column in zip(*conditions, strict=True))
-
-    def judge(predicted: Quantity) -> Checks:
-        values = last_values(flows, predicted, **lengths)
-        yield _left_by_transient("angle to the predicted direction (degrees)", values, transient, error, degrees)
-        yield equal_on_every_draw(
-            r"$\lambda$ of the printed conditions and of Theorem 3",
-            condition,
-            theorem,
-            tolerance=1e-10,
-            because="rounding",
-        )
-
-    return Finding(
-        judge,
-        "angle_corollary",
+    draws = Draws(flows, length=[1, 2])
+    end, transient, error = draws.at_end("sigma"), draws["largest_angle"], np.degrees(limit_error(draws))
+    yield _left_by_transient(
+        "angle to the predicted direction (degrees)",
+        end["angle_corollary"],
+        transient,
+        error,
+        degrees,
         rivals={
-            "the data point, for either length": "angle_point",
-            "for length two, the filter of the other sign": "angle_other_sign",
-            "the max margin of the Fourier transform's $\\ell_1$ norm": "angle_fourier",
+            "the data point, for either length": end["angle_point"],
+            "for length two, the filter of the other sign": end["angle_other_sign"],
+            "the max margin of the Fourier transform's $\\ell_1$ norm": end["angle_fourier"],
         },
-        facts={"allowed": float(np.max(transient + error))},
     )
+    yield equal_on_every_draw(
+        r"$\lambda$ of the printed conditions and of Theorem 3",
+        *draws.compared("condition"),
+        tolerance=1e-10,
+        because="rounding",
+    )
+    yield Facts(allowed=float(np.max(transient + error)))

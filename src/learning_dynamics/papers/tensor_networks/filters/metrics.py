@@ -1,7 +1,6 @@
 """One data point and two layers: how close to the top singular vectors, and to Corollary 4's filtered point."""
 
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.architectures import two_layer_networks
 from learning_dynamics.papers.tensor_networks.distances import angle_between
@@ -15,20 +14,18 @@ from learning_dynamics.papers.tensor_networks.one_point import one_point_conditi
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, SIGMA
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
-from learning_dynamics.tidy import SEED, Column, columns, joined, rows
+from learning_dynamics.tidy import SEED, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
-DECLARED = (
+
+@columns(
     SEED,
     Column("network", "str", "architecture, or filter_<k>: convolutional with a first filter of length k", draw=True),
     Column("length", "int", "filter length k, 0 for others"),
     SIGMA,
     *FOLLOWED,
 )
-
-
-@columns(*DECLARED)
-def single_point(trajectory: Trajectory) -> pd.DataFrame:
+def single_point(trajectory: Trajectory) -> Tables:
     """Measure two layers on one point, with layers eta_1, eta_2 and their product rho in singular coordinates of M(x).
 
     Quantities
@@ -73,7 +70,6 @@ def single_point(trajectory: Trajectory) -> pd.DataFrame:
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     sigmas = trajectory.time
-    tables = []
     for name, network in two_layer_networks(
         settings["networks"], settings["lengths"], X.shape[-1], settings["seed"]
     ).items():
@@ -81,7 +77,7 @@ def single_point(trajectory: Trajectory) -> pd.DataFrame:
         for member in range(len(X)):
             x, label, states = X[member, 0], y[member, 0], trajectory.series[name][member]
             labels = {"seed": member, "network": name, "length": length}
-            tables.append(rows(_flow_quantities(network, x, label, states[1:]), {"sigma": sigmas[1:]}, **labels))
+            yield rows(_flow_quantities(network, x, label, states[1:]), {"sigma": sigmas[1:]}, **labels)
             tensor, (v1, v2) = network.data_tensor(x), network.layers(states[0])
             spectrum = np.linalg.svd(tensor, compute_uv=False)
             values, sums, differences = transient(tensor, label, v1, v2, sigmas[-1])
@@ -94,12 +90,11 @@ def single_point(trajectory: Trajectory) -> pd.DataFrame:
                 start["largest_angle"] = [[largest_angle(x, sums[-1] + differences[-1]) if length == 2 else 0.0]]
                 start["condition"] = ([[filter_condition(x, v1, v2)]], length * one_point_condition(tensor, v1, v2))
                 ends = _filter_quantities(network, x, label, length, states[-1:])
-                tables.append(rows(ends, {"sigma": sigmas[-1:]}, **labels))
+                yield rows(ends, {"sigma": sigmas[-1:]}, **labels)
             elif length:
                 beta = network.coefficients(states[-1:])
-                tables.append(rows({"direction": beta / np.linalg.norm(beta)}, {"sigma": sigmas[-1:]}, **labels))
-            tables.append(rows(start, {"sigma": sigmas[:1]}, **labels))
-    return joined(DECLARED, *tables)
+                yield rows({"direction": beta / np.linalg.norm(beta)}, {"sigma": sigmas[-1:]}, **labels)
+            yield rows(start, {"sigma": sigmas[:1]}, **labels)
 
 
 def _flow_quantities(network: TensorNetwork, x: np.ndarray, label: float, states: np.ndarray) -> dict[str, np.ndarray]:

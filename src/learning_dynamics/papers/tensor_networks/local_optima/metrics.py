@@ -1,7 +1,6 @@
 """Which local optimum every start has come to, and which one was predicted for it."""
 
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.local_optima.theory import (
     are_local_optima,
@@ -12,16 +11,15 @@ from learning_dynamics.papers.tensor_networks.local_optima.theory import (
 from learning_dynamics.papers.tensor_networks.solutions import margin_vertices
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, SCALE, measured
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import SEED, Column, columns, joined, rows
+from learning_dynamics.tidy import SEED, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 START = Column("start", "int", "which of the starts on a data set, the same at every scale")
 OPTIMAL = measured("where a flow is at no local optimum")
-REACHED = (SEED, DEPTH, SCALE, START, *OPTIMAL)
 
 
-@columns(*REACHED)
-def from_scaled_starts(trajectory: Trajectory, *, near: Positive) -> pd.DataFrame:
+@columns(SEED, DEPTH, SCALE, START, *OPTIMAL)
+def from_scaled_starts(trajectory: Trajectory, *, near: Positive) -> Tables:
     """Measure which local optimum of the l_(2/L) max-margin problem each start has come to.
 
     Local optima of a data set are numbered from 1, the global one, in the order of their quasi-norms; a start has come
@@ -45,7 +43,6 @@ def from_scaled_starts(trajectory: Trajectory, *, near: Positive) -> pd.DataFram
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     signed = y[..., None] * X
     vertices = [margin_vertices(points) for points in signed]
-    tables = []
     for depth in settings["depths"]:
         limits = trajectory.series[f"limit_{depth}"]
         times = blow_up_times(trajectory.constants[f"layers_{depth}"] ** 2)
@@ -58,10 +55,9 @@ def from_scaled_starts(trajectory: Trajectory, *, near: Positive) -> pd.DataFram
         reached = quantities.pop("reached")
         choices = {name: (reached, quantities[name][:, None]) for name in ("optimum", "optimum_even", "optimum_l1")}
         axes = {"seed": np.arange(len(X)), "scale": trajectory.time, "start": np.arange(settings["starts"])}
-        tables.append(rows({**choices, "escaped": quantities["escaped"]}, axes, depth=depth))
+        yield rows({**choices, "escaped": quantities["escaped"]}, axes, depth=depth)
         once = axes | {"scale": trajectory.time[:1], "start": np.zeros(1, dtype=int)}
-        tables.append(rows({"optima": count[:, None, None]}, once, depth=depth))
-    return joined(REACHED, *tables)
+        yield rows({"optima": count[:, None, None]}, once, depth=depth)
 
 
 def _data_set_quantities(

@@ -6,21 +6,16 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.evidence import mean
-from learning_dynamics.judging import Checks, Finding, claim, equal
-from learning_dynamics.papers.tensor_networks.limit_checks import (
-    check_limits,
-    compared,
-    limit_finding,
-    relative_distances,
-)
+from learning_dynamics.judging import Claim, Facts, claim, equal
+from learning_dynamics.papers.tensor_networks.limit_checks import check_limits, limits_minimise, relative_distances
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Quantity, Table, by_draw
+from learning_dynamics.tidy import Draws, Quantity, Table, by_draw
 
 BITS = {"single": 24, "double": 53, "extended": 64}
 
 
 @claim("Corollary 7", scope="random commuting indefinite sensors, followed in their eigenbasis; two and three layers")
-def corollary_7(eigen: Table) -> Finding:
+def corollary_7(eigen: Table) -> Claim:
     r"""Deep matrix sensing with commuting symmetric sensors, from $W_l = \alpha I$ for $l < L$ and $W_L = 0$, tends to
     the symmetric matrix whose eigenvalues minimise $Q_{L, \alpha}$ among those that fit the measurements.
 
@@ -28,22 +23,22 @@ def corollary_7(eigen: Table) -> Finding:
     relative distance is {frobenius:.1e}) and least nuclear norm ($\alpha \to 0$; at the smallest it is {nuclear:.2g}
     with two layers, {nuclear_deep:.1e} with the most). The sensors need not be positive.
     """
-    small, large = min(eigen["scale"]), max(eigen["scale"])
-
-    def largest_distance(quantity: Quantity, **where: Any) -> float:
-        return float(np.max(relative_distances(eigen, quantity, **where)))
-
-    return limit_finding(
-        [eigen],
+    scales, depths = eigen["scale"], eigen["depth"]
+    yield from limits_minimise(
+        Draws(eigen),
         "error of $W_1 \\cdots W_L$, relative to its largest eigenvalue",
         "entry",
         "entry",
         {"the least nuclear norm": "nuclear", "the least Frobenius norm": "frobenius"},
-        facts={
-            "frobenius": largest_distance("frobenius", scale=large),
-            "nuclear": largest_distance("nuclear", scale=small, depth=min(eigen["depth"])),
-            "nuclear_deep": largest_distance("nuclear", scale=small, depth=max(eigen["depth"])),
-        },
+    )
+
+    def largest_distance(quantity: Quantity, **where: Any) -> float:
+        return float(np.max(relative_distances(Draws(eigen, **where), quantity)))
+
+    yield Facts(
+        frobenius=largest_distance("frobenius", scale=max(scales)),
+        nuclear=largest_distance("nuclear", scale=min(scales), depth=min(depths)),
+        nuclear_deep=largest_distance("nuclear", scale=min(scales), depth=max(depths)),
     )
 
 
@@ -54,7 +49,7 @@ def corollary_7(eigen: Table) -> Finding:
 )
 def corollary_7_generic_basis(
     generic: Table, rounding: Table, *, start: Positive, tolerance: Positive, least: Positive
-) -> Finding:
+) -> Claim:
     r"""Followed in a generic basis, the limit of Corollary 7 is reached at any scale with two layers, and at scales
     that are not small with three; from a small scale with three layers rounding leaves the matrices that commute with
     the sensors, and the flow ends elsewhere: the departure is proportional to the unit roundoff of the format.
@@ -68,53 +63,40 @@ def corollary_7_generic_basis(
     smallest = rounding["scale"].min()
     # while the departure is small it grows linearly, and formats differ by what rounding started it with
     parts = [by_draw(rounding, "off_diagonal", scale=smallest, precision=name) for name in formats]
-    shifts = []
-    for coarse_parts, fine_parts in pairwise(parts):
+    bits = []
+    for (coarse, fine), (coarse_parts, fine_parts) in zip(pairwise(formats), pairwise(parts), strict=True):
         is_linear = (coarse_parts < start) & (coarse_parts > 0) & (fine_parts > 0)
         ratio = np.where(is_linear, np.log2(coarse_parts) - np.log2(fine_parts), np.nan)
-        shifts.append(np.array([np.nanmedian(row) if np.isfinite(row).any() else np.nan for row in ratio]))
-    small, deep = min(generic["scale"]), max(generic["depth"])
-    value, predicted_limit = compared(generic, "entry", scale=small, depth=deep)
-    errors = np.abs(value - predicted_limit).max(axis=1) / np.abs(predicted_limit).max(axis=1)
-
-    large_scales = [scale for scale in generic["scale"].unique() if scale >= least]
-    limits = {
-        quantity: [
-            check_limits(name, *compared(generic, quantity, **selection), [generic])
-            for name, selection in (
-                ("two layers, any scale: error of the limit", {"depth": 2}),
-                (
-                    "the most layers, scales of order one: error of the limit",
-                    {"depth": deep, "scale": large_scales},
-                ),
-            )
-        ]
-        for quantity in ("entry", "other_scale")
-    }
-
-    def judge(predicted: tuple[np.ndarray, Quantity]) -> Checks:
-        bits, limit = predicted
-        checks = [
+        gained = float(BITS[fine] - BITS[coarse])
+        bits.append(
             equal(
                 f"bits of the departure gained from {coarse} to {fine} precision, mean of draws",
-                mean(shift),
-                float(bit),
+                mean(np.array([np.nanmedian(row) if np.isfinite(row).any() else np.nan for row in ratio])),
+                gained,
                 tolerance=tolerance,
                 resolution=8.0,
                 because="how rounding starts a departure differs from format to format by a few bits",
+                rivals={
+                    "a departure that no precision changes: an instability of the flow itself": 0.0,
+                    "a departure in proportion to the roundoff's root": gained / 2,
+                },
+                scaled=False,
             )
-            for (coarse, fine), shift, bit in zip(pairwise(formats), shifts, bits, strict=True)
-        ]
-        yield from (checks[-1], *checks[:-1], *limits[limit])
-
-    bits = np.diff([float(BITS[name]) for name in formats])
-    return Finding(
-        judge,
-        (bits, "entry"),
-        rivals={
-            "a departure that no precision changes: an instability of the flow itself": (0.0 * bits, "entry"),
-            "a departure in proportion to the roundoff's root": (bits / 2, "entry"),
-            r"the minimiser for $2 \alpha$ as the limit": (bits, "other_scale"),
-        },
-        facts={"broken": int((~(errors <= 0.01)).sum()), "tried": len(errors)},
-    )
+        )
+    yield from (bits[-1], *bits[:-1])
+    depth, limits = max(generic["depth"]), Draws(generic)
+    large_scales = [scale for scale in generic["scale"].unique() if scale >= least]
+    for name, flows in (
+        ("two layers, any scale: error of the limit", limits.where(depth=2)),
+        ("the most layers, scales of order one: error of the limit", limits.where(depth=depth, scale=large_scales)),
+    ):
+        yield check_limits(
+            name,
+            flows,
+            *flows.compared("entry"),
+            rivals={r"the minimiser for $2 \alpha$ as the limit": flows.entries("other_scale", column="predicted")},
+            scaled=False,
+        )
+    value, predicted = limits.where(scale=min(generic["scale"]), depth=depth).compared("entry")
+    errors = np.abs(value - predicted).max(axis=1) / np.abs(predicted).max(axis=1)
+    yield Facts(broken=int((~(errors <= 0.01)).sum()), tried=len(errors))

@@ -1,23 +1,20 @@
 """Limits of deep matrix sensing against the minimisers that are predicted, and the growth of rounding (Corollary 7)."""
 
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.norm_like import norm_like_minimiser
 from learning_dynamics.papers.tensor_networks.solutions import minimum_matrix_norm
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, MEASURED, SCALE, measured
-from learning_dynamics.tidy import SEED, Column, columns, joined, rows
+from learning_dynamics.tidy import SEED, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 CONVERGED = measured("where the flow did not converge")
-LIMITS = (SEED, DEPTH, SCALE, *CONVERGED)
 TIME = Column("time", "float", "gradient-flow time, in units of alpha^(2 - L)")
 PRECISION = Column("precision", "str", "floating-point format", draw=True)
-GROWTH = (SEED, PRECISION, SCALE, TIME, *MEASURED)
 
 
-@columns(*LIMITS)
-def matrix_sensing(trajectory: Trajectory) -> pd.DataFrame:
+@columns(SEED, DEPTH, SCALE, *CONVERGED)
+def matrix_sensing(trajectory: Trajectory) -> Tables:
     """Measure limits of deep matrix sensing in the sensors' eigenbasis (Corollary 7).
 
     Quantities
@@ -38,7 +35,6 @@ def matrix_sensing(trajectory: Trajectory) -> pd.DataFrame:
         norm: np.array([q.T @ minimum_matrix_norm(a, b, norm) @ q for a, b, q in zip(A, y, Q, strict=True)])
         for norm in ("nuclear", "frobenius")
     }
-    tables = []
     for depth in settings["depths"]:
         products = trajectory.series[f"product_{depth}"]
         flat = products.reshape(*products.shape[:2], -1)
@@ -58,12 +54,11 @@ def matrix_sensing(trajectory: Trajectory) -> pd.DataFrame:
             "other_scale": (flat, minimisers(depth, 2.0)),
             **{norm: (flat, solutions.reshape(len(solutions), 1, -1)) for norm, solutions in minimum_norms.items()},
         }
-        tables.append(rows(quantities, {"seed": np.arange(len(X)), "scale": scales}, depth=depth))
-    return joined(LIMITS, *tables)
+        yield rows(quantities, {"seed": np.arange(len(X)), "scale": scales}, depth=depth)
 
 
-@columns(*GROWTH)
-def rounding(trajectory: Trajectory) -> pd.DataFrame:
+@columns(SEED, PRECISION, SCALE, TIME, *MEASURED)
+def rounding(trajectory: Trajectory) -> Tables:
     """Measure how rounding leaves the matrices that commute with the sensors.
 
     Quantities
@@ -74,7 +69,6 @@ def rounding(trajectory: Trajectory) -> pd.DataFrame:
         Half the sum of squared residuals.
     """
     settings = trajectory.settings
-    tables = []
     for precision in settings["precisions"]:
         for place, scale in enumerate(settings["scales"]):
             quantities = {
@@ -82,5 +76,4 @@ def rounding(trajectory: Trajectory) -> pd.DataFrame:
                 "loss": trajectory.series[f"loss/{precision}"][..., place],
             }
             axes = {"seed": np.arange(trajectory.members), "time": trajectory.time}
-            tables.append(rows(quantities, axes, precision=precision, scale=scale))
-    return joined(GROWTH, *tables)
+            yield rows(quantities, axes, precision=precision, scale=scale)

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from learning_dynamics.judging import Checks, Finding, claim, every_draw
+from learning_dynamics.judging import Checks, Claim, Facts, Finding, Instead, claim, every_draw
 from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
-from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
+from learning_dynamics.tidy import Draws, Table
 
 
 @claim(
@@ -23,11 +23,12 @@ def tensor_formulation(outputs: Table) -> Finding:
     nothing changes. Where they are predicted to agree the largest difference is {value:.1e}; with sigmoid or softplus
     and three or more layers it is at least {apart:.1g}.
     """
+    draws = Draws(outputs)
     tensor, layered, names, depths, activations = (
-        by_draw(outputs, "output", column=column)[:, 0]
+        draws.entries("output", column=column)[:, 0]
         for column in ("value", "predicted", "network", "depth", "activation")
     )
-    zero = by_draw(outputs, "at_zero")[:, 0] == 0
+    zero = draws["at_zero"] == 0
     blocks = np.isin(names, ["diagonal", "fully_connected"])
     # where ReLU leaves nothing, both outputs are zero
     difference = np.abs(tensor - layered) / np.maximum(np.maximum(np.abs(tensor), np.abs(layered)), 1e-300)
@@ -63,41 +64,36 @@ def tensor_formulation(outputs: Table) -> Finding:
 
 
 @claim("appendices D and F", scope="random regression, Gaussian layers; two to four layers; real and complex bases")
-def conservation(flow: Table) -> Finding:
+def conservation(flow: Table) -> Claim:
     r"""In orthogonally decomposable networks the squared singular coordinates of any two layers keep their
     differences along the flow: $|[U_l^T v_l]_j|^2 - |[U_L^T v_L]_j|^2$ is constant.
 
     The largest drift is {value:.1e} of the largest term, while the loss fell to {moved:.1e} of itself on the median
     draw.
     """
-    orthogonal = ["diagonal", "convolutional", "decomposable"]
-    return _conservation_finding(flow, {"network": orthogonal}, "differences of the sizes, in place of their squares")
+    draws = Draws(flow, network=["diagonal", "convolutional", "decomposable"])
+    return _conserved(draws, "differences of the sizes, in place of their squares")
 
 
 @claim("equations (80) and (81)", scope="random regression, Gaussian layers; fully connected, two to four layers")
-def equation_80(flow: Table) -> Finding:
+def equation_80(flow: Table) -> Claim:
     r"""In deep fully connected networks $W_l^T W_l - W_{l+1} W_{l+1}^T$, and $W_{L-1}^T W_{L-1} - w_L w_L^T$, are
     constant along the flow.
 
     The largest drift of an entry is {value:.1e} of the largest term, while the loss fell to {moved:.1e} of itself on
     the median draw.
     """
-    return _conservation_finding(
-        flow, {"network": "fully_connected"}, r"$W_l W_l^T - W_{l+1} W_{l+1}^T$, the transposed order"
+    return _conserved(Draws(flow, network="fully_connected"), r"$W_l W_l^T - W_{l+1} W_{l+1}^T$, the transposed order")
+
+
+def _conserved(flow: Draws, rival: str) -> Claim:
+    size, loss = flow.worst("size"), flow.entries("loss")
+    yield every_draw(
+        "largest drift relative to the largest term",
+        flow.worst("drift") / size,
+        at_most=FLOW_ERROR * flow.setting("integration.rtol"),
+        because="a hundred times the integrator's tolerance",
+        predicted=0.0,
+        rivals={rival: Instead(values=flow.worst("other") / size)},
     )
-
-
-def _conservation_finding(flow: Table, selection: dict, rival: str) -> Finding:
-    size = by_draw(flow, "size", **selection).max(axis=1)
-    loss = by_draw(flow, "loss", **selection)
-
-    def judge(predicted: Quantity) -> Checks:
-        yield every_draw(
-            "largest drift relative to the largest term",
-            by_draw(flow, predicted, **selection).max(axis=1) / size,
-            at_most=FLOW_ERROR * settings_of(flow)["integration"]["rtol"],
-            because="a hundred times the integrator's tolerance",
-            predicted=0.0,
-        )
-
-    return Finding(judge, "drift", rivals={rival: "other"}, facts={"moved": float(np.median(loss[:, -1] / loss[:, 0]))})
+    yield Facts(moved=float(np.median(loss[:, -1] / loss[:, 0])))

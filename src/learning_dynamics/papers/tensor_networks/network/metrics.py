@@ -9,41 +9,33 @@ from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.network.models import ACTIVATIONS
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, MEASURED, NETWORK
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
-from learning_dynamics.tidy import SEED, TIME, Column, columns, joined, rows
+from learning_dynamics.tidy import SEED, TIME, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
-ARRAYS = (
+
+@columns(
     Column("array", "str", "tensor_0 = M(x), contracted to tensor_1, ..., tensor_L by vector_1 to vector_L"),
     Column("axis_1", "int", "index along the first axis, from 0"),
     Column("axis_2", "int", "along the second; 0 where there is none"),
     Column("axis_3", "int", "along the third; 0 where there is none"),
     Column("value", "float", "entry"),
 )
-FORWARD = (
+def contraction(trajectory: Trajectory) -> Tables:
+    """List the entries of a data tensor of order three or less, of the vectors, and of what each contraction leaves."""
+    for name, series in trajectory.series.items():
+        array = series[0, 0].reshape(*series.shape[2:], *([1] * (5 - series.ndim)))
+        first, second, third = (axis.ravel() for axis in np.indices(array.shape))
+        yield pd.DataFrame({"array": name, "axis_1": first, "axis_2": second, "axis_3": third, "value": array.ravel()})
+
+
+@columns(
     SEED,
     NETWORK,
     Column("activation", "str", "entry by entry, after each layer but the last", draw=True),
     DEPTH,
     *MEASURED,
 )
-FLOW = (SEED, NETWORK, DEPTH, TIME, *MEASURED)
-
-
-@columns(*ARRAYS)
-def contraction(trajectory: Trajectory) -> pd.DataFrame:
-    """List the entries of a data tensor of order three or less, of the vectors, and of what each contraction leaves."""
-    tables = []
-    for name, series in trajectory.series.items():
-        array = series[0, 0].reshape(*series.shape[2:], *([1] * (5 - series.ndim)))
-        first, second, third = (axis.ravel() for axis in np.indices(array.shape))
-        tables.append(
-            pd.DataFrame({"array": name, "axis_1": first, "axis_2": second, "axis_3": third, "value": array.ravel()})
-        )
-    return joined(ARRAYS, *tables)
-
-
-@columns(*FORWARD)
-def forward(trajectory: Trajectory) -> pd.DataFrame:
+def forward(trajectory: Trajectory) -> Tables:
     """Measure outputs of networks with any activation.
 
     Quantities
@@ -54,7 +46,6 @@ def forward(trajectory: Trajectory) -> pd.DataFrame:
         The activation at zero.
     """
     settings = trajectory.settings
-    tables = []
     for architecture in settings["networks"]:
         for depth in settings["depths"]:
             for activation in settings["activations"]:
@@ -62,12 +53,11 @@ def forward(trajectory: Trajectory) -> pd.DataFrame:
                 at_zero = np.full(len(tensor), float(ACTIVATIONS[activation](np.zeros(1))[0]))
                 quantities = {"output": (tensor, layered), "at_zero": at_zero}
                 labels = {"network": architecture, "activation": activation, "depth": depth}
-                tables.append(rows(quantities, {"seed": np.arange(len(tensor))}, **labels))
-    return joined(FORWARD, *tables)
+                yield rows(quantities, {"seed": np.arange(len(tensor))}, **labels)
 
 
-@columns(*FLOW)
-def flow(trajectory: Trajectory) -> pd.DataFrame:
+@columns(SEED, NETWORK, DEPTH, TIME, *MEASURED)
+def flow(trajectory: Trajectory) -> Tables:
     """Measure the invariants of the layers.
 
     Quantities
@@ -84,7 +74,6 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
         Half the sum of squared residuals.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
-    tables = []
     for architecture in settings["networks"]:
         for depth in settings["depths"]:
             network = network_of(architecture, X.shape[-1], depth, settings["seed"])
@@ -100,8 +89,7 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
                 "loss": 0.5 * np.sum(misses**2, axis=-1),
             }
             axes = {"seed": np.arange(len(X)), "time": trajectory.time}
-            tables.append(rows(quantities, axes, network=architecture, depth=depth))
-    return joined(FLOW, *tables)
+            yield rows(quantities, axes, network=architecture, depth=depth)
 
 
 def _square_differences(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

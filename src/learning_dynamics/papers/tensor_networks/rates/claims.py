@@ -5,14 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.judging import Checks, Finding, claim, every_draw
+from learning_dynamics.judging import Checks, Claim, Facts, Finding, Instead, claim, every_draw
 from learning_dynamics.papers.tensor_networks.rates.theory import log_bound
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Draws, Quantity, Table
 
 CORRECTION = (
     r"The denominator is $1 + c\, \mathcal L(0)\, t$: that is what $\dot{\mathcal L} \leq -c\, \mathcal L^2$ gives."
 )
+REASON = r"integrating $\dot{\mathcal L} \leq -c\, \mathcal L^2$ leaves $\mathcal L(0)$ in the denominator"
 
 
 @claim(
@@ -20,8 +21,9 @@ CORRECTION = (
     scope="diagonal and convolutional networks, two and three layers; random separable points, one or two; starts with "
     "small, equal and large loss",
     correction=CORRECTION,
+    reason=REASON,
 )
-def section_d_1_1(losses: Sequence[Table]) -> Finding:
+def section_d_1_1(losses: Sequence[Table]) -> Claim:
     r"""Under the conditions of Theorem 2, $\mathcal L(t) \leq \mathcal L(0) / (1 + c t)$ with $c = \alpha^{2L-2}
     \lambda^{L-1} s_{\min}(S)^2 \gamma^2$, where $\gamma$ is the $\ell_2$ margin of the data.
 
@@ -29,68 +31,54 @@ def section_d_1_1(losses: Sequence[Table]) -> Finding:
     classify well the loss exceeds it by a factor of up to {printed_factor:.3g}; with $\mathcal L(0)$ in the denominator
     it never does.
     """
-    return _bound_finding(losses, "constant")
+    return _bound(Draws(losses), "constant")
 
 
 @claim(
     "appendix E.1.1",
     scope="diagonal and convolutional networks of two layers; single points; starts with small, equal and large loss",
     correction=CORRECTION,
+    reason=REASON,
 )
-def section_e_1_1(losses: Table) -> Finding:
+def section_e_1_1(losses: Table) -> Claim:
     r"""Under the conditions of Theorem 3, $\mathcal L(t) \leq \mathcal L(0) / (1 + c t)$ with $c = \alpha^2 \lambda
     \|s\|^2$.
 
     As for appendix D.1.1: from starts with $\mathcal L(0) < 1$ the loss exceeds the printed bound by a factor of up to
     {printed_factor:.3g}.
     """
-    return _bound_finding([losses], "constant_one")
+    return _bound(Draws(losses, depth=2), "constant_one")
 
 
-def _bound_finding(tables: Sequence[Table], constant: Quantity) -> Finding:
-    tolerance = 1e3 * max(settings_of(table)["integration"]["rtol"] for table in tables)
-    depths = [list(select(table, constant)["depth"].unique()) for table in tables]
-    losses, log_times = (
-        np.concatenate(
-            [by_draw(table, "log_loss", column=column, depth=deep) for table, deep in zip(tables, depths, strict=True)]
-        )
-        for column in ("value", "log_time")
-    )
-    times, c = np.expm1(log_times), np.concatenate([by_draw(table, constant) for table in tables])
+def _bound(flows: Draws, constant: Quantity) -> Claim:
+    losses, times = flows.entries("log_loss"), np.expm1(flows.entries("log_loss", column="log_time"))
+    initial, c = losses[:, :1], flows.entries(constant)
 
-    def excess(kind: str) -> np.ndarray:
+    def excess(bound: np.ndarray) -> np.ndarray:
         """Return the largest log of loss over bound, one a draw."""
-        if kind == "exponential":
-            bound = losses[:, :1] - c * np.exp(losses[:, :1]) * times
-        else:
-            initial = np.exp(losses[:, :1])
-            factor = {"printed": np.ones_like(initial), "derived": initial, "doubled": 2 * initial}[kind]
-            bound = log_bound(losses[:, :1], c, times, factor=factor)
         return (losses - bound)[:, 1:].max(axis=1)
 
-    def judge(kind: str) -> Checks:
-        yield every_draw(
-            r"largest $\log(\mathcal L(t) / \mathrm{bound}(t))$",
-            excess(kind),
-            at_most=tolerance,
-            because="the integrator's tolerance, amplified a hundredfold, times margins of order ten",
-        )
+    def with_factor(factor: Any) -> np.ndarray:
+        return excess(log_bound(initial, c, times, factor=factor))
 
-    return Finding(
-        judge,
-        "printed",
-        rivals={r"a loss that falls exponentially": "exponential", r"twice the constant": "doubled"},
-        corrected="derived",
-        reason=r"integrating $\dot{\mathcal L} \leq -c\, \mathcal L^2$ leaves $\mathcal L(0)$ in the denominator",
-        facts={"printed_factor": float(np.exp(np.nanmax(excess("printed"))))},
+    printed = with_factor(1.0)
+    yield every_draw(
+        r"largest $\log(\mathcal L(t) / \mathrm{bound}(t))$",
+        printed,
+        at_most=1e3 * flows.setting("integration.rtol").max(),
+        because="the integrator's tolerance, amplified a hundredfold, times margins of order ten",
+        rivals={
+            "a loss that falls exponentially": Instead(values=excess(initial - c * np.exp(initial) * times)),
+            "twice the constant": Instead(values=with_factor(2 * np.exp(initial))),
+        },
+        corrected=Instead(values=with_factor(np.exp(initial))),
     )
+    yield Facts(printed_factor=float(np.exp(np.nanmax(printed))))
 
 
-def _rate_finding(
-    tables: Sequence[Table], quantity: Quantity, printed: float, tolerance: float, **where: Any
-) -> Finding:
+def _rate_finding(flows: Draws, quantity: Quantity, printed: float, tolerance: float) -> Finding:
     """Return the finding on the smallest speed over time; nan on draws whose loss is within rounding at all times."""
-    speeds = np.concatenate([np.fmin.reduce(by_draw(table, quantity, **where), axis=1) for table in tables])
+    speeds = flows.over(lambda flow: np.fmin.reduce(flow.entries(quantity), axis=1))
 
     def judge(factor: float) -> Checks:
         yield every_draw(
@@ -118,7 +106,7 @@ def equation_62(losses: Sequence[Table], *, tolerance: Positive) -> Finding:
     falls {closest:.4f} times as fast as it says. Convolutional networks have a complex $S$, which Theorem 4 excludes;
     the steps that lead to (62) are those of appendix D.1.1 and do not need a real one.
     """
-    return _rate_finding(losses, "speed", 1.0, tolerance, network=["diagonal", "convolutional"])
+    return _rate_finding(Draws(losses, network=["diagonal", "convolutional"]), "speed", 1.0, tolerance)
 
 
 @claim("equation (73)", scope="two layers; diagonal and convolutional networks; single random points")
@@ -129,7 +117,7 @@ def equation_73(losses: Table, *, tolerance: Positive) -> Finding:
     At large scales the bound is sharp for networks that start with equal singular coordinates: the slowest loss falls
     {closest:.4f} times as fast.
     """
-    return _rate_finding([losses], "speed_one", 1.0, tolerance)
+    return _rate_finding(Draws(losses), "speed_one", 1.0, tolerance)
 
 
 @claim(
@@ -142,4 +130,4 @@ def section_h_1(losses: Sequence[Table], *, tolerance: Positive) -> Finding:
     The bound holds, and its own inequalities give twice its rate, because $\mathcal L$ is half of $\|r\|^2$: the
     slowest of {draws} losses falls {closest:.4f} times as fast as with that factor.
     """
-    return _rate_finding(losses, "speed", 0.5, tolerance, network="fully_connected")
+    return _rate_finding(Draws(losses, network="fully_connected"), "speed", 0.5, tolerance)

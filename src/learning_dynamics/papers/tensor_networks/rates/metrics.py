@@ -1,15 +1,17 @@
 """The loss along the flow beside the constants of the paper's bounds."""
 
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.rates.theory import decomposable_constant, one_point_constant
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, FOLLOWED, NETWORK, SCALE
-from learning_dynamics.tidy import SEED, Column, columns, joined, rows
+from learning_dynamics.tidy import SEED, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
-EXPONENTIAL = (
+LOWEST = 1e-14  # of the loss at the start: below, rounding of the residuals shows
+
+
+@columns(
     SEED,
     NETWORK,
     DEPTH,
@@ -17,19 +19,7 @@ EXPONENTIAL = (
     Column("log_time", "float", "log(1 + t)"),
     *FOLLOWED,
 )
-SQUARED = (
-    SEED,
-    NETWORK,
-    DEPTH,
-    SCALE,
-    Column("time", "float", "gradient-flow time, in units of the bound's time constant"),
-    *FOLLOWED,
-)
-LOWEST = 1e-14  # of the loss at the start: below, rounding of the residuals shows
-
-
-@columns(*EXPONENTIAL)
-def exponential_loss(trajectory: Trajectory) -> pd.DataFrame:
+def exponential_loss(trajectory: Trajectory) -> Tables:
     """Measure how fast the exponential loss falls.
 
     Quantities
@@ -47,7 +37,6 @@ def exponential_loss(trajectory: Trajectory) -> pd.DataFrame:
     width = 1 / np.linalg.norm(trajectory.constants["best"], axis=1)  # the l2 max margin gamma
     seeds, starts = np.repeat(np.arange(len(X)), len(margins)), np.tile(margins, len(X))
     log_time = np.expm1(trajectory.time)
-    tables = []
     for architecture in settings["networks"]:
         for depth in settings["depths"]:
             network = network_of(architecture, X.shape[-1], depth, settings["seed"])
@@ -56,19 +45,25 @@ def exponential_loss(trajectory: Trajectory) -> pd.DataFrame:
             outputs *= (1 + log_time)[:, None]
             log_loss = np.log(np.exp(-outputs).sum(axis=-1))
             labels = {"network": architecture, "depth": depth, "start_margin": starts}
-            tables.append(rows({"log_loss": log_loss}, {"seed": seeds, "log_time": log_time}, **labels))
+            yield rows({"log_loss": log_loss}, {"seed": seeds, "log_time": log_time}, **labels)
             constant = decomposable_constant(network, 1.0, settings["imbalance"]) * width[seeds] ** 2
             once = {"constant": constant[:, None]}
             if depth == 2 and X.shape[1] == 1:
                 once["constant_one"] = np.array(
                     [[one_point_constant(network, x, 1.0, settings["imbalance"])] for x in X[seeds, 0]]
                 )
-            tables.append(rows(once, {"seed": seeds, "log_time": log_time[:1]}, **labels))
-    return joined(EXPONENTIAL, *tables)
+            yield rows(once, {"seed": seeds, "log_time": log_time[:1]}, **labels)
 
 
-@columns(*SQUARED)
-def squared_loss(trajectory: Trajectory) -> pd.DataFrame:
+@columns(
+    SEED,
+    NETWORK,
+    DEPTH,
+    SCALE,
+    Column("time", "float", "gradient-flow time, in units of the bound's time constant"),
+    *FOLLOWED,
+)
+def squared_loss(trajectory: Trajectory) -> Tables:
     """Measure how fast the squared loss falls.
 
     Quantities
@@ -82,7 +77,6 @@ def squared_loss(trajectory: Trajectory) -> pd.DataFrame:
     """
     X, settings = trajectory.constants["X"], trajectory.settings
     times = trajectory.time[1:]
-    tables = []
     for architecture in settings["networks"]:
         for depth in settings["depths"]:
             residuals = trajectory.series[f"{architecture}_{depth}"]
@@ -97,5 +91,4 @@ def squared_loss(trajectory: Trajectory) -> pd.DataFrame:
                 units = [constant * (x @ x) / one_point_constant(network, x, 1.0, 1.0) for x in X[:, 0]]
                 quantities["speed_one"] = quantities["speed"] * np.array(units)[:, None, None]
             axes = {"seed": np.arange(len(X)), "scale": np.array(settings["scales"], dtype=float), "time": times}
-            tables.append(rows(quantities, axes, network=architecture, depth=depth))
-    return joined(SQUARED, *tables)
+            yield rows(quantities, axes, network=architecture, depth=depth)

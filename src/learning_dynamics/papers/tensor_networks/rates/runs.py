@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import Span, Tolerances
-from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.architectures import Common, network_of
 from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flows
 from learning_dynamics.papers.tensor_networks.rates.theory import decomposable_constant, matrix_constant
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
@@ -57,7 +57,7 @@ def exponential_loss(
 def squared_loss(
     data: Arrays,
     *,
-    networks: list[Literal["diagonal", "convolutional", "fully_connected"]],
+    networks: list[Common],
     depths: list[Count],
     scales: list[Positive],
     integration: Span,

@@ -1,26 +1,25 @@
 """Underdetermined regression: Theorem 4, Corollaries 5 and 6, Remark 4, Lemma 5.1."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from learning_dynamics.judging import Checks, Finding, Untested, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.tensor_networks.limit_checks import compared, limit_finding, relative_distances
+from learning_dynamics.judging import Claim, Facts, Instead, Untested, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.tensor_networks.limit_checks import limits_minimise, relative_distances
 from learning_dynamics.papers.tensor_networks.regression.theory import SMALL, SMALL_DEEP
 from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select, settings_of
 
 
-def _limit_finding(flows: Sequence[Table], printed: Quantity, **options: Any) -> Finding:
-    return limit_finding(
-        flows,
+def _limits(flows: Table | Sequence[Table], printed: Quantity, corrected: Quantity = "") -> Claim:
+    return limits_minimise(
+        Draws(flows),
         "error of the flow's limit, relative to the largest coefficient",
         "coefficient",
         printed,
         {r"the least $\ell_1$ norm": "plain_l1", r"the least $\ell_2$ norm": "plain_l2"},
-        **options,
+        corrected,
     )
 
 
@@ -29,7 +28,7 @@ def _limit_finding(flows: Sequence[Table], printed: Quantity, **options: Any) ->
     scope="a random decomposable network with more singular values than inputs, random weights of both signs, two to "
     "four layers, scales over more than two decades",
 )
-def theorem_4(flow: Table) -> Finding:
+def theorem_4(flow: Table) -> Claim:
     r"""In underdetermined regression a real orthogonally decomposable network that starts at $v_l = \alpha U_l
     \bar\eta$ for $l < L$ and $v_L = 0$, no entry of $\bar\eta$ zero, tends to $S^T \rho$, where $\rho$ minimises
     $Q_{L, \alpha, \bar\eta}$ among the global minima.
@@ -38,20 +37,20 @@ def theorem_4(flow: Table) -> Finding:
     $H_L(h_L(t)) = t\, h_L(t) - q_L(t)^2 / 2$ and $p_L^2 - q_L^2 = 1$ reduce everything to $q_L$. The largest error of
     {draws} limits is {value:.1e}.
     """
-    return _limit_finding([flow], "coefficient")
+    return _limits(flow, "coefficient")
 
 
 @claim(
     "Corollary 5",
     scope="the point of figure 1 with equal weights, random data with random weights of both signs; two to four layers",
 )
-def corollary_5(flows: Sequence[Table]) -> Finding:
+def corollary_5(flows: Sequence[Table]) -> Claim:
     r"""In underdetermined regression diagonal networks that start at $w_l = \alpha \bar w$ for $l < L$ and $w_L = 0$,
     no entry of $\bar w$ zero, tend to the global minimum that minimises $Q_{L, \alpha, \bar w}$.
 
     The largest error of {draws} limits is {value:.1e}.
     """
-    return _limit_finding(flows, "coefficient")
+    return _limits(flows, "coefficient")
 
 
 @claim(
@@ -59,8 +58,9 @@ def corollary_5(flows: Sequence[Table]) -> Finding:
     scope="even random data, even starts whose transform has both signs, two and three layers",
     correction=r"The argument of $Q$ is $d^{-(L-1)/2} F z$, not $F z$; or, the same, $\alpha$ is replaced by "
     r"$\alpha\, d^{(L-1)/(2L)}$ in $Q_{L, \alpha, F \bar w}(F z)$.",
+    reason="the printed formula drops the factor $d^{(L-1)/2}$ of the data tensor's singular values",
 )
-def corollary_6(flow: Table) -> Finding:
+def corollary_6(flow: Table) -> Claim:
     r"""On even data, full-length convolutional networks that start at even filters $\bar w$ whose transform has no zero
     entry, the last one zero, tend to the even global minimum that minimises $Q_{L, \alpha, F \bar w}(F z)$.
 
@@ -68,16 +68,11 @@ def corollary_6(flow: Table) -> Finding:
     $H_L$ is not homogeneous, so that the factor moves the minimiser, except in the limits $\alpha \to 0$ and
     $\alpha \to \infty$. Without it the limits are missed by up to {printed:.2g}, with it by at most {value:.1e}.
     """
-    return _limit_finding(
-        [flow],
-        "printed",
-        corrected="coefficient",
-        reason="the printed formula drops the factor $d^{(L-1)/2}$ of the data tensor's singular values",
-    )
+    return _limits(flow, "printed", "coefficient")
 
 
 @claim("Remark 4", scope="diagonal networks on random data with random weights of both signs; two to four layers")
-def remark_4(ends: Table, *, ratio: Positive) -> Finding:
+def remark_4(ends: Table, *, ratio: Positive) -> Claim:
     r"""$Q_{L, \alpha, \bar\eta}$ interpolates between a weighted $\ell_1$ norm ($\alpha \to 0$, weights
     $|\bar\eta|^{2 - L}$) and a weighted $\ell_2$ norm ($\alpha \to \infty$, weights $\bar\eta^{2 - 2L}$), which are the
     plain norms only where all $|\bar\eta_j|$ agree, or at $L = 2$ as $\alpha \to 0$.
@@ -93,51 +88,56 @@ def remark_4(ends: Table, *, ratio: Positive) -> Finding:
     """
     scales = sorted(select(ends, "coefficient")["scale"].unique())
     small, large = scales[0], scales[-1]
-    deep = {"depth": [depth for depth in ends["depth"].unique() if depth > 2]}
-    power, theory = (column[:, 0] for column in compared(ends, "vanishing"))
+    deep = Draws(ends, depth=lambda depth: depth > 2)
+    power, theory = (column[:, 0] for column in Draws(ends).compared("vanishing"))
 
-    def judge(predicted: tuple[Quantity, Quantity, np.ndarray]) -> Checks:
-        low, high, shallow = predicted
-        yield every_draw(
-            "largest scale: relative distance from the least weighted $\\ell_2$ norm",
-            relative_distances(ends, high, scale=large),
-            at_most=1e3 / large**4,
-            because=r"the next term of $Q$ is smaller by $(\rho_j / (\alpha |\bar\eta_j|)^L)^2$",
-        )
-        yield every_draw(
-            f"three layers and more, minimiser at {SMALL_DEEP:g}: distance from the least weighted $\\ell_1$ norm",
-            relative_distances(ends, f"small_{low}", scale=SMALL_DEEP, **deep),
-            at_most=ratio,
-            because=r"chosen: it falls like $\alpha^{L-2}$ or faster, from constants that ties make large",
-        )
-        yield equal_on_every_draw(
-            r"two layers: power of $\alpha$ of entries outside the support of the least plain $\ell_1$ norm",
-            power,
-            shallow,
-            tolerance=10 / (np.e * np.log(1 / SMALL[0])),
-            relative_to=1.0,
-            because=r"ten times $\max_\delta \delta \alpha^\delta$: what a power larger by $\delta$ changes",
-        )
+    def at_large(norm: str) -> np.ndarray:
+        return relative_distances(Draws(ends, scale=large), norm)
 
-    before, after = (relative_distances(ends, "weighted_l1", scale=scale, **deep) for scale in (scales[1], small))
-    return Finding(
-        judge,
-        ("weighted_l1", "weighted_l2", theory),
+    def at_small(norm: str) -> np.ndarray:
+        return relative_distances(deep.where(scale=SMALL_DEEP), f"small_{norm}")
+
+    yield every_draw(
+        "largest scale: relative distance from the least weighted $\\ell_2$ norm",
+        at_large("weighted_l2"),
+        at_most=1e3 / large**4,
+        because=r"the next term of $Q$ is smaller by $(\rho_j / (\alpha |\bar\eta_j|)^L)^2$",
         rivals={
-            r"plain $\ell_2$ in place of the weighted": ("weighted_l1", "plain_l2", theory),
-            r"plain $\ell_1$ in place of the weighted": ("plain_l1", "weighted_l2", theory),
-            "the two ends exchanged": ("weighted_l2", "weighted_l1", theory),
-            "with two layers, entries that do not vanish": ("weighted_l1", "weighted_l2", 0 * theory),
-            r"with two layers, entries that vanish like $\alpha^2$": ("weighted_l1", "weighted_l2", 0 * theory + 2),
+            r"plain $\ell_2$ in place of the weighted": Instead(values=at_large("plain_l2")),
+            "the two ends exchanged": Instead(values=at_large("weighted_l1")),
         },
-        facts={
-            "fall": float(np.median(before / np.maximum(after, 1e-300))),
-            "two": float(relative_distances(ends, "weighted_l1", scale=small, depth=2).max()),
-            "coarse": SMALL[0],
-            "fine": SMALL[-1],
-            "slowest": float(np.min(power)),
-            "fastest": float(np.max(power)),
+    )
+    yield every_draw(
+        f"three layers and more, minimiser at {SMALL_DEEP:g}: distance from the least weighted $\\ell_1$ norm",
+        at_small("weighted_l1"),
+        at_most=ratio,
+        because=r"chosen: it falls like $\alpha^{L-2}$ or faster, from constants that ties make large",
+        rivals={
+            r"plain $\ell_1$ in place of the weighted": Instead(values=at_small("plain_l1")),
+            "the two ends exchanged": Instead(values=at_small("weighted_l2")),
         },
+    )
+    yield equal_on_every_draw(
+        r"two layers: power of $\alpha$ of entries outside the support of the least plain $\ell_1$ norm",
+        power,
+        theory,
+        tolerance=10 / (np.e * np.log(1 / SMALL[0])),
+        relative_to=1.0,
+        because=r"ten times $\max_\delta \delta \alpha^\delta$: what a power larger by $\delta$ changes",
+        rivals={
+            "with two layers, entries that do not vanish": 0.0,
+            r"with two layers, entries that vanish like $\alpha^2$": 2.0,
+        },
+        scaled=False,
+    )
+    before, after = (relative_distances(deep.where(scale=scale), "weighted_l1") for scale in (scales[1], small))
+    yield Facts(
+        fall=float(np.median(before / np.maximum(after, 1e-300))),
+        two=float(relative_distances(Draws(ends, scale=small, depth=2), "weighted_l1").max()),
+        coarse=SMALL[0],
+        fine=SMALL[-1],
+        slowest=float(np.min(power)),
+        fastest=float(np.max(power)),
     )
 
 
@@ -147,8 +147,9 @@ def remark_4(ends: Table, *, ratio: Positive) -> Finding:
     correction=r"With three layers and more $H_L(t)$ grows like $c |t|$, with the $c$ of Lemma 5.1. With two it grows "
     r"faster, $H_2(t) / |t| = \frac{1}{2} \log 4 |t| - \frac{1}{2} + o(1)$, and $Q_{2, \alpha, \bar\eta} / \log (1 / "
     r"\alpha)$ is what tends to the $\ell_1$ norm.",
+    reason="the inverse of $h_2$ is not bounded",
 )
-def remark_4_growth(functions: Table) -> Finding:
+def remark_4_growth(functions: Table) -> Claim:
     r"""$H_L(t)$ grows like $|t|$ where $t$ is large, and like $t^2$ where it is small.
 
     $H_L$ is the integral of the inverse of $h_L$, which from three layers on is bounded by $c$, the blow-up time of
@@ -156,9 +157,9 @@ def remark_4_growth(functions: Table) -> Finding:
     to a number is judged by its slope against $\log |t|$ between the last two records: it is {shallow:.4f} with two
     layers, and at most {deep:.1e} with more.
     """
-    penalty = by_draw(functions, "penalty")
-    h, q = np.abs(by_draw(functions, "h")), np.abs(by_draw(functions, "q"))
-    depths = by_draw(functions, "reached", column="depth")[:, 0]
+    draws = Draws(functions)
+    penalty, h, q = draws.entries("penalty"), np.abs(draws.entries("h")), np.abs(draws.entries("q"))
+    depths = draws.where(quantity="reached").column("depth")
     if not (depths == 2).any() or not (depths > 2).any():
         raise Untested("needs two layers, and more")
     spans = np.log(h[:, -1] / h[:, -2])
@@ -168,45 +169,35 @@ def remark_4_growth(functions: Table) -> Finding:
             depths == 2, 1 / (4 * h[:, -2]), depths / (2 * (depths - 2.0)) * q[:, -2] ** (2.0 - depths)
         )
     error = FLOW_ERROR * settings_of(functions)["integration"]["rtol"]
-
-    def judge(predicted: np.ndarray) -> Checks:
-        yield equal_on_every_draw(
-            r"large $t$: slope of $H_L(t) / |t|$ against $\log |t|$",
-            slopes,
-            predicted,
-            tolerance=(remainder + error * penalty[:, -1]) / spans,
-            relative_to=1.0,
-            because=r"what is left to the limit, at most $L / (2 (L - 2)) |q_L|^{2 - L}$, or $1 / (4 |t|)$ where "
-            "$L$ is 2, and the integrator's error",
-        )
-        yield equal_on_every_draw(
-            r"small $t$: $H_L(t) / t^2$ against 1/2",
-            penalty[:, 0] / h[:, 1],
-            np.full(len(h), 0.5),
-            tolerance=(depths - 1) / 6 * h[:, 1] ** 2 + error,
-            relative_to=1.0,
-            because=r"the next term is $-(L - 1) t^2 / 6$, and the integrator's error",
-        )
-
-    return Finding(
-        judge,
-        np.zeros(len(depths)),
+    yield equal_on_every_draw(
+        r"large $t$: slope of $H_L(t) / |t|$ against $\log |t|$",
+        slopes,
+        np.zeros_like(slopes),
+        tolerance=(remainder + error * penalty[:, -1]) / spans,
+        relative_to=1.0,
+        because=r"what is left to the limit, at most $L / (2 (L - 2)) |q_L|^{2 - L}$, or $1 / (4 |t|)$ where "
+        "$L$ is 2, and the integrator's error",
         rivals={
             r"$|t| \log |t|$ with two layers, with no factor 1/2": np.where(depths == 2, 1.0, 0.0),
-            r"$\frac{1}{2} |t| \log |t|$ at every depth": np.full(len(depths), 0.5),
+            r"$\frac{1}{2} |t| \log |t|$ at every depth": 0.5,
             r"$|t| \log |t| / L$ at every depth": 1 / depths,
         },
         corrected=np.where(depths == 2, 0.5, 0.0),
-        reason="the inverse of $h_2$ is not bounded",
-        facts={
-            "shallow": float(slopes[depths == 2].mean()),
-            "deep": float(np.abs(slopes[depths > 2]).max()),
-        },
     )
+    yield equal_on_every_draw(
+        r"small $t$: $H_L(t) / t^2$ against 1/2",
+        penalty[:, 0] / h[:, 1],
+        np.full_like(slopes, 0.5),
+        tolerance=(depths - 1) / 6 * h[:, 1] ** 2 + error,
+        relative_to=1.0,
+        because=r"the next term is $-(L - 1) t^2 / 6$, and the integrator's error",
+        scaled=False,
+    )
+    yield Facts(shallow=float(slopes[depths == 2].mean()), deep=float(np.abs(slopes[depths > 2]).max()))
 
 
 @claim("Lemma 5.1", scope="two to five layers, until |q| passes a thousand")
-def lemma_5_1(functions: Table) -> Finding:
+def lemma_5_1(functions: Table) -> Claim:
     r"""$p_L$ and $q_L$ exist on a symmetric interval $(-c, c)$, and $h_L = p_L^{L-1} q_L$ is odd and strictly
     increasing from $-\infty$ to $\infty$ on it.
 
@@ -214,30 +205,29 @@ def lemma_5_1(functions: Table) -> Finding:
     $\pi / 2$ at depth three and 1 at depth four, because $p_L^2 - q_L^2 = 1$. The time at which $|q_L|$ passes the
     bound agrees to {value:.1e}.
     """
+    draws = Draws(functions)
     tolerance = FLOW_ERROR * settings_of(functions)["integration"]["rtol"]
-    reached, exact = (column[:, 0] for column in compared(functions, "reached"))
-    sign = by_draw(functions, "reached", column="sign")[:, 0]
-
-    def judge(predicted: np.ndarray) -> Checks:
-        yield equal_on_every_draw(
-            "time at which $|q_L|$ passes the bound, relative error",
-            reached,
-            predicted,
-            tolerance=tolerance,
-            because="the integrator's tolerance, amplified at most a hundredfold",
-        )
-        yield equal_on_every_draw(
-            "time at which $h_L$, forward and backward, takes a value, against its odd closed form",
-            *compared(functions, "time_of_h"),
-            tolerance=tolerance,
-            because="as above",
-        )
-        yield every_draw(
-            "recorded times at which $h_L$ is not above the one before",
-            (np.diff(by_draw(functions.sort_values("time"), "h")) <= 0).sum(axis=1),
-            at_most=0.0,
-            because="strictly increasing",
-        )
-
-    arcsinh = sign * np.arcsinh(settings_of(functions)["last"])
-    return Finding(judge, exact, rivals={r"$\operatorname{arcsinh}$ at every depth, as at depth two": arcsinh})
+    sign = draws.where(quantity="reached").column("sign")[:, None]
+    yield equal_on_every_draw(
+        "time at which $|q_L|$ passes the bound, relative error",
+        *draws.compared("reached"),
+        tolerance=tolerance,
+        because="the integrator's tolerance, amplified at most a hundredfold",
+        rivals={
+            r"$\operatorname{arcsinh}$ at every depth, as at depth two": sign
+            * np.arcsinh(settings_of(functions)["last"])
+        },
+    )
+    yield equal_on_every_draw(
+        "time at which $h_L$, forward and backward, takes a value, against its odd closed form",
+        *draws.compared("time_of_h"),
+        tolerance=tolerance,
+        because="as above",
+        scaled=False,
+    )
+    yield every_draw(
+        "recorded times at which $h_L$ is not above the one before",
+        (np.diff(by_draw(functions.sort_values("time"), "h")) <= 0).sum(axis=1),
+        at_most=0.0,
+        because="strictly increasing",
+    )

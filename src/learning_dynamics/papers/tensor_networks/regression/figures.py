@@ -6,7 +6,7 @@ import numpy as np
 from learning_dynamics.papers.tensor_networks.drawing import SCALE, depth_colours, depth_handles, handle
 from learning_dynamics.papers.tensor_networks.limit_checks import relative_distances
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, panels
-from learning_dynamics.tidy import Quantity, Table, select
+from learning_dynamics.tidy import Draws, Quantity, Table, select
 
 
 def depth(flow: Table, descent: Table, random: Table) -> Drawn:
@@ -57,7 +57,7 @@ def depth(flow: Table, descent: Table, random: Table) -> Drawn:
 def _distances(table: Table, norm: Quantity, number: int) -> tuple[np.ndarray, np.ndarray]:
     """Return scales, and the relative distances of limits from what is predicted, shape (data sets, scales)."""
     scales = np.unique(select(table, norm)["scale"])
-    distances = [relative_distances(table, norm, depth=number, scale=scale) for scale in scales]
+    distances = [relative_distances(Draws(table, depth=number, scale=scale), norm) for scale in scales]
     return scales, np.maximum(np.stack(distances, axis=1), 1e-12)
 
 

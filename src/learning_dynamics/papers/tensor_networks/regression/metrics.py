@@ -1,7 +1,6 @@
 """Limits of regression against the minimisers that are predicted (Theorem 4; Lemma 5.1)."""
 
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.papers.tensor_networks import norm_like, tensor_network
 from learning_dynamics.papers.tensor_networks.architectures import network_of
@@ -14,21 +13,15 @@ from learning_dynamics.papers.tensor_networks.regression.theory import (
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, FOLLOWED, MEASURED, SCALE
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
-from learning_dynamics.tidy import SEED, TIME, Column, columns, joined, rows
+from learning_dynamics.tidy import SEED, TIME, Column, Table, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 LIMITS = (SEED, DEPTH, SCALE, *FOLLOWED)
-FUNCTIONS = (
-    DEPTH,
-    Column("sign", "int", "1 forward, -1 backward in time", draw=True),
-    TIME,
-    *MEASURED,
-)
 PLOTTED = 61
 
 
 @columns(*LIMITS)
-def interpolation(trajectory: Trajectory) -> pd.DataFrame:
+def interpolation(trajectory: Trajectory) -> Tables:
     """Measure limits of regression against the minimisers of Q (Theorem 4; Corollaries 5 and 6).
 
     Quantities
@@ -59,7 +52,6 @@ def interpolation(trajectory: Trajectory) -> pd.DataFrame:
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     scales = trajectory.time
     even = settings["network"] == "convolutional"
-    tables = []
     for depth in settings["depths"]:
         network = network_of(settings["network"], X.shape[-1], depth, settings["seed"])
         etas = trajectory.constants[f"eta_{depth}"]
@@ -69,27 +61,26 @@ def interpolation(trajectory: Trajectory) -> pd.DataFrame:
         predicted = {name: np.array([member[name] for member in members]) for name in members[0]}
         quantities = {name: (beta, coefficients) for name, coefficients in predicted.items()}
         seeds = {"seed": np.arange(len(X))}
-        tables.append(rows(quantities, seeds | {"scale": scales}, depth=depth))
+        yield rows(quantities, seeds | {"scale": scales}, depth=depth)
         if depth == 2 and not even:
             powers = np.array([_powers(network, *data_set) for data_set in data])[:, :, None]
             axes = seeds | {"scale": SMALL[-1:]}
-            tables.append(rows({"vanishing": (powers[:, 0], powers[:, 1])}, axes, depth=depth))
+            yield rows({"vanishing": (powers[:, 0], powers[:, 1])}, axes, depth=depth)
         if depth > 2 and not even:
             ends = np.array([_small_minimiser(network, *data_set) for data_set in data])[:, None]
             norms = ("weighted_l1", "weighted_l2", "plain_l1", "plain_l2")
             quantities = {f"small_{name}": (ends, predicted[name][:, :1]) for name in norms}
-            tables.append(rows(quantities, seeds | {"scale": [SMALL_DEEP]}, depth=depth))
+            yield rows(quantities, seeds | {"scale": [SMALL_DEEP]}, depth=depth)
         if len(X) > 1:
             continue
         grid = np.geomspace(scales.min(), scales.max(), PLOTTED)
         features, back = _singular_features(network, X[0], even)
         curve = np.array([(back @ norm_like.norm_like_minimiser(features, y[0], etas[0], s, depth))[0] for s in grid])
-        tables.append(rows({"curve": curve[None]}, seeds | {"scale": grid}, depth=depth))
-    return joined(LIMITS, *tables)
+        yield rows({"curve": curve[None]}, seeds | {"scale": grid}, depth=depth)
 
 
 @columns(*LIMITS)
-def interpolation_by_descent(trajectory: Trajectory) -> pd.DataFrame:
+def interpolation_by_descent(trajectory: Trajectory) -> Table:
     """Measure gradient descent's limits.
 
     Quantities
@@ -143,8 +134,13 @@ def _predictions(
     return predictions
 
 
-@columns(*FUNCTIONS)
-def depth_functions(trajectory: Trajectory) -> pd.DataFrame:
+@columns(
+    DEPTH,
+    Column("sign", "int", "1 forward, -1 backward in time", draw=True),
+    TIME,
+    *MEASURED,
+)
+def depth_functions(trajectory: Trajectory) -> Tables:
     """Measure the functions of Lemma 5.1.
 
     Quantities
@@ -163,7 +159,6 @@ def depth_functions(trajectory: Trajectory) -> pd.DataFrame:
         closed form.
     """
     settings = trajectory.settings
-    tables = []
     ways = zip(trajectory.constants["reached"], trajectory.series["state"], strict=True)
     for depth in settings["depths"]:
         for sign in (1, -1):
@@ -176,10 +171,9 @@ def depth_functions(trajectory: Trajectory) -> pd.DataFrame:
                 "time_of_h": (times, norm_like.depth_h_inverse(h, depth)),
             }
             labels = {"depth": depth, "sign": sign}
-            tables.append(rows(quantities, {"time": times}, **labels))
+            yield rows(quantities, {"time": times}, **labels)
             penalty = (times * h - q**2 / 2)[1:] / np.abs(h[1:])
             closed = norm_like.depth_penalty(h[1:], depth) / np.abs(h[1:])
-            tables.append(rows({"penalty": (penalty, closed)}, {"time": times[1:]}, **labels))
+            yield rows({"penalty": (penalty, closed)}, {"time": times[1:]}, **labels)
             end = norm_like.depth_time(np.array([sign * settings["last"]]), depth)
-            tables.append(rows({"reached": (times[-1:], end)}, {"time": times[-1:]}, **labels))
-    return joined(FUNCTIONS, *tables)
+            yield rows({"reached": (times[-1:], end)}, {"time": times[-1:]}, **labels)

@@ -19,12 +19,15 @@ from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory
 
+Decomposable = Literal["diagonal", "convolutional", "decomposable"]
+Weights = Literal["equal", "random"]
+
 
 def interpolation(
     data: Arrays,
     *,
-    network: Literal["diagonal", "convolutional", "decomposable"],
-    weights: Literal["equal", "random"],
+    network: Decomposable,
+    weights: Weights,
     depths: list[Count],
     scales: list[Positive],
     integration: Limit,
@@ -47,8 +50,8 @@ def interpolation(
 def interpolation_by_descent(
     data: Arrays,
     *,
-    network: Literal["diagonal", "convolutional", "decomposable"],
-    weights: Literal["equal", "random"],
+    network: Decomposable,
+    weights: Weights,
     depths: list[Count],
     scales: list[Positive],
     residual: Positive,
