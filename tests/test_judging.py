@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from learning_dynamics.evidence import Estimate, distinct, mean, median, optimum
 from learning_dynamics.judging import (
     VERDICTS,
+    Facts,
     Finding,
+    Instead,
     Judgement,
     Untested,
     at_least,
@@ -20,6 +22,7 @@ from learning_dynamics.judging import (
     evaluate,
     every_draw,
     share_of_draws,
+    takes_rivals,
 )
 
 HOLDS = every_draw("error", 0.1, at_most=1.0)
@@ -330,3 +333,97 @@ def test_other_verdicts_have_their_reason():
 def test_what_is_missing_makes_a_claim_untested():
     found = evaluate(example, {"run": None}, {})
     assert (found.verdict, found.reason, found.standing) == ("untested", "needs a table", None)
+
+
+# -- rivals, corrections and facts beside the number ------------------------------------------------------------------
+
+MEASURED, TRUE, SHAPE = np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 4.0 + 1e-9]), np.array([0.1, 0.2, 0.7])
+
+
+def beside(printed, corrected=None, scaled=True):
+    """Return a claim whose checks carry what stands beside them, and the same by a judge that is fed predictions."""
+
+    @claim("Lemma 1", scope="three numbers", correction="c" if corrected is not None else "", reason="a slip")
+    def checks():
+        yield equal_on_every_draw(
+            "error",
+            MEASURED,
+            printed,
+            tolerance=1e-6,
+            corrected=corrected,
+            rivals={"twice": 2 * TRUE, "both": 3 * TRUE},
+            scaled=scaled,
+        )
+        yield every_draw(
+            "shape",
+            SHAPE,
+            at_most=1.0,
+            rivals={"both": 2.0, "half": 0.5, "other": Instead(values=9 * SHAPE)},
+            fact="top",
+        )
+        yield Facts(first=1.0)
+
+    @claim("Lemma 1", scope="three numbers", correction="c" if corrected is not None else "")
+    def judged():
+        def judge(reading):
+            number, shape, bound = reading
+            yield equal_on_every_draw("error", MEASURED, number, tolerance=1e-6)
+            yield every_draw("shape", shape, at_most=bound)
+
+        standing = printed if corrected is None else corrected
+        return Finding(
+            judge,
+            (printed, SHAPE, 1.0),
+            {
+                "twice": (2 * TRUE, SHAPE, 1.0),
+                "both": (3 * TRUE, SHAPE, 2.0),
+                "half": (standing, SHAPE, 0.5),
+                "other": (standing, 9 * SHAPE, 1.0),
+            },
+            None if corrected is None else (corrected, SHAPE, 1.0),
+            "a slip",
+            {"top": 0.7, "first": 1.0},
+            (lambda reading, factor: (factor * reading[0], *reading[1:])) if scaled else None,
+        )
+
+    return checks, judged
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize(
+    ("printed", "corrected", "verdict"),
+    [(TRUE, None, "reproduced"), (2 * TRUE, TRUE, "corrected"), (2 * TRUE, 3 * TRUE, "contradicted")],
+)
+def test_what_stands_beside_a_check_is_judged_as_by_a_judge(printed, corrected, verdict, scaled):
+    checks, judged = (evaluate(function, {}, {}) for function in beside(printed, corrected, scaled))
+    assert checks.verdict == verdict
+    for name in ("judgement", "corrected", "rivals", "reason", "facts", "speaks_of"):
+        assert repr(getattr(checks, name)) == repr(getattr(judged, name)), name
+    np.testing.assert_equal(checks.refuses, judged.refuses)
+    assert np.isfinite(checks.refuses) == (scaled and verdict != "contradicted")
+
+
+def test_a_rival_that_passes_or_says_nothing_leaves_it_open():
+    for rival, said in ((1.5, "reproduced"), (np.full(3, np.nan), "reproduced"), (0.5, "contradicted")):
+
+        @claim("Lemma 1", scope="three numbers")
+        def bounded(rival=rival):
+            yield every_draw("shape", SHAPE, at_most=1.0, rivals={"rival": rival})
+
+        found = evaluate(bounded, {}, {})
+        assert found.rivals == {"rival": said}
+        assert found.verdict == ("undecided" if said == "reproduced" else "reproduced")
+
+
+def test_a_check_of_ones_own_takes_rivals():
+    @takes_rivals("power")
+    def vanishes(power, slack, **counts):
+        return at_most("late", Estimate(0.1**power, 0.0, 0.1**power, 3, "mean (t)"), slack, **counts)
+
+    @claim("Lemma 1", scope="one number")
+    def late():
+        yield vanishes(2.0, 0.05, rivals={"slower": 1.0}, draws_for=2)
+
+    found = evaluate(late, {}, {})
+    assert (found.verdict, found.rivals) == ("reproduced", {"slower": "undecided"})
+    assert found.judgement.headline.draws_for == 2

@@ -13,6 +13,7 @@ from learning_dynamics.tidy import (
     TIME,
     VALUE,
     Column,
+    Draws,
     ascending,
     by_draw,
     columns,
@@ -27,7 +28,10 @@ from learning_dynamics.tidy import (
 TIMES = np.array([0.0, 0.5, 2.0])
 
 
-@columns(SEED, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
+GAMMA, INIT = Column("gamma", "float", "scale"), Column("init", "str", "start")
+
+
+@columns(SEED, TIME, GAMMA, INIT, QUANTITY, INDEX, VALUE, PREDICTED)
 def table():
     states = np.arange(12.0).reshape(2, 3, 2)
     measured = {"state": states, "norm": (states.sum(axis=2), [[1.0], [2.0]])}
@@ -207,3 +211,51 @@ def test_what_was_read_is_forgotten_with_the_table():
 def test_rows_that_miss_a_draw_column_are_of_no_draw(draws, expected):
     table = pd.DataFrame({"quantity": "x", "of": draws, "value": [0.0, 1.0, 2.0, 3.0]})
     np.testing.assert_array_equal(by_draw(table, "x", draw="of"), expected)
+
+
+@columns(SEED, TIME, QUANTITY, INDEX, VALUE, PREDICTED)
+def flow(size=2, seeds=(1, 0), rtol=1e-6):
+    """Yield what was measured of `seeds` at two times: states of some size, and one number a draw."""
+    states = np.arange(float(len(seeds) * 2 * size)).reshape(len(seeds), 2, size)
+    yield rows({"state": (states, -states)}, {"seed": seeds, "time": [0.0, 1.0]})
+    yield rows({"end": (10.0 * np.array(seeds), 1.0)}, {"seed": seeds}, time=1.0)
+
+
+def flows():
+    small, large = flow(), flow(size=3, seeds=(5,))
+    small.attrs["settings"], large.attrs["settings"] = ({"integration": {"rtol": rtol}} for rtol in (1e-6, 1e-9))
+    return [small, large]
+
+
+def test_draws_of_several_tables_follow_one_another_and_shorter_ones_are_padded():
+    draws = Draws(flows())
+    np.testing.assert_array_equal(draws["end"], [0, 10, 50])  # sorted by seed, then the second table's
+    np.testing.assert_array_equal(draws.entries("end", column="predicted"), [[1], [1], [1]])
+    np.testing.assert_array_equal(draws.setting("integration.rtol"), [1e-6, 1e-6, 1e-9])
+    np.testing.assert_array_equal(draws.column("seed"), [0, 1, 5])
+    states = [[[4, 5, 0], [6, 7, 0]], [[0, 1, 0], [2, 3, 0]], [[0, 1, 2], [3, 4, 5]]]
+    np.testing.assert_array_equal(draws.entries("state", "time"), states)
+    np.testing.assert_array_equal(draws.compared("state", "time")[1], -np.array(states))
+    np.testing.assert_array_equal(draws.entries("state"), [[4, 5, 6, 7, 0, 0], [0, 1, 2, 3, 0, 0], range(6)])
+    np.testing.assert_array_equal(draws.worst("state"), [7, 3, 5])
+    np.testing.assert_array_equal(draws.least("state"), [4, 0, 0])  # what pads is not read
+    np.testing.assert_array_equal(draws.at_end().where(index=1)["state"], [6, 2, 3])
+    np.testing.assert_array_equal(draws.where(time=lambda time: time < 0.5).worst("state"), [5, 1, 2])
+
+
+def test_a_draw_without_a_number_has_no_worst_and_several_numbers_are_not_one():
+    table = flow()
+    table.loc[table.index[0], "value"] = np.nan
+    np.testing.assert_array_equal(Draws(table).worst("state"), [7, np.nan])
+    with pytest.raises(ProjectError, match="`state`: 4 numbers for each draw"):
+        Draws(table)["state"]
+
+
+def test_draws_are_grouped_by_what_columns_have_together():
+    draws = Draws(at_two_depths())
+    assert [(depth, time, group["norm"].tolist()) for depth, time, group in draws.groups("depth", "time")] == [
+        (depth, time, [sign * (4 * place + 1), sign * (4 * place + 13)])
+        for depth, sign in ((2, 1), (3, -1))
+        for place, time in enumerate(TIMES)
+    ]
+    np.testing.assert_array_equal(Draws(at_two_depths(), draw="depth", seed=7).worst("norm"), [9, -1])

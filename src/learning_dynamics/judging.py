@@ -1,12 +1,15 @@
 """What a claim is: a prediction, a judge that can refuse it, rivals that it must refuse, and the verdict of all draws.
 
-A claim's function is given metrics tables by role and returns a `Finding`. Its judge is one function that is fed the
-paper's prediction, the correction where there is one, and every rival alike; what comes out decides.
+A claim's function is given metrics tables by role and yields checks, the headline first. Beside the number that a check
+is about stand its rivals, its correction and the fact that the page tells of it. Where a rival alters several checks
+together, the function returns a `Finding`, whose judge is fed the paper's prediction, the correction and rivals alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -54,6 +57,14 @@ class Check:
         Draws that are not judged, how many and why.
     open_because : str
         Why the check is undecided, where it is.
+    outermost : float
+        The largest of all draws under an upper bound, the least over a lower one; nan where a check is on one number.
+    facts : mapping from str to float
+        Numbers for the fields of the claim's docstring.
+    others : tuple of str
+        The phrases of its rivals, and `CORRECTION` if it has one.
+    under : callable, optional
+        Returns the check under the first of some of these, its prediction multiplied by a factor.
     """
 
     name: str
@@ -71,6 +82,10 @@ class Check:
     draws_undecided: int = 0
     left_out: str = ""
     open_because: str = ""
+    outermost: float = field(default=np.nan, repr=False)
+    facts: Mapping[str, float] = field(default_factory=dict, repr=False)
+    others: tuple[str, ...] = field(default=(), repr=False)
+    under: Callable[[Sequence[str], float], Check] | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         interval = f" [{self.lower:.4g}, {self.upper:.4g}]" if np.isfinite(self.lower + self.upper) else ""
@@ -82,9 +97,76 @@ class Check:
         return replace(self, state="undecided", open_because="; ".join(filter(None, [self.open_because, why])))
 
 
+# -- what stands beside a check --------------------------------------------------------------------------------------
+
+
+CORRECTION = "the correction"  # what holds in the place of a printed prediction, among rivals' phrases
+
+
+class Instead(dict[str, Any]):
+    """Arguments of a check that a rival or a correction replaces, where it is more than the prediction."""
+
+
+class Facts(dict[str, Any]):
+    """Numbers and words for the fields of a claim's docstring that no check measures; yielded among the checks."""
+
+
+def takes_rivals(*prediction: str, scaled: bool = False) -> Callable[[Callable[..., Check]], Callable[..., Check]]:
+    """Let a function that returns a check take its rivals, correction and fact; name the parameter of the prediction.
+
+    Of several names the first that is given is the prediction. The function then takes besides its own parameters
+
+    rivals : mapping from str to object
+        Wrong predictions by a phrase that the page prints; `Instead` where other arguments are wrong. A phrase that
+        several checks have is one rival, which alters them all.
+    corrected : object
+        The prediction, or the `Instead`, that holds where the printed one fails.
+    fact : str
+        Field of the docstring that the check's outermost number fills.
+    scaled : bool
+        Whether the smallest error that would have been refused is found by multiplying this prediction; by default as
+        the decorator says, of equalities it is.
+    """
+
+    def decorate(function: Callable[..., Check]) -> Callable[..., Check]:
+        names = list(inspect.signature(function).parameters)
+
+        @functools.wraps(function)
+        def check(
+            *arguments: Any,
+            rivals: Mapping[str, Any] | None = None,
+            corrected: Any = None,
+            fact: str = "",
+            scaled: bool = scaled,
+            **named: Any,
+        ) -> Check:
+            given = dict(zip(names, arguments, strict=False)) | named
+            predicted = next((name for name in prediction if given.get(name) is not None), "")
+            others = {**(rivals or {}), CORRECTION: corrected}
+            others = {name: other for name, other in others.items() if other is not None}
+            printed = function(*arguments, **named)
+
+            def under(hypothesis: Sequence[str], factor: float) -> Check:
+                candidates = [others[name] for name in hypothesis if name in others]
+                other = next((other for other in candidates if not _says_nothing(other)), Instead())
+                changes = other if isinstance(other, Instead) else Instead({predicted: other})
+                number = changes.get(predicted, given.get(predicted))
+                if factor != 1 and scaled and isinstance(number, float | np.ndarray):
+                    changes = Instead({**changes, predicted: factor * number})
+                return function(**given | changes) if changes else printed
+
+            facts = {fact: printed.value if np.isnan(printed.outermost) else printed.outermost} if fact else {}
+            return replace(printed, facts=facts, others=tuple(others), under=under if others else None)
+
+        return check
+
+    return decorate
+
+
 # -- criteria that every draw must meet ------------------------------------------------------------------------------
 
 
+@takes_rivals("at_most", "at_least")
 def every_draw(
     name: str,
     values: Any,
@@ -155,9 +237,11 @@ def every_draw(
         draws_undecided=int(is_undecided.sum()),
         left_out=_reasons(left_out),
         open_because=_cannot_be_judged(int(is_undecided.sum()), measured.size) if state == "undecided" else "",
+        outermost=float((np.fmax if upper else np.fmin).reduce(measured)),  # but for nan
     )
 
 
+@takes_rivals("predicted", scaled=True)
 def equal_on_every_draw(
     name: str,
     measured: Any,
@@ -213,11 +297,13 @@ def equal_on_every_draw(
 # -- criteria on what draws say together -----------------------------------------------------------------------------
 
 
+@takes_rivals("bound")
 def at_most(name: str, estimate: Estimate | float, bound: float, *, because: str = "", **counts: Any) -> Check:
     """Check that an estimate lies below a bound; undecided while its interval covers the bound."""
     return _counting(_ordered(name, _estimate(estimate), bound, True, because, counts))
 
 
+@takes_rivals("bound")
 def at_least(name: str, estimate: Estimate | float, bound: float, *, because: str = "", **counts: Any) -> Check:
     """Check that an estimate lies above a bound; undecided while its interval covers the bound.
 
@@ -228,6 +314,7 @@ def at_least(name: str, estimate: Estimate | float, bound: float, *, because: st
     return check.but_undecided("no difference on any draw") if bound == measured.lower == measured.upper == 0 else check
 
 
+@takes_rivals("predicted", scaled=True)
 def equal(
     name: str,
     estimate: Estimate | float,
@@ -265,6 +352,7 @@ def equal(
     return check
 
 
+@takes_rivals("at_least", "at_most")
 def share_of_draws(
     name: str,
     holds: Any,
@@ -425,6 +513,7 @@ def _reasons(left_out: Mapping[str, int] | None) -> str:
 # -- judgements, findings, verdicts ------------------------------------------------------------------------------------
 
 Checks = Iterable[Check]  # what a judge yields, the headline first
+Claim = Iterable[Check | Facts]  # what a claim's function yields, the headline first
 
 
 @dataclass(frozen=True)
@@ -447,7 +536,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a claim's function returns.
+    """What a claim's function returns, where a rival alters several checks; else it yields them.
 
     Attributes
     ----------
@@ -486,6 +575,29 @@ class Finding:
         return Judgement(*self.judge(prediction))
 
 
+def _finding_of(parts: Claim, reason: str) -> Finding:
+    """Return the finding of checks that have their rivals, corrections and facts beside them.
+
+    A prediction is a hypothesis, the names of what stands in the place of a check's printed prediction, and a factor.
+    """
+    checks: list[Check] = []
+    facts: dict[str, Any] = {}
+    for part in parts:
+        facts |= part.facts if isinstance(part, Check) else part
+        checks += [part] if isinstance(part, Check) else []
+    names = [name for check in checks for name in check.others]
+    return Finding(
+        lambda case: [check.under(*case) if check.under else check for check in checks],
+        ((), 1.0),
+        # beside the corrected checks, where there are some
+        {name: ((name, CORRECTION), 1.0) for name in names if name != CORRECTION},
+        ((CORRECTION,), 1.0) if CORRECTION in names else None,
+        reason,
+        facts,
+        lambda case, factor: (case[0], factor),
+    )
+
+
 @dataclass(frozen=True)
 class About:
     """What a claim's decorator says of it."""
@@ -496,6 +608,7 @@ class About:
     empirical: bool
     correction: str
     speaks_of: Speaks
+    reason: str
 
 
 def claim(
@@ -506,6 +619,7 @@ def claim(
     empirical: bool = False,
     correction: str = "",
     speaks_of: Speaks = "",
+    reason: str = "",
 ) -> Callable:
     """Mark a function of a topic's claims as a claim.
 
@@ -528,6 +642,8 @@ def claim(
     speaks_of : str, optional
         Of which draws the statement speaks: all draws, most draws, an average, or some setting ("can happen"). By
         default what its headline checks: every draw, a share of them, an estimate.
+    reason : str, optional
+        Why, in words, for a verdict other than `reproduced`.
 
     Raises
     ------
@@ -539,8 +655,9 @@ def claim(
     if empirical and correction:
         raise ValueError(f"{reference}: an empirical statement is not corrected by another scale")
 
-    def mark(function: Callable[..., Finding]) -> Callable[..., Finding]:
-        function.claim = About(reference, scope, origin, empirical, correction, speaks_of)  # type: ignore[attr-defined]
+    def mark(function: Callable[..., Any]) -> Callable[..., Any]:
+        about = About(reference, scope, origin, empirical, correction, speaks_of, reason)
+        function.claim = about  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -566,7 +683,7 @@ class Evaluation:
 
 
 def evaluate(
-    function: Callable[..., Finding],
+    function: Callable[..., Finding | Claim],
     tables: Mapping[str, Any],
     settings: Mapping[str, Any],
     *,
@@ -579,7 +696,8 @@ def evaluate(
     """
     about: About = function.claim  # type: ignore[attr-defined]
     try:
-        finding = function(**tables, **settings)
+        result = function(**tables, **settings)
+        finding = result if isinstance(result, Finding) else _finding_of(result, about.reason)
     except Untested as lacking:
         return Evaluation("untested", reason=str(lacking))
     members = _members(tables)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
+import operator
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
@@ -18,6 +20,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Quantity = str  # the name of a quantity that metrics list in their docstring
 Table = pd.DataFrame  # metrics of a run; ``attrs`` hold the settings it was made with, and its draw columns
+Tables = Iterable[pd.DataFrame]  # what a metrics function yields, to be one table
 
 
 @dataclass(frozen=True)
@@ -44,12 +47,16 @@ PREDICTED = Column("predicted", "float", "what the theory gives for it, where it
 
 
 def columns(*declared: Column) -> Callable:
-    """Declare the columns of the table that a metrics function returns; the table knows its draw columns."""
+    """Declare the columns of what a metrics function returns, a table or several, one below the other.
 
-    def declare(function: Callable[P, pd.DataFrame]) -> Callable[P, pd.DataFrame]:
+    Columns come in the declared order, others are left out, and the table knows its draw columns.
+    """
+
+    def declare(function: Callable[P, pd.DataFrame | Iterable[pd.DataFrame]]) -> Callable[P, pd.DataFrame]:
         @functools.wraps(function)
         def measuring(*arguments: P.args, **options: P.kwargs) -> pd.DataFrame:
-            table = function(*arguments, **options)
+            result = function(*arguments, **options)
+            table = joined(declared, *([result] if isinstance(result, pd.DataFrame) else result))
             table.attrs["draw"] = tuple(column.name for column in declared if column.draw)
             return table
 
@@ -126,7 +133,9 @@ def joined(declared: Sequence[Column], *tables: pd.DataFrame) -> pd.DataFrame:
 
 
 def select(table: pd.DataFrame, quantity: Quantity | list[Quantity] | None = None, **where: Any) -> pd.DataFrame:
-    """Return the rows of a quantity in which columns have the given value, or one of those listed.
+    """Return the rows of a quantity in which columns have the given value, one of those listed, or meet a condition.
+
+    A condition is a function of the column, ``sigma=lambda sigma: sigma >= 2``.
 
     Raises
     ------
@@ -139,8 +148,10 @@ def select(table: pd.DataFrame, quantity: Quantity | list[Quantity] | None = Non
     for column, wanted in where.items():
         if column not in table:
             raise ProjectError(f"the table has no column `{column}`{suggest_name(column, table.columns)}")
+        values = table[column]
         listed = isinstance(wanted, list | tuple | np.ndarray)
-        chosen &= (table[column].isin(wanted) if listed else table[column] == wanted).to_numpy()
+        met = wanted(values) if callable(wanted) else values.isin(wanted) if listed else values == wanted
+        chosen &= np.asarray(met, dtype=bool)
     if not chosen.any():
         suggestion = suggest_name(quantity, table["quantity"].unique()) if isinstance(quantity, str) else ""
         raise ProjectError(
@@ -174,33 +185,120 @@ def remembered(read: Callable[Concatenate[pd.DataFrame, P], T]) -> Callable[Conc
     return reading
 
 
-def by_draw(
-    table: pd.DataFrame,
-    quantity: Quantity,
-    *,
-    draw: str | Sequence[str] | None = None,
-    column: str = "value",
-    **where: Any,
-) -> np.ndarray:
-    """Return a quantity as an array, shape (draws, entries): draws sorted, entries in the table's order.
+def by_draw(table: pd.DataFrame, quantity: Quantity, **options: Any) -> np.ndarray:
+    """Return a quantity as an array, shape (draws, entries); options as for `Draws` and `Draws.entries`."""
+    column = options.pop("column", "value")
+    return Draws(table, **options).entries(quantity, column=column)
 
-    `draw` names the columns that tell draws apart, where these are not the table's own.
 
-    Raises
-    ------
-    ProjectError
-        If there are no such rows, or draws differ in their number of entries.
+class Draws:
+    """What was measured of each draw of a table, or of several tables in turn; arrays have draws along the first axis.
+
+    ``flows["left"]`` is one number for each draw, ``flows.entries("sigma")`` several, ``flows.worst("sigma")`` their
+    largest. Draws of a table are sorted by its draw columns. Where draws of one table have more entries than those of
+    another, these are padded with zeros; `over` and iteration go table by table.
+
+    Parameters
+    ----------
+    tables : DataFrame or sequence of DataFrame
+    draw : str or sequence of str, optional
+        The columns that tell draws apart, where these are not the tables' own.
+    **where
+        Which rows are read, as for `select`.
     """
-    chosen = select(table, quantity, **where)
-    draws = chosen.groupby(draw or draw_columns(table)).ngroup().fillna(-1).to_numpy()
-    order = np.argsort(draws, kind="stable")[np.sum(draws < 0) :]  # rows that miss a draw column are of none
-    values = chosen[column].to_numpy()[order]
-    groups = np.split(values, np.flatnonzero(np.diff(draws[order])) + 1) if len(values) else []
-    if len({len(group) for group in groups}) > 1:
-        raise ProjectError(
-            f"`{quantity}`: draws have {sorted({len(group) for group in groups})} entries; select further"
-        )
-    return np.array(groups)
+
+    def __init__(
+        self, tables: pd.DataFrame | Sequence[pd.DataFrame], *, draw: str | Sequence[str] | None = None, **where: Any
+    ):
+        self.tables = [tables] if isinstance(tables, pd.DataFrame) else list(tables)
+        self._draw, self._where = draw, where
+
+    def where(self, **where: Any) -> Draws:
+        """Return the draws read from fewer rows."""
+        return Draws(self.tables, draw=self._draw, **self._where | where)
+
+    def at_end(self, axis: str = "time") -> Draws:
+        """Return the draws at the last time of their table, or at the largest value of another column."""
+        return self.where(**{axis: lambda column: column == column.max()})
+
+    def groups(self, *columns: str) -> Iterator[tuple[Any, ...]]:
+        """Yield the values that columns have together, sorted, each followed by the draws that have them."""
+        labels = pd.concat([select(table, **self._where) for table in self.tables])[list(columns)].drop_duplicates()
+        for values in labels.sort_values(list(columns)).itertuples(index=False, name=None):
+            where = dict(zip(columns, values, strict=True))
+            tables = [table for table in self.tables if (table[list(columns)] == list(values)).all(axis=1).any()]
+            yield *values, Draws(tables, draw=self._draw, **self._where | where)
+
+    def __iter__(self) -> Iterator[Draws]:
+        return (Draws(table, draw=self._draw, **self._where) for table in self.tables)
+
+    def over(self, read: Callable[[Draws], np.ndarray]) -> np.ndarray:
+        """Return what is read of the draws of each table, one below the other, padded with zeros to the largest."""
+        parts = [np.asarray(read(of_table)) for of_table in self]
+        largest = np.max([part.shape[1:] for part in parts], axis=0)
+        widths = [[(0, 0), *((0, int(width)) for width in largest - part.shape[1:])] for part in parts]
+        return np.concatenate([np.pad(*pair) for pair in zip(parts, widths, strict=True)])
+
+    def entries(self, quantity: Quantity, *axes: str, column: str = "value") -> np.ndarray:
+        """Return a quantity, shape (draws, entries), or (draws, values of each of some columns, entries).
+
+        Raises
+        ------
+        ProjectError
+            If it was not measured, or draws of a table differ in their number of entries.
+        """
+
+        def read(draws: Draws) -> np.ndarray:
+            chosen = select(draws.tables[0], quantity, **self._where)
+            places = chosen.groupby(draws._draw_columns()).ngroup().fillna(-1).to_numpy(dtype=int)
+            order = np.argsort(places, kind="stable")[np.sum(places < 0) :]  # rows that miss a draw column are of none
+            counts = np.bincount(places[order])
+            if len(set(counts)) > 1:
+                raise ProjectError(f"`{quantity}`: draws have {sorted(set(counts.tolist()))} entries; select further")
+            shape = [len(counts), *(chosen[axis].nunique() for axis in axes)]
+            return chosen[column].to_numpy()[order].reshape(*shape, len(order) // max(1, math.prod(shape)))
+
+        return self.over(read)
+
+    def __getitem__(self, quantity: Quantity) -> np.ndarray:
+        """Return a quantity that has one number for each draw, shape (draws,)."""
+        values = self.entries(quantity)
+        if values.shape[1] != 1:
+            raise ProjectError(f"`{quantity}`: {values.shape[1]} numbers for each draw; select one, or read `entries`")
+        return values[:, 0]
+
+    def compared(self, quantity: Quantity, *axes: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return what was measured and what is predicted, as `entries`."""
+        return self.entries(quantity, *axes), self.entries(quantity, *axes, column="predicted")
+
+    def worst(self, quantity: Quantity) -> np.ndarray:
+        """Return the largest of each draw's numbers, shape (draws,); nan where one is."""
+        return self.over(lambda draws: draws.entries(quantity).max(axis=1))
+
+    def least(self, quantity: Quantity) -> np.ndarray:
+        """Return the least of each draw's numbers, shape (draws,); nan where one is."""
+        return self.over(lambda draws: draws.entries(quantity).min(axis=1))
+
+    def column(self, name: str) -> np.ndarray:
+        """Return what a column has in the first of each draw's rows, shape (draws,)."""
+        return self.over(lambda draws: draws._first_rows()[name].to_numpy())
+
+    def setting(self, key: str) -> np.ndarray:
+        """Return a setting that each draw's table was made with, ``integration.rtol``, shape (draws,)."""
+
+        def read(draws: Draws) -> np.ndarray:
+            value = functools.reduce(operator.getitem, key.split("."), settings_of(draws.tables[0]))
+            return np.full(len(draws._first_rows()), value)
+
+        return self.over(read)
+
+    def _draw_columns(self) -> list[str]:
+        names = self._draw or draw_columns(self.tables[0])
+        return [names] if isinstance(names, str) else list(names)
+
+    def _first_rows(self) -> pd.DataFrame:
+        names = self._draw_columns()
+        return select(self.tables[0], **self._where).dropna(subset=names).drop_duplicates(names).sort_values(names)
 
 
 class Settings(dict[str, Any]):

@@ -1,9 +1,13 @@
 """Named arrays over time for an ensemble: what a run leaves behind."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from learning_dynamics.errors import DivergenceError
+from learning_dynamics.progress import progress
 
 Arrays = dict[str, np.ndarray]
 
@@ -45,3 +49,53 @@ class Trajectory:
     def members(self) -> int:
         """Number of ensemble members."""
         return len(next(iter(self.series.values())))
+
+
+def ensemble(
+    follow: Callable[..., Mapping[str, Any]],
+    members: Sequence[Any],
+    time: np.ndarray,
+    *series: str,
+    label: str,
+    **constants: Any,
+) -> Trajectory:
+    """Follow one member after the other, and stack what is kept of each.
+
+    Parameters
+    ----------
+    follow : callable
+        Takes a member, the items of a tuple as arguments, and returns numbers and arrays by name. Where it raises a
+        `DivergenceError`, or keeps numbers that are not finite in a series, or ``undecided``, the member is undecided.
+    members : sequence
+        What tells members apart: scales, random generators, data sets; tuples where it is several things.
+    time : ndarray, shape (times,)
+    *series : str
+        The names of what is kept of every time, shape (times, ...); what has other names is kept as constants.
+    label : str
+        Of the bar that shows how far the loop is.
+    **constants
+        Of all members together.
+
+    Raises
+    ------
+    DivergenceError
+        If no member gets through.
+    """
+    kept: list[Mapping[str, Any]] = []
+    failures: list[DivergenceError] = []
+    for member in progress(members, label):
+        try:
+            kept.append(follow(*member) if isinstance(member, tuple) else follow(member))
+        except DivergenceError as failure:
+            kept.append({})
+            failures.append(failure)
+    if failures and not any(kept):
+        raise failures[0]
+    example = {name: np.asarray(value) for name, value in next(filter(None, kept)).items()}
+    lost = {name: np.full_like(value, np.nan if value.dtype.kind == "f" else 0) for name, value in example.items()}
+    arrays = {name: np.stack([(states or lost)[name] for states in kept]) for name in example}
+    undecided = arrays.pop("undecided", np.zeros(len(kept), dtype=bool))
+    for name in series:
+        undecided = undecided | ~np.isfinite(arrays[name].reshape(len(kept), -1)).all(axis=1)
+    followed = {name: arrays.pop(name) for name in series}
+    return Trajectory(time, followed, constants | arrays, undecided=undecided)

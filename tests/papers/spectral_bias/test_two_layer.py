@@ -32,13 +32,16 @@ def test_the_field_is_minus_the_gradient(shape, seed):
     assert slope == pytest.approx(predicted, rel=1e-6, abs=1e-6)
 
 
-def test_a_flow_that_blows_up_is_nan_throughout():
-    huge = 1e160 * np.eye(2)
-    found = two_layer_flow.follow(np.eye(2), np.eye(2), huge, huge, np.linspace(0.0, 1.0, 5), Tolerances(1e-6, 1e-9))
-    assert np.isnan(found.W1).all()
-    assert found.W1.shape == (5, 2, 2)
-    assert found.steps == 0
-    assert not found.end_time < np.inf
+def test_a_network_that_blows_up_is_undecided_and_keeps_its_data():
+    data = {"X": np.stack([np.eye(2)] * 2), "Y": np.stack([np.eye(2)] * 2)}
+    layers = iter([np.eye(2), 1e160 * np.eye(2)])
+    limit = two_layer_flow.Limit(horizon=1.0, points=5, residual=1e-3, patience=1e3, rtol=1e-6, atol=1e-9)
+    run = two_layer_flow.to_the_limit(data, lambda _: (layer := next(layers), layer, np.eye(2)), limit, 0)
+    assert run.undecided.tolist() == [False, True]
+    assert np.isfinite(run.series["W1"][0]).all()
+    assert np.isnan(run.series["W1"][1]).all()
+    assert run.constants["steps"][1] == 0
+    np.testing.assert_array_equal(run.constants["Y"], data["Y"])
 
 
 @pytest.mark.parametrize("gamma", [1e-8, 1e-16, 1e-24])

@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory, two_layer
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, joined, rows
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, Tables, rows
 from learning_dynamics.trajectories import Trajectory
 
 PHASE = Column("phase", "str", "flow: at a recorded time; limit: where the flow was stopped as converged; draw: of all")
@@ -158,17 +157,12 @@ def spectra_of(trajectory: Trajectory, *, limit: bool = False) -> Measured:
     return of_layers(trajectory, lambda *arrays: spectra_and_loss(*arrays[:4]), limit=limit)
 
 
-def flow_table(
-    trajectory: Trajectory, flow: Measured, limit: Measured, per_draw: Measured | None = None
-) -> pd.DataFrame:
-    """Return rows of what was measured along the flow, at its limit, and of each draw as a whole."""
+def flow_table(trajectory: Trajectory, flow: Measured, limit: Measured, per_draw: Measured | None = None) -> Tables:
+    """Yield rows of what was measured along the flow, at its limit, and of each draw as a whole."""
     seeds = {"seed": np.arange(trajectory.members)}
     ends = trajectory.constants["limit_time"][:, None]
     steps = trajectory.constants["steps"]
-    tables = [
-        rows(flow, seeds | {"time": trajectory.time}, phase="flow", steps=steps),
-        rows(limit, seeds | {"time": ends}, phase="limit", steps=steps),
-    ]
+    yield rows(flow, seeds | {"time": trajectory.time}, phase="flow", steps=steps)
+    yield rows(limit, seeds | {"time": ends}, phase="limit", steps=steps)
     if per_draw:
-        tables.append(rows(per_draw, seeds, phase="draw", time=0.0, steps=steps))
-    return joined(FLOW_COLUMNS, *tables)
+        yield rows(per_draw, seeds, phase="draw", time=0.0, steps=steps)

@@ -8,7 +8,7 @@ def minimum_norm_interpolator(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     return np.linalg.pinv(X) @ Y
 
 
-def hidden_singular_values(beta_singular_values: np.ndarray, gamma: float, inputs: int) -> np.ndarray:
+def hidden_singular_values(beta_singular_values: np.ndarray, gamma: float | np.ndarray, inputs: int) -> np.ndarray:
     """Singular values of the hidden layer W1 that go with a predictor's.
 
     They are ``sqrt(gamma + sqrt(gamma**2 + s**2))`` for the predictor's singular values s, padded with
@@ -19,7 +19,7 @@ def hidden_singular_values(beta_singular_values: np.ndarray, gamma: float, input
     ----------
     beta_singular_values : ndarray, shape (..., k), descending
         Of the linear predictor beta; k <= inputs.
-    gamma : float
+    gamma : float, or ndarray that is broadcast
         Initialisation scale; W1 starts at ``sqrt(2 * gamma) * P``.
     inputs : int
         How many to return.
@@ -33,7 +33,7 @@ def hidden_singular_values(beta_singular_values: np.ndarray, gamma: float, input
     return np.sqrt(gamma + np.hypot(gamma, padded))
 
 
-def output_singular_values(beta_singular_values: np.ndarray, gamma: float) -> np.ndarray:
+def output_singular_values(beta_singular_values: np.ndarray, gamma: float | np.ndarray) -> np.ndarray:
     """Singular values of the weight layer W2 that go with a predictor's, same shape (Lemma C.10).
 
     ``sqrt(sqrt(gamma**2 + s**2) - gamma)``, written without the cancellation at small s.

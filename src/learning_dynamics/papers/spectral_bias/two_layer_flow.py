@@ -1,22 +1,18 @@
-"""Gradient flow of a two-layer linear network, compiled (Varre et al. 2023, eq. 2.4): of one network, and of each draw.
-
-nan where the integrator fails.
-"""
+"""Gradient flow of a two-layer linear network, compiled (Varre et al. 2023, eq. 2.4): of one, and of each draw."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from learning_dynamics.dynamics.compilation import compiled
 from learning_dynamics.dynamics.compiled_flow import CONDITION, FIELD, flow, never
-from learning_dynamics.dynamics.gradient_flow import Flow, Span, Tolerances
-from learning_dynamics.errors import DivergenceError
+from learning_dynamics.dynamics.gradient_flow import Span, Tolerances
 from learning_dynamics.papers.spectral_bias import two_layer
-from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Positive
-from learning_dynamics.trajectories import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory, ensemble
 
 Layers = tuple[np.ndarray, np.ndarray, np.ndarray]  # W1(0), W2(0), and the rows P that W1 starts along, zeros for none
 Start = Callable[[np.random.Generator], Layers]
@@ -45,7 +41,7 @@ class Limit(Span, Arrival):
 
 @dataclass(frozen=True)
 class NetworkFlow:
-    """Layers along a flow and at its end; all nan, with 0 steps, where the integrator failed.
+    """Layers along a flow and at its end.
 
     Attributes
     ----------
@@ -84,33 +80,29 @@ def follow(
     tolerances : Tolerances
     residual : float, optional
         Go on after the last time until ||X W1 W2 - Y||_F is no larger than this, or to `last_time`.
+
+    Raises
+    ------
+    DivergenceError
+        If the integrator fails.
     """
     (samples, inputs), (width, outputs) = X.shape, W2.shape
-    start = two_layer.pack(W1, W2)
     condition, bound = (never, 0.0) if residual is None else (_is_fitted, residual)
-    try:
-        solution = flow(
-            field,
-            np.r_[X.ravel(), Y.ravel(), bound],
-            (samples, inputs, width, outputs),
-            start,
-            times,
-            rtol=tolerances.rtol,
-            atol=tolerances.atol,
-            until=condition,
-            last_time=last_time,
-            land=True,
-        )
-    except DivergenceError:
-        solution = failed(len(times), len(start))
+    solution = flow(
+        field,
+        np.r_[X.ravel(), Y.ravel(), bound],
+        (samples, inputs, width, outputs),
+        two_layer.pack(W1, W2),
+        times,
+        rtol=tolerances.rtol,
+        atol=tolerances.atol,
+        until=condition,
+        last_time=last_time,
+        land=True,
+    )
     layers = two_layer.unpack(solution.states, inputs, width, outputs)
     end = two_layer.unpack(solution.final_state, inputs, width, outputs)
     return NetworkFlow(*layers, end, solution.final_time, solution.steps)
-
-
-def failed(times: int, size: int) -> Flow:
-    """Return what stands for a flow that the integrator could not carry to its end."""
-    return Flow(np.full((times, size), np.nan), np.full(size, np.nan), np.nan, 0, 0)
 
 
 def to_the_limit(data: Arrays, start: Start, integration: Limit, seed: int) -> Trajectory:
@@ -119,30 +111,24 @@ def to_the_limit(data: Arrays, start: Start, integration: Limit, seed: int) -> T
     Layers are followed in the basis of the hidden directions that the flow cannot leave, so that nothing
     leaks out of it.
     """
-    X, Y = data["X"], data["Y"]
-    flows, rows = [], []
-    rngs = generators(seed, "two_layer.initialisation", len(X))
-    for rng, x, y in zip(progress(rngs, "gradient flow"), X, Y, strict=True):
+
+    def to_limit(rng: np.random.Generator, x: np.ndarray, y: np.ndarray) -> dict[str, Any]:
         W1, W2, P = start(rng)
         Q = two_layer.hidden_basis(W1, W2)
-        rows.append(P @ Q)
-        residual = integration.residual * float(np.linalg.norm(y))
-        flows.append(
-            follow(
-                *(x, y, W1 @ Q, Q.T @ W2, integration.times, integration),
-                residual=residual,
-                last_time=integration.patience,
-            )
+        bound = integration.residual * float(np.linalg.norm(y))
+        flow = follow(
+            *(x, y, W1 @ Q, Q.T @ W2, integration.times, integration), residual=bound, last_time=integration.patience
         )
-    limit_W1, limit_W2 = map(np.stack, zip(*(flow.end for flow in flows), strict=True))
-    limit_time = np.array([flow.end_time for flow in flows])
-    # a draw that did not arrive has no limit
-    late = ~(limit_time < integration.patience)
-    limit_W1[late], limit_W2[late] = np.nan, np.nan
-    series = {name: np.stack([getattr(flow, name) for flow in flows]) for name in ("W1", "W2")}
-    ends = {"limit_W1": limit_W1, "limit_W2": limit_W2, "limit_time": limit_time}
-    constants = {"X": X, "Y": Y, "P": np.stack(rows), **ends, "steps": np.array([flow.steps for flow in flows])}
-    return Trajectory(integration.times, series, constants, undecided=late)
+        late = not flow.end_time < integration.patience
+        limit_W1, limit_W2 = (np.where(late, np.nan, layer) for layer in flow.end)  # late, it has no limit
+        return {
+            **{"W1": flow.W1, "W2": flow.W2, "P": P @ Q, "limit_W1": limit_W1, "limit_W2": limit_W2},
+            **{"limit_time": flow.end_time, "steps": flow.steps, "undecided": late},
+        }
+
+    rngs = generators(seed, "two_layer.initialisation", len(data["X"]))
+    members = list(zip(rngs, data["X"], data["Y"], strict=True))
+    return ensemble(to_limit, members, integration.times, "W1", "W2", label="gradient flow", **data)
 
 
 @compiled(FIELD)

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from learning_dynamics.judging import Checks, Finding, claim, every_draw
-from learning_dynamics.papers.spectral_bias.draws import worst
 from learning_dynamics.settings import Fraction
-from learning_dynamics.tidy import Quantity, Table, by_draw
+from learning_dynamics.tidy import Draws, Quantity, Table
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Find
         ):
             yield every_draw(
                 f"largest distance of {label} from its formula, relative to {unit}",
-                worst([whitened, others], quantity),
+                Draws([whitened, others]).worst(quantity),
                 at_most=rounding,
                 because="rounding",
                 predicted=0.0,
@@ -60,12 +59,12 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Find
         ):
             yield every_draw(
                 f"largest turning of {label} from the direction of $R(0)$",
-                worst([reading.standing], quantity),
+                Draws(reading.standing).worst(quantity),
                 at_most=bound,
                 because=because,
             )
         for quantity, label, grows in (("output_norm", "$a$", True), ("gradient_norm", "$R$", reading.gradient_grows)):
-            change = np.diff(by_draw(whitened, quantity), axis=1)
+            change = np.diff(Draws(whitened).entries(quantity), axis=1)
             trend = f"{label} {'grows' if grows else 'shrinks'}"
             yield every_draw(
                 f"largest step against the trend that {trend}, relative to the largest norm",
@@ -73,7 +72,7 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Find
                 at_most=rounding,
                 because="rounding",
             )
-        squares = by_draw(whitened, "sigma_w1", time=float(steps)) ** 2
+        squares = Draws(whitened).at_end().entries("sigma_w1") ** 2
         yield every_draw(
             "share of $|W|^2$ in its largest singular value at the end",
             squares[:, 0] / squares.sum(axis=1),
@@ -92,5 +91,5 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Find
             "directions that stay whatever the data": replace(right, standing=others),
         },
         reason="two misprints in the recursion, and a residual that shrinks",
-        facts={"turning": float(np.nanmax(worst([others], "output_turning")))},
+        facts={"turning": float(np.nanmax(Draws(others).worst("output_turning")))},
     )

@@ -6,7 +6,7 @@ import pandas as pd
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import two_layer
 from learning_dynamics.papers.spectral_bias.layers import norm, ratio, transposed
-from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, VALUE, columns, joined, rows
+from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, VALUE, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 
@@ -81,5 +81,4 @@ def linear_descent(trajectory: Trajectory) -> pd.DataFrame:
         "gradient_step_printed": relative_errors(R, second_order_step(transposed(a) @ W @ R), start),
         "gradient_step_first": relative_errors(R, linear, start),
     }
-    table = rows(quantities, {"seed": np.arange(trajectory.members), "time": trajectory.time})
-    return joined(linear_descent.columns, table)
+    return rows(quantities, {"seed": np.arange(trajectory.members), "time": trajectory.time})

@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from learning_dynamics.papers.spectral_bias.draws import gathered, local_errors, per_table, relative_errors
+from learning_dynamics.papers.spectral_bias.draws import relative_errors, steps_by_rtol
 from learning_dynamics.papers.spectral_bias.panels import (
     DASHES,
     FLOOR,
@@ -18,7 +18,7 @@ from learning_dynamics.papers.spectral_bias.panels import (
 )
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below
 from learning_dynamics.settings import Count, Natural
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 
 def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, member: Natural, top: Count) -> Drawn:
@@ -64,7 +64,7 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.0))
     (losses, rates), (invariant, ranks) = axes
-    slowest = by_draw(small, "gradient_rate", phase="draw")[:, 0]
+    slowest = Draws(small, phase="draw")["gradient_rate"]
     steepest = int(np.nanargmin(slowest))
     handles = []
     for table, colour in ((large, "blue"), (small, "vermilion"), (unequal, "grey")):
@@ -120,11 +120,9 @@ def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Ta
         (square, "$n = d$", "green", "^"),
         (conditioned, "ill-conditioned", "purple", "D"),
     ):
-        measured, predicted = (
-            per_table([table], "sigma_w1", column, phase="limit") for column in ("value", "predicted")
-        )
-        errors = relative_errors(measured, predicted)
-        bounds = gathered([table], "sigma_bound", phase="limit") + local_errors(table)
+        limits = Draws(table, phase="limit")
+        errors = relative_errors(*limits.compared("sigma_w1"))
+        bounds = limits["sigma_bound"] + steps_by_rtol(limits)
         options = {"ms": 3.5, "mfc": "none", "color": COLOURS[colour]}
         ends = select(table, "sigma_w1", phase="limit").dropna(subset="value")
         left.plot(ends["predicted"], ends["value"], marker, label=name, **options)

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory, two_layer
@@ -23,12 +22,12 @@ from learning_dynamics.papers.spectral_bias.layers import (
     transposed,
 )
 from learning_dynamics.settings import Count, Positive
-from learning_dynamics.tidy import columns
+from learning_dynamics.tidy import Tables, columns
 from learning_dynamics.trajectories import Trajectory
 
 
 @columns(*FLOW_COLUMNS)
-def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Count) -> pd.DataFrame:
+def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Count) -> Tables:
     """Measure the flow from orthogonal rows of one length, in phases: along the flow, at its limit, and of each draw.
 
     Z1 = W1 P^T, Z2 = P W2, beta = W1 W2, alpha = Z1^{-T} Z2, R = X^T (Y - X beta); beta_* is the minimum-norm
@@ -167,7 +166,7 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
 
 
 @columns(*FLOW_COLUMNS)
-def anisotropic_flow(trajectory: Trajectory) -> pd.DataFrame:
+def anisotropic_flow(trajectory: Trajectory) -> Tables:
     """Measure the flow from orthogonal rows of unequal lengths, along the flow and at its limit.
 
     Z1 = W1 P^T and Z2 = P W2, and D is the diagonal Z1^T Z1 at the start; alpha = Z1^{-T} Z2.
@@ -206,7 +205,7 @@ def anisotropic_flow(trajectory: Trajectory) -> pd.DataFrame:
 
 
 @columns(*FLOW_COLUMNS)
-def balanced_flow(trajectory: Trajectory) -> pd.DataFrame:
+def balanced_flow(trajectory: Trajectory) -> Tables:
     """Measure the flow from balanced layers, along the flow and at its limit.
 
     Quantities

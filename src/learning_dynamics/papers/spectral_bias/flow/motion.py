@@ -7,7 +7,7 @@ from learning_dynamics.papers.spectral_bias.panels import DASHES, level, power
 from learning_dynamics.plotting import COLOURS, sequence
 from learning_dynamics.plotting.motion import FRAMES, MOVING, Motion
 from learning_dynamics.settings import Count, Natural
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 
 def fig1a(small: Table, *, member: Natural, top: Count) -> Motion:
@@ -18,7 +18,7 @@ def fig1a(small: Table, *, member: Natural, top: Count) -> Motion:
     """
     rows = select(small, "sigma_w1", seed=member, phase="flow")
     course = rows.pivot_table(index="time", columns="index", values="value").iloc[:, :top].dropna()
-    limits = by_draw(small, "sigma_w1", phase="limit", column="predicted")[member, :top]
+    limits = Draws(small, phase="limit").entries("sigma_w1", column="predicted")[member, :top]
     times, values = course.index.to_numpy(), course.to_numpy()
     count = values.shape[1]
     figure, (left, right) = plt.subplots(1, 2, figsize=(MOVING, 2.3), sharey=True, width_ratios=[1.6, 1])

@@ -4,17 +4,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.judging import Checks, Finding, Untested, claim, every_draw
+from learning_dynamics.judging import Checks, Claim, Facts, Finding, Instead, Untested, claim, every_draw
 from learning_dynamics.settings import Fraction
-from learning_dynamics.tidy import Table, by_draw, settings_of
+from learning_dynamics.tidy import Draws, Table, settings_of
 
 
 @claim(
     "Figure 1a",
     scope="Gaussian W1 of width 200 and variance 0.01, W2 = 0, five samples in ten dimensions",
     empirical=True,
+    reason="entries of variance 0.01 at width 200 amount to the large scale of the same figure",
 )
-def gaussian_init_low_rank(printed: Table, deviation: Table, *, share: Fraction) -> Finding:
+def gaussian_init_low_rank(printed: Table, deviation: Table, *, share: Fraction) -> Claim:
     r"""From a Gaussian hidden layer whose entries have variance $0.01$, only $k$ singular values grow, and the layer
     ends approximately at rank $k$.
 
@@ -25,31 +26,24 @@ def gaussian_init_low_rank(printed: Table, deviation: Table, *, share: Fraction)
     the $k$ largest end with {deviation:.1%} at least.
     """
     _require_spare_values(printed)
-
-    def judge(table: Table) -> Checks:
-        yield every_draw(
-            "share of $|W_1|^2$ in the $k$ largest singular values at the end",
-            _leading_share(table),
-            at_least=share,
-            because="approximately rank $k$",
-        )
-        yield every_draw(
-            "share of the spectrum's displacement beyond the $k$ largest",
-            _displacement_share(table),
-            at_most=1 - share,
-            because="only $k$ grow",
-        )
-
-    return Finding(
-        judge,
-        printed,
-        rivals={"0.01 as the standard deviation": deviation},
-        reason="entries of variance 0.01 at width 200 amount to the large scale of the same figure",
-        facts={
-            "deviation": float(np.nanmin(_leading_share(deviation))),
-            "moved": float(np.nanmax(_displacement_share(printed))),
-        },
+    deviation_share = _leading_share(deviation)
+    phrase = "0.01 as the standard deviation"
+    yield every_draw(
+        "share of $|W_1|^2$ in the $k$ largest singular values at the end",
+        _leading_share(printed),
+        at_least=share,
+        because="approximately rank $k$",
+        rivals={phrase: Instead(values=deviation_share)},
     )
+    yield every_draw(
+        "share of the spectrum's displacement beyond the $k$ largest",
+        _displacement_share(printed),
+        at_most=1 - share,
+        because="only $k$ grow",
+        rivals={phrase: Instead(values=_displacement_share(deviation))},
+        fact="moved",
+    )
+    yield Facts(deviation=float(np.nanmin(deviation_share)))
 
 
 @claim(
@@ -87,9 +81,8 @@ def nonzero_second_layer(
                 because=f"only ${growing}$ grow",
             )
 
-    first = flows[0]
-    ends, predicted = (by_draw(first, "sigma_w1", phase="limit", column=column) for column in ("value", "predicted"))
-    count = _outputs(first)
+    ends, predicted = Draws(flows[0], phase="limit").compared("sigma_w1")
+    count = _outputs(flows[0])
     growth = np.concatenate([end / start - 1 for start, end in map(_ends, flows)])
     lower_shares = [_lower_displacement_share(table) for table in flows]
     runs = [*flows, *deviations]
@@ -117,13 +110,13 @@ def nonzero_second_layer(
 
 
 def _require_spare_values(table: Table) -> None:
-    if _outputs(table) >= by_draw(table, "sigma_w1", phase="limit").shape[1]:
+    if _outputs(table) >= Draws(table, phase="limit").entries("sigma_w1").shape[1]:
         raise Untested("as many outputs as inputs: all singular values may grow; give fewer outputs")
 
 
 def _leading_share(table: Table) -> np.ndarray:
     """Share of |W|^2 in the k largest singular values at the end, shape (draws,)."""
-    return _share(by_draw(table, "sigma_w1", phase="limit"), slice(_outputs(table)))
+    return _share(_ends(table)[1], slice(_outputs(table)))
 
 
 def _displacement_share(table: Table, fewer: int = 0) -> np.ndarray:
@@ -145,9 +138,13 @@ def _share(values: np.ndarray, part: slice) -> np.ndarray:
 
 
 def _ends(table: Table) -> tuple[np.ndarray, np.ndarray]:
-    return by_draw(table, "sigma_w1", phase="flow", time=0.0), by_draw(table, "sigma_w1", phase="limit")
+    draws = Draws(table)
+    return (
+        draws.where(phase="flow", time=0.0).entries("sigma_w1"),
+        draws.where(phase="limit").entries("sigma_w1"),
+    )
 
 
 def _outputs(table: Table) -> int:
     """Number k of outputs, as many as beta has singular values."""
-    return by_draw(table, "sigma_beta", phase="limit").shape[1]
+    return Draws(table, phase="limit").entries("sigma_beta").shape[1]

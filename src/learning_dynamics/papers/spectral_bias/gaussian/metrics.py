@@ -1,16 +1,14 @@
 """Spectra and distances along flows from Gaussian layers."""
 
-import pandas as pd
-
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.layers import FLOW_COLUMNS, flow_table, spectra_of
-from learning_dynamics.tidy import columns
+from learning_dynamics.tidy import Table, Tables, columns
 from learning_dynamics.trajectories import Trajectory
 
 
 @columns(*FLOW_COLUMNS)
-def gaussian_flow(trajectory: Trajectory) -> pd.DataFrame:
+def gaussian_flow(trajectory: Trajectory) -> Tables:
     """Measure the flow from a Gaussian hidden layer, along the flow and at its limit.
 
     Quantities
@@ -31,7 +29,7 @@ def gaussian_flow(trajectory: Trajectory) -> pd.DataFrame:
 
 
 @columns(*FLOW_COLUMNS)
-def gaussian_layers_flow(trajectory: Trajectory) -> pd.DataFrame:
+def gaussian_layers_flow(trajectory: Trajectory) -> Table:
     """Measure the flow from two Gaussian layers, along the flow and at its limit.
 
     Quantities

@@ -1,15 +1,14 @@
 """The singular vectors that stand still, the learning curve on whitened data, and its jumps."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.judging import Check, Checks, Finding, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.spectral_bias.draws import local_errors, per_table, relative_errors, worst
+from learning_dynamics.judging import Check, Claim, Facts, claim, equal_on_every_draw, every_draw, takes_rivals
+from learning_dynamics.papers.spectral_bias.draws import relative_errors, steps_by_rtol
 from learning_dynamics.settings import Fraction
-from learning_dynamics.tidy import Quantity, Table
+from learning_dynamics.tidy import Draws, Quantity, Table
 
 # the matrices whose symmetry the proof of Theorem C.11 uses, by the paper's equation
 SYMMETRIC = {
@@ -19,19 +18,10 @@ SYMMETRIC = {
 }
 
 
-@dataclass(frozen=True)
-class Reading:
-    """Runs in which singular vectors should stand still, be shared, and the proof's matrices be symmetric."""
-
-    standing: Sequence[Table]
-    sharing: Sequence[Table]
-    symmetric: Sequence[Table]
-
-
 @claim(
     "Theorem C.11, (C.17), (C.18), (C.22)", scope="whitened and Gaussian data, large and small scale, along the flow"
 )
-def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Table) -> Finding:
+def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Table) -> Claim:
     r"""From $I_\gamma$, $\beta$, $Z_1$ and $\alpha$ share left singular vectors, and $\beta$, $Z_2$ and $\alpha$ right
     ones; on whitened data, $X^\top X = I$, they stand still, at those of $\beta_*$.
 
@@ -43,55 +33,51 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
     vectors do turn: up to {turning:.0%} of $\beta$ lies off the diagonal, and the three matrices are not symmetric.
     From rows of unequal lengths, the layers do not share their vectors with $\beta$.
     """
+
+    @takes_rivals("tables")
+    def vanishes(name: str, tables: Sequence[Table], quantity: Quantity, predicted: float = np.nan) -> Check:
+        draws = Draws(tables)
+        return every_draw(
+            name,
+            draws.worst(quantity),
+            # alpha, and beta at the start, are as small as the scale: relative errors are larger by the condition
+            at_most=steps_by_rtol(draws) * draws.worst("condition") ** 2,
+            because="steps times rtol times the squared condition number of $Z_1$",
+            predicted=predicted,
+        )
+
     runs = [*whitened, *others]
-    right = Reading(standing=whitened, sharing=runs, symmetric=whitened)
-
-    def judge(reading: Reading) -> Checks:
-        def vanishes(name: str, tables: Sequence[Table], quantity: Quantity, predicted: float = np.nan) -> Check:
-            return every_draw(
-                name,
-                worst(tables, quantity),
-                # alpha, and beta at the start, are as small as the scale: relative errors are larger by the condition
-                at_most=local_errors(*tables) * worst(tables, "condition") ** 2,
-                because="steps times rtol times the squared condition number of $Z_1$",
-                predicted=predicted,
-            )
-
-        yield vanishes(
-            r"largest part of $\beta$ off the diagonal in the singular basis of $\beta_*$, relative to $|\beta|$",
-            reading.standing,
-            "turning",
-            predicted=0.0,
-        )
-        yield vanishes(
-            r"largest part of $\alpha$ off the diagonal in the basis of $\beta_*$, relative to $|\alpha|$",
-            reading.standing,
-            "alpha_turning",
-        )
-        for quantity, label in (("shared_vectors", "$Z_1$ and $Z_2$"), ("alpha_vectors", r"$\alpha$")):
-            name = rf"largest commutator of $\beta$'s Gram matrices with those of {label}, relative to their norms"
-            yield vanishes(name, reading.sharing, quantity)
-        for quantity, label in SYMMETRIC.items():
-            yield vanishes(f"largest asymmetry of {label}, relative to its factors", reading.symmetric, quantity)
-
-    return Finding(
-        judge,
-        right,
-        rivals={
-            "vectors that stand still whatever the data": replace(right, standing=runs),
-            "vectors that are shared from rows of unequal lengths too": replace(right, sharing=[unequal]),
-            "matrices that are symmetric whatever the data": replace(right, symmetric=runs),
-        },
-        facts={"turning": float(np.nanmax(worst(others, "turning")))},
+    still = {"vectors that stand still whatever the data": runs}
+    yield vanishes(
+        r"largest part of $\beta$ off the diagonal in the singular basis of $\beta_*$, relative to $|\beta|$",
+        whitened,
+        "turning",
+        0.0,
+        rivals=still,
     )
+    yield vanishes(
+        r"largest part of $\alpha$ off the diagonal in the basis of $\beta_*$, relative to $|\alpha|$",
+        whitened,
+        "alpha_turning",
+        rivals=still,
+    )
+    for quantity, label in (("shared_vectors", "$Z_1$ and $Z_2$"), ("alpha_vectors", r"$\alpha$")):
+        name = rf"largest commutator of $\beta$'s Gram matrices with those of {label}, relative to their norms"
+        rivals = {"vectors that are shared from rows of unequal lengths too": [unequal]}
+        yield vanishes(name, runs, quantity, rivals=rivals)
+    for quantity, label in SYMMETRIC.items():
+        name = f"largest asymmetry of {label}, relative to its factors"
+        yield vanishes(name, whitened, quantity, rivals={"matrices that are symmetric whatever the data": runs})
+    yield Facts(turning=float(np.nanmax(Draws(others).worst("turning"))))
 
 
 @claim(
     "Theorem C.12",
     scope="whitened data: networks at large and small scale, and down to vanishing ones",
     correction=r"At the jump itself the limit is $\sigma/(1 + 2\sigma)$, as the theorem's own proof finds.",
+    reason="the closed form is right; the limit's value at the jump is printed wrong",
 )
-def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Finding:
+def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Claim:
     r"""On whitened data, from $I_\gamma$, $\sigma_i(\beta)$ has a closed form, whose limit at time $\ln(1/\gamma) t$ is
     0 for $t < 1/(2\sigma)$ and $\sigma$ from $t = 1/(2\sigma)$ on, with $\sigma = \sigma_i(\beta_*)$.
 
@@ -102,42 +88,30 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Finding:
     smallest = jump[(jump["gamma"] == jump["gamma"].min()) & (jump["limit"] > 0)]
     jumps = smallest.loc[smallest.groupby("index")["time"].idxmin()]
     final = jump.groupby("index")["limit"].max()[jumps["index"]].to_numpy()
-    jump_tolerance = _next_terms(float(jump["gamma"].min())) + local_errors(jump).max()
-
-    tables = [jump, *(table[table["phase"] == "flow"] for table in networks)]
-    errors = relative_errors(*(per_table(tables, "sigma_beta", column) for column in ("value", "predicted")))
-    tolerance = local_errors(jump, *networks)
-
-    def judge(predicted: np.ndarray) -> Checks:
-        yield equal_on_every_draw(
-            r"error of $\sigma_i(\beta)$ at time $\ln(1/\gamma) / (2\sigma_i)$, relative to $\sigma_i$, each $i$",
-            jumps["value"].to_numpy(),
-            predicted,
-            tolerance=jump_tolerance,
-            relative_to=final,
-            because="the smallest scale's distance from its limit, and steps times rtol",
-            left_out={"larger scales, which are further from the limit": jump["gamma"].nunique() - 1},
-        )
-        yield every_draw(
-            "largest error of the closed form along the flow, relative to the largest value",
-            errors,
-            at_most=tolerance,
-            because="steps times rtol",
-        )
-
-    return Finding(
-        judge,
+    yield equal_on_every_draw(
+        r"error of $\sigma_i(\beta)$ at time $\ln(1/\gamma) / (2\sigma_i)$, relative to $\sigma_i$, each $i$",
+        jumps["value"].to_numpy(),
         final,
+        tolerance=_next_terms(float(jump["gamma"].min())) + steps_by_rtol(Draws(jump)).max(),
+        relative_to=final,
+        because="the smallest scale's distance from its limit, and steps times rtol",
+        left_out={"larger scales, which are further from the limit": jump["gamma"].nunique() - 1},
         corrected=final / (1 + 2 * final),
         rivals={"0 at the jump, as in section 3.2": 0 * final, "half the jump's height": final / 2},
-        reason="the closed form is right; the limit's value at the jump is printed wrong",
+    )
+    curves = Draws([jump, *(table[table["phase"] == "flow"] for table in networks)])
+    yield every_draw(
+        "largest error of the closed form along the flow, relative to the largest value",
+        relative_errors(*curves.compared("sigma_beta")),
+        at_most=steps_by_rtol(curves),
+        because="steps times rtol",
     )
 
 
 @claim(
     "Section 3.2, jump process", scope="whitened data, three singular values, scales down to the smallest of the run"
 )
-def jump_process(jump: Table, *, away: Fraction) -> Finding:
+def jump_process(jump: Table, *, away: Fraction) -> Claim:
     r"""On whitened data, as $\gamma \to 0$, $\sigma_i(\beta)$ at time $\ln(1/\gamma) t$ jumps from 0 to
     $\sigma_i(\beta_*)$ at $t = 1/(2\sigma_i(\beta_*))$, the largest first.
 
@@ -147,42 +121,33 @@ def jump_process(jump: Table, *, away: Fraction) -> Finding:
     What happens at the instant itself is the subject of Theorem C.12.
     """
     final, limit_times, smallest_times = _jump_times(jump)
-    step = jump["time"] - 1 / (2 * jump.groupby("index")["limit"].transform("max"))
-    distant = jump[step.abs() > away]
-    distance = (distant["value"] - distant["limit"]).abs().groupby(distant["gamma"]).max().sort_index(ascending=False)
-    shrinking = distance.to_numpy()[1:] / distance.to_numpy()[:-1]
     # a straight line through two scales multiplies their errors; what it leaves out is of the order of the larger
     scales = np.sort(jump["gamma"].unique())[:2]
     near, far = 1 / np.log(1 / scales)
-    accuracy = (near + far) / (far - near) * (_next_terms(scales[-1]) + local_errors(jump).max())
-
-    def judge(predicted: np.ndarray) -> Checks:
-        yield equal_on_every_draw(
-            "error of the extrapolated time of the jump, relative to it, each singular value",
-            limit_times,
-            predicted,
-            tolerance=accuracy,
-            relative_to=1 / (2 * final),
-            because="the larger scale's distance from its limit and steps times rtol, extrapolated",
-            resolution=0.01,
-            left_out={"scales above the two smallest": jump["gamma"].nunique() - 2},
-        )
-        yield every_draw(
-            "distance to the step away from the jump, over that at the scale before",
-            shrinking,
-            at_most=1.0,
-            because="each scale nearer to the step",
-            left_out={"the largest scale, which has none before it": 1},
-        )
-
-    return Finding(
-        judge,
+    yield equal_on_every_draw(
+        "error of the extrapolated time of the jump, relative to it, each singular value",
+        limit_times,
         1 / (2 * final),
+        tolerance=(near + far) / (far - near) * (_next_terms(scales[-1]) + steps_by_rtol(Draws(jump)).max()),
+        relative_to=1 / (2 * final),
+        because="the larger scale's distance from its limit and steps times rtol, extrapolated",
+        resolution=0.01,
+        left_out={"scales above the two smallest": jump["gamma"].nunique() - 2},
         rivals={
             r"$1/\sigma$, the rate of the layers": 1 / final,
             "one time for all": np.full(len(final), np.mean(1 / (2 * final))),
             "the times at the smallest scale, not extrapolated": smallest_times,
         },
+    )
+    step = jump["time"] - 1 / (2 * jump.groupby("index")["limit"].transform("max"))
+    distant = jump[step.abs() > away]
+    distance = (distant["value"] - distant["limit"]).abs().groupby(distant["gamma"]).max().sort_index(ascending=False)
+    yield every_draw(
+        "distance to the step away from the jump, over that at the scale before",
+        distance.to_numpy()[1:] / distance.to_numpy()[:-1],
+        at_most=1.0,
+        because="each scale nearer to the step",
+        left_out={"the largest scale, which has none before it": 1},
     )
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.layers import GAMMA, MAY_BE_OPEN, STEPS, of_finite_draws
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, Column, columns, joined, rows
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 LIMIT = Column("limit", "float", "as gamma vanishes")
@@ -31,4 +31,4 @@ def jump_flow(trajectory: Trajectory) -> pd.DataFrame:
     axes = {"seed": np.arange(len(gamma)), "time": trajectory.time}
     table = rows(quantities, axes, gamma=gamma, steps=trajectory.constants["steps"])
     limit = np.broadcast_to(theory.jump(teacher, time), sigma.shape)
-    return joined(jump_flow.columns, table.assign(limit=limit.ravel()))
+    return table.assign(limit=limit.ravel())

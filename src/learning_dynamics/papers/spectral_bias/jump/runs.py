@@ -1,13 +1,14 @@
 """Gradient flow on whitened data, down to the vanishing scales of the jump process."""
 
+from typing import Any
+
 import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import Span
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias import two_layer_flow
-from learning_dynamics.progress import progress
 from learning_dynamics.settings import Positive
-from learning_dynamics.trajectories import Trajectory
+from learning_dynamics.trajectories import Trajectory, ensemble
 
 
 def jump_flow(*, teacher_singular_values: list[Positive], gammas: list[Positive], integration: Span) -> Trajectory:
@@ -41,14 +42,12 @@ def jump_flow(*, teacher_singular_values: list[Positive], gammas: list[Positive]
         times = np.unique(np.r_[integration.times, 1 / (2 * teacher)].round(12))
     if not np.isfinite(times).all():
         raise ProjectError(f"teacher_singular_values: {teacher.min():g} jumps later than times can tell; raise it")
-    W1, W2 = np.empty((2, len(gammas), len(times), size, size))
-    steps = np.zeros(len(gammas), dtype=int)
-    for member, gamma in enumerate(progress(gammas, "jump process")):
-        start = np.sqrt(2 * gamma) * np.eye(size)
-        rescaled = times * np.log(1 / gamma)
+
+    def jump(gamma: float) -> dict[str, Any]:
+        start, rescaled = np.sqrt(2 * gamma) * np.eye(size), times * np.log(1 / gamma)
         flow = two_layer_flow.follow(
             np.eye(size), np.diag(teacher), start, np.zeros((size, size)), rescaled, integration
         )
-        W1[member], W2[member], steps[member] = flow.W1, flow.W2, flow.steps
-    constants = {"teacher": teacher, "gamma": np.array(gammas), "steps": steps}
-    return Trajectory(times, {"W1": W1, "W2": W2}, constants, undecided=steps == 0)
+        return {"W1": flow.W1, "W2": flow.W2, "steps": flow.steps}
+
+    return ensemble(jump, gammas, times, "W1", "W2", label="jump process", teacher=teacher, gamma=np.array(gammas))

@@ -1,13 +1,25 @@
 """Label noise takes away small singular values, and the process that appendix D puts in its place."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from learning_dynamics.evidence import Estimate
-from learning_dynamics.judging import Checks, Finding, at_least, at_most, claim, every_draw
+from learning_dynamics.judging import (
+    Check,
+    Checks,
+    Claim,
+    Facts,
+    Finding,
+    at_least,
+    at_most,
+    claim,
+    equal_on_every_draw,
+    every_draw,
+    takes_rivals,
+)
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 
 @claim(
@@ -25,7 +37,8 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
     rank one with $\sigma_1 |W_2| = |\beta_*|$ then has $\sigma_1^2 = \sqrt{d} |\beta_*|$ ($d$ inputs); the time mean
     of $\sigma_1^2$ over the second half is {inflated:.2f} times that (median).
     """
-    time = by_draw(noisy, "loss", column="time")[0]
+    noise = Draws(noisy)
+    time = noise.entries("loss", column="time")[0]
     late = time >= time[-1] / 2
 
     def slopes(values: np.ndarray, half: np.ndarray) -> np.ndarray:
@@ -33,9 +46,10 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
 
     def judge(reading: tuple[Table, Table, bool]) -> Checks:
         with_noise, without_noise, exponential = reading
-        values = by_draw(with_noise, "sigma_w1", index=2)
+        values = Draws(with_noise, index=2).entries("sigma_w1")
         first_slope, last_slope = (slopes(values, half) for half in (~late, late))
-        start, end = (by_draw(without_noise, "sigma_w1", time=at) for at in (0.0, float(without_noise["time"].max())))
+        without = Draws(without_noise)
+        start, end = without.where(time=0.0).entries("sigma_w1"), without.at_end().entries("sigma_w1")
         yield every_draw(
             r"$\sigma_2(W_1)$ at the end with label noise, relative to the start",
             values[:, -1] / values[:, 0],
@@ -62,9 +76,9 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
             because="raised",
         )
 
-    inputs = by_draw(noisy, "sigma_w1", time=0.0).shape[1]
-    top = by_draw(noisy, "sigma_w1", index=1)[:, late] ** 2
-    norms = by_draw(noisy, "beta_norm")[:, 0]
+    start = noise.where(time=0.0)
+    top = noise.where(index=1).entries("sigma_w1")[:, late] ** 2
+    rank_one = np.sqrt(start.entries("sigma_w1").shape[1]) * start["beta_norm"]
     return Finding(
         judge,
         (noisy, plain, True),
@@ -74,8 +88,8 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
             "they fall at first and then stay, or ever slower, like a power of time": (noisy, plain, False),
         },
         facts={
-            "rate": float(-np.median(slopes(by_draw(noisy, "sigma_w1", index=2), late))),
-            "inflated": float(np.median(top.mean(axis=1) / (np.sqrt(inputs) * norms))),
+            "rate": float(-np.median(slopes(noise.where(index=2).entries("sigma_w1"), late))),
+            "inflated": float(np.median(top.mean(axis=1) / rank_one)),
         },
     )
 
@@ -84,7 +98,7 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
     "Appendix D, from label noise to the process (4.1)",
     scope="one output, noise far larger than the drift; d > n and d = n, singular values of X in a ratio",
 )
-def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Positive) -> Finding:
+def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Positive) -> Claim:
     r"""Where noise dominates, label-noise descent with $k = 1$ is in law
     $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$ in time $(\eta\delta)^2 t$, which is
     $dW = D\, dB\, a^\top$, $da = W^\top D\, dB$ in the singular basis of $X$; and what is shown for $D = I$ extends to
@@ -101,17 +115,20 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
     quantities = ("output_square", "row_growth")
     by_set: list[dict[str, np.ndarray]] = []
     outside, everywhere, bias = [], [], 0.0
-    for table in ensembles:
+    for ensemble in Draws(ensembles):
+        (table,) = ensemble.tables
         settings, times = settings_of(table), np.sort(table["time"].unique())
-        end = times[-1]
+        end, last = times[-1], ensemble.at_end()
 
-        def moments(column: str, time: float = end, suffix: str = "", table: Table = table) -> np.ndarray:
-            return np.hstack([by_draw(table, f"{name}{suffix}", column=column, time=time) for name in quantities])
+        def moments(column: str, time: float = end, suffix: str = "", ensemble: Draws = ensemble) -> np.ndarray:
+            return np.hstack(
+                [ensemble.where(time=time).entries(f"{name}{suffix}", column=column) for name in quantities]
+            )
 
         expected = moments("predicted")
         unit = expected[:, :1]
         # the recursion's finite steps, and the drift over the whole time beside the sizes that it acts on
-        steps = np.abs(by_draw(table, "euler", time=end) / unit - 1)
+        steps = np.abs(last.entries("euler") / unit - 1)
         bias = max(bias, float(steps.max()))
         drift = settings["step"] * settings["steps"] * unit
         # E|a|^2 grows with time at first, and the rows with its square
@@ -126,10 +143,10 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
             "tolerance": errors * moments("error") + (2 * steps + drift) * expected,
         }
         by_set.append({name: part / unit for name, part in parts.items()})
-        outside.append(by_draw(table, "outside", time=end)[:, 0])
+        outside.append(last["outside"])
         # noise of equal strength in every direction would have the directions outside grow as those inside
         samples, inputs = (int(table[name].iloc[0]) for name in ("samples", "inputs"))
-        grown = by_draw(table, "row_growth_isotropic", time=end)[:, 0]
+        grown = last.entries("row_growth_isotropic")[:, 0]
         start = 2 * settings["gamma"] * inputs
         everywhere.append(np.sqrt((inputs - samples) * grown / (start + inputs * grown)))
     # data sets may differ in their number of samples: what one lacks is no error
@@ -139,44 +156,44 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
         for name in by_set[0]
     }
     tolerance = np.where(padded["tolerance"] > 0, padded["tolerance"], 1.0)
-    outside_changes = np.concatenate(outside)
     angle = select(weighted, "angle").iloc[0]
 
-    def judge(reading: tuple[np.ndarray, np.ndarray, int]) -> Checks:
-        predicted, moved, sign = reading
-        compare = at_most if sign < 0 else at_least
-        yield every_draw(
+    @takes_rivals("predicted", scaled=True)
+    def moments_are(predicted: np.ndarray) -> Check:
+        return every_draw(
             "largest error of $E|a|^2$ and of each row's growth over paths of the descent, over what is allowed",
             np.abs((padded["measured"] - predicted) / tolerance).max(axis=1),
             at_most=1.0,
             because="exact standard errors, the recursion's finite steps, and the drift left out",
             predicted=0.0,
         )
-        yield every_draw(
-            "error of the change of what $W$ has outside the span of the data, relative to $|W|$",
-            np.abs(outside_changes - moved),
-            at_most=1e-9,
-            because="rounding over all steps",
-            predicted=0.0,
-        )
-        yield compare(
-            "rate at which the angle between rows and $a$ grows, unequal $D$",
-            Estimate(angle["value"], angle["lower"], angle["upper"], int(angle["paths"]), "mean (t)"),
-            0.0,
-            because="rows align" if sign < 0 else "rows part",
-        )
 
-    no_change, printed = np.zeros(len(outside_changes)), padded["exact"]
-    return Finding(
-        judge,
-        (printed, no_change, -1),
+    yield moments_are(
+        padded["exact"],
         rivals={
-            "$D$ replaced by its quadratic mean": (padded["equal"], no_change, -1),
-            r"half the time, $(\eta\delta)^2 t / 2$": (padded["half"], no_change, -1),
-            "noise that acts on the start alone, not on what it has added": (padded["straight"], no_change, -1),
-            "noise that moves what is outside the span of the data as well": (printed, np.concatenate(everywhere), -1),
-            "rows that turn away from $a$": (printed, no_change, 1),
+            "$D$ replaced by its quadratic mean": padded["equal"],
+            r"half the time, $(\eta\delta)^2 t / 2$": padded["half"],
+            "noise that acts on the start alone, not on what it has added": padded["straight"],
         },
-        facts={"angle": float(-angle["value"]), "outside": float(outside_changes.max()), "steps": bias},
-        scaled=lambda reading, factor: (reading[0] * factor, *reading[1:]),
     )
+    moved = {"noise that moves what is outside the span of the data as well": np.concatenate(everywhere)}
+    yield equal_on_every_draw(
+        "error of the change of what $W$ has outside the span of the data, relative to $|W|$",
+        np.concatenate(outside),
+        0.0,
+        tolerance=1e-9,
+        relative_to=1.0,
+        because="rounding over all steps",
+        rivals=moved,
+        fact="outside",
+        scaled=False,
+    )
+
+    @takes_rivals("compare")
+    def angle_grows(compare: Callable[..., Check]) -> Check:
+        rate = Estimate(angle["value"], angle["lower"], angle["upper"], int(angle["paths"]), "mean (t)")
+        name = "rate at which the angle between rows and $a$ grows, unequal $D$"
+        return compare(name, rate, 0.0, because="rows align" if compare is at_most else "rows part")
+
+    yield angle_grows(at_most, rivals={"rows that turn away from $a$": at_least})
+    yield Facts(angle=float(-angle["value"]), steps=bias)

@@ -16,7 +16,7 @@ from learning_dynamics.papers.spectral_bias.panels import (
 )
 from learning_dynamics.plotting import WIDTH, Drawn, legend_below, sequence
 from learning_dynamics.settings import Natural
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 
 def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Drawn:
@@ -29,8 +29,8 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Drawn:
     dashes), where $|W_1|^2 = d|W_2|^2$ and noise on average no longer changes the imbalance $|W_1|^2 - |W_2|^2$.
     """
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.8), sharey=True)
-    inputs = by_draw(plain, "sigma_w1", time=0.0).shape[1]
-    size = by_draw(plain, "beta_norm")[member, 0]
+    inputs = Draws(plain, time=0.0).entries("sigma_w1").shape[1]
+    size = Draws(plain, time=0.0)["beta_norm"][member]
     gamma = settings_of(plain)["gamma"]
     quiet = 4 * np.log(1e3) / max(size, gamma)  # by when descent without noise has come to rest
     for axis, table, title in ((axes[0], plain, "gradient descent"), (axes[1], noisy, "label-noise gradient descent")):

@@ -5,7 +5,7 @@ import pandas as pd
 
 from learning_dynamics.papers.spectral_bias.label_noise import theory
 from learning_dynamics.papers.spectral_bias.layers import spectra_and_loss
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, joined, rows
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 SAMPLES, INPUTS = Column("samples", "int", "samples n of the data"), Column("inputs", "int", "inputs d")
@@ -28,12 +28,11 @@ def label_noise_descent(trajectory: Trajectory) -> pd.DataFrame:
     quantities = spectra_and_loss(series["W1"], series["W2"], X, Y)
     norms = np.linalg.norm(np.linalg.pinv(X) @ Y, axis=(-2, -1))
     quantities["beta_norm"] = np.broadcast_to(norms, quantities["loss"].shape)
-    table = rows(quantities, {"seed": np.arange(trajectory.members), "time": trajectory.time})
-    return joined(label_noise_descent.columns, table)
+    return rows(quantities, {"seed": np.arange(trajectory.members), "time": trajectory.time})
 
 
 @columns(SEED, SAMPLES, INPUTS, TIME, QUANTITY, INDEX, VALUE, PREDICTED, ERROR)
-def label_noise_ensemble(trajectory: Trajectory) -> pd.DataFrame:
+def label_noise_ensemble(trajectory: Trajectory) -> Tables:
     """Measure means over the paths of each data set (the seed); X = U D V^T.
 
     Standard errors are the process's own, by its fourth moments: a sample of heavy tails has a small variance just
@@ -57,7 +56,6 @@ def label_noise_ensemble(trajectory: Trajectory) -> pd.DataFrame:
     X, settings, time = trajectory.constants["X"], trajectory.settings, trajectory.time
     sets, samples, inputs = X.shape
     size = (settings["step"] * settings["noise"]) ** 2
-    tables = []
     for member in range(sets):
         series = {name: values[member] for name, values in trajectory.series.items()}
         weights = np.linalg.svd(X[member], compute_uv=False)
@@ -72,10 +70,9 @@ def label_noise_ensemble(trajectory: Trajectory) -> pd.DataFrame:
         axes, labels = {"time": time}, {"seed": member, "samples": samples, "inputs": inputs}
         for quantity, (mean, error) in estimates.items():
             table = rows({quantity: (mean, exact[quantity](weights, start, time))}, axes, **labels)
-            tables.append(table.assign(error=error.ravel()))
+            yield table.assign(error=error.ravel())
             isotropic = {f"{quantity}_isotropic": exact[quantity](equal_weights, start, time)}
-            tables.append(rows(isotropic, axes, error=0.0, **labels))
+            yield rows(isotropic, axes, error=0.0, **labels)
         steps = settings["every"] * np.arange(len(time))
         euler = np.array([theory.euler_output_second_moment(weights, start, size, count) for count in steps])
-        tables.append(rows({"euler": euler, "outside": series["outside"]}, axes, error=0.0, **labels))
-    return joined(label_noise_ensemble.columns, *tables)
+        yield rows({"euler": euler, "outside": series["outside"]}, axes, error=0.0, **labels)

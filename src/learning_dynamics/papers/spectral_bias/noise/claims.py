@@ -1,11 +1,11 @@
 """Proposition 4.1 on the process that noise alone drives, and for which dimensions the prose around it holds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from scipy.special import gamma
 
-from learning_dynamics.judging import Checks, Finding, at_least, claim, equal, every_draw
+from learning_dynamics.judging import Checks, Claim, Facts, Finding, at_least, claim, equal, equal_on_every_draw
 from learning_dynamics.papers.spectral_bias.noise import theory
 from learning_dynamics.papers.spectral_bias.noise.rates import (
     as_derived,
@@ -111,7 +111,7 @@ def noise_low_rank(
     scope="equal weights; growth rates along long paths in every dimension listed",
     origin="ours",
 )
-def lyapunov_spectrum(exponents: Sequence[Table]) -> Finding:
+def lyapunov_spectrum(exponents: Sequence[Table]) -> Claim:
     r"""Under the noise-driven process (4.1) with $d \geq 2$ the growth rates are known:
     $\lambda_1 + \dots + \lambda_p = \frac{p(d-1-p)}{4} U(\frac{p}{2}+1, \frac{d+1}{2}, \frac{d-1}{2}) /
     U(\frac{p}{2}, \frac{d+1}{2}, \frac{d-1}{2})$ for $p \leq d$, with Tricomi's function $U$, and all $d + 1$ add up
@@ -129,50 +129,41 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Finding:
     estimates = [errors_of(rates, inputs) for rates, inputs in dimensions]
     values, tolerances = (np.concatenate(parts) for parts in zip(*estimates, strict=True))
 
-    def judge(predicted: Mapping[int, np.ndarray]) -> Checks:
-        expected = np.concatenate([predicted[inputs] for _, inputs in dimensions])
-        yield every_draw(
-            "largest error of a growth rate over what is allowed, rates of all directions and dimensions",
-            np.abs(values - expected) / tolerances,
-            at_most=1.0,
-            because="four standard errors, and the scheme's next order",
-            predicted=0.0,
-        )
-        for rates, inputs in dimensions:
-            if inputs > 2:
-                yield as_derived(rates, "volume", 0, inputs)
+    def law(rates_in: Callable[[int, np.ndarray], np.ndarray]) -> np.ndarray:
+        """Return the rates of all directions and dimensions that a change of the exact ones in each gives."""
+        return np.concatenate([rates_in(inputs, exact[inputs]) for _, inputs in dimensions])
 
-    def scaled(predicted: Mapping[int, np.ndarray], factor: float) -> Mapping[int, np.ndarray]:
-        return {inputs: factor * rates for inputs, rates in predicted.items()}
-
-    return Finding(
-        judge,
-        exact,
+    yield equal_on_every_draw(
+        "largest error of a growth rate over what is allowed, rates of all directions and dimensions",
+        values,
+        law(lambda _, rates: rates),
+        tolerance=1.0,
+        relative_to=tolerances,
+        because="four standard errors, and the scheme's next order",
         rivals={
-            "rates that are evenly spaced between the first and the last": {
-                inputs: np.linspace(rates[0], rates[-1], inputs + 1) for inputs, rates in exact.items()
-            },
-            "the limit of many dimensions": {
-                inputs: np.append(theory.spectrum_limit((np.arange(inputs) + 0.5) / inputs), rates[-1])
-                for inputs, rates in exact.items()
-            },
-            "rates larger by a tenth": scaled(exact, 1.1),
-            "the drift left out, as if all added up to zero": {
-                inputs: rates + inputs / (inputs + 1) for inputs, rates in exact.items()
-            },
-        },
-        scaled=scaled,
-        facts={
-            "count": len(values),
-            "dimensions": number_ranges(list(exact)),
-            "error": float(
-                max(
-                    rates["exponent", index, inputs][0].uncertainty
-                    for rates, inputs in dimensions
-                    for index in range(1, inputs + 2)
-                )
+            "rates that are evenly spaced between the first and the last": law(
+                lambda inputs, rates: np.linspace(rates[0], rates[-1], inputs + 1)
             ),
+            "the limit of many dimensions": law(
+                lambda inputs, rates: np.append(theory.spectrum_limit((np.arange(inputs) + 0.5) / inputs), rates[-1])
+            ),
+            "rates larger by a tenth": law(lambda _, rates: 1.1 * rates),
+            "the drift left out, as if all added up to zero": law(lambda inputs, rates: rates + inputs / (inputs + 1)),
         },
+    )
+    for rates, inputs in dimensions:
+        if inputs > 2:
+            yield as_derived(rates, "volume", 0, inputs)
+    yield Facts(
+        count=len(values),
+        dimensions=number_ranges(list(exact)),
+        error=float(
+            max(
+                rates["exponent", index, inputs][0].uncertainty
+                for rates, inputs in dimensions
+                for index in range(1, inputs + 2)
+            )
+        ),
     )
 
 
@@ -243,7 +234,7 @@ def quarter_grows(many: Table) -> Finding:
 
 
 @claim("Proposition 4.1 (a)", scope="d = 2 and d = 5, many paths, at a time when sample means are means still")
-def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positive) -> Finding:
+def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positive) -> Claim:
     r"""The second moments explode: $E|W|^2$ and $E|a|^2$ tend to infinity, since with $u = E|w_i|^2$ of a column and
     $v = E a_i^2$, $u + \sqrt{d} v$ grows as $e^{\sqrt{d} t}$.
 
@@ -251,41 +242,29 @@ def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positi
     has $u - \sqrt{d} v$ fall as $e^{-\sqrt{d} t}$, which the errors of the means would hide.) What a typical
     path does is another matter (the claims on Figure 3a and on (c)).
     """
-    estimates = []
     for table in (plane, five):
         inputs, step = settings_of(table)["inputs"], settings_of(table)["integration"]["step"]
         root = float(np.sqrt(inputs))
         hidden, output = (statistic(table, name, "mean", at) for name in ("hidden_norm", "output_norm"))
         first, second = theory.euler_second_moments(inputs, np.full(round(at / step), step))
-        bias = abs(first[-1] + root * second[-1] - np.exp(root * at))
+        exact = np.exp(root * at)
         # a mean of means: their errors added
         half = hidden.uncertainty + root * output.uncertainty
         estimate = within(hidden.value + root * output.value, half, hidden.draws, "mean (normal)")
-        estimates.append((inputs, root, estimate, (errors / 1.96 - 1) * half + bias))
-
-    def judge(growth: tuple[float, float]) -> Checks:
-        factor, power = growth
-        for inputs, root, estimate, slack in estimates:
-            yield equal(
-                rf"$E|w_i|^2 + \sqrt{{d}} E a_i^2$, d = {inputs}",
-                estimate,
-                float(np.exp(factor * root ** (2 * power) * at)),
-                tolerance=slack,
-                resolution=0.25 * estimate.value,
-                because="standard errors, and the scheme's bias",
-            )
-
-    return Finding(
-        judge,
-        (1.0, 0.5),
-        rivals={
-            "the rate $d/2$": (0.5, 1.0),
-            "the rate 1 in every dimension": (1.0, 0.0),
-            "no growth": (0.0, 0.5),
-        },
-        facts={"at": at},
-        scaled=lambda growth, factor: (growth[0] * factor, growth[1]),
-    )
+        yield equal(
+            rf"$E|w_i|^2 + \sqrt{{d}} E a_i^2$, d = {inputs}",
+            estimate,
+            float(exact),
+            tolerance=(errors / 1.96 - 1) * half + abs(first[-1] + root * second[-1] - exact),
+            resolution=0.25 * estimate.value,
+            because="standard errors, and the scheme's bias",
+            rivals={
+                "the rate $d/2$": float(np.exp(0.5 * root**2 * at)),
+                "the rate 1 in every dimension": float(np.exp(at)),
+                "no growth": 1.0,
+            },
+        )
+    yield Facts(at=at)
 
 
 @claim(

@@ -11,7 +11,7 @@ from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias.noise import theory
 from learning_dynamics.papers.spectral_bias.noise.observables import commutator_norms
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, joined, rows
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 STATISTIC = Column("statistic", "str", "mean, quantile or share over paths")
@@ -94,8 +94,7 @@ def noise_paths(trajectory: Trajectory) -> pd.DataFrame:
         "commutator_norm": commutator_norms(W, a),
         "determinant": np.linalg.det(W),
     }
-    table = rows(quantities, {"seed": np.arange(len(W)), "time": trajectory.time})
-    return joined(noise_paths.columns, table)
+    return rows(quantities, {"seed": np.arange(len(W)), "time": trajectory.time})
 
 
 @columns(DIMENSION, QUANTITY, INDEX, VALUE, LOWER, UPPER, PREDICTED, PATHS)

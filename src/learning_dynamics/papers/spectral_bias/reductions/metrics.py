@@ -18,7 +18,7 @@ from learning_dynamics.papers.spectral_bias.layers import (
     transposed,
 )
 from learning_dynamics.papers.spectral_bias.reductions import models as reductions
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, columns, joined, rows
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 
@@ -71,8 +71,7 @@ def reduced_flow(trajectory: Trajectory) -> pd.DataFrame:
     arrays = trajectory.series | {name: constants[name] for name in ("X", "Y", "gamma")}
     quantities = of_finite_draws(lambda series: _reductions_of(series, trajectory.time), arrays)
     axes = {"seed": np.arange(trajectory.members), "time": trajectory.time[1:]}
-    table = rows(quantities, axes, gamma=constants["gamma"], steps=constants["steps"])
-    return joined(reduced_flow.columns, table)
+    return rows(quantities, axes, gamma=constants["gamma"], steps=constants["steps"])
 
 
 def _reductions_of(series: Mapping[str, np.ndarray], times: np.ndarray) -> Measured:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.judging import Checks, Finding, Judgement, claim, share_of_draws
+from learning_dynamics.judging import Checks, Claim, Facts, Finding, Instead, Judgement, claim, share_of_draws
 from learning_dynamics.papers.spectral_bias.relu.saddles import (
     first_saddle_ranks,
     fitted_draws,
@@ -13,7 +13,7 @@ from learning_dynamics.papers.spectral_bias.relu.saddles import (
     starts_at_zero,
 )
 from learning_dynamics.settings import Count, Fraction
-from learning_dynamics.tidy import Table, by_draw
+from learning_dynamics.tidy import Draws, Table
 
 SCOPE = "ten samples in five dimensions, a Gaussian teacher of two ReLU neurons, a student of twenty"
 
@@ -70,8 +70,13 @@ def relu_low_rank(small: Table, large: Table, *, share: Count, loss: Fraction) -
     )
 
 
-@claim("Section 4, extension to non-linear activations", scope=SCOPE, empirical=True)
-def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, loss: Fraction) -> Finding:
+@claim(
+    "Section 4, extension to non-linear activations",
+    scope=SCOPE,
+    empirical=True,
+    reason="one direction is learnt on most draws, the second on few",
+)
+def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, loss: Fraction) -> Claim:
     r"""From small weights the ReLU student's hidden layer represents the teacher's two directions; from large weights
     its neurons do not learn them.
 
@@ -82,41 +87,37 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
     {chance_inside:.0%} by chance, {large_inside:.0%} from large weights). Ten samples, on about half of which each
     neuron of the teacher is silent, need not fix its directions; more do (`relu_directions_with_samples`).
     """
-    tables = {"small": small, "large": large}
-    cosines = {name: by_draw(table, "teacher_cosine") for name, table in tables.items()}
-    cosines["chance"] = by_draw(small, "chance_cosine")
-    open_ = {name: ~fitted_draws(table, loss) for name, table in tables.items()} | {"chance": None}
-
-    def judge(learner: str) -> Checks:
-        yield share_of_draws(
-            "share of draws from small weights that learn both of the teacher's directions",
-            cosines[learner].min(axis=1) >= cosine,
-            undecided=open_[learner],
-            at_least=0.5,
-            because="most draws",
-        )
-        yield share_of_draws(
-            "share of draws from large weights that learn both directions",
-            cosines["large"].min(axis=1) >= cosine,
-            undecided=open_["large"],
-            at_most=0.1,
-            because="hardly a draw",
-        )
-
-    medians = {name: np.median(draws, axis=0) for name, draws in cosines.items()}
-    return Finding(
-        judge,
-        "small",
-        rivals={"spans at random": "chance", "large weights learn them too": "large"},
-        reason="one direction is learnt on most draws, the second on few",
-        facts={
-            **{"first": medians["small"][0], "second": medians["small"][-1]},
-            **{"chance_first": medians["chance"][0], "chance_second": medians["chance"][-1]},
-            **{"large_first": medians["large"][0], "large_second": medians["large"][-1]},
-            "inside": float(np.median(by_draw(small, "inside"))),
-            "chance_inside": float(by_draw(small, "chance_inside")[0, 0]),
-            "large_inside": float(np.median(by_draw(large, "inside"))),
+    few, many = Draws(small), Draws(large)
+    cosines, chance, from_large = (
+        few.entries("teacher_cosine"),
+        few.entries("chance_cosine"),
+        many.entries("teacher_cosine"),
+    )
+    learnt_from_large = Instead(holds=from_large.min(axis=1) >= cosine, undecided=~fitted_draws(large, loss))
+    yield share_of_draws(
+        "share of draws from small weights that learn both of the teacher's directions",
+        cosines.min(axis=1) >= cosine,
+        undecided=~fitted_draws(small, loss),
+        at_least=0.5,
+        because="most draws",
+        rivals={
+            "spans at random": Instead(holds=chance.min(axis=1) >= cosine, undecided=None),
+            "large weights learn them too": learnt_from_large,
         },
+    )
+    yield share_of_draws(
+        "share of draws from large weights that learn both directions",
+        **learnt_from_large,
+        at_most=0.1,
+        because="hardly a draw",
+    )
+    for name, values in (("", cosines), ("chance_", chance), ("large_", from_large)):
+        first, *_, second = np.median(values, axis=0)
+        yield Facts({f"{name}first": first, f"{name}second": second})
+    yield Facts(
+        inside=float(np.median(few["inside"])),
+        chance_inside=float(few["chance_inside"][0]),
+        large_inside=float(np.median(many["inside"])),
     )
 
 
@@ -126,40 +127,33 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
     origin="ours",
     empirical=True,
 )
-def relu_directions_with_samples(few: Table, more: Sequence[Table], *, cosine: Fraction, loss: Fraction) -> Finding:
+def relu_directions_with_samples(few: Table, more: Sequence[Table], *, cosine: Fraction, loss: Fraction) -> Claim:
     r"""With enough samples a ReLU student from small weights learns both of the teacher's directions.
 
     With ten samples most draws miss the second direction. What they lack is data: both cosines lie above the setting
     `cosine` on {course} of the draws. The students, their scale and the time they are given are the same.
     """
-    tables = {int(by_draw(table, "samples")[0, 0]): table for table in (few, *more)}
-    learnt = {count: by_draw(table, "teacher_cosine").min(axis=1) >= cosine for count, table in tables.items()}
-    open_ = {count: ~fitted_draws(table, loss) for count, table in tables.items()}
-    fewest = min(tables)
+    tables = {int(Draws(table)["samples"][0]): table for table in (few, *more)}
+    learnt = {count: Draws(table).least("teacher_cosine") >= cosine for count, table in tables.items()}
 
-    def judge(largest: int) -> Checks:
-        yield share_of_draws(
-            "share of draws that learn both directions, with the most samples",
-            learnt[largest],
-            undecided=open_[largest],
-            at_least=0.5,
-            because="most draws",
-        )
-        yield share_of_draws(
-            "share of draws that learn both directions, with the fewest samples",
-            learnt[fewest],
-            undecided=open_[fewest],
-            at_most=0.5,
-            because="not the rule",
-        )
+    def with_samples(count: int) -> Instead:
+        return Instead(holds=learnt[count], undecided=~fitted_draws(tables[count], loss))
 
-    shares = (f"{learnt[count].mean():.0%} with {count} samples" for count in sorted(tables))
-    return Finding(
-        judge,
-        max(tables),
+    fewest = with_samples(min(tables))
+    yield share_of_draws(
+        "share of draws that learn both directions, with the most samples",
+        **with_samples(max(tables)),
+        at_least=0.5,
+        because="most draws",
         rivals={"samples that change nothing": fewest},
-        facts={"course": ", ".join(shares)},
     )
+    yield share_of_draws(
+        "share of draws that learn both directions, with the fewest samples",
+        **fewest,
+        at_most=0.5,
+        because="not the rule",
+    )
+    yield Facts(course=", ".join(f"{learnt[count].mean():.0%} with {count} samples" for count in sorted(tables)))
 
 
 @claim("Figure 5", scope=f"{SCOPE}, initial scales down to the smallest of the run", empirical=True)

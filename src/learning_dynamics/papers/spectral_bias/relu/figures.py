@@ -16,7 +16,7 @@ from learning_dynamics.papers.spectral_bias.relu.saddles import (
 )
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below
 from learning_dynamics.settings import Count, Fraction
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 
 def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Drawn:
@@ -53,7 +53,7 @@ def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Drawn:
         ("teacher_cosine", large, "orange", 0.0),
         ("chance_cosine", small, "grey", 0.25),
     ):
-        cosines = by_draw(table, quantity)
+        cosines = Draws(table).entries(quantity)
         places = np.arange(1, cosines.shape[1] + 1)
         boxes = angles.boxplot(
             cosines, positions=places + shift, widths=0.2, whis=(5, 95), showfliers=False, patch_artist=True

@@ -7,14 +7,14 @@ from learning_dynamics.measures.plateaus import plateaus
 from learning_dynamics.papers.spectral_bias.layers import span_overlap
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, VALUE, columns, joined, rows
+from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, VALUE, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 
 @columns(SEED, TIME, QUANTITY, INDEX, VALUE)
 def relu_descent(
     trajectory: Trajectory, *, shares: list[Fraction], slope: Positive, floor: Fraction, least: Positive
-) -> pd.DataFrame:
+) -> Tables:
     """Measure a ReLU student.
 
     Quantities
@@ -46,11 +46,11 @@ def relu_descent(
     losses, sigma, W = trajectory.series["loss"], trajectory.series["sigma"], trajectory.constants["limit_W1"]
     carried = np.cumsum(sigma**2, axis=-1) / np.sum(sigma**2, axis=-1, keepdims=True)
     axes = {"seed": np.arange(trajectory.members), "time": trajectory.time}
-    tables = [rows({"loss": losses, "sigma_w1": sigma}, axes)]
+    yield rows({"loss": losses, "sigma_w1": sigma}, axes)
     for share in shares:
         # rounding must not add a value to a spectrum that carries all of it
         ranks = 1.0 + np.sum(carried < share - 1e-12, axis=-1)
-        tables.append(rows({"rank": ranks}, axes).assign(index=round(100 * share)))
+        yield rows({"rank": ranks}, axes).assign(index=round(100 * share))
     teacher = trajectory.constants["teacher_W"]
     count, inputs = teacher.shape[1:]
     right = np.linalg.svd(W, full_matrices=False)[2][:, :count]
@@ -64,11 +64,10 @@ def relu_descent(
         "chance_inside": np.full(len(teacher), count / inputs),
         "samples": np.full(len(teacher), trajectory.constants["X"].shape[1]),
     }
-    tables.append(rows(ends, {"seed": axes["seed"]}, time=trajectory.time[-1]))
+    yield rows(ends, {"seed": axes["seed"]}, time=trajectory.time[-1])
     records = []
     for seed, curve in enumerate(losses):
         for number, (start, end) in enumerate(plateaus(trajectory.time[1:], curve[1:], slope, floor, least), start=1):
             for quantity, place in (("plateau_start", start), ("plateau_end", end)):
                 records.append((seed, 0.0, quantity, number, trajectory.time[1 + place]))
-    names = [column.name for column in relu_descent.columns]
-    return joined(relu_descent.columns, *tables, pd.DataFrame(records, columns=names))
+    yield pd.DataFrame(records, columns=[column.name for column in relu_descent.columns])

@@ -3,18 +3,18 @@
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.tidy import Table, by_draw, select
+from learning_dynamics.tidy import Draws, Table, select
 
 
 def fitted_draws(table: Table, loss: float) -> np.ndarray:
     """Return for each draw whether its loss has fallen to a share of its first value, shape (draws,) of bool."""
-    curves = by_draw(table, "loss")
+    curves = Draws(table).entries("loss")
     return curves[:, -1] <= loss * curves[:, 0]
 
 
 def last_ranks(table: Table, share: int) -> np.ndarray:
     """Return how many singular values carry a share, in percent, of |W|^2 at the end, shape (draws,)."""
-    return by_draw(table, "rank", index=share)[:, -1]
+    return Draws(table, index=share).entries("rank")[:, -1]
 
 
 def plateaus(table: Table, seed: int) -> list[tuple[float, float]]:

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from learning_dynamics.judging import Checks, Finding, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Claim, Facts, Instead, claim, equal_on_every_draw, every_draw
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
 # next orders in the scale carry factors of the order of the ratio of eigenvalues of X^T X, nine for this condition
 RATES = 10.0
@@ -15,7 +15,7 @@ RATES = 10.0
     scope="one output, well-conditioned data, d > n, scales from 1 down to the smallest of the run",
     origin="ours",
 )
-def time_to_loss(flow: Table, *, largest: Positive) -> Finding:
+def time_to_loss(flow: Table, *, largest: Positive) -> Claim:
     r"""With one output, the time that the flow from $I_\gamma$ takes to a given loss grows as
     $\ln(1/\gamma) / (2|X^\top Y|)$ while $\gamma$ vanishes, where the bound of Lemma C.8 grows as $\gamma^{-1/2}$.
 
@@ -25,47 +25,41 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Finding:
     {bounds:.2g}-fold. The slope over scales up to the setting `largest` agrees to {worst:.1e} on every one of {draws}
     draws.
     """
-    gamma = by_draw(flow, "time_to_loss", column="gamma")[0]
-    time, bound, steps = (by_draw(flow, "time_to_loss", column=column) for column in ("value", "predicted", "steps"))
-    growth, size = (by_draw(flow, name)[:, 0] for name in ("growth", "beta_norm"))
+    draws = Draws(flow)
+    gamma, steps = (draws.entries("time_to_loss", column=column) for column in ("gamma", "steps"))
+    gamma, (time, bound) = gamma[0], draws.compared("time_to_loss")
+    growth, size = (draws.entries(name)[:, 0] for name in ("growth", "beta_norm"))
     slopes = _slopes(gamma, time, largest)
     # in units of the slope: the next order in the scale; the records' spacing, in units of 1 / |X^T Y|, to the order of
     # the spline; and the integrator
     spacing = growth[:, None] * 0.1 * time / (settings_of(flow)["points"] - 1)
     integrated = steps * settings_of(flow)["integration"]["rtol"]
     errors = RATES * gamma * np.log(1 / gamma) / np.minimum(size, 1.0)[:, None] + spacing**4 + integrated
-
-    def judge(predicted: np.ndarray) -> Checks:
-        yield equal_on_every_draw(
-            r"error of the slope of the time against $\ln(1/\gamma)$, relative to it",
-            slopes,
-            predicted,
-            tolerance=_slopes(gamma, errors, largest, of_errors=True),
-            because=r"terms of the order of $\gamma\ln(1/\gamma) / |\beta_*|$, the crossing found between records, "
-            "and steps times rtol, through the fit",
-            resolution=0.1,
-        )
-        yield every_draw(
-            "largest time to the loss over the time that the bound promises",
-            (time / bound).max(axis=1),
-            at_most=1.0,
-            because="Lemma C.8",
-        )
-
-    least, greatest = np.argmin(gamma), np.argmax(gamma)
-    return Finding(
-        judge,
+    yield equal_on_every_draw(
+        r"error of the slope of the time against $\ln(1/\gamma)$, relative to it",
+        slopes,
         1 / (2 * growth),
+        tolerance=_slopes(gamma, errors, largest, of_errors=True),
+        because=r"terms of the order of $\gamma\ln(1/\gamma) / |\beta_*|$, the crossing found between records, "
+        "and steps times rtol, through the fit",
+        resolution=0.1,
         rivals={
             r"the rate $|X^\top Y|$ of the layers": 1 / growth,
             "the bound's time": _slopes(gamma, bound, largest),
             "a time that does not depend on the scale": 0 * growth,
         },
-        facts={
-            "times": float(np.nanmedian(time[:, least] / time[:, greatest])),
-            "bounds": float(np.nanmedian(bound[:, least] / bound[:, greatest])),
-            "worst": float(np.nanmax(np.abs(1 - 1 / (2 * growth * slopes)))),
-        },
+    )
+    yield every_draw(
+        "largest time to the loss over the time that the bound promises",
+        (time / bound).max(axis=1),
+        at_most=1.0,
+        because="Lemma C.8",
+    )
+    least, greatest = np.argmin(gamma), np.argmax(gamma)
+    yield Facts(
+        times=float(np.nanmedian(time[:, least] / time[:, greatest])),
+        bounds=float(np.nanmedian(bound[:, least] / bound[:, greatest])),
+        worst=float(np.nanmax(np.abs(1 - 1 / (2 * growth * slopes)))),
     )
 
 
@@ -74,8 +68,9 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Finding:
     scope="well-conditioned data, d > n, three outputs, scales from 1 down to the smallest of the run",
     correction=r"$\Psi_\gamma \sim \frac{1}{2} \ln(1/\gamma) \|\beta\|_*$: half of what is printed, for the "
     "printed potential and the corrected one alike.",
+    reason=r"the hyperbolic entropy has the factor one half",
 )
-def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Finding:
+def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Claim:
     r"""As $\gamma \to 0$: the potential $\Psi_\gamma$ of Theorem 3.2 (a) grows as $\ln(1/\gamma) \|\beta\|_*$; and the
     limits of flows from $I_\gamma$ tend to networks of least $\frac{1}{2}|W_1|^2 + \frac{1}{2}|W_2|^2$ among
     interpolators, with a predictor of least nuclear norm, which is also $\beta_*$, that of least $\ell_2$ norm.
@@ -84,49 +79,41 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Finding:
     squared norm of the parameters tends to $\|\beta_*\|_*$, at the first order in $\gamma$, and no random interpolator
     has a smaller nuclear norm.
     """
-    gamma = by_draw(flow, "potential", column="gamma")[0]
-    nuclear = by_draw(flow, "nuclear_norm")
-    inputs = select(flow, "sigma_w1")["index"].max()
-    potentials = (by_draw(flow, name) for name in ("potential", "printed_potential"))
-    slopes = np.stack([_slopes(gamma, values, largest) / nuclear[:, 0] for values in potentials], axis=1)
+    draws = Draws(flow)
+    gamma, nuclear = draws.entries("potential", column="gamma")[0], draws.entries("nuclear_norm")
+    potentials = (draws.entries(name) for name in ("potential", "printed_potential"))
     # sqrt(s^2 + gamma^2) - s is at most gamma, for each of d values; the residual leaves the rest
-    tolerance = inputs * gamma / nuclear + 10 * by_draw(flow, "distance_bound")
-    smallest, increase = (by_draw(flow, name).min(axis=1) for name in ("smallest", "other_interpolators"))
+    inputs = draws.entries("sigma_w1", "gamma").shape[2]
+    tolerance = inputs * gamma / nuclear + 10 * draws.entries("distance_bound")
 
-    def judge(predicted: tuple[float, Quantity]) -> Checks:
-        constant, norm = predicted
-        yield equal_on_every_draw(
-            r"slope of $\Psi_\gamma$ against $\ln(1/\gamma)$ over $\|\beta\|_*$, the error",
-            slopes,
-            constant,
-            tolerance=10 * largest / smallest,
-            relative_to=1.0,
-            because="terms of the order of the largest scale over the smallest singular value",
-            resolution=0.1,
-        )
-        yield every_draw(
-            f"distance of half the parameters' squared norm from the {norm.replace('_', ' ')} over $d\\gamma$",
-            (np.abs(by_draw(flow, "parameters") / by_draw(flow, norm) - 1) / tolerance).max(axis=1),
-            at_most=1.0,
-            because=r"each of $d$ singular values adds less than $\gamma$",
-        )
-        yield every_draw(
-            "least increase of the nuclear norm over random interpolators",
-            increase,
-            at_least=-1e-6,
-            because="rounding over the distance",
+    def half_square(norm: Quantity) -> Instead:
+        return Instead(
+            name=f"distance of half the parameters' squared norm from the {norm.replace('_', ' ')} over $d\\gamma$",
+            values=(np.abs(draws.entries("parameters") / draws.entries(norm) - 1) / tolerance).max(axis=1),
         )
 
-    return Finding(
-        judge,
-        (1.0, "nuclear_norm"),
-        corrected=(0.5, "nuclear_norm"),
-        rivals={
-            "the Frobenius norm in place of the nuclear norm": (0.5, "frobenius_norm"),
-            "a quarter": (0.25, "nuclear_norm"),
-        },
-        reason=r"the hyperbolic entropy has the factor one half",
-        scaled=lambda predicted, factor: (predicted[0] * factor, predicted[1]),
+    yield equal_on_every_draw(
+        r"slope of $\Psi_\gamma$ against $\ln(1/\gamma)$ over $\|\beta\|_*$, the error",
+        np.stack([_slopes(gamma, values, largest) / nuclear[:, 0] for values in potentials], axis=1),
+        1.0,
+        tolerance=10 * largest / draws.least("smallest"),
+        relative_to=1.0,
+        because="terms of the order of the largest scale over the smallest singular value",
+        resolution=0.1,
+        corrected=0.5,
+        rivals={"a quarter": 0.25},
+    )
+    yield every_draw(
+        **half_square("nuclear_norm"),
+        at_most=1.0,
+        because=r"each of $d$ singular values adds less than $\gamma$",
+        rivals={"the Frobenius norm in place of the nuclear norm": half_square("frobenius_norm")},
+    )
+    yield every_draw(
+        "least increase of the nuclear norm over random interpolators",
+        draws.least("other_interpolators"),
+        at_least=-1e-6,
+        because="rounding over the distance",
     )
 
 
@@ -134,7 +121,7 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Finding:
     "Section 3.1, scalar regression",
     scope="one output, well-conditioned data, d > n, scales from 1 down to the smallest of the run",
 )
-def column_alignment(flow: Table, *, largest: Positive) -> Finding:
+def column_alignment(flow: Table, *, largest: Positive) -> Claim:
     r"""With one output, as $\gamma \to 0$ all columns of $W_1$ align with $\beta$; the layer is close to rank one for
     $\gamma = o(|\beta_*|)$, and for $\gamma$ of the order of $|\beta_*|$ the structure disappears.
 
@@ -146,73 +133,68 @@ def column_alignment(flow: Table, *, largest: Positive) -> Finding:
     function of $\gamma / |\beta_*|$ alone: $\sigma_2(W_1)^2 / \sigma_1(W_1)^2 = 2\gamma / (\gamma + \sqrt{\gamma^2 +
     |\beta_*|^2})$, which passes one half where $\gamma$ is $|\beta_*| / \sqrt{8}$.
     """
-    gamma = by_draw(flow, "across", column="gamma")[0]
-    across, size = by_draw(flow, "across"), by_draw(flow, "beta_norm")
-    slopes = -_slopes(gamma, np.log(across), largest)
-    by_column = (*across.shape, -1)
-    along, start = (by_draw(flow, name).reshape(by_column) for name in ("along", "start"))
-    shares = by_draw(flow, "along", column="predicted").reshape(by_column)
-    first_values, second_values = (by_draw(flow, "sigma_w1", index=number) for number in (1, 2))
-    ratios = (second_values / first_values) ** 2
+    draws = Draws(flow)
+    gamma, first = draws.entries("across", column="gamma")[0], draws.where(index=1)
+    across, size, distance = (draws.entries(name) for name in ("across", "beta_norm", "distance_bound"))
+    along, shares = draws.compared("along", "gamma")
+    first_values, second_values = (draws.where(index=number).entries("sigma_w1") for number in (1, 2))
     curve = 2 * gamma / (gamma + np.hypot(gamma, size))
-    steps = by_draw(flow, "sigma_w1", index=1, column="steps")
+    steps = first.entries("sigma_w1", column="steps")
     # each step rounds the layer by eps of its largest singular value
     rounding = np.finfo(float).eps * steps
     beside_second = rounding * first_values / second_values
-    inexact = by_draw(flow, "distance_bound") + settings_of(flow)["integration"]["rtol"] * steps
+    inexact = distance + settings_of(flow)["integration"]["rtol"] * steps
     # the layer's norm is that of beta's direction but for the square of the part across it
     errors = across**2 + inexact + beside_second
     left_open = 2 * (inexact + beside_second)
     # while beta turns from the first gradient's direction to its own, columns of length sqrt(2 gamma) still feed it
     turning_bound = RATES * np.sqrt(2 * gamma / size) + inexact + rounding
     smallest_shares = np.abs(shares).min(axis=2)
-    unresolved = (smallest_shares <= turning_bound)[:, np.argmin(gamma)]
 
-    def judge(predicted: tuple[float, np.ndarray, np.ndarray]) -> Checks:
-        power, parts, law = predicted
-        yield equal_on_every_draw(
-            r"error of the power of $\gamma$ with which the part of $W_1$ across $\beta$ falls",
-            slopes,
-            power,
-            tolerance=_slopes(gamma, errors, largest, of_errors=True),
-            relative_to=1.0,
-            because="the square of that part, the remaining residual, steps times rtol, and each step's rounding, "
-            "through the fit",
-            resolution=0.1,
-        )
-        yield every_draw(
-            r"error of the columns' components along $\beta$ over $\sigma_1(W_1)$, at all scales, over what is "
-            "allowed",
-            (np.abs(along - parts).max(axis=2) / turning_bound).max(axis=1),
-            at_most=1.0,
-            because=r"terms of the order of $\sqrt{2\gamma / |\beta_*|}$, the remaining residual, and steps times "
-            "rtol; a draw with a smaller share than that at the smallest scale is undecided",
-            undecided=unresolved,
-            predicted=0.0,
-        )
-        yield every_draw(
-            r"error of $\sigma_2(W_1)^2 / \sigma_1(W_1)^2$ at all scales, relative to it, over what is allowed",
-            (np.abs(np.log(ratios / law)) / left_open).max(axis=1),
-            at_most=1.0,
-            because="the remaining residual, steps times rtol, and each step's rounding beside the smallest value",
-            predicted=0.0,
-        )
+    def beside(parts: np.ndarray) -> Instead:
+        return Instead(values=(np.abs(along - parts).max(axis=2) / turning_bound).max(axis=1))
 
-    equal_shares = np.sign(shares) * np.sqrt(np.mean(shares**2, axis=2, keepdims=True))
-    return Finding(
-        judge,
-        (0.5, shares, curve),
-        rivals={
-            "a part of the order of the scale": (1.0, shares, curve),
-            r"a part that falls as $\gamma^{1/3}$": (1 / 3, shares, curve),
-            "columns that align alike, whatever their share of the first gradient": (0.5, equal_shares, curve),
-            r"columns that keep the share of $\beta_*$ that they start with": (0.5, start, curve),
-            r"$\gamma$ for $2\gamma$ in the crossover": (0.5, shares, curve / 2),
-            "a crossover that does not depend on the teacher": (0.5, shares, 2 * gamma / (gamma + np.hypot(gamma, 1))),
-        },
-        facts={"share": float(smallest_shares.min())},
-        scaled=lambda predicted, factor: (predicted[0] * factor, *predicted[1:]),
+    def of_crossover(law: np.ndarray) -> Instead:
+        ratios = (second_values / first_values) ** 2
+        return Instead(values=(np.abs(np.log(ratios / law)) / left_open).max(axis=1))
+
+    yield equal_on_every_draw(
+        r"error of the power of $\gamma$ with which the part of $W_1$ across $\beta$ falls",
+        -_slopes(gamma, np.log(across), largest),
+        0.5,
+        tolerance=_slopes(gamma, errors, largest, of_errors=True),
+        relative_to=1.0,
+        because="the square of that part, the remaining residual, steps times rtol, and each step's rounding, "
+        "through the fit",
+        resolution=0.1,
+        rivals={"a part of the order of the scale": 1.0, r"a part that falls as $\gamma^{1/3}$": 1 / 3},
     )
+    equal_shares = np.sign(shares) * np.sqrt(np.mean(shares**2, axis=2, keepdims=True))
+    yield every_draw(
+        r"error of the columns' components along $\beta$ over $\sigma_1(W_1)$, at all scales, over what is allowed",
+        **beside(shares),
+        at_most=1.0,
+        because=r"terms of the order of $\sqrt{2\gamma / |\beta_*|}$, the remaining residual, and steps times "
+        "rtol; a draw with a smaller share than that at the smallest scale is undecided",
+        undecided=(smallest_shares <= turning_bound)[:, np.argmin(gamma)],
+        predicted=0.0,
+        rivals={
+            "columns that align alike, whatever their share of the first gradient": beside(equal_shares),
+            r"columns that keep the share of $\beta_*$ that they start with": beside(draws.entries("start", "gamma")),
+        },
+    )
+    yield every_draw(
+        r"error of $\sigma_2(W_1)^2 / \sigma_1(W_1)^2$ at all scales, relative to it, over what is allowed",
+        **of_crossover(curve),
+        at_most=1.0,
+        because="the remaining residual, steps times rtol, and each step's rounding beside the smallest value",
+        predicted=0.0,
+        rivals={
+            r"$\gamma$ for $2\gamma$ in the crossover": of_crossover(curve / 2),
+            "a crossover that does not depend on the teacher": of_crossover(2 * gamma / (gamma + np.hypot(gamma, 1))),
+        },
+    )
+    yield Facts(share=float(smallest_shares.min()))
 
 
 def _slopes(gamma: np.ndarray, values: np.ndarray, largest: float, of_errors: bool = False) -> np.ndarray:

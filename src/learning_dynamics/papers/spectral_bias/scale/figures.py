@@ -7,7 +7,7 @@ from matplotlib.ticker import LogLocator
 from learning_dynamics.papers.spectral_bias.panels import curve, guide, level, line, power, seed_at
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Natural
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 
 def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> Drawn:
@@ -29,9 +29,9 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
             curve(left, rows, colour, style, lw=1.4)
             curve(left, rows, colour, bound_style, "predicted", lw=0.9)
     left.set(xscale="log", yscale="log", xlabel="time $t$", ylabel=r"loss $L(\beta(t))$", ylim=(1e-6, 1e4))
-    names = ("gamma", "value", "predicted")
-    scales, measured, bounds = (by_draw(times.sort_values("gamma"), "time_to_loss", column=name) for name in names)
-    growth = by_draw(times, "growth")[:, 0]
+    by_scale = Draws(times.sort_values("gamma"))
+    scales, (measured, bounds) = by_scale.entries("time_to_loss", column="gamma"), by_scale.compared("time_to_loss")
+    growth = Draws(times).entries("growth")[:, 0]
     lowest = 0.5 * np.nanmin(measured)
     draws = zip(scales, measured, bounds, growth, sequence(len(measured)), strict=True)
     for scale, taken, bound, speed, colour in draws:
@@ -68,11 +68,12 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
     $|\beta_*|$ times that column's squared share of the first gradient.
     """
     figure, (norms, constants, columns) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
-    gamma, nuclear = by_draw(vector, "parameters", column="gamma"), by_draw(vector, "nuclear_norm")
-    excess = by_draw(vector, "parameters") - nuclear
+    draws, scalars = Draws(vector), Draws(scalar)
+    gamma, nuclear = draws.entries("parameters", column="gamma"), draws.entries("nuclear_norm")
+    excess = draws.entries("parameters") - nuclear
     inputs = select(vector, "sigma_w1")["index"].max()
     # what the remaining residual hides is no excess
-    resolved = excess > 3 * by_draw(vector, "distance_bound") * nuclear
+    resolved = excess > 3 * draws.entries("distance_bound") * nuclear
     norms.plot(gamma[resolved], excess[resolved], ".", color=COLOURS["blue"], ms=4)
     guide(norms, np.sort(gamma[0]), inputs * np.sort(gamma[0]))
     norms.set(
@@ -85,20 +86,19 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
     small = gamma < 0.1
     unit = np.log(1 / np.where(small, gamma, 0.1)) * nuclear
     for quantity, marker, colour in (("printed_potential", "x", "vermilion"), ("potential", ".", "blue")):
-        ratios = (by_draw(vector, quantity) / unit)[small]
+        ratios = (draws.entries(quantity) / unit)[small]
         constants.plot(gamma[small], ratios, marker, color=COLOURS[colour], ms=4)
     level(constants, 0.5)
     level(constants, 1.0, style="--")
     constants.set(
         xscale="log", xlabel=r"scale $\gamma$", ylabel=r"$\Psi_\gamma / (\ln(1/\gamma) \|\beta\|_*)$", title="(b)"
     )
-    size = by_draw(scalar, "beta_norm")
-    relative = by_draw(scalar, "beta_norm", column="gamma") / size
-    first_values, second_values = (by_draw(scalar, "sigma_w1", index=number) for number in (1, 2))
+    relative = scalars.entries("beta_norm", column="gamma") / scalars.entries("beta_norm")
+    first_values, second_values = (scalars.where(index=number).entries("sigma_w1") for number in (1, 2))
     columns.plot(relative.ravel(), ((second_values / first_values) ** 2).ravel(), ".", color=COLOURS["blue"], ms=4)
     grid = np.geomspace(relative.min(), relative.max(), 200)
     guide(columns, grid, 2 * grid / (grid + np.hypot(grid, 1)), style="-", zorder=0)
-    columns.plot(relative.ravel(), by_draw(scalar, "misaligned").ravel(), "^", color=COLOURS["green"], ms=3, mfc="none")
+    columns.plot(relative.ravel(), scalars.entries("misaligned").ravel(), "^", color=COLOURS["green"], ms=3, mfc="none")
     columns.set(
         xscale="log", yscale="log", xlabel=r"$\gamma / |\beta_*|$", ylabel="ratio, sine", title="(c) one output"
     )

@@ -19,7 +19,7 @@ from learning_dynamics.papers.spectral_bias.layers import (
 )
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, columns, joined, rows
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 
@@ -109,8 +109,7 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
         return quantities
 
     quantities = of_finite_draws(measure, trajectory.series | {name: constants[name] for name in names})
-    table = rows(quantities, {"seed": constants["draw"]}, gamma=constants["gamma"], steps=constants["steps"])
-    return joined(scaled_flow.columns, table)
+    return rows(quantities, {"seed": constants["draw"]}, gamma=constants["gamma"], steps=constants["steps"])
 
 
 def _crossing_times(shares: np.ndarray, losses: np.ndarray, level: np.ndarray) -> np.ndarray:

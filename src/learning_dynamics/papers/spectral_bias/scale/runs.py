@@ -1,15 +1,15 @@
 """The same networks trained from many initial scales, down to vanishing ones."""
 
 import functools
+from typing import Any
 
 import numpy as np
 
 from learning_dynamics.papers.spectral_bias import two_layer, two_layer_flow
 from learning_dynamics.papers.spectral_bias.two_layer_flow import Arrival
-from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Fraction, Scale, Seed
-from learning_dynamics.trajectories import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory, ensemble
 
 
 def scaled_flow(
@@ -34,35 +34,27 @@ def scaled_flow(
         Members are the data's members, once for each scale; times are shares of ``reached``. Series W1, W2; constants
         X, Y, P, gamma, reached, limit_W1, limit_W2, steps, draw (the data's member).
     """
-    draws = len(data["X"])
-    X, Y = np.concatenate([data["X"]] * len(gammas)), np.concatenate([data["Y"]] * len(gammas))
-    gamma = np.repeat(gammas, draws)
-    members, inputs, outputs = len(X), X.shape[-1], Y.shape[-1]
+    draws, (inputs, outputs) = len(data["X"]), (data["X"].shape[-1], data["Y"].shape[-1])
     shares = np.linspace(0.9, 1.0, points)
-    rngs = generators(seed, "two_layer.initialisation", draws)
-    starts = [two_layer.orthonormal_rows(rng, inputs, width) for rng in rngs] * len(gammas)
-    W1, W2 = np.full((members, points, inputs, width), np.nan), np.full((members, points, width, outputs), np.nan)
-    limit_W1, limit_W2 = np.full(W1[:, 0].shape, np.nan), np.full(W2[:, 0].shape, np.nan)
-    loss_times, steps = np.full(members, np.nan), np.zeros(members, dtype=int)
-    for member in progress(range(members), "vanishing scales"):
-        size = float(np.linalg.norm(Y[member]))
+
+    def to_loss(x: np.ndarray, y: np.ndarray, gamma: float, P: np.ndarray) -> dict[str, Any]:
+        size = float(np.linalg.norm(y))
+        start = np.sqrt(2 * gamma) * P, np.zeros((width, outputs))
         follow = functools.partial(
-            two_layer_flow.follow,
-            X[member],
-            Y[member],
-            np.sqrt(2 * gamma[member]) * starts[member],
-            np.zeros((width, outputs)),
-            tolerances=integration,
-            last_time=integration.patience,
+            two_layer_flow.follow, x, y, *start, tolerances=integration, last_time=integration.patience
         )
-        first_pass = follow(np.zeros(1), residual=np.sqrt(loss_share) * size)
-        if not first_pass.end_time < integration.patience:
-            continue
-        second_pass = follow(np.r_[0.0, shares * first_pass.end_time], residual=integration.residual * size)
-        if second_pass.end_time < integration.patience:
-            W1[member], W2[member] = second_pass.W1[1:], second_pass.W2[1:]
-            limit_W1[member], limit_W2[member] = second_pass.end
-            loss_times[member], steps[member] = first_pass.end_time, second_pass.steps
-    data_sets = {"X": X, "Y": Y, "P": np.stack(starts), "gamma": gamma, "draw": np.arange(members) % draws}
-    ends = {"reached": loss_times, "limit_W1": limit_W1, "limit_W2": limit_W2, "steps": steps}
-    return Trajectory(shares, {"W1": W1, "W2": W2}, data_sets | ends, undecided=np.isnan(loss_times))
+        first = follow(np.zeros(1), residual=np.sqrt(loss_share) * size)
+        second = follow(np.r_[0.0, shares * first.end_time], residual=integration.residual * size)
+        late = not second.end_time < integration.patience
+        states = {"W1": second.W1[1:], "W2": second.W2[1:], "limit_W1": second.end[0], "limit_W2": second.end[1]}
+        known = {
+            name: np.where(late, np.nan, values) for name, values in (states | {"reached": first.end_time}).items()
+        }
+        return known | {"steps": 0 if late else second.steps, "undecided": late}
+
+    rngs = generators(seed, "two_layer.initialisation", draws)
+    starts = np.stack([two_layer.orthonormal_rows(rng, inputs, width) for rng in rngs] * len(gammas))
+    X, Y = (np.concatenate([data[name]] * len(gammas)) for name in ("X", "Y"))
+    constants = {"X": X, "Y": Y, "P": starts, "gamma": np.repeat(gammas, draws), "draw": np.arange(len(X)) % draws}
+    members = list(zip(X, Y, constants["gamma"], starts, strict=True))
+    return ensemble(to_loss, members, shares, "W1", "W2", label="vanishing scales", **constants)
