@@ -1,6 +1,5 @@
 """Balance, end-to-end dynamics, the rates of singular values, and the preconditioner."""
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -9,10 +8,8 @@ import numpy as np
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import (
     Check,
-    Checks,
     Claim,
     Facts,
-    Finding,
     Instead,
     claim,
     equal_on_every_draw,
@@ -21,9 +18,6 @@ from learning_dynamics.judging import (
 )
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
-
-# from the least singular values and the depths of flows to a bound on the preconditioner's eigenvalues
-Bound = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @claim(
@@ -176,7 +170,7 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
     scope="3 × 4 matrices along flows of depths 2, 3 and 4 from balanced "
     "layers, and the singular matrix nearest to each",
 )
-def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Finding:
+def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Claim:
     r"""From balanced layers the preconditioner is positive definite wherever $W$ has full rank.
 
     Its least eigenvalue is at least $\sigma_{min}^{2-2/N}$, the term of the layer at one end, and so above zero as long
@@ -185,42 +179,38 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Find
     is the eigenvalue itself, of square ones an $N$-th of it. Along the flows $\sigma_{min}$ comes down to
     {smallest:.1e}.
     """
-    flows = Draws(balanced)
+    flows, settings = Draws(balanced), settings_of(balanced)
     rounding = amplification * _rtol(balanced)
     because = f"{amplification:g} rtol, to which the layers are balanced"
     at_singular, depths = (flows.entries("eigenvalue_at_singular", column=name) for name in ("value", "depth"))
     eigenvalues, sigma = (flows.entries(name, "time") for name in ("eigenvalue", "sigma"))
     largest, sigma_min = eigenvalues.max(axis=-1), sigma.min(axis=-1)
-    relative_eigenvalue = np.abs(at_singular) / largest
+    bound, relative_eigenvalue = sigma_min ** (2 - 2 / depths), np.abs(at_singular) / largest
 
-    def judge(prediction: tuple[Bound, bool]) -> Checks:
-        bound, vanishes = prediction
-        yield every_draw(
+    @takes_rivals("bound", scaled=True)
+    def above(bound: np.ndarray) -> Check:
+        return every_draw(
             "least eigenvalue less σ_min^(2−2/N), over the largest eigenvalue, least along a flow",
-            ((eigenvalues.min(axis=-1) - bound(sigma_min, depths)) / largest).min(axis=1),
+            ((eigenvalues.min(axis=-1) - bound) / largest).min(axis=1),
             at_least=-rounding,
             because=because,
         )
-        yield every_draw(
-            "least eigenvalue at the nearest singular matrix over the largest one",
-            relative_eigenvalue.max(axis=1) if vanishes else relative_eigenvalue.min(axis=1),
-            at_most=rounding if vanishes else None,
-            at_least=None if vanishes else rounding,
-            because=because,
-        )
 
-    def lowest(sigma: np.ndarray, depth: np.ndarray) -> np.ndarray:
-        return sigma ** (2 - 2 / depth)
-
-    rivals = {"it is positive at singular matrices as well": (lowest, False)}
-    if settings_of(balanced)["inputs"] != settings_of(balanced)["outputs"]:
-        rivals["N times that bound"] = (lambda sigma, depth: depth * lowest(sigma, depth), True)
-    facts = {"singular": np.nanmax(relative_eigenvalue), "smallest": np.nanmin(sigma_min)}
-
-    def scaled(prediction: tuple[Bound, bool], factor: float) -> tuple[Bound, bool]:
-        return lambda sigma, depth: factor * prediction[0](sigma, depth), prediction[1]
-
-    return Finding(judge, (lowest, True), rivals, facts=facts, scaled=scaled)
+    not_square = settings["inputs"] != settings["outputs"]
+    yield above(bound, rivals={"N times that bound": depths * bound if not_square else None})
+    yield every_draw(
+        "least eigenvalue at the nearest singular matrix over the largest one",
+        relative_eigenvalue.max(axis=1),
+        at_most=rounding,
+        because=because,
+        rivals={
+            "it is positive at singular matrices as well": Instead(
+                values=relative_eigenvalue.min(axis=1), at_most=None, at_least=rounding
+            )
+        },
+        fact="singular",
+    )
+    yield Facts(smallest=np.nanmin(sigma_min))
 
 
 @claim(
