@@ -1,11 +1,12 @@
 """Convergence: critical points, the guaranteed rate and its assumptions, other losses, random starts."""
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from learning_dynamics.evidence import share
 from learning_dynamics.judging import (
+    Check,
     Checks,
     Claim,
     Facts,
@@ -16,6 +17,7 @@ from learning_dynamics.judging import (
     equal,
     equal_on_every_draw,
     every_draw,
+    takes_rivals,
 )
 from learning_dynamics.papers.deep_linear.convergence import theory
 from learning_dynamics.settings import Positive
@@ -88,7 +90,7 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
     "whitened inputs; flows with margins down to a two-hundredth of σ_min at depths 2, 3 and 4; descent with a step "
     "of c⁴ at depth 3 and one margin, and at those of the table of varied settings",
 )
-def linear_rate(flows: Table, descent: Table) -> Finding:
+def linear_rate(flows: Table, descent: Table) -> Claim:
     r"""For the squared loss, from layers balanced up to $O(c^2)$ and closer to the optimum than any $W$ with
     $\sigma_{min}(W) \le c$, gradient descent with a step $\eta$ of at most $O(c^4)$ lowers the loss as
     $e^{-\Omega(c^2 \eta t)}$.
@@ -101,45 +103,37 @@ def linear_rate(flows: Table, descent: Table) -> Finding:
     could hold; the smallest rate measured is {value:.3g} times the guaranteed one. All the imbalance that is allowed
     changes the rate by at most {change:.1e}; a rate without the power of $c$ is missed by a factor of {missed:.2g}.
     """
-    of_flows = Draws(flows)
+    of_flows, settings = Draws(flows), settings_of(descent)
     rate, depth, margin = of_flows["rate"], of_flows.column("depth"), of_flows.column("margin")
-    settings = settings_of(descent)
-    of_descent = np.concatenate([Draws(descent, case=case)["rate"] for case in MEETING])
 
-    def judge(bound: Callable) -> Checks:
-        guaranteed = bound(settings["margin"], settings["depth"])
-        yield every_draw(
-            "smallest rate of −log(ℓ(t)/ℓ(0)) in t over the guaranteed one, gradient flow",
-            rate / bound(margin, depth),
-            at_least=1.0,
-            because="the bound holds at all times",
-        )
-        yield every_draw(
-            "the same in ηt, gradient descent",
-            of_descent / guaranteed,
-            at_least=1.0,
-            because="the bound holds at all times",
-        )
+    @takes_rivals("guaranteed", scaled=True)
+    def at_least_as_fast(name: str, rate: np.ndarray, guaranteed: np.ndarray | float) -> Check:
+        return every_draw(name, rate / guaranteed, at_least=1.0, because="the bound holds at all times")
 
-    rivals = {
-        "a rate that does not depend on c": lambda c, N: np.ones_like(c * N),
-        "half the power of c": lambda c, N: c ** ((N - 1) / N),
-        "4N times the guaranteed rate": lambda c, N: 4 * N * theory.guaranteed_rate(c, N),
-    }
+    def guaranteed(c: Any, N: Any) -> dict[str, Any]:
+        rivals = {
+            "a rate that does not depend on c": np.ones_like(c * N),
+            "half the power of c": c ** ((N - 1) / N),
+            "4N times the guaranteed rate": 4 * N * theory.guaranteed_rate(c, N),
+        }
+        return {"guaranteed": theory.guaranteed_rate(c, N), "rivals": rivals}
+
+    yield at_least_as_fast(
+        "smallest rate of −log(ℓ(t)/ℓ(0)) in t over the guaranteed one, gradient flow",
+        rate,
+        **guaranteed(margin, depth),
+    )
+    yield at_least_as_fast(
+        "the same in ηt, gradient descent",
+        np.concatenate([Draws(descent, case=case)["rate"] for case in MEETING]),
+        **guaranteed(settings["margin"], settings["depth"]),
+    )
     wide = select(flows, "rate").pivot_table(index=["depth", "margin", "seed"], columns="start", values="value")
-    change = (wide["smallest direction, imbalance allowed"] / wide["smallest direction"] - 1).abs().max()
-    facts = {
-        "change": change,
-        "missed": 1 / np.nanmin(rate),
-        "multiple": settings["step"],
-        "step": settings["step"] * settings["margin"] ** 4,
-    }
-    return Finding(
-        judge,
-        theory.guaranteed_rate,
-        rivals,
-        facts=facts,
-        scaled=lambda bound, factor: lambda c, N: factor * bound(c, N),
+    yield Facts(
+        change=(wide["smallest direction, imbalance allowed"] / wide["smallest direction"] - 1).abs().max(),
+        missed=1 / np.nanmin(rate),
+        multiple=settings["step"],
+        step=settings["step"] * settings["margin"] ** 4,
     )
 
 
