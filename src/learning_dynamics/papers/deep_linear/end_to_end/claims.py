@@ -238,9 +238,8 @@ def larger_depth_larger_factors(factors: Table, *, rounding: Positive) -> Claim:
     )
     pairs = list(pairwise(depth for depth in factor if depth > 1))
     growth = np.stack([np.log(factor[more] / factor[fewer]) for fewer, more in pairs], axis=1)
-    below = np.stack([factor[fewer] < 1 for fewer, _ in pairs], axis=1)
     turning = np.array([log_of_turning_value(*pair) for pair in pairs])[:, None]
-    log_sigma = np.stack([np.log(sigma[fewer]) for fewer, _ in pairs], axis=1)
+    log_sigma, log_factor = (np.log([of[fewer] for fewer, _ in pairs]).swapaxes(0, 1) for of in (sigma, factor))
 
     def grow(name: str, changes: np.ndarray, because: str, **others: Any) -> Check:
         return every_draw(name, **least(changes), at_least=0.0, because=because, **others)
@@ -251,7 +250,7 @@ def larger_depth_larger_factors(factors: Table, *, rounding: Positive) -> Claim:
 
     yield grow(
         "least change of a factor's logarithm with further layers, in the direction predicted",
-        np.where(below, -growth, growth),
+        np.sign(log_factor) * growth,
         "grows, or falls, as predicted",
         corrected=least(np.sign(log_sigma - turning) * growth),
         rivals={
@@ -265,7 +264,7 @@ def larger_depth_larger_factors(factors: Table, *, rounding: Positive) -> Claim:
         -np.diff(growth),
         "larger with each",
     )
-    yield Facts(slowed=int(np.sum(growth[below] > 0)), steps=int(below.sum()))
+    yield Facts(slowed=int(np.sum(growth[log_factor < 0] > 0)), steps=int(np.sum(log_factor < 0)))
 
 
 def log_of_turning_value(fewer: int, more: int) -> float:
