@@ -46,12 +46,6 @@ def sigmas(table: Table, *indices: int, **where: Any) -> list[np.ndarray]:
     return [by_draw(table, "sigma", index=index, **where) for index in indices]
 
 
-def measured_and_predicted(table: Table, quantity: Quantity, **where: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return a quantity and its prediction, each of shape (draws, entries)."""
-    measured, predicted = (by_draw(table, quantity, column=column, **where) for column in ("value", "predicted"))
-    return measured, predicted
-
-
 def log_slopes(rows: Table, by: str, draw: str) -> np.ndarray:
     """Return by draw the slope of values against a setting, both as logarithms; nan where a value is."""
     wide = rows.pivot_table(index=by, columns=draw, values="value", dropna=False)

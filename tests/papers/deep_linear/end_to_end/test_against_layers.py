@@ -10,7 +10,8 @@ import torch
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.deep_linear import networks
-from learning_dynamics.papers.deep_linear.end_to_end import metrics, runs, theory
+from learning_dynamics.papers.deep_linear.end_to_end import metrics, runs
+from learning_dynamics.papers.deep_linear.end_to_end.claims import log_of_turning_value
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import by_draw, select
 from tests.papers.deep_linear import plain
@@ -182,7 +183,7 @@ def test_a_factor_is_the_same_for_both_depths_at_the_turning_value(fewer, more):
     turn = scipy.optimize.brentq(
         lambda x: np.log(fewer) + (2 - 2 / fewer) * x - np.log(more) - (2 - 2 / more) * x, -50.0, 50.0
     )
-    assert theory.log_of_turning_value(fewer, more) == pytest.approx(turn)
+    assert log_of_turning_value(fewer, more) == pytest.approx(turn)
 
 
 def test_steps_leave_balance_as_plain_descent_does():

@@ -7,14 +7,27 @@ import numpy as np
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import Estimate, Optimum, mean, median, optimum
-from learning_dynamics.judging import Check, Checks, Finding, Untested, at_least, at_most, at_optimum, claim, equal
+from learning_dynamics.judging import (
+    Check,
+    Checks,
+    Claim,
+    Facts,
+    Finding,
+    Untested,
+    at_least,
+    at_most,
+    at_optimum,
+    claim,
+    equal,
+    takes_rivals,
+)
 from learning_dynamics.papers.deep_linear.acceleration.stiffness import (
     logarithm_at_depth_two,
     power_of_stiffness,
     powers_of_stiffness,
 )
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 GAS_SENSOR_FEATURES = 128
 SCOPE = "z-scored regression data (by default diabetes, 442 × 10), small balanced starts, best of a grid of rates"
@@ -126,7 +139,7 @@ TWO_SAMPLES = (
 
 
 @claim("Acceleration by depth", scope=f"{TWO_SAMPLES}; depth 2", empirical=True, speaks_of="some setting")
-def accelerates_for_p_above_2(samples: Table) -> Finding:
+def accelerates_for_p_above_2(samples: Table) -> Claim:
     r"""For every $p > 2$ there are settings in which the discrete end-to-end dynamics reach the global minimum of the
     $\ell_p$ loss faster than gradient descent by any factor.
 
@@ -139,32 +152,25 @@ def accelerates_for_p_above_2(samples: Table) -> Finding:
     """
     powers = {depth: powers_of_stiffness(samples, depth) for depth in (1, 2)}
     gains = {exponent: powers[1][exponent] - powers[2][exponent] for exponent in powers[2]}
-    above = {exponent: gain for exponent, gain in gains.items() if exponent > 2}
-
-    def judge(by_exponent: dict[float, np.ndarray]) -> Checks:
-        for exponent, gain in by_exponent.items():
-            yield _check_median(
-                at_least,
-                f"power of kappa with which the speed-up grows, p = {exponent:g}",
-                gain,
-                0.0,
-                because="a bounded speed-up has none",
-            )
-
-    largest = max(above)
-    rivals = {
-        "the same at p = 2": dict.fromkeys(above, gains[2.0]),
-        "the speed-up at the largest exponent alone is bounded": above | {largest: np.zeros(len(above[largest]))},
-    }
+    above = [exponent for exponent in gains if exponent > 2]
+    for exponent in above:
+        bounded = {"the speed-up at the largest exponent alone is bounded": np.zeros(len(gains[exponent]))}
+        yield _check_median(
+            at_least,
+            f"power of kappa with which the speed-up grows, p = {exponent:g}",
+            gains[exponent],
+            bound=0.0,
+            because="a bounded speed-up has none",
+            rivals={"the same at p = 2": gains[2.0]} | (bounded if exponent == max(above) else {}),
+        )
     last = samples["stiffness"].max()
-    steps = {depth: by_draw(samples, "steps", depth=depth, exponent=largest, stiffness=last) for depth in (1, 2)}
-    facts = {
-        "exponents": ", ".join(f"{exponent:g}" for exponent in above),
-        "first": samples["stiffness"].min(),
-        "last": last,
-        "speedup": np.nanmedian(steps[1] / steps[2]),
-    }
-    return Finding(judge, above, rivals, facts=facts)
+    steps = [Draws(samples, depth=depth, exponent=max(above), stiffness=last)["steps"] for depth in (1, 2)]
+    yield Facts(
+        exponents=", ".join(f"{exponent:g}" for exponent in above),
+        first=samples["stiffness"].min(),
+        last=last,
+        speedup=np.nanmedian(steps[0] / steps[1]),
+    )
 
 
 @claim("Acceleration by depth, how much", origin="ours", scope=f"{TWO_SAMPLES}; p from 2.2 to 6, depths 2, 3 and 4")
@@ -199,7 +205,7 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Find
                 equal,
                 f"power of kappa with which steps grow, depth {depth}, p = {exponent:g}",
                 powers,
-                expected(law, exponent, depth),
+                predicted=expected(law, exponent, depth),
                 tolerance=tolerance,
                 resolution=2 * tolerance,
                 because="half of what tells the laws apart",
@@ -212,9 +218,8 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Find
         "gradient descent's own": lambda p, N: 2.0,
     }
     errors = [abs(np.nanmedian(powers) - expected(power_of_stiffness, *cell)) for cell, (powers, _) in cells.items()]
-    steps, fewest = (
-        np.concatenate([select(table, name)["value"].to_numpy() for table in samples]) for name in ("steps", "fewest")
-    )
+    draws = Draws(samples)
+    steps, fewest = draws["steps"], draws["fewest"]
     facts = {
         "error": max(errors),
         "lucky": int(np.sum(fewest < steps)),
@@ -226,14 +231,12 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Find
     )
 
 
-def _check_median(
-    check: Callable[..., Check], name: str, powers: np.ndarray, *reference: float, **options: Any
-) -> Check:
+@takes_rivals("powers")
+def _check_median(check: Callable[..., Check], name: str, powers: np.ndarray, **options: Any) -> Check:
     """Return a check on the median over starts with a stable rate for every kappa; others are counted as left out."""
     stable = np.isfinite(powers)
-    return check(
-        name, median(powers[stable]), *reference, **options, left_out={"no stable learning rate": int(np.sum(~stable))}
-    )
+    left_out = {"no stable learning rate": int(np.sum(~stable))}
+    return check(name, median(powers[stable]), **options, left_out=left_out)
 
 
 def _speedups(table: Table) -> list[tuple[int, Estimate, list[Optimum]]]:

@@ -5,7 +5,7 @@ import pandas as pd
 
 from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.settings import Count
-from learning_dynamics.tidy import QUANTITY, SEED, VALUE_IF_ANY, Column, columns, joined, rows
+from learning_dynamics.tidy import QUANTITY, SEED, VALUE_IF_ANY, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 
@@ -18,7 +18,7 @@ from learning_dynamics.trajectories import Trajectory
     Column("iteration", "int", "of the loss; 0 for other quantities"),
     VALUE_IF_ANY,
 )
-def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> pd.DataFrame:
+def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> Tables:
     """Measure descent on an l_p regression.
 
     Quantities
@@ -36,16 +36,15 @@ def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> pd.DataFrame:
     labels = {"depth": constants["depth"], "rule": np.where(constants["end_to_end"], "end_to_end", "network")}
     members = constants["member"]
     reached = np.where(iterations < 0, np.nan, iterations)
-    by_rate = rows({"iterations": reached}, {"seed": members, "learning_rate": grid}, **labels, iteration=0)
+    yield rows({"iterations": reached}, {"seed": members, "learning_rate": grid}, **labels, iteration=0)
     best = grid[np.where(iterations < 0, np.inf, iterations).argmin(axis=1)]
     last = len(trajectory.time) - 1
     places = np.union1d(np.linspace(0, last, curve_points), np.geomspace(1, last, curve_points))
     curve_iterations = np.unique(places.round().astype(int))
     excess = trajectory.series["loss"][:, curve_iterations] / least - 1
-    curves = rows({"excess": excess}, {"seed": members, "iteration": curve_iterations}, **labels, learning_rate=best)
+    yield rows({"excess": excess}, {"seed": members, "iteration": curve_iterations}, **labels, learning_rate=best)
     count = np.full(len(members), constants["features"])
-    features = rows({"features": count}, {"seed": members}, **labels, learning_rate=np.nan, iteration=0)
-    return joined(lp_descent.columns, by_rate, curves, features)
+    yield rows({"features": count}, {"seed": members}, **labels, learning_rate=np.nan, iteration=0)
 
 
 @columns(
@@ -76,4 +75,4 @@ def two_samples(trajectory: Trajectory) -> pd.DataFrame:
         "learning_rate": np.where(series["steps"] < 0, np.nan, series["rate"]),
         "fewest": np.where(series["fewest"] < 0, np.nan, series["fewest"]),
     }
-    return joined(two_samples.columns, rows(quantities, {"seed": constants["start"]}, **labels))
+    return rows(quantities, {"seed": constants["start"]}, **labels)

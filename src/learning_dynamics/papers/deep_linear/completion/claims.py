@@ -3,7 +3,7 @@
 import numpy as np
 
 from learning_dynamics.evidence import difference, mean
-from learning_dynamics.judging import Checks, Finding, at_least, claim, every_draw
+from learning_dynamics.judging import Checks, Claim, Facts, Finding, Instead, at_least, claim, every_draw
 from learning_dynamics.papers.deep_linear.tables import excess_norm, minimiser_values, network_values, observed_entries
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
@@ -15,7 +15,7 @@ SCOPE = (
 
 
 @claim("Many (5K) observations", scope=SCOPE, empirical=True)
-def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Finding:
+def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Claim:
     r"""With many observed entries (the slides' 5000 of 10000) nuclear-norm minimisation recovers the matrix.
 
     Recovered means: to within the slack that the convex program leaves observed entries, up to a factor in the mean
@@ -24,25 +24,17 @@ def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Fi
     """
     slack = minimiser_values(many, "misfit").max()
     errors, errors_of_few = minimiser_values(many, "error"), minimiser_values(few, "error")
-
-    def judge(error: np.ndarray) -> Checks:
-        yield every_draw(
-            "mean square error over all entries",
-            error,
-            at_most=factor * slack**2,
-            because=f"{factor:g} times the square of the slack on observed entries",
-        )
-
-    rivals = {
-        "few entries recover it as well": errors_of_few,
-        "many entries recover all draws but one": np.append(errors[:-1], errors_of_few.min()),
-    }
-    facts = {
-        "few": errors_of_few.max(),
-        "observed": observed_entries(many),
-        "observed_few": observed_entries(few),
-    }
-    return Finding(judge, errors, rivals, facts=facts, scaled=lambda error, _factor: error)
+    yield every_draw(
+        "mean square error over all entries",
+        errors,
+        at_most=factor * slack**2,
+        because=f"{factor:g} times the square of the slack on observed entries",
+        rivals={
+            "few entries recover it as well": Instead(values=errors_of_few),
+            "many entries recover all draws but one": Instead(values=np.append(errors[:-1], errors_of_few.min())),
+        },
+    )
+    yield Facts(few=errors_of_few.max(), observed=observed_entries(many), observed_few=observed_entries(few))
 
 
 @claim("Few (2K) observations", scope=SCOPE, empirical=True)
@@ -56,7 +48,7 @@ def depth_beats_nuclear_norm_2k(
     *,
     scale: Positive,
     decades: NonNegative,
-) -> Finding:
+) -> Claim:
     r"""With few observed entries (the slides' 2000 of 10000) nuclear-norm minimisation does not recover the matrix;
     depth 2 comes nearer to it, and depth 3 by orders of magnitude.
 
@@ -68,33 +60,31 @@ def depth_beats_nuclear_norm_2k(
     def gain(table: Table, convex: Table, at: float = scale) -> np.ndarray:
         return np.log10(minimiser_values(convex, "error")) - np.log10(network_values(table, "error", at))
 
-    def judge(tables: tuple[Table, Table, Table]) -> Checks:
-        three, two, convex = tables
-        yield at_least(
-            "log10 of the convex program's error over depth 3's",
-            mean(gain(three, convex)),
-            decades,
-            because=f"orders of magnitude: {decades:g} decades",
-        )
-        yield at_least(
-            "log10 of the convex program's error over depth 2's",
-            mean(gain(two, convex)),
-            0.0,
-            because="depth 2 is nearer",
-        )
-
-    rivals = {
-        "depth matters with many entries as well": (depth_3_many, depth_2_many, minimiser_many),
-        "depth 2 does what depth 3 does": (depth_2, depth_2, minimiser),
-    }
-    facts = {
-        "scale": scale,
-        "few": observed_entries(minimiser),
-        "many": observed_entries(minimiser_many),
-        "second": np.mean(gain(depth_2, minimiser)),
-        "second_large": np.mean(gain(depth_2, minimiser, max(settings_of(depth_2)["scales"]))),
-    }
-    return Finding(judge, (depth_3, depth_2, minimiser), rivals, facts=facts)
+    with_many = "depth matters with many entries as well"
+    yield at_least(
+        "log10 of the convex program's error over depth 3's",
+        mean(gain(depth_3, minimiser)),
+        decades,
+        because=f"orders of magnitude: {decades:g} decades",
+        rivals={
+            with_many: Instead(estimate=mean(gain(depth_3_many, minimiser_many))),
+            "depth 2 does what depth 3 does": Instead(estimate=mean(gain(depth_2, minimiser))),
+        },
+    )
+    yield at_least(
+        "log10 of the convex program's error over depth 2's",
+        mean(gain(depth_2, minimiser)),
+        0.0,
+        because="depth 2 is nearer",
+        rivals={with_many: Instead(estimate=mean(gain(depth_2_many, minimiser_many)))},
+    )
+    yield Facts(
+        scale=scale,
+        few=observed_entries(minimiser),
+        many=observed_entries(minimiser_many),
+        second=np.mean(gain(depth_2, minimiser)),
+        second_large=np.mean(gain(depth_2, minimiser, max(settings_of(depth_2)["scales"]))),
+    )
 
 
 @claim("Few (2K) observations", scope=SCOPE, empirical=True)
@@ -139,7 +129,7 @@ def deep_has_larger_nuclear_norm(
     minimiser_many: Table,
     *,
     scale: Positive,
-) -> Finding:
+) -> Claim:
     r"""With few observed entries (the slides' 2000 of 10000) descent does not minimise the nuclear norm, against what
     Gunasekar et al. conjecture for depth 2, small steps and starts near zero, and against the same conjecture for
     greater depths.
@@ -150,27 +140,19 @@ def deep_has_larger_nuclear_norm(
     is {value:.2g}. The proved gap of the convex solver is the margin.
     """
     gap = minimiser_values(minimiser, "gap") + minimiser_values(minimiser_many, "gap")
-
-    excess_by_depth, by_slack = (
-        {depth: excess_norm(table, convex, scale) for depth, table in ((2, two), (3, three))}
-        for two, three, convex in ((depth_2, depth_3, minimiser), (depth_2_many, depth_3_many, minimiser_many))
-    )
-
-    def judge(excesses: dict[int, np.ndarray]) -> Checks:
-        for depth, excess_at_depth in excesses.items():
-            yield every_draw(
-                f"relative excess over the least nuclear norm, beyond that with many entries, depth {depth}",
-                excess_at_depth - by_slack[depth],
-                at_least=gap,
-                because="the solver's proved gaps",
-            )
-
-    rivals = {}
-    for depth in excess_by_depth:
-        rivals[f"depth {depth} minimises it"] = excess_by_depth | {depth: np.zeros(len(gap))}
-        rivals[f"the slack explains the excess of depth {depth}"] = excess_by_depth | {depth: by_slack[depth]}
-    facts = {"scale": scale, "few": observed_entries(minimiser), "many": observed_entries(minimiser_many)}
-    return Finding(judge, excess_by_depth, rivals, facts=facts)
+    for depth, table, with_many in ((2, depth_2, depth_2_many), (3, depth_3, depth_3_many)):
+        by_slack = excess_norm(with_many, minimiser_many, scale)
+        yield every_draw(
+            f"relative excess over the least nuclear norm, beyond that with many entries, depth {depth}",
+            excess_norm(table, minimiser, scale) - by_slack,
+            at_least=gap,
+            because="the solver's proved gaps",
+            rivals={
+                f"depth {depth} minimises it": Instead(values=-by_slack),
+                f"the slack explains the excess of depth {depth}": Instead(values=np.zeros_like(by_slack)),
+            },
+        )
+    yield Facts(scale=scale, few=observed_entries(minimiser), many=observed_entries(minimiser_many))
 
 
 @claim("Few (2K) observations", scope=SCOPE, empirical=True)

@@ -5,7 +5,7 @@ import pandas as pd
 
 from learning_dynamics.papers.deep_linear.completed_matrices import measures_of
 from learning_dynamics.papers.deep_linear.tables import CONVERGED, DEPTH, DRAW, SCALE
-from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, Column, columns, joined, rows
+from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 
@@ -36,7 +36,7 @@ def completion(trajectory: Trajectory) -> pd.DataFrame:
     draw = constants["draw"]
     quantities = measures_of(trajectory.series["end_to_end"][:, 0], constants["truth"][draw], constants["mask"][draw])
     quantities |= _setting(constants["truth"][draw], constants["mask"][draw]) | {"steps": constants["steps"]}
-    table = rows(
+    return rows(
         quantities,
         {"draw": draw},
         depth=settings["depth"],
@@ -44,7 +44,6 @@ def completion(trajectory: Trajectory) -> pd.DataFrame:
         learning_rate=constants["learning_rate"],
         converged=constants["loss"] <= settings["stop"],
     )
-    return joined(completion.columns, table)
 
 
 @columns(DRAW, QUANTITY, VALUE_IF_ANY)
@@ -69,8 +68,7 @@ def nuclear_norm(trajectory: Trajectory) -> pd.DataFrame:
     quantities = measures_of(W, constants["truth"], constants["mask"])
     misfit = np.abs(constants["mask"] * (W - constants["truth"])).max(axis=(-2, -1))
     quantities |= _setting(constants["truth"], constants["mask"]) | {"gap": constants["gap"], "misfit": misfit}
-    table = rows(quantities, {"draw": np.arange(len(W))})
-    return joined(nuclear_norm.columns, table)
+    return rows(quantities, {"draw": np.arange(len(W))})
 
 
 def _setting(truth: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:

@@ -4,6 +4,7 @@ from typing import Literal
 
 import numpy as np
 
+from learning_dynamics.dynamics.matrix_factorisation import Optimiser, Precision
 from learning_dynamics.papers.deep_linear.completed_matrices import complete
 from learning_dynamics.papers.deep_linear.recorded import AT_THE_END
 from learning_dynamics.settings import Count, Positive, Seed
@@ -16,10 +17,10 @@ def completion(
     depth: Count,
     scales: list[Positive],
     learning_rates: list[Positive],
-    optimiser: Literal["gradient_descent", "group_rmsprop"],
+    optimiser: Optimiser,
     stop: Positive,
     max_steps: Count,
-    precision: Literal["single", "double"],
+    precision: Precision,
     device: Literal["cpu", "cuda"] = "cpu",
     seed: Seed,
 ) -> Trajectory:

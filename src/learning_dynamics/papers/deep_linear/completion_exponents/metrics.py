@@ -5,7 +5,7 @@ import pandas as pd
 
 from learning_dynamics.papers.deep_linear.completion_exponents.theory import step_growth
 from learning_dynamics.papers.deep_linear.tables import DEPTH, DRAW, OBSERVED
-from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, columns, joined, rows
+from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 
@@ -43,13 +43,12 @@ def gradient_along_path(trajectory: Trajectory) -> pd.DataFrame:
         "growth": settings["every"] * growth[:, :, 0].sum(axis=1),
         "step": growth[:, :, 1].max(axis=1),
     }
-    table = rows(
+    return rows(
         quantities,
         {"draw": constants["draw"]},
         depth=settings["depth"],
         observed=constants["observed"][constants["count"]],
     )
-    return joined(gradient_along_path.columns, table)
 
 
 def _ratio(pairs: np.ndarray) -> np.ndarray:

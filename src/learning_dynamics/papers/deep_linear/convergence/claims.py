@@ -1,15 +1,27 @@
 """Convergence: critical points, the guaranteed rate and its assumptions, other losses, random starts."""
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from learning_dynamics.evidence import share
-from learning_dynamics.judging import Checks, Finding, at_least, claim, equal, equal_on_every_draw, every_draw
+from learning_dynamics.judging import (
+    Check,
+    Checks,
+    Claim,
+    Facts,
+    Finding,
+    Instead,
+    at_least,
+    claim,
+    equal,
+    equal_on_every_draw,
+    every_draw,
+    takes_rivals,
+)
 from learning_dynamics.papers.deep_linear.convergence import theory
-from learning_dynamics.papers.deep_linear.tables import measured_and_predicted
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Table, by_draw, draw_columns, select, settings_of
+from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 # starts of the guarantee's descent, which meet its assumptions or break one
 MEETING = ("assumptions hold", "imbalance allowed")
@@ -21,7 +33,7 @@ SHORTER = "unbalanced, shorter step"
     "Classic approach: characterization of critical points",
     scope="squared loss, Gaussian 3 × 3 targets, depths 2, 3 and 4",
 )
-def saddle_at_zero(zero: Table, *, rounding: Positive) -> Finding:
+def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
     r"""With three and more layers zero weights are a saddle that is not strict: the Hessian there has no negative
     direction.
 
@@ -29,49 +41,47 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Finding:
     is no minimum; at two layers that is the second order, and the Hessian's smallest eigenvalue is minus the largest
     singular value of the loss's gradient. The measured orders are off by at most {largest:.1e}.
     """
-    (orders, depth), (curvature, expected), (fall, leading), (following, _) = (
-        [values[:, 0] for values in measured_and_predicted(zero, quantity)]
-        for quantity in ("order", "curvature", "fall", "next")
+    draws = Draws(zero)
+    (orders, depth), (curvature, expected), (fall, leading) = (
+        [values[:, 0] for values in draws.compared(quantity)] for quantity in ("order", "curvature", "fall")
     )
+    following = draws["next"]
     # the fall is epsilon^N sigma_1 (1 - x), x growing like epsilon^N; its order is taken between two distances
     scale = settings_of(zero)
     ratio = (scale["largest"] / scale["smallest"]) ** (1 / (scale["points"] - 1))
     remainder = np.maximum(1 - following * ratio**depth, np.finfo(float).tiny)
     error = np.log(np.maximum(1 - following, remainder) / remainder) / np.log(ratio)
-
-    def judge(prediction: tuple[np.ndarray, np.ndarray]) -> Checks:
-        order, bend = prediction
-        yield equal_on_every_draw(
-            "error of the order of the loss's fall from zero weights",
-            orders,
-            order,
-            tolerance=error + rounding,
-            relative_to=1.0,
-            because="what the fall's next term changes, and rounding",
-        )
-        yield equal_on_every_draw(
-            "error of the Hessian's smallest eigenvalue over σ_1(∇ℓ(0))",
-            curvature,
-            bend,
-            tolerance=rounding,
-            relative_to=1.0,
-            because="rounding of differences",
-        )
-        yield equal_on_every_draw(
-            "fall of the loss over ε^N σ_1",
-            fall / leading,
-            np.ones(len(depth)),
-            tolerance=following + rounding,
-            relative_to=1.0,
-            because="the fall's next term, and rounding",
-        )
-
-    rivals = {}
-    if (depth > 2).any():
-        rivals["a strict saddle at every depth"] = np.full(len(depth), 2.0), np.full(len(depth), -1.0)
-    if (depth == 2).any():
-        rivals["a saddle that is not strict at depth 2 either"] = depth, np.zeros(len(depth))
-    return Finding(judge, (depth, expected), rivals, facts={"largest": np.abs(orders - depth).max()})
+    everywhere, nowhere = "a strict saddle at every depth", "a saddle that is not strict at depth 2 either"
+    deeper, two = (depth > 2).any(), (depth == 2).any()
+    yield equal_on_every_draw(
+        "error of the order of the loss's fall from zero weights",
+        orders,
+        depth,
+        tolerance=error + rounding,
+        relative_to=1.0,
+        because="what the fall's next term changes, and rounding",
+        rivals={everywhere: 2.0 if deeper else None},
+        scaled=False,
+    )
+    yield equal_on_every_draw(
+        "error of the Hessian's smallest eigenvalue over σ_1(∇ℓ(0))",
+        curvature,
+        expected,
+        tolerance=rounding,
+        relative_to=1.0,
+        because="rounding of differences",
+        rivals={everywhere: -1.0 if deeper else None, nowhere: 0.0 if two else None},
+        scaled=False,
+    )
+    yield equal_on_every_draw(
+        "fall of the loss over ε^N σ_1",
+        fall / leading,
+        np.ones(len(depth)),
+        tolerance=following + rounding,
+        relative_to=1.0,
+        because="the fall's next term, and rounding",
+    )
+    yield Facts(largest=np.abs(orders - depth).max())
 
 
 @claim(
@@ -80,7 +90,7 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Finding:
     "whitened inputs; flows with margins down to a two-hundredth of σ_min at depths 2, 3 and 4; descent with a step "
     "of c⁴ at depth 3 and one margin, and at those of the table of varied settings",
 )
-def linear_rate(flows: Table, descent: Table) -> Finding:
+def linear_rate(flows: Table, descent: Table) -> Claim:
     r"""For the squared loss, from layers balanced up to $O(c^2)$ and closer to the optimum than any $W$ with
     $\sigma_{min}(W) \le c$, gradient descent with a step $\eta$ of at most $O(c^4)$ lowers the loss as
     $e^{-\Omega(c^2 \eta t)}$.
@@ -93,45 +103,37 @@ def linear_rate(flows: Table, descent: Table) -> Finding:
     could hold; the smallest rate measured is {value:.3g} times the guaranteed one. All the imbalance that is allowed
     changes the rate by at most {change:.1e}; a rate without the power of $c$ is missed by a factor of {missed:.2g}.
     """
-    table = select(flows, "rate").sort_values(draw_columns(flows))
-    rate, depth, margin = (table[name].to_numpy() for name in ("value", "depth", "margin"))
-    settings = settings_of(descent)
-    of_descent = np.concatenate([by_draw(descent, "rate", case=case).ravel() for case in MEETING])
+    of_flows, settings = Draws(flows), settings_of(descent)
+    rate, depth, margin = of_flows["rate"], of_flows.column("depth"), of_flows.column("margin")
 
-    def judge(bound: Callable) -> Checks:
-        guaranteed = bound(settings["margin"], settings["depth"])
-        yield every_draw(
-            "smallest rate of −log(ℓ(t)/ℓ(0)) in t over the guaranteed one, gradient flow",
-            rate / bound(margin, depth),
-            at_least=1.0,
-            because="the bound holds at all times",
-        )
-        yield every_draw(
-            "the same in ηt, gradient descent",
-            of_descent / guaranteed,
-            at_least=1.0,
-            because="the bound holds at all times",
-        )
+    @takes_rivals("guaranteed", scaled=True)
+    def at_least_as_fast(name: str, rate: np.ndarray, guaranteed: np.ndarray | float) -> Check:
+        return every_draw(name, rate / guaranteed, at_least=1.0, because="the bound holds at all times")
 
-    rivals = {
-        "a rate that does not depend on c": lambda c, N: np.ones_like(c * N),
-        "half the power of c": lambda c, N: c ** ((N - 1) / N),
-        "4N times the guaranteed rate": lambda c, N: 4 * N * theory.guaranteed_rate(c, N),
-    }
-    wide = table.pivot_table(index=["depth", "margin", "seed"], columns="start", values="value")
-    change = (wide["smallest direction, imbalance allowed"] / wide["smallest direction"] - 1).abs().max()
-    facts = {
-        "change": change,
-        "missed": 1 / np.nanmin(rate),
-        "multiple": settings["step"],
-        "step": settings["step"] * settings["margin"] ** 4,
-    }
-    return Finding(
-        judge,
-        theory.guaranteed_rate,
-        rivals,
-        facts=facts,
-        scaled=lambda bound, factor: lambda c, N: factor * bound(c, N),
+    def guaranteed(c: Any, N: Any) -> dict[str, Any]:
+        rivals = {
+            "a rate that does not depend on c": np.ones_like(c * N),
+            "half the power of c": c ** ((N - 1) / N),
+            "4N times the guaranteed rate": 4 * N * theory.guaranteed_rate(c, N),
+        }
+        return {"guaranteed": theory.guaranteed_rate(c, N), "rivals": rivals}
+
+    yield at_least_as_fast(
+        "smallest rate of −log(ℓ(t)/ℓ(0)) in t over the guaranteed one, gradient flow",
+        rate,
+        **guaranteed(margin, depth),
+    )
+    yield at_least_as_fast(
+        "the same in ηt, gradient descent",
+        np.concatenate([Draws(descent, case=case)["rate"] for case in MEETING]),
+        **guaranteed(settings["margin"], settings["depth"]),
+    )
+    wide = select(flows, "rate").pivot_table(index=["depth", "margin", "seed"], columns="start", values="value")
+    yield Facts(
+        change=(wide["smallest direction, imbalance allowed"] / wide["smallest direction"] - 1).abs().max(),
+        missed=1 / np.nanmin(rate),
+        multiple=settings["step"],
+        step=settings["step"] * settings["margin"] ** 4,
     )
 
 
@@ -149,7 +151,7 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Finding:
     long: shortened by that square, it brings the same starts to {shorter:.1e} of their first loss at the most. So
     balance is necessary for the step of the guarantee, not for every step. {draws} starts of each kind.
     """
-    last = {case: by_draw(descent, "loss", case=case)[:, -1] for case in (*MEETING, *BREAKING, SHORTER)}
+    last = {case: Draws(descent, case=case).entries("loss")[:, -1] for case in (*MEETING, *BREAKING, SHORTER)}
 
     def judge(fail: tuple[str, ...]) -> Checks:
         yield every_draw(
@@ -179,7 +181,7 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Finding:
     "powers of the residuals' entries; 3 × 3 matrices, depth 3, starts whose loss is below that of every "
     "singular matrix",
 )
-def other_convex_losses(losses: Table, *, reached: Positive) -> Finding:
+def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
     r"""If a convex loss is smaller at a balanced start than at every singular matrix, gradient flow reaches its
     minimum.
 
@@ -191,31 +193,32 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Finding:
     names = sorted(losses["loss"].unique())
 
     def at_the_end(name: str, start: str) -> np.ndarray:
-        below, excess = (by_draw(losses, "excess", loss=name, start=kind) for kind in ("below", start))
+        below, excess = (Draws(losses, loss=name, start=kind).entries("excess") for kind in ("below", start))
         arrived = below <= reached
         record = np.where((start == "beyond") & arrived.any(axis=1), arrived.argmax(axis=1), -1)
         return excess[np.arange(len(excess)), record]
 
-    def judge(starts: dict[str, str]) -> Checks:
-        yield every_draw(
-            "largest loss at the end over the first",
-            np.concatenate([at_the_end(name, start) for name, start in starts.items()]),
-            at_most=reached,
-            because="far below the first one",
-            predicted=0.0,
-        )
+    def beyond(*those: str) -> np.ndarray:
+        return np.concatenate([at_the_end(name, "beyond" if name in those else "below") for name in names])
 
-    below = dict.fromkeys(names, "below")
-    rivals = {f"starts beyond singular matrices reach it as well: {name}": below | {name: "beyond"} for name in names}
-    fraction = by_draw(losses, "fraction", start="below")
-    return Finding(judge, below, rivals, facts={"fraction": fraction.max()})
+    yield every_draw(
+        "largest loss at the end over the first",
+        beyond(),
+        at_most=reached,
+        because="far below the first one",
+        predicted=0.0,
+        rivals={
+            f"starts beyond singular matrices reach it as well: {name}": Instead(values=beyond(name)) for name in names
+        },
+    )
+    yield Facts(fraction=Draws(losses, start="below").worst("fraction").max())
 
 
 @claim(
     "Our assumptions on init, for output dimension one",
     scope="whitened inputs, 2 to 128 of them, a target of norm one; Gaussian end-to-end vectors, balanced at depth 3",
 )
-def output_dimension_one(starts: Table) -> Finding:
+def output_dimension_one(starts: Table) -> Claim:
     r"""With one output a random balanced start meets the assumptions with constant probability, whatever the dimension.
 
     Singular means zero here, and the assumption is that the start is closer to the target than zero is. For entries of
@@ -227,45 +230,45 @@ def output_dimension_one(starts: Table) -> Finding:
     """
     settings = settings_of(starts)
     *others, last = settings["dimensions"]
-    narrow = select(starts, deviation="over the dimension")
-    holds, reached = (by_draw(narrow, name)[:, 0] for name in ("holds", "reached"))
-    holds, dimension = holds.astype(bool), by_draw(narrow, "holds", column="dimension")[:, 0]
+    narrow = Draws(starts, deviation="over the dimension")
+    holds, reached, dimension = narrow["holds"].astype(bool), narrow["reached"], narrow.column("dimension")
     shares = {d: share(int(holds[dimension == d].sum()), int((dimension == d).sum())) for d in (last, *others)}
 
-    def probability(dimension: int, wide: bool) -> float:
+    def probability(dimension: int, wide: bool = False) -> float:
         return theory.share_that_holds(dimension, wide, settings["deviation"], settings["margin"])
 
-    def judge(predicted: Callable[[int], float]) -> Checks:
-        for d, estimate in shares.items():
-            yield equal(
-                f"share of random starts that meet the assumption, {d} inputs",
-                estimate,
-                predicted(d),
-                resolution=0.1,
-                tolerance=2 * np.sqrt(predicted(d) * (1 - predicted(d)) / estimate.draws),
-                because="Wilson's interval and two standard errors, as several dimensions are tested",
-            )
-        least = min(shares.values(), key=lambda estimate: estimate.value)
-        yield at_least("smallest share over dimensions", least, 0.25, because="any constant below one half will do")
-        yield every_draw(
-            "starts that meet it arrive (1) or not (0)",
-            inside[~missing],
-            at_least=1.0,
-            because="all of those that are followed",
-            left_out={"the assumption is checked, the flow not run": int(missing.sum())},
-        )
+    for d, estimate in shares.items():
 
-    rivals = {
-        "the probability for entries over the root of the dimension": lambda d: probability(d, wide=True),
-        "a probability that falls as one over the root of the dimension": lambda d: 0.5 / np.sqrt(d),
-        "almost every start": lambda d: 1.0,
-    }
+        def within(predicted: float, draws: int = estimate.draws) -> Instead:
+            return Instead(predicted=predicted, tolerance=2 * np.sqrt(predicted * (1 - predicted) / draws))
+
+        yield equal(
+            f"share of random starts that meet the assumption, {d} inputs",
+            estimate,
+            **within(probability(d)),
+            resolution=0.1,
+            because="Wilson's interval and two standard errors, as several dimensions are tested",
+            rivals={
+                "the probability for entries over the root of the dimension": within(probability(d, wide=True)),
+                "a probability that falls as one over the root of the dimension": within(0.5 / np.sqrt(d)),
+                "almost every start": within(1.0),
+            },
+            scaled=False,
+        )
+    least = min(shares.values(), key=lambda estimate: estimate.value)
+    yield at_least("smallest share over dimensions", least, 0.25, because="any constant below one half will do")
     inside = reached[holds]
     missing = np.isnan(inside)
-    facts = {
-        "dimension": last,
-        "arrived": int(np.nansum(inside)),
-        "followed": int((~missing).sum()),
-        "others": np.nanmean(reached[~holds]),
-    }
-    return Finding(judge, lambda d: probability(d, wide=False), rivals, facts=facts)
+    yield every_draw(
+        "starts that meet it arrive (1) or not (0)",
+        inside[~missing],
+        at_least=1.0,
+        because="all of those that are followed",
+        left_out={"the assumption is checked, the flow not run": int(missing.sum())},
+    )
+    yield Facts(
+        dimension=last,
+        arrived=int(np.nansum(inside)),
+        followed=int((~missing).sum()),
+        others=np.nanmean(reached[~holds]),
+    )

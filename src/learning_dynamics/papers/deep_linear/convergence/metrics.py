@@ -7,7 +7,7 @@ from learning_dynamics.papers.deep_linear.convergence import theory
 from learning_dynamics.papers.deep_linear.convergence.convex import LOSSES
 from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, columns, joined, rows
+from learning_dynamics.tidy import PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 
@@ -34,14 +34,13 @@ def initialisation_range(trajectory: Trajectory) -> pd.DataFrame:
     constants = trajectory.constants
     steps, rate = (trajectory.series[name][:, 0] for name in ("steps", "learning_rate"))
     steps, rate = np.where(steps < 0, np.nan, (steps, rate))
-    table = rows(
+    return rows(
         {"steps": steps, "learning_rate": rate, "size": constants["size"]},
         {"seed": constants["member"]},
         depth=constants["depth"],
         init=np.where(constants["balanced"], "balanced", "layer_wise"),
         deviation=constants["deviation"],
     )
-    return joined(initialisation_range.columns, table)
 
 
 CASES = np.array(
@@ -57,7 +56,7 @@ CASES = np.array(
     VALUE_IF_ANY,
     PREDICTED,
 )
-def guarantee(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
+def guarantee(trajectory: Trajectory, *, floor: Positive) -> Tables:
     """Measure descent with and without the assumptions; time is learning rate eta times number of steps.
 
     Quantities
@@ -76,14 +75,13 @@ def guarantee(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
     time = trajectory.time * constants["learning_rate"][:, None]
     bound = np.exp(-theory.guaranteed_rate(settings["margin"], settings["depth"]) * time)
     labels = {"case": CASES[constants["case"]]}
-    table = rows({"loss": (loss, bound)}, {"seed": constants["member"], "time": time}, **labels)
-    ends = rows(
+    yield rows({"loss": (loss, bound)}, {"seed": constants["member"], "time": time}, **labels)
+    yield rows(
         {"imbalance": constants["imbalance"], "rate": _smallest_rate(loss, time, floor)},
         {"seed": constants["member"]},
         time=time[:, -1],
         **labels,
     )
-    return joined(guarantee.columns, table, ends)
 
 
 STARTS = np.array(["smallest direction", "smallest direction, imbalance allowed", "random direction"])
@@ -111,14 +109,13 @@ def margins(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
     guaranteed = theory.guaranteed_rate(constants["margin"], constants["depth"])
     units = constants["margin"] ** (1 - 2 / constants["depth"])
     rate = _smallest_rate(_relative_loss(trajectory), trajectory.time, floor) * units
-    table = rows(
+    return rows(
         {"rate": (rate, guaranteed)},
         {"seed": constants["member"]},
         depth=constants["depth"],
         margin=constants["margin"],
         start=STARTS[constants["case"]],
     )
-    return joined(margins.columns, table)
 
 
 def _relative_loss(trajectory: Trajectory) -> np.ndarray:
@@ -145,7 +142,7 @@ def _smallest_rate(loss: np.ndarray, time: np.ndarray, floor: float) -> np.ndarr
     QUANTITY,
     VALUE_IF_ANY,
 )
-def convex_losses(trajectory: Trajectory) -> pd.DataFrame:
+def convex_losses(trajectory: Trajectory) -> Tables:
     """Measure convex losses along a flow.
 
     Quantities
@@ -167,9 +164,8 @@ def convex_losses(trajectory: Trajectory) -> pd.DataFrame:
         "loss": np.array(list(LOSSES))[constants["loss"]],
         "start": np.where(constants["case"] == 0, "below", "beyond"),
     }
-    table = rows({"excess": excess}, {"seed": constants["member"], "time": trajectory.time}, **labels)
-    first = rows({"fraction": fraction}, {"seed": constants["member"]}, time=0.0, **labels)
-    return joined(convex_losses.columns, table, first)
+    yield rows({"excess": excess}, {"seed": constants["member"], "time": trajectory.time}, **labels)
+    yield rows({"fraction": fraction}, {"seed": constants["member"]}, time=0.0, **labels)
 
 
 @columns(
@@ -195,13 +191,12 @@ def one_output(trajectory: Trajectory) -> pd.DataFrame:
         "holds": (trajectory.series["start_distance"][:, 0] < 1 - margin).astype(float),
         "reached": np.where(constants["iterations"] == -2, np.nan, constants["iterations"] >= 0),
     }
-    table = rows(
+    return rows(
         quantities,
         {"seed": constants["member"]},
         dimension=constants["dimension"],
         deviation=np.where(constants["wide"], "over the root", "over the dimension"),
     )
-    return joined(one_output.columns, table)
 
 
 @columns(DEPTH, SEED, QUANTITY, VALUE_IF_ANY, PREDICTED)
@@ -235,5 +230,4 @@ def zero_weights(trajectory: Trajectory) -> pd.DataFrame:
         "fall": (fall[:, 0], leading),
         "next": (leading / (2 * first**2), np.nan),
     }
-    table = rows(quantities, {"seed": constants["member"]}, depth=constants["depth"])
-    return joined(zero_weights.columns, table)
+    return rows(quantities, {"seed": constants["member"]}, depth=constants["depth"])

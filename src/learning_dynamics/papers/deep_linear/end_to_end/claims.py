@@ -1,27 +1,23 @@
 """Balance, end-to-end dynamics, the rates of singular values, and the preconditioner."""
 
-from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.judging import Checks, Finding, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.deep_linear.end_to_end import theory
-from learning_dynamics.papers.deep_linear.tables import measured_and_predicted
+from learning_dynamics.judging import (
+    Check,
+    Claim,
+    Facts,
+    Instead,
+    claim,
+    equal_on_every_draw,
+    every_draw,
+    takes_rivals,
+)
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
-
-# from singular values, their factors with fewer layers, and both numbers of layers to the predicted sign of the
-# factors' change: +1 where they grow with more layers, -1 where they fall
-Direction = Callable[[np.ndarray, np.ndarray, int, int], np.ndarray]
-# from the least singular values and the depths of flows to a bound on the preconditioner's eigenvalues
-Bound = Callable[[np.ndarray, np.ndarray], np.ndarray]
-
-
-def _largest(table: Table, quantity: Quantity) -> np.ndarray:
-    """Return the largest value along each flow; nan if any is nan."""
-    return by_draw(table, quantity).max(axis=1)
+from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
 
 @claim(
@@ -29,26 +25,26 @@ def _largest(table: Table, quantity: Quantity) -> np.ndarray:
     scope="squared loss, Gaussian targets, 4 inputs and 3 outputs, depths 2, 3 and 4; "
     "from balanced layers and from Gaussian ones",
 )
-def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positive) -> Finding:
+def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positive) -> Claim:
     r"""Gradient flow conserves $W_{j+1}^\top W_{j+1} - W_j W_j^\top$, so that balanced layers stay balanced.
 
     The largest movement along any of {draws} flows is {value:.1e}, while the matrices $W_j W_j^\top$ themselves move by
     up to {moved:.2g}. From balanced layers the conserved matrices are zero; from Gaussian ones they are of order one
     and stay what they were.
     """
-    tables = balanced, gaussian
-
-    def judge(quantity: Quantity) -> Checks:
-        yield every_draw(
-            "largest movement of the conserved matrices",
-            np.concatenate([_largest(table, quantity) for table in tables]),
-            at_most=amplification * max(map(_rtol, tables)),
-            because=f"{amplification:g} rtol of the integrator; the weights move by order one",
-            predicted=0.0,
-        )
-
-    rivals = {"the sums of the two matrices are conserved": "sum_drift", "each W_j W_jᵀ is conserved": "gram_drift"}
-    return Finding(judge, "drift", rivals, facts={"moved": np.nanmax(_largest(balanced, "gram_drift"))})
+    flows = Draws([balanced, gaussian])
+    yield every_draw(
+        "largest movement of the conserved matrices",
+        flows.worst("drift"),
+        at_most=amplification * flows.setting("integration.rtol").max(),
+        because=f"{amplification:g} rtol of the integrator; the weights move by order one",
+        predicted=0.0,
+        rivals={
+            "the sums of the two matrices are conserved": Instead(values=flows.worst("sum_drift")),
+            "each W_j W_jᵀ is conserved": Instead(values=flows.worst("gram_drift")),
+        },
+    )
+    yield Facts(moved=np.nanmax(Draws(balanced).worst("gram_drift")))
 
 
 @claim(
@@ -56,7 +52,7 @@ def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positi
     origin="ours",
     scope="squared loss, Gaussian targets, depth 3, balanced layers, one stretch of time in ever smaller steps",
 )
-def balancedness_gd_first_order(descent: Table) -> Finding:
+def balancedness_gd_first_order(descent: Table) -> Claim:
     r"""Gradient descent leaves balance only to first order in its step $\eta$.
 
     Each step moves $W_{j+1}^\top W_{j+1} - W_j W_j^\top$ by a term of order $\eta^2$, and a fixed stretch of time takes
@@ -64,26 +60,23 @@ def balancedness_gd_first_order(descent: Table) -> Finding:
     the next larger pair bounds the part of higher order that is left.
     """
     measured, change = _order(select(descent, "drift"), "learning_rate")
-
-    def judge(order: float) -> Checks:
-        yield equal_on_every_draw(
-            "error of the drift's order in the step",
-            measured,
-            order,
-            tolerance=4 * change + 1e-3,
-            relative_to=1.0,
-            resolution=0.25,
-            because="four times the change from one halving to the next, and a thousandth",
-        )
-
-    return Finding(judge, 1.0, {"a drift of second order": 2.0, "a drift that does not fall with the step": 0.0})
+    yield equal_on_every_draw(
+        "error of the drift's order in the step",
+        measured,
+        1.0,
+        tolerance=4 * change + 1e-3,
+        relative_to=1.0,
+        resolution=0.25,
+        because="four times the change from one halving to the next, and a thousandth",
+        rivals={"a drift of second order": 2.0, "a drift that does not fall with the step": 0.0},
+    )
 
 
 @claim(
     "Implicit preconditioning",
     scope="squared loss, Gaussian targets, 4 inputs and 3 outputs, depths 2, 3 and 4, balanced layers",
 )
-def end_to_end_dynamics(balanced: Table, gaussian: Table, *, safety: Positive) -> Finding:
+def end_to_end_dynamics(balanced: Table, gaussian: Table, *, safety: Positive) -> Claim:
     r"""From balanced layers the end-to-end matrix follows an equation of its own, in which layers do not appear.
 
     It is $\dot W = -\sum_j [WW^\top]^{(N-j)/N}\, \nabla\ell(W)\, [W^\top W]^{(j-1)/N}$. Both sides are integrated, the
@@ -91,62 +84,57 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, safety: Positive) -
     singular value passes near zero the equation's fractional powers magnify integration errors; how much is measured
     by a second integration at ten times the tolerances, which moves the solution by up to {moved:.1e}.
     """
-    coarser_change = np.nanmax(_largest(balanced, "coarser") / _largest(balanced, "size"))
-
-    def judge(prediction: tuple[Quantity, Table]) -> Checks:
-        quantity, table = prediction
-        yield equal_on_every_draw(
-            "largest ‖W_N⋯W_1 − W‖_F over the largest ‖W‖_F",
-            _largest(table, quantity),
-            0.0,
-            tolerance=safety * coarser_change,
-            relative_to=_largest(table, "size"),
-            resolution=1e-3,
-            because=f"{safety:g} times the most that ten times the tolerances change a flow by",
-        )
-
-    rivals = {
-        "the dynamics of one layer fewer": ("one_layer_fewer", balanced),
-        "the same dynamics for layers that are not balanced": ("difference", gaussian),
-    }
-    return Finding(judge, ("difference", balanced), rivals, facts={"moved": coarser_change})
+    flows, unbalanced = Draws(balanced), Draws(gaussian)
+    coarser_change = np.nanmax(flows.worst("coarser") / flows.worst("size"))
+    yield equal_on_every_draw(
+        "largest ‖W_N⋯W_1 − W‖_F over the largest ‖W‖_F",
+        flows.worst("difference"),
+        0.0,
+        tolerance=safety * coarser_change,
+        relative_to=flows.worst("size"),
+        resolution=1e-3,
+        because=f"{safety:g} times the most that ten times the tolerances change a flow by",
+        rivals={
+            "the dynamics of one layer fewer": Instead(measured=flows.worst("one_layer_fewer")),
+            "the same dynamics for layers that are not balanced": Instead(
+                measured=unbalanced.worst("difference"), relative_to=unbalanced.worst("size")
+            ),
+        },
+        scaled=False,
+    )
+    yield Facts(moved=coarser_change)
 
 
 @claim(
     "Dynamics of singular values",
     scope="squared loss, Gaussian targets, 4 inputs and 3 outputs, depths 2, 3 and 4, balanced layers",
 )
-def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: Positive) -> Finding:
+def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: Positive) -> Claim:
     r"""From balanced layers singular values move at $-N \sigma_r^{2-2/N} \langle \nabla\ell, u_r v_r^\top \rangle$.
 
     The rate is integrated along each of {draws} flows and held against the singular values of the layers' product:
     they differ by at most {value:.1e} of the largest. Given $W$, depth enters through the factor $N \sigma_r^{2-2/N}$
     alone, which speeds large singular values up and holds small ones back.
     """
-
-    def judge(prediction: tuple[Quantity, Table]) -> Checks:
-        quantity, table = prediction
-        yield equal_on_every_draw(
-            "largest error of σ_r(t) over the largest σ",
-            *measured_and_predicted(table, quantity),
-            tolerance=amplification * _rtol(balanced),
-            resolution=1e-3,
-            because=f"{amplification:g} rtol of the integrator, which integrates both",
-        )
-
-    rivals = {
-        "rates without the factor N": ("without_factor", balanced),
-        "the exponent 2 − 1/N": ("other_exponent", balanced),
-        "the same law for layers that are not balanced": ("sigma", gaussian),
-    }
-    return Finding(judge, ("sigma", balanced), rivals)
+    yield _as_predicted(
+        "largest error of σ_r(t) over the largest σ",
+        balanced,
+        "sigma",
+        amplification,
+        because=" of the integrator, which integrates both",
+        rivals={
+            "rates without the factor N": "without_factor",
+            "the exponent 2 − 1/N": "other_exponent",
+            "the same law for layers that are not balanced": Instead(table=gaussian),
+        },
+    )
 
 
 @claim(
     "Implicit preconditioning",
     scope="3 × 4 matrices of full rank along flows of depths 2, 3 and 4 from balanced layers",
 )
-def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Positive) -> Finding:
+def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Positive) -> Claim:
     r"""From balanced layers the preconditioner is positive semidefinite and reinforces the directions that $W$ has
     taken.
 
@@ -156,28 +144,25 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
     already gone. Built from layers the map is a sum of Kronecker products of Gram matrices, positive semidefinite for
     any layers; the form of the eigenvalues needs balance.
     """
-
-    def judge(prediction: tuple[Quantity, Table]) -> Checks:
-        quantity, table = prediction
-        yield equal_on_every_draw(
-            "largest error of an eigenvalue over the largest eigenvalue",
-            *measured_and_predicted(table, quantity),
-            tolerance=amplification * _rtol(balanced),
-            resolution=1e-3,
-            because=f"{amplification:g} rtol, to which the layers are balanced",
-        )
-        yield every_draw(
-            "largest 1 − cos² between the first eigenvector and u_1 v_1ᵀ",
-            _largest(table, "reinforced"),
-            at_most=1e-6,
-            because="errors of rtol in the layers over the gap between eigenvalues",
-        )
-
-    rivals = {
-        "the eigenvalues of one layer fewer": ("eigenvalue_fewer", balanced),
-        "the same eigenvalues for layers that are not balanced": ("eigenvalue", gaussian),
-    }
-    return Finding(judge, ("eigenvalue", balanced), rivals)
+    unbalanced = "the same eigenvalues for layers that are not balanced"
+    yield _as_predicted(
+        "largest error of an eigenvalue over the largest eigenvalue",
+        balanced,
+        "eigenvalue",
+        amplification,
+        because=", to which the layers are balanced",
+        rivals={
+            "the eigenvalues of one layer fewer": "eigenvalue_fewer",
+            unbalanced: Instead(table=gaussian),
+        },
+    )
+    yield every_draw(
+        "largest 1 − cos² between the first eigenvector and u_1 v_1ᵀ",
+        Draws(balanced).worst("reinforced"),
+        at_most=1e-6,
+        because="errors of rtol in the layers over the gap between eigenvalues",
+        rivals={unbalanced: Instead(values=Draws(gaussian).worst("reinforced"))},
+    )
 
 
 @claim(
@@ -185,7 +170,7 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
     scope="3 × 4 matrices along flows of depths 2, 3 and 4 from balanced "
     "layers, and the singular matrix nearest to each",
 )
-def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Finding:
+def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Claim:
     r"""From balanced layers the preconditioner is positive definite wherever $W$ has full rank.
 
     Its least eigenvalue is at least $\sigma_{min}^{2-2/N}$, the term of the layer at one end, and so above zero as long
@@ -194,42 +179,38 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Find
     is the eigenvalue itself, of square ones an $N$-th of it. Along the flows $\sigma_{min}$ comes down to
     {smallest:.1e}.
     """
+    flows, settings = Draws(balanced), settings_of(balanced)
     rounding = amplification * _rtol(balanced)
     because = f"{amplification:g} rtol, to which the layers are balanced"
-    at_singular, depths = (by_draw(balanced, "eigenvalue_at_singular", column=name) for name in ("value", "depth"))
-    # with an axis for what there is at each time
-    eigenvalues, sigma = (by_draw(balanced, name).reshape(*depths.shape, -1) for name in ("eigenvalue", "sigma"))
+    at_singular, depths = (flows.entries("eigenvalue_at_singular", column=name) for name in ("value", "depth"))
+    eigenvalues, sigma = (flows.entries(name, "time") for name in ("eigenvalue", "sigma"))
     largest, sigma_min = eigenvalues.max(axis=-1), sigma.min(axis=-1)
-    relative_eigenvalue = np.abs(at_singular) / largest
+    bound, relative_eigenvalue = sigma_min ** (2 - 2 / depths), np.abs(at_singular) / largest
 
-    def judge(prediction: tuple[Bound, bool]) -> Checks:
-        bound, vanishes = prediction
-        yield every_draw(
+    @takes_rivals("bound", scaled=True)
+    def above(bound: np.ndarray) -> Check:
+        return every_draw(
             "least eigenvalue less σ_min^(2−2/N), over the largest eigenvalue, least along a flow",
-            ((eigenvalues.min(axis=-1) - bound(sigma_min, depths)) / largest).min(axis=1),
+            ((eigenvalues.min(axis=-1) - bound) / largest).min(axis=1),
             at_least=-rounding,
             because=because,
         )
-        yield every_draw(
-            "least eigenvalue at the nearest singular matrix over the largest one",
-            relative_eigenvalue.max(axis=1) if vanishes else relative_eigenvalue.min(axis=1),
-            at_most=rounding if vanishes else None,
-            at_least=None if vanishes else rounding,
-            because=because,
-        )
 
-    def lowest(sigma: np.ndarray, depth: np.ndarray) -> np.ndarray:
-        return sigma ** (2 - 2 / depth)
-
-    rivals = {"it is positive at singular matrices as well": (lowest, False)}
-    if settings_of(balanced)["inputs"] != settings_of(balanced)["outputs"]:
-        rivals["N times that bound"] = (lambda sigma, depth: depth * lowest(sigma, depth), True)
-    facts = {"singular": np.nanmax(relative_eigenvalue), "smallest": np.nanmin(sigma_min)}
-
-    def scaled(prediction: tuple[Bound, bool], factor: float) -> tuple[Bound, bool]:
-        return lambda sigma, depth: factor * prediction[0](sigma, depth), prediction[1]
-
-    return Finding(judge, (lowest, True), rivals, facts=facts, scaled=scaled)
+    not_square = settings["inputs"] != settings["outputs"]
+    yield above(bound, rivals={"N times that bound": depths * bound if not_square else None})
+    yield every_draw(
+        "least eigenvalue at the nearest singular matrix over the largest one",
+        relative_eigenvalue.max(axis=1),
+        at_most=rounding,
+        because=because,
+        rivals={
+            "it is positive at singular matrices as well": Instead(
+                values=relative_eigenvalue.min(axis=1), at_most=None, at_least=rounding
+            )
+        },
+        fact="singular",
+    )
+    yield Facts(smallest=np.nanmin(sigma_min))
 
 
 @claim(
@@ -240,8 +221,9 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Find
     "$(\\sigma_1 / \\sigma_2)^{2-2/N}$, grows with every layer. Of factors themselves one layer more makes those "
     "of $\\sigma > (N / (N+1))^{N(N+1)/2}$ larger and the others smaller, so that from about $2 \\ln(1/\\sigma)$ "
     "layers on every further one makes a small singular value faster again.",
+    reason="factors below one may grow with further layers",
 )
-def larger_depth_larger_factors(factors: Table, *, rounding: Positive) -> Finding:
+def larger_depth_larger_factors(factors: Table, *, rounding: Positive) -> Claim:
     r"""With two layers and more the factors $N \sigma^{2-2/N}$ speed large singular values up and slow small ones down,
     and the more so the more layers there are.
 
@@ -250,60 +232,55 @@ def larger_depth_larger_factors(factors: Table, *, rounding: Positive) -> Findin
     picture, in which depth pulls singular values apart, is that of their ratios, of which each grows. What the sentence
     leaves open is which of both it speaks of.
     """
-    sigma, factor = _by_depth(factors, "sigma"), _by_depth(factors, "factor")
-    pairs = list(pairwise(sorted(depth for depth in factor if depth > 1)))
-    growth = np.stack([np.log(factor[more] / factor[fewer]) for fewer, more in pairs], axis=1)
-    ratio_changes = np.min(-np.diff(growth), axis=(1, 2))
-
-    def judge(direction: Direction) -> Checks:
-        signs = np.stack([direction(sigma[fewer], factor[fewer], fewer, more) for fewer, more in pairs], axis=1)
-        factor_changes = np.min(signs * growth, axis=(1, 2))
-        yield every_draw(
-            "least change of a factor's logarithm with further layers, in the direction predicted",
-            factor_changes,
-            at_least=0.0,
-            undecided=np.abs(factor_changes) < rounding,
-            because="grows, or falls, as predicted",
-        )
-        yield every_draw(
-            "least change of the logarithm of neighbouring factors' ratio with further layers",
-            ratio_changes,
-            at_least=0.0,
-            undecided=np.abs(ratio_changes) < rounding,
-            because="larger with each",
-        )
-
-    def away_from_turn(values: np.ndarray, _factor: np.ndarray, fewer: int, more: int) -> np.ndarray:
-        return np.sign(np.log(values) - theory.log_of_turning_value(fewer, more))
-
-    rivals: dict[str, Direction] = {
-        "every factor grows": lambda values, *_: np.ones_like(values),
-        "every factor falls": lambda values, *_: -np.ones_like(values),
-        "factors of singular values above one grow, the others fall": lambda values, *_: np.sign(np.log(values)),
-    }
-    below = np.stack([factor[fewer] < 1 for fewer, _ in pairs], axis=1)
-    facts = {"slowed": int(np.sum(growth[below] > 0)), "steps": int(below.sum())}
-    return Finding(
-        judge,
-        lambda _values, factor, *_: np.sign(np.log(factor)),
-        rivals,
-        corrected=away_from_turn,
-        facts=facts,
-        reason="factors below one may grow with further layers",
-        scaled=lambda direction, _factor: direction,
+    sigma, factor = (
+        {depth: of_depth.entries(name) for depth, of_depth in Draws(factors).groups("depth")}
+        for name in ("sigma", "factor")
     )
+    pairs = list(pairwise(depth for depth in factor if depth > 1))
+    growth = np.stack([np.log(factor[more] / factor[fewer]) for fewer, more in pairs], axis=1)
+    turning = np.array([log_of_turning_value(*pair) for pair in pairs])[:, None]
+    log_sigma, log_factor = (np.log([of[fewer] for fewer, _ in pairs]).swapaxes(0, 1) for of in (sigma, factor))
+
+    def grow(name: str, changes: np.ndarray, because: str, **others: Any) -> Check:
+        return every_draw(name, **least(changes), at_least=0.0, because=because, **others)
+
+    def least(changes: np.ndarray) -> Instead:
+        values = np.min(changes, axis=(1, 2))
+        return Instead(values=values, undecided=np.abs(values) < rounding)
+
+    yield grow(
+        "least change of a factor's logarithm with further layers, in the direction predicted",
+        np.sign(log_factor) * growth,
+        "grows, or falls, as predicted",
+        corrected=least(np.sign(log_sigma - turning) * growth),
+        rivals={
+            "every factor grows": least(growth),
+            "every factor falls": least(-growth),
+            "factors of singular values above one grow, the others fall": least(np.sign(log_sigma) * growth),
+        },
+    )
+    yield grow(
+        "least change of the logarithm of neighbouring factors' ratio with further layers",
+        -np.diff(growth),
+        "larger with each",
+    )
+    yield Facts(slowed=int(np.sum(growth[log_factor < 0] > 0)), steps=int(np.sum(log_factor < 0)))
 
 
-def _by_depth(factors: Table, quantity: Quantity) -> dict[int, np.ndarray]:
-    """Return a quantity by depth, shape (draws, singular values)."""
-    return {int(depth): by_draw(factors, quantity, depth=depth) for depth in sorted(factors["depth"].unique())}
+def log_of_turning_value(fewer: int, more: int) -> float:
+    """Logarithm of the singular value at which the factor N sigma^(2 - 2/N) is the same for two numbers of layers.
+
+    Above it the factor is larger with more layers, below it smaller. As the numbers come together it tends to
+    ``-N / 2``, where the derivative in N of ``ln N + (2 - 2/N) ln sigma`` vanishes.
+    """
+    return float(-np.log(more / fewer) * fewer * more / (2 * (more - fewer)))
 
 
 @claim(
     "Balanced trajectories, which initialisations are balanced",
     scope="squared loss, depth 3, square Gaussian layers of ever smaller entries, and identity layers",
 )
-def approximate_balance(starts: Table, *, amplification: Positive) -> Finding:
+def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
     r"""Layers that start near zero are approximately balanced, and identity layers exactly.
 
     What is near zero is measured at the end of the flow, over the size that the layers have reached: the imbalance is
@@ -313,33 +290,29 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Finding:
     """
     scales = settings_of(starts)["scales"]
     measured, change = _order(select(starts, "imbalance_at_end", scale=scales), "scale")
-
-    def judge(order: float) -> Checks:
-        yield equal_on_every_draw(
-            "error of the order in s of the imbalance over the layers' size",
-            measured,
-            order,
-            tolerance=4 * change + 1e-2,
-            relative_to=1.0,
-            resolution=0.5,
-            because="four times the change from one scale to the next, and a hundredth",
-        )
-        yield every_draw(
-            "imbalance of identity layers, at the end",
-            by_draw(starts, "imbalance_at_end", scale=0.0)[:, 0],
-            at_most=amplification * _rtol(starts),
-            because=f"{amplification:g} rtol of the integrator",
-        )
-        yield every_draw(
-            "growth of the layers from the smallest start",
-            by_draw(starts, "escaped", scale=min(scales))[:, 0],
-            at_least=2.0,
-            because="the flow has left the neighbourhood of zero",
-        )
-
-    relative = select(starts, "relative_imbalance", scale=scales)["value"]
-    rivals = {"an imbalance of first order": 1.0, "an imbalance that does not fall with s": 0.0}
-    return Finding(judge, 2.0, rivals, facts={"relative": relative.min()})
+    yield equal_on_every_draw(
+        "error of the order in s of the imbalance over the layers' size",
+        measured,
+        2.0,
+        tolerance=4 * change + 1e-2,
+        relative_to=1.0,
+        resolution=0.5,
+        because="four times the change from one scale to the next, and a hundredth",
+        rivals={"an imbalance of first order": 1.0, "an imbalance that does not fall with s": 0.0},
+    )
+    yield every_draw(
+        "imbalance of identity layers, at the end",
+        Draws(starts, scale=0.0)["imbalance_at_end"],
+        at_most=amplification * _rtol(starts),
+        because=f"{amplification:g} rtol of the integrator",
+    )
+    yield every_draw(
+        "growth of the layers from the smallest start",
+        Draws(starts, scale=min(scales))["escaped"],
+        at_least=2.0,
+        because="the flow has left the neighbourhood of zero",
+    )
+    yield Facts(relative=select(starts, "relative_imbalance", scale=scales)["value"].min())
 
 
 def _order(rows: Table, by: str) -> tuple[np.ndarray, np.ndarray]:
@@ -355,6 +328,18 @@ def _order(rows: Table, by: str) -> tuple[np.ndarray, np.ndarray]:
     if len(orders) < 2:
         raise ProjectError(f"`{by}`: an order and its change take three values (are {len(wide)}); give more")
     return orders[0], np.abs(orders[0] - orders[1])
+
+
+@takes_rivals("quantity")
+def _as_predicted(name: str, table: Table, quantity: Quantity, amplification: float, *, because: str) -> Check:
+    """Check that a quantity along flows is what is predicted of it, to a multiple of the integrator's tolerance."""
+    return equal_on_every_draw(
+        name,
+        *Draws(table).compared(quantity),
+        tolerance=amplification * _rtol(table),
+        resolution=1e-3,
+        because=f"{amplification:g} rtol{because}",
+    )
 
 
 def _rtol(table: Table) -> float:

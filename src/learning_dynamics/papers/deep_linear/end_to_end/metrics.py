@@ -5,12 +5,12 @@ import pandas as pd
 
 from learning_dynamics.papers.deep_linear import networks
 from learning_dynamics.papers.deep_linear.tables import DEPTH, SCALE
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, columns, joined, rows
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 
 @columns(DEPTH, SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
-def end_to_end_flow(trajectory: Trajectory) -> pd.DataFrame:
+def end_to_end_flow(trajectory: Trajectory) -> Tables:
     """Measure gradient flow of the layers against the end-to-end dynamics; nan for flows that could not be integrated.
 
     W is the product of the layers. Distances are Frobenius norms.
@@ -55,7 +55,6 @@ def end_to_end_flow(trajectory: Trajectory) -> pd.DataFrame:
         vanish.
     """
     settings, constants = trajectory.settings, trajectory.constants
-    tables = []
     for member, (depth, label) in enumerate(zip(constants["depth"], constants["member"], strict=True)):
         depth = int(depth)
         widths = [settings["inputs"], *[settings["width"]] * (depth - 1), settings["outputs"]]
@@ -66,8 +65,7 @@ def end_to_end_flow(trajectory: Trajectory) -> pd.DataFrame:
         layers = networks.unpack(series["layers"], widths)
         quantities = _flow_quantities(layers, series, constants["target"][member])
         table = rows(quantities, {"time": trajectory.time}, depth=depth, seed=int(label))
-        tables.append(table.assign(value=np.nan) if failed else table)
-    return joined(end_to_end_flow.columns, *tables)
+        yield table.assign(value=np.nan) if failed else table
 
 
 def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], target: np.ndarray) -> dict[str, object]:
@@ -147,12 +145,11 @@ def balanced_velocity(trajectory: Trajectory) -> pd.DataFrame:
         for change in (trajectory.series["velocity"][:, 0], -constants["gradient"])
     )
     predicted = depth[:, None] * values ** (2 - 2 / depth[:, None])
-    table = rows(
+    return rows(
         {"sigma": (values, np.nan), "factor": (rates / rates_at_depth_1, predicted)},
         {"seed": constants["member"]},
         depth=depth,
     )
-    return joined(balanced_velocity.columns, table)
 
 
 @columns(SCALE, SEED, QUANTITY, VALUE_IF_ANY)
@@ -184,8 +181,7 @@ def approximate_balance(trajectory: Trajectory) -> pd.DataFrame:
         "relative_imbalance": imbalance[:, 0] / sizes[:, 0] ** 2,
         "escaped": sizes[:, 1] / sizes[:, 0],
     }
-    table = rows(quantities, {"seed": constants["member"]}, scale=constants["scale"])
-    return joined(approximate_balance.columns, table)
+    return rows(quantities, {"seed": constants["member"]}, scale=constants["scale"])
 
 
 @columns(Column("learning_rate", "float", "step size", draw=True), SEED, QUANTITY, VALUE_IF_ANY)
@@ -199,7 +195,6 @@ def balancedness_descent(trajectory: Trajectory) -> pd.DataFrame:
     """
     differences = trajectory.series["gram_differences"]
     drift = np.linalg.norm(differences[:, -1] - differences[:, 0], axis=-1)
-    table = rows(
+    return rows(
         {"drift": drift}, {"seed": trajectory.constants["member"]}, learning_rate=trajectory.constants["learning_rate"]
     )
-    return joined(balancedness_descent.columns, table)

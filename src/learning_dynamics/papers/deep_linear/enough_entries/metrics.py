@@ -5,7 +5,7 @@ import pandas as pd
 
 from learning_dynamics.papers.deep_linear.completed_matrices import measures_of, spectrum
 from learning_dynamics.papers.deep_linear.tables import CONVERGED, DEPTH, DRAW, OBSERVED, SCALE
-from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, columns, joined, rows
+from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 
@@ -23,7 +23,7 @@ def networks(trajectory: Trajectory) -> pd.DataFrame:
     constants, settings = trajectory.constants, trajectory.settings
     rank = np.linalg.matrix_rank(constants["truth"][0])
     beyond_rank = spectrum(trajectory.series["end_to_end"][:, 0].astype(float))[:, rank]
-    table = rows(
+    return rows(
         {**_matrix_quantities(trajectory), "beyond_rank": beyond_rank},
         {"draw": constants["draw"]},
         depth=settings["depth"],
@@ -31,7 +31,6 @@ def networks(trajectory: Trajectory) -> pd.DataFrame:
         observed=constants["observed"][constants["count"]],
         converged=constants["loss"] <= settings["stop"],
     )
-    return joined(networks.columns, table)
 
 
 @columns(OBSERVED, DRAW, QUANTITY, VALUE_IF_ANY)
@@ -46,12 +45,11 @@ def minimisers(trajectory: Trajectory) -> pd.DataFrame:
         Proved gap of the convex solver: relative distance of the nuclear norm from the least one.
     """
     constants = trajectory.constants
-    table = rows(
+    return rows(
         {**_matrix_quantities(trajectory), "gap": constants["gap"]},
         {"draw": constants["draw"]},
         observed=constants["observed"][constants["count"]],
     )
-    return joined(minimisers.columns, table)
 
 
 def _matrix_quantities(trajectory: Trajectory) -> dict[str, np.ndarray]:

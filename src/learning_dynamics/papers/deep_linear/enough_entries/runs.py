@@ -1,10 +1,9 @@
 """Completion from more and more entries, by networks and by the convex program."""
 
-from typing import Literal
-
 import numpy as np
 
 from learning_dynamics.datasets.nuclear_norm import least_nuclear_norm
+from learning_dynamics.dynamics.matrix_factorisation import Precision
 from learning_dynamics.papers.deep_linear import recorded
 from learning_dynamics.papers.deep_linear.completed_matrices import complete
 from learning_dynamics.progress import progress
@@ -20,7 +19,7 @@ def networks(
     learning_rate: Positive,
     stop: Positive,
     max_steps: Count,
-    precision: Literal["single", "double"],
+    precision: Precision,
     seed: Seed,
 ) -> Trajectory:
     """Deep matrix factorisation from small Gaussian layers by plain descent, for every draw, scale and set of entries.

@@ -6,7 +6,7 @@ import pandas as pd
 from learning_dynamics.papers.deep_linear.line_integral import theory
 from learning_dynamics.papers.deep_linear.line_integral.theory import CURVES
 from learning_dynamics.papers.deep_linear.tables import DEPTH
-from learning_dynamics.tidy import PREDICTED, QUANTITY, SEED, VALUE, Column, columns, joined, rows
+from learning_dynamics.tidy import PREDICTED, QUANTITY, SEED, VALUE, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 
@@ -30,10 +30,9 @@ def closed_curve(trajectory: Trajectory) -> pd.DataFrame:
         ]
     )
     predicted = np.where(constants["case"] == 0, exact / scale, np.nan)
-    table = rows(
+    return rows(
         {"integral": (integrand.sum(axis=1) / scale, predicted)},
         {"seed": constants["member"]},
         depth=constants["depth"],
         case=np.array(CURVES)[constants["case"]],
     )
-    return joined(closed_curve.columns, table)

@@ -3,11 +3,11 @@
 import numpy as np
 
 from learning_dynamics.evidence import median
-from learning_dynamics.judging import Checks, Finding, claim, equal, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Claim, Facts, Instead, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.one_entry import theory
 from learning_dynamics.papers.deep_linear.tables import sigmas
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Table, by_draw, settings_of
+from learning_dynamics.tidy import Draws, Table, settings_of
 
 ONE_ENTRY = "2 × 2 matrices, one entry observed, squared loss, random balanced layers"
 
@@ -18,9 +18,7 @@ ONE_ENTRY = "2 × 2 matrices, one entry observed, squared loss, random balanced 
     "1, 1/2 and 1/4, of a 3 × 3 matrix, balanced layers from Gaussian starts, W grown a millionfold; one entry, and "
     "three singular values; depths 1 to 4",
 )
-def one_measurement(
-    generic: Table, entry: Table, aligned: Table, *, share: Fraction, amplification: Positive
-) -> Finding:
+def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Fraction, amplification: Positive) -> Claim:
     r"""Under one linear measurement $\langle A, W \rangle$ the second singular value depends on the first, as it grows,
     linearly at depth 1, as a power at depth 2, and with an asymptote from depth 3 on; slope and power are the ratio of
     $A$'s first two singular values.
@@ -38,61 +36,75 @@ def one_measurement(
     first, second = settings_of(generic)["measurement"][:2]
     ratio = second / first
     depths = sorted(generic["depth"].unique())
-    settings = settings_of(aligned)
     generic_ends, entry_ends = (
         {depth: _last_exponents(table, depth) for depth in depths} for table in (generic, entry)
     )
-    larger, smaller = sigmas(aligned, 1, 2)
-    because = f"{share:g} of the power at depth 2"
-
-    def judge(predicted: tuple[dict[int, float], float, dict[int, int]]) -> Checks:
-        exponents, slope, families = predicted
-        curves = [
-            theory.smaller_singular_value(path, settings["start"], settings["ratio"], families[depth])
-            for depth, path in zip(sorted(aligned["depth"].unique()), larger, strict=True)
-        ]
-        tolerance = {"tolerance": share * ratio, "resolution": ratio / 2, "because": because}
-        for depth in depths:
-            yield equal(
-                f"d log σ_2 / d log σ_1 at the end, depth {depth}",
-                median(generic_ends[depth][0]),
-                exponents[depth],
-                **tolerance,
-            )
-        yield equal("dσ_2 / dσ_1 at the end, depth 1", median(generic_ends[1][1]), slope, **tolerance)
-        yield equal_on_every_draw(
-            "error of σ_2 against its closed form in σ_1, aligned measurement, relative to σ_2's largest",
-            smaller,
-            curves,
-            tolerance=amplification * settings["integration"]["rtol"],
-            because=f"{amplification:g} rtol of the integrator",
-        )
-        for depth in depths:
-            yield equal(
-                f"d log σ_2 / d log σ_1 at the end, one entry, depth {depth}",
-                median(entry_ends[depth][0]),
-                0.0,
-                **tolerance,
-            )
-
     exponents = {depth: {1: 1.0, 2: ratio}.get(depth, 0.0) for depth in depths}
-    families = {depth: depth for depth in aligned["depth"].unique()}
-    rivals = {
-        "a line at depth 2 as well": (exponents | {2: 1.0}, ratio, families | {2: 1}),
-        "a power at depth 3 as well": (exponents | {3: ratio}, ratio, families | {3: 2}),
-        "an asymptote at depth 2 already": (exponents | {2: 0.0}, ratio, families),
-        "slope and power are the square of the ratio": (exponents | {2: ratio**2}, ratio**2, families),
-        "aligned, the asymptote of one layer more": (exponents, ratio, families | {3: 4}),
+    line, power, squared = (
+        "a line at depth 2 as well",
+        "a power at depth 3 as well",
+        "slope and power are the square of the ratio",
+    )
+    wrong = {2: {line: 1.0, "an asymptote at depth 2 already": 0.0, squared: ratio**2}, 3: {power: ratio}}
+    tolerance = {
+        "tolerance": share * ratio,
+        "resolution": ratio / 2,
+        "because": f"{share:g} of the power at depth 2",
+        "scaled": False,
     }
+    for depth in depths:
+        yield equal(
+            f"d log σ_2 / d log σ_1 at the end, depth {depth}",
+            median(generic_ends[depth][0]),
+            exponents[depth],
+            **tolerance,
+            rivals=wrong.get(depth),
+        )
+    yield equal(
+        "dσ_2 / dσ_1 at the end, depth 1",
+        median(generic_ends[1][1]),
+        ratio,
+        **tolerance,
+        rivals={squared: ratio**2},
+    )
+    settings = settings_of(aligned)
+    larger, smaller = sigmas(aligned, 1, 2)
+
+    def curves(families: dict[int, int]) -> np.ndarray:
+        return np.array(
+            [
+                theory.smaller_singular_value(path, settings["start"], settings["ratio"], families.get(depth, depth))
+                for depth, path in zip(sorted(aligned["depth"].unique()), larger, strict=True)
+            ]
+        )
+
+    yield equal_on_every_draw(
+        "error of σ_2 against its closed form in σ_1, aligned measurement, relative to σ_2's largest",
+        smaller,
+        curves({}),
+        tolerance=amplification * settings["integration"]["rtol"],
+        because=f"{amplification:g} rtol of the integrator",
+        rivals={
+            line: curves({2: 1}),
+            power: curves({3: 2}),
+            "aligned, the asymptote of one layer more": curves({3: 4}),
+        },
+        scaled=False,
+    )
+    for depth in depths:
+        yield equal(
+            f"d log σ_2 / d log σ_1 at the end, one entry, depth {depth}",
+            median(entry_ends[depth][0]),
+            0.0,
+            **tolerance,
+        )
     errors = np.array([np.abs(generic_ends[depth][0] - exponents[depth]) for depth in depths])
-    facts = {
-        "off": np.median(errors, axis=1).max(),
-        "slow": int(np.sum(errors > share * ratio)),
-        "paths": errors.size,
-        "level": max(np.median(np.abs(entry_ends[depth][0])) for depth in depths),
-    }
-    printed = exponents, ratio, families
-    return Finding(judge, printed, rivals, facts=facts, scaled=lambda prediction, _factor: prediction)
+    yield Facts(
+        off=np.median(errors, axis=1).max(),
+        slow=int(np.sum(errors > share * ratio)),
+        paths=errors.size,
+        level=max(np.median(np.abs(entry_ends[depth][0])) for depth in depths),
+    )
 
 
 def _last_exponents(table: Table, depth: int) -> tuple[np.ndarray, np.ndarray]:
@@ -107,7 +119,7 @@ def _last_exponents(table: Table, depth: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @claim("Theoretical example: one observed entry", origin="ours", scope=f"{ONE_ENTRY} with a positive determinant")
-def one_entry_determinant_sign(entry: Table) -> Finding:
+def one_entry_determinant_sign(entry: Table) -> Claim:
     r"""Balanced layers of depth two and more keep the sign of the determinant; at depth 1 one observed entry can turn
     it.
 
@@ -116,30 +128,24 @@ def one_entry_determinant_sign(entry: Table) -> Finding:
     $w_{11} w_{22} - y\, w_{21}$, which turns in {turned} of {starts} draws. This is what tells
     deeper networks from depth 1 under one observed entry.
     """
-    depths = sorted(entry["depth"].unique())
+    shallow, deep = (Draws(entry, depth=condition) for condition in (1, lambda depth: depth > 1))
     # of flows that could not be integrated they are nan
-    signs = {depth: np.sign(by_draw(entry, "determinant", depth=depth)[:, -1]) for depth in depths}
-    shallow_sign = by_draw(entry, "predicted_sign", depth=1).ravel()
-
-    def judge(predicted: tuple[np.ndarray, np.ndarray]) -> Checks:
-        shallow, deep = predicted
-        wrong = np.concatenate([np.abs(signs[depth] - deep) for depth in depths if depth > 1])
-        because = "signs are exact"
-        yield every_draw(
-            "error of the determinant's last sign, depths of two and more",
-            wrong,
-            at_most=0.0,
-            because=because,
-            predicted=0.0,
-        )
-        yield every_draw(
-            "error of the determinant's last sign, depth 1", np.abs(signs[1] - shallow), at_most=0.0, because=because
-        )
-
-    positive = np.ones(len(shallow_sign))
-    rivals = {
-        "deeper layers turn it where depth 1 does": (shallow_sign, shallow_sign),
-        "depth 1 keeps it as well": (positive, positive),
-    }
-    facts = {"turned": int((shallow_sign < 0).sum()), "starts": len(shallow_sign)}
-    return Finding(judge, (shallow_sign, positive), rivals, facts=facts)
+    sign, signs = (np.sign(draws.at_end()["determinant"]) for draws in (shallow, deep))
+    predicted = shallow["predicted_sign"]
+    where_depth_1_does = np.tile(predicted, len(signs) // len(predicted))
+    yield every_draw(
+        "error of the determinant's last sign, depths of two and more",
+        np.abs(signs - 1),
+        at_most=0.0,
+        because="signs are exact",
+        predicted=0.0,
+        rivals={"deeper layers turn it where depth 1 does": Instead(values=np.abs(signs - where_depth_1_does))},
+    )
+    yield every_draw(
+        "error of the determinant's last sign, depth 1",
+        np.abs(sign - predicted),
+        at_most=0.0,
+        because="signs are exact",
+        rivals={"depth 1 keeps it as well": Instead(values=np.abs(sign - 1))},
+    )
+    yield Facts(turned=int((predicted < 0).sum()), starts=len(predicted))

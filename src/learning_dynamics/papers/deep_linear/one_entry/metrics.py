@@ -8,7 +8,7 @@ import pandas as pd
 from learning_dynamics.papers.deep_linear.completed_matrices import spectrum
 from learning_dynamics.papers.deep_linear.one_entry import theory
 from learning_dynamics.papers.deep_linear.tables import DEPTH
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, columns, joined, rows
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 
@@ -28,11 +28,11 @@ def aligned_measurement(trajectory: Trajectory) -> pd.DataFrame:
         predicted[member, :, 1] = theory.smaller_singular_value(
             values[member, :, 0], settings["start"], settings["ratio"], depth
         )
-    return joined(aligned_measurement.columns, _along(trajectory, {"sigma": (values, predicted)}))
+    return _along(trajectory, {"sigma": (values, predicted)})
 
 
 @columns(DEPTH, SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
-def one_entry(trajectory: Trajectory) -> pd.DataFrame:
+def one_entry(trajectory: Trajectory) -> Tables:
     """Measure the flow of one observed entry.
 
     Quantities
@@ -48,14 +48,13 @@ def one_entry(trajectory: Trajectory) -> pd.DataFrame:
     W = trajectory.series["end_to_end"]
     determinant = W[..., 0, 0] * W[..., 1, 1] - W[..., 0, 1] * W[..., 1, 0]
     last_determinant = W[:, 0, 0, 0] * W[:, 0, 1, 1] - trajectory.settings["target"] * W[:, 0, 1, 0]
-    ends = rows(
+    yield _along(trajectory, {"sigma": spectrum(W), "determinant": determinant})
+    yield rows(
         {"predicted_sign": np.sign(last_determinant)},
         {"seed": constants["member"]},
         time=trajectory.time[-1],
         depth=constants["depth"],
     )
-    table = _along(trajectory, {"sigma": spectrum(W), "determinant": determinant})
-    return joined(one_entry.columns, table, ends)
 
 
 @columns(DEPTH, SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY)
@@ -68,7 +67,7 @@ def one_measurement(trajectory: Trajectory) -> pd.DataFrame:
         The two largest singular values; nan where the flow could not be integrated.
     """
     values = spectrum(trajectory.series["end_to_end"])[..., :2]
-    return joined(one_measurement.columns, _along(trajectory, {"sigma": values}))
+    return _along(trajectory, {"sigma": values})
 
 
 def _along(trajectory: Trajectory, measured: dict[str, Any]) -> pd.DataFrame:

@@ -2,10 +2,20 @@
 
 import numpy as np
 
-from learning_dynamics.judging import Checks, Finding, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.deep_linear.tables import excess_norm, measured_and_predicted, minimiser_values
+from learning_dynamics.judging import (
+    Check,
+    Checks,
+    Claim,
+    Facts,
+    Finding,
+    Instead,
+    claim,
+    equal_on_every_draw,
+    every_draw,
+)
+from learning_dynamics.papers.deep_linear.tables import excess_norm, minimiser_values
 from learning_dynamics.settings import NonNegative, Positive
-from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
+from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
 SCOPE = (
     "commuting symmetric measurements with positive eigenvalues of a positive semidefinite matrix, squared loss, "
@@ -23,24 +33,19 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Find
     flow's end is within {value:.1e} of it, relatively, on all of {draws} flows, and every smaller start is nearer than
     the one before; the matrix of least Frobenius norm that fits the measurements has up to {other:.2g} times as much.
     """
-    scales = sorted(ends["scale"].unique())
-    smallest = scales[0]
+    starts = [Draws(ends, scale=scale) for scale in sorted(ends["scale"].unique(), reverse=True)]
+    largest, smallest = starts[0], starts[-1]
+    excess = np.array([np.divide(*draws.compared("nuclear_norm"))[:, 0] - 1 for draws in starts])
 
-    def norms(scale: float, quantity: Quantity = "nuclear_norm") -> tuple[np.ndarray, np.ndarray]:
-        measured, predicted = measured_and_predicted(ends, quantity, scale=scale)
-        return measured[:, 0], predicted[:, 0]
-
-    excess = np.array([np.divide(*norms(scale)) - 1 for scale in scales[::-1]])
-
-    def judge(prediction: tuple[Quantity, float, np.ndarray]) -> Checks:
-        quantity, scale, approach = prediction
-        measured, predicted = norms(scale, quantity)
+    def judge(prediction: tuple[Quantity, Draws, np.ndarray]) -> Checks:
+        quantity, draws, approach = prediction
+        measured, predicted = draws.compared(quantity)
         yield equal_on_every_draw(
             "error of the nuclear norm at the end, relative",
             measured,
             predicted,
             tolerance=tolerance,
-            relative_to=predicted,
+            relative_to=predicted[:, 0],
             resolution=0.1,
             because="what the smallest start leaves of the limit, at depth 2 about its power of the dual slack",
         )
@@ -52,22 +57,22 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Find
         )
         yield every_draw(
             "largest relative error of a measurement",
-            by_draw(ends, "misfit", scale=scale)[:, 0],
+            draws["misfit"],
             at_most=1e-6,
             because="the flow has fitted them",
         )
 
-    nuclear, least_squares = norms(smallest, "least_squares_norm")
+    nuclear, least_squares = smallest.compared("least_squares_norm")
     rivals = {
         "the least Frobenius norm": ("least_squares_norm", smallest, excess),
-        "the end is the same from any start": ("nuclear_norm", scales[-1], excess),
+        "the end is the same from any start": ("nuclear_norm", largest, excess),
         "smaller starts end further away": ("nuclear_norm", smallest, excess[::-1]),
     }
     return Finding(judge, ("nuclear_norm", smallest, excess), rivals, facts={"other": np.max(least_squares / nuclear)})
 
 
 @claim("Current theory is oblivious to depth, proposition", scope=SCOPE)
-def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> Finding:
+def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> Claim:
     r"""In instances of this setting the least nuclear norm contradicts the least Schatten quasi-norm, even locally,
     for all $p \in (0, 1)$.
 
@@ -76,39 +81,32 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
     but two eigenvalues move apart, and every $\sum_r \sigma_r^p$ with $p < 1$ falls, by {falls:.1e} relatively at
     the least: what the networks end at is no local minimum of it, at any depth.
     """
-    smallest = ends["scale"].min()
-    powers = np.array(settings_of(ends)["powers"])
-    change = by_draw(ends, "schatten_change", scale=smallest)
-    measurement_change = by_draw(ends, "seen", scale=smallest)[:, 0]
-
-    def judge(chosen: np.ndarray) -> Checks:
-        yield every_draw(
-            "largest relative change of Σσ^p over p",
-            change[:, chosen].max(axis=1),
-            at_most=-resolution,
-            because="beyond rounding",
-        )
-        yield every_draw(
-            "relative change of the nuclear norm",
-            np.abs(change[:, powers == 1.0])[:, 0],
-            at_most=1e-9,
-            because="rounding",
-        )
-        yield every_draw(
-            "largest relative change of a measurement",
-            measurement_change,
-            at_most=1e-9,
-            because="to which the end's eigenvectors are the measurements'",
-        )
-
-    rivals = {"the nuclear norm falls as well": powers == 1.0, "and convex powers": powers > 1.0}
-    return Finding(
-        judge,
-        powers < 1.0,
-        rivals,
-        facts={"seen": np.nanmax(measurement_change), "falls": -np.nanmax(change[:, powers < 1.0])},
-        scaled=lambda chosen, _factor: chosen,
+    draws, powers = Draws(ends, scale=ends["scale"].min()), np.array(settings_of(ends)["powers"])
+    change = draws.entries("schatten_change")
+    yield every_draw(
+        "largest relative change of Σσ^p over p",
+        change[:, powers < 1.0].max(axis=1),
+        at_most=-resolution,
+        because="beyond rounding",
+        rivals={
+            "the nuclear norm falls as well": Instead(values=change[:, powers == 1.0].max(axis=1)),
+            "and convex powers": Instead(values=change[:, powers > 1.0].max(axis=1)),
+        },
     )
+    yield every_draw(
+        "relative change of the nuclear norm",
+        np.abs(change[:, powers == 1.0])[:, 0],
+        at_most=1e-9,
+        because="rounding",
+    )
+    yield every_draw(
+        "largest relative change of a measurement",
+        draws["seen"],
+        at_most=1e-9,
+        because="to which the end's eigenvectors are the measurements'",
+        fact="seen",
+    )
+    yield Facts(falls=-np.nanmax(change[:, powers < 1.0]))
 
 
 @claim(
@@ -129,7 +127,7 @@ def single_norm(
     *,
     scale: Positive,
     resolution: NonNegative,
-) -> Finding:
+) -> Claim:
     r"""No single norm or quasi-norm of Schatten's, $\sum_r \sigma_r^p$, is what descent on layers minimises both on
     commuting measurements and in completion.
 
@@ -139,30 +137,34 @@ def single_norm(
     it exceeds the minimiser's by {value:.1e} at the least, beyond the excess from many entries, which the slack in the
     fit makes. That trajectories are needed, as the slide goes on, is more than this shows.
     """
-    powers, smallest = settings_of(ends)["powers"], ends["scale"].min()
-    change, excess = (by_draw(ends, name, scale=smallest) for name in ("schatten_change", "schatten_left"))
-    gains = {p: (-change if p < 1 else excess)[:, place] for place, p in enumerate(powers) if p != 1}
-    nuclear = np.concatenate(
-        [
-            excess_norm(deep, minimiser, scale) - excess_norm(many, minimiser_many, scale)
-            for deep, many in ((depth_2, depth_2_many), (depth_3, depth_3_many))
-        ]
+    powers, draws = settings_of(ends)["powers"], Draws(ends, scale=ends["scale"].min())
+    change, left = draws.entries("schatten_change"), draws.entries("schatten_left")
+
+    def lesser(name: str, gain: np.ndarray, beyond: np.ndarray | float, because: str, rival: str) -> Check:
+        # what captures both has no matrix with less
+        captures = {f"{rival} captures both": Instead(at_least=None, at_most=beyond)}
+        return every_draw(name, gain, at_least=beyond, because=because, rivals=captures)
+
+    excess = [
+        excess_norm(deep, minimiser, scale) - excess_norm(many, minimiser_many, scale)
+        for deep, many in ((depth_2, depth_2_many), (depth_3, depth_3_many))
+    ]
+    gap = minimiser_values(minimiser, "gap") + minimiser_values(minimiser_many, "gap")
+    yield lesser(
+        "excess of the nuclear norm over the least one in completion, relative",
+        np.concatenate(excess),
+        np.tile(gap, 2),
+        "the solver's proved gaps",
+        "the nuclear norm",
     )
-    gap = np.tile(minimiser_values(minimiser, "gap") + minimiser_values(minimiser_many, "gap"), 2)
-
-    excess_name = "excess of the nuclear norm over the least one in completion, relative"
-    gain_name = "by how much another matrix has less Σσ^p on commuting measurements, relative, p = {:g}"
-    lesser = {1: (excess_name, nuclear, gap, "the solver's proved gaps")}
-    lesser |= {p: (gain_name.format(p), gain, resolution, "beyond rounding") for p, gain in gains.items()}
-
-    def judge(captures: float | None) -> Checks:
-        for p, (name, gain, beyond, because) in lesser.items():
-            # what captures both has no matrix with less
-            at_most, at_least = (beyond, None) if p == captures else (None, beyond)
-            yield every_draw(name, gain, at_most=at_most, at_least=at_least, because=because)
-
-    rivals: dict[str, float] = {"the nuclear norm captures both": 1.0}
-    rivals |= {f"the power {p:g} captures both": p for p in gains}
-    measured, predicted = measured_and_predicted(ends, "nuclear_norm", scale=smallest)
-    facts = {"powers": ", ".join(f"{p:g}" for p in powers), "left": np.max(measured / predicted - 1)}
-    return Finding(judge, None, rivals, facts=facts, scaled=lambda captures, _factor: captures)
+    for place, p in enumerate(powers):
+        if p != 1:
+            yield lesser(
+                f"by how much another matrix has less Σσ^p on commuting measurements, relative, p = {p:g}",
+                (-change if p < 1 else left)[:, place],
+                resolution,
+                "beyond rounding",
+                f"the power {p:g}",
+            )
+    measured, predicted = draws.compared("nuclear_norm")
+    yield Facts(powers=", ".join(f"{p:g}" for p in powers), left=np.max(measured / predicted - 1))

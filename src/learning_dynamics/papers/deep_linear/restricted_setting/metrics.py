@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from learning_dynamics.papers.deep_linear.recorded import by_name
 from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE_IF_ANY, Column, columns, joined, rows
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE_IF_ANY, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 START = Column("scale", "float", "the product of the layers starts at this multiple of the identity", draw=True)
@@ -65,8 +65,7 @@ def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], tu
     others = by_name(members)
     norm, least, frobenius = (others.pop(name) for name in ("norm", "least", "frobenius"))
     quantities = {"nuclear_norm": (norm, least), "least_squares_norm": (norm, frobenius), **others}
-    table = rows(quantities, {"seed": constants["member"]}, depth=constants["depth"], scale=constants["scale"])
-    return joined(commuting_measurements.columns, table)
+    return rows(quantities, {"seed": constants["member"]}, depth=constants["depth"], scale=constants["scale"])
 
 
 def _least_power_sum(A: np.ndarray, y: np.ndarray, power: float) -> float:

@@ -1,16 +1,15 @@
 """Singular values along descent on a matrix completion."""
 
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.measures.spectra import effective_rank
 from learning_dynamics.papers.deep_linear.tables import DEPTH, DRAW
-from learning_dynamics.tidy import INDEX, QUANTITY, TIME, VALUE, columns, joined, rows
+from learning_dynamics.tidy import INDEX, QUANTITY, TIME, VALUE, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 
 @columns(DEPTH, DRAW, TIME, QUANTITY, INDEX, VALUE)
-def singular_value_paths(trajectory: Trajectory) -> pd.DataFrame:
+def singular_value_paths(trajectory: Trajectory) -> Tables:
     """Measure the end-to-end matrix along descent.
 
     Quantities
@@ -43,6 +42,5 @@ def singular_value_paths(trajectory: Trajectory) -> pd.DataFrame:
         "off_diagonal": (entries.sum(axis=(-2, -1)) - top * diagonal) / (top * (top - 1)),
     }
     draws, depth = np.arange(trajectory.members), trajectory.settings["depth"]
-    table = rows(quantities, {"draw": draws, "time": trajectory.time}, depth=depth)
-    rank = rows({"rank": trajectory.constants["rank"]}, {"draw": draws}, depth=depth, time=0.0)
-    return joined(singular_value_paths.columns, table, rank)
+    yield rows(quantities, {"draw": draws, "time": trajectory.time}, depth=depth)
+    yield rows({"rank": trajectory.constants["rank"]}, {"draw": draws}, depth=depth, time=0.0)
