@@ -1,7 +1,5 @@
 """Effective ranks, learning of classes, alignment and separation along the toy's flows."""
 
-from typing import Literal
-
 import numpy as np
 import pandas as pd
 
@@ -9,6 +7,7 @@ from learning_dynamics.papers.softmax_dynamics import cells, falls, starts, theo
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics.spectra import (
     POPULATIONS,
+    Population,
     alignment,
     population,
     ranks_of,
@@ -38,9 +37,7 @@ GRID = (
 
 
 @columns(*TOY)
-def toy(
-    trajectory: Trajectory, *, coordinates: Natural, populations: list[Literal["examples", "classes"]]
-) -> pd.DataFrame:
+def toy(trajectory: Trajectory, *, coordinates: Natural, populations: list[Population]) -> pd.DataFrame:
     """Measure one cell's flows over time; nan where a flow failed.
 
     Quantities
@@ -98,7 +95,7 @@ def flow_grid(
     thresholds: list[Positive],
     lower: Fraction,
     upper: Fraction,
-    populations: list[Literal["examples", "classes"]],
+    populations: list[Population],
 ) -> pd.DataFrame:
     """Measure each member of a grid; nan where its flow failed.
 
