@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import stats
 
 from learning_dynamics.evidence import LEVEL, Estimate
-from learning_dynamics.judging import Check, Checks, share_of_draws
+from learning_dynamics.judging import Check, Checks, share_of_draws, takes_rivals
 from learning_dynamics.tidy import Quantity, Table, remembered, select
 
 START, FIRST, RARE_BEGIN, RARE_LEARNED, END = 1, 2, 3, 4, 5  # places of phases.metrics.MOMENTS
@@ -116,6 +116,7 @@ def ratio(counts: str) -> float:
     return max(sizes) / min(sizes)
 
 
+@takes_rivals("holds")
 def most_draws(
     name: str, holds: np.ndarray, undecided: np.ndarray, typical: float, left_out: Mapping[str, int] | None = None
 ) -> Check:

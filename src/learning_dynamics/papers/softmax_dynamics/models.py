@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 
 Loss = Literal["cross_entropy", "squared"]
+Init = Literal["balanced", "gaussian"]
 Field = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 

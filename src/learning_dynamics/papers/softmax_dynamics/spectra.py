@@ -1,6 +1,7 @@
 """Singular triples in descending order, of one factor and of a pair, and effective ranks of features."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -8,6 +9,8 @@ from learning_dynamics.measures.rank import rankme
 from learning_dynamics.measures.spectra import effective_rank, singular_values
 
 SVD = tuple[np.ndarray, np.ndarray, np.ndarray]
+Measure = Literal["rankme_centred", "rankme", "effective_rank"]  # the keys of `RANKS`
+Population = Literal["examples", "classes"]  # the keys of `POPULATIONS`
 # RankMe on the covariance about the mean (the paper's) and about zero, and Roy and Vetterli's rank of singular values
 RANKS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
     "rankme_centred": lambda f: rankme(f, centred=True),

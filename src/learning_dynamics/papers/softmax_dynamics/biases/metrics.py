@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.softmax_dynamics import cells, falls
-from learning_dynamics.tidy import QUANTITY, Column, columns, joined, rows
+from learning_dynamics.tidy import QUANTITY, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
-ESCAPES = (
+
+@columns(
     cells.COUNTS,
     cells.DIMENSION,
     cells.SCALE,
@@ -16,9 +17,6 @@ ESCAPES = (
     Column("index", "int", "1, 2, ...: classes by size, largest first"),
     Column("value", "float", "flow time; empty for a class never learned, and for a failed flow", nullable=True),
 )
-
-
-@columns(*ESCAPES)
 def escapes(trajectory: Trajectory) -> pd.DataFrame:
     """Measure when each class is learned.
 
@@ -34,4 +32,4 @@ def escapes(trajectory: Trajectory) -> pd.DataFrame:
     times = np.where(np.isfinite(times), times, np.nan) * np.log(1 / scale)[:, None]
     labels = {"counts": cells.class_sizes(constants["counts"])["counts"], "dimension": constants["dimension"]}
     axes = {"seed": np.arange(len(times)) % trajectory.settings["seeds"]}
-    return joined(ESCAPES, rows({"learned": times}, axes, scale=scale, **labels))
+    return rows({"learned": times}, axes, scale=scale, **labels)

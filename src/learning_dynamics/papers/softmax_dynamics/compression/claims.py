@@ -4,8 +4,8 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.judging import Check, Checks, Finding, claim, share_of_draws
-from learning_dynamics.papers.softmax_dynamics.compression.selections import map_draws
+from learning_dynamics.judging import Check, Checks, Claim, Facts, Finding, Instead, claim, share_of_draws
+from learning_dynamics.papers.softmax_dynamics.compression.selections import Within, map_draws
 from learning_dynamics.papers.softmax_dynamics.draws import (
     END,
     FIRST,
@@ -18,7 +18,7 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
     most_draws,
     values,
 )
-from learning_dynamics.papers.softmax_dynamics.spectra import POPULATIONS
+from learning_dynamics.papers.softmax_dynamics.spectra import POPULATIONS, Measure
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table
 
@@ -30,14 +30,7 @@ COMPRESSED = (
 
 
 @claim("Figure 4, compression-seeking", scope=TREATED, empirical=True)
-def compression(
-    grid: Table,
-    *,
-    measure: Literal["rankme_centred", "rankme", "effective_rank"],
-    threshold: Positive,
-    within: Literal["fall", "fall_rare", "fall_learning"],
-    typical: Fraction,
-) -> Finding:
+def compression(grid: Table, *, measure: Measure, threshold: Positive, within: Within, typical: Fraction) -> Claim:
     """Under cross-entropy, with skewed classes and a bottleneck, the effective rank falls again while the rare classes
     are learned.
 
@@ -49,24 +42,23 @@ def compression(
     """
     fallen = values(grid, within, 0, measure, threshold, skewed=True)
     net = values(grid, "net", 0, measure, skewed=True)
-    scale = members(grid, skewed=True)["scale"].to_numpy()
-
-    def judge(direction: str) -> Checks:
-        holds = fallen >= threshold if direction == "falls" else net >= threshold
-        name = "draws whose rank, after a rise, falls while the rare classes are learned"
-        yield most_draws(name, holds, np.isnan(fallen), typical)
-
-    shares = by_scale(fallen >= threshold, scale)
+    yield most_draws(
+        "draws whose rank, after a rise, falls while the rare classes are learned",
+        fallen >= threshold,
+        np.isnan(fallen),
+        typical,
+        rivals={"the rank rises while they are learned": net >= threshold},
+    )
+    shares = by_scale(fallen >= threshold, members(grid, skewed=True)["scale"].to_numpy())
     at = max(shares, key=shares.__getitem__)
-    facts = {
-        "highest": shares[at],
-        "at": at,
-        "any": float(np.mean(fallen > 0)),
-        "phases": float(np.mean(values(grid, "phases", 0, measure, threshold, skewed=True) == 1)),
-        "rising": float(np.mean(net >= threshold)),
-        "net": float(np.nanmedian(net)),
-    }
-    return Finding(judge, "falls", {"the rank rises while they are learned": "rises"}, facts=facts)
+    yield Facts(
+        highest=shares[at],
+        at=at,
+        any=float(np.mean(fallen > 0)),
+        phases=float(np.mean(values(grid, "phases", 0, measure, threshold, skewed=True) == 1)),
+        rising=float(np.mean(net >= threshold)),
+        net=float(np.nanmedian(net)),
+    )
 
 
 @claim("Figure 4, the singular values", scope=COMPRESSED, empirical=True)
@@ -171,7 +163,7 @@ def adamw_compresses(
     threshold: Positive,
     decay: Positive,
     typical: Fraction,
-) -> Finding:
+) -> Claim:
     """Under Adam with strong decoupled weight decay the rank over all examples falls while the rarest class is learned,
     in most draws with skew and a bottleneck, and not in most without one of them, or without decay.
 
@@ -186,35 +178,30 @@ def adamw_compresses(
         "none": ("no decay", "treated", 0.0),
     }
 
-    def depths(case: str, amount: float, name: str = measure) -> np.ndarray:
-        rows = map_draws(decays, "fall_rare", name, threshold, control=case)
+    def read(quantity: Quantity, case: str, amount: float, name: str = measure, least: float = 0.0) -> np.ndarray:
+        rows = map_draws(decays, quantity, name, least, control=case)
         return rows[np.isclose(rows["amount"], amount)]["value"].to_numpy()
 
-    def judge(reading: tuple[float, str]) -> Checks:
-        treated = depths("treated", *reading)
-        name = "draws whose rank, after a rise, falls while the rarest class is learned"
-        yield most_draws(name, treated >= threshold, np.isnan(treated), typical)
-        for missing, case, size in controls.values():
-            yield share_of_draws(
-                f"the same with {missing}",
-                depths(case, size) >= threshold,
-                at_most=typical,
-                undecided=np.isnan(depths(case, size)),
-                because="what is needed for a fall is missing",
-            )
+    def falls(case: str, amount: float, name: str = measure) -> Instead:
+        depths = read("fall_rare", case, amount, name, threshold)
+        return Instead(holds=depths >= threshold, undecided=np.isnan(depths))
 
-    def at_decay(quantity: Quantity) -> np.ndarray:
-        rows = map_draws(decays, quantity, measure, 0.0, control="treated")
-        return rows[np.isclose(rows["amount"], decay)]["value"].to_numpy()
-
-    treated = depths("treated", decay)
-    facts = {name: float(np.mean(depths(case, size) >= threshold)) for name, (_, case, size) in controls.items()}
-    facts |= {
-        "decay": decay,
-        "classes": float(np.mean(depths("treated", decay, f"class_{measure}") >= threshold)),
-        "depth": float(np.median(treated[treated >= threshold])) if (treated >= threshold).any() else 0.0,
-        "net": float(np.nanmedian(at_decay("net"))),
-        "learned": float(np.nanmean(at_decay("learned"))),
-    }
-    rivals = {"no decay": (0.0, measure), "the rank over the means of classes": (decay, f"class_{measure}")}
-    return Finding(judge, (decay, measure), rivals, facts=facts)
+    over_classes = falls("treated", decay, f"class_{measure}")
+    yield most_draws(
+        "draws whose rank, after a rise, falls while the rarest class is learned",
+        **falls("treated", decay),
+        typical=typical,
+        rivals={"no decay": falls("treated", 0.0), "the rank over the means of classes": over_classes},
+    )
+    for key, (missing, case, amount) in controls.items():
+        because = "what is needed for a fall is missing"
+        yield share_of_draws(f"the same with {missing}", **falls(case, amount), at_most=typical, because=because)
+        yield Facts({key: float(np.mean(falls(case, amount)["holds"]))})
+    treated = read("fall_rare", "treated", decay, least=threshold)
+    yield Facts(
+        decay=decay,
+        classes=float(np.mean(over_classes["holds"])),
+        depth=float(np.median(treated[treated >= threshold])) if (treated >= threshold).any() else 0.0,
+        net=float(np.nanmedian(read("net", "treated", decay))),
+        learned=float(np.nanmean(read("learned", "treated", decay))),
+    )

@@ -10,7 +10,7 @@ from matplotlib.image import AxesImage
 from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import share
-from learning_dynamics.papers.softmax_dynamics.compression.selections import CONTROLS, map_draws
+from learning_dynamics.papers.softmax_dynamics.compression.selections import CONTROLS, Within, map_draws
 from learning_dynamics.papers.softmax_dynamics.panels import GUIDE, QUARTILES, bars, share_bar, share_map, span
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.settings import Positive
@@ -26,7 +26,7 @@ def compression_map(
     *,
     measure: Literal["rankme_centred", "rankme"],
     threshold: Positive,
-    within: Literal["fall", "fall_rare", "fall_learning"],
+    within: Within,
 ) -> Drawn:
     r"""A search for compression: share of seeds whose rank, after a rise, falls while the rarest classes are learned.
 

@@ -1,5 +1,6 @@
 """Falls of the effective rank over the maps."""
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pandas as pd
 from learning_dynamics.measures.spectra import effective_rank
 from learning_dynamics.papers.softmax_dynamics import cells, falls
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import QUANTITY, Column, columns, joined
+from learning_dynamics.tidy import QUANTITY, Column, Tables, columns
 from learning_dynamics.trajectories import Trajectory
 
 MAP = (
@@ -28,9 +29,7 @@ MAP = (
 
 
 @columns(*MAP)
-def descent_map(
-    trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction
-) -> pd.DataFrame:
+def descent_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction) -> Tables:
     """Measure what is learned, and by how much the rank falls meanwhile, in each member of a map.
 
     All of it by measure of the rank, falls by threshold too.
@@ -63,7 +62,6 @@ def descent_map(
     pad = (sizes == 0)[:, None]
     probabilities = np.where(pad, 1.0, np.where(mask, 0.0, trajectory.series["probabilities"]))
     counts = np.where(sizes == 0, sizes.max() + 1, sizes)
-    tables = []
     covariances = {
         "rankme_centred": gram - total[..., :, None] * total[..., None, :] / examples,
         "rankme": gram,
@@ -72,22 +70,23 @@ def descent_map(
     }
     labels = {name: constants[name] for name in ("amount", "dimension", "scale")} | cells.class_sizes(sizes)
     labels |= {"variant": constants["variant"].astype(str), "classes": classes}
-    seeds = trajectory.settings["seeds"]
+    of_members = functools.partial(
+        cells.member_rows, failed=failed, seeds=trajectory.settings["seeds"], threshold=0.0, **labels
+    )
     windows = _windows(probabilities, counts, pad[:, 0], lower, upper)
     for measure, covariance in covariances.items():
         covariance = np.where(failed[:, None, None, None], np.eye(covariance.shape[-1]), covariance)
         series = effective_rank(np.clip(np.linalg.eigvalsh(covariance), 0.0, None))
         learned = (probabilities[:, -1] > upper).all(axis=1)
         quantities: dict[str, Any] = {"net": falls.net_change(series, windows.rare), "learned": learned}
-        tables.append(cells.member_rows(quantities, failed, seeds, **labels, measure=measure, threshold=0.0))
+        yield of_members(quantities, measure=measure)
         since = falls.troughs(series, windows.learning[0])
         for threshold in thresholds:
             quantities = falls.falls_by_window(series, threshold, windows) | {
                 f"fall_{when}": falls.falls_within(series, threshold, window, since)
                 for when, window in _adjacent_windows(windows.rare, series.shape[1] - 1).items()
             }
-            tables.append(cells.member_rows(quantities, failed, seeds, **labels, measure=measure, threshold=threshold))
-    return joined(MAP, *tables)
+            yield of_members(quantities, measure=measure, threshold=threshold)
 
 
 @columns(*MAP)

@@ -1,10 +1,13 @@
 """Which draws of a map are treated and which are controls."""
 
+from typing import Literal
+
 import pandas as pd
 
 from learning_dynamics.papers.softmax_dynamics.draws import at_threshold
 from learning_dynamics.tidy import Quantity, Table
 
+Within = Literal["fall", "fall_rare", "fall_learning"]  # when the rank falls: at any time, or in a window of learning
 CONTROLS = {"treated": "skewed, $d = {least}$", "equal": "equal, $d = {least}$", "wide": r"skewed, $d \geq V - 1$"}
 
 

@@ -1,13 +1,11 @@
 """What Figures 12 and 13 say without skew, without bottleneck, and under the squared loss."""
 
-from typing import Literal
-
 import numpy as np
 import pandas as pd
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import Estimate, difference
-from learning_dynamics.judging import Checks, Finding, at_least, claim
+from learning_dynamics.judging import Checks, Claim, Facts, Finding, Instead, at_least, claim
 from learning_dynamics.papers.softmax_dynamics.draws import (
     members,
     monotone,
@@ -17,6 +15,7 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
     sizes_of,
     values,
 )
+from learning_dynamics.papers.softmax_dynamics.spectra import Measure
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, ascending, settings_of
 
@@ -58,13 +57,7 @@ def _require(setting: str, value: object, **tables: Table) -> None:
     scope="2 examples in each of 4 classes, d = 2, cross-entropy, four scales, two kinds of starts",
     empirical=True,
 )
-def controls_uniform(
-    control: Table,
-    *,
-    measure: Literal["rankme_centred", "rankme", "effective_rank"],
-    threshold: Positive,
-    typical: Fraction,
-) -> Finding:
+def controls_uniform(control: Table, *, measure: Measure, threshold: Positive, typical: Fraction) -> Finding:
     """Without class skew the warm-up is followed by a monotone, saturating growth of the effective rank.
 
     After the warm-up's trough, the lowest rank until the first class is learned, nothing falls in {value:.0%} of the
@@ -79,13 +72,7 @@ def controls_uniform(
     scope="skewed classes of 8 examples, V = 4, d = 3, cross-entropy, four scales, two kinds of starts",
     empirical=True,
 )
-def controls_no_bottleneck(
-    control: Table,
-    *,
-    measure: Literal["rankme_centred", "rankme", "effective_rank"],
-    threshold: Positive,
-    typical: Fraction,
-) -> Finding:
+def controls_no_bottleneck(control: Table, *, measure: Measure, threshold: Positive, typical: Fraction) -> Finding:
     """Without a bottleneck the warm-up is followed by a monotone, saturating growth of the effective rank.
 
     After the warm-up's trough, the lowest rank until the first class is learned, nothing falls in {value:.0%} of the
@@ -101,13 +88,7 @@ def controls_no_bottleneck(
     scope="skewed classes of 8 examples, V = 4, d = 2, squared loss, four scales, two kinds of starts",
     empirical=True,
 )
-def controls_squared_loss(
-    control: Table,
-    *,
-    measure: Literal["rankme_centred", "rankme", "effective_rank"],
-    threshold: Positive,
-    typical: Fraction,
-) -> Finding:
+def controls_squared_loss(control: Table, *, measure: Measure, threshold: Positive, typical: Fraction) -> Finding:
     """Under the squared loss with skewed classes the warm-up is followed by a monotone, saturating growth of the
     effective rank.
 
@@ -124,11 +105,7 @@ def controls_squared_loss(
     empirical=True,
 )
 def controls_squared_loss_uniform(
-    control: Table,
-    *,
-    measure: Literal["rankme_centred", "rankme", "effective_rank"],
-    threshold: Positive,
-    typical: Fraction,
+    control: Table, *, measure: Measure, threshold: Positive, typical: Fraction
 ) -> Finding:
     """Under the squared loss with equal classes the warm-up is followed by a monotone, saturating growth of the
     effective rank.
@@ -146,13 +123,8 @@ def controls_squared_loss_uniform(
     empirical=True,
 )
 def controls_differ(
-    treated: Table,
-    no_bottleneck: Table,
-    squared: Table,
-    *,
-    measure: Literal["rankme_centred", "rankme", "effective_rank"],
-    threshold: Positive,
-) -> Finding:
+    treated: Table, no_bottleneck: Table, squared: Table, *, measure: Measure, threshold: Positive
+) -> Claim:
     """With skewed classes, a bottleneck and cross-entropy the effective rank falls after its growth, and more often
     than without one of them.
 
@@ -180,21 +152,17 @@ def controls_differ(
         "squared_equal": ("the squared loss and equal classes", falls(squared, False), share_difference),
     }
     treated_falls = falls(treated, True)
-
-    def judge(sign: float) -> Checks:
-        for name, fallen, compare in lacking.values():
-            excess = compare(treated_falls, fallen)
-            yield at_least(
-                f"share of draws that fall after growth, less that with {name}",
-                excess if sign > 0 else -excess,
-                0.0,
-                because="what is needed for a fall shows in how often there is one",
-            )
-
-    facts = {"treated": float(np.mean(treated_falls))} | {
-        key: float(np.mean(part)) for key, (_, part, _) in lacking.items()
-    }
-    return Finding(judge, 1.0, {"fewer falls than without": -1.0}, facts=facts)
+    for key, (name, fallen, compare) in lacking.items():
+        excess = compare(treated_falls, fallen)
+        yield at_least(
+            f"share of draws that fall after growth, less that with {name}",
+            excess,
+            0.0,
+            because="what is needed for a fall shows in how often there is one",
+            rivals={"fewer falls than without": Instead(estimate=-excess)},
+        )
+        yield Facts({key: float(np.mean(fallen))})
+    yield Facts(treated=float(np.mean(treated_falls)))
 
 
 @claim(
@@ -202,7 +170,7 @@ def controls_differ(
     scope="skewed classes of 8 examples, V = 4, d = 2, squared loss, until converged",
     empirical=True,
 )
-def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *, typical: Fraction) -> Finding:
+def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *, typical: Fraction) -> Claim:
     """Under the squared loss with a bottleneck only the most frequent classes are learned.
 
     A class is learned if the mean output of its own class over its examples is above one half at the end. In two
@@ -214,19 +182,24 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
     _require("loss", "cross_entropy", cross_entropy=cross_entropy)
     _require("loss", "squared", squared=squared)
 
-    def judge(reading: tuple[Table, int]) -> Checks:
-        table, sign = reading
+    def in_order(table: Table, sign: int) -> Instead:
         rows = members(table, skewed=True)
         sizes = np.array(list(map(sizes_of, rows["counts"])))
         final = values(table, "final", None, skewed=True)
         learned = final > 0.5
         rarest_learned = np.where(learned, sign * sizes, np.inf).min(axis=1)
-        in_order = rarest_learned >= np.where(learned, -np.inf, sign * sizes).max(axis=1)
-        frequent = learned.any(axis=1) & ~learned.all(axis=1) & in_order
-        name = "draws in which only the most frequent classes are learned"
-        yield most_draws(name, frequent, np.isnan(final).any(axis=1), typical)
+        frequent = rarest_learned >= np.where(learned, -np.inf, sign * sizes).max(axis=1)
+        some = learned.any(axis=1) & ~learned.all(axis=1)
+        return Instead(holds=some & frequent, undecided=np.isnan(final).any(axis=1))
 
-    rivals = {"only the rarest classes": (squared, -1), "cross-entropy in its place": (cross_entropy, 1)}
+    yield most_draws(
+        "draws in which only the most frequent classes are learned",
+        **in_order(squared, 1),
+        typical=typical,
+        rivals={
+            "only the rarest classes": in_order(squared, -1),
+            "cross-entropy in its place": in_order(cross_entropy, 1),
+        },
+    )
     final = values(cross_entropy, "final", None, skewed=True)
-    facts = {"all_learned": float(np.mean((final > 0.5).all(axis=1)))}
-    return Finding(judge, (squared, 1), rivals, facts=facts)
+    yield Facts(all_learned=float(np.mean((final > 0.5).all(axis=1))))

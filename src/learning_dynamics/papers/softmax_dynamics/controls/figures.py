@@ -1,7 +1,5 @@
 """The rank without skew, without bottleneck, and under the squared loss."""
 
-from typing import Literal
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import PercentFormatter
@@ -17,6 +15,7 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
     logarithmic_time,
     span,
 )
+from learning_dynamics.papers.softmax_dynamics.spectra import Measure
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.tidy import Table, select, settings_of
@@ -32,7 +31,7 @@ def controls(
     wide_grid: Table,
     squared_grid: Table,
     *,
-    measure: Literal["rankme_centred", "rankme", "effective_rank"],
+    measure: Measure,
     threshold: Positive,
     members: Count,
 ) -> Drawn:

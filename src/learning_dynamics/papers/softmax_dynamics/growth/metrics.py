@@ -8,7 +8,7 @@ import pandas as pd
 from learning_dynamics.papers.softmax_dynamics import cells, starts, theory
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics.spectra import paired_svd, sorted_svd
-from learning_dynamics.tidy import Column, columns
+from learning_dynamics.tidy import Column, Tables, columns
 from learning_dynamics.trajectories import Trajectory
 
 LARGEST = Column("largest", "int", "size of the largest class; the others have one example", draw=True)
@@ -27,9 +27,8 @@ LARGEST = Column("largest", "int", "size of the largest class; the others have o
     Column("gain_separate", "float", "the same with the two sums of eq. 21 taken apart"),
     Column("fastest", "float", "spectral norm of A at uniform predictions"),
 )
-def initial_states(trajectory: Trajectory) -> pd.DataFrame:
+def initial_states(trajectory: Trajectory) -> Tables:
     """Measure how fast singular values grow at random balanced initial states."""
-    tables = []
     for members, counts in _cells(trajectory):
         labels = model.one_hot(counts)
         f = trajectory.series["f"][members, 0, : len(labels)]
@@ -38,24 +37,21 @@ def initial_states(trajectory: Trajectory) -> pd.DataFrame:
         (U1, S1, V1), (_, _, V2) = paired_svd(f, W)
         rate = theory.singular_value_rates(U1, -A @ np.swapaxes(W, -1, -2), V1)
         seed, index = np.indices(S1.shape)
-        tables.append(
-            pd.DataFrame(
-                {
-                    "classes": len(counts),
-                    "largest": counts[0],
-                    "scale": trajectory.constants["scale"][members.start],
-                    "seed": seed.ravel(),
-                    "index": index.ravel() + 1,
-                    "sigma": S1.ravel(),
-                    "rate": rate.ravel(),
-                    "gain": theory.gains(U1, A, V2).ravel(),
-                    "gain_many_classes": theory.gains(U1, -labels, V2).ravel(),
-                    "gain_separate": (-U1.sum(axis=-2) * V2.sum(axis=-2)).ravel(),
-                    "fastest": theory.fastest_growth(counts),
-                }
-            )
+        yield pd.DataFrame(
+            {
+                "classes": len(counts),
+                "largest": counts[0],
+                "scale": trajectory.constants["scale"][members.start],
+                "seed": seed.ravel(),
+                "index": index.ravel() + 1,
+                "sigma": S1.ravel(),
+                "rate": rate.ravel(),
+                "gain": theory.gains(U1, A, V2).ravel(),
+                "gain_many_classes": theory.gains(U1, -labels, V2).ravel(),
+                "gain_separate": (-U1.sum(axis=-2) * V2.sum(axis=-2)).ravel(),
+                "fastest": theory.fastest_growth(counts),
+            }
         )
-    return pd.concat(tables, ignore_index=True)
 
 
 EARLY = (
@@ -71,20 +67,19 @@ EARLY = (
 
 
 @columns(*EARLY)
-def early_growth(trajectory: Trajectory) -> pd.DataFrame:
+def early_growth(trajectory: Trajectory) -> Tables:
     """Measure the growth of the largest singular value while predictions stay uniform."""
     return _early(trajectory, repeated=False)
 
 
 @columns(*EARLY)
-def repeated_contexts(trajectory: Trajectory) -> pd.DataFrame:
+def repeated_contexts(trajectory: Trajectory) -> Tables:
     """Measure it where the examples of a class share one row of features."""
     return _early(trajectory, repeated=True)
 
 
-def _early(trajectory: Trajectory, *, repeated: bool) -> pd.DataFrame:
+def _early(trajectory: Trajectory, *, repeated: bool) -> Tables:
     f, W, failed = starts.finite_factors(trajectory)
-    tables = []
     for members, counts in _cells(trajectory):
         classes = len(counts)
         labels = np.eye(classes) if repeated else model.one_hot(counts)
@@ -97,21 +92,18 @@ def _early(trajectory: Trajectory, *, repeated: bool) -> pd.DataFrame:
         rate = theory.singular_value_rates(U, df, V)
         departure = np.abs(model.softmax(cell_f @ cell_W) - 1 / classes).max(axis=(-2, -1))
         seed, time = np.indices(departure.shape)
-        tables.append(
-            pd.DataFrame(
-                {
-                    "classes": len(counts),
-                    "largest": counts[0],
-                    "seed": seed.ravel(),
-                    "time": trajectory.time[time.ravel()],
-                    "sigma": S[..., 0].ravel(),
-                    "growth": (rate[..., 0] / S[..., 0]).ravel(),
-                    "departure": departure.ravel(),
-                    "fastest": float(np.linalg.norm(repeats * (1 / classes - labels), 2)),
-                }
-            )
+        yield pd.DataFrame(
+            {
+                "classes": len(counts),
+                "largest": counts[0],
+                "seed": seed.ravel(),
+                "time": trajectory.time[time.ravel()],
+                "sigma": S[..., 0].ravel(),
+                "growth": (rate[..., 0] / S[..., 0]).ravel(),
+                "departure": departure.ravel(),
+                "fastest": float(np.linalg.norm(repeats * (1 / classes - labels), 2)),
+            }
         )
-    return pd.concat(tables, ignore_index=True)
 
 
 def _cells(trajectory: Trajectory) -> Iterator[tuple[slice, list[int]]]:

@@ -15,13 +15,7 @@ from learning_dynamics.trajectories import Trajectory
 
 
 def initial_states(
-    *,
-    classes: list[Count],
-    largest: list[Count],
-    dimension: Count,
-    scales: list[Positive],
-    seeds: Count,
-    seed: Seed,
+    *, classes: list[Count], largest: list[Count], dimension: Count, scales: list[Positive], seeds: Count, seed: Seed
 ) -> Trajectory:
     """Balanced initial states over numbers of classes, sizes of the largest class, and scales.
 

@@ -7,7 +7,19 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.evidence import mean, slope
-from learning_dynamics.judging import Check, Checks, Finding, claim, equal, equal_on_every_draw, every_draw
+from learning_dynamics.judging import (
+    Check,
+    Checks,
+    Claim,
+    Facts,
+    Finding,
+    Instead,
+    claim,
+    equal,
+    equal_on_every_draw,
+    every_draw,
+    takes_rivals,
+)
 from learning_dynamics.papers.softmax_dynamics.flow_errors import (
     at_each_time,
     difference_error,
@@ -16,7 +28,7 @@ from learning_dynamics.papers.softmax_dynamics.flow_errors import (
     truncation_error,
 )
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
 # Unbalanced factors differ by tens of per cent where balanced ones agree; errors must not hide a thousandth of that.
 RESOLUTION = 1e-4
@@ -26,11 +38,7 @@ def _excluded_times(smooth: pd.Series) -> dict[str, int]:
     return {"times at which the spectrum is not simple": int((~smooth).sum())}
 
 
-def _largest(tables: Sequence[Table], quantity: Quantity) -> np.ndarray:
-    """Return each draw's largest value over the times of its flow."""
-    return np.concatenate([by_draw(table, quantity).max(axis=1) for table in tables])
-
-
+@takes_rivals("errors")
 def _vanishes(name: str, errors: np.ndarray, tolerance: Any, because: str) -> Check:
     """Check that relative errors are none but those of the method on every draw."""
     return equal_on_every_draw(
@@ -84,28 +92,26 @@ def _scaled(table: Table, factor: float) -> Table:
 
 
 @claim("Eq. 15 and 16", scope="cross-entropy, V = 4, d = 2; balanced and Gaussian starts")
-def conservation(balanced: Table, gaussian: Table) -> Finding:
+def conservation(balanced: Table, gaussian: Table) -> Claim:
     r"""Gradient flow keeps $f^T f - W W^T$ as it was at the start, from any start.
 
     From a Gaussian start the conserved difference is up to {imbalance:.2g} of $|f^T f + W W^T|$, so that there is
     something to conserve.
     """
     flows = (balanced, gaussian)
-
-    def judge(quantity: Quantity) -> Checks:
-        name = r"largest change of $f^T f - W W^T$ relative to $|f^T f + W W^T|$"
-        yield _vanishes(name, _largest(flows, quantity), flow_error(flows), "10 rtol")
-
-    return Finding(
-        judge,
-        "drift",
-        {"the factors become equal: the difference itself vanishes": "imbalance"},
-        facts={"imbalance": float(_largest(flows, "imbalance").max())},
+    imbalance = Draws(flows).worst("imbalance")
+    yield _vanishes(
+        r"largest change of $f^T f - W W^T$ relative to $|f^T f + W W^T|$",
+        Draws(flows).worst("drift"),
+        flow_error(flows),
+        "10 rtol",
+        rivals={"the factors become equal: the difference itself vanishes": imbalance},
     )
+    yield Facts(imbalance=float(imbalance.max()))
 
 
 @claim("Eq. 12, as steps", scope="cross-entropy, balanced starts, four learning rates", origin="ours")
-def conservation_gradient_descent(descent: Table) -> Finding:
+def conservation_gradient_descent(descent: Table) -> Claim:
     r"""Steps of finite size change $f^T f - W W^T$ by $\eta^2 (W A^T A W^T - f^T A A^T f)$ each: over a given time it
     drifts in proportion to $\eta$.
 
@@ -115,24 +121,19 @@ def conservation_gradient_descent(descent: Table) -> Finding:
     drifts = drifts.unstack()  # noqa: PD010 - a series
     logs = np.log(drifts.to_numpy())
     x = np.log(drifts.columns.to_numpy(dtype=float))
-    orders = np.array([slope(x, row).value for row in logs])
-
-    def judge(order: float) -> Checks:
-        yield equal(
-            r"order of the drift in $\eta$",
-            mean(orders),
-            order,
-            tolerance=0.1,
-            resolution=0.5,
-            because="terms of higher order raise it by up to a tenth",
-        )
-
-    rivals = {"no drift but rounding (order 0)": 0.0, "a drift of second order": 2.0}
-    return Finding(judge, 1.0, rivals)
+    yield equal(
+        r"order of the drift in $\eta$",
+        mean(np.array([slope(x, row).value for row in logs])),
+        1.0,
+        tolerance=0.1,
+        resolution=0.5,
+        because="terms of higher order raise it by up to a tenth",
+        rivals={"no drift but rounding (order 0)": 0.0, "a drift of second order": 2.0},
+    )
 
 
 @claim("Eq. 12", scope="linear features on inputs of 12 entries, 8 examples, cross-entropy, Gaussian starts")
-def equation_12(inputs: Table) -> Finding:
+def equation_12(inputs: Table) -> Claim:
     r"""If features are linear in orthonormal inputs, $f = X \Theta$ with $X X^T = 1$, the rows of $f$ move as if they
     were free: $\dot f = -\eta A W^T$.
 
@@ -145,17 +146,20 @@ def equation_12(inputs: Table) -> Finding:
     error = select(inputs, "looser").groupby(["correlation", "seed"])["value"].max()
     most, looser = float(inputs["correlation"].max()), settings_of(inputs)["looser"]
 
-    def judge(correlation: float) -> Checks:
-        name = "largest distance of linear from free features, relative to these"
-        because = f"the draw's own error of integration at a tolerance {looser:g} times as large"
-        yield _vanishes(name, worst.loc[correlation].to_numpy(), error.loc[correlation].to_numpy(), because)
+    def distances(correlation: float) -> Instead:
+        return Instead(errors=worst.loc[correlation].to_numpy(), tolerance=error.loc[correlation].to_numpy())
 
-    facts = {"looser": looser, "correlation": most, "correlated": float(worst.loc[most].median())}
-    return Finding(judge, 0.0, {"inputs that are correlated": most}, facts=facts)
+    yield _vanishes(
+        "largest distance of linear from free features, relative to these",
+        **distances(0.0),
+        because=f"the draw's own error of integration at a tolerance {looser:g} times as large",
+        rivals={"inputs that are correlated": distances(most)},
+    )
+    yield Facts(looser=looser, correlation=most, correlated=float(worst.loc[most].median()))
 
 
 @claim("Theorem B.2", scope="balanced starts, cross-entropy, d = 2 and d = 3, V = 4")
-def theorem_b_2(flows: Sequence[Table], unbalanced: Table) -> Finding:
+def theorem_b_2(flows: Sequence[Table], unbalanced: Table) -> Claim:
     r"""From a balanced start, $f^T f = W W^T$, factors that are not degenerate keep equal singular values and shared
     directions: $S_1^2 = S_2^2$ and $V_1 = U_2$.
 
@@ -168,9 +172,6 @@ def theorem_b_2(flows: Sequence[Table], unbalanced: Table) -> Finding:
         "spectra": r"largest $|\sigma_{1i}^2 - \sigma_{2i}^2| / \sigma_1^2$",
         "directions": r"largest sine of the angle of $v_{1i}$ and $u_{2i}$, times the gap of squares over $\sigma_1^2$",
     }
-
-    def judge(tables: Sequence[Table]) -> Checks:
-        for quantity, name in names.items():
-            yield _vanishes(name, _largest(tables, quantity), flow_error(flows), "10 rtol")
-
-    return Finding(judge, list(flows), {"starts that are not balanced": [unbalanced]})
+    for quantity, name in names.items():
+        rivals = {"starts that are not balanced": Draws(unbalanced).worst(quantity)}
+        yield _vanishes(name, Draws(flows).worst(quantity), flow_error(flows), "10 rtol", rivals=rivals)

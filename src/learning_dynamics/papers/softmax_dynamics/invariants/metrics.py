@@ -7,7 +7,7 @@ from learning_dynamics.measures.spectra import difference_rates, smallest_gap
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts, theory
 from learning_dynamics.papers.softmax_dynamics.spectra import paired_svd, sorted_svd
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, columns, joined, rows
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 TIDY = (SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
@@ -69,7 +69,7 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
     }
     table = rows(quantities, {"seed": np.arange(len(f)), "time": trajectory.time})
     table.loc[failed[table["seed"]], "value"] = np.nan
-    return joined(TIDY, table)
+    return table
 
 
 @columns(RATE, *TIDY)
@@ -85,7 +85,7 @@ def descent(trajectory: Trajectory) -> pd.DataFrame:
     rates = trajectory.constants["learning_rate"]
     seeds = np.arange(len(rates)) % np.count_nonzero(rates == rates[0])
     axes = {"seed": seeds, "time": trajectory.time}
-    return joined((RATE, *TIDY), rows({"drift": drift, "imbalance": imbalance}, axes, learning_rate=rates))
+    return rows({"drift": drift, "imbalance": imbalance}, axes, learning_rate=rates)
 
 
 @columns(*TIDY)
@@ -111,7 +111,7 @@ def matrix_curves(trajectory: Trajectory) -> pd.DataFrame:
         "speed": _norm(dM),
         "gap": smallest_gap(S),
     }
-    return joined(TIDY, rows(quantities, {"seed": np.arange(len(M)), "time": trajectory.time}))
+    return rows(quantities, {"seed": np.arange(len(M)), "time": trajectory.time})
 
 
 @columns(CORRELATION, *TIDY)
@@ -134,7 +134,7 @@ def linear_inputs(trajectory: Trajectory) -> pd.DataFrame:
         name: _norm(trajectory.series[series] - free) / _norm(free)
         for name, series in (("departure", "linear"), ("looser", "looser"))
     }
-    return joined((CORRELATION, *TIDY), rows(quantities, axes, correlation=correlation))
+    return rows(quantities, axes, correlation=correlation)
 
 
 def _drift(f: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

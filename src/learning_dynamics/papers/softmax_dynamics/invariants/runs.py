@@ -1,7 +1,6 @@
 """Features and classifier by gradient flow and by gradient descent, and smooth curves for Lemma B.1."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
@@ -19,8 +18,8 @@ def flow(
     *,
     counts: list[Count],
     dimension: Count,
-    loss: Literal["cross_entropy", "squared"],
-    init: Literal["balanced", "gaussian"],
+    loss: model.Loss,
+    init: model.Init,
     scale: Positive,
     seeds: Count,
     integration: LogSpan,
@@ -40,8 +39,8 @@ def descent(
     *,
     counts: list[Count],
     dimension: Count,
-    loss: Literal["cross_entropy", "squared"],
-    init: Literal["balanced", "gaussian"],
+    loss: model.Loss,
+    init: model.Init,
     scale: Positive,
     seeds: Count,
     learning_rates: list[Positive],

@@ -1,7 +1,5 @@
 """What section 3.3 and Figure 4 say of the first two phases: warm-up and entropy-seeking."""
 
-from typing import Literal
-
 import numpy as np
 
 from learning_dynamics.evidence import median
@@ -21,6 +19,7 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
     shapes,
     values,
 )
+from learning_dynamics.papers.softmax_dynamics.spectra import Measure
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table
 
@@ -66,12 +65,7 @@ def phases_warmup(grid: Table, *, factor: Positive, small: Positive, typical: Fr
 
 @claim("Figure 4, warm-up", scope=f"{TREATED}, of which those with near-uniform predictions count", empirical=True)
 def warmup_lowers_rank(
-    grid: Table,
-    *,
-    measure: Literal["rankme_centred", "rankme", "effective_rank"],
-    threshold: Positive,
-    small: Positive,
-    typical: Fraction,
+    grid: Table, *, measure: Measure, threshold: Positive, small: Positive, typical: Fraction
 ) -> Finding:
     """With skewed classes, a bottleneck and cross-entropy the effective rank first falls.
 
@@ -105,12 +99,7 @@ def warmup_lowers_rank(
     empirical=True,
 )
 def phases_entropy_seeking(
-    grid: Table,
-    *,
-    measure: Literal["rankme_centred", "rankme", "effective_rank"],
-    threshold: Positive,
-    small: Positive,
-    typical: Fraction,
+    grid: Table, *, measure: Measure, threshold: Positive, small: Positive, typical: Fraction
 ) -> Finding:
     """After the warm-up the features expand, their effective rank rises, and the frequent classes are predicted
     confidently.

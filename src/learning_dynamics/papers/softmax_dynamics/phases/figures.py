@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -24,6 +23,7 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
     share_map,
     span,
 )
+from learning_dynamics.papers.softmax_dynamics.spectra import Measure
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
@@ -187,12 +187,7 @@ PHASES = (
 
 
 def phases(
-    cross_entropy: Table,
-    no_bottleneck: Table,
-    squared: Table,
-    *,
-    measure: Literal["rankme_centred", "rankme", "effective_rank"],
-    threshold: Positive,
+    cross_entropy: Table, no_bottleneck: Table, squared: Table, *, measure: Measure, threshold: Positive
 ) -> Drawn:
     r"""Share of seeds whose effective rank shows each phase, over class skews and initial scales.
 

@@ -1,14 +1,14 @@
 """Effective ranks, learning of classes, alignment and separation along the toy's flows."""
 
-from typing import Literal
+import functools
 
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.papers.softmax_dynamics import cells, falls, starts, theory
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics.spectra import (
     POPULATIONS,
+    Population,
     alignment,
     population,
     ranks_of,
@@ -16,7 +16,7 @@ from learning_dynamics.papers.softmax_dynamics.spectra import (
     sorted_svd,
 )
 from learning_dynamics.settings import Fraction, Natural, Positive
-from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, Column, columns, joined, rows
+from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 VALUE = Column("value", "float", "measured; empty where a member's flow could not be integrated", nullable=True)
@@ -38,9 +38,7 @@ GRID = (
 
 
 @columns(*TOY)
-def toy(
-    trajectory: Trajectory, *, coordinates: Natural, populations: list[Literal["examples", "classes"]]
-) -> pd.DataFrame:
+def toy(trajectory: Trajectory, *, coordinates: Natural, populations: list[Population]) -> Tables:
     """Measure one cell's flows over time; nan where a flow failed.
 
     Quantities
@@ -81,14 +79,14 @@ def toy(
     }
     table = rows(quantities, {"seed": np.arange(len(f)), "time": trajectory.time})
     table.loc[failed[table["seed"]], "value"] = np.nan
+    yield table
     first = {
         "feature_x": f[:coordinates, ..., 0],
         "feature_y": f[:coordinates, ..., 1],
         "class_x": W[:coordinates, ..., 0, :],
         "class_y": W[:coordinates, ..., 1, :],
     }
-    places = rows(first, {"seed": np.arange(len(f))[:coordinates], "time": trajectory.time})
-    return joined(TOY, table, places)
+    yield rows(first, {"seed": np.arange(len(f))[:coordinates], "time": trajectory.time})
 
 
 @columns(*GRID)
@@ -98,8 +96,8 @@ def flow_grid(
     thresholds: list[Positive],
     lower: Fraction,
     upper: Fraction,
-    populations: list[Literal["examples", "classes"]],
-) -> pd.DataFrame:
+    populations: list[Population],
+) -> Tables:
     """Measure each member of a grid; nan where its flow failed.
 
     Moments are five, in this order: the start, the first class is learned, the rarest classes begin to be (the first
@@ -161,15 +159,18 @@ def flow_grid(
         group = np.all(largest == pattern, axis=1)
         separated[group] = separation(f[group], pattern)
     _, rate = _rates(f, W, labels, loss)
-    tables = []
-
-    def add(quantities: dict[str, np.ndarray], measure: str = "", threshold: float = 0.0) -> None:
-        labels_of = cells.class_sizes(counts) | {"init": constants["init"].astype(str), "scale": constants["scale"]}
-        named = labels_of | {"measure": measure, "threshold": threshold}
-        tables.append(cells.member_rows(quantities, failed, trajectory.settings["seeds"], **named))
-
+    of_members = functools.partial(
+        cells.member_rows,
+        failed=failed,
+        seeds=trajectory.settings["seeds"],
+        init=constants["init"].astype(str),
+        scale=constants["scale"],
+        measure="",
+        threshold=0.0,
+        **cells.class_sizes(counts),
+    )
     learned = falls.learned_at(times, probabilities)
-    add(
+    yield of_members(
         {
             "learned": np.where(np.isinf(learned), np.nan, learned),
             "final": probabilities[:, -1],
@@ -188,16 +189,18 @@ def flow_grid(
             "sigma_2": sigma[..., 1],
             "direction": np.abs(np.sum(leading * leading[:, [MOMENTS.index("rare classes learned")]], axis=-1)),
         }
-        add({f"{POPULATIONS[population_name]}{quantity}": value for quantity, value in spectrum.items()})
+        yield of_members({f"{POPULATIONS[population_name]}{quantity}": value for quantity, value in spectrum.items()})
     before_end = np.searchsorted(times, times[-1] / np.sqrt(10))
     for name, series in ranks_of(f, labels, populations).items():
         tail, net = series[:, -1] - series[:, before_end], falls.net_change(series, windows.rare)
-        add({"rank": at_moments(series), "lowest": series.min(axis=1), "tail": tail, "net": net}, name)
+        yield of_members(
+            {"rank": at_moments(series), "lowest": series.min(axis=1), "tail": tail, "net": net}, measure=name
+        )
         for threshold in thresholds:
             swings = {"swing": falls.swings(series, threshold, 4)}
             phases = {"phases": falls.three_phases(series, threshold, windows)}
-            add(swings | falls.falls_by_window(series, threshold, windows) | phases, name, threshold)
-    return joined(GRID, *tables)
+            of_threshold = swings | falls.falls_by_window(series, threshold, windows) | phases
+            yield of_members(of_threshold, measure=name, threshold=threshold)
 
 
 def class_probabilities(f: np.ndarray, W: np.ndarray, labels: np.ndarray, loss: str) -> np.ndarray:

@@ -1,12 +1,12 @@
 """The toy model from single cells and over grids of class skews, initialisations and scales, by gradient flow."""
 
 import itertools
-from typing import Literal
 
 import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import LogSpan
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts, toy_flow
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectories import Trajectory
@@ -16,8 +16,8 @@ def toy(
     *,
     counts: list[Count],
     dimension: Count,
-    loss: Literal["cross_entropy", "squared"],
-    init: Literal["balanced", "gaussian"],
+    loss: model.Loss,
+    init: model.Init,
     scale: Positive,
     seeds: Count,
     integration: LogSpan,
@@ -37,8 +37,8 @@ def flow_grid(
     *,
     counts: list[list[Count]],
     dimension: Count,
-    loss: Literal["cross_entropy", "squared"],
-    inits: list[Literal["balanced", "gaussian"]],
+    loss: model.Loss,
+    inits: list[model.Init],
     scales: list[Positive],
     seeds: Count,
     integration: LogSpan,

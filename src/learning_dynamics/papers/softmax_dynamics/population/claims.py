@@ -1,7 +1,5 @@
 """That the three phases emerge, what is necessary for them, and over which population of features they show."""
 
-from typing import Literal
-
 import numpy as np
 import pandas as pd
 
@@ -9,6 +7,7 @@ from learning_dynamics.evidence import mean, share
 from learning_dynamics.judging import Check, Checks, Finding, claim, equal, share_of_draws
 from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.draws import fall_rows, members, most_draws, ratio, values
+from learning_dynamics.papers.softmax_dynamics.spectra import Measure
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, select
 
@@ -27,12 +26,7 @@ def _check_rare_falls(name: str, rows: pd.DataFrame, rare: float) -> Check:
     empirical=True,
 )
 def three_phases_exist(
-    grid: Table,
-    region: Table,
-    *,
-    measure: Literal["rankme_centred", "rankme", "effective_rank"],
-    threshold: Positive,
-    typical: Fraction,
+    grid: Table, region: Table, *, measure: Measure, threshold: Positive, typical: Fraction
 ) -> Finding:
     """Under cross-entropy with skewed classes and a bottleneck three phases can emerge: the effective rank falls,
     rises, and falls again while the rare classes are learned.

@@ -1,5 +1,7 @@
 """Phases of the rank over examples and over classes, from one row of features for each class."""
 
+import functools
+
 import numpy as np
 import pandas as pd
 
@@ -7,7 +9,7 @@ from learning_dynamics.measures.spectra import effective_rank
 from learning_dynamics.papers.softmax_dynamics import cells, falls, starts
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import QUANTITY, Column, columns, joined
+from learning_dynamics.tidy import QUANTITY, Column, Tables, columns
 from learning_dynamics.trajectories import Trajectory
 
 CELLS = (
@@ -26,9 +28,7 @@ CELLS = (
 
 
 @columns(*CELLS)
-def class_flows(
-    trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction
-) -> pd.DataFrame:
+def class_flows(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fraction, upper: Fraction) -> Tables:
     """Measure RankMe, centred, over examples and over classes; nan where a flow failed.
 
     Quantities
@@ -55,23 +55,17 @@ def class_flows(
     probabilities = np.diagonal(model.softmax(f @ W), axis1=-2, axis2=-1)
     windows = falls.windows(probabilities, sizes, lower, upper)
     labels = cells.class_sizes(sizes) | {name: constants[name] for name in ("dimension", "scale")}
-    tables = []
-
-    def add(quantities: dict[str, np.ndarray], population: str, threshold: float = 0.0) -> None:
-        seeds = trajectory.settings.get("seeds", 1)
-        named = labels | {"population": population, "threshold": threshold}
-        tables.append(cells.member_rows(quantities, failed, seeds, **named))
-
-    add({"length_order": length_orders(f[:, -1], W[:, -1], sizes)}, "")
+    seeds = trajectory.settings.get("seeds", 1)
+    of_members = functools.partial(cells.member_rows, failed=failed, seeds=seeds, threshold=0.0, **labels)
+    yield of_members({"length_order": length_orders(f[:, -1], W[:, -1], sizes)}, population="")
     for population, weights in (("examples", sizes.astype(float)), ("classes", np.ones(sizes.shape))):
         series = weighted_rankme(f, weights[:, None])
         net = {"net": falls.net_change(series, windows.rare)}
-        add(net | falls.end_and_peak(series, windows), population)
+        yield of_members(net | falls.end_and_peak(series, windows), population=population)
         for threshold in thresholds:
             fall = falls.falls_by_window(series, threshold, windows)["fall_rare"]
             phases = falls.three_phases(series, threshold, windows)
-            add({"fall_rare": fall, "phases": phases}, population, threshold)
-    return joined(CELLS, *tables)
+            yield of_members({"fall_rare": fall, "phases": phases}, population=population, threshold=threshold)
 
 
 @columns(*CELLS)

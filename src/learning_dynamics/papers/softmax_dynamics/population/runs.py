@@ -48,11 +48,7 @@ def class_flows(
 
 
 def growing_directions(
-    *,
-    counts: list[list[Count]],
-    dimensions: list[Count],
-    scales: list[Positive],
-    integration: LogSpan,
+    *, counts: list[list[Count]], dimensions: list[Count], scales: list[Positive], integration: LogSpan
 ) -> Trajectory:
     """The same flows from a start without chance: each feature axis holds one of the directions that grow.
 

@@ -1,12 +1,13 @@
 """Phases of the rank under combined optimisers, and which trainings have learned their examples."""
 
+import functools
+
 import numpy as np
-import pandas as pd
 
 from learning_dynamics.measures.spectra import effective_rank
 from learning_dynamics.papers.softmax_dynamics import cells, falls
 from learning_dynamics.settings import Count, Fraction, Positive
-from learning_dynamics.tidy import QUANTITY, Column, columns, joined
+from learning_dynamics.tidy import QUANTITY, Column, Tables, columns
 from learning_dynamics.trajectories import Trajectory
 
 CELLS = (
@@ -30,7 +31,7 @@ CELLS = (
 @columns(*CELLS)
 def combinations(
     trajectory: Trajectory, *, steps: list[Count], thresholds: list[Positive], lower: Fraction, upper: Fraction
-) -> pd.DataFrame:
+) -> Tables:
     """Measure RankMe, centred, over examples and over classes, along the course up to each number of `steps`.
 
     Ranks and their falls are nan where training left the finite numbers, at any step.
@@ -54,12 +55,9 @@ def combinations(
     failed = np.asarray(trajectory.undecided, dtype=bool)
     labels = cells.class_sizes(sizes) | {"method": constants["method"].astype(str)}
     labels |= {name: constants[name] for name in ("learning_rate", "decay", "batch", "dimension", "scale")}
-    tables: list[pd.DataFrame] = []
-
-    def add(quantities: dict[str, np.ndarray], masked: np.ndarray, population: str, threshold: float = 0.0) -> None:
-        named = labels | {"steps": end, "population": population, "threshold": threshold}
-        tables.append(cells.member_rows(quantities, masked, trajectory.settings["seeds"], **named))
-
+    of_members = functools.partial(
+        cells.member_rows, failed=failed, seeds=trajectory.settings["seeds"], threshold=0.0, **labels
+    )
     # failed members are set to where everything is defined, and masked
     ranks = {
         name: effective_rank(np.where(failed[:, None, None], 1.0, trajectory.series[name]))
@@ -67,16 +65,16 @@ def combinations(
     }
     for end in steps:
         until_end = trajectory.time <= end
-        add(outcomes(trajectory, until_end), np.zeros_like(failed), "")
+        yield of_members(outcomes(trajectory, until_end), failed=np.zeros_like(failed), steps=end, population="")
         probabilities = np.where(failed[:, None, None], 0.0, trajectory.series["probabilities"])[:, until_end]
         windows = falls.windows(probabilities, sizes, lower, upper)
         for population, rank in ranks.items():
             series = rank[:, until_end]
-            add(falls.end_and_peak(series, windows), failed, population)
+            yield of_members(falls.end_and_peak(series, windows), steps=end, population=population)
             for threshold in thresholds:
                 phases = {"phases": falls.three_phases(series, threshold, windows)}
-                add(falls.falls_by_window(series, threshold, windows) | phases, failed, population, threshold)
-    return joined(CELLS, *tables)
+                of_threshold = falls.falls_by_window(series, threshold, windows) | phases
+                yield of_members(of_threshold, steps=end, population=population, threshold=threshold)
 
 
 def outcomes(trajectory: Trajectory, records: np.ndarray) -> dict[str, np.ndarray]:
