@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from learning_dynamics.judging import evaluate
 from learning_dynamics.pipeline.commands.functions import paper_function
 from tests import support
 
@@ -40,11 +41,11 @@ def put(tables: support.Tables, role: str, quantity: str, change: Any, place: in
 def verdict(claim: str, tables: Mapping[str, Any], **settings: Any) -> str:
     """Return "reproduced" or "corrected" if the claim's judge lets a prediction pass on given tables, else "refused".
 
-    Rivals are not tried: they are where a claim is evaluated on tables that nobody altered.
+    Rivals do not count: they do where a claim is evaluated on tables that nobody altered.
     """
     spec = support.smoke(PAPER).claim(PAPER, claim)
-    finding = paper_function(PAPER, "claims", spec["kind"])(**tables, **(spec["settings"] | settings))
-    state = finding.judgement(finding.printed).state
-    if state == "fails" and finding.corrected is not None:
-        return "corrected" if finding.judgement(finding.corrected).state == "holds" else "refused"
-    return "reproduced" if state == "holds" else "refused"
+    function = paper_function(PAPER, "claims", spec["kind"])
+    evaluation = evaluate(function, tables, spec["settings"] | settings, verdict_alone=True)
+    if evaluation.judgement.state == "fails" and evaluation.corrected:
+        return "corrected" if evaluation.corrected.state == "holds" else "refused"
+    return "reproduced" if evaluation.judgement.state == "holds" else "refused"

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from learning_dynamics.judging import Check, equal_on_every_draw
-from learning_dynamics.tidy import Quantity, Table, draw_columns, remembered, select, settings_of
+from learning_dynamics.judging import Check, equal_on_every_draw, takes_rivals
+from learning_dynamics.tidy import Draws, Quantity, Table, remembered, select, settings_of
 
 # Relative error of DOP853 along the renormalised flows in units of its rtol: at most 8 over 200 flows from three sizes
 # and three scales of the signal, at rtol 1e-9 and 1e-10; doubled and rounded up.
@@ -27,8 +27,8 @@ def integration_error(table: Table) -> float:
 
 def largest(table: Table, *quantities: Quantity, **where: str) -> np.ndarray:
     """Return the largest of several quantities, over times and indices, for each draw; nan if one of them is."""
-    wide = select(table, list(quantities), **where).groupby(draw_columns(table))["value"]
-    return wide.max().where(wide.apply(lambda values: values.notna().all())).to_numpy()
+    draws = Draws(table, **where)
+    return np.max([draws.worst(quantity) for quantity in quantities], axis=0)
 
 
 @remembered
@@ -61,13 +61,32 @@ def relative_error(values: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     return np.abs(values / predicted - 1).reshape(len(values), -1).max(axis=1)
 
 
+@takes_rivals("errors")
 def zero_on_every_draw(
     name: str, errors: np.ndarray, tolerance: float | np.ndarray, because: str, *, resolution: float = 1e-3
 ) -> Check:
-    """Check that an error, relative to one, is zero on every draw; `resolution` is what it must tell from zero."""
+    """Check that an error, relative to one, is zero on every draw; `resolution` is what it must tell from zero.
+
+    Rivals and corrections are the errors that other predictions make.
+    """
     return equal_on_every_draw(
         name, errors, 0.0, tolerance=tolerance, relative_to=1.0, because=because, resolution=resolution
     )
+
+
+@takes_rivals("flow", "gap")
+def no_gap(
+    name: str,
+    table: Table,
+    gap: Quantity,
+    tolerance: float = ROUNDING,
+    because: str = "rounding",
+    *,
+    flow: str | None = None,
+) -> Check:
+    """Check that a relative gap is zero on every draw; rivals are other maps where `flow` is given, else other gaps."""
+    where = {} if flow is None else {"flow": flow}
+    return zero_on_every_draw(name, largest(table, gap, **where), tolerance, because)
 
 
 def decades_back(table: Table, count: int) -> list[int]:

@@ -5,15 +5,16 @@ from typing import Literal
 import numpy as np
 
 from learning_dynamics import evidence
-from learning_dynamics.judging import Check, at_least
+from learning_dynamics.judging import Check, at_least, takes_rivals
 
 Average = Literal["mean", "median"]
 
 
+@takes_rivals("values")
 def above_zero(
     name: str, values: np.ndarray, average: Average = "mean", left_out: dict[str, int] | None = None
 ) -> Check:
-    """Check that the mean or the median over trainings lies above zero, with its 95 % interval."""
+    """Check that the mean or the median over trainings lies above zero, with its 95 % interval; rivals are values."""
     estimate = evidence.mean(values) if average == "mean" else evidence.median(values)
     return at_least(
         name,

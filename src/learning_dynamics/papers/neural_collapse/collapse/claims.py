@@ -11,7 +11,17 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.judging import Checks, Finding, Untested, claim, every_draw, share_of_draws
+from learning_dynamics.judging import (
+    Checks,
+    Claim,
+    Facts,
+    Finding,
+    Instead,
+    Untested,
+    claim,
+    every_draw,
+    share_of_draws,
+)
 from learning_dynamics.papers.neural_collapse.signs import above_zero, half_exchanged
 from learning_dynamics.papers.neural_collapse.trainings import (
     FIVE,
@@ -130,30 +140,25 @@ def nc3(trainings: Sequence[Table], *, level: Positive) -> Finding:
 
 
 @claim("Section 1.1 (NC4), Figure 8", scope=SMALL, empirical=True)
-def nc4(trainings: Sequence[Table], *, share: Fraction) -> Finding:
+def nc4(trainings: Sequence[Table], *, share: Fraction) -> Claim:
     r"""Under MSE, the network's decisions on train images become those of the nearest class mean.
 
     The share of images on which they differ is often zero already when train errors end, so it is held against a bound
     at the last epoch rather than against its own past. On test images it is {test:.2g} there, in the worst training.
     """
     included, left_out = ordinary(trainings)
-
-    def judge(case: tuple[Callable[..., np.ndarray], str]) -> Checks:
-        read, split = case
-        yield every_draw(
-            "share of images on which network and nearest mean differ",
-            read(included, "nc4", split),
-            at_most=share,
-            because="all images but stray ones",
-            left_out=left_out,
-        )
-
-    facts = {"test": at_the_end(included, "nc4", "test").max()}
-    rivals = {
-        "decisions at the first epoch": (at_first_epoch, "train"),
-        "decisions on test images": (at_the_end, "test"),
-    }
-    return Finding(judge, printed=(at_the_end, "train"), rivals=rivals, facts=facts)
+    yield every_draw(
+        "share of images on which network and nearest mean differ",
+        at_the_end(included, "nc4"),
+        at_most=share,
+        because="all images but stray ones",
+        left_out=left_out,
+        rivals={
+            "decisions at the first epoch": Instead(values=at_first_epoch(included, "nc4")),
+            "decisions on test images": Instead(values=at_the_end(included, "nc4", "test")),
+        },
+    )
+    yield Facts(test=at_the_end(included, "nc4", "test").max())
 
 
 @claim("Figure 10", scope=SMALL + "; the learning rate of each loss and network chosen by test error", empirical=True)
@@ -196,7 +201,7 @@ def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Li
 
 
 @claim("Appendix E.1", scope=SMALL, empirical=True)
-def nc2_not_slower(trainings: Sequence[Table], *, arrived: Fraction) -> Finding:
+def nc2_not_slower(trainings: Sequence[Table], *, arrived: Fraction) -> Claim:
     r"""NC2 does not happen more slowly than NC1 and NC3.
 
     A quantity has arrived at the first recorded epoch at which it has made the given share of its way to the last, on
@@ -222,14 +227,12 @@ def nc2_not_slower(trainings: Sequence[Table], *, arrived: Fraction) -> Finding:
     nc2_before, nc2_arrival = np.concatenate(nc2_epochs, axis=1)
     nc1_nc3_arrival = np.concatenate([arrival(table, "nc1", "self_duality") for table in included], axis=1)[1]
 
-    def judge(delay: float) -> Checks:
-        # delay: NC2 is taken to arrive so many times later than NC1 and NC3; as it does where that is 0
-        lead = np.log10(nc1_nc3_arrival / nc2_before) if delay == 0 else np.log10(nc2_arrival / nc2_before / delay)
-        yield above_zero(
-            r"$\log_{10}$ of the arrival of NC1 and NC3 over the last epoch before that of NC2", lead, left_out=left_out
-        )
-
-    return Finding(judge, printed=0, rivals={"NC2 at twice the epoch of NC1 and NC3": 2.0})
+    yield above_zero(
+        r"$\log_{10}$ of the arrival of NC1 and NC3 over the last epoch before that of NC2",
+        np.log10(nc1_nc3_arrival / nc2_before),
+        left_out=left_out,
+        rivals={"NC2 at twice the epoch of NC1 and NC3": np.log10(nc2_arrival / nc2_before / 2)},
+    )
 
 
 @claim("Appendix A", scope="MNIST, FashionMNIST, SVHN, CIFAR10 and STL10, three networks each", empirical=True)

@@ -1,19 +1,29 @@
 """Claims on the least-squares classifier and on the terms that the MSE loss decomposes into."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from learning_dynamics import evidence
-from learning_dynamics.judging import Checks, Finding, at_least, claim, equal, equal_on_every_draw, every_draw
+from learning_dynamics.judging import (
+    Checks,
+    Claim,
+    Facts,
+    Finding,
+    Instead,
+    at_least,
+    claim,
+    equal,
+    equal_on_every_draw,
+    every_draw,
+)
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.converses import SCATTERS
 from learning_dynamics.papers.neural_collapse.draws import (
-    ROUNDING,
     by_size,
-    largest,
+    no_gap,
     over_sizes,
     zero_on_every_draw,
 )
@@ -35,27 +45,18 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     zero_error_epochs,
 )
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Quantity, Table, by_draw, settings_of
+from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
 ANY_FEATURES = "Gaussian features of three sizes, neither centred nor normalised, and several weight decays"
 # The terms are computed from float64 moments of the features, the outputs in float64 from the same features: only
 # float64 rounding remains, amplified by the conditioning of the regularised second moment, at most its trace over the
 # decay
 NETWORK_ROUNDING = 1e-10
-
-
-def _gap_finding(features: Table, name: str, quantity: Quantity, rivals: Mapping[str, Quantity]) -> Finding:
-    """Hold a relative gap against rounding; rivals are the gaps that altered equations leave on the same draws."""
-
-    def judge(gap: Quantity) -> Checks:
-        because = "rounding: 1000 units, for condition numbers below 100"
-        yield zero_on_every_draw(name, largest(features, gap), ROUNDING, because)
-
-    return Finding(judge, printed=quantity, rivals=rivals)
+CONDITIONED = "rounding: 1000 units, for condition numbers below 100"
 
 
 @claim("Proposition 1", scope=ANY_FEATURES)
-def proposition_1(features: Table) -> Finding:
+def proposition_1(features: Table) -> Claim:
     r"""For fixed features the loss is least at $\tilde W = \tilde M^\top(\tilde\Sigma_T + \tilde\mu_G\tilde\mu_G^\top +
     \lambda I)^{-1}/C$, in extended features and over balanced classes.
 
@@ -63,26 +64,27 @@ def proposition_1(features: Table) -> Finding:
     no covariance. Loss and $\lambda$ are in the paper's units: half the squared error summed over classes and
     averaged over examples, plus $\lambda/2$ times the squared norm of classifier and bias.
     """
-    rivals = {
-        "half the weight decay": "classifier--half_decay",
-        "the covariance alone": "classifier--without_mean",
-    }
-    return _gap_finding(features, "classifier less least-squares solution, relative", "classifier", rivals)
+    rivals = {"half the weight decay": "classifier--half_decay", "the covariance alone": "classifier--without_mean"}
+    yield no_gap(
+        "classifier less least-squares solution, relative", features, "classifier", because=CONDITIONED, rivals=rivals
+    )
 
 
 @claim("Theorem 1", scope=ANY_FEATURES)
-def theorem_1(features: Table) -> Finding:
+def theorem_1(features: Table) -> Claim:
     r"""The loss of any classifier is that of the least-squares classifier plus its deviation from it.
 
     The deviation is the squared distance to the optimum in the metric of the regularised second moment: the loss is
     quadratic in the classifier. $L_{LS}$ is computed from the least-squares solution, not from the decomposition.
     """
     rivals = {"a metric without the global mean's square": "theorem_1--without_mean"}
-    return _gap_finding(features, "$L - L_{LS} - L_{LS}^\\perp$, relative to $L$", "theorem_1", rivals)
+    yield no_gap(
+        "$L - L_{LS} - L_{LS}^\\perp$, relative to $L$", features, "theorem_1", because=CONDITIONED, rivals=rivals
+    )
 
 
 @claim("Theorem 2", scope=ANY_FEATURES)
-def theorem_2(features: Table) -> Finding:
+def theorem_2(features: Table) -> Claim:
     r"""The loss of the least-squares classifier splits into a part from within-class scatter and one from class means.
 
     Within a class the deviations from its mean sum to zero, so that the squared error separates; weight decay
@@ -92,11 +94,17 @@ def theorem_2(features: Table) -> Finding:
         "no weight decay in the first part": "theorem_2--without_decay",
         "no factor $1/C$": "theorem_2--without_classes",
     }
-    return _gap_finding(features, "$L_{LS} - L_{NC1} - L_{NC2/3}$, relative to $L_{LS}$", "theorem_2", rivals)
+    yield no_gap(
+        "$L_{LS} - L_{NC1} - L_{NC2/3}$, relative to $L_{LS}$",
+        features,
+        "theorem_2",
+        because=CONDITIONED,
+        rivals=rivals,
+    )
 
 
 @claim("Equation 6", scope=ANY_FEATURES + "; no weight decay")
-def equation_6(features: Table) -> Finding:
+def equation_6(features: Table) -> Claim:
     r"""Without weight decay the optimal classifier is $W = \bar M^\top\Sigma_T^{-1}/C$ and its bias
     $b = \mathbf{1}/C - W\mu_G$: the bias subtracts the global mean of features and of labels.
     """
@@ -104,7 +112,13 @@ def equation_6(features: Table) -> Finding:
         "$\\Sigma_W$ in the place of $\\Sigma_T$": "equation_6--within",
         "a bias of $1/C$ alone": "equation_6--bias",
     }
-    return _gap_finding(features, "classifier and bias less least-squares solution, relative", "equation_6", rivals)
+    yield no_gap(
+        "classifier and bias less least-squares solution, relative",
+        features,
+        "equation_6",
+        because=CONDITIONED,
+        rivals=rivals,
+    )
 
 
 @claim(
@@ -115,8 +129,9 @@ def equation_6(features: Table) -> Finding:
     r"$\Sigma_W \to \infty$: each summand is symmetric in $\log\omega_j$ about $\omega_j^2 = C$, where it is largest. "
     r"Smaller variability lowers a summand where $\omega_j^2 > C$ alone; far enough towards zero it lowers them all. "
     r"It also vanishes beside noise that stays, in directions in which class means do not differ.",
+    reason="beyond $\\omega^2 = C$ larger deviations make the term smaller",
 )
-def nc1_term_and_variability(features: Table) -> Finding:
+def nc1_term_and_variability(features: Table) -> Claim:
     r"""With class means held constant, $L_{NC1}$ can always be reduced by pushing $\Sigma_W$ towards zero, and tends to
     zero only if $\Sigma_W$ does.
 
@@ -125,32 +140,28 @@ def nc1_term_and_variability(features: Table) -> Finding:
     a thousand times as large leave {drowned:.1g} of $L_{NC1}$ (median over draws).
     """
 
-    def judge(law: Callable[[np.ndarray, int], np.ndarray]) -> Checks:
-        def mismatches(values: np.ndarray, omega: np.ndarray, C: int, *_: int) -> np.ndarray:
+    def mismatches(law: Callable[[np.ndarray, int], np.ndarray]) -> np.ndarray:
+        def of_size(values: np.ndarray, omega: np.ndarray, C: int, *_: int) -> np.ndarray:
             predicted = law(omega / np.array(SCATTERS)[:, None], C)
             return (np.sign(np.diff(values[:, 0])) != np.sign(np.diff(predicted))).sum(axis=1)
 
-        yield zero_on_every_draw(
-            "steps of a quarter of a decade in scatter at which $L_{NC1}$ changes the other way",
-            over_sizes(mismatches, by_size(features, "scattered_nc1"), by_size(features, "omega")),
-            0.0,
-            "a number of steps",
-            resolution=np.inf,
-        )
+        return over_sizes(of_size, by_size(features, "scattered_nc1"), by_size(features, "omega"))
 
-    values = over_sizes(lambda values, *_: values[:, 0], by_size(features, "scattered_nc1"))
-    return Finding(
-        judge,
-        printed=lambda omega, C: np.sum(omega**-2.0, axis=-1),
-        corrected=theory.spectral_variability_loss,
+    yield zero_on_every_draw(
+        "steps of a quarter of a decade in scatter at which $L_{NC1}$ changes the other way",
+        mismatches(lambda omega, C: np.sum(omega**-2.0, axis=-1)),
+        0.0,
+        "a number of steps",
+        resolution=np.inf,
+        corrected=mismatches(theory.spectral_variability_loss),
         rivals={
-            "smaller wherever deviations are larger": lambda omega, C: np.sum(omega**2.0, axis=-1),
-            "largest at $\\omega = 1$": lambda omega, C: theory.spectral_variability_loss(omega, 1),
-            "largest at $\\omega = C$": lambda omega, C: theory.spectral_variability_loss(omega, C**2),
+            "smaller wherever deviations are larger": mismatches(lambda omega, C: np.sum(omega**2.0, axis=-1)),
+            "largest at $\\omega = 1$": mismatches(lambda omega, C: theory.spectral_variability_loss(omega, 1)),
+            "largest at $\\omega = C$": mismatches(lambda omega, C: theory.spectral_variability_loss(omega, C**2)),
         },
-        facts={"drowned": np.median(values[:, -1] / values[:, len(SCATTERS) // 2])},
-        reason="beyond $\\omega^2 = C$ larger deviations make the term smaller",
     )
+    values = Draws(features).entries("scattered_nc1")
+    yield Facts(drowned=np.median(values[:, -1] / values[:, len(SCATTERS) // 2]))
 
 
 @claim(
@@ -160,8 +171,9 @@ def nc1_term_and_variability(features: Table) -> Finding:
     correction=r"$L_{NC2/3} \to 0$ as $\Sigma_W \to 0$ for any class means of rank $C-1$. Where $\Sigma_W$ is a "
     r"multiple of the identity the classifier then tends to $\bar M^\dagger$, which for $C \geq 3$ is a simplex frame, "
     r"and a multiple of $\bar M^\top$, only where $\bar M$ is a simplex frame already; two classes always make one.",
+    reason="the term is small where neither class means nor classifiers are near a simplex frame",
 )
-def nc23_term_and_simplex(features: Table) -> Finding:
+def nc23_term_and_simplex(features: Table) -> Claim:
     r"""$L_{NC2/3}$ is a semi-metric of the distance from NC2 and NC3: where it is small, class means and classifiers
     are nearly the same simplex frame.
 
@@ -172,69 +184,58 @@ def nc23_term_and_simplex(features: Table) -> Finding:
     minimises the term on renormalised features does make singular values equal, as `corollary_1_equality` has it for
     the whole loss: the dynamics, not the term's smallness, gives the simplex.
     """
-
-    def gap(quantity: Quantity) -> np.ndarray:
-        return by_draw(features, quantity)[:, 0]
-
-    score_error, means, classifiers = gap("scattered_nc23"), gap("frame_means"), gap("frame_classifiers")
-    distances = (means, classifiers, gap("duality"))
-    inverse, inverse_duality = gap("frame_inverse"), gap("duality_inverse")
-
-    def judge(predictions: tuple[np.ndarray | float, ...]) -> Checks:
-        names = ("class means from a simplex frame", "classifiers from a simplex frame", "classifiers from class means")
-        # a distance that is of a lower power than the square root of another would hardly be called its measure
-        for kind, distance, value in zip(names, distances, predictions, strict=True):
-            yield equal_on_every_draw(
-                f"distance of {kind}",
-                distance,
-                value,
-                tolerance=np.sqrt(score_error),
-                relative_to=1.0,
-                resolution=0.1,
-                because="the square root of what is left of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$",
-            )
-
-    facts = {"term": score_error.max(), "means": np.median(means), "classifiers": np.median(classifiers)}
-    return Finding(
-        judge,
-        printed=(0.0, 0.0, 0.0),
-        corrected=(means, inverse, inverse_duality),
-        rivals={
-            "classifiers in proportion to class means": (means, means, 0.0),
-            "classifiers that are a simplex frame": (means, 0.0, inverse_duality),
-        },
-        facts=facts,
-        reason="the term is small where neither class means nor classifiers are near a simplex frame",
-    )
+    draws = Draws(features)
+    score_error, means, classifiers = draws["scattered_nc23"], draws["frame_means"], draws["frame_classifiers"]
+    inverse, duality, inverse_duality = draws["frame_inverse"], draws["duality"], draws["duality_inverse"]
+    in_proportion, of_frame = "classifiers in proportion to class means", "classifiers that are a simplex frame"
+    for kind, distance, corrected, rivals in (
+        ("class means from a simplex frame", means, means, {}),
+        ("classifiers from a simplex frame", classifiers, inverse, {in_proportion: means, of_frame: 0.0}),
+        ("classifiers from class means", duality, inverse_duality, {in_proportion: 0.0}),
+    ):
+        yield equal_on_every_draw(
+            f"distance of {kind}",
+            distance,
+            0.0,
+            # a distance that is of a lower power than the square root of another would hardly be called its measure
+            tolerance=np.sqrt(score_error),
+            relative_to=1.0,
+            resolution=0.1,
+            because="the square root of what is left of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$",
+            corrected=corrected,
+            rivals=rivals,
+            scaled=False,
+        )
+    yield Facts(term=score_error.max(), means=np.median(means), classifiers=np.median(classifiers))
 
 
 @claim("Theorems 1 and 2, Figure 2", scope=SMALL + ", every recorded epoch of every training", origin="ours")
-def identity_on_networks(trainings: Sequence[Table]) -> Finding:
+def identity_on_networks(trainings: Sequence[Table]) -> Claim:
     r"""On networks in training, too, the three terms that Figure 2 draws add up to the loss, which is summed example by
     example.
     """
 
-    def judge(terms: tuple[str, ...]) -> Checks:
+    def gaps(*terms: str) -> np.ndarray:
         def gap(table: Table) -> np.ndarray:
             total = by_seed(table, "loss")
             added = sum(by_seed(table, term.removeprefix("-")) * (-1 if term[0] == "-" else 1) for term in terms)
             return (np.abs(added - total) / total).max(skipna=False).to_numpy()
 
-        yield zero_on_every_draw(
-            "sum of the terms less the loss, relative, at its worst epoch",
-            over_trainings(trainings, gap),
-            NETWORK_ROUNDING,
-            "float64 rounding of moments, times the conditioning of the regularised second moment",
-            resolution=1e-4,
-        )
+        return over_trainings(trainings, gap)
 
     all_terms = ("loss_nc1", "loss_nc23", "loss_ls_perp")
-    rivals = {
-        "no weight decay in $L_{NC1}$": (*all_terms, "-loss_nc1_decay"),
-        "no weight decay in $L_{LS}^\\perp$": (*all_terms, "-loss_ls_perp_decay"),
-        "the classifier on the central path": all_terms[:2],
-    }
-    return Finding(judge, printed=all_terms, rivals=rivals)
+    yield zero_on_every_draw(
+        "sum of the terms less the loss, relative, at its worst epoch",
+        gaps(*all_terms),
+        NETWORK_ROUNDING,
+        "float64 rounding of moments, times the conditioning of the regularised second moment",
+        resolution=1e-4,
+        rivals={
+            "no weight decay in $L_{NC1}$": gaps(*all_terms, "-loss_nc1_decay"),
+            "no weight decay in $L_{LS}^\\perp$": gaps(*all_terms, "-loss_ls_perp_decay"),
+            "the classifier on the central path": gaps(*all_terms[:2]),
+        },
+    )
 
 
 @claim("Section 2, Figure 2", scope=SMALL, empirical=True)
@@ -244,7 +245,7 @@ def least_squares_deviation_negligible(
     share: Fraction,
     reference: Literal["all", "data"],
     since: Literal["zero_error", "drop", "end"],
-    decay: Literal["trained", "notebook"],
+    decay: Decay,
 ) -> Finding:
     r"""During training the network's classifier becomes nearly the least-squares classifier of its features:
     $L_{LS}^\perp$ becomes negligible against $L_{LS}$ from an early epoch on, and stays so after train errors end.
@@ -318,7 +319,7 @@ def nc23_vanishes_first(
     parts: Literal["all", "data"],
     since: Literal["start", "zero_error"],
     until: Literal["end", "drop"],
-    decay: Literal["trained", "notebook"],
+    decay: Decay,
 ) -> Finding:
     r"""Of the three terms of the loss, $L_{NC2/3}$ diminishes fastest.
 
@@ -384,7 +385,7 @@ def nc23_vanishes_first(
 
 
 @claim("Section 3 (A1), Figure 2", scope=SMALL + ", MSE, before the learning rate drops", origin="ours", empirical=True)
-def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Finding:
+def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim:
     r"""Before the learning rate drops, three things hold a network's classifier off the least-squares one, and in this
     order each adds to the deviation: the sampling of batches, as the last layer alone sees it, the statistics of
     batches, and features that move.
@@ -404,44 +405,44 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Findi
     assumption (A1), that the classifier is the least-squares one of the features: docs/full_scale.md.
     """
     included, left_out = ordinary(trainings)
-
     sampling, batches = at_the_drop(included, "split_sampling"), at_the_drop(included, "split_batches")
     with_replacement, law = at_the_drop(included, "split_replaced"), at_the_drop(included, "split_law")
     network = at_the_drop(included, "loss_ls_perp")
     least_squares_loss = at_the_drop(included, "loss_nc1") + at_the_drop(included, "loss_nc23")
-    momentum = np.concatenate([np.full(table["seed"].nunique(), settings_of(table)["momentum"]) for table in included])
+    frozen_bodies = "frozen bodies with and without statistics of batches exchanged in every second training"
+    statistics, motion = np.log10(batches / sampling), np.log10(network / batches)
+    yield above_zero(
+        "$\\log_{10}$ of the last layer's deviation with the statistics of batches over that without",
+        statistics,
+        left_out=left_out,
+        rivals={frozen_bodies: half_exchanged(statistics)},
+    )
+    yield above_zero(
+        "$\\log_{10}$ of the network's deviation over that of a frozen body",
+        motion,
+        left_out=left_out,
+        rivals={"networks and frozen bodies exchanged in every second training": half_exchanged(motion)},
+    )
 
-    def judge(case: str) -> Checks:
-        statistics, motion = np.log10(batches / sampling), np.log10(network / batches)
-        prediction = law * (1 - momentum) if case == "momentum" else 2 * law if case == "twice" else law
-        for kind, name, values in (
-            ("statistics", "the last layer's deviation with the statistics of batches over that without", statistics),
-            ("motion", "the network's deviation over that of a frozen body", motion),
-        ):
-            exchanged = half_exchanged(values) if case == kind else values
-            yield above_zero(f"$\\log_{{10}}$ of {name}", exchanged, left_out=left_out)
-        yield equal(
-            "$\\log_{10}$ of the noise of batches drawn with replacement over its law",
-            evidence.mean(np.log10(with_replacement / prediction)),
-            0.0,
-            tolerance=tolerance,
-            resolution=0.3,
-            because="the law is of first order in the learning rate",
-        )
+    def over_law(factor: float | np.ndarray) -> evidence.Estimate:
+        return evidence.mean(np.log10(with_replacement / (law * factor)))
 
-    facts = {
-        name: np.median(values / least_squares_loss)
-        for name, values in {"sampling": sampling, "batches": batches, "network": network}.items()
-    }
+    yield equal(
+        "$\\log_{10}$ of the noise of batches drawn with replacement over its law",
+        over_law(1.0),
+        0.0,
+        tolerance=tolerance,
+        resolution=0.3,
+        because="the law is of first order in the learning rate",
+        rivals={
+            "a law without momentum": Instead(estimate=over_law(1 - Draws(included, draw="seed").setting("momentum"))),
+            "a law twice as large": Instead(estimate=over_law(2.0)),
+        },
+    )
+    for name, values in {"sampling": sampling, "batches": batches, "network": network}.items():
+        yield Facts({name: np.median(values / least_squares_loss)})
     shares = [without_error(deviation_share(table), table, until=first_drop(table)) for table in included]
-    facts |= {
-        "least": np.nanmin([share.min().min() for share in shares]),
-        "most": np.nanmax([share.max().max() for share in shares]),
-    }
-    rivals = {
-        "frozen bodies with and without statistics of batches exchanged in every second training": "statistics",
-        "networks and frozen bodies exchanged in every second training": "motion",
-        "a law without momentum": "momentum",
-        "a law twice as large": "twice",
-    }
-    return Finding(judge, printed="", rivals=rivals, facts=facts)
+    yield Facts(
+        least=np.nanmin([share.min().min() for share in shares]),
+        most=np.nanmax([share.max().max() for share in shares]),
+    )

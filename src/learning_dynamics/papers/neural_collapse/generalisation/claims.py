@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import permutations
-from typing import Literal
 
 import numpy as np
 import scipy
 
 from learning_dynamics import evidence
-from learning_dynamics.judging import Check, Checks, Finding, Untested, at_least, at_most, claim
+from learning_dynamics.judging import Check, Checks, Claim, Facts, Finding, Instead, Untested, at_least, at_most, claim
 from learning_dynamics.papers.neural_collapse.generalisation.table1 import PAPER_TABLE_1
 from learning_dynamics.papers.neural_collapse.signs import Average, above_zero, half_exchanged
 from learning_dynamics.papers.neural_collapse.trainings import (
@@ -65,7 +64,7 @@ def _slower_on_test(trainings: Sequence[Table], average: Average, *quantities: Q
 
 
 @claim("Figure 12", scope=SMALL + ", both losses", empirical=True)
-def test_collapse_slower(trainings: Sequence[Table], *, average: Literal["mean", "median"]) -> Finding:
+def test_collapse_slower(trainings: Sequence[Table], *, average: Average) -> Finding:
     r"""On test images variability collapses too, but more slowly and less deeply than on train images.
 
     From the end of train errors to the last epoch NC1 falls on test images, by less than on train images, and ends
@@ -116,12 +115,7 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
     )
     chance = min((value for value in by_chance if np.mean(by_chance >= value) <= CHANCE), default=np.inf)
 
-    def judge(order: str) -> Checks:
-        difficulty = {
-            "published": published,
-            "reversed": {name: -value for name, value in published.items()},
-            "alphabet": {name: float(rank) for rank, name in enumerate(sorted(FIVE))},
-        }[order]
+    def judge(difficulty: Mapping[str, float]) -> Checks:
         value = correlation_with(difficulty)
         yield at_least(
             "rank correlation of NC1 on test images and difficulty, over data sets",
@@ -134,15 +128,18 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
         )
         yield at_least("its size", value, correlation, because="roughly monotonic")
 
-    rivals = {"smaller on harder data sets": "reversed", "an order that has no reason, the alphabet's": "alphabet"}
-    return Finding(judge, printed="published", rivals=rivals)
+    rivals = {
+        "smaller on harder data sets": {name: -value for name, value in published.items()},
+        "an order that has no reason, the alphabet's": {name: float(rank) for rank, name in enumerate(sorted(FIVE))},
+    }
+    return Finding(judge, printed=published, rivals=rivals)
 
 
 test_collapse_by_difficulty.__test__ = False  # a claim, not a test
 
 
 @claim("Appendix A.8", scope=SMALL + ", MSE", empirical=True)
-def collapse_on_test_images(trainings: Sequence[Table], *, average: Literal["mean", "median"]) -> Finding:
+def collapse_on_test_images(trainings: Sequence[Table], *, average: Average) -> Finding:
     r"""The other phenomena of neural collapse behave on test images as variability does: norms, angles and
     self-duality of the class means of test features fall more slowly than on train images, and end above; network and
     nearest class mean differ on more images.
@@ -156,7 +153,7 @@ def collapse_on_test_images(trainings: Sequence[Table], *, average: Literal["mea
 
 
 @claim("Table 1", scope=SMALL + ", MSE", empirical=True)
-def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Literal["mean", "median"]) -> Finding:
+def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average) -> Finding:
     r"""Under MSE, test accuracy improves when training goes on beyond zero train error.
 
     The mean over all trainings must lie above zero by more than its 95 % interval; the median is {median:.2f}
@@ -164,27 +161,22 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Literal["m
     """
     start = when_errors_end(trainings, "error", "test")
     gain = 100 * (start - at_the_end(trainings, "error", "test"))
-    values = {
-        "end": gain,
-        "reversed": -gain,
-        "exchanged": half_exchanged(gain),
-        "first": 100 * (start - at_first_epoch(trainings, "error", "test")),
-    }
-
-    def judge(order: str) -> Checks:
-        yield above_zero("gain in test accuracy, percentage points", values[order], average)
-
-    rivals = {
-        "accuracy that gets worse": "reversed",
-        "start and end exchanged in every second training": "exchanged",
-        "the first epoch in the place of the last": "first",
-    }
-    facts = {"median": np.nanmedian(gain)}
-    return Finding(judge, printed="end", rivals=rivals, facts=facts, reason=not_without_error(trainings))
+    return Finding(
+        lambda gains: [above_zero("gain in test accuracy, percentage points", gains, average)],
+        printed=gain,
+        rivals={
+            "accuracy that gets worse": -gain,
+            "start and end exchanged in every second training": half_exchanged(gain),
+            "the first epoch in the place of the last": 100 * (start - at_first_epoch(trainings, "error", "test")),
+        },
+        facts={"median": np.nanmedian(gain)},
+        reason=not_without_error(trainings),
+        scaled=lambda gains, _: gains,  # a sign is no prediction of a size
+    )
 
 
 @claim("Section 1.2, Appendix A.1", scope=SMALL + "; learning rates chosen for each loss", empirical=True)
-def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, margin: Positive) -> Finding:
+def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, margin: Positive) -> Claim:
     r"""Networks trained with MSE reach a test accuracy comparable to that under cross-entropy.
 
     The difference at the last epoch, for the same network and seed, must lie within the margin on both sides, with
@@ -194,19 +186,17 @@ def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, marg
     """
     mse_runs, ce_runs = paired(mse, ce)
     ce_errors = at_the_end(ce_runs, "error", "test")
-    errors = {
-        "end": at_the_end(mse_runs, "error", "test"),
-        "twice": 2 * ce_errors,
-        "first": at_first_epoch(mse_runs, "error", "test"),
+
+    def lead(mse_errors: np.ndarray) -> evidence.Estimate:
+        return evidence.difference(-100 * mse_errors, -100 * ce_errors)
+
+    difference = lead(at_the_end(mse_runs, "error", "test"))
+    label = "test accuracy under MSE less that under CE, percentage points"
+    because = "the paper's median gain after train errors end (Table 1); 95 % interval over pairs of trainings"
+    rivals = {
+        "twice the errors of cross-entropy": Instead(estimate=lead(2 * ce_errors)),
+        "MSE at its first recorded epoch": Instead(estimate=lead(at_first_epoch(mse_runs, "error", "test"))),
     }
-
-    def judge(order: str) -> Checks:
-        difference = evidence.difference(-100 * errors[order], -100 * ce_errors)
-        label = "test accuracy under MSE less that under CE, percentage points"
-        because = "the paper's median gain after train errors end (Table 1); 95 % interval over pairs of trainings"
-        yield at_least(label, difference, -margin, because=because)
-        yield at_most(label, difference, margin, because=because)
-
-    rivals = {"twice the errors of cross-entropy": "twice", "MSE at its first recorded epoch": "first"}
-    facts = {"ce_error": 100 * ce_errors.mean()}
-    return Finding(judge, printed="end", rivals=rivals, facts=facts)
+    yield at_least(label, difference, -margin, because=because, rivals=rivals)
+    yield at_most(label, difference, margin, because=because, rivals=rivals)
+    yield Facts(ce_error=100 * ce_errors.mean())

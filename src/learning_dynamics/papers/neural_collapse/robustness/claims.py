@@ -5,8 +5,8 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.judging import Checks, Finding, at_least, claim, every_draw
-from learning_dynamics.papers.neural_collapse.signs import above_zero, half_exchanged
+from learning_dynamics.judging import Checks, Claim, Facts, Finding, Instead, at_least, claim, every_draw
+from learning_dynamics.papers.neural_collapse.signs import Average, above_zero, half_exchanged
 from learning_dynamics.papers.neural_collapse.trainings import (
     SMALL,
     at_first_epoch,
@@ -19,11 +19,11 @@ from learning_dynamics.papers.neural_collapse.trainings import (
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table
 
+Measure = Literal["robustness_smallest", "robustness"]
+
 
 @claim("Figure 11", scope=SMALL, empirical=True)
-def mse_more_robust(
-    mse: Sequence[Table], ce: Sequence[Table], *, measure: Literal["robustness_smallest", "robustness"]
-) -> Finding:
+def mse_more_robust(mse: Sequence[Table], ce: Sequence[Table], *, measure: Measure) -> Claim:
     r"""Networks trained with MSE tend to be more robust than those trained with cross-entropy.
 
     Robustness is the mean over test images of the smallest perturbation that is known to change the decision, relative
@@ -33,26 +33,27 @@ def mse_more_robust(
     """
     mse_runs, ce_runs = paired(mse, ce)
     difference = at_the_end(mse_runs, measure, "test") - at_the_end(ce_runs, measure, "test")
-
-    def judge(order: Callable[[np.ndarray], np.ndarray]) -> Checks:
-        yield above_zero("robustness under MSE less that under CE, last epoch", order(difference))
-
-    facts = {}
+    yield above_zero(
+        "robustness under MSE less that under CE, last epoch",
+        difference,
+        rivals={
+            "cross-entropy more robust": -difference,
+            "losses exchanged in every second pair": half_exchanged(difference),
+        },
+    )
     for loss, runs in (("mse", mse_runs), ("ce", ce_runs)):
-        facts[loss] = at_the_end(runs, "robustness_smallest", "test").mean()
-        facts[f"{loss}_deepfool"] = at_the_end(runs, "robustness", "test").mean()
-    rivals = {"cross-entropy more robust": np.negative, "losses exchanged in every second pair": half_exchanged}
-    return Finding(judge, printed=np.positive, rivals=rivals, facts=facts)
+        yield Facts(
+            {
+                loss: at_the_end(runs, "robustness_smallest", "test").mean(),
+                f"{loss}_deepfool": at_the_end(runs, "robustness", "test").mean(),
+            }
+        )
 
 
 @claim("Figure 11", scope=SMALL, empirical=True)
 def robustness_by_magnitudes(
-    mse: Sequence[Table],
-    ce: Sequence[Table],
-    *,
-    magnitudes: Positive,
-    measure: Literal["robustness_smallest", "robustness"],
-) -> Finding:
+    mse: Sequence[Table], ce: Sequence[Table], *, magnitudes: Positive, measure: Measure
+) -> Claim:
     r"""Sometimes networks trained with MSE are several magnitudes more robust than those trained with cross-entropy.
 
     By DeepFool, the paper's measure, which overshoots where outputs are flat: see `deepfool_finds_the_boundary`. The
@@ -61,30 +62,27 @@ def robustness_by_magnitudes(
     """
     mse_runs, ce_runs = paired(mse, ce)
 
-    def ratios(quantity: Quantity, read: Callable[..., np.ndarray]) -> np.ndarray:
+    def ratios(quantity: Quantity, read: Callable[..., np.ndarray] = at_the_end) -> np.ndarray:
         return np.log10(read(mse_runs, quantity, "test") / read(ce_runs, quantity, "test"))
 
-    def judge(case: tuple[Callable[..., np.ndarray], int]) -> Checks:
-        read, sign = case
-        yield at_least(
-            "$\\log_{10}$ of robustness under MSE over that under CE, the largest of all pairs",
-            float(np.max(sign * ratios(measure, read))),
-            magnitudes,
-            because="several magnitudes",
-        )
-
-    facts = {
-        "smallest": 10 ** np.max(ratios("robustness_smallest", at_the_end)),
-        "deepfool": 10 ** np.max(ratios("robustness", at_the_end)),
-    }
-    rivals = {"cross-entropy by magnitudes": (at_the_end, -1), "the first recorded epoch": (at_first_epoch, 1)}
-    return Finding(judge, printed=(at_the_end, 1), rivals=rivals, facts=facts)
+    yield at_least(
+        "$\\log_{10}$ of robustness under MSE over that under CE, the largest of all pairs",
+        float(np.max(ratios(measure))),
+        magnitudes,
+        because="several magnitudes",
+        rivals={
+            "cross-entropy by magnitudes": Instead(estimate=float(np.max(-ratios(measure)))),
+            "the first recorded epoch": Instead(estimate=float(np.max(ratios(measure, at_first_epoch)))),
+        },
+    )
+    yield Facts(
+        smallest=10 ** np.max(ratios("robustness_smallest")),
+        deepfool=10 ** np.max(ratios("robustness")),
+    )
 
 
 @claim("Figure 9", scope=SMALL + ", MSE", empirical=True)
-def robustness_grows_after_zero_error(
-    trainings: Sequence[Table], *, measure: Literal["robustness_smallest", "robustness"]
-) -> Finding:
+def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Measure) -> Finding:
     r"""Under MSE, networks become more robust when trained beyond zero train error.
 
     By the smallest perturbation that is known, DeepFool's or a crossing towards a train image. The paper reports, by
@@ -109,7 +107,7 @@ def robustness_grows_after_zero_error(
 
 
 @claim("Figures 9 and 11", scope=SMALL + ", MSE", origin="ours", empirical=True)
-def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Literal["mean", "median"]) -> Finding:
+def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average) -> Claim:
     r"""At the first epoch DeepFool's perturbations are no longer, in the mean, than known crossings of the decision
     boundary; after collapse under MSE they are longer, and so not the smallest.
 
@@ -123,24 +121,23 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Literal[
     def ratio(read: Callable[..., np.ndarray]) -> np.ndarray:
         return read(trainings, "robustness", "test") / read(trainings, "robustness_crossing", "test")
 
-    def judge(statement: tuple[Callable[..., np.ndarray], Callable[..., np.ndarray], bool]) -> Checks:
-        early, late, exchanged = statement
-        last_ratio = np.log10(ratio(late))
-        yield above_zero(
-            "$\\log_{10}$ of DeepFool's mean over that of known crossings, last epoch",
-            half_exchanged(last_ratio) if exchanged else last_ratio,
-            average,
-        )
-        yield every_draw(
-            "the same ratio at the first recorded epoch",
-            ratio(early),
-            at_most=1.0,
-            because="a smallest perturbation is no longer than a known crossing",
-        )
-
-    rivals = {
-        "first and last epoch exchanged": (at_the_end, at_first_epoch, False),
-        "the last epoch's in the place of the first": (at_the_end, at_the_end, False),
-        "measures exchanged in every second training": (at_first_epoch, at_the_end, True),
-    }
-    return Finding(judge, printed=(at_first_epoch, at_the_end, False), rivals=rivals)
+    first, last = ratio(at_first_epoch), ratio(at_the_end)
+    yield above_zero(
+        "$\\log_{10}$ of DeepFool's mean over that of known crossings, last epoch",
+        np.log10(last),
+        average,
+        rivals={
+            "first and last epoch exchanged": np.log10(first),
+            "measures exchanged in every second training": half_exchanged(np.log10(last)),
+        },
+    )
+    yield every_draw(
+        "the same ratio at the first recorded epoch",
+        first,
+        at_most=1.0,
+        because="a smallest perturbation is no longer than a known crossing",
+        rivals={
+            "first and last epoch exchanged": Instead(values=last),
+            "the last epoch's in the place of the first": Instead(values=last),
+        },
+    )
