@@ -51,8 +51,8 @@ def simulate(paper: str, name: str, spec: Spec, data: Any = None) -> Trajectory:
     return trajectory
 
 
-def measure(paper: str, name: str, spec: Spec, trajectory: Trajectory) -> pd.DataFrame:
-    """Return the metrics of a trajectory, with the settings of run and metrics in ``attrs``.
+def measure(paper: str, name: str, spec: Spec, trajectory: Trajectory, called: str | None = None) -> pd.DataFrame:
+    """Return the metrics of a trajectory, with the settings of run and metrics, and the run's name, in ``attrs``.
 
     What its constants hold is the data set of a trajectory that was simulated here.
 
@@ -70,7 +70,7 @@ def measure(paper: str, name: str, spec: Spec, trajectory: Trajectory) -> pd.Dat
     arguments = {"data": trajectory.constants} if takes_data else {}
     with error_context(f"metrics of {name}", settings):
         table = function(trajectory, **arguments, **arguments_for(function, spec["settings"]))
-    table.attrs |= {"settings": settings, "run": name}
+    table.attrs |= {"settings": settings, "run": called or name}
     return table
 
 
