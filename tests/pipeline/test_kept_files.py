@@ -50,7 +50,7 @@ def test_a_run_does_not_repeat_the_data_that_its_metrics_are_given(clean):
     assert "--data results/toy/data/starts.npz" in command
     without = command.replace("--data results/toy/data/starts.npz", "").split(">")[0]
     ended = clean.run("sh", "-c", f"export PYTHONPATH=src; {without}")
-    assert "--data: `growth.growth` measures on the run's data set; name its .npz" in ended.stderr
+    assert "--data: `growth.growth` takes a data set; name its .npz" in ended.stderr
 
 
 def test_jobs_that_share_a_gpu_are_given_more_time(clean):

@@ -270,6 +270,15 @@ def test_figures_are_made_to_fit(tmp_path):
     assert [(picture.width, picture.height) for picture in pictures.values()] == [(151, 100), (251, 100)]
 
 
+def test_a_dark_screen_shows_figures_in_their_own_colours_on_white(chromium, busy):
+    page, _ = opened(chromium, busy, scheme="dark")
+    filters = page.eval_on_selector_all("img", "all => all.map((one) => getComputedStyle(one).filter)")
+    assert set(filters) == {"none"}
+    link = page.locator(".exhibit > figure > a")
+    assert link.evaluate("(one) => getComputedStyle(one).backgroundColor") == "rgb(255, 255, 255)"
+    page.context.close()
+
+
 def test_paper_shows_how_claims_were_judged(chromium, busy):
     page, _ = opened(chromium, busy, 794)
     page.emulate_media(media="print")

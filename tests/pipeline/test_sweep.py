@@ -87,7 +87,7 @@ def test_a_sweep_is_written_run_and_drawn(clean):
     [
         (("slow", "--vary", "rate=-1,2"), "--vary: runs.slow_sweep.rate: must be above 0.0 (is -1.0)"),
         (("slow", "--vary", "rte=1,2"), "did you mean `rate`"),
-        (("slwo", "--vary", "rate=1,2"), "toy has no run `slwo`; did you mean `slow`?"),
+        (("slwo", "--vary", "rate=1,2"), "toy: no run `slwo`; did you mean `slow`?"),
     ],
 )
 def test_what_cannot_run_is_not_written(built, arguments, mend):

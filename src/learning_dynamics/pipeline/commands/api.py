@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 
 from learning_dynamics.environment import check_checkout
 from learning_dynamics.errors import ProjectError, check_known, shortened
-from learning_dynamics.judging import About, Check, Evaluation
+from learning_dynamics.judging import Check, Evaluation
 from learning_dynamics.pipeline.commands import in_process
 from learning_dynamics.pipeline.commands.claims import evaluate_claim
 from learning_dynamics.pipeline.commands.functions import paper_function
@@ -56,13 +56,12 @@ def runs(paper: str) -> list[str]:
     >>> "small_scale" in runs("spectral_bias")
     True
     """
-    return list(_block(paper).get("runs", {}))
+    return list(_of(paper).study.blocks(paper, "runs"))
 
 
 def figures(paper: str) -> list[str]:
     """Return the figures of a paper."""
-    _block(paper)
-    return _project().study.figures(paper)
+    return _of(paper).study.figures(paper)
 
 
 def table(paper: str, run: str) -> pd.DataFrame:
@@ -76,7 +75,7 @@ def table(paper: str, run: str) -> pd.DataFrame:
         If there is no such run, its metrics are not there, or they were made by other settings or other code.
     """
     check_known(run, runs(paper), "run", paper)
-    return load_table(_results() / paper / "metrics", _project().describe_run(paper, run))
+    return load_table(_results(paper, "metrics"), _project().describe_run(paper, run))
 
 
 def trajectory(paper: str, run: str) -> Trajectory:
@@ -87,22 +86,19 @@ def trajectory(paper: str, run: str) -> Trajectory:
     ProjectError
         As `table`.
     """
-    _block(paper)
-    check_known(run, _project().study.runs[paper], "run", paper)
-    project = _project()
+    project = _of(paper)
+    check_known(run, project.study.runs[paper], "run", paper)
     if any(run in members for members in project.study.bundles[paper].values()):
         raise ProjectError(
             f"{paper} {run}: bundles leave no trajectories; make it here: ld.simulate({paper!r}, {run!r})"
         )
-    file_of_run = _results() / paper / "runs" / f"{project.trajectory(paper, run)}.npz"
-    run_trajectory = load_trajectory(file_of_run, project.fingerprint("run", paper, run))[0]
+    file = _results(paper, "runs", f"{project.trajectory(paper, run)}.npz")
+    states = load_trajectory(file, project.fingerprint("run", paper, run))[0]
     data = project.measured_data(paper, run)
     if data is not None:  # which the file does not repeat
-        file_of_data = _results() / paper / "data" / f"{data}.npz"
-        run_trajectory.constants = (
-            load_arrays(file_of_data, project.fingerprint("data", paper, data))[0] | run_trajectory.constants
-        )
-    return run_trajectory
+        file_of_data = _results(paper, "data", f"{data}.npz")
+        states.constants = load_arrays(file_of_data, project.fingerprint("data", paper, data))[0] | states.constants
+    return states
 
 
 def claims(paper: str | None = None) -> pd.DataFrame:
@@ -111,47 +107,31 @@ def claims(paper: str | None = None) -> pd.DataFrame:
     ``attrs["of"]`` says which of the two, ``attrs["outdated"]`` which papers' verdicts other settings, other code or an
     earlier run have made, and why; a warning says the same.
     """
-    if paper is not None:
-        _block(paper)
-    project, names = _project(), [paper] if paper else paper_names()
-    files = {name: _results() / name / "claims.parquet" for name in names}
-    own_tables = {name: read_table(file, declared=COLUMNS) for name, file in files.items() if file.is_file()}
-    if own_tables:
-        joined = pd.concat(own_tables.values(), ignore_index=True)
-        outdated = [outdated_verdicts(project, name, _results()) for name in own_tables]
-        outdated += [
-            f"{name}: its claims were not judged here; run: snakemake {name}"
-            for name in names
-            if name not in own_tables
-        ]
-        joined.attrs = {"of": str(_results()), "outdated": list(filter(None, outdated))}
-    else:
-        published_claims = published.read_claims()
-        if published_claims is None:
-            raise ProjectError(f"{_results()}: no claims, and nothing is published; run snakemake to make them")
-        joined = published_claims[published_claims["paper"].isin(names)].reset_index(drop=True)
-        missing = [name for name in names if name not in set(joined["paper"])]
-        unlike = published.find_outdated_papers(
-            {paper: project.fingerprint("claims", paper, "claims") for paper in names}
+    project = _of(paper) if paper else _project()
+    names = [paper] if paper else paper_names()
+    judged = [name for name in names if _results(name, "claims.parquet").is_file()]
+    if judged:
+        source, lacking = _results(), "its claims were not judged here"
+        rows = pd.concat(
+            [read_table(_results(name, "claims.parquet"), declared=COLUMNS) for name in judged], ignore_index=True
         )
-        unlike += [f"{name}: was neither judged here nor published; run: snakemake {name}" for name in missing]
-        joined.attrs = {"of": str(published.FOLDER / published.CLAIMS), "outdated": unlike}
-    for text in joined.attrs["outdated"]:
+        outdated = [text for name in judged if (text := outdated_verdicts(project, name, _results()))]
+    else:
+        source, lacking = published.FOLDER / published.CLAIMS, "was neither judged here nor published"
+        all_rows = published.read_claims()
+        if all_rows is None:
+            raise ProjectError(f"{_results()}: no claims, and nothing is published; run snakemake to make them")
+        rows = all_rows[all_rows["paper"].isin(names)].reset_index(drop=True)
+        outdated = published.find_outdated_papers({n: project.fingerprint("claims", n, "claims") for n in names})
+    outdated += [f"{name}: {lacking}; run: snakemake {name}" for name in names if name not in set(rows["paper"])]
+    for text in outdated:
         warnings.warn(text, stacklevel=2)
-    return joined
+    rows.attrs = {"of": str(source), "outdated": outdated}
+    return rows
 
 
 def figure(paper: str, name: str, *, look: Literal["paper", "talk", "thesis"] = "paper", **settings: Any) -> Figure:
-    """Draw a figure anew from its metrics, with any of its settings changed.
-
-    Parameters
-    ----------
-    paper, name : str
-        As in the configuration.
-    look : str
-        The style: ``paper``, ``talk`` or ``thesis``.
-    **settings
-        The figure's own settings, over those of the configuration.
+    """Draw a figure anew from its metrics, in a look, with any of its settings changed.
 
     Raises
     ------
@@ -166,18 +146,13 @@ def figure(paper: str, name: str, *, look: Literal["paper", "talk", "thesis"] = 
 
     draw = paper_function(paper, "figures", spec["kind"])
     with matplotlib_defaults(), style(look):
-        drawn = Drawn.of(draw(**load_tables(_results() / paper / "metrics", spec["runs"]), **settings))
+        drawn = Drawn.of(draw(**load_tables(_results(paper, "metrics"), spec["runs"]), **settings))
     plt.close(drawn.figure)  # it is returned; a notebook would show it twice
     return drawn.figure
 
 
 def simulate(
-    paper: str,
-    run: str,
-    *,
-    data: str | Mapping[str, Any] | None = None,
-    seed: int | None = None,
-    **settings: Any,
+    paper: str, run: str, *, data: str | Mapping[str, Any] | None = None, seed: int | None = None, **settings: Any
 ) -> Trajectory | dict[str, Trajectory]:
     """Run a simulation of a paper here and now, with any of its settings changed; nothing is written.
 
@@ -208,16 +183,14 @@ def simulate(
     DivergenceError
         If a state leaves the finite numbers.
     """
-    project = _project()
-    _block(paper)
-    check_known(run, [*runs(paper), *project.study.runs[paper]], "run", paper)
+    project = _with_run(paper, run)
     if seed is not None:
         settings["seed"] = seed
     trajectories = {}
     for member, differing in project.study.members(paper, run):
-        for key in flat(settings):
-            if key in differing:
-                raise ProjectError(f"{paper} {run}.{key}: is swept; name one of its members: {member}")
+        swept = next((key for key in flat(settings) if key in differing), None)
+        if swept is not None:
+            raise ProjectError(f"{paper} {run}.{swept}: is swept; name one of its members: {member}")
         trajectories[member] = _simulate_with(project, paper, member, data, settings)
     return trajectories if run in project.study.sweeps(paper) else trajectories[run]
 
@@ -226,26 +199,23 @@ def _simulate_with(
     project: Project, paper: str, run: str, data: str | Mapping[str, Any] | None, settings: Mapping[str, Any]
 ) -> Trajectory:
     function = project.study.signature("run", paper, run)
-    accepted = function.settings | set(function.fields)
-    run_settings = {key: value for key, value in settings.items() if key in accepted}
+    of_run = function.settings | set(function.fields)
     name = project.run_data(paper, run)
     if name is None and data is not None:
         raise ProjectError(f"{paper} {run}: takes no data set")
     if not (data is None or isinstance(data, str | Mapping)):
         raise ProjectError(f"{paper} {run}: data: the name of a data set, or settings of one (is {shortened(data)})")
     name = data if isinstance(data, str) else name
-    data_settings = project.study.signature("data", paper, name).settings if name is not None else set()
+    of_data = project.study.signature("data", paper, name).settings if name is not None else set()
     for key in settings:
-        check_known(key, sorted(data_settings | accepted), "setting", f"{paper} {run}")
+        check_known(key, sorted(of_data | of_run), "setting", f"{paper} {run}")
     arrays = None
     if name is not None:
-        changes = {key: value for key, value in settings.items() if key not in accepted}
-        if "seed" in settings and "seed" in data_settings:
-            changes["seed"] = settings["seed"]
-        if isinstance(data, Mapping):
-            changes |= data
+        changes = {key: value for key, value in settings.items() if key not in of_run or {key} & of_data == {"seed"}}
+        changes |= data if isinstance(data, Mapping) else {}
         arrays = in_process.make_data(paper, name, project.data(paper, name, **changes))
-    return in_process.simulate(paper, run, project.run(paper, run, **run_settings), arrays)
+    spec = project.run(paper, run, **{key: value for key, value in settings.items() if key in of_run})
+    return in_process.simulate(paper, run, spec, arrays)
 
 
 def measure(paper: str, run: str, of: Trajectory | Mapping[str, Trajectory], **settings: Any) -> pd.DataFrame:
@@ -255,45 +225,22 @@ def measure(paper: str, run: str, of: Trajectory | Mapping[str, Trajectory], **s
 
     >>> measure("spectral_bias", "small_scale", few)  # doctest: +SKIP
     """
-    project = _project()
-    _block(paper)
-    check_known(run, [*runs(paper), *project.study.runs[paper]], "run", paper)
+    project = _with_run(paper, run)
+    members = project.study.members(paper, run)
     if isinstance(of, Trajectory):
-        member = project.study.members(paper, run)[0][0]
-        table = in_process.measure(paper, member, project.measure(paper, member, **settings), of)
-        table.attrs["run"] = run
-        return table
-    members = []
-    for member, differing in project.study.members(paper, run):
+        member = members[0][0]
+        return in_process.measure(paper, member, project.measure(paper, member, **settings), of, run)
+    tables = []
+    for member, differing in members:
         check_known(member, list(of), "trajectory", f"{paper} {run}")
         spec = project.measure(paper, member, **settings)
-        members.append((differing, in_process.measure(paper, member, spec, of[member])))
-    return in_process.join_tables(run, project.describe_run(paper, run)["sweep"], members)
+        tables.append((differing, in_process.measure(paper, member, spec, of[member])))
+    return in_process.join_tables(run, project.describe_run(paper, run)["sweep"], tables)
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What a claim's card on the page shows.
-
-    Attributes
-    ----------
-    paper, claim, reference, statement, scope, explanation : str
-    verdict : str
-    speaks_of : str
-        All draws, most draws, an average, some setting: of what the claim speaks.
-    reason : str
-        Why the verdict is not `reproduced`.
-    headline : Check or None
-        Of the prediction that stands: the correction's where it is what holds.
-    parts : tuple of Check
-        What else must hold.
-    rivals : mapping from str to str
-        Wrong predictions, and the verdict that each would get.
-    refuses : float
-        Smallest relative error of the prediction that would have been refused.
-    evaluation : Evaluation
-        Everything that stands behind it.
-    """
+    """What a claim's card on the page shows."""
 
     paper: str
     claim: str
@@ -302,13 +249,13 @@ class Judged:
     scope: str
     explanation: str
     verdict: str
-    speaks_of: str
-    reason: str
-    headline: Check | None
-    parts: tuple[Check, ...]
-    rivals: Mapping[str, str]
-    refuses: float
-    evaluation: Evaluation = field(repr=False)
+    speaks_of: str  # of what the claim speaks: all draws, most draws, an average, some setting
+    reason: str  # why the verdict is not `reproduced`
+    headline: Check | None  # of the prediction that stands: the correction's where it is what holds
+    parts: tuple[Check, ...]  # what else must hold
+    rivals: Mapping[str, str]  # wrong predictions, and the verdict that each would get
+    refuses: float  # smallest relative error of the prediction that would have been refused
+    evaluation: Evaluation = field(repr=False)  # all that stands behind it
 
     def __repr__(self) -> str:
         of = f", of {self.speaks_of}" if self.speaks_of else ""
@@ -340,88 +287,84 @@ def judge(paper: str, claim: str, tables_by_role: Mapping[str, Any] | None = Non
     ProjectError
         If there is no such claim, role or setting, what is given is of another kind, or a run's metrics are not there.
     """
-    project = _project()
-    check_known(claim, list(_block(paper).get("claims", {})), "claim", paper)
-    spec = project.claim(paper, claim, **settings)
-    given_tables = tables_by_role or {}
+    project = _of(paper, check=True)
+    check_known(claim, list(project.study.blocks(paper, "claims")), "claim", paper)
+    spec, given_tables = project.claim(paper, claim, **settings), tables_by_role or {}
     for role in given_tables:
         check_known(role, list(spec["runs"]), "role", f"{paper} {claim}")
-    configured_roles = {role: runs for role, runs in spec["runs"].items() if role not in given_tables}
-    tables = load_tables(_results() / paper / "metrics", configured_roles)
-    for role, value in given_tables.items():
-        tables[role] = _as_role(paper, f"{claim}, role `{role}`", spec["runs"][role], value)
+    tables = {
+        role: _as_role(paper, f"{claim}, role `{role}`", spec["runs"][role], given_tables[role])
+        if role in given_tables
+        else load_tables(_results(paper, "metrics"), {role: spec["runs"][role]})[role]
+        for role in spec["runs"]
+    }
     function = paper_function(paper, "claims", spec["kind"])
-    evaluation = evaluate_claim(claim, function, {role: tables[role] for role in spec["runs"]}, spec["settings"])
-    about: About = function.claim
-    facts = plain_facts(evaluation.facts)
+    evaluation = evaluate_claim(claim, function, tables, spec["settings"])
+    facts, standing = plain_facts(evaluation.facts), evaluation.standing
     return Judged(
-        paper,
-        claim,
-        about.reference,
-        project.study.statement(paper, claim),
-        about.scope,
+        *(paper, claim, function.claim.reference, project.study.statement(paper, claim), function.claim.scope),
         fill(project.study.explanation(paper, claim), facts) if facts else "",
-        evaluation.verdict,
-        evaluation.speaks_of,
-        evaluation.reason,
-        evaluation.standing.headline if evaluation.standing else None,
-        evaluation.standing.parts if evaluation.standing else (),
-        evaluation.rivals,
-        evaluation.refuses,
-        evaluation,
+        *(evaluation.verdict, evaluation.speaks_of, evaluation.reason),
+        *((standing.headline, standing.parts) if standing else (None, ())),
+        *(evaluation.rivals, evaluation.refuses, evaluation),
     )
 
 
 def _as_role(paper: str, where: str, role: Any, value: Any) -> Any:
     """Return what is given for a role as tables: a list where the role holds a list of runs."""
-    is_list = isinstance(value, list | tuple)
-    if is_list and not isinstance(role, list):
-        raise ProjectError(f"{paper} {where}: holds one run, not a list")
-    if isinstance(role, list):
-        value = value if is_list else [value]
-        # what is given beyond the configured runs is of the kind of the last
-        runs = [*role, *[role[-1]] * (len(value) - len(role))]
-        return [_as_table(paper, where, run["name"], item) for run, item in zip(runs, value, strict=False)]
-    return _as_table(paper, where, role["name"], value)
+    if not isinstance(role, list):
+        if isinstance(value, list | tuple):
+            raise ProjectError(f"{paper} {where}: holds one run, not a list")
+        return _as_table(paper, where, role["name"], value)
+    values = value if isinstance(value, list | tuple) else [value]
+    # what is given beyond the configured runs is of the kind of the last
+    return [_as_table(paper, where, role[min(n, len(role) - 1)]["name"], item) for n, item in enumerate(values)]
 
 
 def _as_table(paper: str, where: str, run: str, value: Any) -> pd.DataFrame:
-    table = value if isinstance(value, pd.DataFrame) else measure(paper, run, value)
-    project = _project()
-    member = project.study.members(paper, run)[0][0]
-    declared = paper_function(paper, "metrics", project.measure(paper, member)["kind"]).columns
-    missing = [column.name for column in declared if column.name not in table]
-    if missing or "settings" not in table.attrs:
+    rows = value if isinstance(value, pd.DataFrame) else measure(paper, run, value)
+    kind = _project().study.kind("metrics", paper, _project().study.members(paper, run)[0][0])
+    declared = paper_function(paper, "metrics", kind).columns
+    missing = [column.name for column in declared if column.name not in rows]
+    if missing or "settings" not in rows.attrs:
         lacks = f"the columns {', '.join(missing)}" if missing else "the settings that it was made with"
         raise ProjectError(
             f"{paper} {where}: the table lacks {lacks}; make it with ld.measure({paper!r}, {run!r}, trajectory)"
         )
-    if table.index.has_duplicates:
+    if rows.index.has_duplicates:
         raise ProjectError(f"{paper} {where}: rows of the table repeat, and would count as draws of their own")
-    table.attrs.setdefault("run", run)
-    table.attrs.setdefault("draw", tuple(column.name for column in declared if column.draw))
-    return table.sort_index()  # as it was measured: claims read trajectories from first to last
+    rows.attrs = {"run": run, "draw": tuple(column.name for column in declared if column.draw)} | rows.attrs
+    return rows.sort_index()  # as it was measured: claims read trajectories from first to last
 
 
-def _results() -> Path:
-    scale = os.environ.get(SCALE)
-    return ROOT / "results" / scale if scale else ROOT / "results"
+def _results(*path: str) -> Path:
+    return ROOT.joinpath("results", os.environ.get(SCALE, ""), *path)
 
 
-def _project() -> Project:
+def _project(paper: str | None = None) -> Project:
+    """Return the configuration as it is, to be read; of one paper, checked, for what calls its functions."""
     check_checkout()
-    return _project_at(os.environ.get(SCALE))
+    return _project_at(os.environ.get(SCALE), paper)
 
 
 @functools.cache
-def _project_at(scale: str | None) -> Project:
+def _project_at(scale: str | None, paper: str | None) -> Project:
     overlay = ROOT / PAPERS / f"{scale}.yaml"
     seed = re.fullmatch(r"seed([0-9]{1,18})", scale or "")
     if scale and not (seed or overlay.is_file() or (ROOT / "results" / scale).is_dir()):
         raise ProjectError(f"{SCALE}={scale[:40]}: no such scale in {PAPERS}, and no results of it; unset it")
-    return Project(load([overlay] if scale and overlay.is_file() else [], {"seed": int(seed[1])} if seed else {}))
+    overrides = ({"seed": int(seed[1])} if seed else {}) | ({"papers": [paper]} if paper else {})
+    return Project(load([overlay] if scale and overlay.is_file() else [], overrides), check=paper is not None)
 
 
-def _block(paper: str) -> Mapping[str, Any]:
-    check_known(paper, _project().study.papers, "paper", "config.yaml")
-    return _project().study.paper_block(paper)
+def _of(paper: str, check: bool = False) -> Project:
+    """Return the configuration that has a paper."""
+    check_known(paper, paper_names(), "paper", "config.yaml")
+    return _project(paper if check else None)
+
+
+def _with_run(paper: str, run: str) -> Project:
+    """Return the checked configuration of a paper that has a run, or member of a sweep."""
+    project = _of(paper, check=True)
+    check_known(run, [*runs(paper), *project.study.runs[paper]], "run", paper)
+    return project

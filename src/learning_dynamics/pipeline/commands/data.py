@@ -4,15 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from learning_dynamics.pipeline.commands.functions import arguments_for, data_function, error_context, fingerprint_here
+from learning_dynamics.pipeline.commands.functions import data_function, fingerprint_here, make_data
 from learning_dynamics.pipeline.store.arrays import save_arrays
 from learning_dynamics.pipeline.store.provenance import provenance
 
 
 def execute(paper: str, name: str, /, spec: Mapping[str, Any], out: Path, fingerprint: str | None = None) -> None:
     """Call the data set's function with its settings and save what it returns."""
-    draw = data_function(paper, spec["source"])
+    data_function(paper, spec["source"])  # read before its digest is
     data_fingerprint = fingerprint_here("data", paper, spec["source"], spec, None, fingerprint)
-    with error_context(f"data {name}", spec["settings"]):
-        arrays = draw(**arguments_for(draw, spec["settings"]))
-    save_arrays(out, arrays, provenance("data", paper, name, spec["settings"], data_fingerprint))
+    save_arrays(out, make_data(paper, name, spec), provenance("data", paper, name, spec["settings"], data_fingerprint))

@@ -10,8 +10,8 @@ import matplotlib
 from matplotlib.collections import QuadMesh
 
 from learning_dynamics.files import atomic_write
-from learning_dynamics.pipeline.commands.drawing import prepare_drawing
 from learning_dynamics.pipeline.commands.functions import error_context
+from learning_dynamics.pipeline.commands.roles import prepare_drawing
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.provenance import KEY, plain_facts
 from learning_dynamics.plotting import Drawn, legible_ticks, sized, style
@@ -38,20 +38,20 @@ def execute(
     pdf = pdf or Path("figures", *([look] if look != "paper" else []), paper, f"{name}.pdf")
     png = png or pdf.with_suffix(".png")
     svg = svg or pdf.with_suffix(".svg")
-    drawing = prepare_drawing("figure", paper, name, spec, metrics, fingerprint)
+    draw, settings, record = prepare_drawing("figure", paper, name, spec, metrics, fingerprint)
     with matplotlib_defaults(), style(look):
-        with error_context(f"figure {name}", drawing.settings):
-            drawn = Drawn.of(drawing())
+        with error_context(f"figure {name}", settings):
+            drawn = Drawn.of(draw())
         figure = sized(drawn.figure, look)
         figure.set_dpi(matplotlib.rcParams["savefig.dpi"])  # letters are a little wider or narrower at another
         legible_ticks(figure)
         figure.set_layout_engine("none")  # all three formats have the layout of the PNG
-        described = json.dumps(drawing.record | {"facts": plain_facts(drawn.facts), "alt": drawn.alt})
+        described = json.dumps(record | {"facts": plain_facts(drawn.facts), "alt": drawn.alt})
         with atomic_write(pdf) as partial:
             # no creation date: the same data give the same bytes
             metadata = {
                 "Title": f"{paper} {name}",
-                "Subject": f"{KEY}: {json.dumps(drawing.record)}",
+                "Subject": f"{KEY}: {json.dumps(record)}",
                 "CreationDate": None,
             }
             figure.savefig(partial, format="pdf", metadata=metadata)

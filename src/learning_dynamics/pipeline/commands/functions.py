@@ -1,4 +1,4 @@
-"""The functions that a stage calls, how their failures are told, and the fingerprint of what a stage makes."""
+"""The functions of papers that a stage calls, their failures in one line, and the fingerprint of what a stage makes."""
 
 import importlib
 import inspect
@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from learning_dynamics.errors import ProjectError, suggest_name
+import numpy as np
+
+from learning_dynamics.errors import DivergenceError, ProjectError, suggest_name
 from learning_dynamics.pipeline.commands.guard import TRACEBACK
 from learning_dynamics.pipeline.store.provenance import fingerprint
 from learning_dynamics.pipeline.study.blocks import flat
@@ -20,6 +22,9 @@ from learning_dynamics.pipeline.study.sources import (
     definitions,
     part_module,
 )
+from learning_dynamics.trajectories import Trajectory
+
+Spec = Mapping[str, Any]  # as a job is told: `Project.data`, `Project.run`, `Project.measure`
 
 
 def paper_function(paper: str, part: str, kind: str) -> Any:
@@ -27,15 +32,64 @@ def paper_function(paper: str, part: str, kind: str) -> Any:
     return _function(part_module(paper, part, kind), kind)
 
 
-def takes_data(paper: str, part: str, kind: str) -> bool:
-    """Whether a function of a part takes a data set; read from its source, since importing takes longer than a run."""
+def takes(paper: str, part: str, kind: str, argument: str) -> bool:
+    """Whether a function of a part takes an argument; read from its source, since importing takes longer than a run."""
     definition = definitions(part_module(paper, part, kind)).get(kind.rpartition(".")[2])
-    return definition is not None and "data" in definition.arguments
+    return definition is not None and argument in definition.arguments
+
+
+def check_data(paper: str, part: str, kind: str, data: Path | None) -> None:
+    """Refuse a data set that a function does not take, and none where it takes one."""
+    if takes(paper, part, kind, "data") != (data is not None):
+        fix = "takes a data set; name its .npz" if data is None else "takes no data set; leave it out"
+        raise ProjectError(f"--data: `{kind}` {fix}")
 
 
 def data_function(paper: str, source: str) -> Any:
     """Return the function of a data source."""
     return _function(data_module(paper, source), source)
+
+
+def make_data(paper: str, name: str, spec: Spec) -> Any:
+    """Return a data set's arrays."""
+    function = data_function(paper, spec["source"])
+    with error_context(f"data {name}", spec["settings"]):
+        return function(**arguments_for(function, spec["settings"]))
+
+
+def simulate(paper: str, name: str, spec: Spec, data: Any = None, resume: Path | None = None) -> Trajectory:
+    """Return the trajectory of a run, given its data if it takes any, and where to keep what it has reached.
+
+    Raises
+    ------
+    ProjectError
+        If the run's function refuses its settings.
+    DivergenceError
+        If a state leaves the finite numbers, except of members that the run itself calls undecided.
+    """
+    function, settings = paper_function(paper, "runs", spec["kind"]), spec["settings"]
+    given = {"data": data, "resume": resume}
+    arguments = {key: value for key, value in given.items() if value is not None}
+    with error_context(f"run {name}", settings):
+        trajectory: Trajectory = function(**arguments, **arguments_for(function, settings))
+    decided = slice(None) if trajectory.undecided is None else ~np.asarray(trajectory.undecided, dtype=bool)
+    for series, states in trajectory.series.items():
+        if np.issubdtype(states.dtype, np.inexact) and not np.isfinite(states[decided]).all():
+            when = trajectory.time[np.argwhere(~np.isfinite(states[decided]))[0][1]]
+            raise DivergenceError(
+                f"{name}: {series} is not finite at time {when:g}; shorten the step or the time, or say with "
+                f"`Trajectory(undecided=...)` which members do not arrive; settings {dict(settings)}"
+            )
+    trajectory.settings = {"kind": spec["kind"], **settings}
+    return trajectory
+
+
+def measure(paper: str, name: str, spec: Spec, trajectory: Trajectory, data: Any = None) -> Any:
+    """Return the metrics of a trajectory, given the data set that it was simulated on if its function takes one."""
+    function = paper_function(paper, "metrics", spec["kind"])
+    arguments = {} if data is None else {"data": data}
+    with error_context(f"metrics of {name}", {**trajectory.settings, **spec["settings"]}):
+        return function(trajectory, **arguments, **arguments_for(function, spec["settings"]))
 
 
 def arguments_for(function: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,24 +171,18 @@ def error_context(what: str, settings: Mapping[str, Any]) -> Iterator[None]:
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise
-        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_ours(frame.filename)]
+        frames = [
+            frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(str(SOURCE_ROOT))
+        ]
         at = f" ({Path(frames[-1].filename).relative_to(SOURCE_ROOT)}:{frames[-1].lineno})" if frames else ""
         if isinstance(error, MemoryError):
-            reason = f"does not fit into this machine's memory ({_line(error) or 'no more to be had'})"
+            reason = f"does not fit into this machine's memory ({_short(error) or 'no more to be had'})"
         else:
-            reason = f"{type(error).__name__}: {_line(error)}"
+            reason = f"{type(error).__name__}: {_short(error)}"
         given = ", ".join(f"{key}: {_short(value)}" for key, value in flat(settings).items())
         raise ProjectError(f"{what}: {reason}{at}; settings {{{given}}}; {TRACEBACK}=1 shows more") from error
 
 
-def _is_ours(file: str) -> bool:
-    return file.startswith(str(SOURCE_ROOT)) and f"{os.sep}stages{os.sep}" not in file
-
-
-def _line(error: BaseException) -> str:
-    return _short(" ".join(str(error).split()))
-
-
 def _short(value: Any) -> str:
-    text = str(value)
+    text = " ".join(str(value).split())
     return text if len(text) <= 200 else text[:200] + "..."

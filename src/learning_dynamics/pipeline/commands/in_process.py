@@ -1,6 +1,5 @@
 """A configuration's data, runs, metrics and claims, made here and now in one process; nothing is written."""
 
-import inspect
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,48 +10,24 @@ import pandas as pd
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import Evaluation
+from learning_dynamics.pipeline.commands import functions
 from learning_dynamics.pipeline.commands.claims import evaluate_claim
-from learning_dynamics.pipeline.commands.functions import arguments_for, data_function, error_context, paper_function
-from learning_dynamics.pipeline.commands.run import check_finite
+from learning_dynamics.pipeline.commands.functions import Spec, make_data, paper_function
 from learning_dynamics.pipeline.study.blocks import overlay
 from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.tidy import Settings
 from learning_dynamics.trajectories import Trajectory
 
-Spec = Mapping[str, Any]  # as a job is told: `Project.data`, `Project.run`, `Project.measure`
-
-
-def make_data(paper: str, name: str, spec: Spec) -> Any:
-    """Return a data set's arrays."""
-    function = data_function(paper, spec["source"])
-    with error_context(f"data {name}", spec["settings"]):
-        return function(**arguments_for(function, spec["settings"]))
-
 
 def simulate(paper: str, name: str, spec: Spec, data: Any = None) -> Trajectory:
-    """Return the trajectory of a run, given its data if it takes any.
-
-    Raises
-    ------
-    ProjectError
-        If the run's function refuses its settings.
-    DivergenceError
-        If a state leaves the finite numbers.
-    """
-    function = paper_function(paper, "runs", spec["kind"])
-    arguments = {} if data is None else {"data": data}
+    """Return the trajectory of a run; see `functions.simulate`."""
     with tempfile.TemporaryDirectory() as folder:
-        if "resume" in inspect.signature(function).parameters:
-            arguments["resume"] = Path(folder)
-        with error_context(f"run {name}", spec["settings"]):
-            trajectory: Trajectory = function(**arguments, **arguments_for(function, spec["settings"]))
-    check_finite(name, trajectory, spec["settings"])
-    trajectory.settings = {"kind": spec["kind"], **spec["settings"]}
-    return trajectory
+        resume = Path(folder) if functions.takes(paper, "runs", spec["kind"], "resume") else None
+        return functions.simulate(paper, name, spec, data, resume)
 
 
-def measure(paper: str, name: str, spec: Spec, trajectory: Trajectory) -> pd.DataFrame:
-    """Return the metrics of a trajectory, with the settings of run and metrics in ``attrs``.
+def measure(paper: str, name: str, spec: Spec, trajectory: Trajectory, called: str | None = None) -> pd.DataFrame:
+    """Return the metrics of a trajectory, with the settings of run and metrics, and the run's name, in ``attrs``.
 
     What its constants hold is the data set of a trajectory that was simulated here.
 
@@ -64,13 +39,10 @@ def measure(paper: str, name: str, spec: Spec, trajectory: Trajectory) -> pd.Dat
     kind = trajectory.settings.get("kind")
     if kind != spec["kind"]:
         raise ProjectError(f"{paper} {name}: measures {spec['kind']}; this trajectory is of {kind or 'nothing known'}")
+    data = trajectory.constants if functions.takes(paper, "metrics", kind, "data") else None
+    table: pd.DataFrame = functions.measure(paper, name, spec, trajectory, data)
     settings = Settings({**trajectory.settings, **spec["settings"]})
-    function = paper_function(paper, "metrics", spec["kind"])
-    takes_data = "data" in inspect.signature(function).parameters
-    arguments = {"data": trajectory.constants} if takes_data else {}
-    with error_context(f"metrics of {name}", settings):
-        table = function(trajectory, **arguments, **arguments_for(function, spec["settings"]))
-    table.attrs |= {"settings": settings, "run": name}
+    table.attrs |= {"settings": settings, "run": called or name}
     return table
 
 

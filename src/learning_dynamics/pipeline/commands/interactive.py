@@ -7,8 +7,8 @@ from typing import Any
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
-from learning_dynamics.pipeline.commands.drawing import prepare_drawing
 from learning_dynamics.pipeline.commands.functions import error_context
+from learning_dynamics.pipeline.commands.roles import prepare_drawing
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.templates import fill
 from learning_dynamics.pipeline.store.provenance import plain_facts
@@ -31,14 +31,14 @@ def execute(
     What is not given is the configuration's.
     """
     out = out or Path("figures", paper, f"{name}.json")
-    drawing = prepare_drawing("interactive", paper, name, spec, metrics, fingerprint)
-    with error_context(f"interactive {name}", drawing.settings):
-        drawn: Interactive = drawing()
+    draw, settings, record = prepare_drawing("interactive", paper, name, spec, metrics, fingerprint)
+    with error_context(f"interactive {name}", settings):
+        drawn: Interactive = draw()
         facts = plain_facts(drawn.facts)
         chart = chart_json(drawn, maths.plain(fill(drawn.alt, facts)), f"interactive {name}")
     with atomic_write(out) as partial:
-        record = json.dumps(drawing.record | {"facts": facts, "alt": drawn.alt})
-        partial.write_text(f"[{record},\n{chart}]\n", encoding="utf-8")
+        described = json.dumps(record | {"facts": facts, "alt": drawn.alt})
+        partial.write_text(f"[{described},\n{chart}]\n", encoding="utf-8")
 
 
 def chart_json(interactive: Interactive, description: str, label: str) -> str:

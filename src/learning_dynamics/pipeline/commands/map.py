@@ -1,17 +1,18 @@
 """Draw a run's metrics against one of their columns, or as a map over two: swept settings, or any that it records."""
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import NullLocator
+from pandas.api.types import is_numeric_dtype
 
 from learning_dynamics.errors import ProjectError, check_known
 from learning_dynamics.files import atomic_write
@@ -99,18 +100,14 @@ def execute(
         limits = None if above is None else (0.0, 1.0)
         figure = draw_heat_map(points, x, y, label, limits) if y else draw_lines(points, x, label)
         legible_ticks(figure)
-        conditions = (
-            f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}" for key, value in chosen.items()
-        )
+        conditions = [f"{key} {_written(value)}" for key, value in chosen.items()]
         figure.suptitle(", ".join([quantity, *conditions]), fontsize=8)
         for file in (pdf, pdf.with_suffix(".png")):
             with atomic_write(file) as partial:
                 figure.savefig(partial, format=file.suffix[1:], metadata={"Title": f"{paper} {name} {quantity}"})
-    n_not_finite = int((~np.isfinite(rows["value"])).sum())
-    print(
-        f"{pdf}, {pdf.with_suffix('.png')}: {label}, {len(points)} values"
-        + (f"; {n_not_finite} are not finite" if n_not_finite else "")
-    )
+    lost = int((~np.isfinite(rows["value"])).sum())
+    remark = f"; {lost} are not finite" if lost else ""
+    print(f"{pdf}, {pdf.with_suffix('.png')}: {label}, {len(points)} values{remark}")
 
 
 def parse_conditions(where: Sequence[str], table: pd.DataFrame) -> dict[str, Any]:
@@ -120,7 +117,7 @@ def parse_conditions(where: Sequence[str], table: pd.DataFrame) -> dict[str, Any
         column, _, value = text.partition("=")
         check_known(column, table.columns, "column", f"--where {text}")
         try:
-            values[column] = float(value) if _is_numeric(table[column]) else value
+            values[column] = float(value) if is_numeric_dtype(table[column]) else value
         except ValueError:
             raise ProjectError(f"--where {text}: write COLUMN=VALUE; `{column}` is a number") from None
     return values
@@ -135,28 +132,16 @@ def select_rows(rows: pd.DataFrame, chosen: Mapping[str, Any]) -> pd.DataFrame:
         It names the first condition that no row meets, and some of the values that there are.
     """
     for column, value in chosen.items():
-        existing = rows[column].unique()
+        known = list(map(str, rows[column].unique()))
         rows = rows[(rows[column].astype(str) if isinstance(value, str) else rows[column]) == value]
         if rows.empty:
-            shown = ", ".join(
-                [*map(str, existing[:MAX_VALUES_SHOWN]), *(["..."] if len(existing) > MAX_VALUES_SHOWN else [])]
-            )
-            raise ProjectError(f"--where {column}={value}: there are {shown}")
+            more = ["..."] if len(known) > MAX_VALUES_SHOWN else []
+            raise ProjectError(f"--where {column}={value}: there are {', '.join(known[:MAX_VALUES_SHOWN] + more)}")
     return rows
 
 
 def reduce_draws(rows: pd.DataFrame, axes: Sequence[str], at: str, above: float | None = None) -> pd.DataFrame:
     """Return one row for each point of the axes: of the draws the median, or the share above a number, at one moment.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Of one quantity.
-    axes : sequence of str
-        The columns that it is drawn over.
-    at : {'last', 'first', 'largest', 'smallest'}
-    above : float, optional
-        Return the share of draws whose value lies above it, and no prediction.
 
     Raises
     ------
@@ -194,7 +179,7 @@ def draw_heat_map(
 
     Without `limits` colours span the values, on a logarithmic scale where these do over two decades.
     """
-    across, up = (np.sort(points[key].unique()) if _is_numeric(points[key]) else points[key].unique() for key in (x, y))
+    across, up = _in_order(points[x]), _in_order(points[y])
     if min(len(across), len(up)) < 2:
         raise ProjectError(f"a map needs two or more values of both {x} and {y}; leave --y out to draw lines")
 
@@ -202,88 +187,82 @@ def draw_heat_map(
         table = points.pivot_table(index=y, columns=x, values=column, dropna=False)
         return table.reindex(index=up, columns=across).to_numpy()
 
-    values = grid("value")
-    finite = values[np.isfinite(values)]
-    spans_decades = bool(finite.size) and finite.min() > 0 and finite.max() > 100 * finite.min()
+    norm = Normalize(*limits) if limits else LogNorm() if _spans_decades(points["value"]) else None
     figure, axis = plt.subplots(figsize=(0.62 * WIDTH, 0.48 * WIDTH))
-    centres = [cells if _is_numeric(cells) else np.arange(len(cells)) for cells in (across, up)]
-    norm = Normalize(*limits) if limits else LogNorm() if spans_decades else None
-    mesh = axis.pcolormesh(*map(_cell_edges, centres), values, norm=norm, cmap="viridis")
+    mesh = axis.pcolormesh(_cell_edges(across), _cell_edges(up), grid("value"), norm=norm, cmap="viridis")
     bar = figure.colorbar(mesh, label=label)
     # between words, and between draws, there is nothing that a contour could run through
-    continuous = _is_numeric(across) and _is_numeric(up) and not {x, y} & set(DRAWS)
+    continuous = is_numeric_dtype(across) and is_numeric_dtype(up) and not {x, y} & set(DRAWS)
     if continuous and "predicted" in points and points["predicted"].notna().any():
         predicted = grid("predicted")
         low, high = np.nanmin(predicted), np.nanmax(predicted)
-        ticks = [tick for tick in bar.get_ticks() if low < tick < high] or np.linspace(low, high, MAX_CONTOURS + 2)[
-            1:-1
-        ]
-        levels = np.array(ticks[:: -(-len(ticks) // MAX_CONTOURS)])
+        ticks = [tick for tick in bar.get_ticks() if low < tick < high]
+        levels = np.array(ticks or np.linspace(low, high, MAX_CONTOURS + 2)[1:-1])
+        levels = levels[:: -(-len(levels) // MAX_CONTOURS)]
         # between cells, contours run on the scale of the colours
-        logarithmic = isinstance(norm, LogNorm) and low > 0
-        scale, back = (np.log, np.exp) if logarithmic else (np.positive, np.positive)
+        scale, back = (np.log, np.exp) if isinstance(norm, LogNorm) and low > 0 else (np.positive, np.positive)
         if high > low:
             lines = axis.contour(across, up, scale(predicted), levels=scale(levels), colors="white", linewidths=0.9)
             lines.set_path_effects([withStroke(linewidth=2.2, foreground="black")])
             for text in axis.clabel(lines, fmt=lambda level: f"{back(level):g}", fontsize=6):
                 text.set_path_effects([withStroke(linewidth=1.5, foreground="black")])
-    axis.set(xlabel=x, ylabel=y)
-    _set_scale(axis, "x", across)
-    _set_scale(axis, "y", up)
-    return figure
-
-
-def _is_numeric(values: Any) -> bool:
-    dtype = np.asarray(values).dtype
-    return bool(np.issubdtype(dtype, np.number))
-
-
-def _set_scale(axis: Axes, which: str, values: np.ndarray) -> None:
-    """Let an axis be logarithmic where its values are; words and few numbers become its ticks."""
-    if _is_numeric(values):
-        axis.set(**{f"{which}scale": _scale(values)})
-        if len(values) <= MAX_TICKS:
-            axis.set(**{f"{which}ticks": values, f"{which}ticklabels": [f"{value:g}" for value in values]})
+    for which, name, values in (("x", x, across), ("y", y, up)):
+        axis.set(**{f"{which}label": name, f"{which}scale": _scale(values)})
+        if not is_numeric_dtype(values) or len(values) <= MAX_TICKS:
+            labels = [_written(value) for value in values]
+            axis.set(**{f"{which}ticks": _positions(values), f"{which}ticklabels": labels})
             getattr(axis, f"{which}axis").set_minor_locator(NullLocator())
-    else:
-        axis.set(**{f"{which}ticks": np.arange(len(values)), f"{which}ticklabels": [str(value) for value in values]})
+    return figure
 
 
 def draw_lines(points: pd.DataFrame, x: str, label: str) -> Figure:
     """Draw the value against one column, and the prediction as a line."""
-    points = points.sort_values(x) if _is_numeric(points[x]) else points
+    numeric = is_numeric_dtype(points[x])
+    points = points.sort_values(x) if numeric else points.astype({x: str})
     figure, axis = plt.subplots(figsize=(WIDTH / 2, 2.6))
-    numeric = _is_numeric(points[x])
-    across = points[x].to_numpy() if numeric else points[x].astype(str).to_numpy()
-    axis.plot(across, points["value"], "o", markersize=3, label="measured")
+    axis.plot(points[x].to_numpy(), points["value"], "o", markersize=3, label="measured")
     if "predicted" in points and points["predicted"].notna().any():
-        axis.plot(across, points["predicted"], color="0.3", label="predicted")
+        axis.plot(points[x].to_numpy(), points["predicted"], color="0.3", label="predicted")
         axis.legend()
     axis.set(xlabel=x, ylabel=label)
     if numeric:
-        axis.set_xscale(_scale(across))
-    values = points["value"]
-    if (values > 0).all() and values.max() > 100 * values.min():
+        axis.set_xscale(_scale(points[x].to_numpy()))
+    if _spans_decades(points["value"]):
         axis.set_yscale("log")
     return figure
 
 
+def _written(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, Real) else str(value)
+
+
+def _in_order(column: pd.Series) -> np.ndarray:
+    values = column.unique()
+    return np.sort(values) if is_numeric_dtype(column) else values
+
+
+def _positions(values: np.ndarray) -> np.ndarray:
+    """Return where values stand on an axis: numbers at themselves, words one after the other."""
+    return values.astype(float) if is_numeric_dtype(values) else np.arange(float(len(values)))
+
+
+def _spans_decades(values: pd.Series) -> bool:
+    finite = values[np.isfinite(values)]
+    return len(finite) > 0 and finite.min() > 0 and bool(finite.max() > 100 * finite.min())
+
+
 def _scale(values: np.ndarray) -> str:
-    """Return log where values are spaced more evenly in their logarithms."""
-    ordered = np.unique(values)
+    """Return log where numbers are spaced more evenly in their logarithms."""
+    ordered = np.unique(_positions(values))
     if ordered[0] <= 0 or len(ordered) < 3:
         return "log" if ordered[0] > 0 and ordered[-1] > 20 * ordered[0] else "linear"
-
-    def uneven(gaps: np.ndarray) -> float:
-        return float(gaps.max() / gaps.min())
-
-    return "log" if uneven(np.diff(np.log(ordered))) < uneven(np.diff(ordered)) else "linear"
+    even, even_in_logs = (gaps.max() / gaps.min() for gaps in (np.diff(ordered), np.diff(np.log(ordered))))
+    return "log" if even_in_logs < even else "linear"
 
 
-def _cell_edges(centres: np.ndarray) -> np.ndarray:
+def _cell_edges(values: np.ndarray) -> np.ndarray:
     """Return the ends of cells around values, halfway on the scale that they are drawn on."""
-    logarithmic = _scale(centres) == "log"
-    positions = np.log(centres) if logarithmic else centres.astype(float)
-    middle = (positions[1:] + positions[:-1]) / 2
-    ends = np.concatenate([[2 * positions[0] - middle[0]], middle, [2 * positions[-1] - middle[-1]]])
-    return np.exp(ends) if logarithmic else ends
+    to, back = (np.log, np.exp) if _scale(values) == "log" else (np.positive, np.positive)
+    centres = to(_positions(values))
+    middle = (centres[1:] + centres[:-1]) / 2
+    return back(np.concatenate([[2 * centres[0] - middle[0]], middle, [2 * centres[-1] - middle[-1]]]))

@@ -12,8 +12,8 @@ from PIL import ExifTags, Image
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
-from learning_dynamics.pipeline.commands.drawing import prepare_drawing
 from learning_dynamics.pipeline.commands.functions import error_context
+from learning_dynamics.pipeline.commands.roles import prepare_drawing
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.provenance import KEY, plain_facts
 from learning_dynamics.plotting import legible_ticks, style
@@ -38,12 +38,12 @@ def execute(
     What is not given is the configuration's.
     """
     out = out or Path("figures", paper, f"{name}.webp")
-    drawing = prepare_drawing("motion", paper, name, spec, metrics, fingerprint)
+    draw, settings, record = prepare_drawing("motion", paper, name, spec, metrics, fingerprint)
     with matplotlib_defaults(), style():
-        with error_context(f"motion {name}", drawing.settings):
-            motion: Motion = drawing()
+        with error_context(f"motion {name}", settings):
+            motion: Motion = draw()
             frames = render_frames(motion)
-        described = json.dumps({KEY: drawing.record | {"facts": plain_facts(motion.facts), "alt": motion.alt}})
+        described = json.dumps({KEY: record | {"facts": plain_facts(motion.facts), "alt": motion.alt}})
         with atomic_write(out) as partial:
             partial.write_bytes(encode_webp(frames, motion.seconds, described, f"motion {name}"))
 

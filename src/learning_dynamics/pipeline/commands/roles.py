@@ -1,7 +1,8 @@
-"""The metrics that a figure or claim needs, by role: one table for each run, or a list of them."""
+"""What a figure or claim is given: metrics by role, one table for each run or a list of them, and its settings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +10,46 @@ import pandas as pd
 import pyarrow as pa
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.store.provenance import check_made_from, digest
+from learning_dynamics.pipeline.commands.functions import fingerprint_here, paper_function
+from learning_dynamics.pipeline.store.provenance import check_made_from, digest, provenance
 from learning_dynamics.pipeline.store.tables import draw_columns_of, read_arrow, read_table
 from learning_dynamics.pipeline.study.blocks import overlay
+from learning_dynamics.pipeline.study.sources import PARTS
 from learning_dynamics.pipeline.study.sweeps import sweep_tables
 from learning_dynamics.tidy import Settings
 
 # what a figure's or claim's job is told of a run: its name, its sweep and bundle if it has them, the fingerprint of its
 # metrics
 RunSpec = Mapping[str, Any]
+
+
+def prepare_drawing(
+    stage: str,
+    paper: str,
+    name: str,
+    spec: Mapping[str, Any] | None,
+    metrics: Path | None,
+    fingerprint: str | None,
+) -> tuple[Callable[[], Any], Mapping[str, Any], dict[str, Any]]:
+    """Return what draws a figure, one that moves or an interactive one, its settings, and its record.
+
+    What is not given is the configuration's.
+    """
+    if spec is None:
+        # a job is told its spec, and waits for no configuration
+        from learning_dynamics.pipeline.study.config import load
+        from learning_dynamics.pipeline.study.project import Project
+
+        spec = Project(load(overrides={"papers": [paper]})).spec(stage, paper, name)
+    kind, runs, settings = spec["kind"], spec["runs"], spec["settings"]
+    function = paper_function(paper, PARTS[stage], kind)
+    made = fingerprint_here(stage, paper, kind, spec, None, fingerprint)
+    tables = load_tables(metrics or Path("results", paper, "metrics"), runs)
+    return (
+        partial(function, **tables, **settings),
+        settings,
+        provenance(stage, paper, name, {"runs": runs, **settings}, made),
+    )
 
 
 def load_tables(folder: Path, roles: Mapping[str, RunSpec | Sequence[RunSpec]]) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Simulate or train: ``<name>.npz``, a trajectory of raw states."""
 
 import dataclasses
-import inspect
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.errors import DivergenceError, ProjectError, UnfinishedError
+from learning_dynamics.errors import ProjectError, UnfinishedError
 from learning_dynamics.pipeline.commands.functions import (
-    arguments_for,
-    error_context,
+    check_data,
     fingerprint_here,
     paper_function,
-    takes_data,
+    simulate,
+    takes,
 )
 from learning_dynamics.pipeline.store.arrays import load_arrays, save_trajectory
 from learning_dynamics.pipeline.store.provenance import provenance
@@ -43,35 +42,26 @@ def execute(
 
     Constants that are arrays of the data set are not written where metrics are given the data set anyway.
     """
-    simulate = paper_function(paper, "runs", spec["kind"])
-    run_fingerprint = fingerprint_here("run", paper, spec["kind"], spec, made_from, fingerprint)
-    arguments: dict[str, Any] = {}
-    takes = inspect.signature(simulate).parameters
-    if ("data" in takes) != (data is not None):
-        mend = "takes a data set; name its .npz" if data is None else "takes no data set; leave it out"
-        raise ProjectError(f"--data: `{spec['kind']}` {mend}")
-    source: str | None = None
+    kind = spec["kind"]
+    paper_function(paper, "runs", kind)  # read before its digest is
+    run_fingerprint = fingerprint_here("run", paper, kind, spec, made_from, fingerprint)
+    check_data(paper, "runs", kind, data)
+    arrays, source = None, None
     if data is not None:
-        arguments["data"], record = load_arrays(data, made_from)
+        arrays, record = load_arrays(data, made_from)
         source = record["fingerprint"]
         if record["stage"] != "data":
             raise ProjectError(f"{data}: is no data set; name one that `data` has made")
-    resume = None
-    if "resume" in takes:
-        resume = out.parent.parent / "resume" / run_fingerprint
-        arguments["resume"] = resume
+    resume = out.parent.parent / "resume" / run_fingerprint if takes(paper, "runs", kind, "resume") else None
     try:
-        with error_context(f"run {name}", spec["settings"]):
-            trajectory: Trajectory = simulate(**arguments, **arguments_for(simulate, spec["settings"]))
+        trajectory = simulate(paper, name, spec, arrays, resume)
     except UnfinishedError as unfinished:
         if cluster.may_requeue():
             cluster.requeue(str(unfinished))
         raise
-    check_finite(name, trajectory, spec["settings"])
-    settings = {"kind": spec["kind"], **spec["settings"]}
-    record_of_run = provenance("run", paper, name, settings, run_fingerprint)
-    if data is not None and takes_data(paper, "metrics", spec["kind"]):
-        trajectory = without_data(trajectory, arguments["data"])
+    record_of_run = provenance("run", paper, name, trajectory.settings, run_fingerprint)
+    if arrays is not None and takes(paper, "metrics", kind, "data"):
+        trajectory = without_data(trajectory, arrays)
         record_of_run["data"] = source
     save_trajectory(out, trajectory, record_of_run)
     if resume is not None:
@@ -82,21 +72,3 @@ def without_data(trajectory: Trajectory, data: Mapping[str, np.ndarray]) -> Traj
     """Return a trajectory less the constants that are arrays of a data set."""
     constants = {name: array for name, array in trajectory.constants.items() if array is not data.get(name)}
     return dataclasses.replace(trajectory, constants=constants)
-
-
-def check_finite(name: str, trajectory: Trajectory, settings: Mapping[str, Any]) -> None:
-    """Refuse states that left the finite numbers, but for members that the run itself calls undecided.
-
-    Raises
-    ------
-    DivergenceError
-        It names the series, the time and the settings.
-    """
-    decided = slice(None) if trajectory.undecided is None else ~np.asarray(trajectory.undecided, dtype=bool)
-    for series, states in trajectory.series.items():
-        if np.issubdtype(states.dtype, np.inexact) and not np.isfinite(states[decided]).all():
-            when = trajectory.time[np.argwhere(~np.isfinite(states[decided]))[0][1]]
-            raise DivergenceError(
-                f"{name}: {series} is not finite at time {when:g}; shorten the step or the time, or say with "
-                f"`Trajectory(undecided=...)` which members do not arrive; settings {dict(settings)}"
-            )

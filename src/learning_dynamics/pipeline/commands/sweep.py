@@ -10,7 +10,7 @@ import numpy as np
 import yaml
 from ruamel.yaml.error import YAMLError
 
-from learning_dynamics.errors import ProjectError, suggest_name
+from learning_dynamics.errors import ProjectError, check_known, suggest_name
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.study.blocks import flat
 from learning_dynamics.pipeline.study.config import load
@@ -82,16 +82,12 @@ def types_of_settings(study: Study, paper: str, name: str) -> Mapping[str, Any]:
     ProjectError
         If the paper has no such run.
     """
-    runs = study.paper_block(paper)["runs"]
-    if name not in runs:
-        raise ProjectError(f"{paper} has no run `{name}`{suggest_name(name, runs)}")
-    types: dict[str, Any] = {"data": str} if study.block("run", paper, name).get("data") else {}
-    for stage in ("metrics", "run"):
-        fields = study.signature(stage, paper, name).fields
-        # of what is measured only the settings that the run's block gives can be swept
-        names = flat(study.settings(stage, paper, name)) if stage == "metrics" else fields
-        types |= {key: fields[key].annotation for key in names}
-    return types
+    check_known(name, study.blocks(paper, "runs"), "run", paper)
+    run, metrics = (study.signature(stage, paper, name).fields for stage in ("run", "metrics"))
+    # of what is measured only the settings that the run's block gives can be swept
+    fields = run | {key: metrics[key] for key in flat(study.settings("metrics", paper, name))}
+    types = {key: field.annotation for key, field in fields.items()}
+    return types | ({"data": str} if study.block("run", paper, name).get("data") else {})
 
 
 def parse_axis(text: str, kinds: Mapping[str, Any]) -> tuple[str, list[Any]]:
@@ -110,7 +106,7 @@ def parse_axis(text: str, kinds: Mapping[str, Any]) -> tuple[str, list[Any]]:
         raise ProjectError(f"`{text}`: {GRAMMAR}")
     if setting not in kinds:
         raise ProjectError(f"`{text}`: the run has no setting `{setting}`{suggest_name(setting, kinds)}")
-    options = {option for option in (typing.get_args(kinds[setting]) or (kinds[setting],)) if option is not type(None)}
+    options = set(typing.get_args(kinds[setting]) or (kinds[setting],)) - {type(None)}
     number = float if float in options else int if options == {int} else None
     try:
         values = _in_range(written, number) if ":" in written and number else list(map(read_value, written.split(",")))
@@ -126,10 +122,10 @@ def parse_axis(text: str, kinds: Mapping[str, Any]) -> tuple[str, list[Any]]:
 def _in_range(written: str, number: type) -> list[Any]:
     """Return the values of ``FIRST:LAST:COUNT`` or ``FIRST:LAST:COUNT:log``; `ValueError` if it is none."""
     first, last, count, *scale = written.split(":")
-    start, end = float(number(first)), float(number(last))
-    if scale not in ([], ["log"]) or not 2 <= int(count) <= MAX_MEMBERS or not np.isfinite([start, end]).all():
+    ends = np.array([number(first), number(last)], float)
+    if scale not in ([], ["log"]) or int(count) < 2 or not np.isfinite(ends).all() or (scale and ends.min() <= 0):
         raise ValueError(written)
-    if scale and min(start, end) <= 0:
-        raise ValueError(written)
-    values = (np.geomspace if scale else np.linspace)(start, end, int(count)).tolist()
+    if int(count) > MAX_MEMBERS:
+        raise ProjectError(f"`{written}`: ask for at most {MAX_MEMBERS} values")
+    values = (np.geomspace if scale else np.linspace)(*ends, int(count)).tolist()
     return [round(value) for value in values] if number is int else values

@@ -72,7 +72,6 @@ def render(papers: Sequence[Paper], folder: Path, record: Mapping[str, Any]) -> 
             paper=paper,
             unexpected=_unexpected(paper.all_claims),
             pictures=compress_to_fit([figure.png for figure in paper.exhibits], MAX_BYTES - moving, "webp", vectors),
-            vectors=vectors,
             films=films,
             charts=charts,
             library=library_uri() if charts else "",
