@@ -70,7 +70,7 @@ def test_a_child_inherits_a_class_key_by_key(configured):
         ("runs.tea.provenance", {"pace.rtlo": "stated"}, "runs.tea.provenance.pace.rtlo: no setting of `cooling`"),
         ("provenance.Pace.hroizon", "stated", "provenance.Pace.hroizon: no setting of `Pace`; did you mean `horizon`"),
         ("provenance.Pcae", {}, "provenance.Pcae: no kind of run or source of data, nor a class of settings"),
-        ("provenance.Accuracy", {}, "runs.tea.pace.rtol: where does it come from?"),
+        ("provenance.Accuracy", {}, "runs.tea.pace.rtol: has no provenance"),
     ],
 )  # fmt: skip
 def test_errors_name_the_whole_key(configured, path, value, message):

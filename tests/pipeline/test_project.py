@@ -277,13 +277,12 @@ def test_a_setting_without_provenance_is_refused(configured, sources_of_toy, pat
     block = config["provenance"][f"{module}.{function}"]
     del block[key]
     found = refused(configured, "provenance", config["provenance"])
-    assert f".{key}: where does it come from? say so beside it under `provenance`" in found
+    assert f".{key}: has no provenance; add it to this block" in found
 
 
 def test_what_a_paper_states_is_not_said_of_a_value_that_a_child_sets(configured):
     found = refused(configured, "runs.fast.provenance", {})
-    assert "runs.fast.rate: where does it come from?" in found
-    assert "or for all of its kind" not in found  # which is said, and does not help
+    assert "runs.fast.rate: has no provenance" in found
 
 
 @pytest.mark.parametrize(
@@ -312,8 +311,8 @@ def test_a_run_that_is_like_a_sweep_is_one_less_what_it_sets(configured, own, me
 
 def test_what_is_stated_of_one_value_is_not_said_of_a_sweep(configured):
     found = refused(configured, "runs.scan", {"like": "slow", "sweep": {"rate": [0.1, 0.2]}})
-    assert "runs.scan.rate: where does it come from?" in found
-    assert "what is stated of its kind is not said of a value that a run" in found
+    assert "runs.scan.rate: has no provenance" in found
+    assert "`stated` and `code` do not apply to a value that a run overrides or sweeps" in found
 
 
 @pytest.mark.parametrize("reason", ["guessed", {"guessed": "why"}, {"chosen": 3}, {}, "chosen", ["stated"], None])
@@ -362,6 +361,22 @@ def test_an_overlay_that_changes_a_value_brings_its_reason_or_none_is_given(conf
     assert found.claim("toy", "decay")["expected"] == "corrected"
     assert found.claim("toy", "geometric")["expected"] == ""
     assert configured().claim("toy", "geometric")["expected"] == "reproduced"
+
+
+def test_a_reason_that_an_overlay_gives_a_kind_is_that_of_the_values_that_it_sets(configured, tmp_path):
+    block = {"kind": "growth.growth", "data": "starts", "rate": 0.01, "steps": 30, "measure": {"every": 1}}
+    configured("runs.other", block)
+    added = {"like": "slow", "rate": 0.04, "steps": 12}
+    changes = {
+        "provenance": {"growth.growth": {"steps": {"stated": "table 2"}, "rate": "code"}},
+        "runs": {"slow": {"steps": 10}, "long": added, "longer": {"like": "long", "steps": 14}},
+    }
+    study = configured(files=[overlay_of(tmp_path, changes)]).study
+    found = {name: provenance(study, "toy", "runs", name, "steps") for name in ("slow", "other", "long", "longer")}
+    stated = {"stated": "table 2"}
+    assert found == {"slow": stated, "other": {"chosen": "short"}, "long": stated, "longer": stated}
+    found = {name: provenance(study, "toy", "runs", name, "rate") for name in ("other", "long")}
+    assert found == {"other": "stated", "long": "code"}
 
 
 # -- fingerprints ------------------------------------------------------------------------------------------------------

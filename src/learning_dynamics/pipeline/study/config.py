@@ -47,6 +47,8 @@ class Configuration:
         Where each value was last set; the path begins with the paper.
     base : mapping from path of keys to file
         Where each value was first set.
+    layers : mapping from paper to list of (file, block)
+        Of what a paper's block is merged, in this order.
     """
 
     seed: int
@@ -58,6 +60,7 @@ class Configuration:
     overlaid: bool = False
     origins: dict[Key, str] = field(default_factory=dict)
     base: dict[Key, str] = field(default_factory=dict)
+    layers: dict[str, list[tuple[str, Block]]] = field(default_factory=dict)
 
     def origin(self, *path: str) -> str:
         """Return the file that last set a value, or the nearest block around it."""
@@ -204,7 +207,7 @@ def _load_paper(
                         f"{file}: {section}.{name}: changes what is there, and its results would replace those of the "
                         "default; name this configuration with `scale: NAME`"
                     )
-    configuration.papers[paper] = block
+    configuration.papers[paper], configuration.layers[paper] = block, list(layers)
     configuration.overlaid |= len(layers) > 1
 
 

@@ -12,14 +12,3 @@ REQUESTS = {
     "claims": {"mem_mb": 1500, "runtime": 10},
     "again": {"mem_mb": 3000, "runtime": 240},
 }
-# where each stage's benchmarks lie, below `benchmarks`
-FOLDERS = {
-    "data": "data",
-    "run": "runs",
-    "metrics": "metrics",
-    "bundle": "bundles",
-    "figure": "figures",
-    "motion": "motion",
-    "interactive": "interactive",
-    "claims": "",
-}

@@ -1,12 +1,12 @@
 """Why a setting has its value, as ``provenance:`` says: the paper or its code has it, or somebody chose it."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, suggest_name
-from learning_dynamics.pipeline.study.blocks import Spec, all_settings, flat, own_settings
+from learning_dynamics.pipeline.study.blocks import Spec, all_settings, flat
+from learning_dynamics.pipeline.study.config import PAPERS, Key
 from learning_dynamics.pipeline.study.signatures import Signature, signature_of, signatures_of
 from learning_dynamics.pipeline.study.study import Study
 
@@ -14,114 +14,93 @@ from learning_dynamics.pipeline.study.study import Study
 def provenance(study: Study, paper: str, section: str, name: str, key: str) -> Any:
     """Return where a setting of a run or data set comes from: a word, a mapping with the reason, or None.
 
-    A reason belongs to the value beside it: to the block that sets it and those that inherit it, else to kind and
-    setting, else, of a setting like ``limit.rtol``, to the class that it is a field of. An overlay that changes a value
-    brings its own, or none is given. What a paper states of a kind is not said of a value that a run sets over the one
-    it inherits, or sweeps.
+    A reason belongs to values that the same file sets. It stands in the block that sets the value or inherits it, else
+    below ``provenance:`` of the paper, under the kind of run or, of a setting like ``limit.rtol``, under the class that
+    it is a field of. `stated` and `code` of a kind in a paper's own file do not apply to a value that a run
+    overrides or sweeps.
     """
     configuration = study.configuration
     blocks = list(study.ancestry(paper, name)) if section == "runs" else [(name, study.declared(paper, "data", name))]
-    setters = [(owner, block) for owner, block in blocks if key in all_settings(block)]
+    setters = [number for number, (_, block) in enumerate(blocks) if key in all_settings(block)]
     if not setters:
         return None
-    owner, block = setters[0]
+    owner, block = blocks[setters[0]]
     path = (paper, section, owner, *_path_in_block(block, key))
-    overlay = configuration.overlay_of(*path)
-    for child, inheriting in blocks[: blocks.index((owner, block)) + 1]:
+    overlay, file = configuration.overlay_of(*path), configuration.origin(*path)
+    for child, inheriting in blocks[: setters[0] + 1]:
         if key in inheriting.get("provenance", {}):
-            reason_from = configuration.origins.get((paper, section, child, "provenance", key))
-            reason_from = reason_from or configuration.origin(paper, section, child, "provenance")
-            if overlay is None or reason_from == overlay or child != owner:
-                return inheriting["provenance"][key]
+            from_file, first = _reasons(study, paper, file, (section, child, "provenance", key))
+            if from_file or overlay is None or child != owner:
+                return from_file or first
     kind = study.resolved(paper, section, name)["kind" if section == "runs" else "source"]
     reasons = study.blocks(paper, "provenance")
     holders = [(kind, key), *_class_fields(paper, kind, key)]
-    holder, inner = next(
-        ((block_name, name) for block_name, name in holders if name in reasons.get(block_name, {})), (kind, key)
-    )
-    shared = reasons.get(holder, {}).get(inner)
-    if overlay is not None:
-        from_overlay = configuration.origins.get((paper, "provenance", holder, inner)) == overlay
-        return shared if from_overlay else {"chosen": f"changed by {overlay}, no reason given"}
-    shipped = configuration.base.get(path) == f"workflow/config/{paper}.yaml"
-    default = None if shipped else {"chosen": f"set by {configuration.origin(*path)}, no reason given"}
-    if shared is None:
-        return default
-    origin = next(iter(shared)) if isinstance(shared, Mapping) else shared
-    if origin in ("stated", "code") and (len(setters) > 1 or key in block.get("sweep", {})):
-        return default
+    holder = next(((holder, inner) for holder, inner in holders if inner in reasons.get(holder, {})), (kind, key))
+    from_file, shared = _reasons(study, paper, file, ("provenance", *holder))
+    is_shipped = file == f"{PAPERS}/{paper}.yaml"
+    if from_file and not is_shipped:
+        return from_file
+    overrides = len(setters) > 1 or key in block.get("sweep", {})
+    if overlay or shared is None or (overrides and _origin_and_reason(shared)[0] in ("stated", "code")):
+        verb = "changed" if overlay else "set"
+        return None if is_shipped else {"chosen": f"{verb} by {file}, no reason given"}
     return shared
 
 
 def unstated_settings(study: Study, paper: str) -> list[Spec]:
-    """Return every setting that the paper does not state: section, name, key, value, origin, reason."""
+    """Return every setting that the paper does not state: section, name, setting, value, origin, reason."""
     rows = []
     for section, name, key, value in _settings(study, paper):
-        origin = provenance(study, paper, section, name, key)
-        origin_word, reason = next(iter(origin.items())) if isinstance(origin, Mapping) else (origin, "")
-        if origin_word != "stated":
-            row = {
-                "section": section,
-                "name": name,
-                "setting": key,
-                "value": value,
-                "origin": origin_word,
-                "reason": reason,
-            }
-            rows.append(row)
+        origin, reason = _origin_and_reason(provenance(study, paper, section, name, key))
+        if origin != "stated":
+            place = {"section": section, "name": name, "setting": key, "value": value}
+            rows.append(place | {"origin": origin, "reason": reason})
     return rows
 
 
 def check_reasons(study: Study, paper: str) -> None:
-    """Refuse a setting of which nothing says where it comes from, and a reason for none.
+    """Refuse a setting without provenance, and provenance of what is no setting.
 
     Raises
     ------
     ProjectError
         It names the block and the setting.
     """
-    shared: list[Signature] = []  # kinds may share a block of reasons: a key must be a setting of one of them
     classes = classes_of_settings(study, paper)
+    shared: list[Signature] = []  # kinds may share a block of reasons: a key must be a setting of one of them
     for kind in study.blocks(paper, "provenance"):
         functions = signatures_of(paper, kind)
         if not functions and kind not in classes:
             where = study.where(paper, "provenance", kind)
             raise ProjectError(f"{where}: no kind of run or source of data, nor a class of settings, is so called")
         shared += functions
-    for kind, reasons in study.blocks(paper, "provenance").items():
+    for kind in study.blocks(paper, "provenance"):
         functions = [classes[kind]] if kind in classes else [*signatures_of(paper, kind), *shared]
-        _check_names(study.where(paper, "provenance", kind), reasons, functions)
+        _check_names(study, (paper, "provenance", kind), functions)
     for name, block in study.blocks(paper, "data").items():
-        where = study.where(paper, "data", name)
-        _check_names(
-            f"{where}.provenance", block.get("provenance", {}), [signature_of("data", paper, block["source"], where)]
-        )
-    for name, block in study.blocks(paper, "runs").items():
+        functions = [signature_of("data", paper, block["source"], study.where(paper, "data", name))]
+        _check_names(study, (paper, "data", name, "provenance"), functions)
+    for name in study.blocks(paper, "runs"):
         functions = signatures_of(paper, study.resolved(paper, "runs", name)["kind"])
-        _check_names(f"{study.where(paper, 'runs', name)}.provenance", block.get("provenance", {}), functions)
+        _check_names(study, (paper, "runs", name, "provenance"), functions)
     for section, name, key, _ in _settings(study, paper):
         if provenance(study, paper, section, name, key) is None:
-            or_kind = (
-                "; what is stated of its kind is not said of a value that a run sets over one it inherits, or sweeps"
-                if _said_of_kind(study, paper, section, name, key)
-                else ", or for all of its kind"
-            )
             raise ProjectError(
-                f"{study.where(paper, section, name)}.{key}: where does it come from? say so beside it under "
-                f"`provenance` (stated, code, inferred, or {{chosen: why}}){or_kind}"
+                f"{study.where(paper, section, name)}.{key}: has no provenance; add it to this block (stated, code, "
+                "inferred, or {chosen: why}), or to its kind, whose `stated` and `code` do not apply to a value that a "
+                "run overrides or sweeps"
             )
 
 
-def _said_of_kind(study: Study, paper: str, section: str, name: str, key: str) -> bool:
-    kind = study.resolved(paper, section, name)["kind" if section == "runs" else "source"]
-    return key in study.blocks(paper, "provenance").get(kind, {})
-
-
-def _check_names(where: str, reasons: Mapping[str, Any], functions: Sequence[Signature]) -> None:
+def _check_names(study: Study, path: Key, functions: list[Signature]) -> None:
     settings = set().union(*(function.fields for function in functions))
+    reasons: Mapping[str, Any] = study.configuration.papers
+    for part in path:
+        reasons = reasons.get(part, {})
     for key in reasons:
         if key not in settings:
-            raise ProjectError(f"{where}.{key}: no setting of `{functions[0].name}`{suggest_name(key, settings)}")
+            nearest = suggest_name(key, settings)
+            raise ProjectError(f"{study.where(*path)}.{key}: no setting of `{functions[0].name}`{nearest}")
 
 
 def classes_of_settings(study: Study, paper: str) -> dict[str, Signature]:
@@ -134,16 +113,13 @@ def classes_of_settings(study: Study, paper: str) -> dict[str, Signature]:
     """
     kinds = [block["source"] for block in study.blocks(paper, "data").values()]
     kinds += [study.resolved(paper, "runs", name)["kind"] for name in study.blocks(paper, "runs")]
+    functions = [function for kind in dict.fromkeys(kinds) for function in signatures_of(paper, kind)]
     classes: dict[str, Signature] = {}
-    for kind in dict.fromkeys(kinds):
-        for settings_class in (
-            argument for function in signatures_of(paper, kind) for argument in function.classes.values()
-        ):
-            for ancestor in (settings_class, *settings_class.ancestors):
-                if classes.setdefault(ancestor.name, ancestor).where != ancestor.where:
-                    raise ProjectError(
-                        f"{ancestor.where}: `{ancestor.name}` stands in {classes[ancestor.name].where} too; rename it"
-                    )
+    for argument in (argument for function in functions for argument in function.classes.values()):
+        for settings_class in (argument, *argument.ancestors):
+            if classes.setdefault(settings_class.name, settings_class).where != settings_class.where:
+                first = classes[settings_class.name].where
+                raise ProjectError(f"{settings_class.where}: `{settings_class.name}` is in {first} too; rename it")
     return classes
 
 
@@ -152,24 +128,32 @@ def _class_fields(paper: str, kind: str, key: str) -> Iterator[tuple[str, str]]:
     name, _, inner = key.partition(".")
     for function in signatures_of(paper, kind) if inner else ():
         if name in function.classes:
-            yield from (
-                (settings_class.name, inner)
-                for settings_class in (function.classes[name], *function.classes[name].ancestors)
-            )
+            for settings_class in (function.classes[name], *function.classes[name].ancestors):
+                yield settings_class.name, inner
 
 
 def _settings(study: Study, paper: str) -> Iterator[tuple[str, str, str, Any]]:
     """Yield section, name, key and value of every setting of data sets and runs."""
-    for name, block in study.blocks(paper, "data").items():
-        for key, value in flat(own_settings("data", block)).items():
-            yield "data", name, key, value
-    for name in study.blocks(paper, "runs"):
-        for key, value in study.every_setting(paper, "runs", name).items():
-            yield "runs", name, key, value
+    for section in ("data", "runs"):
+        for name in study.blocks(paper, section):
+            for key, value in study.every_setting(paper, section, name).items():
+                yield section, name, key, value
 
 
-def _path_in_block(block: Mapping[str, Any], key: str) -> tuple[str, ...]:
+def _path_in_block(block: Mapping[str, Any], key: str) -> Key:
     if key in block.get("sweep", {}):
         return ("sweep", key)
     path = tuple(key.split("."))
     return ("measure", *path) if key in flat(block.get("measure", {})) else path
+
+
+def _reasons(study: Study, paper: str, file: str, path: Key) -> tuple[Any, Any]:
+    """Return the reason that a file gives at a path of keys, and that of this file or the first that gives one."""
+    layers = study.configuration.layers[paper]
+    reasons = {name: functools.reduce(lambda block, key: block.get(key, {}), path, layer) for name, layer in layers}
+    given = [reasons.get(file), *reasons.values()]
+    return reasons.get(file) or None, next(filter(None, given), None)
+
+
+def _origin_and_reason(provenance: Any) -> tuple[str, str]:
+    return next(iter(provenance.items())) if isinstance(provenance, Mapping) else (provenance, "")
