@@ -438,6 +438,19 @@ def test_rivals_stand_beside_the_correction_which_may_replace_what_is_measured()
     assert 1e-7 < found.refuses < 1e-5  # about the tolerance
 
 
+def test_the_prediction_of_a_check_of_ones_own_may_be_its_default():
+    @takes_rivals("bound")
+    def small(values, bound=1.0):
+        return every_draw("size", values, at_most=bound)
+
+    @claim("Lemma 1", scope="three draws")
+    def lemma():
+        """Small."""
+        yield small([0.1, 0.5, 0.9], rivals={"half": 0.5})
+
+    assert evaluate(lemma, {}, {}).rivals == {"half": "contradicted"}
+
+
 def test_a_check_of_ones_own_takes_rivals():
     @takes_rivals("power")
     def vanishes(power, slack, **counts):

@@ -259,3 +259,10 @@ def test_draws_are_grouped_by_what_columns_have_together():
         for place, time in enumerate(TIMES)
     ]
     np.testing.assert_array_equal(Draws(at_two_depths(), draw="depth", seed=7).worst("norm"), [9, -1])
+
+
+def test_tables_of_other_times_are_not_padded_along_their_times():
+    early = select(table(), time=TIMES[:2].tolist())
+    early.attrs = table().attrs
+    with pytest.raises(ProjectError, match="tables differ in their numbers of time"):
+        Draws([table(), early]).entries("norm", "time")

@@ -114,7 +114,7 @@ class Facts(dict[str, Any]):
 def takes_rivals(*prediction: str, scaled: bool = False) -> Callable[[Callable[..., Check]], Callable[..., Check]]:
     """Let a function that returns a check take its rivals, correction and fact; name the parameter of the prediction.
 
-    Of several names the first that is given is the prediction. The function then takes besides its own parameters
+    Of several names the first that is given is the prediction; if none is, the first. The function then takes besides its own parameters
 
     rivals : mapping from str to object
         Wrong predictions by a phrase that the page prints; `Instead` where other arguments are wrong. A phrase that
@@ -141,7 +141,7 @@ def takes_rivals(*prediction: str, scaled: bool = False) -> Callable[[Callable[.
             **named: Any,
         ) -> Check:
             given = dict(zip(names, arguments, strict=False)) | named
-            predicted = next((name for name in prediction if given.get(name) is not None), "")
+            predicted = next((name for name in prediction if given.get(name) is not None), prediction[0])
             others = {**(rivals or {}), CORRECTION: corrected}
             others = {name: other for name, other in others.items() if other is not None}
             printed = function(*arguments, **named)

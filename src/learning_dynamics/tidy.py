@@ -245,8 +245,11 @@ class Draws:
         Raises
         ------
         ProjectError
-            If it was not measured, or draws of a table differ in their number of entries.
+            If it was not measured, draws of a table differ in their number of entries, or tables in their axes.
         """
+        sizes = {tuple(select(table, quantity, **self._where)[list(axes)].nunique()) for table in self.tables}
+        if len(sizes) > 1:
+            raise ProjectError(f"`{quantity}`: tables differ in their numbers of {', '.join(axes)}; use `over`")
 
         def read(draws: Draws) -> np.ndarray:
             chosen = select(draws.tables[0], quantity, **self._where)
