@@ -114,7 +114,8 @@ class Facts(dict[str, Any]):
 def takes_rivals(*prediction: str, scaled: bool = False) -> Callable[[Callable[..., Check]], Callable[..., Check]]:
     """Let a function that returns a check take its rivals, correction and fact; name the parameter of the prediction.
 
-    Of several names the first that is given is the prediction; if none is, the first. The function then takes besides its own parameters
+    Of several names the first that is given is the prediction; if none is, the first. The function then takes besides
+    its own parameters
 
     rivals : mapping from str to object
         Wrong predictions by a phrase that the page prints; `Instead` where other arguments are wrong. A phrase that
