@@ -6,7 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from learning_dynamics.judging import Check, Checks, Finding, Untested, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import (
+    Check,
+    Checks,
+    Claim,
+    Facts,
+    Finding,
+    Untested,
+    claim,
+    equal_on_every_draw,
+    every_draw,
+)
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.draws import (
     DIFFERENCE_ERROR,
@@ -15,14 +25,14 @@ from learning_dynamics.papers.neural_collapse.draws import (
     by_size,
     decades_back,
     integration_error,
-    largest,
+    no_gap,
     over_sizes,
     relative_error,
     times_of,
     zero_on_every_draw,
 )
 from learning_dynamics.papers.neural_collapse.trainings import at_the_end, by_seed, over_trainings
-from learning_dynamics.tidy import Quantity, Table, by_draw, draw_columns, select, settings_of
+from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
 BOTH = ("orthogonal", "printed")
 FLOWS = "three sizes, zero global mean, within-class covariance the identity, eleven decades of time"
@@ -227,12 +237,8 @@ def corollary_1_growth(flows: Table) -> Finding:
     $\frac14$ to the same order. The flow of the printed map, and the algorithm that it is the limit of, grow faster:
     see `described_algorithm_rate`.
     """
-
-    def judge(dynamics: Dynamics) -> Checks:
-        yield from _asymptote_checks(flows, "orthogonal", dynamics)
-
     rivals = {"the algorithm's square root": ALGORITHM, "$c_3 = N/2$": PAPER_SLIPPED}
-    return Finding(judge, printed=PAPER, rivals=rivals, scaled=_slowed)
+    return Finding(lambda dynamics: _asymptote_checks(flows, "orthogonal", dynamics), PAPER, rivals, scaled=_slowed)
 
 
 @claim("Corollary 1 (2)", scope="both flows, " + FLOWS)
@@ -275,10 +281,8 @@ def corollary_2(flows: Table) -> Finding:
             return relative_error(distance[..., 0], predicted)
 
         for flow in BOTH:
-            yield from _vanishing_checks(flows, "snr_limit", flow, power)
-            yield from _vanishing_checks(flows, "nc2_norms", flow, power)
-            yield from _vanishing_checks(flows, "nc2_angles", flow, power)
-            yield from _vanishing_checks(flows, "nc3", flow, power, order=2)
+            for quantity, order in {"snr_limit": 1, "nc2_norms": 1, "nc2_angles": 1, "nc3": 2}.items():
+                yield from _vanishing_checks(flows, quantity, flow, power, order)
             yield zero_on_every_draw(
                 f"distance of eq. 11 at all times, relative error, {flow} map",
                 over_sizes(
@@ -352,29 +356,23 @@ def _rounding_of_steps(descent: Table) -> float:
 
 
 @claim("Lemma 6", scope="both flows, and the described algorithm at three step sizes")
-def lemma_6(flows: Table, descent: Table) -> Finding:
+def lemma_6(flows: Table, descent: Table) -> Claim:
     r"""Under continually renormalised gradient flow the singular vectors of the SNR matrix do not change in time.
 
     They do not under either flow, nor under the discrete algorithm at any step size: in aligned coordinates the
     gradient scales means and deviations row by row, and so does renormalisation. The proof's equation, that of the
     flow without projection, lacks a factor $1/N$ in its last line, without consequence.
     """
-
-    def judge(quantity: Quantity) -> Checks:
-        yield zero_on_every_draw(
-            "part of the SNR matrix outside of its first singular vectors, along the flows",
-            largest(flows, quantity),
-            integration_error(flows),
-            "error of the integrator",
-        )
-        yield zero_on_every_draw(
-            "the same along descent",
-            largest(descent, "vectors"),
-            _rounding_of_steps(descent),
-            "rounding: one unit for each step",
-        )
-
-    return Finding(judge, printed="vectors", rivals={"equal singular values from the start on": "snr_limit"})
+    yield no_gap(
+        "part of the SNR matrix outside of its first singular vectors, along the flows",
+        flows,
+        "vectors",
+        integration_error(flows),
+        "error of the integrator",
+        rivals={"equal singular values from the start on": "snr_limit"},
+    )
+    because = "rounding: one unit for each step"
+    yield no_gap("the same along descent", descent, "vectors", _rounding_of_steps(descent), because)
 
 
 @claim(
@@ -502,8 +500,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
                 integration_error(flows),
                 "error of the integrator",
             )
-        classes = features.groupby(draw_columns(features))["classes"].first().to_numpy()
-        of_raw = raw * (1.0 if factor else classes)
+        of_raw = raw * (1.0 if factor else Draws(features).column("classes"))
         if not bound:
             yield zero_on_every_draw("raw features: trace over the sum, less one", of_raw - 1, ROUNDING, "rounding")
             return
@@ -554,18 +551,12 @@ def trace_and_product(features: Table) -> Finding:
     with_free_directions = features[features["features"] >= features["classes"]]
     if not len(with_free_directions):
         raise Untested("class means span all directions in every size: noise has none of its own; give more features")
-    draw = draw_columns(features)
-    n_left_out = features.groupby(draw).ngroups - with_free_directions.groupby(draw).ngroups
-    left_out = (
-        {"their class means span all directions, and noise has none of its own": n_left_out} if n_left_out else {}
-    )
-    trace = by_draw(with_free_directions, "product_trace")
-    norm, condition = by_draw(with_free_directions, "product_norm"), by_draw(with_free_directions, "condition")
+    draws = Draws(with_free_directions)
+    trace, norm, condition = (draws.entries(name) for name in ("product_trace", "product_norm", "condition"))
+    n_left_out = len(Draws(features).column("seed")) - len(trace)
+    left_out = {"their class means span all directions, and noise has none of its own": n_left_out}
 
     def judge(power: float) -> Checks:
-        slope = np.log(norm[:, -1] * trace[:, 0] / (norm[:, 0] * trace[:, -1])) / np.log(
-            condition[:, -1] / condition[:, 0]
-        )
         yield every_draw(
             "norm of the product over its trace, smallest lean",
             norm[:, -1] / trace[:, -1],
@@ -575,7 +566,8 @@ def trace_and_product(features: Table) -> Finding:
         )
         yield equal_on_every_draw(
             "exponent in the condition number with which that ratio grows",
-            slope,
+            np.log(norm[:, -1] * trace[:, 0] / (norm[:, 0] * trace[:, -1]))
+            / np.log(condition[:, -1] / condition[:, 0]),
             power,
             tolerance=0.01,
             relative_to=1.0,
@@ -583,12 +575,11 @@ def trace_and_product(features: Table) -> Finding:
             because="next order: the largest lean, a hundredth",
         )
 
-    rivals = {"the fourth root of the condition number": 0.25, "the condition number itself": 1.0}
     return Finding(
         judge,
         printed=0.0,
         corrected=0.5,
-        rivals=rivals,
+        rivals={"the fourth root of the condition number": 0.25, "the condition number itself": 1.0},
         facts={"norm": norm.min()},
         reason="the norm stays while the trace vanishes",
     )
@@ -599,7 +590,7 @@ def trace_and_product(features: Table) -> Finding:
     scope="networks of three families, every recorded epoch; at the default scale small ones, on 8 x 8 digits",
     empirical=True,
 )
-def covariance_full_rank(trainings: Sequence[Table]) -> Finding:
+def covariance_full_rank(trainings: Sequence[Table]) -> Claim:
     r"""The within-class covariance of last-layer features keeps full rank in training, so that $\Sigma_W^{-1/2}$
     exists.
 
@@ -608,20 +599,17 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Finding:
     """
     n_features = at_the_end(trainings, "features")
     lowest = over_trainings(trainings, lambda table: by_seed(table, "rank").min(skipna=False))
-
-    def judge(claimed: str) -> Checks:
-        ranks = {"full": n_features, "one fewer": n_features - 1, "collapsed": at_the_end(trainings, "classes") - 1}[
-            claimed
-        ]
-        yield equal_on_every_draw(
-            "what the lowest rank of $\\Sigma_W$ lacks of the claimed one, over the number of features",
-            lowest / n_features,
-            ranks / n_features,
-            tolerance=0.0,
-            relative_to=1.0,
-            because="a rank is a whole number",
-        )
-
-    facts = {"dead": np.median(over_trainings(trainings, lambda t: by_seed(t, "dead_features").max()))}
-    rivals = {"rank $C-1$": "collapsed", "one feature that never varies": "one fewer"}
-    return Finding(judge, printed="full", rivals=rivals, facts=facts)
+    yield equal_on_every_draw(
+        "what the lowest rank of $\\Sigma_W$ lacks of the claimed one, over the number of features",
+        lowest / n_features,
+        n_features / n_features,
+        tolerance=0.0,
+        relative_to=1.0,
+        because="a rank is a whole number",
+        rivals={
+            "rank $C-1$": (at_the_end(trainings, "classes") - 1) / n_features,
+            "one feature that never varies": (n_features - 1) / n_features,
+        },
+        scaled=False,
+    )
+    yield Facts(dead=np.median(over_trainings(trainings, lambda t: by_seed(t, "dead_features").max())))

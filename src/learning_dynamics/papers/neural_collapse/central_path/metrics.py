@@ -12,7 +12,7 @@ from learning_dynamics.papers.neural_collapse.central_path import converses, ide
 from learning_dynamics.papers.neural_collapse.central_path import flows as renormalised
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
 from learning_dynamics.settings import NonNegative
-from learning_dynamics.tidy import QUANTITY, SEED, Column, columns, joined, rows
+from learning_dynamics.tidy import QUANTITY, SEED, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 CENTRAL_PATH = (
@@ -30,7 +30,7 @@ CENTRAL_PATH = (
 
 
 @columns(*CENTRAL_PATH)
-def free_features(trajectory: Trajectory, *, decays: list[NonNegative]) -> pd.DataFrame:
+def free_features(trajectory: Trajectory, *, decays: list[NonNegative]) -> Tables:
     """Measure what holds of any features: the loss's identities, the tangent maps, and the flows' speeds.
 
     ``classifier`` to ``losses--classifier_kept`` and ``loss`` to ``omega`` belong to features that are neither centred
@@ -77,7 +77,6 @@ def free_features(trajectory: Trajectory, *, decays: list[NonNegative]) -> pd.Da
     `converses.leaning_noise`
         Of features with other deviations from the same class means.
     """
-    tables = []
     for size in trajectory.settings["sizes"]:
         label = central_path.size_label(*size)
         members = [
@@ -85,12 +84,11 @@ def free_features(trajectory: Trajectory, *, decays: list[NonNegative]) -> pd.Da
             for member in range(trajectory.members)
         ]
         for flow in members[0]:
-            tables.append(_table(size, [member[flow] for member in members], flow=flow))
-    return joined(CENTRAL_PATH, *tables)
+            yield _table(size, [member[flow] for member in members], flow=flow)
 
 
 @columns(*CENTRAL_PATH)
-def renormalised_flows(trajectory: Trajectory) -> pd.DataFrame:
+def renormalised_flows(trajectory: Trajectory) -> Tables:
     """Measure both flows over time; nan where a flow could not be carried on.
 
     Quantities
@@ -109,17 +107,15 @@ def renormalised_flows(trajectory: Trajectory) -> pd.DataFrame:
     `limits.collapse_along`
         Of the flow's features.
     """
-    tables = []
     for size in trajectory.settings["sizes"]:
         for flow in renormalised.TANGENT_MAPS:
             states = trajectory.series[f"{flow}_{central_path.size_label(*size)}"]
             members = [_measure_flow(X, size) for X in states]
-            tables.append(_table(size, members, time=trajectory.time, flow=flow))
-    return joined(CENTRAL_PATH, *tables)
+            yield _table(size, members, time=trajectory.time, flow=flow)
 
 
 @columns(*CENTRAL_PATH)
-def renormalised_descent(trajectory: Trajectory) -> pd.DataFrame:
+def renormalised_descent(trajectory: Trajectory) -> Tables:
     """Measure gradient descent with renormalisation.
 
     Quantities
@@ -131,7 +127,6 @@ def renormalised_descent(trajectory: Trajectory) -> pd.DataFrame:
     vectors
         The part of the SNR matrix outside of its singular vectors at the start, relative to all of it (Lemma 6).
     """
-    tables = []
     for size in trajectory.settings["sizes"]:
         classes, examples, _ = size
         for number, step in enumerate(trajectory.settings["steps"]):
@@ -143,8 +138,7 @@ def renormalised_descent(trajectory: Trajectory) -> pd.DataFrame:
                 iterated = np.stack(list(renormalised.iterates(one_step, omega[0], counts)))
                 vectors = limits.limit_gaps(X, X[0], classes)["vectors"]
                 members.append({"omega": omega, "omega--one_step": iterated, "vectors": vectors})
-            tables.append(_table(size, members, time=trajectory.time, flow="descent", step=float(step)))
-    return joined(CENTRAL_PATH, *tables)
+            yield _table(size, members, time=trajectory.time, flow="descent", step=float(step))
 
 
 def _table(
