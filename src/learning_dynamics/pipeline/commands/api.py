@@ -302,11 +302,20 @@ def judge(paper: str, claim: str, tables_by_role: Mapping[str, Any] | None = Non
     evaluation = evaluate_claim(claim, function, tables, spec["settings"])
     facts, standing = plain_facts(evaluation.facts), evaluation.standing
     return Judged(
-        *(paper, claim, function.claim.reference, project.study.statement(paper, claim), function.claim.scope),
+        paper,
+        claim,
+        function.claim.reference,
+        project.study.statement(paper, claim),
+        function.claim.scope,
         fill(project.study.explanation(paper, claim), facts) if facts else "",
-        *(evaluation.verdict, evaluation.speaks_of, evaluation.reason),
-        *((standing.headline, standing.parts) if standing else (None, ())),
-        *(evaluation.rivals, evaluation.refuses, evaluation),
+        evaluation.verdict,
+        evaluation.speaks_of,
+        evaluation.reason,
+        standing.headline if standing else None,
+        standing.parts if standing else (),
+        evaluation.rivals,
+        evaluation.refuses,
+        evaluation,
     )
 
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from learning_dynamics.pipeline.commands.functions import data_function, fingerprint_here, make_data
+from learning_dynamics.pipeline.commands.functions import data_function, fingerprint_here
+from learning_dynamics.pipeline.commands.stages import make_data
 from learning_dynamics.pipeline.store.arrays import save_arrays
 from learning_dynamics.pipeline.store.provenance import provenance
 

@@ -9,9 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from learning_dynamics.errors import DivergenceError, ProjectError, suggest_name
+from learning_dynamics.errors import ProjectError, suggest_name
 from learning_dynamics.pipeline.commands.guard import TRACEBACK
 from learning_dynamics.pipeline.store.provenance import fingerprint
 from learning_dynamics.pipeline.study.blocks import flat
@@ -22,9 +20,6 @@ from learning_dynamics.pipeline.study.sources import (
     definitions,
     part_module,
 )
-from learning_dynamics.trajectories import Trajectory
-
-Spec = Mapping[str, Any]  # as a job is told: `Project.data`, `Project.run`, `Project.measure`
 
 
 def paper_function(paper: str, part: str, kind: str) -> Any:
@@ -48,48 +43,6 @@ def check_data(paper: str, part: str, kind: str, data: Path | None) -> None:
 def data_function(paper: str, source: str) -> Any:
     """Return the function of a data source."""
     return _function(data_module(paper, source), source)
-
-
-def make_data(paper: str, name: str, spec: Spec) -> Any:
-    """Return a data set's arrays."""
-    function = data_function(paper, spec["source"])
-    with error_context(f"data {name}", spec["settings"]):
-        return function(**arguments_for(function, spec["settings"]))
-
-
-def simulate(paper: str, name: str, spec: Spec, data: Any = None, resume: Path | None = None) -> Trajectory:
-    """Return the trajectory of a run, given its data if it takes any, and where to keep what it has reached.
-
-    Raises
-    ------
-    ProjectError
-        If the run's function refuses its settings.
-    DivergenceError
-        If a state leaves the finite numbers, except of members that the run itself calls undecided.
-    """
-    function, settings = paper_function(paper, "runs", spec["kind"]), spec["settings"]
-    given = {"data": data, "resume": resume}
-    arguments = {key: value for key, value in given.items() if value is not None}
-    with error_context(f"run {name}", settings):
-        trajectory: Trajectory = function(**arguments, **arguments_for(function, settings))
-    decided = slice(None) if trajectory.undecided is None else ~np.asarray(trajectory.undecided, dtype=bool)
-    for series, states in trajectory.series.items():
-        if np.issubdtype(states.dtype, np.inexact) and not np.isfinite(states[decided]).all():
-            when = trajectory.time[np.argwhere(~np.isfinite(states[decided]))[0][1]]
-            raise DivergenceError(
-                f"{name}: {series} is not finite at time {when:g}; shorten the step or the time, or say with "
-                f"`Trajectory(undecided=...)` which members do not arrive; settings {dict(settings)}"
-            )
-    trajectory.settings = {"kind": spec["kind"], **settings}
-    return trajectory
-
-
-def measure(paper: str, name: str, spec: Spec, trajectory: Trajectory, data: Any = None) -> Any:
-    """Return the metrics of a trajectory, given the data set that it was simulated on if its function takes one."""
-    function = paper_function(paper, "metrics", spec["kind"])
-    arguments = {} if data is None else {"data": data}
-    with error_context(f"metrics of {name}", {**trajectory.settings, **spec["settings"]}):
-        return function(trajectory, **arguments, **arguments_for(function, spec["settings"]))
 
 
 def arguments_for(function: Any, settings: Mapping[str, Any]) -> dict[str, Any]:

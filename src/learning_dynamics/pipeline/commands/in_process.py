@@ -10,9 +10,10 @@ import pandas as pd
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import Evaluation
-from learning_dynamics.pipeline.commands import functions
+from learning_dynamics.pipeline.commands import stages
 from learning_dynamics.pipeline.commands.claims import evaluate_claim
-from learning_dynamics.pipeline.commands.functions import Spec, make_data, paper_function
+from learning_dynamics.pipeline.commands.functions import paper_function, takes
+from learning_dynamics.pipeline.commands.stages import Spec, make_data
 from learning_dynamics.pipeline.study.blocks import overlay
 from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.tidy import Settings
@@ -20,10 +21,10 @@ from learning_dynamics.trajectories import Trajectory
 
 
 def simulate(paper: str, name: str, spec: Spec, data: Any = None) -> Trajectory:
-    """Return the trajectory of a run; see `functions.simulate`."""
+    """Return the trajectory of a run; see `stages.simulate`."""
     with tempfile.TemporaryDirectory() as folder:
-        resume = Path(folder) if functions.takes(paper, "runs", spec["kind"], "resume") else None
-        return functions.simulate(paper, name, spec, data, resume)
+        resume = Path(folder) if takes(paper, "runs", spec["kind"], "resume") else None
+        return stages.simulate(paper, name, spec, data, resume)
 
 
 def measure(paper: str, name: str, spec: Spec, trajectory: Trajectory, called: str | None = None) -> pd.DataFrame:
@@ -39,8 +40,8 @@ def measure(paper: str, name: str, spec: Spec, trajectory: Trajectory, called: s
     kind = trajectory.settings.get("kind")
     if kind != spec["kind"]:
         raise ProjectError(f"{paper} {name}: measures {spec['kind']}; this trajectory is of {kind or 'nothing known'}")
-    data = trajectory.constants if functions.takes(paper, "metrics", kind, "data") else None
-    table: pd.DataFrame = functions.measure(paper, name, spec, trajectory, data)
+    data = trajectory.constants if takes(paper, "metrics", kind, "data") else None
+    table: pd.DataFrame = stages.measure(paper, name, spec, trajectory, data)
     settings = Settings({**trajectory.settings, **spec["settings"]})
     table.attrs |= {"settings": settings, "run": called or name}
     return table

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.commands.functions import check_data, fingerprint_here, measure, paper_function
+from learning_dynamics.pipeline.commands.functions import check_data, fingerprint_here, paper_function
+from learning_dynamics.pipeline.commands.stages import measure
 from learning_dynamics.pipeline.store.arrays import load_arrays, load_trajectory
 from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.tables import write_table

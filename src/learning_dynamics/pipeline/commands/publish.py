@@ -6,7 +6,6 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -19,11 +18,11 @@ from learning_dynamics.pipeline.report import markdown, maths, robustness
 from learning_dynamics.pipeline.report.contents import Paper, gather
 from learning_dynamics.pipeline.report.pictures import compress_to_fit
 from learning_dynamics.pipeline.store import published
-from learning_dynamics.pipeline.store.pictures import read_record
 from learning_dynamics.pipeline.store.provenance import provenance, read_bytes
 from learning_dynamics.pipeline.store.records import is_expected
 from learning_dynamics.pipeline.study.config import ROOT, load
 from learning_dynamics.pipeline.study.project import Project
+from learning_dynamics.pipeline.study.stale_outputs import fault
 
 MAX_BYTES = 5_000_000  # bytes of all figures together
 JUDGED_AGAIN = ("robustness.md", "robustness.csv")  # made only when it is asked for
@@ -98,12 +97,12 @@ def execute(
 
 def refuse_stale(project: Project, results: Path, figures: Path) -> None:
     """Raise `ProjectError` if a result or figure was not made by the configuration and the source as they stand."""
-    _, problems = find_stale(project, results)
-    for paper in project.study.papers:
-        for name in project.study.figures(paper):
-            png = figures / paper / f"{name}.png"
-            if read_record(png).get("fingerprint") != project.fingerprint("figure", paper, name):
-                problems.append(f"{png}: was drawn by other settings or other code")
+    pngs = {
+        str(figures / paper / f"{name}.png"): project.fingerprint("figure", paper, name)
+        for paper in project.study.papers
+        for name in project.study.figures(paper)
+    }
+    problems = find_stale(project, results)[1] + [text for png, made in pngs.items() if (text := fault(png, made))]
     if problems:
         and_more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
         raise ProjectError(f"{problems[0]}{and_more}; what is published is a run of this commit: make figures")
@@ -170,26 +169,23 @@ def find_differences(project: Project, folder: Path) -> list[str]:
     claims = published.read_claims(folder)
     if claims is None:
         return [f"{folder / published.CLAIMS}: is not there"]
-    verdicts = dict(zip(claims["claim"], claims["verdict"], strict=True))
+    study, verdicts = project.study, dict(zip(claims["claim"], claims["verdict"], strict=True))
     # a paper that is begun here is published with the next publication
-    papers = [paper for paper in project.study.papers if paper in set(claims["paper"])]
-    configured = {f"{paper}.{name}": block for paper in papers for name, block in _claims(project, paper)}
-    differences = [f"{claim}: is configured, not published" for claim in configured if claim not in verdicts]
-    differences += [f"{claim}: is published, not configured" for claim in verdicts if claim not in configured]
-    for claim, block in configured.items():
-        expected = block["expected"]
-        if claim in verdicts and not is_expected(verdicts[claim], expected):
-            differences.append(f"{claim}: is published as {verdicts[claim]}, expected {expected}")
+    papers = [paper for paper in study.papers if paper in set(claims["paper"])]
+    expected = {f"{p}.{name}": study.expected(p, name) for p in papers for name in study.blocks(p, "claims")}
+    figures = {f"{p}/{name}.png" for p in papers for name in study.figures(p)}
+    figures |= {f"{p}/{name}.webp" for p in papers for name in study.motions(p)}
     present = {path.relative_to(folder).as_posix() for kind in ("png", "webp") for path in folder.glob(f"*/*.{kind}")}
-    figures = {f"{paper}/{name}.png" for paper in papers for name in project.study.figures(paper)}
-    figures |= {f"{paper}/{name}.webp" for paper in papers for name in project.study.motions(paper)}
-    differences += [f"{figure}: is configured, not published" for figure in sorted(figures - present)]
-    differences += [f"{figure}: is published, not configured" for figure in sorted(present - figures)]
-    return differences
-
-
-def _claims(project: Project, paper: str) -> list[tuple[str, dict[str, Any]]]:
-    return [(name, project.claim(paper, name)) for name in project.claims(paper)["claims"]]
+    configured, there = {**expected, **dict.fromkeys(sorted(figures))}, {**verdicts, **dict.fromkeys(sorted(present))}
+    return [
+        *(f"{name}: is configured, not published" for name in configured if name not in there),
+        *(f"{name}: is published, not configured" for name in there if name not in configured),
+        *(
+            f"{claim}: is published as {verdicts[claim]}, expected {verdict}"
+            for claim, verdict in expected.items()
+            if claim in verdicts and not is_expected(verdicts[claim], verdict)
+        ),
+    ]
 
 
 def _write(path: Path, text: str) -> None:

@@ -85,7 +85,7 @@ def types_of_settings(study: Study, paper: str, name: str) -> Mapping[str, Any]:
     check_known(name, study.blocks(paper, "runs"), "run", paper)
     run, metrics = (study.signature(stage, paper, name).fields for stage in ("run", "metrics"))
     # of what is measured only the settings that the run's block gives can be swept
-    fields = run | {key: metrics[key] for key in flat(study.settings("metrics", paper, name))}
+    fields = {**run} | {key: metrics[key] for key in flat(study.settings("metrics", paper, name))}
     types = {key: field.annotation for key, field in fields.items()}
     return types | ({"data": str} if study.block("run", paper, name).get("data") else {})
 
@@ -122,10 +122,15 @@ def parse_axis(text: str, kinds: Mapping[str, Any]) -> tuple[str, list[Any]]:
 def _in_range(written: str, number: type) -> list[Any]:
     """Return the values of ``FIRST:LAST:COUNT`` or ``FIRST:LAST:COUNT:log``; `ValueError` if it is none."""
     first, last, count, *scale = written.split(":")
-    ends = np.array([number(first), number(last)], float)
-    if scale not in ([], ["log"]) or int(count) < 2 or not np.isfinite(ends).all() or (scale and ends.min() <= 0):
+    start, end = float(number(first)), float(number(last))
+    if (
+        scale not in ([], ["log"])
+        or int(count) < 2
+        or not np.isfinite([start, end]).all()
+        or (scale and min(start, end) <= 0)
+    ):
         raise ValueError(written)
     if int(count) > MAX_MEMBERS:
         raise ProjectError(f"`{written}`: ask for at most {MAX_MEMBERS} values")
-    values = (np.geomspace if scale else np.linspace)(*ends, int(count)).tolist()
+    values = (np.geomspace if scale else np.linspace)(start, end, int(count)).tolist()
     return [round(value) for value in values] if number is int else values
