@@ -31,7 +31,7 @@ _ends = math.inf
 
 def grant(seconds: float) -> None:
     """Let `time_left` count down from some seconds; what can be taken up again stops when they are over."""
-    global _ends
+    global _ends  # noqa: PLW0603  no result depends on it
     _ends = time.monotonic() + seconds
 
 

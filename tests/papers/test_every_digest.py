@@ -14,8 +14,8 @@ from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.in_process import Workbench
 from learning_dynamics.pipeline.commands.interactive import chart_json
 from learning_dynamics.pipeline.commands.motion import render_frames
-from learning_dynamics.pipeline.study.digests import WHOLE, Node, reached
-from learning_dynamics.pipeline.study.sources import NOT_SCIENCE, PACKAGE, SOURCE_ROOT, module_of
+from learning_dynamics.pipeline.study.digests import ENTIRE_MODULE, Node, reached
+from learning_dynamics.pipeline.study.sources import INFRASTRUCTURE, PACKAGE, SOURCE_ROOT, module_of
 from learning_dynamics.plotting import Drawn, legible_ticks, sized, style
 from tests.support import PAPERS, evaluation, smoke, tables_of
 
@@ -73,7 +73,7 @@ def names_given(statement):
 def carried_out(codes):
     """Return the definitions of science that were carried out."""
     nodes = {definition_of_code(code) for code in codes}
-    return {node for node in nodes if not node.module.startswith(NOT_SCIENCE) and node.module.startswith(PACKAGE)}
+    return {node for node in nodes if not node.module.startswith(INFRASTRUCTURE) and node.module.startswith(PACKAGE)}
 
 
 def jobs(paper):
@@ -145,5 +145,5 @@ def test_what_a_job_carries_out_is_in_its_digest(paper, stage, kind, name):
         expected = set(reached(of, paper, kind))
         nodes = carried_out(codes)
         assert Node(module_of(of, paper, kind), kind.rpartition(".")[2]) in nodes  # it was watched
-        whole = {node.module for node in expected if node.name == WHOLE}
+        whole = {node.module for node in expected if node.name == ENTIRE_MODULE}
         assert {node for node in nodes if node not in expected and node.module not in whole} == set()

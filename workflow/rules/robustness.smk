@@ -1,5 +1,5 @@
 # Claims judged again with one thing changed: `snakemake robustness --config seeds=3 draws=20`.
-from learning_dynamics.pipeline.study.robustness import change_fingerprint, changes
+from learning_dynamics.pipeline.study.robustness import changes
 
 AGAIN = [f"{plan.results}/{paper}/again/{name}.parquet" for paper in study.papers for name in changes(study, paper)]
 # how many seeds and draws there are, and of which papers, is not what a job depends on
@@ -27,7 +27,7 @@ rule again:
         runtime=resource("again", "runtime"),
     params:
         config=CHANGED,
-        fingerprint=lookup(lambda paper, name: change_fingerprint(plan, paper, name)),
+        fingerprint=lookup(plan.change_fingerprint),
     shell:
         "python -m learning_dynamics again {wildcards.paper} {wildcards.name} --config {params.config:q}"
         " --out {output} --fingerprint {params.fingerprint} --minutes {resources.runtime} > {log} 2>&1"

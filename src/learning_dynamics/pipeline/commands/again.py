@@ -44,7 +44,7 @@ def execute(
     """
     project = Project(load([Path(file) for file in config["files"]], {**config["given"], "papers": [paper]}))
     change = robustness.change(project.study, paper, name)
-    fingerprint = fingerprint or robustness.change_fingerprint(project, paper, name)
+    fingerprint = fingerprint or project.change_fingerprint(paper, name)
     judgements = Judgements(
         project, paper, change, out.parent.parent / "resume" / f"again-{paper}-{name}-{fingerprint}.jsonl"
     )

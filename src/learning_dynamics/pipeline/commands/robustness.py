@@ -15,7 +15,8 @@ from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.tables import read_provenance, read_table, write_table
 from learning_dynamics.pipeline.study.config import load
 from learning_dynamics.pipeline.study.project import Project
-from learning_dynamics.pipeline.study.robustness import change, changes, existing_parts
+from learning_dynamics.pipeline.study.robustness import change, changes
+from learning_dynamics.pipeline.study.stale_outputs import existing_parts
 
 COLUMN_NAMES = [column.name for column in records.AGAIN_COLUMNS]
 NO_CONFIG: Mapping[str, Any] = {"files": [], "given": {}}

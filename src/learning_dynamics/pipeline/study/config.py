@@ -21,13 +21,6 @@ Key = tuple[str, ...]
 ROOT = Path(__file__).resolve().parents[4]
 PAPERS = Path("workflow/config")
 COMMAND_LINE = "--config"
-OLD_NAMES = {
-    "sensitivity": "`robustness`, with `values`",
-    "turning": "`robustness`, with `range`, or `grid` in place of `values`",
-    "replications": "`seeds`",
-    "replicated": "`seeds_of`",
-    "wild": "`free` in a data set, run or claim, and `draws` for their number",
-}
 
 
 @dataclass
@@ -102,7 +95,6 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
     merge(top, read_yaml(root / "config.yaml"), "config.yaml", origins)
     shipped_seed = top.get("seed")
     for name, block in [*((str(file), read_yaml(file)) for file in files), (COMMAND_LINE, overrides or {})]:
-        refuse_old_names(block, name)
         merge(top, block, name, origins)
 
     def where(*path: str) -> str:
@@ -144,20 +136,6 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
     return configuration
 
 
-def refuse_old_names(block: Any, file: str, path: Sequence[str] = ()) -> None:
-    """Refuse keys of earlier versions.
-
-    Raises
-    ------
-    ProjectError
-        It names the new key.
-    """
-    for key, value in block.items() if isinstance(block, Mapping) and len(path) < 5 else ():
-        if key in OLD_NAMES:
-            raise ProjectError(f"{file}: {'.'.join([*path, str(key)])}: is called {OLD_NAMES[key]} now")
-        refuse_old_names(value, file, [*path, str(key)])
-
-
 def shipped_papers(root: Path) -> list[str]:
     """Return the papers that have a configuration; a file beside a folder of its name is an overlay."""
     files = sorted((root / PAPERS).glob("*.yaml"))
@@ -196,7 +174,6 @@ def _load_paper(
     """Lay changes over a paper's file; without a scale they may add blocks, and change none."""
     block: Block = {}
     for file, layer in layers:
-        refuse_old_names(layer, file)
         before = {} if may_change else copy.deepcopy(block)
         merge(block, layer, file, configuration.origins, (paper,), configuration.base)
         _validate(Paper, block, lambda *path: configuration.where(paper, *path))

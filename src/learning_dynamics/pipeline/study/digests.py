@@ -2,7 +2,7 @@
 
 A job calls a function that the configuration names. Its result depends on that definition and, transitively, on those
 that it names: without docstrings, comments, annotations and the texts of errors, wherever they stand and however they
-are imported. Code whose names do not tell what it reads is refused.
+are imported. Code that reads names dynamically (``globals()``, ``import *``) is refused.
 """
 
 from __future__ import annotations
@@ -21,23 +21,21 @@ from learning_dynamics.pipeline.study.sources import (
     absolute,
     imports_in,
     imports_of,
-    is_no_science,
+    is_infrastructure,
     module_of,
     module_path,
     parsed,
 )
 
 # in place of a name: all that a module defines, or what importing it does besides
-WHOLE, ON_IMPORT = "*", "(on import)"
-# drawn with, but imported by nobody: they come with the package that they lie in
-COMPANIONS = "*.mplstyle"
-UNTOLD = {"globals", "eval", "exec", "__import__"}
-UNTOLD_OF = {
-    *("__globals__", "__init_subclass__", "__subclasses__", "f_globals", "getmodule", "import_module"),
-    *("singledispatch", "singledispatchmethod"),
-}
-CARRIED_OUT_BY = tuple(f"{PACKAGE}.pipeline.{folder}." for folder in ("commands", "store"))
-CHANGES = {"add", "append", "extend", "insert", "pop", "register", "remove", "setdefault", "update"}
+ENTIRE_MODULE, ON_IMPORT = "*", "(on import)"
+# no module imports them: they belong to the package in whose folder they are
+STYLE_SHEETS = "*.mplstyle"
+# what reads names that are not written down (ruff: F403, PLW0603 and S307 refuse more of this kind)
+DYNAMIC_NAMES = {"globals", "eval", "exec", "__import__", "import_module", "singledispatch"}
+DYNAMIC_ATTRIBUTES = {"__globals__", "__init_subclass__", "__subclasses__", "import_module", "singledispatch"}
+JOB_PACKAGES = tuple(f"{PACKAGE}.pipeline.{folder}." for folder in ("commands", "store"))
+MUTATING_METHODS = {"add", "append", "extend", "insert", "pop", "register", "remove", "setdefault", "update"}
 
 
 class Reference(NamedTuple):
@@ -82,7 +80,7 @@ def science(stage: str, paper: str, *kinds: str) -> Mapping[str, str]:
     Raises
     ------
     ProjectError
-        If there is no such topic or module, or it is code whose names do not tell what it reads.
+        If there is no such topic or module, or code reads names dynamically.
     """
     nodes = reached(stage, paper, *kinds)
     labels = _labels(nodes)
@@ -93,12 +91,12 @@ def science(stage: str, paper: str, *kinds: str) -> Mapping[str, str]:
         if stage == "claims" and node.name in {kind.rpartition(".")[2] for kind in kinds}:
             found[label] = _short(f"{found[label]}{_definition(node).words}".encode())  # the statement that is judged
     packages = {_module(node.module).package for node in nodes}
-    return found | {name: _short(file.read_bytes()) for package in packages for name, file in _companions(package)}
+    return found | {name: _short(file.read_bytes()) for package in packages for name, file in _style_sheets(package)}
 
 
 def forget() -> None:
     """Read the sources anew from here on."""
-    for cached in (science, _path, _called_by, _companions, imported_by, _module, _links, _targets):
+    for cached in (science, _path, _science_of_command, _style_sheets, imported_by, _module, _links, _targets):
         cached.cache_clear()
 
 
@@ -110,7 +108,7 @@ def _short(content: bytes) -> str:
 
 
 @functools.cache
-def _called_by(stage: str) -> list[Reference]:
+def _science_of_command(stage: str) -> list[Reference]:
     """Return the science that a stage's command calls itself, and what it reads and writes files with."""
     found = []
     waiting, seen = [f"{PACKAGE}.pipeline.commands.{stage}"], set()
@@ -120,7 +118,7 @@ def _called_by(stage: str) -> list[Reference]:
         if path is None or module in seen:
             continue
         seen.add(module)
-        waiting += [name for name in imports_of(module) if name.startswith(CARRIED_OUT_BY)]
+        waiting += [name for name in imports_of(module) if name.startswith(JOB_PACKAGES)]
         for statement in parsed(path).body:
             if isinstance(statement, Import):
                 found += [reference for _, reference in _imported(statement, module.rpartition(".")[0])]
@@ -128,15 +126,17 @@ def _called_by(stage: str) -> list[Reference]:
 
 
 @functools.cache
-def _companions(package: str) -> list[tuple[str, Path]]:
+def _style_sheets(package: str) -> list[tuple[str, Path]]:
     path = _path(package)
-    return [(f"{package.partition('.')[2]}/{file.name}", file) for file in path.parent.glob(COMPANIONS)] if path else []
+    return (
+        [(f"{package.partition('.')[2]}/{file.name}", file) for file in path.parent.glob(STYLE_SHEETS)] if path else []
+    )
 
 
 def reached(stage: str, paper: str, *kinds: str) -> list[Node]:
     """Return the definitions that the jobs of a stage reach, in the order in which they are first read."""
     roots = [Reference(module_of(stage, paper, kind), (kind.rpartition(".")[2],)) for kind in kinds]
-    roots += _called_by(stage)
+    roots += _science_of_command(stage)
     imported = sorted({name for root in roots for name in imported_by(root.module)})
     found: dict[Node, None] = {}
     waiting = [Node(name, ON_IMPORT) for name in imported if ON_IMPORT in _module(name).definitions]
@@ -184,7 +184,7 @@ def _links(node: Node) -> tuple[tuple[Node, ...], ...]:
     """Return what each name of a definition leads to, in the order of its numbers."""
     module = _module(node.module)
     names = _definition(node).names
-    if node.name == WHOLE:
+    if node.name == ENTIRE_MODULE:
         names = tuple(Reference(node.module, (name,)) for name in sorted({*module.definitions, *module.imports}))
     return tuple(map(_targets, names))
 
@@ -207,7 +207,7 @@ def _targets(reference: Reference) -> tuple[Node, ...]:
         elif _path(name) is None:  # Python imports folders without an __init__.py, too
             raise ProjectError(f"{name}: no such module is there; write its file, or give its folder an __init__.py")
         elif not path:
-            found[Node(name, WHOLE)] = None
+            found[Node(name, ENTIRE_MODULE)] = None
         else:
             module, inner = _module(name), Reference(f"{name}.{first}", path[1:])
             # a name that a package imports from itself, and has no other value, is a module
@@ -218,14 +218,14 @@ def _targets(reference: Reference) -> tuple[Node, ...]:
             elif not again:
                 again = [inner]
                 if _path(inner.module) is None:
-                    found[Node(name, WHOLE)], again = None, []
+                    found[Node(name, ENTIRE_MODULE)], again = None, []
             waiting += again[::-1]
     return tuple(found)
 
 
 def _is_science(module: str) -> bool:
     """Whether a module is of this package and no machinery."""
-    return module.startswith(f"{PACKAGE}.") and not is_no_science(module)
+    return module.startswith(f"{PACKAGE}.") and not is_infrastructure(module)
 
 
 # -- one file ----------------------------------------------------------------------------------------------------------
@@ -245,27 +245,27 @@ def _read(name: str, path: Path) -> Module:
     for node in imports_in(tree):
         for bound, reference in _imported(node, package):
             if bound == "*":
-                _refuse(path, node, "`*` imports names that stand nowhere", "name what is imported")
-            if {bound, *reference.path} & (UNTOLD | UNTOLD_OF):
-                _refuse(path, node, f"`{bound}` reads names that stand nowhere", "name what is read")
+                _refuse(path, node, "`import *` is dynamic", "name what is imported")
+            if {bound, *reference.path} & DYNAMIC_NAMES:
+                _refuse(path, node, f"`{bound}` is dynamic", "write the name that is read")
             if reference not in imports.setdefault(bound, []):
                 imports[bound].append(reference)
     statements: dict[str, list[ast.stmt]] = {}
     for statement in tree.body:
-        for given in _given_by(statement):
-            statements.setdefault(given, []).append(statement)
+        for defined in _defined_names(statement):
+            statements.setdefault(defined, []).append(statement)
     definitions = {}
-    for given, several in statements.items():
+    for defined, several in statements.items():
         first = several[0]
         words = (ast.get_docstring(first) or "") if isinstance(first, ast.FunctionDef) else ""
         writer = _Writer(path, name, frozenset(statements), imports)
         syntax = "".join(map(writer.written, several))
-        definitions[given] = Definition(_short(syntax.encode()), tuple(writer.names), words)
+        definitions[defined] = Definition(_short(syntax.encode()), tuple(writer.names), words)
     return Module(package, definitions, imports)
 
 
-def _refuse(path: Path, node: Any, what: str, mend: str) -> NoReturn:
-    raise ProjectError(f"{path}:{node.lineno}: {what}, and what a job depends on cannot be told; {mend}")
+def _refuse(path: Path, node: Any, what: str, fix: str) -> NoReturn:
+    raise ProjectError(f"{path}:{node.lineno}: {what}, so that a job's dependencies cannot be determined; {fix}")
 
 
 def _imported(statement: Import, package: str) -> Iterator[tuple[str, Reference]]:
@@ -280,7 +280,7 @@ def _imported(statement: Import, package: str) -> Iterator[tuple[str, Reference]
                 yield first, Reference(first, ())
 
 
-def _given_by(statement: ast.stmt) -> list[str]:
+def _defined_names(statement: ast.stmt) -> list[str]:
     """Return the names that a statement defines; what does anything besides is done on import."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return [statement.name]
@@ -345,31 +345,25 @@ class _Writer:
         return f"Name(id={' '.join(placed)!r})"
 
     def _Name(self, node: ast.Name) -> str:
-        if node.id in UNTOLD | UNTOLD_OF and node.id not in self.local:
-            _refuse(self.path, node, f"`{node.id}` reads names that stand nowhere", "name what is read")
+        if node.id in DYNAMIC_NAMES and node.id not in self.local:
+            _refuse(self.path, node, f"`{node.id}` is dynamic", "write the name that is read")
         references = self._references(node.id)
         return self._numbered(node.id, references, ()) if references else self._fields(node)
 
     def _Attribute(self, node: ast.Attribute) -> str:
-        if node.attr in UNTOLD_OF:
-            _refuse(self.path, node, f"`{node.attr}` reads names that stand nowhere", "name what is read")
+        if node.attr in DYNAMIC_ATTRIBUTES:
+            _refuse(self.path, node, f"`{node.attr}` is dynamic", "write the name that is read")
         path, root = _chain(node)
-        if path == ["modules"] and isinstance(root, ast.Name) and root.id == "sys":
-            _refuse(self.path, node, "`sys.modules` reads names that stand nowhere", "name what is read")
-        if isinstance(node.ctx, ast.Store) or node.attr in CHANGES:
+        if isinstance(node.ctx, ast.Store) or node.attr in MUTATING_METHODS:
             self._check_unchanged(root)
         if path and isinstance(root, ast.Name) and root.id in self.imports and root.id not in self.local:
             return self._numbered(root.id, self._references(root.id), path)
         return self._fields(node)
 
     def _Call(self, node: ast.Call) -> str:
-        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-        if name in ("query", "eval", "evaluate") and any(
-            isinstance(one, ast.Constant | ast.JoinedStr) for one in node.args
-        ):
-            _refuse(self.path, node, f"`{name}` reads names out of a text", "write it in Python")
-        if name == "setattr" and node.args:
-            self._check_unchanged(_chain(node.args[0])[1])
+        name = getattr(node.func, "attr", "")
+        if name in ("query", "eval") and any(isinstance(value, ast.Constant | ast.JoinedStr) for value in node.args):
+            _refuse(self.path, node, f"`{name}` reads names out of text", "write it in Python")
         return self._fields(node)
 
     def _Subscript(self, node: ast.Subscript) -> str:
@@ -377,17 +371,15 @@ class _Writer:
             self._check_unchanged(_chain(node.value)[1])
         return self._fields(node)
 
-    def _Global(self, node: ast.Global) -> NoReturn:
-        _refuse(self.path, node, f"`global {node.names[0]}` changes a module", "return it instead")
-
     def _check_unchanged(self, root: ast.AST) -> None:
         if not self.inside or not isinstance(root, ast.Name) or root.id in self.local:
             return
         # of an imported module a function may be called `add`
-        ours = [one for one in self.imports.get(root.id, ()) if one.module.startswith(PACKAGE) and one.path]
-        constants = [one for one in ours if one.path[-1].isupper()]
-        if root.id in self.own or constants:
-            _refuse(self.path, root, f"`{root.id}` of the module is changed", "pass it on, or build it where it stands")
+        imported = [name for name in self.imports.get(root.id, ()) if name.module.startswith(PACKAGE) and name.path]
+        if root.id in self.own or any(name.path[-1].isupper() for name in imported):
+            _refuse(
+                self.path, root, f"`{root.id}` of the module is changed", "pass it on, or build it where it is defined"
+            )
 
     def _Expr(self, node: ast.Expr) -> str:
         return "" if isinstance(node.value, ast.Constant) else self._fields(node)
@@ -400,8 +392,8 @@ class _Writer:
         return self._fields(node, **changed)
 
     def _FunctionDef(self, node: ast.FunctionDef, **changed: Any) -> str:
-        if node.name in UNTOLD_OF:
-            _refuse(self.path, node, f"`{node.name}` changes what stands elsewhere", "name what is read")
+        if node.name in DYNAMIC_ATTRIBUTES:
+            _refuse(self.path, node, f"`{node.name}` is dynamic", "write the name that is read")
         # a setting's type may be a class of settings, which is made of what the configuration says
         types = [argument.annotation for argument in node.args.kwonlyargs if argument.annotation]
         for name in (inner for annotation in types for inner in ast.walk(annotation)):

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from learning_dynamics.pipeline.store.provenance import digest, fingerprint
-from learning_dynamics.pipeline.study import checks
+from learning_dynamics.pipeline.study import checks, robustness
 from learning_dynamics.pipeline.study.blocks import Roles, Spec, place_settings, run_names
 from learning_dynamics.pipeline.study.config import Configuration
 from learning_dynamics.pipeline.study.digests import science
@@ -272,6 +272,14 @@ class Project:
                 made = fingerprint(stage, spec, self.science(stage, paper, name), made_from)
             self._fingerprints[key] = made
         return self._fingerprints[key]
+
+    def change_fingerprint(self, paper: str, name: str) -> str:
+        """What judging claims again with one thing changed is made from: settings, science, the change, the claims."""
+        change = robustness.change(self.study, paper, name)
+        data = {name: self.fingerprint("data", paper, name) for name in self.study.blocks(paper, "data")}
+        layers = [robustness.layer_of(self.study, paper, change, value) for value in change.grid]
+        claims = self.fingerprint("claims", paper, "claims")
+        return digest([claims, data, change.claims, change.grid, dict(change.entry), layers])
 
     @cached_property
     def verdicts(self) -> str:

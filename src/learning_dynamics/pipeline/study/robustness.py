@@ -14,34 +14,25 @@ A configuration says it in three places.
 ``snakemake robustness`` also judges every claim of the papers in ``seeds_of`` under further seeds.
 """
 
-from __future__ import annotations
-
 import copy
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from learning_dynamics.errors import ProjectError, check_known, suggest_name
-from learning_dynamics.pipeline.store.provenance import digest
 from learning_dynamics.pipeline.study.blocks import all_settings, flat, overlay, place_settings, run_names, select_keys
 from learning_dynamics.pipeline.study.config import Block, Configuration, merge
-
-if TYPE_CHECKING:
-    from learning_dynamics.pipeline.study.project import Project
-    from learning_dynamics.pipeline.study.study import Study
+from learning_dynamics.pipeline.study.schema import SEED_OR_DRAW
+from learning_dynamics.pipeline.study.study import Study
 
 Layer = dict[str, Any]
 DECADE = 10.0
 MIN_RATIO = 1.1  # of two settings between which bisection stops
 MAX_BISECTIONS = 12
-MAX_END = 1e100  # of a range: the ratio of its ends is a number
 N_POINTS = 9  # of a range within a decade
-PART = re.compile(r"(seed|draw)([1-9]\d{0,18}|0)")
 
 
 @dataclass(frozen=True)
@@ -88,7 +79,7 @@ def change(study: Study, paper: str, name: str) -> Change:
     ProjectError
         If the paper has no such change.
     """
-    part = PART.fullmatch(name)
+    part = SEED_OR_DRAW.fullmatch(name)
     if part and part[1] == "seed":
         return Change(name, "seed", "seed", list(study.blocks(paper, "claims")), [int(part[2])], {})
     if part:
@@ -144,29 +135,6 @@ def check_arrived(study: Study, paper: str, layer: Layer) -> None:
                 actual = value if key.startswith("measure.") else settings.get(key)
                 if actual != value:
                     raise ProjectError(f"{paper}: {section}.{name}.{key}: is {actual}, not {value} as changed")
-
-
-def change_fingerprint(project: Project, paper: str, name: str) -> str:
-    """Return a digest of all that judging a change depends on: settings, science, the change, the claims concerned."""
-    changed = change(project.study, paper, name)
-    data = {name: project.fingerprint("data", paper, name) for name in project.study.blocks(paper, "data")}
-    layers = [layer_of(project.study, paper, changed, value) for value in changed.grid]
-    claims = project.fingerprint("claims", paper, "claims")
-    return digest([claims, data, changed.claims, changed.grid, dict(changed.entry), layers])
-
-
-def existing_parts(project: Project, results: Path) -> dict[str, str]:
-    """Return the fingerprint that every file of claims judged again should carry, by its path; those that are there."""
-    fingerprints = {}
-    for paper in project.study.papers:
-        if (results / paper / "again.parquet").is_file():
-            fingerprints[f"{results}/{paper}/again.parquet"] = project.fingerprint("claims", paper, "claims")
-        for file in sorted(results.glob(f"{paper}/again/*.parquet")):
-            try:
-                fingerprints[str(file)] = change_fingerprint(project, paper, file.stem)
-            except ProjectError:
-                fingerprints[str(file)] = "of nothing that is configured"
-    return fingerprints
 
 
 # -- draws of what hypotheses leave free -------------------------------------------------------------------------------
@@ -311,33 +279,7 @@ def _by_decades(low: float, high: float) -> bool:
     return low > 0 and high / low >= DECADE
 
 
-# -- what means nothing ------------------------------------------------------------------------------------------------
-
-
-def check_form(study: Study, paper: str) -> None:
-    """Refuse entries of ``robustness:`` whose keys do not go together, before anything is made of them.
-
-    Raises
-    ------
-    ProjectError
-        It names file, entry and key.
-    """
-    for name, entry in study.checks(paper).items():
-        where = study.where(paper, "robustness", name)
-        if PART.fullmatch(name):
-            raise ProjectError(f"{where}: is the name of a seed or draw; rename it")
-        if ("run" in entry) == ("data" in entry):
-            raise ProjectError(f"{where}: give `run` or `data`: whose setting it is")
-        if sum(key in entry for key in ("values", "grid", "range")) != 1:
-            raise ProjectError(f"{where}: give one of `values`, `grid` and `range`")
-        if "values" in entry and "data" in entry:
-            raise ProjectError(f"{where}.values: are of a run; give a `grid` of the data set's setting")
-        if "points" in entry and "range" not in entry:
-            raise ProjectError(f"{where}.points: is for a `range`; remove it")
-        section, owner = ("data", entry["data"]) if "data" in entry else ("runs", entry["run"])
-        study.declared(paper, section, owner, f"{where}.{section.removesuffix('s')}")
-        if "range" in entry and not -MAX_END < entry["range"][0] < entry["range"][1] < MAX_END:
-            raise ProjectError(f"{where}.range: from the smaller to the larger, of numbers below {MAX_END:g}")
+# -- what is refused ---------------------------------------------------------------------------------------------------
 
 
 def check(study: Study, paper: str) -> None:
@@ -366,6 +308,7 @@ def check(study: Study, paper: str) -> None:
 
 def _check_entry(study: Study, paper: str, entry: Mapping[str, Any], where: str) -> None:
     section, owner = ("data", entry["data"]) if "data" in entry else ("runs", entry["run"])
+    study.declared(paper, section, owner, f"{where}.{section.removesuffix('s')}")
     block, key = study.resolved(paper, section, owner), entry["setting"]
     if "values" in entry and "bundle" in block:
         raise ProjectError(f"{where}.run: `{owner}` runs in bundles; remove its `bundle`")

@@ -1,15 +1,17 @@
 """The configuration's structure. Other keys of data sets, runs, figures and claims are settings of their functions."""
 
+import re
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from learning_dynamics.pipeline.study.validation import Strict
 from learning_dynamics.settings import Seed
 
 Origin = Literal["stated", "code", "inferred", "chosen"]
+SEED_OR_DRAW = re.compile(r"(seed|draw)([1-9]\d{0,18}|0)")  # the names of these changes, beside those of entries
 VERDICT = "(reproduced|corrected|contradicted|not reproduced|undecided|untested)"
 
 
@@ -17,6 +19,12 @@ def _distinct(values: list[Any]) -> list[Any]:
     if len(set(map(repr, values))) < len(values):
         raise PydanticCustomError("distinct", "must not hold a value twice")
     return values
+
+
+def _no_seed_or_draw(name: str) -> str:
+    if SEED_OR_DRAW.fullmatch(name):
+        raise PydanticCustomError("form", "is the name of a seed or draw; rename it")
+    return name
 
 
 def _as_list(value: Any) -> Any:
@@ -146,6 +154,21 @@ class Entry(Strict):
     points: int = Field(default=2, ge=2, le=1000)
     claims: Annotated[Names, Field(min_length=1)]
 
+    @model_validator(mode="after")
+    def _check_keys(self) -> Self:
+        keys = self.model_fields_set
+        faults = {
+            "give `run` or `data`, that of the setting": ("run" in keys) == ("data" in keys),
+            "give one of `values`, `grid` and `range`": len(keys & {"values", "grid", "range"}) != 1,
+            "`values` are of a run; give a `grid` of the data set's setting": {"values", "data"} <= keys,
+            "`points` is for a `range`; remove it": "points" in keys and "range" not in keys,
+            "write the `range` from the smaller to the larger": bool(self.range) and self.range[0] >= self.range[1],
+        }
+        for message, is_wrong in faults.items():
+            if is_wrong:
+                raise PydanticCustomError("form", message)  # type: ignore[arg-type]
+        return self
+
 
 class Paper(Strict):
     """``workflow/config/<paper>.yaml``, with changes over it."""
@@ -162,4 +185,6 @@ class Paper(Strict):
     figures: dict[Name, Figure]
     interactive: dict[Name, Interactive] = {}
     claims: dict[Name, Claim]
-    robustness: dict[Name, Entry | None] = {}  # null in an overlay drops an entry
+    robustness: dict[
+        Annotated[Name, AfterValidator(_no_seed_or_draw)], Entry | None
+    ] = {}  # null in an overlay drops an entry

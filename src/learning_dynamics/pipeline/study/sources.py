@@ -1,4 +1,4 @@
-"""Where the science lies: papers, topics, the modules of their parts, and what a module imports, read from source."""
+"""Where the science is: papers, topics, the modules of their parts, and what a module imports, read from source."""
 
 import ast
 import functools
@@ -19,8 +19,8 @@ PARTS = {
     "interactive": "interactive",
     "claims": "claims",
 }
-# what carries jobs out, and words: no result depends on them
-NOT_SCIENCE = tuple(f"{PACKAGE}.{name}" for name in ("pipeline", "errors", "files", "progress", "settings"))
+# it carries jobs out and words messages: no result depends on it
+INFRASTRUCTURE = tuple(f"{PACKAGE}.{name}" for name in ("pipeline", "errors", "files", "progress", "settings"))
 
 
 Import = ast.Import | ast.ImportFrom
@@ -54,8 +54,8 @@ def part_module(paper: str, part: str, kind: str) -> str:
     module = f"{PACKAGE}.papers.{paper}.{topic}.{part}"
     if module_path(module) is None:
         known = topics(paper)
-        mend = suggest_name(topic, known) if topic not in known else ""
-        raise ProjectError(f"`{kind}`: src/{PACKAGE}/papers/{paper}/{topic}/{part}.py is not there{mend}")
+        nearest = suggest_name(topic, known) if topic not in known else ""
+        raise ProjectError(f"`{kind}`: src/{PACKAGE}/papers/{paper}/{topic}/{part}.py is not there{nearest}")
     return module
 
 
@@ -127,9 +127,9 @@ def definition_of(stage: str, paper: str, kind: str, where: str) -> Definition:
     return functions[name]
 
 
-def is_no_science(module: str) -> bool:
+def is_infrastructure(module: str) -> bool:
     """Whether a module is machinery or words, on which no result depends."""
-    return module in NOT_SCIENCE or module.startswith(tuple(f"{name}." for name in NOT_SCIENCE))
+    return module in INFRASTRUCTURE or module.startswith(tuple(f"{name}." for name in INFRASTRUCTURE))
 
 
 def module_path(module: str) -> Path | None:
@@ -183,7 +183,7 @@ def _parsed(path: Path, _modified: int, _size: int) -> ast.Module:
     try:
         return ast.parse(path.read_text(encoding="utf-8"))
     except SyntaxError as error:
-        raise ProjectError(f"{path}:{error.lineno}: {error.msg}; mend the syntax") from None
+        raise ProjectError(f"{path}:{error.lineno}: {error.msg}; correct the syntax") from None
     except (UnicodeDecodeError, ValueError) as error:
         raise ProjectError(f"{path}: is not Python source in UTF-8 ({error})") from None
 

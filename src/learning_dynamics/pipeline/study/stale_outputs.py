@@ -16,7 +16,6 @@ from learning_dynamics.pipeline.store.pictures import read_record as read_drawn
 from learning_dynamics.pipeline.store.provenance import read_bytes
 from learning_dynamics.pipeline.store.tables import read_provenance
 from learning_dynamics.pipeline.study.project import FORMATS, Project
-from learning_dynamics.pipeline.study.robustness import existing_parts
 from learning_dynamics.pipeline.study.study import Study
 
 SEEN = Path(".snakemake/learning_dynamics.seen.json")
@@ -37,6 +36,20 @@ def expected_outputs(project: Project, results: str, figures: str | None = None)
         found |= dict.fromkeys((f"{results}/claims.parquet", f"{results}/verdicts.txt"), project.verdicts)
         found |= dict.fromkeys(_pages(study, figures), project.page)
     return found
+
+
+def existing_parts(project: Project, results: Path) -> dict[str, str]:
+    """Return the fingerprint that every file of claims judged again should carry, by its path; those that exist."""
+    fingerprints = {}
+    for paper in project.study.papers:
+        if (results / paper / "again.parquet").is_file():
+            fingerprints[f"{results}/{paper}/again.parquet"] = project.fingerprint("claims", paper, "claims")
+        for file in sorted(results.glob(f"{paper}/again/*.parquet")):
+            try:
+                fingerprints[str(file)] = project.change_fingerprint(paper, file.stem)
+            except ProjectError:
+                fingerprints[str(file)] = "of nothing that is configured"
+    return fingerprints
 
 
 def _pages(study: Study, figures: str) -> list[str]:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, check_known
-from learning_dynamics.pipeline.study import robustness
 from learning_dynamics.pipeline.study.blocks import (
     NOT_SWEPT,
     Roles,
@@ -64,9 +63,9 @@ class Study:
             for name in self.blocks(paper, "runs"):
                 self._expand(paper, name, self.resolved(paper, "runs", name).get("sweep"))
                 self._bundle(paper, name)
-            robustness.check_form(self, paper)
-            for entry in self.checks(paper).values():
+            for name, entry in self.checks(paper).items():
                 if "values" in entry:
+                    self.declared(paper, "runs", entry["run"], self.where(paper, "robustness", name, "run"))
                     self._expand(paper, entry["run"], {entry["setting"]: entry["values"]})
 
     # -- what is declared ---------------------------------------------------------------------------

@@ -80,4 +80,8 @@ def _path(detail: ErrorDetails, block: Any) -> tuple[str, ...]:
 
 def _message(detail: ErrorDetails) -> str:
     message = MESSAGES.get(detail["type"], detail["msg"]).format(**detail.get("ctx", {}))
-    return message if detail["type"] in ("missing", "unknown_key") else f"{message} (is {shortened(detail['input'])})"
+    return (
+        message
+        if detail["type"] in ("missing", "unknown_key", "form")
+        else f"{message} (is {shortened(detail['input'])})"
+    )
