@@ -22,7 +22,7 @@ POPULATION = Column(
 THRESHOLD = Column("threshold", "float", "smallest change that counts as a fall or a rise; 0 for what needs none")
 
 
-def class_sizes(counts: np.ndarray) -> dict[str, np.ndarray]:
+def class_sizes(counts: np.ndarray) -> dict[str, Any]:
     """Return the columns `counts` and `skewed` of members by their class sizes, shape (members, classes)."""
     smallest = np.where(counts > 0, counts, counts.max()).min(axis=1)
     return {"counts": np.array(list(map(name_of, counts.tolist()))), "skewed": counts.max(axis=1) > smallest}

@@ -5,14 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from learning_dynamics.evidence import mean, share
-from learning_dynamics.judging import (
-    Checks,
-    Finding,
-    at_least,
-    claim,
-    equal,
-    equal_on_every_draw,
-)
+from learning_dynamics.judging import Checks, Finding, at_least, claim, equal, equal_on_every_draw
 from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.draws import (
     FIRST,
@@ -45,7 +38,7 @@ def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Finding:
     """
     times = learning_times(grid, skewed=True)
     cells = members(grid, skewed=True)
-    sizes = np.array([sizes_of(counts) for counts in cells["counts"]])
+    sizes = np.array(list(map(sizes_of, cells["counts"])))
     scale = cells["scale"].to_numpy()
     small_scale = scale <= small
 
@@ -199,18 +192,6 @@ def _pairs(counts: Sequence[int]) -> np.ndarray:
     return np.arange(len(counts)) // 2
 
 
-def _two_stages(rates: np.ndarray, last: float) -> np.ndarray:
-    """Return factors of two pairs: the second grows at the second rate until the first is learned, then at the last."""
-    times = np.full(len(rates), np.nan)
-    times[:2], times[2:4] = 1 / rates[0], 1 / rates[0] + (1 - rates[1] / rates[0]) / last
-    return times
-
-
-def _to_the_third(rates: np.ndarray) -> np.ndarray:
-    """Return factors of two pairs whose last stage is at the third rate."""
-    return _two_stages(rates, rates[2])
-
-
 def _rates(counts: Sequence[int]) -> np.ndarray:
     """Return the singular values of A at uniform predictions."""
     return np.linalg.svd(theory.uniform_gain(counts), compute_uv=False)
@@ -221,19 +202,23 @@ def _rates_alone(counts: Sequence[int]) -> np.ndarray:
     return np.linalg.norm(theory.uniform_gain(counts), axis=1)
 
 
-def _last_alone(counts: Sequence[int]) -> np.ndarray:
-    return _two_stages(_rates(counts), _rates_alone(counts)[2])
+def _two_stages(rates: Factors, last_rates: Factors) -> Factors:
+    """Return factors of two pairs: the second grows at its rate until the first is learned, then at another."""
+
+    def factors(counts: Sequence[int]) -> np.ndarray:
+        times = np.full(len(counts), np.nan)
+        first, second = rates(counts)[:2]
+        times[:2], times[2:4] = 1 / first, 1 / first + (1 - second / first) / last_rates(counts)[2]
+        return times
+
+    return factors
 
 
 OTHER_FACTORS: dict[str, Factors] = {
     "a class for each singular value of A at the start": theory.times_one_by_one,
     "a pair for each singular value of A at the start": lambda counts: theory.times_one_by_one(counts)[_pairs(counts)],
-    "a last stage at the third singular value of A at the start": lambda counts: _two_stages(
-        _rates(counts), _rates(counts)[2]
-    ),
-    r"stages at the rates of single classes, $\sqrt{n (1 - 1/V)}$": lambda counts: _two_stages(
-        _rates_alone(counts), _rates_alone(counts)[2]
-    ),
+    "a last stage at the third singular value of A at the start": _two_stages(_rates, _rates),
+    r"stages at the rates of single classes, $\sqrt{n (1 - 1/V)}$": _two_stages(_rates_alone, _rates_alone),
     "one over the root of a class's size": lambda counts: 1 / np.sqrt(counts),
     "all classes at once": lambda counts: theory.times_one_by_one(counts)[np.zeros(len(counts), dtype=int)],
 }
@@ -289,6 +274,7 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Finding:
                 because=reasons[index],
             )
 
+    last_alone = _two_stages(_rates, _rates_alone)
     by_sizes = pair_ratios.groupby("counts").mean()
     sizes = sizes_of(min(pair_ratios.index.get_level_values("counts"), key=len))
     all_sizes = [sizes_of(counts) for counts in by_sizes.index]
@@ -299,7 +285,7 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Finding:
         "example": " : ".join(map(str, sizes)),
         "second": float(theory.pair_times(sizes)[2]),
         "naive": f"{theory.times_one_by_one(sizes)[2]:.3f}",
-        "alone": max(abs(float(_last_alone(counts)[2] / theory.pair_times(counts)[2]) - 1) for counts in all_sizes),
+        "alone": max(abs(float(last_alone(counts)[2] / theory.pair_times(counts)[2]) - 1) for counts in all_sizes),
         "first": _ratio_to_limit(times, largest, 1),
         "before": float(_slope_ratios(slopes_by_scale(times.iloc[:, 1:]), theory.pair_times)[3].mean()),
         "third": float(pair_ratios[3].mean()),

@@ -1,6 +1,7 @@
 """Falls of the effective rank over the maps."""
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 from learning_dynamics.measures.spectra import effective_rank
 from learning_dynamics.papers.softmax_dynamics import cells, falls
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import QUANTITY, Column, Tables, columns
+from learning_dynamics.tidy import QUANTITY, Column, Table, Tables, columns
 from learning_dynamics.trajectories import Trajectory
 
 MAP = (
@@ -70,7 +71,7 @@ def descent_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
     }
     labels = {name: constants[name] for name in ("amount", "dimension", "scale")} | cells.class_sizes(sizes)
     labels |= {"variant": constants["variant"].astype(str), "classes": classes}
-    of_members = functools.partial(
+    of_members: Callable[..., Table] = functools.partial(
         cells.member_rows, failed=failed, seeds=trajectory.settings["seeds"], threshold=0.0, **labels
     )
     windows = _windows(probabilities, counts, pad[:, 0], lower, upper)

@@ -1,6 +1,7 @@
 """Effective ranks, learning of classes, alignment and separation along the toy's flows."""
 
 import functools
+from collections.abc import Callable
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from learning_dynamics.papers.softmax_dynamics.spectra import (
     sorted_svd,
 )
 from learning_dynamics.settings import Fraction, Natural, Positive
-from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, Column, Tables, columns, rows
+from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, Column, Table, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 VALUE = Column("value", "float", "measured; empty where a member's flow could not be integrated", nullable=True)
@@ -159,7 +160,7 @@ def flow_grid(
         group = np.all(largest == pattern, axis=1)
         separated[group] = separation(f[group], pattern)
     _, rate = _rates(f, W, labels, loss)
-    of_members = functools.partial(
+    of_members: Callable[..., Table] = functools.partial(
         cells.member_rows,
         failed=failed,
         seeds=trajectory.settings["seeds"],

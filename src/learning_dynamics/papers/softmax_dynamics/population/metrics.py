@@ -1,6 +1,7 @@
 """Phases of the rank over examples and over classes, from one row of features for each class."""
 
 import functools
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from learning_dynamics.measures.spectra import effective_rank
 from learning_dynamics.papers.softmax_dynamics import cells, falls, starts
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import QUANTITY, Column, Tables, columns
+from learning_dynamics.tidy import QUANTITY, Column, Table, Tables, columns
 from learning_dynamics.trajectories import Trajectory
 
 CELLS = (
@@ -56,7 +57,9 @@ def class_flows(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
     windows = falls.windows(probabilities, sizes, lower, upper)
     labels = cells.class_sizes(sizes) | {name: constants[name] for name in ("dimension", "scale")}
     seeds = trajectory.settings.get("seeds", 1)
-    of_members = functools.partial(cells.member_rows, failed=failed, seeds=seeds, threshold=0.0, **labels)
+    of_members: Callable[..., Table] = functools.partial(
+        cells.member_rows, failed=failed, seeds=seeds, threshold=0.0, **labels
+    )
     yield of_members({"length_order": length_orders(f[:, -1], W[:, -1], sizes)}, population="")
     for population, weights in (("examples", sizes.astype(float)), ("classes", np.ones(sizes.shape))):
         series = weighted_rankme(f, weights[:, None])

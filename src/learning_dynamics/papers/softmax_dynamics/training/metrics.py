@@ -1,13 +1,14 @@
 """Phases of the rank under combined optimisers, and which trainings have learned their examples."""
 
 import functools
+from collections.abc import Callable
 
 import numpy as np
 
 from learning_dynamics.measures.spectra import effective_rank
 from learning_dynamics.papers.softmax_dynamics import cells, falls
 from learning_dynamics.settings import Count, Fraction, Positive
-from learning_dynamics.tidy import QUANTITY, Column, Tables, columns
+from learning_dynamics.tidy import QUANTITY, Column, Table, Tables, columns
 from learning_dynamics.trajectories import Trajectory
 
 CELLS = (
@@ -55,7 +56,7 @@ def combinations(
     failed = np.asarray(trajectory.undecided, dtype=bool)
     labels = cells.class_sizes(sizes) | {"method": constants["method"].astype(str)}
     labels |= {name: constants[name] for name in ("learning_rate", "decay", "batch", "dimension", "scale")}
-    of_members = functools.partial(
+    of_members: Callable[..., Table] = functools.partial(
         cells.member_rows, failed=failed, seeds=trajectory.settings["seeds"], threshold=0.0, **labels
     )
     # failed members are set to where everything is defined, and masked
