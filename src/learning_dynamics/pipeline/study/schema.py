@@ -166,7 +166,7 @@ class Entry(Strict):
         }
         for message, is_wrong in faults.items():
             if is_wrong:
-                raise PydanticCustomError("form", message)  # type: ignore[arg-type]
+                raise PydanticCustomError("form", message)
         return self
 
 
