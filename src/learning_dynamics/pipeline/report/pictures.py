@@ -19,9 +19,6 @@ PIXELS_PER_INCH = 96  # CSS's
 POINTS_PER_INCH = 72
 ENLARGEMENT = 1.15  # figures are shown a little above their printed size, at two pixels of the file for one of the page
 MAX_VECTOR_BYTES = 150_000  # bytes of a figure that is shown as SVG
-CURVE_SIZE = (340, 64)  # of a specification curve, in CSS pixels
-
-
 # colours and CSS pixels of width, from fine to coarse
 GRADES: tuple[tuple[int, int | None], ...] = ((256, None), (128, None), (64, None), (32, None), (16, None), (16, 480))
 

@@ -37,25 +37,20 @@ def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
         If a field has no fact, or its format does not fit, or a fact's field stands within mathematics; it begins with
         where the text stands.
     """
+    parts, shown = MATHS.split(text), {key: _Shown(value) for key, value in facts.items()}
     try:
-        return _filled(text, facts)
+        inside = next((name for maths in parts[1::2] for name in IN_MATHS.findall(maths) if name in facts), None)
+        if inside is not None:
+            raise ProjectError(
+                f"the text has the field `{{{inside}}}` within mathematics, where nothing is filled; end it before, "
+                f"as in `$x =$ {{{inside}}}`"
+            )
+        parts[::2] = [_Fields().vformat(part, (), shown) for part in parts[::2]]
+    except ValueError as error:
+        text = f"the text {text[:60]!r}... has a field that cannot be filled: {error}"
+        raise ProjectError(f"{where}: {text}" if where else text) from None
     except ProjectError as error:
         raise ProjectError(f"{where}: {error}" if where else str(error)) from None
-
-
-def _filled(text: str, facts: Mapping[str, Any]) -> str:
-    parts = MATHS.split(text)
-    field_in_maths = next((name for maths in parts[1::2] for name in IN_MATHS.findall(maths) if name in facts), None)
-    if field_in_maths is not None:
-        raise ProjectError(
-            f"the text has the field `{{{field_in_maths}}}` within mathematics, where nothing is filled; end it "
-            f"before, as in `$x =$ {{{field_in_maths}}}`"
-        )
-    for index in range(0, len(parts), 2):
-        try:
-            parts[index] = _Fields().vformat(parts[index], (), {key: _Shown(value) for key, value in facts.items()})
-        except ValueError as error:
-            raise ProjectError(f"the text {text[:60]!r}... has a field that cannot be filled: {error}") from None
     return "".join(parts)
 
 
