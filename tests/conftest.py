@@ -58,16 +58,17 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 # files and tests that only `make test-all` runs: every paper by Snakemake, clusters, kills at any moment, a browser,
-# settings at random, the digests of every job, the commands of the documentation
+# settings at random, the digests of every job, the commands, examples and reference of the documentation
 LONG = {
     *("test_whole.py", "test_slurm.py", "test_page.py", "test_docs_commands.py"),
-    *("test_any_settings.py", "test_every_digest.py"),
+    *("test_any_settings.py", "test_every_digest.py", "test_adding_a_figure.py", "test_reference.py"),
+    *("test_executor.py", "test_cluster.py", "test_warm.py", "test_notebooks_run"),
     *("test_a_kill_at_any_moment_loses_nothing", "test_a_run_that_is_killed_twice_goes_on_from_where_it_was"),
 }
 # files whose tests take long, in this order: whoever is free takes the next; those that read what all papers' pipeline
 # makes, once it may be there
 FIRST = (
-    *("test_whole.py", "test_slurm.py", "test_faults.py", "test_docs_commands.py", "test_reruns.py", "test_regions.py"),
+    *("test_whole.py", "test_slurm.py", "test_faults.py", "test_docs_commands.py", "test_reruns.py"),
     *("test_page.py", "test_every_claim.py"),
 )
 

@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from learning_dynamics import papers
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.study import digests, signatures, sources
 from learning_dynamics.pipeline.study.config import load, merge, read_yaml
 from learning_dynamics.pipeline.study.project import Project
@@ -208,3 +209,29 @@ def configured(sources_of_toy, tmp_path, monkeypatch) -> Callable[..., Project]:
 
     yield change
     forget()
+
+
+def refusal(action: Callable[..., Any], *arguments: Any, **settings: Any) -> str:
+    """Return the message with which a call is refused."""
+    said = ""
+    try:
+        action(*arguments, **settings)
+    except ProjectError as error:
+        said = str(error)
+    assert 0 < len(said) < 700, f"{arguments} {settings}: {said or 'accepted'}"
+    return said
+
+
+@pytest.fixture
+def refuses(configured, tmp_path) -> Callable[..., None]:
+    """Return a function: each row (path, value, words) of a table is refused in these words, the others left out."""
+    file = tmp_path / "workflow/config/toy.yaml"
+
+    def check(*rows: tuple[str, Any, str]) -> None:
+        before = file.read_text(encoding="utf-8")
+        for path, value, words in rows:
+            said = refusal(configured, path, value)
+            assert words in said, f"{path}: {value!r}: {said}"
+            file.write_text(before, encoding="utf-8")
+
+    return check

@@ -133,6 +133,13 @@ class Slurm:
             daemon.kill()
         _end(daemon)
 
+    def save_state(self, job: str) -> None:
+        """Return when the controller has saved its state with all that has happened to a job until now."""
+        mark = f"saved-{time.monotonic_ns()}"
+        self.query("scontrol", "update", f"jobid={job}", f"admincomment={mark}")
+        state = self.root / "state/job_state"
+        until(lambda: state.exists() and mark.encode() in state.read_bytes(), "the controller's saved state")
+
     def start_controller(self) -> None:
         """Start the controller again, from its saved state."""
         self._controller()
@@ -170,13 +177,13 @@ class Slurm:
             return False
 
 
-def until(condition: Callable[[], bool], what: str, *, seconds: float = PATIENCE) -> None:
+def until(condition: Callable[[], bool], what: str, *, seconds: float = PATIENCE, pause: float = 0.2) -> None:
     """Wait for a condition; fail with what was awaited."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
             raise TimeoutError(f"waited {seconds:g} s for: {what}")
-        time.sleep(0.2)
+        time.sleep(pause)
 
 
 @contextlib.contextmanager

@@ -25,7 +25,7 @@ def applied(folder: Path, page: str) -> list[str]:
 
 def linted(folder: Path, files: list[str]) -> None:
     """Assert that the files that were touched pass the linter and the formatter."""
-    python = [file for file in files if file.endswith(".py")]
+    python = [file for file in files if not file.endswith(".yaml")]
     for command in (["check"], ["format", "--check"]):
         ended = subprocess.run(["ruff", *command, *python], cwd=folder, capture_output=True, text=True)
         assert ended.returncode == 0, ended.stdout + ended.stderr
@@ -53,6 +53,8 @@ def test_the_readme_example_draws_its_figure(copy):
 def test_a_paper_and_its_second_topic_run_as_contributing_says(copy):
     begun = copy.stage("new", "waves")
     assert begun.returncode == 0, begun.stderr
+    assert "next: snakemake --cores all waves" in begun.stdout
+    linted(copy.folder, ["src/learning_dynamics/papers/waves", "tests/papers/waves"])
     files = applied(copy.folder, "CONTRIBUTING.md")
     assert "waves]" in copy.read("config.yaml")
     linted(copy.folder, files)

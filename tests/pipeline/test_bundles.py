@@ -2,10 +2,8 @@
 
 import json
 
-import pytest
 import yaml
 
-from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.store.tables import read_provenance
 from learning_dynamics.pipeline.study.sweeps import sweep_tables
 from tests.pipeline.conftest import Workspace
@@ -120,43 +118,21 @@ def test_tables_of_a_sweep():
     assert list(sweep_tables("scan", {"rate": RATES})) == [f"scan--rate-{rate}" for rate in RATES]
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "message"),
-    [
-        ("runs.scan", {"like": "slow", "bundle": 5}, "runs.scan.bundle: is for the members of a sweep"),
-        ("runs.scan", {"like": "slow", "sweep": {"rate": [0.1]}, "bundle": 1}, "runs.scan.bundle"),
-        ("runs.scan", {"like": "slow", "sweep": {"rate": [0.1]}, "bundle": 2.5}, "runs.scan.bundle"),
-        ("runs.scan", {"like": "slow", "sweep": {"kind": ["growth.growth"]}, "bundle": 2}, "of one kind; remove it"),
-        ("runs.scan", {"like": "slow", "sweep": {"bundle": [2, 3]}}, "runs.scan.sweep.bundle: is no setting"),
-        ("robustness.slow_steps.run", "scan", "robustness.slow_steps.run: `scan` runs in bundles"),
-    ],
-)
-def test_bundles_that_cannot_be_are_refused(configured, path, value, message):
-    if value == "scan":
-        configured("runs.scan", {**SCAN, "provenance": {"rate": {"chosen": "a scan"}}})
-    with pytest.raises(ProjectError) as refused:
-        configured(path, value)
-    assert message in str(refused.value)
-
-
 SPEC = {
     "kind": "growth.growth", "data": "starts", "settings": {"rate": 0.01, "steps": 4}, "measure": {"every": 1},
     "sweep": "scan", "axes": ["rate"], "members": [[0.1], [0.2]],
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
+def test_orders_written_by_hand_are_refused_in_one_line(workspace):
+    for changes, message in (
         ({"axes": ["data"], "members": [["other"]]}, "--data: the data set `other` is not among the files"),
         ({"axes": ["rtae"]}, "unknown setting of `growth`; did you mean `rate`?"),
         ({"members": [["fast"]]}, "--spec: scan--rate-fast: settings.rate: must be a number"),
-    ],
-)
-def test_orders_written_by_hand_are_refused_in_one_line(workspace, changes, message):
-    command = ["bundle", "toy", "scan@0001", "--data", "results/toy/data/starts.npz", "--out", "made/x.parquet"]
-    ended = workspace.stage(*command, "--spec", json.dumps(SPEC | changes))
-    assert ended.returncode == 1
-    (line,) = ended.stderr.splitlines()
-    assert message in line
-    assert not (workspace.folder / "made/x.parquet").exists()
+    ):
+        command = ["bundle", "toy", "scan@0001", "--data", "results/toy/data/starts.npz", "--out", "made/x.parquet"]
+        ended = workspace.stage(*command, "--spec", json.dumps(SPEC | changes))
+        assert ended.returncode == 1
+        (line,) = ended.stderr.splitlines()
+        assert message in line
+        assert not (workspace.folder / "made/x.parquet").exists()

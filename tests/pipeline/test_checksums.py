@@ -7,7 +7,6 @@ import random
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import pytest
 from PIL import Image
 
 from learning_dynamics.errors import ProjectError
@@ -59,38 +58,38 @@ def contents(path):
         return [str(read_record(path)), image.size, image.tobytes()]
 
 
-@pytest.mark.parametrize("name", ["table.parquet", "arrays.npz", "picture.png"])
-def test_no_flipped_bit_changes_what_a_reader_gets(tmp_path, name):
-    path, draw = tmp_path / name, random.Random(2023)
-    write(path)
-    whole, right = path.read_bytes(), contents(path)
-    refused = 0
-    for _ in range(FLIPS):
-        bit = draw.randrange(8 * len(whole))
-        flipped = bytearray(whole)
-        flipped[bit // 8] ^= 1 << bit % 8
-        path.write_bytes(bytes(flipped))
-        try:
-            read = contents(path)
-        except ProjectError:
-            refused += 1
-        else:
-            assert read == right, f"bit {bit} is another, and nobody says so"
-    # the rest lies where no reader looks: dates, statistics, descriptions
-    assert refused > {".parquet": 0.6, ".npz": 0.9, ".png": 0.95}[path.suffix] * FLIPS
+def test_no_flipped_bit_changes_what_a_reader_gets(tmp_path):
+    for name in ("table.parquet", "arrays.npz", "picture.png"):
+        path, draw = tmp_path / name, random.Random(2023)
+        write(path)
+        whole, right = path.read_bytes(), contents(path)
+        refused = 0
+        for _ in range(FLIPS):
+            bit = draw.randrange(8 * len(whole))
+            flipped = bytearray(whole)
+            flipped[bit // 8] ^= 1 << bit % 8
+            path.write_bytes(bytes(flipped))
+            try:
+                read = contents(path)
+            except ProjectError:
+                refused += 1
+            else:
+                assert read == right, f"bit {bit} is another, and nobody says so"
+        # the rest lies where no reader looks: dates, statistics, descriptions
+        assert refused > {".parquet": 0.6, ".npz": 0.9, ".png": 0.95}[path.suffix] * FLIPS
 
 
-@pytest.mark.parametrize("name", ["table.parquet", "arrays.npz", "picture.png"])
-@pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 0.999])
-def test_a_file_that_is_cut_short_or_foreign_is_one_line(tmp_path, name, share):
-    path = tmp_path / name
-    write(path)
-    assert find_damage(path) is None
-    whole = path.read_bytes()
-    for content in (whole[: int(share * len(whole))], b"somebody's work\n" * 99):
-        path.write_bytes(content)
-        assert find_damage(path).startswith(f"{path}: damaged, or not written by learning-dynamics (")
-        assert "\n" not in find_damage(path)
+def test_a_file_that_is_cut_short_or_foreign_is_one_line(tmp_path):
+    for name in ("table.parquet", "arrays.npz", "picture.png"):
+        for share in (0.0, 0.02, 0.5, 0.999):
+            path = tmp_path / name
+            write(path)
+            assert find_damage(path) is None
+            whole = path.read_bytes()
+            for content in (whole[: int(share * len(whole))], b"somebody's work\n" * 99):
+                path.write_bytes(content)
+                assert find_damage(path).startswith(f"{path}: damaged, or not written by learning-dynamics (")
+                assert "\n" not in find_damage(path)
 
 
 class Malicious:

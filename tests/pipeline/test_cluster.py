@@ -6,19 +6,19 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.study import cluster
 
 
-@pytest.mark.parametrize("taken", [True, False])
-def test_a_job_is_put_back_or_says_why_not(taken, tmp_path, monkeypatch, capsys):
-    program = tmp_path / "scontrol"
-    asked = tmp_path / "asked"
-    program.write_text(f'#!/bin/sh\necho "$@" > {asked}\n{"exit 0" if taken else "echo held >&2; exit 1"}\n')
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    monkeypatch.setenv("SLURM_JOB_ID", "4711")
-    monkeypatch.setattr(cluster, "REQUEUE_TIMEOUT", 0.0)
-    with pytest.raises(ProjectError, match=r"^3 of 9 epochs.*job 4711 back \((no reason given|held)\)$"):
-        cluster.requeue("3 of 9 epochs are trained")
-    assert asked.read_text() == "requeue 4711\n"
-    assert "3 of 9 epochs are trained: job 4711 goes back into Slurm's queue" in capsys.readouterr().err
+def test_a_job_is_put_back_or_says_why_not(tmp_path, monkeypatch, capsys):
+    for taken in (True, False):
+        program = tmp_path / "scontrol"
+        asked = tmp_path / "asked"
+        program.write_text(f'#!/bin/sh\necho "$@" > {asked}\n{"exit 0" if taken else "echo held >&2; exit 1"}\n')
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+        monkeypatch.setenv("SLURM_JOB_ID", "4711")
+        monkeypatch.setattr(cluster, "REQUEUE_TIMEOUT", 0.0)
+        with pytest.raises(ProjectError, match=r"^3 of 9 epochs.*job 4711 back \((no reason given|held)\)$"):
+            cluster.requeue("3 of 9 epochs are trained")
+        assert asked.read_text() == "requeue 4711\n"
+        assert "3 of 9 epochs are trained: job 4711 goes back into Slurm's queue" in capsys.readouterr().err
 
 
 def test_only_a_submission_that_was_told_so_goes_back(monkeypatch):
@@ -31,6 +31,6 @@ def test_only_a_submission_that_was_told_so_goes_back(monkeypatch):
     assert not cluster.may_requeue()
 
 
-@pytest.mark.parametrize(("limit", "seconds"), [(60.0, 30.0), (120.0, 60.0), (86_400.0, 86_340.0)])
-def test_a_job_goes_back_a_minute_before_its_end_but_not_at_once(limit, seconds):
-    assert cluster.time_until_requeue(limit) == seconds
+def test_a_job_goes_back_a_minute_before_its_end_but_not_at_once():
+    for limit, seconds in ((60.0, 30.0), (120.0, 60.0), (86_400.0, 86_340.0)):
+        assert cluster.time_until_requeue(limit) == seconds

@@ -1,5 +1,7 @@
 """The configuration as files: read, laid over one another, checked in form."""
 
+import re
+
 import pytest
 
 from learning_dynamics.errors import ProjectError
@@ -7,6 +9,7 @@ from learning_dynamics.pipeline.study.blocks import KEYS
 from learning_dynamics.pipeline.study.config import load, read_yaml
 from learning_dynamics.pipeline.study.reasons import unstated_settings
 from learning_dynamics.pipeline.study.schema import Claim, Data, Figure, Interactive, Run
+from tests.pipeline.conftest import refusal
 from tests.support import PAPERS, ROOT, project
 
 OVERLAYS = sorted(path for path in (ROOT / "workflow/config").glob("*.yaml") if path.stem not in PAPERS)
@@ -28,12 +31,10 @@ def write(file, text):
     return file
 
 
-@pytest.mark.parametrize(
-    ("stage", "model"),
-    [("data", Data), ("run", Run), ("figure", Figure), ("interactive", Interactive), ("claims", Claim)],
-)
-def test_what_is_no_setting_is_a_key_of_the_schema(stage, model):
-    assert KEYS[stage] == set(model.model_fields)
+def test_what_is_no_setting_is_a_key_of_the_schema():
+    models = {"data": Data, "run": Run, "figure": Figure, "interactive": Interactive, "claims": Claim}
+    for stage, model in models.items():
+        assert KEYS[stage] == set(model.model_fields)
 
 
 def test_each_paper_is_a_file_and_values_know_theirs(root):
@@ -71,54 +72,35 @@ def test_an_overlay_without_a_name_may_add_and_not_replace(root):
         load([write(root / "more.yaml", "changes: {one: {runs: {a: {gamma: 3.0}}}}\n")], root=root)
 
 
-def test_another_seed_is_another_scale(root):
+def test_another_seed_is_another_scale_and_papers_can_be_chosen(root):
     assert load(overrides={"seed": 7}, root=root).scale == "seed7"
     assert load(overrides={"seed": 7, "scale": "mine"}, root=root).scale == "mine"
     assert load(overrides={"seed": 1}, root=root).scale is None
-
-
-def test_papers_can_be_chosen(root):
     assert list(load(overrides={"papers": ["two"]}, root=root).papers) == ["two"]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+def test_a_mistake_in_form_is_one_line_with_file_and_key(root):
+    for text, words in (
         ("", "config.yaml: must be a mapping"),
-        ("- 1\n", "config.yaml: must be a mapping"),
         ("seed: 1\npapers: [one\n", "config.yaml:3: "),
         ("seed: 1\nseed: 2\npapers: [one]\n", 'config.yaml:2: found duplicate key "seed"'),
-        ("seed: 1\n\tpapers: [one]\n", "config.yaml:2: "),
         ("papers: [one]\n", "config.yaml: seed: missing; add it"),
-        ("seed: -1\npapers: [one]\n", "config.yaml: seed: "),
         ("seed: x\npapers: [one]\n", "config.yaml: seed: must be a whole number (is 'x')"),
         ("seeed: 1\npapers: [one]\n", "did you mean `seed`"),
-        ("seed: 1\npapers: []\n", "config.yaml: papers: "),
-        ("seed: 1\npapers: one\n", "config.yaml: papers: must be a list"),
         ("seed: 1\npapers: [one, one]\n", "config.yaml: papers: "),
         ("seed: 1\npapers: [oen]\n", "config.yaml: papers: no configuration of paper `oen`; did you mean `one`"),
         ("seed: 1\npapers: [../one]\n", "config.yaml: papers.0: must match"),
         ("seed: 1\npapers: [one]\nscale: one\n", "scale: is the name of a paper"),
-        ("seed: 1\npapers: [one]\nscale: a/b\n", "config.yaml: scale: must match"),
         ("seed: 1\npapers: [one]\noverlays: [nowhere]\n", "overlays: no folder nowhere"),
         ("seed: 1\npapers: [one]\nchanges: {three: {}}\n", "config.yaml: changes.three: no paper `three`"),
         ("seed: !!python/object/apply:os.system [id]\npapers: [one]\n", "config.yaml:1: "),
-        ("? [1]\n: 2\n", "config.yaml"),
         ("1: 2\nseed: 1\npapers: [one]\n", "config.yaml: top level: "),
-    ],
-)
-def test_a_mistake_in_form_is_one_line_with_file_and_key(root, text, message):
-    write(root / "config.yaml", text)
-    with pytest.raises(ProjectError) as refused:
-        load(root=root)
-    assert message in str(refused.value)
-    assert "\n" not in str(refused.value)
-
-
-def test_a_key_that_stands_twice_is_refused_wherever_it_stands(root):
+    ):
+        write(root / "config.yaml", text)
+        assert words in refusal(load, root=root), text
+    write(root / "config.yaml", TOP)
     write(root / "workflow/config/one.yaml", ONE.replace("gamma: 1.0", "gamma: 1.0, gamma: 2.0"))
-    with pytest.raises(ProjectError, match=r'one\.yaml:3: found duplicate key "gamma"'):
-        load(root=root)
+    assert 'one.yaml:3: found duplicate key "gamma"' in refusal(load, root=root)
 
 
 def test_anchors_and_merge_keys_are_no_duplicates(tmp_path):
@@ -131,32 +113,22 @@ def test_values_are_those_of_yaml_1_2(tmp_path):
     assert read_yaml(file) == {"a": ["no", "on", 17, 1e-4, 1000, 0.5, 31, "true", True, None], "b": "1:30"}
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda path: None, "no such file"),
-        (lambda path: path.write_bytes(b"seed: \xff\n"), "utf-8"),
-        (lambda path: path.write_bytes(b"seed: \x00\n"), "correct the file"),
-        (lambda path: path.mkdir(), "no such file"),
-    ],
-    ids=["missing", "latin-1", "binary", "folder"],
-)
-def test_a_file_that_cannot_be_read_is_one_line(tmp_path, make, message):
-    make(tmp_path / "a.yaml")
-    with pytest.raises(ProjectError, match=rf"a\.yaml.*{message}") as refused:
-        read_yaml(tmp_path / "a.yaml")
-    assert "\n" not in str(refused.value)
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path):
+    file = tmp_path / "a.yaml"
+    assert re.search(r"a\.yaml.*no such file", refusal(read_yaml, file))
+    for content, words in ((b"seed: \xff\n", "utf-8"), (b"seed: \x00\n", "correct the file")):
+        file.write_bytes(content)
+        assert re.search(rf"a\.yaml.*{words}", refusal(read_yaml, file))
 
 
-@pytest.mark.parametrize("paper", PAPERS)
-@pytest.mark.parametrize("overlay", OVERLAYS, ids=lambda path: path.stem)
-def test_every_overlay_that_is_shipped_fits(overlay, paper):
-    laid_over = project(overlay, papers=[paper])
-    for run in laid_over.study.runs[paper]:
-        assert laid_over.run(paper, run)["kind"]
+def test_every_overlay_that_is_shipped_fits():
+    assert OVERLAYS
+    for overlay in OVERLAYS:
+        laid_over = project(overlay)
+        assert all(laid_over.run(paper, run)["kind"] for paper in PAPERS for run in laid_over.study.runs[paper])
 
 
-@pytest.mark.parametrize("paper", PAPERS)
-def test_every_choice_has_a_reason(paper):
-    for row in unstated_settings(project(papers=[paper]).study, paper):
-        assert row["reason"] or row["origin"] == "code", row
+def test_every_choice_has_a_reason():
+    for paper in PAPERS:
+        for row in unstated_settings(project(papers=[paper]).study, paper):
+            assert row["reason"] or row["origin"] == "code", row

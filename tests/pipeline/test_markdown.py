@@ -1,7 +1,5 @@
 """What a paper's page in Markdown says of a claim."""
 
-import pytest
-
 from learning_dynamics.pipeline.report import contents, markdown
 from learning_dynamics.pipeline.report.contents import Paper, Topic
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
@@ -29,14 +27,15 @@ def test_a_card_says_how_the_claim_fared_when_it_was_judged_again(tmp_path):
     assert "†" not in page(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("reason", "told"),
-    [
+def test_a_reason_leaves_out_what_the_verdict_says():
+    for reason, told in (
         ("does not show at this scale", ""),
         ("one direction is learnt; does not show at this scale", "one direction is learnt"),
         ("the interval covers the bound", "the interval covers the bound"),
         ("", ""),
-    ],
-)
-def test_a_reason_leaves_out_what_the_verdict_says(reason, told):
-    assert contents.drop_repeated_clause(VERDICT_STYLES["not reproduced"].meaning, reason) == told
+    ):
+        assert contents.drop_repeated_clause(VERDICT_STYLES["not reproduced"].meaning, reason) == told
+
+
+def test_words_are_no_markup():
+    assert markdown.prose("<script>x</script> [a](javascript:b)") == r"\<script\>x\</script\> [a\](javascript:b)"

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
 import yaml
 
 from learning_dynamics.pipeline.report import maths
@@ -14,9 +13,8 @@ from learning_dynamics.pipeline.study.sources import SOURCE_ROOT
 from tests.support import ROOT
 
 
-@pytest.mark.parametrize(
-    ("latex", "text"),
-    [
+def test_a_formula_is_readable_as_text():
+    for latex, text in (
         (r"\|x\|_2 \le 10^{-3}", "‖x‖₂ ≤ 10⁻³"),
         (r"\mathcal{L}_{\mathrm{NC1}} + \ell_{2/L}", "ℒ_NC1+ℓ_(2/L)"),
         (r"\hat W^\top W", "ŴᵀW"),
@@ -25,10 +23,8 @@ from tests.support import ROOT
         (r"\sqrt{2\gamma} \operatorname{rank} W", "√(2γ) rank W"),
         (r"\begin{pmatrix}a & b\\ c & d\end{pmatrix}", "(a, b; c, d)"),
         (r"\left( a", r"\left( a"),
-    ],
-)
-def test_a_formula_is_readable_as_text(latex, text):
-    assert maths.to_text(latex) == text
+    ):
+        assert maths.to_text(latex) == text
 
 
 def test_mathml_has_the_spaces_that_browsers_do_not_know():
@@ -38,8 +34,7 @@ def test_mathml_has_the_spaces_that_browsers_do_not_know():
     assert maths.to_mathml("|a|").count('stretchy="false" lspace="0" rspace="0"') == 2
     assert maths.to_mathml(r"\left( a") == r"<code>\left( a</code>"
 
-
-def test_long_formulas_may_break_after_a_relation():
+    # long formulas may break after a relation
     assert maths.to_mathml(r"\sigma_1(W) \ge \dots \ge \sigma_d(W) \ge 0").count("<wbr>") == 3
     assert "<wbr>" not in maths.to_mathml("x = y")
 
@@ -79,8 +74,8 @@ def formulas_of(kind: str) -> Iterator[str]:
     return (formula[1:-1] for part in parts for formula in MATHS.findall(part))
 
 
-@pytest.mark.parametrize("kind", ["papers", "configuration", "guides"])
-def test_every_formula_is_understood(kind):
-    formulas = set(formulas_of(kind))
-    assert len(formulas) > 20
-    assert [one for one in formulas if "\\" in maths.to_text(one) or "<code>" in maths.to_mathml(one)] == []
+def test_every_formula_is_understood():
+    for kind in ("papers", "configuration", "guides"):
+        formulas = set(formulas_of(kind))
+        assert len(formulas) > 20
+        assert [one for one in formulas if "\\" in maths.to_text(one) or "<code>" in maths.to_mathml(one)] == []

@@ -40,17 +40,11 @@ def test_published_results_are_those_of_the_configuration():
         pytest.skip("nothing is published yet")
     stale = find_differences(Project(load()), published.FOLDER)
     assert stale == [], "write them anew with: make publish"
-
-
-def test_published_results_are_small():
-    if not published.FOLDER.is_dir():
-        pytest.skip("nothing is published yet")
     assert sum(path.stat().st_size for path in published.FOLDER.rglob("*") if path.is_file()) < MOST
 
 
-@pytest.mark.parametrize(
-    ("here", "there", "comes"),
-    [
+def test_a_claim_is_compared(tmp_path):
+    for here, there, comes in (
         ({"verdict": "reproduced", "measured": 1.0}, {"verdict": "reproduced", "measured": 1.0}, "as published"),
         ({"verdict": "untested"}, {"verdict": "untested"}, "as published"),
         ({"verdict": "reproduced", "measured": 1.0}, {"verdict": "reproduced", "measured": 2.0}, "with another number"),
@@ -60,11 +54,9 @@ def test_published_results_are_small():
             "as published",
         ),
         ({"verdict": "corrected", "measured": 1.0}, {"verdict": "reproduced", "measured": 1.0}, "with another verdict"),
-    ],
-)
-def test_a_claim_is_compared(tmp_path, here, there, comes):
-    known = put(tmp_path, claims({"claim": "toy.lemma", **there}))
-    assert list(published.compare_claims(claims({"claim": "toy.lemma", **here}), known)["comes"]) == [comes]
+    ):
+        known = put(tmp_path, claims({"claim": "toy.lemma", **there}))
+        assert list(published.compare_claims(claims({"claim": "toy.lemma", **here}), known)["comes"]) == [comes]
 
 
 def test_claims_come_and_go_in_the_order_of_the_run(tmp_path):
@@ -141,7 +133,34 @@ def test_publishing_writes_what_a_reader_needs(publishing):
     assert readme.endswith("\nmore\n")
     assert "old" not in readme
     assert "docs/results/toy.md" in readme
+    for written in folder.glob("*.md"):
+        for link in re.findall(r"\]\(([^)#]+)", written.read_text(encoding="utf-8")):
+            assert (written.parent / link).exists(), f"{written.name}: {link}"
     assert publishing.stage("publish", "--check").returncode == 0
+    ended = publishing.stage("compare")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "as published" in ended.stdout
+
+
+def test_publishing_again_changes_nothing_and_refuses_what_is_outdated(publishing):
+    def state():
+        files = sorted((publishing.folder / "docs/results").rglob("*"))
+        return {file: file.read_bytes() for file in files if file.is_file()}
+
+    before = state()
+    stray = publishing.folder / "docs/results/toy/of_old.png"
+    stray.write_bytes(b"")  # what was published once, and is not any more, goes
+    assert publishing.stage("publish").returncode == 0
+    assert state() == before
+    publishing.configure("claims", "another", value={"kind": "decay.decay", "runs": {"run": "descent"}})
+    ended = publishing.stage("publish", "--check")
+    assert (ended.returncode, ended.stderr) == (1, "error: toy.another: is configured, not published; make publish\n")
+    publishing.configure("runs", "descent", "steps", value=400)
+    ended = publishing.stage("publish")
+    assert ended.returncode == 1
+    assert "make figures" in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+    assert state() == before
 
 
 def test_what_was_judged_again_beside_an_earlier_run_stays_and_says_so(tmp_path):
@@ -161,24 +180,6 @@ def test_what_was_judged_again_beside_an_earlier_run_stays_and_says_so(tmp_path)
     assert "robustness.md" not in markdown.results_page([], after, None)
 
 
-def test_links_of_what_is_published_lead_somewhere(publishing):
-    for page in (publishing.folder / "docs/results").glob("*.md"):
-        for link in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
-            assert (page.parent / link).exists(), f"{page.name}: {link}"
-
-
-def test_publishing_again_changes_nothing(publishing):
-    def state():
-        files = sorted((publishing.folder / "docs/results").rglob("*"))
-        return {file: file.read_bytes() for file in files if file.is_file()}
-
-    before = state()
-    stray = publishing.folder / "docs/results/toy/of_old.png"
-    stray.write_bytes(b"")  # what was published once, and is not any more, goes
-    assert publishing.stage("publish").returncode == 0
-    assert state() == before
-
-
 def test_another_scale_is_published_beside_the_default(publishing):
     steps = {"descent": {"steps": 20}}
     publishing.write("small.yaml", yaml.safe_dump({"scale": "small", "changes": {"toy": {"runs": steps}}}))
@@ -193,24 +194,3 @@ def test_another_scale_is_published_beside_the_default(publishing):
     assert publishing.stage("check").returncode == 0
     refused = publishing.stage("publish", "--papers", "toy").stderr
     assert refused == "error: --papers: docs/results are those of all papers; name another scale with --configfile\n"
-
-
-def test_a_run_is_compared_with_what_was_published(publishing):
-    ended = publishing.stage("compare")
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "as published" in ended.stdout
-
-
-def test_results_of_another_configuration_are_not_published(publishing):
-    publishing.configure("runs", "descent", "steps", value=400)
-    ended = publishing.stage("publish")
-    assert ended.returncode == 1
-    assert "make figures" in ended.stderr
-    assert len(ended.stderr.splitlines()) == 1
-
-
-def test_a_claim_that_is_not_published_is_told(publishing):
-    publishing.configure("claims", "another", value={"kind": "decay.decay", "runs": {"run": "descent"}})
-    ended = publishing.stage("publish", "--check")
-    assert ended.returncode == 1
-    assert ended.stderr == "error: toy.another: is configured, not published; make publish\n"

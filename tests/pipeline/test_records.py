@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from learning_dynamics.judging import Finding, Untested, claim, equal, evaluate, every_draw
 from learning_dynamics.pipeline.store.records import COLUMNS, PART_COLUMNS, claim_row, is_expected, part_rows
@@ -31,23 +30,21 @@ def theorem(measured) -> Finding:
 REST = {"paper": "p", "claim": "p.t", "statement": "", "expected": "", "figure": None, "evidence": "", "agreement": 1.0}
 
 
-@pytest.mark.parametrize(
-    ("measured", "verdict"), [(1.0, "reproduced"), (2.0, "corrected"), (3.0, "contradicted"), (None, "untested")]
-)
-def test_every_evaluation_is_a_row(tmp_path, measured, verdict):
-    found = evaluate(theorem, {"measured": measured}, {})
-    row = claim_row(theorem.claim, found) | REST
-    table = pd.DataFrame([row])[[column.name for column in COLUMNS]]
-    write_table(tmp_path / "claims.parquet", table, COLUMNS, {"settings": {}})
-    back = read_table(tmp_path / "claims.parquet").iloc[0]
-    assert (back["verdict"], back["scope"], back["correction"]) == (verdict, "three draws", "it is two")
-    parts = pd.DataFrame([{"paper": "p", "claim": "p.t", **part} for part in part_rows(found)])
-    judged = {"reproduced": ["printed"], "untested": []}.get(verdict, ["printed", "corrected"])
-    assert len(parts) == 2 * len(judged)
-    if len(parts):
-        write_table(tmp_path / "parts.parquet", parts, PART_COLUMNS, {"settings": {}})
-        assert parts["of"].drop_duplicates().tolist() == judged
-        assert parts["part"].tolist() == [0, 1] * len(judged)
+def test_every_evaluation_is_a_row(tmp_path):
+    for measured, verdict in ((1.0, "reproduced"), (2.0, "corrected"), (3.0, "contradicted"), (None, "untested")):
+        found = evaluate(theorem, {"measured": measured}, {})
+        row = claim_row(theorem.claim, found) | REST
+        table = pd.DataFrame([row])[[column.name for column in COLUMNS]]
+        write_table(tmp_path / "claims.parquet", table, COLUMNS, {"settings": {}})
+        back = read_table(tmp_path / "claims.parquet").iloc[0]
+        assert (back["verdict"], back["scope"], back["correction"]) == (verdict, "three draws", "it is two")
+        parts = pd.DataFrame([{"paper": "p", "claim": "p.t", **part} for part in part_rows(found)])
+        judged = {"reproduced": ["printed"], "untested": []}.get(verdict, ["printed", "corrected"])
+        assert len(parts) == 2 * len(judged)
+        if len(parts):
+            write_table(tmp_path / "parts.parquet", parts, PART_COLUMNS, {"settings": {}})
+            assert parts["of"].drop_duplicates().tolist() == judged
+            assert parts["part"].tolist() == [0, 1] * len(judged)
 
 
 def test_facts_are_json_that_any_reader_takes():

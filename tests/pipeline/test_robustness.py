@@ -43,10 +43,7 @@ def test_a_draw_stays_in_its_ranges_and_is_the_same_each_time(configured):
     rates = [layer["runs"]["slow"]["rate"] for layer in layers]
     assert 1e-4 <= min(rates) < 1e-3 < 5e-3 < max(rates) <= 0.015  # by the logarithm
     assert all(low <= layer["runs"]["slow"]["steps"] <= 12 for low, layer in zip(samples, layers, strict=True))
-
-
-def test_draws_are_those_that_were_published(configured):
-    """Drawn at the commit that published them, by the label of that time."""
+    # those that were published, drawn at that commit by the label of that time
     found = configured("runs.slow.free", {"rate": [1e-4, 0.015], "steps": [3, 9]})
     assert [layer["runs"]["slow"] for layer in layers_of(found, 3)] == [
         {"rate": 0.006435, "steps": 5},
@@ -60,14 +57,6 @@ def test_named_ends_are_those_of_the_draw_in_any_order_and_where_they_are_inheri
     for layer in layers_of(found, 30):
         runs = layer["runs"]
         assert max(runs["slow"]["rate"], runs["fast"]["rate"]) <= runs["slow"]["steps"] <= 3
-
-
-def test_a_list_is_a_choice_and_anything_else_a_value(configured):
-    drawn = [
-        one["runs"]["descent"] for one in layers_of(configured("runs.descent.free", {"steps": [1, 2, 3], "seeds": 2}))
-    ]
-    assert {one["steps"] for one in drawn} == {1, 2, 3}
-    assert {one["seeds"] for one in drawn} == {2}
 
 
 def test_what_inherits_a_drawn_setting_is_drawn_with_it(configured):
@@ -84,28 +73,25 @@ def test_what_inherits_a_drawn_setting_is_drawn_with_it(configured):
 RANGE = {"run": "slow", "setting": "steps", "range": [5, 50], "claims": ["geometric"]}
 
 
-def test_a_range_changes_the_named_run_alone(configured):
+def test_a_range_changes_the_named_run_alone_and_a_seed_every_draw(configured):
     found = changed(configured("robustness.range", RANGE), "range", 7)
     assert [found.run("toy", name)["settings"]["steps"] for name in ("slow", "fast")] == [7, 40]
     assert list(found.study.paper_block("toy")["claims"]) == ["geometric"]
-
-
-def test_a_seed_reaches_every_random_draw(configured):
     found = changed(configured(), "seed2030", 2030)
     assert found.data("toy", "starts")["settings"]["seed"] == found.study.seed == 2030
     assert list(found.study.paper_block("toy")["claims"]) == ["decay", "geometric"]
 
 
-@pytest.mark.parametrize("name", ["range", "draw2"])
-def test_a_layer_that_does_not_arrive_is_refused(configured, name):
+def test_a_layer_that_does_not_arrive_is_refused(configured):
     """Planted: what a change lays over the configuration is set back by something above it."""
     configured("runs.slow.free", {"steps": [3, 9]})
     found = configured("robustness.range", RANGE)
-    change = robustness.change(found.study, "toy", name)
-    layer = robustness.layer_of(found.study, "toy", change, change.grid[0])
-    robustness.check_arrived(changed(found, name, change.grid[0]).study, "toy", layer)
-    with pytest.raises(ProjectError, match=r"runs\.slow\.steps: is 40, not \d as changed"):
-        robustness.check_arrived(found.study, "toy", layer)
+    for name in ("range", "draw2"):
+        change = robustness.change(found.study, "toy", name)
+        layer = robustness.layer_of(found.study, "toy", change, change.grid[0])
+        robustness.check_arrived(changed(found, name, change.grid[0]).study, "toy", layer)
+        with pytest.raises(ProjectError, match=r"runs\.slow\.steps: is 40, not \d as changed"):
+            robustness.check_arrived(found.study, "toy", layer)
 
 
 def test_the_configured_seeds_draws_and_ranges_are_judged_and_none_is_left_out(configured):
@@ -139,28 +125,25 @@ def test_a_fingerprint_is_of_all_that_a_change_reads(configured):
 # -- ranges and grids --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("entry", "grid"),
-    [
+def test_the_grid_has_a_value_a_decade():
+    for entry, grid in (
         ({"range": [1e-4, 1.0]}, [1e-4, 1e-3, 1e-2, 0.1, 1.0]),
         ({"range": [0.0, 1.0], "points": 3}, [0.0, 0.5, 1.0]),
         ({"range": [1, 4]}, [1, 2, 3, 4]),
         ({"grid": ["a", "b"]}, ["a", "b"]),
         ({"range": [0.1, 0.1000001]}, [0.1, 0.1000001]),
         ({"range": [5e-324, 1.0], "points": 2}, [5e-324, 1.0]),
-    ],
-)
-def test_the_grid_has_a_value_a_decade(entry, grid):
-    assert robustness.grid_of(entry) == grid
+    ):
+        assert robustness.grid_of(entry) == grid
 
 
-@pytest.mark.parametrize(("low", "high", "turn"), [(1e-8, 1e-2, 3e-5), (-1.0, 2.0, 0.71), (1, 1000, 137), (0.1, 9, 5)])
-def test_bisection_ends_within_a_tenth_of_the_turn(low, high, turn):
-    tried = again.bisect(lambda value: "reproduced" if value <= turn else "not reproduced", low, high)
-    below = max(value for value in [low, *tried] if value <= turn)
-    above = min(value for value in [high, *tried] if value > turn)
-    assert above - below <= max(0.1 * abs(above) + 1e-9, 1)
-    assert len(tried) <= robustness.MAX_BISECTIONS
+def test_bisection_ends_within_a_tenth_of_the_turn():
+    for low, high, turn in ((1e-8, 1e-2, 3e-5), (-1.0, 2.0, 0.71), (1, 1000, 137), (0.1, 9, 5)):
+        tried = again.bisect(lambda value, turn=turn: "reproduced" if value <= turn else "not reproduced", low, high)
+        below = max(value for value in [low, *tried] if value <= turn)
+        above = min(value for value in [high, *tried] if value > turn)
+        assert above - below <= max(0.1 * abs(above) + 1e-9, 1)
+        assert len(tried) <= robustness.MAX_BISECTIONS
 
 
 def test_what_is_not_decided_or_does_not_turn_is_not_bisected():
@@ -169,46 +152,6 @@ def test_what_is_not_decided_or_does_not_turn_is_not_bisected():
 
 
 # -- what is refused ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "message"),
-    [
-        ("runs.slow.free", {"stpes": [1, 9]}, "runs.slow.free.stpes: no setting of `slow`; did you mean `steps`?"),
-        ("runs.slow.free", {"steps": [0, 9]}, "runs.slow.free.steps: must be 1 or more"),
-        ("runs.slow.free", {"steps": [9, 2]}, "runs.slow.free.steps: from the smaller to the larger"),
-        ("runs.slow.free", {"steps": []}, "runs.slow.free.steps: nothing to draw"),
-        ("runs.slow.free", {"data": [["starts"]]}, "runs.slow.free.data: no data set `['starts']`"),
-        (
-            "runs.slow.free",
-            {"rate": [0.1, "stpes"]},
-            "runs.slow.free.rate: `stpes` is no number and names none; did you",
-        ),
-        ("claims.geometric.free", {"steps": [3, 9]}, "claims.geometric.free: must be False"),
-        ("robustness.range", RANGE | {"run": "slwo"}, "robustness.range.run: no run `slwo`; did you mean `slow`"),
-        ("robustness.range", RANGE | {"setting": "stpes"}, "no setting of `slow`; did you mean `steps`"),
-        ("robustness.range", RANGE | {"range": [0, 50]}, "must be 1 or more"),
-        ("robustness.range", RANGE | {"range": [50, 5]}, "from the smaller to the larger"),
-        ("robustness.range", RANGE | {"data": "starts"}, "give `run` or `data`"),
-        ("robustness.range", RANGE | {"values": [5, 6]}, "give one of `values`, `grid` and `range`"),
-        (
-            "robustness.range",
-            RANGE | {"rnage": [5, 6]},
-            "robustness.range.rnage: unknown key; did you mean `range`",
-        ),
-        (
-            "robustness.range",
-            RANGE | {"setting": "rate", "range": [1, 2]},
-            "rate is a real number; write its ends with a",
-        ),
-        ("robustness.range", RANGE | {"claims": ["decay"]}, "claim `decay` does not use run `slow`"),
-        ("robustness.draw3", RANGE, "is the name of a seed or draw; rename it"),
-    ],
-)
-def test_what_means_nothing_is_refused(configured, path, value, message):
-    with pytest.raises(ProjectError) as refused:
-        configured(path, value)
-    assert message in str(refused.value)
 
 
 # -- an entry is of a run that the headline of the claim reads ---------------------------------------------------------
@@ -246,22 +189,17 @@ HOLDS, FAILS = every_draw("x", 0.0, at_most=1.0), every_draw("x", 2.0, at_most=1
 OPEN = at_most("x", mean([0.0, 3.0]), 1.0)
 
 
-@pytest.mark.parametrize(
-    ("verdict", "printed", "corrected", "expected", "on_draw"),
-    [
+def test_where_the_printed_formula_happens_to_hold_the_correction_counts():
+    for verdict, printed, corrected, expected, on_draw in (
         ("reproduced", HOLDS, HOLDS, "corrected", "corrected"),  # one layer, one sample: both agree
         ("reproduced", HOLDS, FAILS, "corrected", "reproduced"),
         ("contradicted", FAILS, OPEN, "corrected", "undecided"),
         ("contradicted", FAILS, FAILS, "corrected", "contradicted"),
         ("reproduced", HOLDS, None, "reproduced", "reproduced"),
         ("contradicted", FAILS, None, "reproduced", "contradicted"),
-    ],
-)
-def test_where_the_printed_formula_happens_to_hold_the_correction_counts(
-    verdict, printed, corrected, expected, on_draw
-):
-    found = Evaluation(verdict, Judgement(printed), corrected and Judgement(corrected))
-    assert again.verdict_on_draw(found, expected)[0] == on_draw
+    ):
+        found = Evaluation(verdict, Judgement(printed), corrected and Judgement(corrected))
+        assert again.verdict_on_draw(found, expected)[0] == on_draw
 
 
 def some_open(count, against=0):
@@ -279,36 +217,35 @@ def test_a_part_that_is_open_as_a_whole_leaves_a_draw_open():
     assert again.verdict_on_draw(found, "corrected")[0] == "undecided"
 
 
-@pytest.mark.parametrize(
-    ("check", "on_draw"),
-    [(some_open(1), "decided"), (some_open(2), "decided"), (some_open(3), "undecided"), (some_open(1, 1), "undecided")],
-)
-@pytest.mark.parametrize("expected", ["reproduced", "corrected"])
-def test_a_statement_is_decided_where_nine_in_ten_of_a_draws_data_sets_are(check, on_draw, expected):
-    printed, corrected = (check, None) if expected == "reproduced" else (FAILS, check)
-    verdict = "contradicted" if corrected or check.state == "fails" else "undecided"
-    found = Evaluation(verdict, Judgement(printed), corrected and Judgement(corrected))
-    told = again.verdict_on_draw(found, expected)[0]
-    if check.state == "fails":
-        assert told == "contradicted"
-    else:
-        assert told == {"decided": expected, "undecided": "undecided"}[on_draw]
+def test_a_statement_is_decided_where_nine_in_ten_of_a_draws_data_sets_are():
+    for check, on_draw in (
+        (some_open(1), "decided"),
+        (some_open(2), "decided"),
+        (some_open(3), "undecided"),
+        (some_open(1, 1), "undecided"),
+    ):
+        for expected in ("reproduced", "corrected"):
+            printed, corrected = (check, None) if expected == "reproduced" else (FAILS, check)
+            verdict = "contradicted" if corrected or check.state == "fails" else "undecided"
+            found = Evaluation(verdict, Judgement(printed), corrected and Judgement(corrected))
+            told = again.verdict_on_draw(found, expected)[0]
+            if check.state == "fails":
+                assert told == "contradicted"
+            else:
+                assert told == {"decided": expected, "undecided": "undecided"}[on_draw]
 
 
-@pytest.mark.parametrize(
-    ("printed", "rivals", "on_draw"),
-    [
+def test_a_rival_that_says_the_same_does_not_leave_a_draw_open():
+    for printed, rivals, on_draw in (
         (HOLDS, {"the same by chance": "reproduced", "another": "contradicted"}, "reproduced"),
         (HOLDS, {"another": "contradicted"}, "undecided"),  # open for a reason of its own
         (HOLDS, {}, "undecided"),
         (OPEN, {"the same by chance": "undecided"}, "undecided"),
-    ],
-)
-def test_a_rival_that_says_the_same_does_not_leave_a_draw_open(printed, rivals, on_draw):
-    found = Evaluation("undecided", Judgement(printed), None, rivals=rivals)
-    verdict, why = again.verdict_on_draw(found, "reproduced")
-    assert verdict == on_draw
-    assert ("the same by chance would get the same verdict on this draw" in why) == (on_draw == "reproduced")
+    ):
+        found = Evaluation("undecided", Judgement(printed), None, rivals=rivals)
+        verdict, why = again.verdict_on_draw(found, "reproduced")
+        assert verdict == on_draw
+        assert ("the same by chance would get the same verdict on this draw" in why) == (on_draw == "reproduced")
 
 
 # -- what is said of it ------------------------------------------------------------------------------------------------
@@ -336,9 +273,8 @@ SCALES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("changes", "line"),
-    [
+def test_a_line_says_where_a_verdict_holds_and_turns():
+    for changes, line in (
         ([], ""),
         (SCALES, "for `scale` of small from 1e-5 to 0.003 (undecided at 0.01)"),
         ([("setting", "small.scale", "1", "undecided")], "for `scale` of small nowhere (undecided at 1)"),
@@ -355,15 +291,12 @@ SCALES = [
             [("draw", "draw", "1", "reproduced"), ("draw", "draw", "2", "untested"), ("draw", "draw", "3", "untested")],
             "on 1 of 3 draws (2 untested)",
         ),
-    ],
-)
-def test_a_line_says_where_a_verdict_holds_and_turns(changes, line):
-    assert describe("reproduced", rows(*changes)) == (f"The verdict holds {line}" if line else "")
+    ):
+        assert describe("reproduced", rows(*changes)) == (f"The verdict holds {line}" if line else "")
 
 
-@pytest.mark.parametrize(
-    ("own", "others", "verdict"),
-    [
+def test_fewer_than_two_of_three_seeds_leave_a_verdict_undecided():
+    for own, others, verdict in (
         ("reproduced", ["reproduced", "undecided"], "reproduced"),  # two of three
         ("reproduced", ["undecided", "undecided"], "undecided"),
         ("corrected", ["contradicted", "undecided", "corrected"], "undecided"),  # two of four
@@ -371,17 +304,15 @@ def test_a_line_says_where_a_verdict_holds_and_turns(changes, line):
         ("reproduced", ["undecided"], "reproduced"),  # two seeds settle nothing
         ("undecided", ["reproduced", "reproduced"], "undecided"),
         ("reproduced", [], "reproduced"),
-    ],
-)
-def test_fewer_than_two_of_three_seeds_leave_a_verdict_undecided(own, others, verdict):
-    found = settle(claims_of(own), rows(*(("seed", "seed", str(n), other) for n, other in enumerate(others))))
-    assert list(found["verdict"]) == [verdict]
-    n_same = 1 + others.count(own)
-    turned = verdict != own
-    assert list(found["reason"]) == [
-        f"{own} under {n_same} of {len(others) + 1} seeds; because" if turned else "because"
-    ]
-    assert found.dtypes.equals(claims_of(own).dtypes)
+    ):
+        found = settle(claims_of(own), rows(*(("seed", "seed", str(n), other) for n, other in enumerate(others))))
+        assert list(found["verdict"]) == [verdict]
+        n_same = 1 + others.count(own)
+        turned = verdict != own
+        assert list(found["reason"]) == [
+            f"{own} under {n_same} of {len(others) + 1} seeds; because" if turned else "because"
+        ]
+        assert found.dtypes.equals(claims_of(own).dtypes)
 
 
 def test_the_table_on_the_terminal_marks_what_another_choice_turns():

@@ -15,6 +15,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.study.signatures import Signature
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.tidy import Table, columns
+from tests.pipeline.conftest import refusal
 from tests.support import ROOT
 
 Start = Literal["a", "b"]
@@ -58,16 +59,17 @@ def test_what_a_function_takes_is_read_from_it():
     assert [parent.name for parent in Signature(Limit).ancestors] == ["Accuracy"]
 
 
-def test_good_settings_pass_with_defaults_left_out():
+def test_good_settings_and_roles_pass():
     Signature(flow).check(SETTINGS, "here")
     Signature(flow).check(SETTINGS | {"clip": None, "init": "b", "pairs": 4}, "here")
     Signature(flow).check({"width": np.int64(3), "scales": (np.float32(1), np.float64(2)), "seed": 0}, "here")
     Signature(figure).check({"limit": {"horizon": np.float64(1.0), "rtol": 1}}, "here")
+    Signature(figure).check_roles({"large": ["b"], "small": "a"}, "here")
+    Signature(figure).check_roles({"small": "a", "large": ["b"], "other": "c"}, "here")
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+def test_bad_settings_name_the_key_and_the_fix():
+    for change, words in (
         ({"width": 0}, "here.width: must be 1 or more"),
         ({"width": 10**300}, "here.width: must be 10000000000 or less"),
         ({"width": True}, "here.width: must be a whole number"),
@@ -81,33 +83,22 @@ def test_good_settings_pass_with_defaults_left_out():
         ({"clip": "1"}, "here.clip: must be a number"),
         ({"pairs": 3}, "here.pairs: Input should be a multiple of 2"),
         ({"seed": ..., "sead": 1}, "here.sead: unknown setting of `flow`; did you mean `seed`?"),
-    ],
-)
-def test_bad_settings_name_the_key_and_the_fix(change, message):
-    settings = {key: value for key, value in (SETTINGS | change).items() if value is not ...}
-    with pytest.raises(ProjectError) as refused:
-        Signature(flow).check(settings, "here")
-    assert str(refused.value).startswith(message)
-    assert len(str(refused.value)) < 400
-
-
-@pytest.mark.parametrize(
-    ("limit", "message"),
-    [
+    ):
+        settings = {key: value for key, value in (SETTINGS | change).items() if value is not ...}
+        assert refusal(Signature(flow).check, settings, "here").startswith(words)
+    for limit, words in (
         ({"horizon": 1.0, "rtol": 0.0}, "here.limit.rtol: must be above 0"),
         ({"horizon": 1.0, "rtlo": 1.0}, "here.limit.rtlo: unknown setting of `Limit`; did you mean `rtol`?"),
         ({"horizon": 1.0}, "here.limit.rtol: missing"),
         (3, "here.limit: must be a mapping"),
-    ],
-)
-def test_settings_of_a_class_are_named_with_it(limit, message):
-    with pytest.raises(ProjectError, match=message):
-        Signature(figure).check({"limit": limit}, "here")
+    ):
+        assert words in refusal(Signature(figure).check, {"limit": limit}, "here")
 
 
-@pytest.mark.parametrize(
-    ("kind", "least", "below", "message"),
-    [
+def test_every_kind_of_number_ends_where_it_says():
+    def run(*, gamma): ...
+
+    for kind, least, below, words in (
         ("Count", 1, 0, "must be 1 or more"),
         ("Natural", 0, -1, "must be 0 or more"),
         ("Seed", 0, -1, "must be 0 or more"),
@@ -117,51 +108,31 @@ def test_settings_of_a_class_are_named_with_it(limit, message):
         ("Fraction", 0.0, -5e-324, "must be 0.0 or more"),
         ("Fraction", 1.0, 1.0000000000000002, "must be 1.0 or less"),
         ("Scale", 1e-24, 1e-25, "must be 1e-24 or more"),
-    ],
-)
-def test_every_kind_of_number_ends_where_it_says(kind, least, below, message):
-    def run(*, gamma): ...
-
-    run.__annotations__["gamma"] = getattr(setting_types, kind)
-    Signature(run).check({"gamma": least}, "here")
-    with pytest.raises(ProjectError, match=f"here.gamma: {message}"):
-        Signature(run).check({"gamma": below}, "here")
+    ):
+        run.__annotations__["gamma"] = getattr(setting_types, kind)
+        Signature(run).check({"gamma": least}, "here")
+        assert f"here.gamma: {words}" in refusal(Signature(run).check, {"gamma": below}, "here"), kind
 
 
-@pytest.mark.parametrize(
-    ("annotation", "message"), [("Cuont", "'Cuont' is not defined"), (np.ndarray, "ndarray"), (None, "has no type")]
-)
-def test_an_annotation_that_means_nothing_names_the_file_and_the_function(annotation, message):
+def test_an_annotation_that_means_nothing_names_the_file_and_the_function():
     def run(*, width): ...
 
-    if annotation is not None:
-        run.__annotations__["width"] = annotation
-    with pytest.raises(ProjectError, match=rf"test_signatures\.py: `run`: .*{message}"):
-        Signature(run).check({"width": 1}, "here")
+    for annotation, words in ((None, "has no type"), ("Cuont", "'Cuont' is not defined"), (np.ndarray, "ndarray")):
+        if annotation is not None:
+            run.__annotations__["width"] = annotation
+        said = refusal(lambda: Signature(run).check({"width": 1}, "here"))
+        assert "test_signatures.py: `run`: " in said
+        assert words in said
 
 
-@pytest.mark.parametrize(
-    ("roles", "message"),
-    [
+def test_missing_misspelt_and_swapped_roles_are_refused():
+    for roles, words in (
         ({"small": "a"}, "here.runs.large: missing; name the run that is the large of `figure`"),
-        (
-            {"small": "a", "large": ["b"], "larg": "c"},
-            "here.runs.larg: `figure` has no such role; did you mean `large`",
-        ),
+        ({"small": "a", "large": ["b"], "larg": "c"}, "here.runs.larg: `figure` has no such role; did you mean"),
         ({"small": ["a"], "large": ["b"]}, "here.runs.small: must be one run"),
         ({"small": "a", "large": "b"}, "here.runs.large: must be a list of runs"),
-        ({"large": "a", "small": ["b"]}, "must be"),
-    ],
-)
-def test_missing_misspelt_and_swapped_roles_are_refused(roles, message):
-    with pytest.raises(ProjectError) as refused:
-        Signature(figure).check_roles(roles, "here")
-    assert message in str(refused.value)
-
-
-def test_roles_are_by_name_and_the_optional_may_be_absent():
-    Signature(figure).check_roles({"large": ["b"], "small": "a"}, "here")
-    Signature(figure).check_roles({"small": "a", "large": ["b"], "other": "c"}, "here")
+    ):
+        assert words in refusal(Signature(figure).check_roles, roles, "here")
 
 
 def test_a_module_that_cannot_be_imported_is_named_with_its_line(configured, sources_of_toy):

@@ -62,6 +62,7 @@ class Checkout:
 
     def __init__(self, folder: Path, cluster: Slurm) -> None:
         self.folder, self.cluster = folder, cluster
+        self.variables = {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(folder / "src")}
         self.started: list[subprocess.Popen] = []
 
     def snakemake(self, *arguments: str, **variables: str) -> subprocess.Popen:
@@ -72,7 +73,7 @@ class Checkout:
                     # a test runner in the background may ignore the interrupts that Snakemake is to hear
                     ["env", "--default-signal=INT", sys.executable, "-m", "snakemake", *arguments],
                     cwd=self.folder,
-                    env=self.cluster.environment | {"OMP_NUM_THREADS": "1"} | variables,
+                    env=self.cluster.environment | self.variables | variables,
                     stdin=subprocess.DEVNULL,
                     stdout=screen,
                     stderr=subprocess.STDOUT,
@@ -428,7 +429,8 @@ def crashed_controller(checkout: Checkout) -> None:
     # with one look at the queue at a time, a single one that fails would be enough to lose the job
     with slurm.running() as checkout.cluster:
         started = checkout.submit_and_hold(TRAINED, "--slurm-patient-status-attempts", "1")
-        time.sleep(10)  # the controller saves its state within 5 s of a change; a crash loses what is younger
+        (job,) = checkout.jobs()
+        checkout.cluster.save_state(job["JobId"])  # a crash loses what is younger
         checkout.cluster.stop_controller(crash=True)
         until(lambda: "does not answer" in checkout.screen(started), "a look at the queue that fails")
         checkout.cluster.start_controller()

@@ -16,9 +16,8 @@ from learning_dynamics.pipeline.commands.sweep import parse_axis
 KINDS = {"gamma": float, "width": int, "init": str, "horizon": float | None}
 
 
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
+def test_axis():
+    for text, values in (
         ("gamma=1e-6:1:7:log", [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0]),
         ("width=10:50:5", [10, 20, 30, 40, 50]),
         ("width=10:1000:3:log", [10, 100, 1000]),
@@ -28,39 +27,31 @@ KINDS = {"gamma": float, "width": int, "init": str, "horizon": float | None}
         ("horizon=5,null", [5.0, None]),
         ("init=orthogonal,gaussian", ["orthogonal", "gaussian"]),
         ("gamma=1e-4,2", [1e-4, 2.0]),
-    ],
-)
-def test_axis(text, values):
-    setting, found = parse_axis(text, KINDS)
-    assert setting == text.partition("=")[0]
-    assert found == values
-    assert [type(value) for value in found] == [type(value) for value in values]
+    ):
+        setting, found = parse_axis(text, KINDS)
+        assert setting == text.partition("=")[0]
+        assert found == values
+        assert [type(value) for value in found] == [type(value) for value in values]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_malformed_axes_name_the_grammar():
+    for text in (
         *("gamma", "gamma=", "gamma=1:2", "gamma=1:2:3:exp", "gamma=0:1:3:log"),
         *("width=1:2:3:4:5", "gamma=0:inf:3", "gamma=1:2:1"),
-    ],
-)
-def test_malformed_axes_name_the_grammar(text):
-    with pytest.raises(ProjectError, match="SETTING=FIRST:LAST:COUNT"):
-        parse_axis(text, KINDS)
+    ):
+        with pytest.raises(ProjectError, match="SETTING=FIRST:LAST:COUNT"):
+            parse_axis(text, KINDS)
 
 
-@pytest.mark.parametrize(
-    ("text", "mend"),
-    [
+def test_axes_that_no_run_can_follow_are_refused():
+    for text, mend in (
         ("width=1:3:10", "the same"),
         ("width=1.5:3:2", "whole numbers"),
         ("gama=1,2", "did you mean `gamma`"),
         ("gamma=[1,2", "write SETTING=VALUE"),
-    ],
-)
-def test_axes_that_no_run_can_follow_are_refused(text, mend):
-    with pytest.raises(ProjectError, match=mend):
-        parse_axis(text, KINDS)
+    ):
+        with pytest.raises(ProjectError, match=mend):
+            parse_axis(text, KINDS)
 
 
 def test_a_sweep_is_written_run_and_drawn(clean):
@@ -82,34 +73,15 @@ def test_a_sweep_is_written_run_and_drawn(clean):
     assert (clean.folder / "figures/toy/slow_sweep--x.png").stat().st_size > 5_000
 
 
-@pytest.mark.parametrize(
-    ("arguments", "mend"),
-    [
-        (("slow", "--vary", "rate=-1,2"), "--vary: runs.slow_sweep.rate: must be above 0.0 (is -1.0)"),
-        (("slow", "--vary", "rte=1,2"), "did you mean `rate`"),
-        (("slwo", "--vary", "rate=1,2"), "toy: no run `slwo`; did you mean `slow`?"),
-    ],
-)
-def test_what_cannot_run_is_not_written(built, arguments, mend):
-    ended = built.stage("sweep", "toy", *arguments)
-    assert ended.returncode == 1
-    assert mend in ended.stderr
-    assert ended.stdout == ""
-
-
 def test_commands_that_are_printed_are_a_shells_words(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     varied = ["sweep", "spectral_bias", "small_scale", "--vary", "gamma=1,2"]
     assert cli.main([*varied, "--called", "first", "--out", "a $(id).yaml"]) == 0
-    assert cli.main([*varied, "--configfile", "a $(id).yaml", "--out", "it's.yaml"]) == 0
+    for _ in range(2):  # it may be written again over its own file
+        assert cli.main([*varied, "--configfile", "a $(id).yaml", "--out", "it's.yaml"]) == 0
     for line in capsys.readouterr().out.splitlines()[-3::2]:
         words = shlex.split(line)
         assert words[words.index("--configfile") + 1 :][:2] == ["a $(id).yaml", "it's.yaml"]
-
-
-def test_ten_thousand_runs_from_one_line(built):
-    ended = built.stage("sweep", "toy", "slow", "--vary", "rate=1e-6:1:100:log", "steps=100:199:100")
-    assert ended.stdout.startswith("# 10000 runs like slow of toy")
 
 
 def test_entries_of_a_quantity_are_not_mixed():
@@ -137,11 +109,6 @@ def test_a_draw_without_a_value_stays_a_draw():
     assert reduce_draws(table.assign(value=np.inf), ["rate"], "last", above=0.0)["value"].tolist() == [0.0]
 
 
-def test_a_share_of_draws_counts_those_that_have_no_value():
-    table = pd.DataFrame({"rate": 1.0, "seed": range(4), "value": [0.1, 0.3, np.nan, 0.5]})
-    assert reduce_draws(table, ["rate"], "last", above=0.2)["value"].tolist() == [0.5]
-
-
 def test_words_keep_their_order_and_numbers_are_sorted():
     cells = itertools.product([10.0, 1.0, 100.0], ["uniform", "skewed"])
     found = pd.DataFrame([{"rate": rate, "sizes": sizes, "value": rate} for rate, sizes in cells])
@@ -167,9 +134,3 @@ def test_a_run_that_is_no_sweep_is_drawn_over_its_own_columns(clean):
     assert "no run `slwo`; did you mean `slow`?" in missing.stderr
     picture = clean.stage("map", "toy", "slow", "--x", "index", "--quantity", "x", "--out", "map.jpg")
     assert "must end in .pdf (is map.jpg)" in picture.stderr
-
-
-def test_the_command_line_names_the_grammar(capsys):
-    with pytest.raises(SystemExit):
-        cli.main(["sweep", "--help"])
-    assert "FIRST:LAST:COUNT" in capsys.readouterr().out

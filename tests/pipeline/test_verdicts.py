@@ -1,7 +1,6 @@
 """The last job: the table of claims, and the exit status that says whether all is as expected."""
 
 import pandas as pd
-import pytest
 
 from learning_dynamics.pipeline.commands import verdicts
 from learning_dynamics.pipeline.store.records import COLUMNS
@@ -17,16 +16,16 @@ def written(folder, verdict, expected):
     return path
 
 
-@pytest.mark.parametrize("expected", ["reproduced", ""])
-def test_verdicts_as_expected_are_written(tmp_path, expected):
-    assert verdicts.execute(written(tmp_path, "reproduced", expected), out=tmp_path / "table.txt") == 0
-    assert "1 claims: 1 reproduced" in (tmp_path / "table.txt").read_text()
-    assert "(expected" not in (tmp_path / "table.txt").read_text()
+def test_verdicts_as_expected_are_written(tmp_path):
+    for expected in ("reproduced", ""):
+        assert verdicts.execute(written(tmp_path, "reproduced", expected), out=tmp_path / "table.txt") == 0
+        assert "1 claims: 1 reproduced" in (tmp_path / "table.txt").read_text()
+        assert "(expected" not in (tmp_path / "table.txt").read_text()
 
 
 # "not reproduced" holds the letters of "reproduced"
-@pytest.mark.parametrize(("verdict", "expected"), [("contradicted", "reproduced"), ("reproduced", "not reproduced")])
-def test_another_verdict_fails_and_is_named(tmp_path, capsys, verdict, expected):
-    assert verdicts.execute(written(tmp_path, verdict, expected), out=tmp_path / "table.txt") == 1
-    assert f"paper.lemma: verdict `{verdict}`, expected `{expected}`" in capsys.readouterr().err
-    assert not (tmp_path / "table.txt").exists()
+def test_another_verdict_fails_and_is_named(tmp_path, capsys):
+    for verdict, expected in (("contradicted", "reproduced"), ("reproduced", "not reproduced")):
+        assert verdicts.execute(written(tmp_path, verdict, expected), out=tmp_path / "table.txt") == 1
+        assert f"paper.lemma: verdict `{verdict}`, expected `{expected}`" in capsys.readouterr().err
+        assert not (tmp_path / "table.txt").exists()

@@ -4,8 +4,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 from tests.pipeline.warm import warm_python
 
 ENDS = {
@@ -26,15 +24,17 @@ def ended(python, folder, *arguments, **variables):
     return subprocess.run(command, cwd=folder, env=environment, input="fed", capture_output=True, text=True)
 
 
-@pytest.mark.parametrize("what", ENDS)
-def test_it_ends_as_any_other_does(tmp_path, what):
+def test_it_ends_as_any_other_does(tmp_path):
     (tmp_path / "src").mkdir()
     (tmp_path / "src/beside.py").write_text("name = 'beside'\n")
-    (tmp_path / "started.py").write_text(f"import sys\n{ENDS[what]}\n")
-    cold, warm = (ended(python, tmp_path, "a b", "ä", PYTHONPATH="src") for python in (sys.executable, warm_python()))
-    assert (warm.returncode, warm.stdout) == (cold.returncode, cold.stdout)
-    # a traceback has other lines above
-    assert warm.stderr.splitlines()[-1:] == cold.stderr.splitlines()[-1:]
+    for end in ENDS.values():
+        (tmp_path / "started.py").write_text(f"import sys\n{end}\n")
+        cold, warm = (
+            ended(python, tmp_path, "a b", "ä", PYTHONPATH="src") for python in (sys.executable, warm_python())
+        )
+        assert (warm.returncode, warm.stdout) == (cold.returncode, cold.stdout)
+        # a traceback has other lines above
+        assert warm.stderr.splitlines()[-1:] == cold.stderr.splitlines()[-1:]
 
 
 def test_one_that_is_killed_has_failed(tmp_path):

@@ -54,5 +54,6 @@ for stage, ending in (("motion", "webp"), ("interactive", "json")):
             fingerprints=fingerprints(stage),
             metrics=lambda wc: f"{plan.results}/{wc.paper}/metrics",
         shell:
-            f"python -m learning_dynamics {stage} {{wildcards.paper}} {{wildcards.name}} --metrics {{params.metrics}}"
+            # the command is put together when the job runs, after the loop: `stage` is the last one then
+            "python -m learning_dynamics {rule} {wildcards.paper} {wildcards.name} --metrics {params.metrics}"
             " --out {output} {params.fingerprints} --spec {params.spec:q} > {log} 2>&1"
