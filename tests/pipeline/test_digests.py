@@ -225,7 +225,8 @@ def test_a_changed_constant_is_seen_however_it_is_read(digest):
 def test_what_cannot_be_told_is_refused(digest):
     for way in REFUSED:
         runs = REFUSED[way].replace("{{", "{").replace("}}", "}").replace("{}", "learning_dynamics.papers.toy.theory")
-        with pytest.raises(ProjectError, match=r"runs\.py:\d+: .*, so that a job's dependencies cannot be determined; "):
+        message = r"runs\.py:\d+: .*, so that a job's dependencies cannot be determined; "
+        with pytest.raises(ProjectError, match=message):
             digest(papers__toy__topic__runs=runs, papers__toy__theory="K = 1\n")
 
 
