@@ -133,7 +133,10 @@ def test_a_spoilt_film_is_named_and_made_again(moving):
 
 
 def test_a_function_that_moves_nothing_is_refused_before_anything_runs(clean):
-    for old, new, told in (("slow: Table", "idle: Table", "figures.growth.runs.idle: missing"),):
+    for old, new, told in (
+        ("slow: Table", "idle: Table", "figures.growth.runs.idle: missing"),
+        ("def growth(", "def grwoth(", "`grwoth` moves no figure; did you mean `growth`?"),
+    ):
         clean.write(f"{PAPER}/growth/motion.py", MOVING_GROWTH.replace(old, new))
         ended = clean.snakemake("--dry-run", check=False)
         assert ended.returncode != 0

@@ -10,6 +10,7 @@ from learning_dynamics.pipeline.study import reasons, robustness
 from learning_dynamics.pipeline.study.blocks import KEYS, Spec, flat, run_names
 from learning_dynamics.pipeline.study.config import Block
 from learning_dynamics.pipeline.study.signatures import Signature, signature_of
+from learning_dynamics.pipeline.study.sources import PACKAGE, PARTS, definitions
 from learning_dynamics.pipeline.study.study import SECTIONS, Study
 
 
@@ -49,12 +50,22 @@ class _Paper:
                 motion = study.signature("motion", paper, name)
                 motion.check_roles(study.roles("motion", paper, name), self.where("figures", name))
                 self.check_settings("motion", motion, study.settings("motion", paper, name), "figures", name)
+        self.check_motions({study.kind("figure", paper, name).partition(".")[0] for name in study.figures(paper)})
         for name in study.interactives(paper):
             self.check_interactive(name)
         if "telling" in study.paper_block(paper):
             self.check_name("figures", study.paper_block(paper)["telling"], "telling")
         for name in study.blocks(paper, "claims"):
             self.check_claim(name)
+
+    def check_motions(self, topics: set[str]) -> None:
+        """Refuse a film of a figure that its topic does not draw."""
+        for topic in sorted(topics):
+            module = f"{PACKAGE}.papers.{self.paper}.{topic}"
+            figures = definitions(f"{module}.{PARTS['figure']}")
+            for name in definitions(f"{module}.{PARTS['motion']}"):
+                if name not in figures:
+                    raise ProjectError(f"{module}.motion: `{name}` moves no figure{suggest_name(name, figures)}")
 
     def where(self, *path: str) -> str:
         return self.study.where(self.paper, *path)
