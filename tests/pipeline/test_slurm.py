@@ -226,7 +226,7 @@ def whole_pipeline(checkout: Checkout) -> None:
     assert all(job["JobName"].startswith("learning-dynamics_") for job in jobs.values())
     # the one run that asks for a GPU is given one, and nothing else is
     gpus = {name: job["TresPerJob"] for name, job in jobs.items() if "TresPerJob" in job}
-    assert gpus == {f"rule_run_wildcards_results_{PAPER}_fast": "gres:gpu:1"}
+    assert gpus == {f"rule_run_wildcards_{PAPER}_fast": "gres:gpu:1"}
     # runs are jobs of their own; what takes seconds travels together
     runs = [path.stem for path in (checkout.folder / f"results/{PAPER}/runs").glob("*.npz")]
     assert sum(name.startswith("rule_run_") for name in jobs) == len(runs)
@@ -325,6 +325,10 @@ def killed_snakemake(checkout: Checkout) -> None:
     (orphan,) = checkout.jobs()
     assert orphan["JobState"] == "RUNNING"
 
+    locked = checkout.submit(TRAINED)
+    assert checkout.finish(locked) == 1
+    assert "--unlock" in checkout.screen(locked)
+    assert checkout.finish(checkout.submit("--unlock")) == 0
     second = checkout.submit(TRAINED)
     assert checkout.finish(second) == 1
     (command,) = re.findall(r"scancel [\d ]+", checkout.screen(second))
@@ -371,7 +375,7 @@ def second_snakemake(checkout: Checkout) -> None:
     started = checkout.submit_and_hold()
     second = checkout.submit(TRAINED)
     assert checkout.finish(second) == 1
-    assert f"another Snakemake is at work in this folder (process {started.pid} on" in checkout.screen(second)
+    assert "cannot be locked" in checkout.screen(second)
     assert checkout.states() == ["RUNNING"]
     checkout.release()
     checkout.succeed(started)
@@ -388,7 +392,7 @@ def refused_while_jobs_wait(checkout: Checkout) -> None:
     assert waiting
     second = checkout.submit(*runs)
     assert checkout.finish(second) == 1
-    assert "another Snakemake is at work" in checkout.screen(second)
+    assert "cannot be locked" in checkout.screen(second)
     # one that has nothing to do is let in, and leaves the others' folders alone as well
     idle = checkout.submit(f"results/{PAPER}/data/starts.npz")
     assert checkout.finish(idle) == 0, checkout.screen(idle)
