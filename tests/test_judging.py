@@ -452,3 +452,21 @@ def test_a_check_of_ones_own_takes_rivals():
     assert found.facts["rest"] == found.facts["left"] == 0.1**2
     assert (found.verdict, found.rivals) == ("reproduced", {"slower": "undecided"})
     assert found.judgement.headline.draws_for == 2
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        at_most("mean", 1.0, 2.0, rivals={"half": 0.5}).but_undecided("the best lies at the edge of its grid"),
+        at_optimum(at_most("mean", 1.0, 2.0, rivals={"half": 0.5}), optimum([1.0, 2.0], [1.0, 2.0])),
+    ],
+    ids=["said", "of a grid"],
+)
+def test_a_check_with_rivals_that_is_made_undecided_stays_so(check):
+    @claim("section 1", scope="made up")
+    def made_up():
+        yield check
+
+    found = evaluate(made_up, {}, {})
+    assert (found.verdict, found.reason) == ("undecided", "mean: the best lies at the edge of its grid")
+    assert found.rivals == {"half": "undecided"}

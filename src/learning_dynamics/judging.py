@@ -94,7 +94,16 @@ class Check:
 
     def but_undecided(self, why: str) -> Check:
         """Return the check as undecided, with the reason beside any that it has."""
-        return replace(self, state="undecided", open_because="; ".join(filter(None, [self.open_because, why])))
+
+        def undecided(check: Check) -> Check:
+            return replace(check, state="undecided", open_because="; ".join(filter(None, [check.open_because, why])))
+
+        return self.but(undecided)
+
+    def but(self, change: Callable[[Check], Check]) -> Check:
+        """Return the check changed, and under each of its rivals changed likewise."""
+        under, changed = self.under, change(self)
+        return replace(changed, under=lambda *case: change(under(*case))) if under else changed
 
 
 # -- what stands beside a check --------------------------------------------------------------------------------------
@@ -396,7 +405,7 @@ def share_of_draws(
 
 def at_optimum(check: Check, *optima: Optimum) -> Check:
     """Return a check on the best of a grid: the grid in its criterion, and undecided if the best is at its edge."""
-    check = replace(check, criterion="; ".join([check.criterion, *map(str, optima)]))
+    check = check.but(lambda one: replace(one, criterion="; ".join([one.criterion, *map(str, optima)])))
     at_edge = any(optimum.at_edge for optimum in optima)
     return check.but_undecided("the best lies at the edge of its grid") if at_edge else check
 
