@@ -149,6 +149,8 @@ def takes_rivals(*prediction: str, scaled: bool = False) -> Callable[[Callable[.
             scaled: bool = scaled,
             **named: Any,
         ) -> Check:
+            if CORRECTION in (rivals or {}):
+                raise ValueError(f"`{CORRECTION}` is no rival's name; choose another")
             given = dict(zip(names, arguments, strict=False)) | named
             predicted = next((name for name in prediction if given.get(name) is not None), "")
             others = {**(rivals or {}), CORRECTION: corrected}
@@ -157,11 +159,13 @@ def takes_rivals(*prediction: str, scaled: bool = False) -> Callable[[Callable[.
 
             def under(hypothesis: Sequence[str], factor: float) -> Check:
                 candidates = [others[name] for name in hypothesis if name in others]
-                other = next((other for other in candidates if not _says_nothing(other)), Instead())
-                changes = other if isinstance(other, Instead) else Instead({predicted: other})
+                candidates = [
+                    other if isinstance(other, Instead) else Instead({predicted: other}) for other in candidates
+                ]
+                changes = next((other for other in candidates if not _says_nothing(other.get(predicted))), Instead())
                 number = changes.get(predicted, given.get(predicted))
-                if factor != 1 and scaled and isinstance(number, float | np.ndarray):
-                    changes = Instead({**changes, predicted: factor * number})
+                if factor != 1 and scaled and (isinstance(number, np.ndarray) or _is_numbers(number)):
+                    changes = Instead({**changes, predicted: factor * np.asarray(number)})
                 return function(**given | changes) if changes else printed
 
             if fact:
@@ -729,6 +733,9 @@ def evaluate(
     for name, prediction in finding.rivals.items():
         if _says_nothing(prediction):
             rivals[name] = verdict  # nothing is refused by refusing it
+    if verdict == "reproduced" and not isinstance(result, Finding):
+        # of checks, rivals stand beside what is printed, since that holds
+        rivals = {name: _verdict(about, finding.judgement(((name,), 1.0)).state, None) for name in finding.rivals}
     undetected = [name for name, rival_verdict in rivals.items() if rival_verdict == verdict]
     reason = [finding.reason] if verdict != "reproduced" and finding.reason else []
     if not finding.rivals:
@@ -762,9 +769,17 @@ def _open_because(judgement: Judgement) -> str:
 
 def _says_nothing(prediction: Any) -> bool:
     """Return whether a prediction is numbers of which none is finite."""
-    if not isinstance(prediction, int | float | np.ndarray):
+    return _is_numbers(prediction) and not np.isfinite(np.asarray(prediction)).any()
+
+
+def _is_numbers(prediction: Any) -> bool:
+    """Return whether a prediction is a number, or an array, a list or a column of them."""
+    if not isinstance(prediction, int | float | list) and not hasattr(prediction, "dtype"):
         return False
-    return np.issubdtype(np.asarray(prediction).dtype, np.number) and not np.isfinite(prediction).any()
+    try:
+        return np.issubdtype(np.asarray(prediction).dtype, np.number)
+    except ValueError:  # a list of unequal lists
+        return False
 
 
 def _members(tables: Mapping[str, Any]) -> int:
