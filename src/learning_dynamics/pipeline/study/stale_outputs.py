@@ -20,6 +20,7 @@ from learning_dynamics.pipeline.study.robustness import existing_parts
 from learning_dynamics.pipeline.study.study import Study
 
 SEEN = Path(".snakemake/learning_dynamics.seen.json")
+ENDS = {".pdf": b"%%EOF", ".svg": b"</svg>", ".html": b"</html>"}  # of formats without checksums
 MARK = Path(".snakemake/made_by_other_settings_or_code")  # Snakemake names it as the reason of a rerun
 
 
@@ -73,7 +74,10 @@ def fault(path: str | Path, expected: str) -> str | None:
     path = Path(path)
     try:
         if path.suffix in (".pdf", ".svg", ".html", ".txt"):
-            carried = expected.encode() in read_bytes(path)
+            content = read_bytes(path)
+            carried = expected.encode() in content
+            if carried and not content.rstrip().endswith(ENDS.get(path.suffix, b"")):
+                return f"{path}: is cut short; delete it and run snakemake again"
         else:
             record = _record(path)
             # one of a job's tables copied over another carries the job's fingerprint, and another name
