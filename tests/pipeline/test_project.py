@@ -408,3 +408,14 @@ def test_words_are_read_from_docstrings(configured):
     assert found.statement("toy", "decay").startswith("Gradient descent with a small step follows $x(t)")
     assert found.explanation("toy", "decay") == "The largest error over {draws} draws is {value:.1e} of the start."
     assert found.caption("toy", "growth").startswith("Slow and fast growth.\n\n{draws} draws each")
+
+
+def test_a_sweep_whose_target_is_taken_is_refused(configured):
+    sweep = {"like": "slow", "provenance": {"rate": "stated"}, "sweep": {"rate": [0.1, 0.2]}}
+    assert "runs.metrics: `snakemake toy_metrics` makes something else" in refused(configured, "runs.metrics", sweep)
+
+
+def test_a_scale_is_not_called_as_a_paper_that_was_not_chosen(configured, tmp_path):
+    (tmp_path / "workflow/config/other.yaml").write_text("title: another\n")
+    with pytest.raises(ProjectError, match="scale: is the name of a paper"):
+        configured(scale="other")

@@ -110,7 +110,7 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
 
     _validate(Top, top, where)
     scale = top.get("scale") or (f"seed{top['seed']}" if top["seed"] != shipped_seed else None)
-    if scale in top["papers"]:
+    if scale in [*top["papers"], *shipped_papers(root)]:
         raise ProjectError(f"{where('scale')}: is the name of a paper; choose another")
     changes, seeds_of = top.get("changes", {}), top.get("seeds_of", [])
     for paper in changes:
