@@ -519,8 +519,8 @@ def test_an_unknown_target_is_named(built, target, message):
 @fault("values on the command line that configuration does not have", LINE)
 @pytest.mark.parametrize(
     ("given", "message"),
-    [("seeed=1", "did you mean `seed`"), ("seed=x", "seed: must be of type integer"), ("papers=[tyo]", "tyo"),
-     ("papers=tyo", "papers: must be of type array"), ("scale=a/b", "scale"), ("scale=toy", "is the name of a paper"),
+    [("seeed=1", "did you mean `seed`"), ("seed=x", "seed: must be a whole number"), ("papers=[tyo]", "tyo"),
+     ("papers=tyo", "papers: must be a list"), ("scale=a/b", "scale"), ("scale=toy", "is the name of a paper"),
      ("seed=-1", "seed")],
 )  # fmt: skip
 def test_values_of_the_command_line_are_held_against_the_schema(workspace, given, message):
