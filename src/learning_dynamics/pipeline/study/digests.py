@@ -29,8 +29,21 @@ from learning_dynamics.pipeline.study.sources import (
 
 # in place of a name: all that a module defines, or what importing it does besides
 WHOLE, ON_IMPORT = "*", "(on import)"
-# drawn with, but imported by nobody: they come with the package that they lie in
-COMPANIONS = "*.mplstyle"
+# drawn with, or read, but imported by nobody: they come with the package that they lie in
+COMPANIONS = (
+    ".mplstyle",
+    ".csv",
+    ".tsv",
+    ".txt",
+    ".dat",
+    ".json",
+    ".yaml",
+    ".toml",
+    ".npy",
+    ".npz",
+    ".mat",
+    ".parquet",
+)
 UNTOLD = {"globals", "eval", "exec", "__import__"}
 UNTOLD_OF = {
     *("__globals__", "__init_subclass__", "__subclasses__", "f_globals", "getmodule", "import_module"),
@@ -130,7 +143,9 @@ def _called_by(stage: str) -> list[Reference]:
 @functools.cache
 def _companions(package: str) -> list[tuple[str, Path]]:
     path = _path(package)
-    return [(f"{package.partition('.')[2]}/{file.name}", file) for file in path.parent.glob(COMPANIONS)] if path else []
+    files = [file for file in sorted(path.parent.glob("[!.]*")) if file.is_file()] if path else []
+    label = package.partition(".")[2]
+    return [(f"{label}/{file.name}", file) for file in files if file.suffix in COMPANIONS]
 
 
 def reached(stage: str, paper: str, *kinds: str) -> list[Node]:
