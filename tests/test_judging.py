@@ -508,3 +508,15 @@ def test_what_would_have_been_refused_is_found_of_every_number(predicted):
 def test_the_corrections_name_is_no_rivals():
     with pytest.raises(ValueError, match="choose another"):
         equal("x", 1.0, 1.0, rivals={"the correction": 2.0})
+
+
+@pytest.mark.parametrize(
+    "found", [None, equal("x", 1.0, 1.0, rivals={"two": 2.0}), []], ids=["none", "returned", "nothing"]
+)
+def test_what_is_no_claim_says_what_to_write(found):
+    @claim("section 1", scope="made up")
+    def made_up():
+        return found
+
+    with pytest.raises(TypeError, match=r"yields no check|yield its checks"):
+        evaluate(made_up, {}, {})

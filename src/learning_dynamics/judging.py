@@ -600,6 +600,8 @@ def _finding_of(parts: Claim, reason: str) -> Finding:
     for part in parts:
         facts |= part.facts if isinstance(part, Check) else part
         checks += [part] if isinstance(part, Check) else []
+    if not checks:
+        raise TypeError("yields no check")
     names = [name for check in checks for name in check.others]
     return Finding(
         lambda case: [check.under(*case) if check.under else check for check in checks],
@@ -712,6 +714,8 @@ def evaluate(
     about: About = function.claim  # type: ignore[attr-defined]
     try:
         result = function(**tables, **settings)
+        if not isinstance(result, Finding | Iterable):
+            raise TypeError(f"returns {type(result).__name__}; yield its checks, or return a Finding")
         finding = result if isinstance(result, Finding) else _finding_of(result, about.reason)
     except Untested as lacking:
         return Evaluation("untested", reason=str(lacking))
