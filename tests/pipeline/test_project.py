@@ -419,3 +419,11 @@ def test_a_scale_is_not_called_as_a_paper_that_was_not_chosen(configured, tmp_pa
     (tmp_path / "workflow/config/other.yaml").write_text("title: another\n")
     with pytest.raises(ProjectError, match="scale: is the name of a paper"):
         configured(scale="other")
+
+
+def test_numbers_inside_a_mapping_of_the_command_line_are_numbers(configured):
+    # as Snakemake gives `--config 'changes={toy: {runs: {slow: {rate: 1e-3, steps: 7}}}}'`
+    changes = {"toy": {"runs": {"slow": {"rate": "1e-3", "steps": "7"}}, "title": "No: 1"}}
+    project = configured(scale="other", changes=changes)
+    assert project.run("toy", "slow")["settings"] == {"rate": 1e-3, "steps": 7}
+    assert project.study.paper_block("toy")["title"] == "No: 1"
