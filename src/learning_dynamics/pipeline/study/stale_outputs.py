@@ -65,7 +65,9 @@ def outdated_verdicts(project: Project, paper: str, results: Path) -> str | None
             behind = results / paper / below
             since = "is not there" if not behind.exists() else "was made since" if behind.stat().st_mtime > made else ""
             if since:
-                return f"{paper}: verdicts of an earlier run: {behind} {since}; run: snakemake {paper}"
+                # Snakemake does not make again what is missing behind outputs that are there, unless it is asked for
+                asked = f"{project.results}/{paper}/{below} " if not behind.exists() else ""
+                return f"{paper}: verdicts of an earlier run: {behind} {since}; run: snakemake {asked}{paper}"
     return None
 
 
