@@ -1,6 +1,7 @@
 """Checks and verdicts: the engine can return every verdict, and turns where it should."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -465,3 +466,70 @@ def test_a_check_of_ones_own_takes_rivals():
     assert found.facts["rest"] == found.facts["left"] == 0.1**2
     assert (found.verdict, found.rivals) == ("reproduced", {"slower": "undecided"})
     assert found.judgement.headline.draws_for == 2
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        at_most("mean", 1.0, 2.0, rivals={"half": 0.5}).but_undecided("the best lies at the edge of its grid"),
+        at_optimum(at_most("mean", 1.0, 2.0, rivals={"half": 0.5}), optimum([1.0, 2.0], [1.0, 2.0])),
+    ],
+    ids=["said", "of a grid"],
+)
+def test_a_check_with_rivals_that_is_made_undecided_stays_so(check):
+    @claim("section 1", scope="made up")
+    def made_up():
+        yield check
+
+    found = evaluate(made_up, {}, {})
+    assert (found.verdict, found.reason) == ("undecided", "mean: the best lies at the edge of its grid")
+    assert found.rivals == {"half": "undecided"}
+
+
+def checked(*checks):
+    """Evaluate a claim of these checks."""
+
+    @claim("section 1", scope="made up")
+    def made_up():
+        yield from checks
+
+    return evaluate(made_up, {}, {})
+
+
+def test_rivals_stand_beside_what_is_printed_where_that_holds():
+    weak = at_most("mean", 1.0, 2.0, rivals={"weak": 3.0})
+    assert checked(weak, equal("slope", 1.0, 1.0, tolerance=0.1)).verdict == "undecided"
+    found = checked(weak, equal("slope", 1.0, 1.0, tolerance=0.1, corrected=5.0))
+    assert (found.verdict, found.rivals) == ("undecided", {"weak": "reproduced"})
+
+
+@pytest.mark.parametrize("nothing", [np.nan, [np.nan] * 3, np.full(3, np.nan), Instead(predicted=np.nan)], ids=str)
+def test_a_rival_that_says_nothing_refuses_nothing_however_it_is_written(nothing):
+    found = checked(equal_on_every_draw("x", np.ones(3), 1.0, tolerance=0.1, rivals={"nothing": nothing}))
+    assert (found.verdict, found.rivals) == ("undecided", {"nothing": "reproduced"})
+
+
+@pytest.mark.parametrize(
+    "predicted", [1, 1.0, [1, 1, 1], np.ones(3), np.ones(3, int), pd.Series([1.0, 1.0, 1.0])], ids=str
+)
+def test_what_would_have_been_refused_is_found_of_every_number(predicted):
+    found = checked(equal_on_every_draw("x", np.ones(3), predicted, tolerance=0.1, rivals={"two": 2.0}))
+    assert found.verdict == "reproduced"
+    assert 0.1 <= found.refuses < 0.2
+
+
+def test_the_corrections_name_is_no_rivals():
+    with pytest.raises(ValueError, match="choose another"):
+        equal("x", 1.0, 1.0, rivals={"the correction": 2.0})
+
+
+@pytest.mark.parametrize(
+    "found", [None, equal("x", 1.0, 1.0, rivals={"two": 2.0}), []], ids=["none", "returned", "nothing"]
+)
+def test_what_is_no_claim_says_what_to_write(found):
+    @claim("section 1", scope="made up")
+    def made_up():
+        return found
+
+    with pytest.raises(TypeError, match=r"yields no check|yield its checks"):
+        evaluate(made_up, {}, {})

@@ -94,7 +94,16 @@ class Check:
 
     def but_undecided(self, why: str) -> Check:
         """Return the check as undecided, with the reason beside any that it has."""
-        return replace(self, state="undecided", open_because="; ".join(filter(None, [self.open_because, why])))
+
+        def undecided(check: Check) -> Check:
+            return replace(check, state="undecided", open_because="; ".join(filter(None, [check.open_because, why])))
+
+        return self.but(undecided)
+
+    def but(self, change: Callable[[Check], Check]) -> Check:
+        """Return the check changed, and under each of its rivals changed likewise."""
+        under, changed = self.under, change(self)
+        return replace(changed, under=lambda *case: change(under(*case))) if under else changed
 
 
 # -- what stands beside a check --------------------------------------------------------------------------------------
@@ -141,6 +150,8 @@ def takes_rivals(*prediction: str, scaled: bool = False) -> Callable[[Callable[.
             scaled: bool = scaled,
             **named: Any,
         ) -> Check:
+            if CORRECTION in (rivals or {}):
+                raise ValueError(f"`{CORRECTION}` is no rival's name; choose another")
             given = dict(zip(names, arguments, strict=False)) | named
             predicted = next((name for name in prediction if given.get(name) is not None), prediction[0])
             others = {**(rivals or {}), CORRECTION: corrected}
@@ -149,11 +160,13 @@ def takes_rivals(*prediction: str, scaled: bool = False) -> Callable[[Callable[.
 
             def under(hypothesis: Sequence[str], factor: float) -> Check:
                 candidates = [others[name] for name in hypothesis if name in others]
-                other = next((other for other in candidates if not _says_nothing(other)), Instead())
-                changes = other if isinstance(other, Instead) else Instead({predicted: other})
+                candidates = [
+                    other if isinstance(other, Instead) else Instead({predicted: other}) for other in candidates
+                ]
+                changes = next((other for other in candidates if not _says_nothing(other.get(predicted))), Instead())
                 number = changes.get(predicted, given.get(predicted))
-                if factor != 1 and scaled and isinstance(number, float | np.ndarray):
-                    changes = Instead({**changes, predicted: factor * number})
+                if factor != 1 and scaled and (isinstance(number, np.ndarray) or _is_numbers(number)):
+                    changes = Instead({**changes, predicted: factor * np.asarray(number)})
                 return function(**given | changes) if changes else printed
 
             if fact:
@@ -397,7 +410,7 @@ def share_of_draws(
 
 def at_optimum(check: Check, *optima: Optimum) -> Check:
     """Return a check on the best of a grid: the grid in its criterion, and undecided if the best is at its edge."""
-    check = replace(check, criterion="; ".join([check.criterion, *map(str, optima)]))
+    check = check.but(lambda one: replace(one, criterion="; ".join([one.criterion, *map(str, optima)])))
     at_edge = any(optimum.at_edge for optimum in optima)
     return check.but_undecided("the best lies at the edge of its grid") if at_edge else check
 
@@ -588,6 +601,8 @@ def _finding_of(parts: Claim, reason: str) -> Finding:
     for part in parts:
         facts |= part.facts if isinstance(part, Check) else part
         checks += [part] if isinstance(part, Check) else []
+    if not checks:
+        raise TypeError("yields no check")
     names = [name for check in checks for name in check.others]
     return Finding(
         lambda case: [check.under(*case) if check.under else check for check in checks],
@@ -700,6 +715,8 @@ def evaluate(
     about: About = function.claim  # type: ignore[attr-defined]
     try:
         result = function(**tables, **settings)
+        if not isinstance(result, Finding | Iterable):
+            raise TypeError(f"returns {type(result).__name__}; yield its checks, or return a Finding")
         finding = result if isinstance(result, Finding) else _finding_of(result, about.reason)
     except Untested as lacking:
         return Evaluation("untested", reason=str(lacking))
@@ -721,6 +738,9 @@ def evaluate(
     for name, prediction in finding.rivals.items():
         if _says_nothing(prediction):
             rivals[name] = verdict  # nothing is refused by refusing it
+    if verdict == "reproduced" and not isinstance(result, Finding):
+        # of checks, rivals stand beside what is printed, since that holds
+        rivals = {name: _verdict(about, finding.judgement(((name,), 1.0)).state, None) for name in finding.rivals}
     undetected = [name for name, rival_verdict in rivals.items() if rival_verdict == verdict]
     reason = [finding.reason] if verdict != "reproduced" and finding.reason else []
     if not finding.rivals:
@@ -754,9 +774,17 @@ def _open_because(judgement: Judgement) -> str:
 
 def _says_nothing(prediction: Any) -> bool:
     """Return whether a prediction is numbers of which none is finite."""
-    if not isinstance(prediction, int | float | np.ndarray):
+    return _is_numbers(prediction) and not np.isfinite(np.asarray(prediction)).any()
+
+
+def _is_numbers(prediction: Any) -> bool:
+    """Return whether a prediction is a number, or an array, a list or a column of them."""
+    if not isinstance(prediction, int | float | list) and not hasattr(prediction, "dtype"):
         return False
-    return np.issubdtype(np.asarray(prediction).dtype, np.number) and not np.isfinite(prediction).any()
+    try:
+        return np.issubdtype(np.asarray(prediction).dtype, np.number)
+    except ValueError:  # a list of unequal lists
+        return False
 
 
 def _members(tables: Mapping[str, Any]) -> int:

@@ -194,7 +194,10 @@ def test_verdicts_say_of_which_version_they_are(workspace):
     earlier = "toy: verdicts of an earlier run: {} {}; run: snakemake toy"
     assert answered(workspace.folder, CLAIMS).strip() == earlier.format(npz, "was made since")
     npz.unlink()
-    assert answered(workspace.folder, CLAIMS).strip() == earlier.format(npz, "is not there")
+    told = earlier.format(npz, "is not there").replace("snakemake toy", "snakemake results/toy/runs/slow.npz toy")
+    assert answered(workspace.folder, CLAIMS).strip() == told
+    workspace.snakemake(*told.rpartition("snakemake ")[2].split())
+    assert answered(workspace.folder, CLAIMS).split() == []
     workspace.edit(f"{PAPER}/growth/theory.py", "(1 + rate)", "(1.0 + rate)")
     other = "toy: verdicts of other settings or other code; run: snakemake toy"
     assert answered(workspace.folder, CLAIMS).strip() == other

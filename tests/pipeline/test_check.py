@@ -29,6 +29,16 @@ def test_files_that_are_not_what_they_should_be_are_named(workspace):
     assert "Traceback" not in checked.stderr
 
 
+def test_a_drawing_that_was_cut_short_is_named(workspace):
+    for kind in ("svg", "pdf"):  # one has its fingerprint at the beginning
+        file = workspace.folder / f"figures/toy/growth.{kind}"
+        file.write_bytes(file.read_bytes()[:-20])
+        checked = workspace.stage("check")
+        assert checked.stderr == f"error: figures/toy/growth.{kind}: is cut short; delete it and run snakemake again\n"
+        assert "figures/toy/growth.pdf" in workspace.would_run()
+        workspace.snakemake()
+
+
 def test_an_edited_formula_and_an_edited_setting_make_stale(workspace):
     workspace.edit(f"{PAPER}/growth/theory.py", "(1 + rate)", "(1.0 + rate)")
     workspace.configure("runs", "descent", "seeds", value=6)

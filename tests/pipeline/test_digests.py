@@ -275,6 +275,19 @@ def test_a_module_that_is_not_there_is_refused(digest):
         digest(papers__toy__topic__runs=runs)
 
 
+def test_a_table_that_lies_beside_the_code_is_read(digest):
+    runs = "import numpy as np\nfrom pathlib import Path\nTABLE = np.loadtxt(Path(__file__).with_name('t.csv'))\n"
+    runs += "def flow(*, width):\n    return TABLE * width\n"
+    before = digest(papers__toy__topic__runs=runs)
+    (sources.SOURCE_ROOT / PACKAGE / "papers/toy/topic/t.csv").write_text("1.0\n")
+    digests.forget()
+    with_table = dict(science("run", "toy", JOB))
+    (sources.SOURCE_ROOT / PACKAGE / "papers/toy/topic/t.csv").write_text("2.0\n")
+    digests.forget()
+    assert with_table.keys() - before.keys() == {"papers.toy.topic/t.csv"}
+    assert with_table != science("run", "toy", JOB)
+
+
 def test_a_statement_is_part_of_what_is_judged(digest):
     claims = 'def holds(run):\n    """{}"""\n    return run\n'
     of = []

@@ -97,6 +97,16 @@ def python(code, *arguments, options=(), **variables):
     )  # fmt: skip
 
 
+def test_a_locale_that_knows_no_greek_is_no_reason_to_stop():
+    code = """
+        from learning_dynamics.pipeline.commands.guard import run_guarded
+        run_guarded(lambda: print('\\u03c3 \\u2013 \\xfc'))
+    """
+    ended = python(code, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout == "\\u03c3 \\u2013 \\xfc\n"
+
+
 def test_a_compiled_file_that_a_full_disk_cut_short_is_told(tmp_path):
     shutil.copytree(ROOT / "src/learning_dynamics", tmp_path / "learning_dynamics")
     for module in ("pipeline/commands/cli", "pipeline/commands/new"):

@@ -19,3 +19,10 @@ def test_a_name_that_is_none_is_refused(tmp_path):
         with pytest.raises(ProjectError, match="a paper's name"):
             new.execute(name, tmp_path)
         assert not list(tmp_path.iterdir())
+
+
+def test_a_name_of_a_rule_is_refused(tmp_path):
+    for name in ("all", "run", "page", "robustness", "scratch_run"):
+        with pytest.raises(ProjectError, match="is the name of a rule"):
+            new.execute(name, tmp_path)
+        assert not list(tmp_path.iterdir())

@@ -1,7 +1,9 @@
 """The configuration resolved: roles, measuring, inheritance, sweeps, provenance, scales, fingerprints."""
 
+import pytest
 import yaml
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.study.reasons import provenance, unstated_settings
 from learning_dynamics.pipeline.study.sweeps import sweep_members
 
@@ -205,3 +207,23 @@ def test_words_are_read_from_docstrings(configured):
     assert found.statement("toy", "decay").startswith("Gradient descent with a small step follows $x(t)")
     assert found.explanation("toy", "decay") == "The largest error over {draws} draws is {value:.1e} of the start."
     assert found.caption("toy", "growth").startswith("Slow and fast growth.\n\n{draws} draws each")
+
+
+def test_a_sweep_whose_target_is_taken_is_refused(configured):
+    sweep = {"like": "slow", "provenance": {"rate": "stated"}, "sweep": {"rate": [0.1, 0.2]}}
+    with pytest.raises(ProjectError, match=r"runs\.metrics: `snakemake toy_metrics` makes something else"):
+        configured("runs.metrics", sweep)
+
+
+def test_a_scale_is_not_called_as_a_paper_that_was_not_chosen(configured, tmp_path):
+    (tmp_path / "workflow/config/other.yaml").write_text("title: another\n")
+    with pytest.raises(ProjectError, match="scale: is the name of a paper"):
+        configured(scale="other")
+
+
+def test_numbers_inside_a_mapping_of_the_command_line_are_numbers(configured):
+    # as Snakemake gives `--config 'changes={toy: {runs: {slow: {rate: 1e-3, steps: 7}}}}'`
+    changes = {"toy": {"runs": {"slow": {"rate": "1e-3", "steps": "7"}}, "title": "No: 1"}}
+    project = configured(scale="other", changes=changes)
+    assert project.run("toy", "slow")["settings"] == {"rate": 1e-3, "steps": 7}
+    assert project.study.paper_block("toy")["title"] == "No: 1"

@@ -23,6 +23,9 @@ def run_guarded(command: Callable[[], int | None]) -> int:
 
     Warnings are shown once each after success, and not with a failure.
     """
+    for stream in (sys.stdout, sys.stderr):  # a terminal that knows no Greek shows escapes
+        with suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     if os.environ.get(TRACEBACK):
         return command() or 0
     try:

@@ -20,6 +20,8 @@ def execute(paper: str, /, root: Path = ROOT) -> None:
         raise ProjectError(
             f"`{paper}`: a paper's name is small letters, digits and underscores, no word of Python or YAML"
         )
+    if paper in _rules():
+        raise ProjectError(f"`{paper}`: is the name of a rule of Snakemake; choose another")
     home = root / "src/learning_dynamics/papers" / paper
     config = root / PAPERS / f"{paper}.yaml"
     for there in (home, config):
@@ -41,6 +43,13 @@ def execute(paper: str, /, root: Path = ROOT) -> None:
     steps += [] if named else [f"add `{paper}` to `papers` in config.yaml"]
     print(f"next: {', then: '.join([*steps, f'snakemake --cores all {paper}'])}")
     print(f"its verdicts: python -m learning_dynamics summary --papers {paper}")
+
+
+def _rules() -> set[str]:
+    """Return the names that `snakemake NAME` knows besides the papers'."""
+    files = [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
+    texts = [file.read_text(encoding="utf-8") for file in files]
+    return {name for text in texts for name in re.findall(r"^(?:use rule \w+ as|rule) (\w+)", text, re.MULTILINE)}
 
 
 def _name(config: Path, paper: str) -> bool:

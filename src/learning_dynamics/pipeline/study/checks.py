@@ -44,6 +44,12 @@ class _Paper:
             self.check_settings("data", function, study.given_settings("data", block, function.settings), "data", name)
         for name in study.blocks(paper, "runs"):
             self.check_members(name, study.resolved(paper, "runs", name).get("sweep"))
+        taken = {*study.papers, *(f"{other}_metrics" for other in study.papers)}
+        for name in study.sweeps(paper):
+            if f"{paper}_{name}" in taken:
+                raise ProjectError(
+                    f"{self.where('runs', name)}: `snakemake {paper}_{name}` makes something else; rename the run"
+                )
         for name in study.figures(paper):
             self.check_drawing("figure", name)
             if study.moves(paper, name):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
+from ruamel.yaml.error import YAMLError
 
 from learning_dynamics.errors import ProjectError, check_known
 from learning_dynamics.files import configured_path
-from learning_dynamics.pipeline.study.plain_yaml import read_yaml
+from learning_dynamics.pipeline.study.plain_yaml import read_value, read_yaml
 from learning_dynamics.pipeline.study.schema import Paper, Top
 from learning_dynamics.pipeline.study.validation import find_problem
 
@@ -95,6 +97,8 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
     merge(top, read_yaml(root / "config.yaml"), "config.yaml", origins)
     shipped_seed = top.get("seed")
     for name, block in [*((str(file), read_yaml(file)) for file in files), (COMMAND_LINE, overrides or {})]:
+        if name == COMMAND_LINE:
+            block = {key: _typed(value) if isinstance(value, Mapping | list) else value for key, value in block.items()}
         merge(top, block, name, origins)
 
     def where(*path: str) -> str:
@@ -102,7 +106,7 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
 
     _validate(Top, top, where)
     scale = top.get("scale") or (f"seed{top['seed']}" if top["seed"] != shipped_seed else None)
-    if scale in top["papers"]:
+    if scale in [*top["papers"], *shipped_papers(root)]:
         raise ProjectError(f"{where('scale')}: is the name of a paper; choose another")
     changes, seeds_of = top.get("changes", {}), top.get("seeds_of", [])
     for paper in changes:
@@ -134,6 +138,18 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
             layers.append((_nearest(origins, ("changes", paper), COMMAND_LINE), changes[paper]))
         _load_paper(configuration, paper, layers, may_change=top.get("scale") is not None)
     return configuration
+
+
+def _typed(value: Any) -> Any:
+    """Return a value of the command line with its numbers: inside mappings and lists Snakemake leaves them as text."""
+    if isinstance(value, Mapping):
+        return {key: _typed(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_typed(inner) for inner in value]
+    with suppress(YAMLError, ValueError, TypeError):
+        number = read_value(value)
+        return number if isinstance(number, int | float) else value
+    return value
 
 
 def shipped_papers(root: Path) -> list[str]:

@@ -29,8 +29,11 @@ from learning_dynamics.pipeline.study.sources import (
 
 # in place of a name: all that a module defines, or what importing it does besides
 ENTIRE_MODULE, ON_IMPORT = "*", "(on import)"
-# no module imports them: they belong to the package in whose folder they are
-STYLE_SHEETS = "*.mplstyle"
+# no module imports these files: they belong to the package in whose folder they are
+DATA_FILES = {
+    *(".mplstyle", ".csv", ".tsv", ".txt", ".dat", ".json", ".yaml", ".toml"),
+    *(".npy", ".npz", ".mat", ".parquet"),
+}
 # what reads names that are not written down (ruff: F403, PLW0603 and S307 refuse more of this kind)
 DYNAMIC_NAMES = {"globals", "eval", "exec", "__import__", "import_module", "singledispatch"}
 DYNAMIC_ATTRIBUTES = {"__globals__", "__init_subclass__", "__subclasses__", "import_module", "singledispatch"}
@@ -91,12 +94,12 @@ def science(stage: str, paper: str, *kinds: str) -> Mapping[str, str]:
         if stage == "claims" and node.name in {kind.rpartition(".")[2] for kind in kinds}:
             found[label] = _short(f"{found[label]}{_definition(node).words}".encode())  # the statement that is judged
     packages = {_module(node.module).package for node in nodes}
-    return found | {name: _short(file.read_bytes()) for package in packages for name, file in _style_sheets(package)}
+    return found | {name: _short(file.read_bytes()) for package in packages for name, file in _data_files(package)}
 
 
 def forget() -> None:
     """Read the sources anew from here on."""
-    for cached in (science, _path, _science_of_command, _style_sheets, imported_by, _module, _links, _targets):
+    for cached in (science, _path, _science_of_command, _data_files, imported_by, _module, _links, _targets):
         cached.cache_clear()
 
 
@@ -126,11 +129,11 @@ def _science_of_command(stage: str) -> list[Reference]:
 
 
 @functools.cache
-def _style_sheets(package: str) -> list[tuple[str, Path]]:
+def _data_files(package: str) -> list[tuple[str, Path]]:
     path = _path(package)
-    return (
-        [(f"{package.partition('.')[2]}/{file.name}", file) for file in path.parent.glob(STYLE_SHEETS)] if path else []
-    )
+    files = [file for file in sorted(path.parent.glob("[!.]*")) if file.is_file()] if path else []
+    label = package.partition(".")[2]
+    return [(f"{label}/{file.name}", file) for file in files if file.suffix in DATA_FILES]
 
 
 def reached(stage: str, paper: str, *kinds: str) -> list[Node]:

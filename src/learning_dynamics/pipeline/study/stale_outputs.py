@@ -19,6 +19,7 @@ from learning_dynamics.pipeline.study.project import FORMATS, Project
 from learning_dynamics.pipeline.study.study import Study
 
 SEEN = Path(".snakemake/learning_dynamics.seen.json")
+ENDS = {".pdf": b"%%EOF", ".svg": b"</svg>", ".html": b"</html>"}  # of formats without checksums
 MARK = Path(".snakemake/made_by_other_settings_or_code")  # Snakemake names it as the reason of a rerun
 
 
@@ -77,7 +78,9 @@ def outdated_verdicts(project: Project, paper: str, results: Path) -> str | None
             behind = results / paper / below
             since = "is not there" if not behind.exists() else "was made since" if behind.stat().st_mtime > made else ""
             if since:
-                return f"{paper}: verdicts of an earlier run: {behind} {since}; run: snakemake {paper}"
+                # Snakemake does not make again what is missing behind outputs that are there, unless it is asked for
+                asked = f"{project.results}/{paper}/{below} " if not behind.exists() else ""
+                return f"{paper}: verdicts of an earlier run: {behind} {since}; run: snakemake {asked}{paper}"
     return None
 
 
@@ -86,7 +89,10 @@ def fault(path: str | Path, expected: str) -> str | None:
     path = Path(path)
     try:
         if path.suffix in (".pdf", ".svg", ".html", ".txt"):
-            carried = expected.encode() in read_bytes(path)
+            content = read_bytes(path)
+            carried = expected.encode() in content
+            if carried and not content.rstrip().endswith(ENDS.get(path.suffix, b"")):
+                return f"{path}: is cut short; delete it and run snakemake again"
         else:
             record = _record(path)
             # one of a job's tables copied over another carries the job's fingerprint, and another name
