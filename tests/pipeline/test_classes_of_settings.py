@@ -67,7 +67,7 @@ def test_errors_name_the_whole_key(refuses):
         ("runs.tea.provenance", {"pace.rtlo": "stated"}, "runs.tea.provenance.pace.rtlo: no setting of `cooling`"),
         ("provenance.Pace.hroizon", "stated", "provenance.Pace.hroizon: no setting of `Pace`; did you mean `horizon`"),
         ("provenance.Pcae", {}, "provenance.Pcae: no kind of run or source of data, nor a class of settings"),
-        ("provenance.Accuracy", {}, "runs.tea.pace.rtol: where does it come from?"),
+        ("provenance.Accuracy", {}, "runs.tea.pace.rtol: has no provenance; add it"),
     )
 
 

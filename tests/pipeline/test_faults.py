@@ -114,7 +114,7 @@ def test_a_kill_at_any_moment_loses_nothing(slow, built, name, whom, step):
     end(running)
     before = len(steps_in(slow))
     if name == "SIGKILL" and whom != "job":
-        assert "--unlock" in slow.snakemake(TARGET, check=False).stdout
+        assert "--unlock" in slow.snakemake(TARGET, check=False).stderr
         slow.snakemake("--unlock")
     slow.snakemake(TARGET)
     same(slow, built)

@@ -77,7 +77,7 @@ def test_words_and_machinery_simulate_measure_and_draw_nothing_again(workspace):
         (runs, "growth left the finite numbers at", "x is too large at"),
         (f"{PAPER}/growth/theory.py", "rate: float", "rate: int"),
         ("src/learning_dynamics/errors.py", "did you mean", "perhaps"),
-        ("src/learning_dynamics/pipeline/commands/run.py", "decided = slice(None)", "decided = slice(0, None)"),
+        ("src/learning_dynamics/pipeline/commands/run.py", 'kind = spec["kind"]', 'kind = str(spec["kind"])'),
         ("src/learning_dynamics/files.py", "os.fsync(written.fileno())", "pass"),
         ("config.yaml", "seed: 2023", "# the seed\nseed:   2023"),
         ("workflow/config/toy.yaml", "chosen: short", "chosen: short enough"),

@@ -150,7 +150,7 @@ class Entry(Strict):
     setting: SettingName
     values: Values = []  # in the default run
     grid: Annotated[Values, Field(min_length=2)] = []  # by `snakemake robustness`, as are the values of a range
-    range: Annotated[Sequence[float], Field(min_length=2, max_length=2)] = ()
+    range: Annotated[Sequence[Annotated[float, Field(le=1e100)]], Field(min_length=2, max_length=2)] = ()
     points: int = Field(default=2, ge=2, le=1000)
     claims: Annotated[Names, Field(min_length=1)]
 
