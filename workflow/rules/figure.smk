@@ -53,7 +53,7 @@ for stage, ending in (("motion", "webp"), ("interactive", "json")):
             science=science(stage),
             fingerprints=fingerprints(stage),
             metrics=lambda wc: f"{plan.results}/{wc.paper}/metrics",
+            stage=stage,  # the command is put together when the job runs, after the loop
         shell:
-            # the command is put together when the job runs, after the loop: `stage` is the last one then
-            "python -m learning_dynamics {rule} {wildcards.paper} {wildcards.name} --metrics {params.metrics}"
+            "python -m learning_dynamics {params.stage} {wildcards.paper} {wildcards.name} --metrics {params.metrics}"
             " --out {output} {params.fingerprints} --spec {params.spec:q} > {log} 2>&1"
