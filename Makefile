@@ -64,8 +64,9 @@ test test-all quick: export OMP_NUM_THREADS := 1  # each of two processes has a 
 test: $(INSTALLED)  ## the tests for every change
 	python -m pytest --numprocesses 2 -m 'not long'
 
+# "=" because pytest takes a file that exists, after a blank, for a test
 test-all: $(INSTALLED)  ## every test, also clusters, kills, browser: durations in .cache/durations.csv
-	python -m pytest --numprocesses 2 --durations-csv .cache/durations.csv
+	python -m pytest --numprocesses 2 --durations-csv=.cache/durations.csv
 	python -m pytest tests/test_budget.py
 
 verdicts: $(INSTALLED)  ## what tests hold every claim to, written anew: read the diff before you commit it
