@@ -18,7 +18,7 @@ EACH ?= 12
 listed = [$(subst $(space),$(comma),$(strip $(PAPERS)))]
 chosen = $(if $(strip $(PAPERS)),'papers=$(listed)')
 
-.PHONY: help figures publish robustness bench mutants quick test test-all verdicts lint docs site clean
+.PHONY: help figures publish robustness bench mutants quick test test-all budget verdicts lint docs site clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,7 +67,9 @@ test: $(INSTALLED)  ## the tests for every change
 # "=" because pytest takes a file that exists, after a blank, for a test
 test-all: $(INSTALLED)  ## every test, also clusters, kills, browser: durations in .cache/durations.csv
 	python -m pytest --numprocesses 2 --durations-csv=.cache/durations.csv
-	python -m pytest tests/test_budget.py
+
+budget: $(INSTALLED)  ## whether `make test` keeps to its time, by the durations of `make test-all` on an idle machine
+	BUDGET=1 python -m pytest tests/test_budget.py
 
 verdicts: $(INSTALLED)  ## what tests hold every claim to, written anew: read the diff before you commit it
 	python -m tests.papers.written $(if $(strip $(PAPERS)),--papers $(PAPERS))
