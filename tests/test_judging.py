@@ -1,5 +1,7 @@
 """Checks and verdicts: the engine can return every verdict, and turns where it should."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,6 +24,7 @@ from learning_dynamics.judging import (
     equal_on_every_draw,
     evaluate,
     every_draw,
+    premise,
     share_of_draws,
     takes_rivals,
 )
@@ -264,7 +267,7 @@ def test_the_verdict_follows_from_the_checks(printed, corrected, verdict):
     ("headline", "of"),
     [
         (every_draw("x", [0.1, 0.2], at_most=1.0), "all draws"),
-        (every_draw("x", 0.1, at_most=1.0), ""),
+        (every_draw("x", 0.1, at_most=1.0), "a number"),
         (share_of_draws("x", [True, False], at_least=0.1), "most draws"),
         (at_most("x", mean([0.1, 0.2, 0.3]), 9.0), "an average"),
         (at_most("x", median(np.linspace(0, 1, 40)), 9.0), "an average"),
@@ -277,10 +280,40 @@ def test_a_claim_says_of_which_draws_it_speaks(headline, of):
             """It is so."""
             return Finding(lambda state: [headline if state else FAILS], 1, {"not": 0})
 
-        return evaluate(made_up, {}, {}).speaks_of
+        return evaluate(made_up, {}, {}).quantifier
 
-    assert speaks() == of
-    assert speaks(speaks_of="some setting") == "some setting"
+    assert speaks() == speaks(quantifier=of) == of
+    assert speaks(quantifier="some setting") == "some setting"
+    if of != "a number":  # of a single draw every quantifier is true
+        other = "an average" if of == "all draws" else "all draws"
+        with pytest.raises(ValueError, match=f"speaks of {other}, and its headline checks {of}"):
+            speaks(quantifier=other)
+
+
+def test_a_premise_that_is_not_met_leaves_the_claim_undecided():
+    @claim("Theorem 1", scope="here")
+    def trained(error):
+        """It is so."""
+        yield every_draw("x", 2.0, at_most=1.0, rivals={"another": Instead(at_most=0.5)})
+        yield premise(every_draw("train error at the end", error, at_most=0.0, because="collapse is told after it"))
+
+    met, unmet = (evaluate(trained, {}, {"error": error}) for error in (0.0, 0.125))
+    assert (met.verdict, met.judgement.deciding.name) == ("contradicted", "x")
+    assert unmet.verdict == "undecided"
+    assert unmet.reason.startswith("train error at the end: the premise is not met (0.125; <= 0")
+    assert unmet.judgement.deciding.is_premise
+
+
+def test_the_check_that_decides_is_shown():
+    assert Judgement(HOLDS, OPEN, FAILS).deciding is FAILS
+    assert Judgement(HOLDS, OPEN).deciding is OPEN
+    assert Judgement(HOLDS, replace(HOLDS, name="another")).deciding is HOLDS
+
+
+def test_a_number_that_nothing_repeats_has_no_interval():
+    assert np.isnan(equal("x", 1.0, 1.0, tolerance=0.1).lower)
+    assert np.isnan(at_most("x", 1.0, 2.0).upper)
+    assert at_most("x", mean([1.0, 1.0]), 2.0).upper == 1.0
 
 
 @given(st.lists(st.sampled_from(sorted(STATES)), min_size=1, max_size=4))
@@ -399,7 +432,7 @@ def beside(printed, corrected=None, scaled=True):
 def test_what_stands_beside_a_check_is_judged_as_by_a_judge(printed, corrected, verdict, scaled):
     checks, judged = (evaluate(function, {}, {}) for function in beside(printed, corrected, scaled))
     assert checks.verdict == verdict
-    for name in ("judgement", "corrected", "rivals", "reason", "facts", "speaks_of"):
+    for name in ("judgement", "corrected", "rivals", "reason", "facts", "quantifier"):
         assert repr(getattr(checks, name)) == repr(getattr(judged, name)), name
     np.testing.assert_equal(checks.refuses, judged.refuses)
     assert np.isfinite(checks.refuses) == (scaled and verdict != "contradicted")

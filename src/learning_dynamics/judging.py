@@ -19,7 +19,8 @@ from learning_dynamics.evidence import Estimate, Optimum, distinct, share
 
 State = Literal["holds", "fails", "undecided"]
 Origin = Literal["paper", "ours"]
-Speaks = Literal["", "all draws", "most draws", "an average", "some setting"]
+# of what a sentence speaks; "a number" is one that no draws repeat
+Quantifier = Literal["all draws", "most draws", "an average", "some setting", "a number"]
 VERDICTS = ("reproduced", "corrected", "contradicted", "not reproduced", "undecided", "untested")
 
 
@@ -57,6 +58,8 @@ class Check:
         Draws that are not judged, how many and why.
     open_because : str
         Why the check is undecided, where it is.
+    is_premise : bool
+        Whether this is what the sentence assumes: where it is not met, nothing is decided.
     outermost : float
         The largest of all draws under an upper bound, the least over a lower one; nan where a check is on one number.
     facts : mapping from str to float
@@ -82,6 +85,7 @@ class Check:
     draws_undecided: int = 0
     left_out: str = ""
     open_because: str = ""
+    is_premise: bool = False
     outermost: float = field(default=np.nan, repr=False)
     facts: Mapping[str, float] = field(default_factory=dict, repr=False)
     others: tuple[str, ...] = field(default=(), repr=False)
@@ -104,6 +108,11 @@ class Check:
         """Return the check changed, and under each of its rivals changed likewise."""
         under, changed = self.under, change(self)
         return replace(changed, under=lambda *case: change(under(*case))) if under else changed
+
+
+def premise(check: Check) -> Check:
+    """Return a check on what the sentence assumes: while it does not hold the claim is undecided."""
+    return check.but(lambda one: replace(one, is_premise=True))
 
 
 # -- what stands beside a check --------------------------------------------------------------------------------------
@@ -472,13 +481,14 @@ def _check(
             "undecided" if estimate.missing else state
         ]
         draw_counts[column] = estimate.draws
+    has_interval = estimate.lower < estimate.upper or estimate.draws > 1  # one number repeats nothing
     check = Check(
         name,
         state,
         estimate.value,
         criterion,
-        estimate.lower,
-        estimate.upper,
+        estimate.lower if has_interval else np.nan,
+        estimate.upper if has_interval else np.nan,
         estimate.how,
         margin,
         predicted,
@@ -534,7 +544,11 @@ Claim = Iterable[Check | Facts]  # what a claim's function yields, the headline 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a judge says of one prediction: the headline check, and the other parts, all of which must hold."""
+    """What a judge says of one prediction: its checks, all of which must hold.
+
+    The headline is the quantity that the claim is about. The card shows the check that decides: the headline if all
+    hold, else the first that is as the judgement is.
+    """
 
     headline: Check
     parts: tuple[Check, ...] = ()
@@ -545,9 +559,23 @@ class Judgement:
 
     @property
     def state(self) -> State:
-        """Fails if a part fails, else undecided if one is, else holds."""
-        states = {check.state for check in (self.headline, *self.parts)}
+        """Undecided while a premise does not hold; else fails if a check fails, and holds if all do."""
+        if any(check.is_premise and check.state != "holds" for check in self.checks):
+            return "undecided"
+        states = {check.state for check in self.checks}
         return "fails" if "fails" in states else "undecided" if "undecided" in states else "holds"
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """All checks, the headline first."""
+        return (self.headline, *self.parts)
+
+    @property
+    def deciding(self) -> Check:
+        """The check that decides."""
+        unmet = [check for check in self.checks if check.is_premise and check.state != "holds"]
+        claimed = [check for check in self.checks if not check.is_premise]
+        return (unmet or [check for check in claimed if check.state == self.state] or [self.headline])[0]
 
 
 @dataclass(frozen=True)
@@ -625,7 +653,7 @@ class About:
     origin: Origin
     empirical: bool
     correction: str
-    speaks_of: Speaks
+    quantifier: Quantifier | None
     reason: str
 
 
@@ -636,7 +664,7 @@ def claim(
     origin: Origin = "paper",
     empirical: bool = False,
     correction: str = "",
-    speaks_of: Speaks = "",
+    quantifier: Quantifier | None = None,
     reason: str = "",
 ) -> Callable:
     """Mark a function of a topic's claims as a claim.
@@ -657,9 +685,9 @@ def claim(
         never corrected or contradicted.
     correction : str
         What holds instead, for claims that fail as printed.
-    speaks_of : str, optional
-        Of which draws the statement speaks: all draws, most draws, an average, or some setting ("can happen"). By
-        default what its headline checks: every draw, a share of them, an estimate.
+    quantifier : str
+        Of what the statement speaks: all draws, most draws, an average, some setting ("can happen"), or one number that
+        no draws repeat. The headline must check that: a "for all" is not judged by a share, nor a mean by every draw.
     reason : str, optional
         Why, in words, for a verdict other than `reproduced`.
 
@@ -674,7 +702,7 @@ def claim(
         raise ValueError(f"{reference}: an empirical statement is not corrected by another scale")
 
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:
-        about = About(reference, scope, origin, empirical, correction, speaks_of, reason)
+        about = About(reference, scope, origin, empirical, correction, quantifier, reason)
         function.claim = about  # type: ignore[attr-defined]
         return function
 
@@ -692,7 +720,7 @@ class Evaluation:
     refuses: float = np.nan
     reason: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    speaks_of: str = ""
+    quantifier: str = ""
 
     @property
     def standing(self) -> Judgement | None:
@@ -711,6 +739,11 @@ def evaluate(
 
     A rival that would get the same verdict leaves the claim undecided: such a verdict would say nothing. Half of the
     time goes into the smallest error that would have been refused, which is not sought for a `verdict_alone`.
+
+    Raises
+    ------
+    ValueError
+        If the headline checks another quantifier than the statement has.
     """
     about: About = function.claim  # type: ignore[attr-defined]
     try:
@@ -756,20 +789,32 @@ def evaluate(
     if verdict in ("reproduced", "corrected") and not verdict_alone:
         refuses = _smallest_refused(finding, finding.corrected if standing == "corrected" else finding.printed)
     facts = {**_numbers(printed, corrected if verdict == "corrected" else None), **finding.facts}
-    speaks_of = about.speaks_of or _checked_of(printed.headline)
-    return Evaluation(verdict, printed, corrected, rivals, refuses, "; ".join(reason), facts, speaks_of)
+    quantifier = _quantifier(about, printed.headline)
+    return Evaluation(verdict, printed, corrected, rivals, refuses, "; ".join(reason), facts, quantifier)
 
 
-def _checked_of(check: Check) -> str:
-    """Return of which draws a check speaks; nothing where there is one number alone."""
-    beginnings = {NEAREST: "all draws", "share": "most draws", "mean": "an average", "median": "an average"}
-    return next((speaks_of for start, speaks_of in beginnings.items() if check.interval.startswith(start)), "")
+def _quantifier(about: About, check: Check) -> Quantifier:
+    """Return of what a statement speaks, which the check must do too; one number may be that of a single draw."""
+    beginnings: dict[str, Quantifier] = {
+        NEAREST: "all draws",
+        "share": "most draws",
+        "mean": "an average",
+        "median": "an average",
+        "slope": "an average",
+    }
+    checked = next((speaks for start, speaks in beginnings.items() if check.interval.startswith(start)), None)
+    stated = about.quantifier or checked or "a number"
+    if checked and stated not in (checked, "some setting"):
+        raise ValueError(f"{about.reference}: speaks of {stated}, and its headline checks {checked}: {check.name}")
+    return stated
 
 
 def _open_because(judgement: Judgement) -> str:
-    """Return why a judgement is undecided, by the first of its parts that is."""
-    part = next(check for check in (judgement.headline, *judgement.parts) if check.state == "undecided")
-    return f"{part.name}: {part.open_because or 'it cannot be judged'}"
+    """Return why a judgement is undecided, by the check that decides."""
+    check = judgement.deciding
+    why = check.open_because or ("" if check.is_premise else "it cannot be judged")
+    premise = f"the premise is not met ({check.value:.4g}; {check.criterion})" if check.is_premise else ""
+    return f"{check.name}: {'; '.join(filter(None, [premise, why]))}"
 
 
 def _says_nothing(prediction: Any) -> bool:

@@ -94,7 +94,7 @@ assert few.members == 2 and few.settings["seeds"] == 2
 own = ld.judge(paper, "decay")
 row = ld.claims().set_index("claim").loc["toy.decay"]
 assert (own.verdict, own.headline.value, own.reason) == (row["verdict"], row["measured"], row["reason"])
-assert own.rivals == {"a decay twice as fast": "contradicted"} and own.speaks_of == "all draws"
+assert own.rivals == {"a decay twice as fast": "contradicted"} and own.quantifier == "all draws"
 assert "toy.decay (section 1): reproduced, of all draws" in repr(own) and "rival: a decay twice" in repr(own)
 assert ld.judge(paper, "decay", {"run": few}).headline.draws == 2
 mixed = table.sample(frac=1, random_state=1)

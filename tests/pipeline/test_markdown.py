@@ -8,7 +8,7 @@ from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 def page(tmp_path, **changed):
     """The page of a paper with one claim that was judged once."""
     claim = {
-        "claim": "made_up.a", "id": "a", "verdict": "reproduced", "speaks_of": "", "reference": "Figure 1",
+        "claim": "made_up.a", "id": "a", "verdict": "reproduced", "quantifier": "", "reference": "Figure 1",
         "code": "src/learning_dynamics/judging.py#L1", "statement": "It falls.", "correction": "", "reason": "",
         "scope": "everywhere", "robustness": "", "turned": False, "rivals": {},
         "standing": {

@@ -57,7 +57,7 @@ def made_up_claim(name, verdict, shown, origin="paper"):
         "origin": origin,
         "statement": WORDS,
         "scope": "digits, $d > n$",
-        "speaks_of": "all draws",
+        "quantifier": "all draws",
         "correction": "$x = 2$ instead" if verdict == "corrected" else "",
         "verdict": verdict,
         "expected": "reproduced",

@@ -145,7 +145,7 @@ def verdict_on_draw(evaluation: Evaluation, expected: str) -> tuple[str, str]:
             few_undecided = _explain_few_undecided(corrected)
             if few_undecided:
                 return "corrected", few_undecided
-            undecided = next(c for c in (corrected.headline, *corrected.parts) if c.state == "undecided")
+            undecided = next(c for c in corrected.checks if c.state == "undecided")
             return "undecided", f"fails as printed; of the correction {undecided.name}: {undecided.open_because}"
     if evaluation.verdict == "undecided" and printed.state == "holds":
         rivals = " and ".join(rival for rival, verdict in evaluation.rivals.items() if verdict == "reproduced")
@@ -155,14 +155,14 @@ def verdict_on_draw(evaluation: Evaluation, expected: str) -> tuple[str, str]:
         return "reproduced", _explain_few_undecided(printed)
     reason = evaluation.reason
     if evaluation.verdict == "contradicted":
-        worst = next(c for c in (printed.headline, *printed.parts) if c.state == "fails")
+        worst = next(c for c in printed.checks if c.state == "fails")
         reason = "; ".join(filter(None, [reason, str(worst)]))
     return evaluation.verdict, reason
 
 
 def _explain_few_undecided(judgement: Judgement) -> str:
     """Return what is open where nothing but one in ten of the draws that all parts are judged on is; else ""."""
-    checks = (judgement.headline, *judgement.parts)
+    checks = judgement.checks
     undecided = [check for check in checks if check.state != "holds"]
     is_few = (
         sum(check.draws_undecided for check in checks)

@@ -249,7 +249,7 @@ class Judged:
     scope: str
     explanation: str
     verdict: str
-    speaks_of: str  # of what the claim speaks: all draws, most draws, an average, some setting
+    quantifier: str  # of what the claim speaks: all draws, most draws, an average, some setting, a number
     reason: str  # why the verdict is not `reproduced`
     headline: Check | None  # of the prediction that stands: the correction's where it is what holds
     parts: tuple[Check, ...]  # what else must hold
@@ -258,7 +258,7 @@ class Judged:
     evaluation: Evaluation = field(repr=False)  # all that stands behind it
 
     def __repr__(self) -> str:
-        of = f", of {self.speaks_of}" if self.speaks_of else ""
+        of = f", of {self.quantifier}" if self.quantifier else ""
         lines = [f"{self.paper}.{self.claim} ({self.reference}): {self.verdict}{of}", self.statement]
         lines += [f"why: {self.reason}"] if self.reason else []
         lines += [str(check) for check in (self.headline, *self.parts) if check is not None]
@@ -309,7 +309,7 @@ def judge(paper: str, claim: str, tables_by_role: Mapping[str, Any] | None = Non
         function.claim.scope,
         fill(project.study.explanation(paper, claim), facts) if facts else "",
         evaluation.verdict,
-        evaluation.speaks_of,
+        evaluation.quantifier,
         evaluation.reason,
         standing.headline if standing else None,
         standing.parts if standing else (),

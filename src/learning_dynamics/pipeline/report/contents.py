@@ -217,7 +217,7 @@ def _claim(study: Study, paper: str, row: Row, tables: Mapping[str, pd.DataFrame
         "evidence": [path for path in row["evidence"].split(", ") if path],
         "parts": parts,
         # the headline of the prediction that stands, which for a corrected claim is not the printed one
-        "standing": next((part for part in parts if part["of"] == prediction and part["part"] == 0), None),
+        "standing": next((part for part in parts if part["of"] == prediction and part["decides"]), None),
         "again": again.to_dict("records"),
         "robustness": robustness.describe(row["verdict"], again),
         "turned": robustness.is_turned(row["agreement"]),

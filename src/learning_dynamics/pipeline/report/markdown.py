@@ -153,7 +153,7 @@ def _claim(claim: Row, folder: Path) -> str:
     lines = [
         f'- <a name="{claim["claim"]}"></a>'
         f"{VERDICT_STYLES[claim['verdict']].sign} **{claim['verdict']}**{MARK if claim['turned'] else ''}"
-        f"{_speaks_of(claim)}: {prose(claim['reference'])}, `{claim['claim']}` "
+        f"{_quantifier(claim)}: {prose(claim['reference'])}, `{claim['claim']}` "
         f"([code]({_code(claim['code'], folder)})). {prose(claim['statement'])}"
     ]
     if claim["correction"]:
@@ -179,8 +179,8 @@ def _claim(claim: Row, folder: Path) -> str:
     return "\n  ".join(f"{line}  " for line in lines).rstrip()
 
 
-def _speaks_of(claim: Row) -> str:
-    return f", of {claim['speaks_of']}" if claim["speaks_of"] else ""
+def _quantifier(claim: Row) -> str:
+    return f", of {claim['quantifier']}" if claim["quantifier"] else ""
 
 
 def _failed_claim(claim: Row, folder: Path) -> str:

@@ -34,7 +34,7 @@ COLUMNS = (
     Column("reference", "str", "where the claim stands in the paper"),
     Column("origin", "str", "paper, or ours: an observation that is no sentence of the paper"),
     Column("statement", "str", "the claim in our words"),
-    Column("speaks_of", "str", "all draws, most draws, an average or some setting: of what the statement speaks"),
+    Column("quantifier", "str", "all draws, most draws, an average, some setting or a number: what it speaks of"),
     Column("scope", "str", "a theorem's hypotheses as tested, or what an empirical statement was tested on"),
     Column("correction", "str", "what holds instead, for claims that fail as printed"),
     *CHECK,
@@ -53,6 +53,8 @@ PART_COLUMNS = (
     CLAIM,
     Column("of", "str", "the prediction judged: printed or corrected"),
     Column("part", "int", "0 for the headline, then 1, 2, ..."),
+    Column("decides", "bool", "whether the verdict is this check's"),
+    Column("is_premise", "bool", "whether it is what the statement assumes, without which nothing is decided"),
     *CHECK,
     Column("state", "str", "holds, fails or undecided"),
     Column("open_because", "str", "why it is undecided, where it is"),
@@ -108,17 +110,17 @@ def check_row(check: Check) -> dict[str, Any]:
 def claim_row(about: About, evaluation: Evaluation) -> dict[str, Any]:
     """Return the columns of a claim that its evaluation fills."""
     empty = Check("", "undecided", np.nan, "", draws=0)
-    headline = evaluation.judgement.headline if evaluation.judgement else empty
+    deciding = evaluation.judgement.deciding if evaluation.judgement else empty
     standing = evaluation.standing
-    checks = (standing.headline, *standing.parts) if standing else ()
+    checks = standing.checks if standing else ()
     margins = [check.margin for check in checks if np.isfinite(check.margin)]
     return {
         "reference": about.reference,
         "origin": about.origin,
         "scope": about.scope,
-        "speaks_of": evaluation.speaks_of,
+        "quantifier": evaluation.quantifier,
         "correction": about.correction,
-        **check_row(headline),
+        **check_row(deciding),
         "margin": min(margins) if margins else np.nan,
         "rivals": json.dumps(dict(evaluation.rivals), ensure_ascii=False),
         "refuses": evaluation.refuses,
@@ -137,11 +139,13 @@ def part_rows(evaluation: Evaluation) -> list[dict[str, Any]]:
         ("corrected", evaluation.corrected if printed_fails else None),
     ):
         if judgement is not None:
-            for part, check in enumerate((judgement.headline, *judgement.parts)):
+            for part, check in enumerate(judgement.checks):
                 rows.append(
                     {
                         "of": prediction,
                         "part": part,
+                        "decides": check is judgement.deciding,
+                        "is_premise": check.is_premise,
                         **check_row(check),
                         "state": check.state,
                         "open_because": check.open_because,

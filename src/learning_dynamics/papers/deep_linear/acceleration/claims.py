@@ -138,7 +138,7 @@ TWO_SAMPLES = (
 )
 
 
-@claim("Acceleration by depth", scope=f"{TWO_SAMPLES}; depth 2", empirical=True, speaks_of="some setting")
+@claim("Acceleration by depth", scope=f"{TWO_SAMPLES}; depth 2", empirical=True, quantifier="some setting")
 def accelerates_for_p_above_2(samples: Table) -> Claim:
     r"""For every $p > 2$ there are settings in which the discrete end-to-end dynamics reach the global minimum of the
     $\ell_p$ loss faster than gradient descent by any factor.

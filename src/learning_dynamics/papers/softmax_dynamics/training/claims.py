@@ -16,7 +16,7 @@ NAMES = {"treated": "skewed classes in two dimensions", "equal": "equal classes"
     scope="4, 2, 1 and 1 examples in V = 4 classes, d = 2; equal classes; d = 3; cross-entropy, gradient descent from "
     "Gaussian starts; RankMe over all examples",
     empirical=True,
-    speaks_of="some setting",
+    quantifier="some setting",
 )
 def eight_examples_show_three_phases(trainings: Table, *, threshold: Positive, typical: Fraction) -> Finding:
     """With eight examples, as many as the paper's controls have, some learning rate, batch and number of steps shows
