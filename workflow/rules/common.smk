@@ -97,6 +97,18 @@ def resource(stage, key):
     return amount
 
 
+def priority(stage):
+    """Return a priority function: the first paper, drawings before runs; then jobs that take long; then the others."""
+    drawn = stage in ("figure", "motion", "interactive", "claims")
+
+    def of_job(wildcards):
+        if wildcards.paper == study.papers[0]:
+            return 4 if drawn else 3
+        return 1 if drawn else 2
+
+    return of_job
+
+
 def threads(stage):
     return lookup(lambda paper, name: plan.resources(stage, paper, name).get("threads", 1))
 
@@ -104,3 +116,14 @@ def threads(stage):
 def metrics_for(stage):
     """Return an input function: the tables of metrics that a figure, or all claims of a paper, are made from."""
     return lookup(lambda paper, name: plan.metrics_files(paper, plan.tables_for(stage, paper, name)))
+
+
+def together_options(paper, topic, wildcards):
+    """Return what the short jobs of a topic are to do, as JSON."""
+    return compact(plan.together_options(paper, topic))
+
+
+def together_science(paper, topic, wildcards):
+    """Return the functions, classes and constants that the short jobs of a topic reach, each with its digest."""
+    jobs = plan.together[paper, topic]
+    return sorted({label for stage, name in jobs for label in plan.science_list(stage, paper, name)})

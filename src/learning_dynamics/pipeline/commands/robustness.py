@@ -80,7 +80,9 @@ def estimate_time(project: Project, results: Path, missing: Iterable[tuple[str, 
         changed = change(project.study, paper, name)
         runs = {run for claim in changed.claims for run in project.study.runs_of_claim(paper, claim)}
         tables = {table for run in runs for table in project.study.tables(paper, run)}
-        times = [_seconds(results / paper / "benchmarks", table) for table in tables]
+        shared = {job[1]: topic for (of, topic), jobs in project.together.items() if of == paper for job in jobs}
+        files = {f"together/{shared[table]}" if table in shared else table for table in tables}
+        times = [_seconds(results / paper / "benchmarks", file) for file in files]
         seconds += len(changed.grid) * sum(time for time in times if time is not None)
         unknown += sum(time is None for time in times)
         n_jobs += 1
@@ -89,8 +91,8 @@ def estimate_time(project: Project, results: Path, missing: Iterable[tuple[str, 
 
 
 def _seconds(benchmarks: Path, table: str) -> float | None:
-    """Return how long a run and its metrics, or a bundle, took."""
-    files = [benchmarks / folder / f"{table}.tsv" for folder in ("runs", "metrics", "bundles")]
+    """Return how long a run and its metrics, a bundle, or jobs that share a process took."""
+    files = [benchmarks / folder / f"{table}.tsv" for folder in ("", "runs", "metrics", "bundles")]
     rows = [list(DictReader(file.read_text().splitlines(), delimiter="\t"))[-1] for file in files if file.is_file()]
     return sum(float(row["s"]) for row in rows) if rows else None
 

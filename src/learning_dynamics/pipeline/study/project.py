@@ -13,6 +13,7 @@ from learning_dynamics.pipeline.study.digests import science
 from learning_dynamics.pipeline.study.study import Study
 from learning_dynamics.pipeline.study.sweeps import Members, sweep_members
 
+MAX_TOGETHER = 20  # members of a sweep that share a process without being asked to (`bundle`)
 FORMATS = {"figure": ("pdf", "png", "svg"), "motion": ("webp",), "interactive": ("json",)}
 
 
@@ -236,6 +237,73 @@ class Project:
             return self.resources("run", paper, self.study.bundles[paper][name][0])
         key = "measure_resources" if stage == "metrics" else "resources"
         return self.study.block(stage, paper, name).get(key, {})
+
+    # -- short jobs that share a process --------------------------------------------------------------
+
+    @cached_property
+    def together(self) -> dict[tuple[str, str], list[tuple[str, str]]]:
+        """The jobs that share a process, as (stage, name), by paper and topic; a paper's data sets are one topic.
+
+        They are the data sets and runs without `resources`, and the runs' metrics. Members of long sweeps have jobs of
+        their own, which can run side by side.
+        """
+        together: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for paper in self.study.papers:
+            for name, block in self.study.blocks(paper, "data").items():
+                if "resources" not in block:
+                    together.setdefault((paper, "data"), []).append(("data", name))
+            for name in self.tables(paper):
+                if name in self.study.bundles[paper] or not self._is_short(paper, name):
+                    continue
+                topic, run = self.study.kind("run", paper, name).partition(".")[0], self.trajectory(paper, name)
+                jobs = together.setdefault((paper, topic), [])
+                jobs += [job for job in (("run", run), ("metrics", name)) if job not in jobs]
+        return together
+
+    def _is_short(self, paper: str, name: str) -> bool:
+        simulated = self.trajectory(paper, name)
+        blocks = [self.study.block("run", paper, run) for run in (name, simulated)]
+        asks = any(key in block for block in blocks for key in ("resources", "measure_resources"))
+        members = len(self.study.members(paper, self.study.member(paper, name)[0]))
+        return not asks and members <= MAX_TOGETHER
+
+    def together_files(self, paper: str, topic: str) -> tuple[list[str], list[str]]:
+        """The data sets that a topic's jobs read, and the files that they make."""
+        jobs = self.together[paper, topic]
+        made = [self._file(paper, *job) for job in jobs]
+        data = [
+            file
+            for stage, name in jobs
+            if stage != "data"
+            for file in self.data_files(paper, self.run_data(paper, name))
+        ]
+        return list(dict.fromkeys(data)), made
+
+    def _file(self, paper: str, stage: str, name: str) -> str:
+        if stage == "run":
+            return f"{self.results}/{paper}/{self.run_file(paper, name)}"
+        return (self.data_files(paper, name) if stage == "data" else self.metrics_files(paper, [name]))[0]
+
+    def together_options(self, paper: str, topic: str) -> dict[str, Spec]:
+        """The options of each of a topic's jobs, as `commands.together` takes them."""
+        return {f"{stage} {name}": self._options(stage, paper, name) for stage, name in self.together[paper, topic]}
+
+    def _options(self, stage: str, paper: str, name: str) -> Spec:
+        options = {
+            "spec": self.spec(stage, paper, name),
+            "out": self._file(paper, stage, name),
+            "fingerprint": self.fingerprint(stage, paper, name),
+        }
+        if stage == "data":
+            return options
+        data = (self.run_data if stage == "run" else self.measured_data)(paper, name)
+        options |= {
+            "made_from": self.made_from(stage, paper, name),
+            "data": next(iter(self.data_files(paper, data)), None),
+        }
+        if stage == "metrics":
+            options["run"] = self._file(paper, "run", name)
+        return options
 
     # -- fingerprints -------------------------------------------------------------------------------
 
