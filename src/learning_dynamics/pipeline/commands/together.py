@@ -1,13 +1,13 @@
 """Several short jobs of a topic in one process: starting Python takes longer than most of them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands import data, metrics, run
 
-COMMANDS = {"data": data.execute, "run": run.execute, "metrics": metrics.execute}
+COMMANDS: dict[str, Callable[..., None]] = {"data": data.execute, "run": run.execute, "metrics": metrics.execute}
 
 
 def execute(paper: str, topic: str, /, jobs: Mapping[str, Any]) -> None:

@@ -289,18 +289,16 @@ class Project:
         return {f"{stage} {name}": self._options(stage, paper, name) for stage, name in self.together[paper, topic]}
 
     def _options(self, stage: str, paper: str, name: str) -> Spec:
-        options = {
+        options: Spec = {
             "spec": self.spec(stage, paper, name),
             "out": self._file(paper, stage, name),
             "fingerprint": self.fingerprint(stage, paper, name),
         }
         if stage == "data":
             return options
-        data = (self.run_data if stage == "run" else self.measured_data)(paper, name)
-        options |= {
-            "made_from": self.made_from(stage, paper, name),
-            "data": next(iter(self.data_files(paper, data)), None),
-        }
+        data = self.run_data(paper, name) if stage == "run" else self.measured_data(paper, name)
+        options["made_from"] = self.made_from(stage, paper, name)
+        options["data"] = self._file(paper, "data", data) if data else None
         if stage == "metrics":
             options["run"] = self._file(paper, "run", name)
         return options
