@@ -8,7 +8,7 @@ from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 def page(tmp_path, **changed):
     """The page of a paper with one claim that was judged once."""
     claim = {
-        "claim": "made_up.a", "id": "a", "verdict": "reproduced", "quantifier": "", "reference": "Figure 1",
+        "claim": "made_up.a", "id": "a", "verdict": "reproduced", "quantifier": "all draws", "reference": "Figure 1",
         "code": "src/learning_dynamics/judging.py#L1", "statement": "It falls.", "correction": "", "reason": "",
         "scope": "everywhere", "robustness": "", "turned": False, "rivals": {},
         "standing": {
@@ -21,9 +21,9 @@ def page(tmp_path, **changed):
 
 
 def test_a_card_says_how_the_claim_fared_when_it_was_judged_again(tmp_path):
-    text = page(tmp_path, robustness="The verdict holds under 2 of 3 seeds", turned=True)
-    assert "**reproduced**†: Figure 1" in text
-    assert "\n  The verdict holds under 2 of 3 seeds.  \n" in text
+    text = page(tmp_path, robustness="Holds under 2 of 3 seeds", turned=True)
+    assert "**reproduced**† (all draws). Figure 1" in text
+    assert "\n  Holds under 2 of 3 seeds.\n" in text
     assert "†" not in page(tmp_path)
 
 

@@ -74,7 +74,7 @@ def made_up_claim(name, verdict, shown, origin="paper"):
             {"change": "threshold", "what": "share", "value": str(share), "measured": share, "verdict": verdict}
             for share in (0.8, 0.95, 0.99)
         ],
-        "robustness": "The verdict holds for `scale` of a_run from 0.1 to 1 (contradicted at 10)",
+        "robustness": "Holds for `scale` of a_run from 0.1 to 1 (contradicted at 10)",
         "turned": verdict == "reproduced",
         "code": "src/learning_dynamics/judging.py#L1",
         "shown": shown,

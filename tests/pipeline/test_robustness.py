@@ -292,7 +292,7 @@ def test_a_line_says_where_a_verdict_holds_and_turns():
             "on 1 of 3 draws (2 untested)",
         ),
     ):
-        assert describe("reproduced", rows(*changes)) == (f"The verdict holds {line}" if line else "")
+        assert describe("reproduced", rows(*changes)) == (f"Holds {line}" if line else "")
 
 
 def test_fewer_than_two_of_three_seeds_leave_a_verdict_undecided():
