@@ -31,7 +31,7 @@ def results_page(papers: Sequence[Paper], folder: Path, judged_again: str | None
         f"The default run tested {_plural(len(claims), 'claim')} of {_plural(len(papers), 'paper')}: "
         f"{_counts(count_verdicts(claims))}."
         + (f" It also tested {_plural(n_observations, 'statement')} that no paper makes." if n_observations else "")
-        + " All numbers: [claims.csv](claims.csv). `make figures` makes the full report and `make publish` these pages; "
+        + " All numbers: [claims.csv](claims.csv). `make figures` makes the full report, `make publish` these pages; "
         "`python -m learning_dynamics compare` compares your run with them.",
     ]
     for paper in papers:
