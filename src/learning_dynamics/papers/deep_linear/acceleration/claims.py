@@ -182,9 +182,10 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Find
     by $\kappa^{-2/(p-1)}$ later, since the preconditioner's part along $W$ keeps pushing that sample off its fit, to a
     residual of $\kappa^{-2/(p-1)}$. The time to leave such small weights grows as $\kappa^{1-2/N}$, at depth 2 as $\log
     \kappa$. So depth 3 gains nothing for $p \le 2.2$, and for $p < N + 1$ depth $N$ gains less than depth 2; from $p =
-    N + 1$ on the powers are equal, and depth 2 alone has the logarithm, which is decided where $p$ is smallest. Beside
-    it the largest error of a power is {error:.2g}. In {lucky} of {cells} cases a larger rate than the largest stable
-    one arrived earlier; {unstable} have no stable rate and are left out.
+    N + 1$ on the powers are equal, up to the logarithm of depth 2. That is told from none at the smallest $p$ alone: at
+    larger ones powers with and without it are equally near. Beside it the largest error of a power is {error:.2g}. In
+    {lucky} of {cells} cases a larger rate than the largest stable one arrived earlier; {unstable} have no stable rate
+    and are left out.
     """
     cells = {
         (exponent, depth): (powers, table["stiffness"])
