@@ -31,6 +31,7 @@ SHORTER = "unbalanced, shorter step"
 
 @claim(
     "Classic approach: characterization of critical points",
+    quantifier="all draws",
     scope="squared loss, Gaussian 3 × 3 targets, depths 2, 3 and 4",
 )
 def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
@@ -86,6 +87,7 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
 
 @claim(
     "From gradient flow to gradient descent, theorem",
+    quantifier="all draws",
     scope="squared loss, 3 × 3 targets of drawn spectra, "
     "whitened inputs; flows with margins down to a two-hundredth of σ_min at depths 2, 3 and 4; descent with a step "
     "of c⁴ at depth 3 and one margin, and at those of the table of varied settings",
@@ -178,6 +180,7 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Finding:
 
 @claim(
     "Corollary on gradient flow",
+    quantifier="all draws",
     scope="squared loss with correlated inputs, log cosh, and squares with fourth "
     "powers of the residuals' entries; 3 × 3 matrices, depth 3, starts whose loss is below that of every "
     "singular matrix",
@@ -217,6 +220,7 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
 
 @claim(
     "Our assumptions on init, for output dimension one",
+    quantifier="most draws",
     scope="whitened inputs, 2 to 128 of them, a target of norm one; Gaussian end-to-end vectors, balanced at depth 3",
 )
 def output_dimension_one(starts: Table) -> Claim:

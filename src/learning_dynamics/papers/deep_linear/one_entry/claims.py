@@ -122,7 +122,12 @@ def _last_exponents(table: Table, depth: int) -> tuple[np.ndarray, np.ndarray]:
     return np.array(exponents), np.array(slopes)
 
 
-@claim("Theoretical example: one observed entry", origin="ours", scope=f"{ONE_ENTRY} with a positive determinant")
+@claim(
+    "Theoretical example: one observed entry",
+    quantifier="all draws",
+    origin="ours",
+    scope=f"{ONE_ENTRY} with a positive determinant",
+)
 def one_entry_determinant_sign(entry: Table) -> Claim:
     r"""Balanced layers of depth two and more keep the sign of the determinant; at depth 1 one observed entry can turn
     it.
