@@ -25,8 +25,8 @@ FAST = "results/toy/runs/fast.npz"
 TARGET = "results/toy/metrics/fast.parquet"
 GROWTH = ("results/toy/data/starts.npz", FAST, TARGET)
 PAUSE = 0.05  # seconds a step, 40 steps
-SAME = "results as of an undisturbed run, bit by bit"
-LINE = "refused in one line that names file and mend; nothing is lost"
+SAME = "same bits"
+LINE = "one-line error"
 fault = pytest.mark.fault
 
 
@@ -100,7 +100,7 @@ KILLS = [
 ]
 
 
-@fault("a signal (SIGKILL, SIGTERM, SIGINT) to job, Snakemake, both, or their group, at a random moment of a run", SAME)
+@fault("SIGKILL, SIGTERM or SIGINT to job, Snakemake or both at any moment", SAME)
 @pytest.mark.parametrize(("name", "whom", "step"), KILLS)
 def test_a_kill_at_any_moment_loses_nothing(slow, built, name, whom, step):
     running = slow.start(TARGET)
@@ -123,7 +123,7 @@ def test_a_kill_at_any_moment_loses_nothing(slow, built, name, whom, step):
     assert not list(slow.folder.glob("results/toy/resume/*/*"))
 
 
-@fault("a run killed twice on its way", SAME)
+@fault("a run is killed twice", SAME)
 def test_a_run_that_is_killed_twice_goes_on_from_where_it_was(slow, built):
     for step in (10, 25):
         running = slow.start(TARGET)
@@ -137,7 +137,7 @@ def test_a_run_that_is_killed_twice_goes_on_from_where_it_was(slow, built):
     assert len(steps_in(slow)) <= 40 + 2
 
 
-@fault("job and Snakemake are stopped (SIGSTOP) on the way, and go on (SIGCONT)", SAME)
+@fault("SIGSTOP, later SIGCONT", SAME)
 def test_a_run_that_is_stopped_for_a_while_goes_on(slow, built):
     running = slow.start(TARGET)
     wait_for_steps(slow, 10)
@@ -159,8 +159,7 @@ def test_a_run_that_is_stopped_for_a_while_goes_on(slow, built):
 # -- two at once ------------------------------------------------------------------------------------------------------
 
 
-@fault("Snakemake alone is killed, its job lives on, another Snakemake starts with another setting",
-       "what the orphan writes is of the old setting: the next start makes it again")  # fmt: skip
+@fault("Snakemake is killed, its job continues, another starts with a new setting", "the orphan's output is rerun")
 def test_what_an_orphan_writes_is_made_again(slow):
     running = slow.start(FAST)
     wait_for_steps(slow, 5)
@@ -177,7 +176,7 @@ def test_what_an_orphan_writes_is_made_again(slow):
     assert "Nothing to be done" in hurried.snakemake("--dry-run", TARGET).stdout
 
 
-@fault("a second Snakemake starts in the same folder", "the second is refused; the first goes on")
+@fault("a second Snakemake starts in the folder", "it refuses; the first goes on")
 def test_a_second_start_is_refused_and_the_first_goes_on(slow, built):
     slow.variables["GROWTH_PAUSE"] = str(6 * PAUSE)  # on a busy machine too, the second plans while the first works
     running = slow.start(TARGET)
@@ -193,7 +192,7 @@ def test_a_second_start_is_refused_and_the_first_goes_on(slow, built):
 # -- edits meanwhile --------------------------------------------------------------------------------------------------
 
 
-@fault("a formula is edited while the run that uses it is under way", "the next start runs it again with the new one")
+@fault("a formula is edited during a run", "rerun at the next start")
 def test_an_edit_while_a_run_goes_is_not_what_ran(slow, built):
     running = slow.start(FAST)
     wait_for_steps(slow, 3)
@@ -205,7 +204,7 @@ def test_an_edit_while_a_run_goes_is_not_what_ran(slow, built):
     assert pd.read_parquet(slow.folder / TARGET)["value"].abs().max() > 1e9
 
 
-@fault("a formula is edited between Snakemake's planning and the job's start", LINE)
+@fault("a formula is edited after planning, before the job", LINE)
 def test_a_job_refuses_a_source_that_was_edited_since_it_was_planned(workspace):
     planned = workspace.snakemake("--dry-run", "--force", FAST, "--printshellcmds").stdout
     lines = [line.strip().removeprefix("Shell command: ") for line in planned.splitlines()]
@@ -264,7 +263,7 @@ MADE_WITH = {
 }
 
 
-@fault("an output is cut short, emptied, replaced by another or a foreign one of the same time", SAME)
+@fault("an output is truncated, emptied or replaced, same time", SAME)
 def test_spoilt_outputs_are_made_again(workspace, built):
     for spoil, (path, other) in zip(itertools.cycle((truncated, emptied, swapped, foreign)), SPOILT.values()):
         spoil(workspace.folder / path, built.folder / other)
@@ -275,10 +274,7 @@ def test_spoilt_outputs_are_made_again(workspace, built):
     assert workspace.stage("check").returncode == 0
 
 
-@fault(
-    "one output of each stage is replaced by another of the same time",
-    "it alone, and what is made from it, is made again",
-)
+@fault("one output of a stage is replaced, same time", "rerun, with everything downstream")
 def test_a_swapped_output_is_seen_wherever_it_lies(workspace, built):
     for stage in ("data", "metrics", "claims", "picture", "page"):
         path, other = SPOILT[stage]
@@ -289,7 +285,7 @@ def test_a_swapped_output_is_seen_wherever_it_lies(workspace, built):
         swapped(workspace.folder / path, built.folder / path)
 
 
-@fault("an output that was made again is replaced again", "it is made again")
+@fault("a rerun output is replaced again", "rerun")
 def test_what_was_made_again_is_looked_at_again(workspace, built):
     for _ in range(2):
         swapped(workspace.folder / FAST, built.folder / SPOILT["run"][1])
@@ -297,8 +293,7 @@ def test_what_was_made_again_is_looked_at_again(workspace, built):
         same(workspace, built)
 
 
-@fault("a formula is edited and edited back, with a dry run between and without Snakemake's records",
-       "nothing is made again")  # fmt: skip
+@fault("an edit is undone, after a dry run or without Snakemake's records", "no rerun")
 def test_an_edit_that_is_taken_back_makes_nothing_again(workspace):
     starts = (f"{PAPER}/starts.py", "rng.standard_normal()", "2 * rng.standard_normal()")
     before = {path: path.read_bytes() for path in (workspace.folder / "results").rglob("*.parquet")}
@@ -311,13 +306,13 @@ def test_an_edit_that_is_taken_back_makes_nothing_again(workspace):
     assert all(path.read_bytes() == content for path, content in before.items())
 
 
-@fault("Snakemake's records are deleted", "nothing is made again")
+@fault("Snakemake's records are deleted", "no rerun")
 def test_without_snakemakes_records_what_is_right_stays(workspace):
     shutil.rmtree(workspace.folder / ".snakemake")
     assert "Nothing to be done" in workspace.snakemake("--dry-run").stdout
 
 
-@fault("Snakemake's records are deleted, and a setting or formula edited", "what it made is made again")
+@fault("Snakemake's records are deleted, then an edit", "rerun")
 def test_without_snakemakes_records_what_is_stale_is_made_again(workspace):
     shutil.rmtree(workspace.folder / ".snakemake")
     workspace.configure("runs", "fast", "measure", "every", value=2)
@@ -327,7 +322,7 @@ def test_without_snakemakes_records_what_is_stale_is_made_again(workspace):
     assert not {FAST, "results/toy/runs/slow.npz", "results/toy/metrics/slow.parquet"} & planned
 
 
-@fault("sources are copied with an old date (`rsync -t`, `cp -p`)", "what they make is made again")
+@fault("edited sources with an old date (`rsync -t`, `cp -p`)", "rerun")
 def test_an_edit_with_an_old_date_is_an_edit(workspace):
     source = workspace.folder / PAPER / "growth/runs.py"
     workspace.edit(f"{PAPER}/growth/runs.py", "* (1 + rate)", "* (1.0 + rate)")
@@ -335,7 +330,7 @@ def test_an_edit_with_an_old_date_is_an_edit(workspace):
     assert FAST in workspace.would_run()
 
 
-@fault("sources or configuration are dated in the future", "nothing is made again")
+@fault("sources dated in the future", "no rerun")
 def test_sources_of_the_future_change_nothing(workspace):
     later = time.time() + 1e6
     for path in [*(workspace.folder / PAPER).rglob("*.py"), workspace.folder / "config.yaml"]:
@@ -353,14 +348,14 @@ def limited(workspace: Workspace, limit: str, *targets: str) -> subprocess.Compl
     )
 
 
-@fault("the whole folder is copied without times (`cp -r`)", "nothing is made again")
+@fault("the folder is copied without times (`cp -r`)", "no rerun")
 def test_copies_of_results_and_records_are_taken_over(built, tmp_path):
     copy = Workspace(tmp_path / "project")
     shutil.copytree(built.folder, copy.folder, copy_function=shutil.copy)
     assert "Nothing to be done" in copy.snakemake("--dry-run").stdout
 
 
-@fault("results and figures alone are copied without times", "`snakemake --touch` takes them over, but not a stale one")
+@fault("results alone are copied without times", "`snakemake --touch` accepts all but stale ones")
 def test_touch_takes_results_over_but_no_stale_one(clean, built):
     for top in ("results", "figures"):
         shutil.copytree(built.folder / top, clean.folder / top, copy_function=shutil.copy)
@@ -372,15 +367,14 @@ def test_touch_takes_results_over_but_no_stale_one(clean, built):
     assert "results/toy/runs/slow.npz" not in clean.would_run()
 
 
-@fault("Snakemake is told to look at times alone (`--rerun-triggers mtime`), and a setting was edited",
-       "what it made is made again")  # fmt: skip
+@fault("a setting is edited, `--rerun-triggers mtime`", "rerun")
 def test_nothing_stale_is_served_whatever_snakemake_looks_at(workspace):
     workspace.configure("runs", "fast", "rate", value=0.03)
     planned = workspace.would_run("--rerun-triggers", "mtime", "--")
     assert {"results/toy/runs/fast.npz", "results/toy/metrics/fast.parquet", "results/toy/claims.parquet"} <= planned
 
 
-@fault("the disk is full (files can grow to 2 kB)", LINE)
+@fault("the disk is full", LINE)
 def test_a_full_disk_is_said_and_leaves_no_half_file(clean, built):
     clean.configure("data", "starts", "samples", value=2000)
     clean.edit(f"{PAPER}/starts.py", "import numpy as np", "import resource\nimport signal\n\nimport numpy as np")
@@ -396,7 +390,7 @@ def test_a_full_disk_is_said_and_leaves_no_half_file(clean, built):
     assert not list(clean.folder.glob("results/toy/data/*"))
 
 
-@fault("a run asks for more memory than there is", LINE)
+@fault("memory is too small", LINE)
 def test_a_run_that_does_not_fit_is_said(clean):
     clean.configure("data", "starts", "samples", value=3)
     clean.configure("runs", "descent", "steps", value=10**10)
@@ -408,7 +402,7 @@ def test_a_run_that_does_not_fit_is_said(clean):
     assert "Traceback" not in text
 
 
-@fault("a file lies where a folder should be", LINE)
+@fault("a file where a folder should be", LINE)
 def test_a_file_in_the_way_is_named(clean):
     (clean.folder / "results").write_text("in the way")
     ended = clean.snakemake(GROWTH[0], check=False)
@@ -417,7 +411,7 @@ def test_a_file_in_the_way_is_named(clean):
     assert (clean.folder / "results").read_text() == "in the way"
 
 
-@fault("results and figures are links to another disk", SAME)
+@fault("results are links to another disk", SAME)
 def test_results_may_lie_elsewhere(clean, built, tmp_path):
     for name in ("results", "figures"):
         (tmp_path / f"large/{name}").mkdir(parents=True)
@@ -428,7 +422,7 @@ def test_results_may_lie_elsewhere(clean, built, tmp_path):
     assert ignored.returncode in (0, 1)
 
 
-@fault("Python runs without docstrings and assertions (PYTHONOPTIMIZE=2)", "the same claims, with their words")
+@fault("PYTHONOPTIMIZE=2", "the same claims and words")
 def test_claims_keep_their_words_without_docstrings(workspace, built):
     workspace.variables["PYTHONOPTIMIZE"] = "2"
     (workspace.folder / "results/toy/claims.parquet").unlink()
@@ -439,7 +433,7 @@ def test_claims_keep_their_words_without_docstrings(workspace, built):
 # -- mistakes in sources and configuration while results lie there ----------------------------------------------------
 
 
-@fault("a syntax error in a module that jobs call", LINE)
+@fault("a syntax error in a job's module", LINE)
 def test_a_syntax_error_is_one_line_also_with_results_present(workspace):
     file = f"{PAPER}/growth/theory.py"
     workspace.write(file, workspace.read(file) + "\ndef broken(:\n")
@@ -452,7 +446,7 @@ def test_a_syntax_error_is_one_line_also_with_results_present(workspace):
     assert "Traceback" not in ended.stderr
 
 
-@fault("a syntax error in the pipeline's own code", LINE)
+@fault("a syntax error in the pipeline", LINE)
 def test_a_syntax_error_in_the_pipeline_names_its_line(workspace):
     file = "src/learning_dynamics/pipeline/study/config.py"
     workspace.write(file, workspace.read(file) + "\ndef broken(:\n")
@@ -463,7 +457,7 @@ def test_a_syntax_error_in_the_pipeline_names_its_line(workspace):
     assert str(workspace.read(file).count("\n")) in said
 
 
-@fault("a configuration file that is missing, empty, broken, or not text is given", LINE)
+@fault("a missing, empty, broken or binary configuration file", LINE)
 def test_a_configuration_file_that_is_none_is_named(built, tmp_path):
     for content, message in (
         (None, "more.yaml: no such file"),
@@ -485,7 +479,7 @@ def test_a_configuration_file_that_is_none_is_named(built, tmp_path):
             assert "Traceback" not in ended.stderr
 
 
-@fault("a target that nothing makes: another paper, figure, run, or rule", LINE)
+@fault("an unknown target", LINE)
 def test_an_unknown_target_is_named(built):
     for target, message in (
         ("nothing", "No rule to produce nothing"),
@@ -498,7 +492,7 @@ def test_an_unknown_target_is_named(built):
         assert message in said
 
 
-@fault("values on the command line that configuration does not have", LINE)
+@fault("unknown values on the command line", LINE)
 def test_values_of_the_command_line_are_held_against_the_schema(workspace):
     for given, message in (
         ("seeed=1", "did you mean `seed`"),
@@ -524,7 +518,7 @@ def test_a_dotted_name_on_the_command_line_is_refused_in_snakemakes_words(worksp
 # -- a folder's name --------------------------------------------------------------------------------------------------
 
 
-@fault("the project lies in a folder whose name is shell, template or path syntax", "the name is a name")
+@fault("the folder's name is shell, template or path syntax", "it works")
 def test_a_folders_name_is_a_name(built, tmp_path):
     name = 'p$(touch executed)`touch executed`;touch executed {b} it\'s "so" a:b ä&*?[x]'
     workspace = built.copy(tmp_path / name)

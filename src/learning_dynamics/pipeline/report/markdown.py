@@ -118,7 +118,7 @@ def readme_table(papers: Sequence[Paper], folder: str) -> str:
     for paper in papers:
         counts = " | ".join(str(paper.counts.get(verdict, "")) for verdict in verdicts)
         lines.append(f"| [{_cell(paper.title)}]({folder}/{paper.name}.md) | {counts} |")
-    lines += ["", f"What they say, what was found, and what turned out otherwise: [{folder}]({folder}/README.md)."]
+    lines += ["", f"All claims, figures and numbers: [{folder}]({folder}/README.md)."]
     return "\n".join(lines)
 
 
