@@ -131,7 +131,7 @@ def column_alignment(flow: Table, unfed: Table, *, largest: Positive, sine: Frac
     $\gamma = o(|\beta_*|)$, and for $\gamma$ of the order of $|\beta_*|$ the structure disappears.
 
     The first check takes the largest sine between a column and $\beta$ at the smallest scale: {aligned:.1e} with hidden
-    units at random, {value:.2g} for one orthogonal to $X^\top Y$ (errata 4). The part of $W_1$ off the direction of
+    units at random, {printed:.2g} for one orthogonal to $X^\top Y$ (errata 4). The part of $W_1$ off the direction of
     $\beta$, relative to $|W_1|$, falls as $\gamma^{1/2}$: the slope of its logarithm, from scales up to the setting
     `largest`, is compared with one half. Each column keeps a component along $\beta$ that tends, in units of
     $\sigma_1(W_1)$, to the column's share of the first gradient, the entry of $P^\top X^\top Y / |X^\top Y|$: a
