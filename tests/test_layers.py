@@ -10,7 +10,7 @@ import textwrap
 
 import pytest
 
-from learning_dynamics.pipeline.study.sources import (
+from learning_dynamics.pipeline.plan.sources import (
     PACKAGE,
     PARTS,
     SOURCE_ROOT,

@@ -17,9 +17,9 @@ import pandas as pd
 
 import learning_dynamics
 from learning_dynamics.pipeline.commands import api
+from learning_dynamics.pipeline.plan.sources import SOURCE_ROOT, module_path
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.tables import read_table
-from learning_dynamics.pipeline.study.sources import SOURCE_ROOT, module_path
 from tests.pipeline.conftest import PAPER
 from tests.support import ROOT
 

@@ -12,11 +12,11 @@ from PIL import Image
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.check import find_damage
+from learning_dynamics.pipeline.plan.stale_outputs import fault
 from learning_dynamics.pipeline.store.arrays import load_arrays, save_arrays
 from learning_dynamics.pipeline.store.pictures import read_png, read_record
 from learning_dynamics.pipeline.store.provenance import KEY
 from learning_dynamics.pipeline.store.tables import read_provenance, read_table, write_table
-from learning_dynamics.pipeline.study.stale_outputs import fault
 from learning_dynamics.tidy import Column
 
 RECORD = {"settings": {"gamma": 0.5}, "fingerprint": "abc", "name": "x"}

@@ -8,10 +8,10 @@ import yaml
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands.sweep import types_of_settings
-from learning_dynamics.pipeline.study import robustness
-from learning_dynamics.pipeline.study.config import merge, read_yaml
-from learning_dynamics.pipeline.study.project import Project
-from learning_dynamics.pipeline.study.reasons import provenance, unstated_settings
+from learning_dynamics.pipeline.plan import robustness
+from learning_dynamics.pipeline.plan.config_files import merge, read_yaml
+from learning_dynamics.pipeline.plan.plan import Plan
+from learning_dynamics.pipeline.plan.setting_sources import provenance, unstated_settings
 from tests.pipeline.conftest import PAPER, TOY, toy
 
 PACE = {"horizon": 4.0, "points": 5, "rtol": 1e-6}
@@ -72,15 +72,15 @@ def test_errors_name_the_whole_key(refuses):
 
 
 def test_a_reason_is_given_once_for_a_class_and_may_differ_by_kind_and_run(configured):
-    study = configured().study
+    config = configured().config
 
     def reason(run, key):
-        return provenance(study, "toy", "runs", run, key)["chosen"]
+        return provenance(config, "toy", "runs", run, key)["chosen"]
 
     assert [reason("tea", f"pace.{key}") for key in PACE] == ["long enough", "few", "accurate"]
     assert reason("tea", "met.rtol") == "accurate"  # a class that others inherit from, taken by itself
     assert reason("soup", "pace.horizon") == "it is hotter"
-    listed = {(row["name"], row["setting"]): row["value"] for row in unstated_settings(study, "toy")}
+    listed = {(row["name"], row["setting"]): row["value"] for row in unstated_settings(config, "toy")}
     assert listed["soup", "pace.horizon"] == 8.0
     assert listed["soup", "pace.points"] == 5
     assert listed["teas", "pace.rtol"] == [1e-3, 1e-5]
@@ -89,10 +89,10 @@ def test_a_reason_is_given_once_for_a_class_and_may_differ_by_kind_and_run(confi
 def test_a_value_that_an_overlay_changes_has_no_reason_of_the_default(configured, tmp_path):
     file = tmp_path / "hot.yaml"
     file.write_text("scale: hot\nchanges: {toy: {runs: {tea: {pace: {horizon: 9.0}}}}}\n")
-    study = configured(files=[file]).study
-    assert study.settings("run", "toy", "tea")["pace"] == PACE | {"horizon": 9.0}
-    assert "changed by" in provenance(study, "toy", "runs", "tea", "pace.horizon")["chosen"]
-    assert provenance(study, "toy", "runs", "tea", "pace.rtol") == {"chosen": "accurate"}
+    config = configured(files=[file]).config
+    assert config.settings("run", "toy", "tea")["pace"] == PACE | {"horizon": 9.0}
+    assert "changed by" in provenance(config, "toy", "runs", "tea", "pace.horizon")["chosen"]
+    assert provenance(config, "toy", "runs", "tea", "pace.rtol") == {"chosen": "accurate"}
 
 
 # -- what varies it ----------------------------------------------------------------------------------------------------
@@ -100,33 +100,37 @@ def test_a_value_that_an_overlay_changes_has_no_reason_of_the_default(configured
 
 def test_sweeps_reach_inside(configured):
     found = configured()
-    members = dict(found.study.members("toy", "teas"))
+    members = dict(found.config.members("toy", "teas"))
     assert members == {"teas--pace.rtol-0.001": {"pace.rtol": 1e-3}, "teas--pace.rtol-1e-05": {"pace.rtol": 1e-5}}
     assert found.run("toy", "teas--pace.rtol-0.001")["settings"]["pace"] == PACE | {"rtol": 1e-3}
     measuring = configured("runs.teas.sweep", {"met.rtol": [1e-3, 1e-5]})
     assert measuring.measure("toy", "teas--met.rtol-0.001")["settings"] == {"met": {"rtol": 1e-3}}
     assert measuring.trajectory("toy", "teas--met.rtol-0.001") == "tea"
-    assert types_of_settings(found.study, "toy", "tea").keys() == {"rate", *(f"pace.{key}" for key in PACE), "met.rtol"}
+    assert types_of_settings(found.config, "toy", "tea").keys() == {
+        "rate",
+        *(f"pace.{key}" for key in PACE),
+        "met.rtol",
+    }
 
 
 def test_draws_reach_inside_and_may_name_what_is_inside(configured):
     configured("runs.tea.free", {"pace.points": [3, 6], "rate": [0.1, "pace.points"]})
     found = configured("runs.soup.free", {"pace.horizon": [5.0, 6.0]})
     for draw in range(1, 20):
-        drawing = robustness.change(found.study, "toy", f"draw{draw}")
-        layer = robustness.draw_layer(found.study, "toy", draw)
+        drawing = robustness.change(found.config, "toy", f"draw{draw}")
+        layer = robustness.draw_layer(found.config, "toy", draw)
         assert 0.1 <= layer["runs"]["tea"]["rate"] <= layer["runs"]["tea"]["pace"]["points"] <= 6
-        drawn = Project(robustness.changed_configuration(found.study, "toy", drawing, draw))
+        drawn = Plan(robustness.changed_configuration(found.config, "toy", drawing, draw))
         assert drawn.run("toy", "tea")["settings"]["pace"] == PACE | layer["runs"]["tea"]["pace"]
         pace = drawn.run("toy", "soup")["settings"]["pace"]
         assert pace == drawn.run("toy", "tea")["settings"]["pace"] | layer["runs"]["soup"]["pace"]
 
 
 def test_ranges_reach_inside_and_leave_what_inherits_as_it_is(configured):
-    study = configured().study
+    config = configured().config
     entry = {"run": "tea", "setting": "pace.horizon"}
     change = robustness.Change("long", "setting", "tea.pace.horizon", [], [2.0], entry)
-    layer = robustness.layer_of(study, "toy", change, 2.0)
+    layer = robustness.layer_of(config, "toy", change, 2.0)
     assert layer == {"runs": {"tea": {"pace": {"horizon": 2.0}}, "teas": {"pace": {"horizon": 4.0}}}}
 
 

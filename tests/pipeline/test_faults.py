@@ -448,7 +448,7 @@ def test_a_syntax_error_is_one_line_also_with_results_present(workspace):
 
 @fault("a syntax error in the pipeline", LINE)
 def test_a_syntax_error_in_the_pipeline_names_its_line(workspace):
-    file = "src/learning_dynamics/pipeline/study/config.py"
+    file = "src/learning_dynamics/pipeline/plan/config_files.py"
     workspace.write(file, workspace.read(file) + "\ndef broken(:\n")
     ended = workspace.snakemake("--dry-run", check=False)
     assert ended.returncode != 0

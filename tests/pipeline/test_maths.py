@@ -7,9 +7,9 @@ from typing import Any
 
 import yaml
 
+from learning_dynamics.pipeline.plan.sources import SOURCE_ROOT
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.templates import MATHS
-from learning_dynamics.pipeline.study.sources import SOURCE_ROOT
 from tests.support import ROOT
 
 

@@ -12,25 +12,25 @@ from learning_dynamics.evidence import mean
 from learning_dynamics.judging import Evaluation, Finding, Judgement, at_most, claim, equal, evaluate, every_draw
 from learning_dynamics.pipeline.commands import again, verdicts
 from learning_dynamics.pipeline.commands.claims import refuse_unread_run
+from learning_dynamics.pipeline.plan import robustness
+from learning_dynamics.pipeline.plan.config_files import read_yaml
+from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.report.robustness import describe, page, settle
 from learning_dynamics.pipeline.store.records import AGAIN_COLUMNS
 from learning_dynamics.pipeline.store.records import COLUMNS as CLAIM_COLUMNS
 from learning_dynamics.pipeline.store.tables import read_provenance
-from learning_dynamics.pipeline.study import robustness
-from learning_dynamics.pipeline.study.config import read_yaml
-from learning_dynamics.pipeline.study.project import Project
 
 # -- layers ------------------------------------------------------------------------------------------------------------
 
 
 def layers_of(found, count=40):
-    return [robustness.draw_layer(found.study, "toy", draw) for draw in range(1, count)]
+    return [robustness.draw_layer(found.config, "toy", draw) for draw in range(1, count)]
 
 
 def changed(found, name, value):
     """The project under one value of a change."""
-    change = robustness.change(found.study, "toy", name)
-    return Project(robustness.changed_configuration(found.study, "toy", change, value))
+    change = robustness.change(found.config, "toy", name)
+    return Plan(robustness.changed_configuration(found.config, "toy", change, value))
 
 
 def test_a_draw_stays_in_its_ranges_and_is_the_same_each_time(configured):
@@ -61,13 +61,13 @@ def test_named_ends_are_those_of_the_draw_in_any_order_and_where_they_are_inheri
 
 def test_what_inherits_a_drawn_setting_is_drawn_with_it(configured):
     found = configured("runs.slow.free", {"steps": [3, 9], "rate": [0.001, 0.015]})
-    drawn, layer = changed(found, "draw1", 1), robustness.draw_layer(found.study, "toy", 1)
+    drawn, layer = changed(found, "draw1", 1), robustness.draw_layer(found.config, "toy", 1)
     fast, slow = (drawn.run("toy", name)["settings"] for name in ("fast", "slow"))
     assert fast["steps"] == slow["steps"] == layer["runs"]["slow"]["steps"]
     assert (fast["rate"], slow["rate"]) == (0.02, layer["runs"]["slow"]["rate"])  # it has its own
-    assert drawn.study.seed == 2024
-    assert robustness.claims_on_draws(found.study, "toy") == ["geometric"]
-    assert robustness.claims_on_draws(configured("claims.geometric.free", False).study, "toy") == []
+    assert drawn.config.seed == 2024
+    assert robustness.claims_on_draws(found.config, "toy") == ["geometric"]
+    assert robustness.claims_on_draws(configured("claims.geometric.free", False).config, "toy") == []
 
 
 RANGE = {"run": "slow", "setting": "steps", "range": [5, 50], "claims": ["geometric"]}
@@ -76,10 +76,10 @@ RANGE = {"run": "slow", "setting": "steps", "range": [5, 50], "claims": ["geomet
 def test_a_range_changes_the_named_run_alone_and_a_seed_every_draw(configured):
     found = changed(configured("robustness.range", RANGE), "range", 7)
     assert [found.run("toy", name)["settings"]["steps"] for name in ("slow", "fast")] == [7, 40]
-    assert list(found.study.paper_block("toy")["claims"]) == ["geometric"]
+    assert list(found.config.paper_block("toy")["claims"]) == ["geometric"]
     found = changed(configured(), "seed2030", 2030)
-    assert found.data("toy", "starts")["settings"]["seed"] == found.study.seed == 2030
-    assert list(found.study.paper_block("toy")["claims"]) == ["decay", "geometric"]
+    assert found.data("toy", "starts")["settings"]["seed"] == found.config.seed == 2030
+    assert list(found.config.paper_block("toy")["claims"]) == ["decay", "geometric"]
 
 
 def test_a_layer_that_does_not_arrive_is_refused(configured):
@@ -87,19 +87,19 @@ def test_a_layer_that_does_not_arrive_is_refused(configured):
     configured("runs.slow.free", {"steps": [3, 9]})
     found = configured("robustness.range", RANGE)
     for name in ("range", "draw2"):
-        change = robustness.change(found.study, "toy", name)
-        layer = robustness.layer_of(found.study, "toy", change, change.grid[0])
-        robustness.check_arrived(changed(found, name, change.grid[0]).study, "toy", layer)
+        change = robustness.change(found.config, "toy", name)
+        layer = robustness.layer_of(found.config, "toy", change, change.grid[0])
+        robustness.check_arrived(changed(found, name, change.grid[0]).config, "toy", layer)
         with pytest.raises(ProjectError, match=r"runs\.slow\.steps: is 40, not \d as changed"):
-            robustness.check_arrived(found.study, "toy", layer)
+            robustness.check_arrived(found.config, "toy", layer)
 
 
 def test_the_configured_seeds_draws_and_ranges_are_judged_and_none_is_left_out(configured):
     configured("runs.slow.free", {"steps": [3, 9]})
     configured("robustness.range", RANGE)
-    names = list(robustness.changes(configured(seeds=2, draws=3).study, "toy"))
+    names = list(robustness.changes(configured(seeds=2, draws=3).config, "toy"))
     assert names == ["range", "seed2024", "seed2025", "draw1", "draw2", "draw3"]
-    assert list(robustness.changes(configured(seeds=2, draws=1, seeds_of=[]).study, "toy")) == ["range", "draw1"]
+    assert list(robustness.changes(configured(seeds=2, draws=1, seeds_of=[]).config, "toy")) == ["range", "draw1"]
 
 
 def test_a_fingerprint_is_of_all_that_a_change_reads(configured):

@@ -12,7 +12,7 @@ from annotated_types import MultipleOf
 
 from learning_dynamics import settings as setting_types
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.study.signatures import Signature
+from learning_dynamics.pipeline.plan.signatures import Signature
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.tidy import Table, columns
 from tests.pipeline.conftest import refusal
@@ -149,8 +149,8 @@ def test_a_module_that_cannot_be_imported_is_named_with_its_line(configured, sou
 def test_checking_every_configuration_imports_no_torch():
     """A start would take seconds longer."""
     code = (
-        "import sys; from learning_dynamics.pipeline.study.config import load;"
-        "from learning_dynamics.pipeline.study.project import Project; Project(load()); print('torch' in sys.modules)"
+        "import sys; from learning_dynamics.pipeline.plan.config_files import load;"
+        "from learning_dynamics.pipeline.plan.plan import Project; Project(load()); print('torch' in sys.modules)"
     )
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert ended.stdout == "False\n", ended.stderr

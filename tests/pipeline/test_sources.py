@@ -3,8 +3,8 @@
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.study import digests, sources
-from learning_dynamics.pipeline.study.sources import (
+from learning_dynamics.pipeline.plan import digests, sources
+from learning_dynamics.pipeline.plan.sources import (
     data_module,
     papers,
     part_module,

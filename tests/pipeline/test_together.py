@@ -3,8 +3,8 @@
 import pytest
 import yaml
 
+from learning_dynamics.pipeline.plan.config_files import read_yaml
 from learning_dynamics.pipeline.store.tables import read_table
-from learning_dynamics.pipeline.study.config import read_yaml
 from tests.pipeline.conftest import Workspace
 
 

@@ -9,10 +9,10 @@ from learning_dynamics.environment import set_variables_of_jobs
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import check_writable
 from learning_dynamics.pipeline.report.text_digest import digest_of_texts
-from learning_dynamics.pipeline.study.config import ROOT, load
-from learning_dynamics.pipeline.study.default_resources import REQUESTS
-from learning_dynamics.pipeline.study.project import Project
-from learning_dynamics.pipeline.study.stale_outputs import StaleOutputs, expected_outputs
+from learning_dynamics.pipeline.plan.config_files import ROOT, load
+from learning_dynamics.pipeline.plan.default_resources import REQUESTS
+from learning_dynamics.pipeline.plan.plan import Plan
+from learning_dynamics.pipeline.plan.stale_outputs import StaleOutputs, expected_outputs
 
 set_variables_of_jobs()
 try:
@@ -22,8 +22,7 @@ try:
         )
     command_line = workflow.config_settings.config  # Snakemake reads files as YAML 1.1: they are read again
     configuration = load([Path(file) for file in workflow.configfiles], command_line, ROOT)
-    plan = Project(configuration, check=workflow.is_main_process)
-    study = plan.study
+    plan = Plan(configuration, check=workflow.is_main_process)
     if workflow.is_main_process:
         check_writable(Path.cwd())
         stale_outputs = StaleOutputs(expected_outputs(plan, plan.results, plan.figures), workflow)
@@ -102,7 +101,7 @@ def priority(stage):
     drawn = stage in ("figure", "motion", "interactive", "claims")
 
     def of_job(wildcards):
-        if wildcards.paper == study.papers[0]:
+        if wildcards.paper == plan.config.papers[0]:
             return 4 if drawn else 3
         return 1 if drawn else 2
 

@@ -78,7 +78,7 @@ for paper, topic in plan.together:
             f"<results>/{paper}/logs/together/{topic}.log",
         benchmark:
             f"<results>/{paper}/benchmarks/together/{topic}.tsv"
-        priority: 3 if paper == study.papers[0] else 0
+        priority: 3 if paper == plan.config.papers[0] else 0
         resources:
             mem_mb=resource("together", "mem_mb"),
             runtime=resource("together", "runtime"),

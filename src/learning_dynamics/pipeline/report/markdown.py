@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from learning_dynamics.pipeline.plan.config_files import ROOT
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.contents import Exhibit, Paper, Row, count_verdicts
 from learning_dynamics.pipeline.report.robustness import MARK, MARK_MEANING
 from learning_dynamics.pipeline.report.templates import MATHS
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
-from learning_dynamics.pipeline.study.config import ROOT
 
 ERRATA = ROOT / "docs/errata"
 MAX_PICTURES = 3  # on the first screen of the README

@@ -4,8 +4,8 @@ import pytest
 import yaml
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.study.reasons import provenance, unstated_settings
-from learning_dynamics.pipeline.study.sweeps import sweep_members
+from learning_dynamics.pipeline.plan.setting_sources import provenance, unstated_settings
+from learning_dynamics.pipeline.plan.sweeps import sweep_members
 
 # -- roles -----------------------------------------------------------------------------------------------------------
 
@@ -34,7 +34,7 @@ def test_the_root_seed_reaches_what_draws_and_nothing_else(configured):
     assert other.data("toy", "starts")["settings"]["seed"] == 7
     assert other.run("toy", "descent")["settings"]["seed"] == 7
     assert "seed" not in other.run("toy", "slow")["settings"]
-    assert other.study.configuration.scale == "seed7"
+    assert other.config.configuration.scale == "seed7"
     # what does not draw itself is made from data that do
     assert other.fingerprint("run", "toy", "slow") != configured().fingerprint("run", "toy", "slow")
 
@@ -65,13 +65,13 @@ def test_a_swept_run_is_one_role_of_many_members(configured):
         "fast",
     ]
     assert found.run("toy", "scan--rate-0.2--steps-3")["settings"] == {"rate": 0.2, "steps": 3}
-    assert found.study.sweeps("toy") == {"scan": found.tables_for("figure", "toy", "growth")[:4]}
+    assert found.config.sweeps("toy") == {"scan": found.tables_for("figure", "toy", "growth")[:4]}
     assert found.drawing("figure", "toy", "growth")["runs"]["slow"]["sweep"] == {"rate": [0.1, 0.2], "steps": [3, 4]}
 
 
 def test_members_that_differ_in_measuring_alone_share_a_trajectory(configured):
     found = configured("runs.scan", swept(rate=[0.1, 0.2], every=[1, 2, 4]))
-    of = {name: found.trajectory("toy", name) for name in found.study.runs["toy"]}
+    of = {name: found.trajectory("toy", name) for name in found.config.runs["toy"]}
     assert of["slow"] == "slow"
     assert of["slow--steps-20"] == "slow--steps-20"
     for rate in (0.1, 0.2):
@@ -101,7 +101,7 @@ def test_a_robustness_entry_has_members_that_claims_need(configured):
 
 
 def test_a_reason_belongs_to_kind_and_setting_and_is_inherited(configured):
-    found = configured().study
+    found = configured().config
     assert provenance(found, "toy", "runs", "slow", "rate") == "stated"
     assert provenance(found, "toy", "runs", "fast", "steps") == {"chosen": "short"}
     assert provenance(found, "toy", "data", "starts", "samples") == {"chosen": "a few"}
@@ -124,14 +124,14 @@ def is_like(configured, own, members):
     scan = {"like": "slow", "sweep": {"rate": [0.1, 0.2]}, "provenance": {"rate": {"chosen": "a scan"}}}
     configured("runs.scan", scan)
     found = configured("runs.also", {"like": "scan", "provenance": reasons} | own)
-    assert [member for member, _ in found.study.members("toy", "also")] == members
+    assert [member for member, _ in found.config.members("toy", "also")] == members
     assert {found.run("toy", member)["settings"]["steps"] for member in members} == {own.get("steps", 40)}
-    assert not found.study.bundles["toy"]
-    assert "bundle" not in found.study.resolved("toy", "runs", "also")
+    assert not found.config.bundles["toy"]
+    assert "bundle" not in found.config.resolved("toy", "runs", "also")
     assert {f"toy/metrics/{member}.parquet" for member in members} <= found.outputs.keys()
     # whose members travel together as those of the sweep do
     configured("runs.scan", scan | {"bundle": 2})
-    bundles = configured("runs.also", {"like": "scan", "provenance": reasons} | own).study.bundles["toy"]
+    bundles = configured("runs.also", {"like": "scan", "provenance": reasons} | own).config.bundles["toy"]
     assert set(bundles) == {"scan@0001"} | ({"also@0001"} if own == {"steps": 7} else set())
 
 
@@ -151,11 +151,11 @@ def test_an_overlay_that_changes_a_value_brings_its_reason_or_none_is_given(conf
         },
     )
     found = configured(files=[overlay])
-    assert provenance(found.study, "toy", "runs", "slow", "steps") == {
+    assert provenance(found.config, "toy", "runs", "slow", "steps") == {
         "chosen": f"changed by {tmp_path}/changes/toy.yaml, no reason given"
     }
-    assert provenance(found.study, "toy", "runs", "fast", "rate") == {"chosen": "faster"}
-    assert provenance(found.study, "toy", "runs", "slow", "rate") == "stated"
+    assert provenance(found.config, "toy", "runs", "fast", "rate") == {"chosen": "faster"}
+    assert provenance(found.config, "toy", "runs", "slow", "rate") == "stated"
     # expected verdicts belong to a scale
     assert found.claim("toy", "decay")["expected"] == "corrected"
     assert found.claim("toy", "geometric")["expected"] == ""
@@ -170,11 +170,11 @@ def test_a_reason_that_an_overlay_gives_a_kind_is_that_of_the_values_that_it_set
         "provenance": {"growth.growth": {"steps": {"stated": "table 2"}, "rate": "code"}},
         "runs": {"slow": {"steps": 10}, "long": added, "longer": {"like": "long", "steps": 14}},
     }
-    study = configured(files=[overlay_of(tmp_path, changes)]).study
-    found = {name: provenance(study, "toy", "runs", name, "steps") for name in ("slow", "other", "long", "longer")}
+    config = configured(files=[overlay_of(tmp_path, changes)]).config
+    found = {name: provenance(config, "toy", "runs", name, "steps") for name in ("slow", "other", "long", "longer")}
     stated = {"stated": "table 2"}
     assert found == {"slow": stated, "other": {"chosen": "short"}, "long": stated, "longer": stated}
-    found = {name: provenance(study, "toy", "runs", name, "rate") for name in ("other", "long")}
+    found = {name: provenance(config, "toy", "runs", name, "rate") for name in ("other", "long")}
     assert found == {"other": "stated", "long": "code"}
 
 
@@ -203,7 +203,7 @@ def test_what_is_made_from_what_shows_in_fingerprints(configured):
 
 
 def test_words_are_read_from_docstrings(configured):
-    found = configured().study
+    found = configured().config
     assert found.statement("toy", "decay").startswith("Gradient descent with a small step follows $x(t)")
     assert found.explanation("toy", "decay") == "The largest error over {draws} draws is {value:.1e} of the start."
     assert found.caption("toy", "growth").startswith("Slow and fast growth.\n\n{draws} draws each")
@@ -224,6 +224,6 @@ def test_a_scale_is_not_called_as_a_paper_that_was_not_chosen(configured, tmp_pa
 def test_numbers_inside_a_mapping_of_the_command_line_are_numbers(configured):
     # as Snakemake gives `--config 'changes={toy: {runs: {slow: {rate: 1e-3, steps: 7}}}}'`
     changes = {"toy": {"runs": {"slow": {"rate": "1e-3", "steps": "7"}}, "title": "No: 1"}}
-    project = configured(scale="other", changes=changes)
-    assert project.run("toy", "slow")["settings"] == {"rate": 1e-3, "steps": 7}
-    assert project.study.paper_block("toy")["title"] == "No: 1"
+    plan = configured(scale="other", changes=changes)
+    assert plan.run("toy", "slow")["settings"] == {"rate": 1e-3, "steps": 7}
+    assert plan.config.paper_block("toy")["title"] == "No: 1"
