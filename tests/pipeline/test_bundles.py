@@ -25,10 +25,10 @@ def read(workspace: Workspace) -> str:
     code = """
 from pathlib import Path
 from learning_dynamics.pipeline.plan.config_files import load
-from learning_dynamics.pipeline.plan.plan import Project
+from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.commands.roles import load_table
-project = Project(load([Path("scan.yaml")]))
-table = load_table(Path("results/toy/metrics"), project.describe_run("toy", "scan"))
+plan = Plan(load([Path("scan.yaml")]))
+table = load_table(Path("results/toy/metrics"), plan.describe_run("toy", "scan"))
 print(table.attrs)
 print(table.to_csv())
 """
