@@ -134,7 +134,7 @@ except Exception as error:
 def test_a_sweep_is_simulated_and_measured_as_one(built, tmp_path):
     copy = built.copy(tmp_path / "project")
     reasons = {"rate": {"chosen": "two"}}
-    copy.configure("runs", "rates", value={"like": "descent", "sweep": {"rate": [1.0, 2.0]}, "provenance": reasons})
+    copy.configure("runs", "rates", value={"extends": "descent", "sweep": {"rate": [1.0, 2.0]}, "provenance": reasons})
     assert answered(copy.folder, SWEPT) == "toy rates.rate: is swept; name one of its members: rates--rate-1.0\n"
 
 

@@ -10,12 +10,12 @@ from tests.pipeline.conftest import Workspace
 
 METRICS = "results/toy/metrics"
 RATES = [0.01, 0.02, 0.03, 0.04, 0.05]
-SCAN = {"like": "slow", "sweep": {"rate": [0.1, 0.2]}, "bundle": 2}
+SCAN = {"extends": "slow", "sweep": {"rate": [0.1, 0.2]}, "bundle": 2}
 
 
 def sweep(workspace: Workspace, bundle: int | None, **axes) -> list[str]:
     """Write `scan.yaml`, a sweep of the run `slow`, and return Snakemake's arguments for it."""
-    scan = {"like": "slow", "sweep": axes} | ({} if bundle is None else {"bundle": bundle})
+    scan = {"extends": "slow", "sweep": axes} | ({} if bundle is None else {"bundle": bundle})
     workspace.write("scan.yaml", yaml.safe_dump({"changes": {"toy": {"runs": {"scan": scan}}}}, sort_keys=False))
     return ["--configfile", "scan.yaml", "--", "toy_scan"]
 

@@ -58,7 +58,7 @@ def test_errors_name_the_whole_key(refuses):
         ("runs.soup.pace.hroizon", 1.0, "runs.soup.pace.hroizon: unknown setting of `Pace`; did you mean `horizon`?"),
         ("runs.tea.pace.points", ..., "runs.tea.pace.points: missing; add it"),
         ("runs.soup.pace", None, "runs.soup.pace: must be a mapping of settings (is None)"),
-        ("runs.soup", {"like": "tea", "pace.rtol": 1.0}, "runs.soup.pace.rtol: unknown setting of `cooling`"),
+        ("runs.soup", {"extends": "tea", "pace.rtol": 1.0}, "runs.soup.pace.rtol: unknown setting of `cooling`"),
         ("runs.tea.measure.met.rtol", 0.0, "runs.tea.measure.met.rtol: must be above 0"),
         ("runs.teas.sweep", {"pace.rtlo": [1.0]}, "teas.pace.rtlo: unknown setting of `Pace`; did you mean `rtol`"),
         ("runs.teas.sweep", {"pace.rtol": [1.0, -1.0]}, "runs.teas.pace.rtol: must be above 0"),
@@ -179,7 +179,9 @@ for bad in ({"pace": {"rtlo": 1.0}}, {"pace": 3}, {"pcae": {}}):
 
 def test_a_bundle_makes_the_same_table(built, tmp_path):
     workspace = built.copy(tmp_path / "project")
-    workspace.configure("runs", "together", value={"like": "teas", "sweep": {"pace.rtol": [1e-3, 1e-5]}, "bundle": 2})
+    workspace.configure(
+        "runs", "together", value={"extends": "teas", "sweep": {"pace.rtol": [1e-3, 1e-5]}, "bundle": 2}
+    )
     workspace.snakemake("toy_together")
     said = workspace.python(
         "-c", "import learning_dynamics as ld; print(ld.table('toy', 'together').equals(ld.table('toy', 'teas')))"

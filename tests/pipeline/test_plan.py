@@ -54,7 +54,7 @@ def test_a_sweep_is_the_product_of_its_values():
 
 
 def swept(**values):
-    return {"like": "slow", "sweep": values, "provenance": {key: {"chosen": "a scan"} for key in values}}
+    return {"extends": "slow", "sweep": values, "provenance": {key: {"chosen": "a scan"} for key in values}}
 
 
 def test_a_swept_run_is_one_role_of_many_members(configured):
@@ -121,9 +121,9 @@ def test_a_run_that_is_like_a_sweep_is_one_less_what_it_sets(configured):
 
 def is_like(configured, own, members):
     reasons = {key: {"chosen": "a control"} for key in ("rate", "steps")}
-    scan = {"like": "slow", "sweep": {"rate": [0.1, 0.2]}, "provenance": {"rate": {"chosen": "a scan"}}}
+    scan = {"extends": "slow", "sweep": {"rate": [0.1, 0.2]}, "provenance": {"rate": {"chosen": "a scan"}}}
     configured("runs.scan", scan)
-    found = configured("runs.also", {"like": "scan", "provenance": reasons} | own)
+    found = configured("runs.also", {"extends": "scan", "provenance": reasons} | own)
     assert [member for member, _ in found.config.members("toy", "also")] == members
     assert {found.run("toy", member)["settings"]["steps"] for member in members} == {own.get("steps", 40)}
     assert not found.config.bundles["toy"]
@@ -131,7 +131,7 @@ def is_like(configured, own, members):
     assert {f"toy/metrics/{member}.parquet" for member in members} <= found.outputs.keys()
     # whose members travel together as those of the sweep do
     configured("runs.scan", scan | {"bundle": 2})
-    bundles = configured("runs.also", {"like": "scan", "provenance": reasons} | own).config.bundles["toy"]
+    bundles = configured("runs.also", {"extends": "scan", "provenance": reasons} | own).config.bundles["toy"]
     assert set(bundles) == {"scan@0001"} | ({"also@0001"} if own == {"steps": 7} else set())
 
 
@@ -165,10 +165,10 @@ def test_an_overlay_that_changes_a_value_brings_its_reason_or_none_is_given(conf
 def test_a_reason_that_an_overlay_gives_a_kind_is_that_of_the_values_that_it_sets(configured, tmp_path):
     block = {"kind": "growth.growth", "data": "starts", "rate": 0.01, "steps": 30, "measure": {"every": 1}}
     configured("runs.other", block)
-    added = {"like": "slow", "rate": 0.04, "steps": 12}
+    added = {"extends": "slow", "rate": 0.04, "steps": 12}
     changes = {
         "provenance": {"growth.growth": {"steps": {"stated": "table 2"}, "rate": "code"}},
-        "runs": {"slow": {"steps": 10}, "long": added, "longer": {"like": "long", "steps": 14}},
+        "runs": {"slow": {"steps": 10}, "long": added, "longer": {"extends": "long", "steps": 14}},
     }
     config = configured(files=[overlay_of(tmp_path, changes)]).config
     found = {name: provenance(config, "toy", "runs", name, "steps") for name in ("slow", "other", "long", "longer")}
@@ -210,7 +210,7 @@ def test_words_are_read_from_docstrings(configured):
 
 
 def test_a_sweep_whose_target_is_taken_is_refused(configured):
-    sweep = {"like": "slow", "provenance": {"rate": "stated"}, "sweep": {"rate": [0.1, 0.2]}}
+    sweep = {"extends": "slow", "provenance": {"rate": "stated"}, "sweep": {"rate": [0.1, 0.2]}}
     with pytest.raises(ProjectError, match=r"runs\.metrics: `snakemake toy_metrics` makes something else"):
         configured("runs.metrics", sweep)
 

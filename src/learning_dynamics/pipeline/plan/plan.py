@@ -158,9 +158,9 @@ class Plan:
         simulated, measured = self._simulated(paper, name)
         if not measured:
             return name
-        like = self.config.blocks(paper, "runs")[simulated[0]].get("like")
-        if like in self.config.runs[paper] and self._runs_alike(paper, name, like):
-            return self.trajectory(paper, like)
+        base = self.config.blocks(paper, "runs")[simulated[0]].get("extends")
+        if base in self.config.runs[paper] and self._runs_alike(paper, name, base):
+            return self.trajectory(paper, base)
         if paper not in self._trajectories:
             first_members = self._trajectories[paper] = {}
             for member in self.config.runs[paper]:
@@ -198,7 +198,7 @@ class Plan:
 
     def keeps(self, paper: str, name: str) -> bool:
         """Whether a run's file stays once all its metrics are there."""
-        return self.config.block("run", paper, name).get("keep", True)
+        return not self.config.block("run", paper, name).get("temporary", False)
 
     def run_file(self, paper: str, name: str) -> str:
         """The file of the run that a run's metrics measure, below its paper's folder; a temporary one in `scratch`."""

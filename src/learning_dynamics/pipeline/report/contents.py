@@ -179,7 +179,7 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
             (exhibit_of_row.observations if row["origin"] == "ours" else exhibit_of_row.claims).append(row)
         elif row["origin"] != "ours":
             _topic(topics, paper, row["kind"]).unshown_claims.append(row)
-    telling = block.get("telling", next(iter(exhibits), None))
+    lead = block.get("lead_figure", next(iter(exhibits), None))
     return Paper(
         paper,
         block["title"],
@@ -192,7 +192,7 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
         _group_settings(
             unstated_settings(config, paper), tables["again"], {row["claim"]: row["verdict"] for row in rows}
         ),
-        exhibits[telling] if telling else None,
+        exhibits[lead] if lead else None,
         [reference | {"place": link_name(reference["url"])} for reference in block.get("references", [])],
     )
 
