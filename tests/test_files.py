@@ -74,8 +74,8 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path):
         (errno.EDQUOT, "free space"),
         (errno.EROFS, "make the folder writable"),
         (errno.EACCES, "make the folder writable"),
-        (errno.EIO, "mend that"),
-        (errno.ESTALE, "mend that"),
+        (errno.EIO, "fix that"),
+        (errno.ESTALE, "fix that"),
         (errno.EINVAL, None),  # of a file system that has no fsync
         (errno.ENOTSUP, None),
     ],

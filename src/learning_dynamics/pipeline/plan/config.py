@@ -48,7 +48,7 @@ class Config:
     Raises
     ------
     ProjectError
-        At the first mistake: the file, the key and the mend.
+        At the first mistake: the file, the key and the fix.
     """
 
     def __init__(self, configuration: ConfigFiles) -> None:

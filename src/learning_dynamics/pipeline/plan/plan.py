@@ -25,7 +25,7 @@ class Plan:
     Raises
     ------
     ProjectError
-        At the first mistake in the configuration: the file, the key and the mend.
+        At the first mistake in the configuration: the file, the key and the fix.
     """
 
     def __init__(self, configuration: ConfigFiles, check: bool = True) -> None:
@@ -168,7 +168,7 @@ class Plan:
         return self._trajectories[paper][simulated]
 
     def _simulated(self, paper: str, name: str) -> tuple[tuple[str, str], bool]:
-        """Return what tells a run's trajectory from those of other members, and if it differs in measuring."""
+        """Return a key of a run's trajectory, and whether the run differs from others in measuring."""
         run, differing = self.config.member(paper, name)
         values = place_settings(self.config.resolved(paper, "runs", run), differing)
         measured = values.pop("measure", {})

@@ -178,7 +178,7 @@ class Paper(Strict):
     references: list[Reference] = []
     summary: str = ""  # what the paper found; {claim.value} and the like are filled in
     notation: str = ""  # the model and its symbols
-    lead_figure: Name = ""  # the figure that tells most; the first by default
+    lead_figure: Name = ""  # the first figure by default
     provenance: dict[str, Provenance] = {}  # of settings, by kind of run, source of data, or class of settings
     data: dict[Name, Data] = {}
     runs: dict[Name, Run]

@@ -1,4 +1,4 @@
-"""What there is to tell, read from configuration, claims and figures: by paper, by topic, claim by claim."""
+"""Collect the content of the report from configuration, claims and figures: by paper, topic and claim."""
 
 import json
 import shlex
@@ -90,7 +90,7 @@ class Topic:
 
 @dataclass
 class Paper:
-    """All that is told of one paper."""
+    """The content of one paper."""
 
     name: str
     title: str
@@ -116,7 +116,7 @@ class Paper:
 
     @property
     def all_claims(self) -> list[Row]:
-        """The paper's claims, then observations of ours."""
+        """The paper's claims, then further observations."""
         return [*self.claims, *self.observations]
 
     @property
@@ -146,7 +146,7 @@ def gather(
     figures: Path,
     overlays: Mapping[str, Any],
 ) -> list[Paper]:
-    """Return what there is to tell of each paper.
+    """Return the content of each paper.
 
     Parameters
     ----------

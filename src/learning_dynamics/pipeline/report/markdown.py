@@ -1,4 +1,4 @@
-"""What there is to tell as Markdown, formulas as GitHub's dialect has them: LaTeX as code between dollars."""
+"""The report as Markdown, formulas in GitHub's dialect: LaTeX as code between dollars."""
 
 import os
 import re
