@@ -177,6 +177,7 @@ class Paper(Strict):
     citation: str
     references: list[Reference] = []
     summary: str = ""  # what the paper found; {claim.value} and the like are filled in
+    findings: list[str] = []  # the main findings, in a sentence each; filled in likewise
     notation: str = ""  # the model and its symbols
     lead_figure: Name = ""  # the first figure by default
     provenance: dict[str, Provenance] = {}  # of settings, by kind of run, source of data, or class of settings

@@ -103,6 +103,7 @@ class Paper:
     unstated: list[Row]
     lead_figure: Exhibit | None
     references: list[Row]
+    findings: list[str] = field(default_factory=list)
 
     @property
     def bibtex(self) -> str:
@@ -194,6 +195,7 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
         ),
         exhibits[lead] if lead else None,
         [reference | {"place": link_name(reference["url"])} for reference in block.get("references", [])],
+        [fill(finding, facts, config.where(paper, "findings")) for finding in block.get("findings", [])],
     )
 
 
