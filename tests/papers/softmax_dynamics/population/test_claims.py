@@ -40,6 +40,12 @@ def as_measured(skew, dimension, scale, population):
 JUDGED = {"threshold": 0.05, "small": 0.1, "typical": 0.5}
 
 
+def bottleneck(shares):
+    """The claim on a region of two and three dimensions, and on one of four."""
+    four = region(lambda skew, d, *cell: shares(skew, d + 1, *cell)).query("dimension == 3").assign(dimension=4)
+    return evaluate(claims.bottleneck_is_necessary, {"regions": [region(shares), four]}, JUDGED)
+
+
 def test_equal_classes_must_not_fall_and_skewed_ones_must():
     found = evaluate(claims.skew_is_necessary, {"region": region(as_measured)}, JUDGED)
     assert found.verdict == "reproduced"
@@ -74,7 +80,7 @@ def test_a_share_that_falls_where_nothing_is_skewed_as_well_says_nothing_of_skew
 
 
 def test_a_bottleneck_is_necessary_until_a_skew_and_that_skew_is_told():
-    found = evaluate(claims.bottleneck_is_necessary, {"region": region(as_measured)}, JUDGED)
+    found = bottleneck(as_measured)
     assert found.verdict == "not reproduced"
     assert found.facts["turns"] == 512.0
     assert (found.facts["share"], found.facts["narrow"]) == (pytest.approx(0.95), pytest.approx(0.95))
@@ -82,7 +88,7 @@ def test_a_bottleneck_is_necessary_until_a_skew_and_that_skew_is_told():
     def never(skew, d, scale, population):
         return as_measured(skew, d, scale, population) * (d == 2)
 
-    found = evaluate(claims.bottleneck_is_necessary, {"region": region(never)}, JUDGED)
+    found = bottleneck(never)
     assert found.verdict == "reproduced"
     assert np.isnan(found.facts["turns"])
 
@@ -91,24 +97,26 @@ def test_the_skew_that_three_dimensions_need_is_told_by_scale():
     def shares(skew, d, scale, population):
         return 0.6 * (population == "classes" and skew >= (64 if scale < 0.01 else 512)) + 0.25 * (d == 2)
 
-    facts = evaluate(claims.bottleneck_is_necessary, {"region": region(shares)}, JUDGED).facts
+    facts = bottleneck(shares).facts
     assert (facts["at"], facts["turns"], facts["larger"], facts["turns_larger"]) == (0.001, 64.0, 0.1, 512.0)
     assert (facts["share"], facts["narrow"]) == (0.6, 0.85)
 
 
-@pytest.mark.parametrize("skew", [8, 64, 512])
-def test_one_skew_without_a_bottleneck_that_falls_refuses_necessity(skew):
+@pytest.mark.parametrize(("skew", "dimension"), [(8, 3), (64, 4), (512, 3)])
+def test_one_draw_without_a_bottleneck_that_falls_refuses_necessity(skew, dimension):
     def shares(size, d, scale, population):
-        return 1 / SEEDS if (size, d) == (skew, 3) else as_measured(size, d, scale, population) * (d == 2)
+        return 1 / SEEDS if (size, d) == (skew, dimension) else as_measured(size, d, scale, population) * (d == 2)
 
-    assert evaluate(claims.bottleneck_is_necessary, {"region": region(shares)}, JUDGED).verdict == "not reproduced"
+    assert bottleneck(shares).verdict == "not reproduced"
 
 
 def test_nothing_is_necessary_for_a_fall_that_is_not_there():
     """Over all inputs nothing falls: the premise of necessity is not met."""
     nowhere = region(lambda skew, d, scale, population: 0.1 * (skew > 1 and d == 2))
-    for judge in (claims.skew_is_necessary, claims.bottleneck_is_necessary):
-        found = evaluate(judge, {"region": nowhere}, JUDGED)
+    for found in (
+        evaluate(claims.skew_is_necessary, {"region": nowhere}, JUDGED),
+        evaluate(claims.bottleneck_is_necessary, {"regions": [nowhere]}, JUDGED),
+    ):
         assert (found.verdict, "the premise is not met" in found.reason) == ("undecided", True)
 
 
