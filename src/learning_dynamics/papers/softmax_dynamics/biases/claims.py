@@ -239,15 +239,15 @@ OTHER_FACTORS: dict[str, Factors] = {
 
 @claim(
     "Section 3.3, primacy bias, in numbers",
-    scope="the three most frequent classes; sizes in powers of 2 to 5, V = 4 with d = 2 and 3, V = 6 with d = 3; "
+    scope="the three most frequent classes; neighbouring sizes in ratios of 2 to 5; V = 4, d = 2 and 3; V = 6, d = 3; "
     "cross-entropy, gradient flow from ever smaller Gaussian starts; one row of features a class",
     origin="ours",
     empirical=True,
     quantifier="all draws",
 )
 def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Finding:
-    r"""At class sizes in powers of a ratio the two most frequent classes are learned together, at a time that grows
-    with $\ln(1 / s)$ for starts of ever smaller scale $s$; the factor is one over the largest singular value of $A$ at
+    r"""At class sizes that are well apart the two most frequent classes are learned together, at a time that grows with
+    $\ln(1 / s)$ for starts of ever smaller scale $s$; the factor is one over the largest singular value of $A$ at
     uniform predictions. At the scales measured that of the third class is near the sum of two stages: growth at the
     second singular value until the first pair is learned, then at the largest of $A$ without the rows of what is
     learned.

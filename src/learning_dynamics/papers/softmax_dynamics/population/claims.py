@@ -192,7 +192,8 @@ def bottleneck_is_necessary(
         yield _falls_with_both(rows, typical)
 
     shares = rows.groupby(["scale", "dimension", "ratio"])["fallen"].mean()
-    at, larger = float(rows["scale"].min()), float(rows["scale"].max())
+    scales = rows[rows["dimension"] == wide]["scale"]
+    at, larger = float(scales.min()), float(scales.max())
     turns = {
         scale: min(skew for skew, share in [*shares[scale, wide].items(), (np.nan, 1.0)] if share > 0.5)
         for scale in (at, larger)
