@@ -125,6 +125,13 @@ def test_rates_of_another_order_still_pair_as_their_own_law_says_and_not_as_prin
     assert finding.judgement(order).state == "fails"
 
 
+def test_a_larger_value_that_changes_faster_less_often_than_not_is_no_bias():
+    """Gains that shrink as values grow: starts pair as predicted, and the smaller one mostly wins."""
+    found = selection(starts(-0.5, 3.0), course(0.75))
+    assert [check.state for check in found.judgement.checks] == ["fails", "holds", "holds"]
+    assert found.verdict == "not reproduced"
+
+
 @pytest.mark.parametrize(("share", "verdict"), [(0.75, True), (0.25, False)])
 def test_most_of_the_loss_must_fall_while_the_larger_value_grows_faster(share, verdict):
     found = selection(starts(1.0, 3.0), course(share))
