@@ -31,7 +31,7 @@ __all__ = [
     "claim_tables",
     "evaluation",
     "measured",
-    "project",
+    "plan",
     "scaled",
     "smoke",
     "verdict",

@@ -5,7 +5,7 @@ import json
 import yaml
 
 from learning_dynamics.pipeline.store.tables import read_provenance
-from learning_dynamics.pipeline.study.sweeps import sweep_tables
+from learning_dynamics.pipeline.config.sweeps import sweep_tables
 from tests.pipeline.conftest import Workspace
 
 METRICS = "results/toy/metrics"
@@ -24,11 +24,11 @@ def read(workspace: Workspace) -> str:
     """Return the sweep's table, as one process of the folder reads it."""
     code = """
 from pathlib import Path
-from learning_dynamics.pipeline.study.config import load
-from learning_dynamics.pipeline.study.project import Project
+from learning_dynamics.pipeline.config.config import load
+from learning_dynamics.pipeline.config.project import Plan
 from learning_dynamics.pipeline.commands.roles import load_table
-project = Project(load([Path("scan.yaml")]))
-table = load_table(Path("results/toy/metrics"), project.describe_run("toy", "scan"))
+plan = Plan(load([Path("scan.yaml")]))
+table = load_table(Path("results/toy/metrics"), plan.describe_run("toy", "scan"))
 print(table.attrs)
 print(table.to_csv())
 """

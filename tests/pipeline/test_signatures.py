@@ -150,7 +150,7 @@ def test_checking_every_configuration_imports_no_torch():
     """A start would take seconds longer."""
     code = (
         "import sys; from learning_dynamics.pipeline.study.config import load;"
-        "from learning_dynamics.pipeline.study.project import Project; Project(load()); print('torch' in sys.modules)"
+        "from learning_dynamics.pipeline.study.project import Plan; Plan(load()); print('torch' in sys.modules)"
     )
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert ended.stdout == "False\n", ended.stderr
