@@ -9,7 +9,7 @@ import pytest
 from learning_dynamics.pipeline.commands import api, cli
 from learning_dynamics.trajectories import Trajectory
 from tests.pipeline.conftest import refusal
-from tests.pipeline.test_parquet import COLUMNS, RECORD, table, write_table
+from tests.pipeline.test_store import COLUMNS, RECORD, table, write_table
 
 LONG = "x" * 300
 
