@@ -159,9 +159,9 @@ REFUSED = {
     "by reading all names": "from {} import K\ndef flow(): return globals()['K']",
     "by evaluating text": "from {} import K\ndef flow(): return eval('K')",
     "by importing it by name": "import importlib\ndef flow(): return importlib.import_module('{}').K",
-    "in a registry": "from {} import K\nR = {}\ndef add(x):\n    R[1] = x\nadd(K)\ndef flow(): return R[1]",
+    "in a registry": "from {} import K\nR = dict()\ndef add(x):\n    R[1] = x\nadd(K)\ndef flow(): return R[1]",
     "registered by a decorator":
-        "import {}\nR = {}\ndef register(f):\n    R['f'] = f\n    return f\n"
+        "import {}\nR = dict()\ndef register(f):\n    R['f'] = f\n    return f\n"
         "@register\ndef one(): return {}.K\ndef flow(): return R['f']()",
     "registered by a method":
         "import {}\nclass Known:\n    def __init__(self): self.all = []\n    def add(self, f):\n"
