@@ -1,20 +1,8 @@
 """The configuration resolved: roles, measuring, inheritance, sweeps, provenance, scales, fingerprints."""
 
-import pytest
 import yaml
 
-from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.study.reasons import provenance, unstated_settings
-from learning_dynamics.pipeline.study.sweeps import sweep_members
-
-# -- roles -----------------------------------------------------------------------------------------------------------
-
-
-def test_roles_are_given_by_name_with_fingerprints(configured):
-    roles = configured().claim("toy", "geometric")["runs"]
-    assert {role: spec["name"] for role, spec in roles.items()} == {"slow": "slow", "fast": "fast"}
-    assert roles["slow"]["fingerprint"] == configured().fingerprint("metrics", "toy", "slow")
-
 
 # -- settings of running and of measuring ------------------------------------------------------------------------------
 
@@ -40,17 +28,6 @@ def test_the_root_seed_reaches_what_draws_and_nothing_else(configured):
 
 
 # -- sweeps ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_sweep_is_the_product_of_its_values():
-    members = sweep_members("flow", {"width": [20, 40], "gamma": [1.0, 0.5]})
-    assert [name for name, _ in members] == [
-        "flow--width-20--gamma-1.0",
-        "flow--width-20--gamma-0.5",
-        "flow--width-40--gamma-1.0",
-        "flow--width-40--gamma-0.5",
-    ]
-    assert members[1][1] == {"width": 20, "gamma": 0.5}
 
 
 def swept(**values):
@@ -81,20 +58,6 @@ def test_members_that_differ_in_measuring_alone_share_a_trajectory(configured):
         assert len({found.fingerprint("metrics", "toy", name) for name in shared}) == 3
         assert {f"toy/metrics/{name}.parquet" for name in shared} <= set(found.outputs)
     assert sum(name.startswith("toy/runs/scan") for name in found.outputs) == 2
-
-
-# -- robustness --------------------------------------------------------------------------------------------------------
-
-
-def test_a_robustness_entry_has_members_that_claims_need(configured):
-    found = configured()
-    (check,) = found.claims("toy")["robustness"].values()
-    assert [member["name"] for member in check["members"]] == ["slow--steps-20"]
-    assert "slow--steps-20" in found.tables_for("claims", "toy")
-    assert "slow--steps-20" not in found.tables_for("figure", "toy", "growth")
-
-
-# -- variants ----------------------------------------------------------------------------------------------------------
 
 
 # -- provenance --------------------------------------------------------------------------------------------------------
@@ -200,25 +163,6 @@ def test_what_is_made_from_what_shows_in_fingerprints(configured):
         *(f"toy/runs/{name}.npz" for name in ("descent", "slow", "fast", "slow--steps-20")),
         *(f"toy/metrics/{name}.parquet" for name in ("descent", "slow", "fast", "slow--steps-20")),
     }
-
-
-def test_words_are_read_from_docstrings(configured):
-    found = configured().study
-    assert found.statement("toy", "decay").startswith("Gradient descent with a small step follows $x(t)")
-    assert found.explanation("toy", "decay") == "The largest error over {draws} draws is {value:.1e} of the start."
-    assert found.caption("toy", "growth").startswith("Slow and fast growth.\n\n{draws} draws each")
-
-
-def test_a_sweep_whose_target_is_taken_is_refused(configured):
-    sweep = {"like": "slow", "provenance": {"rate": "stated"}, "sweep": {"rate": [0.1, 0.2]}}
-    with pytest.raises(ProjectError, match=r"runs\.metrics: `snakemake toy_metrics` makes something else"):
-        configured("runs.metrics", sweep)
-
-
-def test_a_scale_is_not_called_as_a_paper_that_was_not_chosen(configured, tmp_path):
-    (tmp_path / "workflow/config/other.yaml").write_text("title: another\n")
-    with pytest.raises(ProjectError, match="scale: is the name of a paper"):
-        configured(scale="other")
 
 
 def test_numbers_inside_a_mapping_of_the_command_line_are_numbers(configured):
