@@ -153,7 +153,8 @@ assert list(simulated) == ["teas--pace.rtol-0.001", "teas--pace.rtol-1e-05"]
 assert ld.measure("toy", "teas", simulated).equals(swept)
 for action, run, bad in (
     (ld.simulate, "tea", {"pace": {"rtlo": 1.0}}), (ld.simulate, "tea", {"pace": 3}),
-    (ld.simulate, "tea", {"pcae": {}}), (ld.simulate, "teas", {"pace": {"rtol": 1.0}}), (ld.trajectory, "together--pace.rtol-0.001", {}),
+    (ld.simulate, "tea", {"pcae": {}}), (ld.simulate, "teas", {"pace": {"rtol": 1.0}}),
+    (ld.trajectory, "together--pace.rtol-0.001", {}),
 ):
     try:
         action("toy", run, **bad)

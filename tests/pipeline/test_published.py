@@ -59,13 +59,18 @@ def test_a_claim_is_compared(tmp_path):
         assert list(published.compare_claims(claims({"claim": "toy.lemma", **here}), known)["comes"]) == [comes]
 
 
-def test_claims_come_and_go_in_the_order_of_the_run(tmp_path):
-    known = put(tmp_path, claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in "bcx")))
+def test_claims_come_and_go_in_the_order_of_the_run_and_of_the_papers_that_were_run(tmp_path):
+    others = {"claim": "other.a", "paper": "other", "statement": r"$\sigma_1 \le 10^{-3}$, always"}
+    known = put(tmp_path, claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in "bcx"), others))
+    assert known["statement"].iloc[-1] == "σ₁ ≤ 10⁻³, always"
     both = published.compare_claims(
         claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in "cab")), known
     ).set_index("claim")
     assert list(both.index) == ["toy.c", "toy.a", "toy.b", "toy.x"]
     assert list(both["comes"]) == ["as published", "new", "as published", "missing"]
+    (tmp_path / published.CLAIMS).write_text("a,b\n1,2\n")
+    with pytest.raises(ProjectError, match="lacks the columns"):
+        published.read_claims(tmp_path)
 
 
 def test_published_verdicts_of_another_version_are_told(tmp_path, configured):
@@ -74,22 +79,6 @@ def test_published_verdicts_of_another_version_are_told(tmp_path, configured):
     for made, outdated in ((planned["toy"], 0), ("of another", 1)):
         versions(tmp_path, verdicts={"toy": made})
         assert len(published.find_outdated_papers(planned, tmp_path)) == outdated
-
-
-def test_papers_that_were_not_run_are_not_missing(tmp_path):
-    known = put(tmp_path, claims({"claim": "toy.a"}, {"claim": "other.a", "paper": "other"}))
-    assert list(published.compare_claims(claims({"claim": "toy.a"}), known)["claim"]) == ["toy.a"]
-
-
-def test_formulas_are_readable_in_the_table(tmp_path):
-    known = put(tmp_path, claims({"claim": "toy.a", "statement": r"$\sigma_1 \le 10^{-3}$, always"}))
-    assert known["statement"][0] == "σ₁ ≤ 10⁻³, always"
-
-
-def test_a_foreign_table_is_refused(tmp_path):
-    (tmp_path / published.CLAIMS).write_text("a,b\n1,2\n")
-    with pytest.raises(ProjectError, match="lacks the columns"):
-        published.read_claims(tmp_path)
 
 
 def test_compare_says_what_differs(tmp_path, monkeypatch, capsys):
