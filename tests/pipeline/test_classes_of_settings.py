@@ -53,19 +53,13 @@ def test_a_child_inherits_a_class_key_by_key(configured):
 def test_errors_name_the_whole_key(refuses):
     refuses(
         ("runs.tea.pace.rtol", 0.0, "runs.tea.pace.rtol: must be above 0.0 (is 0.0)"),
-        ("runs.soup.pace.points", 1.5, "runs.soup.pace.points: must be a whole number"),
         ("runs.soup.pace.hroizon", 1.0, "runs.soup.pace.hroizon: unknown setting of `Pace`; did you mean `horizon`?"),
-        ("runs.tea.pace.points", ..., "runs.tea.pace.points: missing; add it"),
         ("runs.soup.pace", None, "runs.soup.pace: must be a mapping of settings (is None)"),
         ("runs.soup", {"like": "tea", "pace.rtol": 1.0}, "runs.soup.pace.rtol: unknown setting of `cooling`"),
-        ("runs.tea.measure.met.rtol", 0.0, "runs.tea.measure.met.rtol: must be above 0"),
         ("runs.teas.sweep", {"pace.rtlo": [1.0]}, "teas.pace.rtlo: unknown setting of `Pace`; did you mean `rtol`"),
         ("runs.teas.sweep", {"pace.rtol": [1.0, -1.0]}, "runs.teas.pace.rtol: must be above 0"),
         ("runs.tea.free", {"pace.rtol": [0.0, 1.0]}, "runs.tea.free.pace.rtol: must be above 0"),
-        ("runs.tea.free", {"pace.rtlo": [0.5, 1.0]}, "runs.tea.free.pace.rtlo: no setting of `tea`; did you mean"),
-        ("runs.tea.provenance", {"pace.rtlo": "stated"}, "runs.tea.provenance.pace.rtlo: no setting of `cooling`"),
         ("provenance.Pace.hroizon", "stated", "provenance.Pace.hroizon: no setting of `Pace`; did you mean `horizon`"),
-        ("provenance.Pcae", {}, "provenance.Pcae: no kind of run or source of data, nor a class of settings"),
         ("provenance.Accuracy", {}, "runs.tea.pace.rtol: has no provenance; add it"),
     )
 
@@ -99,20 +93,7 @@ def test_what_varies_a_run_reaches_inside(configured):
     assert types_of_settings(found.study, "toy", "tea").keys() == {"rate", *(f"pace.{key}" for key in PACE), "met.rtol"}
 
 
-def test_draws_reach_inside_and_may_name_what_is_inside(configured):
-    configured("runs.tea.free", {"rate": [0.1, "pace.points"], "pace.points": [3, 6]})
-    found = configured("runs.soup.free", {"pace.horizon": [5.0, 6.0]})
-    for draw in range(1, 20):
-        drawing = robustness.change(found.study, "toy", f"draw{draw}")
-        layer = robustness.draw_layer(found.study, "toy", draw)
-        assert 0.1 <= layer["runs"]["tea"]["rate"] <= layer["runs"]["tea"]["pace"]["points"] <= 6
-        drawn = Project(robustness.changed_configuration(found.study, "toy", drawing, draw))
-        assert drawn.run("toy", "tea")["settings"]["pace"] == PACE | layer["runs"]["tea"]["pace"]
-        pace = drawn.run("toy", "soup")["settings"]["pace"]
-        assert pace == drawn.run("toy", "tea")["settings"]["pace"] | layer["runs"]["soup"]["pace"]
-
-
-def test_what_is_judged_again_reaches_inside(configured):
+def test_what_is_judged_again_reaches_inside_and_may_name_what_is_inside(configured):
     study = configured().study
     change = robustness.Change(
         "long", "setting", "tea.pace.horizon", [], [2.0], {"run": "tea", "setting": "pace.horizon"}
@@ -123,6 +104,15 @@ def test_what_is_judged_again_reaches_inside(configured):
     check = {"run": "tea", "setting": "pace.horizon", "values": [2.0], "claims": ["warm"]}
     found = configured("robustness.long", check)
     assert found.run("toy", "tea--pace.horizon-2.0")["settings"]["pace"] == PACE | {"horizon": 2.0}
+    configured("runs.tea.free", {"rate": [0.1, "pace.points"], "pace.points": [3, 6]})
+    study = configured("runs.soup.free", {"pace.horizon": [5.0, 6.0]}).study
+    for draw in range(1, 10):
+        drawing, layer = robustness.change(study, "toy", f"draw{draw}"), robustness.draw_layer(study, "toy", draw)
+        assert 0.1 <= layer["runs"]["tea"]["rate"] <= layer["runs"]["tea"]["pace"]["points"] <= 6
+        drawn = Project(robustness.changed_configuration(study, "toy", drawing, draw))
+        tea, soup = (drawn.run("toy", name)["settings"]["pace"] for name in ("tea", "soup"))
+        assert tea == PACE | layer["runs"]["tea"]["pace"]
+        assert soup == tea | layer["runs"]["soup"]["pace"]
     own = refusal(configured, "robustness.long.values", [4.0])
     assert "robustness.long.values: 4.0 is the run's own" in own
 

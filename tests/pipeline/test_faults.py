@@ -108,31 +108,28 @@ def end(running: subprocess.Popen) -> str:
 # -- kills ------------------------------------------------------------------------------------------------------------
 
 MOMENTS = random.Random(2023)
-SIGNALS = {"SIGKILL": signal.SIGKILL, "SIGTERM": signal.SIGTERM, "SIGINT": signal.SIGINT}
+WHOM = {"SIGKILL": ("job", "Snakemake", "both", "group"), "SIGTERM": ("job", "Snakemake"), "SIGINT": ("job", "group")}
 KILLS = [
-    pytest.param(name, whom, MOMENTS.randint(1, 35), id=f"{name}-{whom}")
-    for name, whom in (
-        *(("SIGKILL", whom) for whom in ("job", "Snakemake", "both", "group")),
-        *(("SIGTERM", whom) for whom in ("job", "Snakemake")),
-        *(("SIGINT", whom) for whom in ("job", "group")),
-    )
+    pytest.param(signal.Signals[name], whom, MOMENTS.randint(1, 35), id=f"{name}-{whom}")
+    for name, whoms in WHOM.items()
+    for whom in whoms
 ]
 
 
 @fault("a signal (SIGKILL, SIGTERM, SIGINT) to job, Snakemake, both, or their group, at a random moment of a run", SAME)
-@pytest.mark.parametrize(("name", "whom", "step"), KILLS)
-def test_a_kill_at_any_moment_loses_nothing(slow, built, name, whom, step):
+@pytest.mark.parametrize(("sent", "whom", "step"), KILLS)
+def test_a_kill_at_any_moment_loses_nothing(slow, built, sent, whom, step):
     running = slow.start(TARGET)
     wait_for_steps(slow, step)
     if whom == "group":
-        os.killpg(running.pid, SIGNALS[name])
+        os.killpg(running.pid, sent)
     if whom in ("job", "both"):
-        job_of(slow.folder).send_signal(SIGNALS[name])
+        job_of(slow.folder).send_signal(sent)
     if whom in ("Snakemake", "both"):
-        running.send_signal(SIGNALS[name])
+        running.send_signal(sent)
     end(running)
     before = len(steps_in(slow))
-    if name == "SIGKILL" and whom != "job":
+    if sent == signal.SIGKILL and whom != "job":
         assert "--unlock" in slow.snakemake(TARGET, check=False).stderr
         slow.snakemake("--unlock")
     slow.snakemake(TARGET)
@@ -194,27 +191,21 @@ def test_what_an_orphan_writes_is_made_again(held):
     assert "Nothing to be done" in other.snakemake("--dry-run", TARGET).stdout
 
 
-@fault("a second Snakemake starts in the same folder", "the second is refused; the first goes on")
-def test_a_second_start_is_refused_and_the_first_goes_on(held, built):
-    running = start_and_hold(held, TARGET)
-    second = held.snakemake(TARGET, check=False)
-    assert second.returncode != 0
-    assert "cannot be locked" in second.stderr + second.stdout
-    release(held)
-    end(running)
-    assert running.returncode == 0
-    same(held, built)
-
-
 # -- edits meanwhile --------------------------------------------------------------------------------------------------
 
 
+@fault("a second Snakemake starts in the same folder", "the second is refused; the first goes on")
 @fault("a formula is edited while the run that uses it is under way", "the next start runs it again with the new one")
-def test_an_edit_while_a_run_goes_is_not_what_ran(held):
+def test_a_run_under_way_minds_neither_a_second_start_nor_an_edit(held, built):
     running = start_and_hold(held, FAST)
+    second = held.snakemake(TARGET, check=False)
+    assert second.returncode != 0
+    assert "cannot be locked" in second.stderr + second.stdout
     held.edit(f"{PAPER}/growth/runs.py", "* (1 + rate)", "* (2 + rate)")
     release(held)
     end(running)
+    assert running.returncode == 0
+    same(held, built, GROWTH[:2])
     assert FAST in held.would_run(TARGET)
     held.snakemake(TARGET)
     assert pd.read_parquet(held.folder / TARGET)["value"].abs().max() > 1e9

@@ -1,12 +1,9 @@
 """Whatever goes wrong in a command is one line on standard error, and exit status 1."""
 
-import py_compile
-import shutil
 import subprocess
 import sys
 import textwrap
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -96,20 +93,6 @@ def test_a_locale_that_knows_no_greek_is_no_reason_to_stop():
     ended = python(code, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout == "\\u03c3 \\u2013 \\xfc\n"
-
-
-def test_a_compiled_file_that_a_full_disk_cut_short_is_told(tmp_path):
-    shutil.copytree(ROOT / "src/learning_dynamics", tmp_path / "learning_dynamics")
-    source = tmp_path / "learning_dynamics/pipeline/commands/new.py"
-    compiled = Path(py_compile.compile(str(source), doraise=True))
-    compiled.write_bytes(compiled.read_bytes()[:100])
-    ended = subprocess.run(
-        [sys.executable, "-m", "learning_dynamics", "new", "x y"],
-        cwd=tmp_path, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True,
-    )  # fmt: skip
-    assert ended.returncode == 1
-    assert ended.stderr.startswith("error: a compiled file is cut short")
-    assert ended.stderr.count("\n") == 1
 
 
 def test_what_never_ends_is_ended():

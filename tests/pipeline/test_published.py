@@ -43,7 +43,7 @@ def test_published_results_are_those_of_the_configuration():
     assert sum(path.stat().st_size for path in published.FOLDER.rglob("*") if path.is_file()) < MOST
 
 
-def test_a_claim_is_compared(tmp_path):
+def test_claims_are_compared_in_the_order_of_the_run_and_of_papers_that_were_run(tmp_path):
     for here, there, comes in (
         ({"verdict": "reproduced", "measured": 1.0}, {"verdict": "reproduced", "measured": 1.0}, "as published"),
         ({"verdict": "untested"}, {"verdict": "untested"}, "as published"),
@@ -58,8 +58,6 @@ def test_a_claim_is_compared(tmp_path):
         known = put(tmp_path, claims({"claim": "toy.lemma", **there}))
         assert list(published.compare_claims(claims({"claim": "toy.lemma", **here}), known)["comes"]) == [comes]
 
-
-def test_claims_come_and_go_in_the_order_of_the_run_and_of_the_papers_that_were_run(tmp_path):
     others = {"claim": "other.a", "paper": "other", "statement": r"$\sigma_1 \le 10^{-3}$, always"}
     known = put(tmp_path, claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in "bcx"), others))
     assert known["statement"].iloc[-1] == "σ₁ ≤ 10⁻³, always"
@@ -73,15 +71,7 @@ def test_claims_come_and_go_in_the_order_of_the_run_and_of_the_papers_that_were_
         published.read_claims(tmp_path)
 
 
-def test_published_verdicts_of_another_version_are_told(tmp_path, configured):
-    put(tmp_path, claims({"claim": "toy.a"}))
-    planned = {"toy": configured().fingerprint("claims", "toy", "claims")}
-    for made, outdated in ((planned["toy"], 0), ("of another", 1)):
-        versions(tmp_path, verdicts={"toy": made})
-        assert len(published.find_outdated_papers(planned, tmp_path)) == outdated
-
-
-def test_compare_says_what_differs(tmp_path, monkeypatch, capsys):
+def test_compare_says_what_differs_and_what_is_of_another_version(tmp_path, monkeypatch, capsys, configured):
     put(tmp_path, claims({"claim": "toy.a", "verdict": "reproduced"}, {"claim": "toy.b", "verdict": "reproduced"}))
     monkeypatch.setattr(published, "FOLDER", tmp_path)
     monkeypatch.setattr(published.read_claims, "__defaults__", (tmp_path,))
@@ -90,6 +80,10 @@ def test_compare_says_what_differs(tmp_path, monkeypatch, capsys):
     assert compare.execute(tmp_path / "claims.parquet") == 1
     printed = capsys.readouterr().out
     assert "1 with another verdict" in printed
+    planned = {"toy": configured().fingerprint("claims", "toy", "claims")}
+    for made, outdated in ((planned["toy"], 0), ("of another", 1)):
+        versions(tmp_path, verdicts={"toy": made})
+        assert len(published.find_outdated_papers(planned, tmp_path)) == outdated
     assert "differs from the published results: toy.b: contradicted, was reproduced" in verdicts.describe_differences(
         table, published.read_claims()
     )

@@ -5,7 +5,6 @@ import json
 import os
 import random
 import shutil
-import zipfile
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -85,17 +84,6 @@ def test_a_trajectory_comes_back_as_it_was_saved(tmp_path_factory, series, const
     np.testing.assert_array_equal(loaded.undecided, members)
     assert loaded.settings == RECORD["settings"]
     assert record == RECORD
-
-
-def test_arrays_that_compress_well_are_compressed(tmp_path):
-    noise = np.random.default_rng(0).integers(0, 256, 100_000, dtype=np.uint8)
-    arrays = {"noise": noise, "symmetric": np.ones((500, 5, 5)), "empty": np.empty(0), "strided": noise[::2]}
-    save_arrays(tmp_path / "x.npz", arrays, RECORD)
-    with zipfile.ZipFile(tmp_path / "x.npz") as archive:
-        entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
-    assert entries["noise"].compress_type == zipfile.ZIP_STORED
-    assert entries["symmetric"].compress_size < 0.1 * arrays["symmetric"].nbytes
-    np.testing.assert_equal(load_arrays(tmp_path / "x.npz")[0], arrays)
 
 
 # -- damage ------------------------------------------------------------------------------------------------------------

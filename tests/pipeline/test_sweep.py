@@ -1,13 +1,11 @@
 """From one line to a configuration overlay, to its runs, to their picture."""
 
 import itertools
-import shlex
 
 import numpy as np
 import pandas as pd
 import yaml
 
-from learning_dynamics.pipeline.commands import cli
 from learning_dynamics.pipeline.commands.map import draw_heat_map, reduce_draws, select_rows
 from learning_dynamics.pipeline.commands.sweep import parse_axis
 from tests.pipeline.conftest import refusal
@@ -66,17 +64,6 @@ def test_a_sweep_is_written_run_and_drawn(clean):
     drawn = clean.stage(*command[3:-1], "x", "--where", "seed=0")
     assert drawn.returncode == 0, drawn.stderr
     assert (clean.folder / "figures/toy/slow_sweep--x.png").stat().st_size > 5_000
-
-
-def test_commands_that_are_printed_are_a_shells_words(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    varied = ["sweep", "spectral_bias", "small_scale", "--vary", "gamma=1,2"]
-    assert cli.main([*varied, "--called", "first", "--out", "a $(id).yaml"]) == 0
-    for _ in range(2):  # it may be written again over its own file
-        assert cli.main([*varied, "--configfile", "a $(id).yaml", "--out", "it's.yaml"]) == 0
-    for line in capsys.readouterr().out.splitlines()[-3::2]:
-        words = shlex.split(line)
-        assert words[words.index("--configfile") + 1 :][:2] == ["a $(id).yaml", "it's.yaml"]
 
 
 def test_a_draw_is_reduced_to_one_value_of_one_entry():
