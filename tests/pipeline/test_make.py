@@ -59,6 +59,10 @@ def test_an_unexpected_verdict_names_its_claim_above_the_page(workspace):
     assert "error: toy.decay: verdict `reproduced`, expected `contradicted`" in ended.stdout
     assert "record it under claims.decay.expected in workflow/config/toy.yaml" in ended.stdout
     assert ended.stdout.splitlines()[-1].startswith("the page to read: ")
+    # so it is where the paper alone is asked for
+    ended = workspace.snakemake("toy", check=False)
+    assert ended.returncode == 1
+    assert "toy.decay: verdict `reproduced`, expected `contradicted`" in ended.stderr + ended.stdout
 
 
 def test_some_papers_are_a_variable(clean):

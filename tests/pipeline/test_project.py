@@ -1,5 +1,6 @@
 """The configuration resolved: roles, measuring, inheritance, sweeps, provenance, scales, fingerprints."""
 
+import pytest
 import yaml
 
 from learning_dynamics.pipeline.study.reasons import provenance, unstated_settings
@@ -73,87 +74,62 @@ def test_a_reason_belongs_to_kind_and_setting_and_is_inherited(configured):
     assert ("runs", "slow", "rate") not in rows
 
 
-def test_a_run_that_is_like_a_sweep_is_one_less_what_it_sets(configured):
-    for own, members in (
+@pytest.mark.parametrize(
+    ("own", "members"),
+    [
         ({"steps": 7}, ["also--rate-0.1", "also--rate-0.2"]),
         ({"rate": 0.3}, ["also"]),
         ({"sweep": {"rate": [0.3]}}, ["also--rate-0.3"]),
-    ):
-        is_like(configured, own, members)
-
-
-def is_like(configured, own, members):
+    ],
+)
+def test_a_run_that_is_like_a_sweep_is_one_less_what_it_sets(configured, own, members):
     reasons = {key: {"chosen": "a control"} for key in ("rate", "steps")}
     scan = {"like": "slow", "sweep": {"rate": [0.1, 0.2]}, "provenance": {"rate": {"chosen": "a scan"}}}
-    configured("runs.scan", scan)
-    found = configured("runs.also", {"like": "scan", "provenance": reasons} | own)
+    configured("runs.scan", scan | {"bundle": 2})
+    also = {"like": "scan", "provenance": reasons} | own
+    # its members travel together as those of the sweep do
+    bundles = configured("runs.also", also).study.bundles["toy"]
+    assert set(bundles) == {"scan@0001"} | ({"also@0001"} if own == {"steps": 7} else set())
+    found = configured("runs.scan", scan)
     assert [member for member, _ in found.study.members("toy", "also")] == members
     assert {found.run("toy", member)["settings"]["steps"] for member in members} == {own.get("steps", 40)}
-    assert not found.study.bundles["toy"]
-    assert "bundle" not in found.study.resolved("toy", "runs", "also")
     assert {f"toy/metrics/{member}.parquet" for member in members} <= found.outputs.keys()
-    # whose members travel together as those of the sweep do
-    configured("runs.scan", scan | {"bundle": 2})
-    bundles = configured("runs.also", {"like": "scan", "provenance": reasons} | own).study.bundles["toy"]
-    assert set(bundles) == {"scan@0001"} | ({"also@0001"} if own == {"steps": 7} else set())
 
 
-def overlay_of(tmp_path, changes):
+def test_what_an_overlay_changes_has_the_reasons_and_expectations_that_it_gives_or_none(configured, tmp_path):
+    changes = {
+        "provenance": {"growth.growth": {"steps": {"stated": "table 2"}}},
+        "runs": {
+            "slow": {"steps": 10, "rate": 0.03},
+            "fast": {"rate": 0.5, "provenance": {"rate": {"chosen": "faster"}}},
+            "long": {"like": "slow", "steps": 12},
+            "longer": {"like": "long", "steps": 14},
+        },
+        "claims": {"decay": {"expected": "corrected"}},
+    }
+    configured("runs.other", {"like": "slow", "steps": 30})
     (tmp_path / "changes").mkdir()
     (tmp_path / "changes/toy.yaml").write_text(yaml.safe_dump(changes))
     (tmp_path / "small.yaml").write_text(f"scale: small\noverlays: [{tmp_path}/changes]\n")
-    return tmp_path / "small.yaml"
+    found = configured(files=[tmp_path / "small.yaml"])
 
+    def reasons(setting, *runs):
+        return [provenance(found.study, "toy", "runs", run, setting) for run in runs]
 
-def test_an_overlay_that_changes_a_value_brings_its_reason_or_none_is_given(configured, tmp_path):
-    overlay = overlay_of(
-        tmp_path,
-        {
-            "runs": {"slow": {"steps": 10}, "fast": {"rate": 0.5, "provenance": {"rate": {"chosen": "faster"}}}},
-            "claims": {"decay": {"expected": "corrected"}},
-        },
-    )
-    found = configured(files=[overlay])
-    assert provenance(found.study, "toy", "runs", "slow", "steps") == {
-        "chosen": f"changed by {tmp_path}/changes/toy.yaml, no reason given"
-    }
-    assert provenance(found.study, "toy", "runs", "fast", "rate") == {"chosen": "faster"}
-    assert provenance(found.study, "toy", "runs", "slow", "rate") == "stated"
+    of_kind, unchanged = {"stated": "table 2"}, {"chosen": "short"}
+    assert reasons("steps", "slow", "other", "long", "longer") == [of_kind, unchanged, of_kind, of_kind]
+    none = {"chosen": f"changed by {tmp_path}/changes/toy.yaml, no reason given"}
+    assert reasons("rate", "slow", "fast") == [none, {"chosen": "faster"}]
     # expected verdicts belong to a scale
-    assert found.claim("toy", "decay")["expected"] == "corrected"
-    assert found.claim("toy", "geometric")["expected"] == ""
+    assert [found.claim("toy", name)["expected"] for name in ("decay", "geometric")] == ["corrected", ""]
     assert configured().claim("toy", "geometric")["expected"] == "reproduced"
-
-
-def test_a_reason_that_an_overlay_gives_a_kind_is_that_of_the_values_that_it_sets(configured, tmp_path):
-    block = {"kind": "growth.growth", "data": "starts", "rate": 0.01, "steps": 30, "measure": {"every": 1}}
-    configured("runs.other", block)
-    added = {"like": "slow", "rate": 0.04, "steps": 12}
-    changes = {
-        "provenance": {"growth.growth": {"steps": {"stated": "table 2"}, "rate": "code"}},
-        "runs": {"slow": {"steps": 10}, "long": added, "longer": {"like": "long", "steps": 14}},
-    }
-    study = configured(files=[overlay_of(tmp_path, changes)]).study
-    found = {name: provenance(study, "toy", "runs", name, "steps") for name in ("slow", "other", "long", "longer")}
-    stated = {"stated": "table 2"}
-    assert found == {"slow": stated, "other": {"chosen": "short"}, "long": stated, "longer": stated}
-    found = {name: provenance(study, "toy", "runs", name, "rate") for name in ("other", "long")}
-    assert found == {"other": "stated", "long": "code"}
-
-
-# -- fingerprints ------------------------------------------------------------------------------------------------------
 
 
 def test_what_is_made_from_what_shows_in_fingerprints(configured):
     before = configured()
     after = configured("data.starts.samples", 4)
-    for stage, name in (
-        ("data", "starts"),
-        ("run", "slow"),
-        ("run", "fast"),
-        ("metrics", "fast"),
-        ("figure", "growth"),
-    ):
+    made = {"data": "starts", "run": "fast", "metrics": "fast", "figure": "growth"}
+    for stage, name in made.items():
         assert after.fingerprint(stage, "toy", name) != before.fingerprint(stage, "toy", name)
     for stage, name in (("run", "descent"), ("metrics", "descent"), ("figure", "decay")):
         assert after.fingerprint(stage, "toy", name) == before.fingerprint(stage, "toy", name)
