@@ -39,9 +39,6 @@ def built(cooling):
     return cooling
 
 
-# -- the configuration -------------------------------------------------------------------------------------------------
-
-
 def test_a_child_inherits_a_class_key_by_key(configured):
     assert configured().run("toy", "tea")["settings"] == {"rate": 0.5, "pace": PACE}
     assert configured().run("toy", "soup")["settings"] == {"rate": 0.5, "pace": PACE | {"horizon": 8.0}}
@@ -79,9 +76,6 @@ def test_a_reason_is_given_once_for_a_class_and_may_differ_by_kind_and_run(confi
     assert listed["teas", "pace.rtol"] == [1e-3, 1e-5]
 
 
-# -- what varies it ----------------------------------------------------------------------------------------------------
-
-
 def test_what_varies_a_run_reaches_inside(configured):
     found = configured()
     members = dict(found.study.members("toy", "teas"))
@@ -115,9 +109,6 @@ def test_what_is_judged_again_reaches_inside_and_may_name_what_is_inside(configu
         assert soup == tea | layer["runs"]["soup"]["pace"]
     own = refusal(configured, "robustness.long.values", [4.0])
     assert "robustness.long.values: 4.0 is the run's own" in own
-
-
-# -- what runs ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_run_is_given_an_instance_and_its_record_is_a_mapping(built, tmp_path):

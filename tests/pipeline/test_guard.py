@@ -74,9 +74,6 @@ def test_what_a_papers_function_raises_names_its_settings():
         assert len(text) < 700
 
 
-# -- in processes of their own -----------------------------------------------------------------------------------------
-
-
 def python(code, *arguments, options=(), **variables):
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT / "src"), **variables}
     return subprocess.run(

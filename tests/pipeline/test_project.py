@@ -5,8 +5,6 @@ import yaml
 
 from learning_dynamics.pipeline.study.reasons import provenance, unstated_settings
 
-# -- settings of running and of measuring ------------------------------------------------------------------------------
-
 
 def test_what_is_measured_is_no_setting_of_the_run(configured):
     before, after = configured(), configured("runs.slow.measure.every", 2)
@@ -26,9 +24,6 @@ def test_the_root_seed_reaches_what_draws_and_nothing_else(configured):
     assert other.study.configuration.scale == "seed7"
     # what does not draw itself is made from data that do
     assert other.fingerprint("run", "toy", "slow") != configured().fingerprint("run", "toy", "slow")
-
-
-# -- sweeps ------------------------------------------------------------------------------------------------------------
 
 
 def swept(**values):
@@ -59,9 +54,6 @@ def test_members_that_differ_in_measuring_alone_share_a_trajectory(configured):
         assert len({found.fingerprint("metrics", "toy", name) for name in shared}) == 3
         assert {f"toy/metrics/{name}.parquet" for name in shared} <= set(found.outputs)
     assert sum(name.startswith("toy/runs/scan") for name in found.outputs) == 2
-
-
-# -- provenance --------------------------------------------------------------------------------------------------------
 
 
 def test_a_reason_belongs_to_kind_and_setting_and_is_inherited(configured):

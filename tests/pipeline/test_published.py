@@ -89,16 +89,18 @@ def test_compare_says_what_differs_and_what_is_of_another_version(tmp_path, monk
     )
 
 
-# -- publishing the made-up paper --------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def publishing(built, tmp_path):
-    workspace = built.copy(tmp_path / "project")
+@pytest.fixture(scope="module")
+def publishing_once(built, tmp_path_factory):
+    workspace = built.copy(tmp_path_factory.mktemp("publishing") / "project")
     workspace.write("README.md", "# ours\n\n<!-- findings -->\nold\n<!-- end of findings -->\n\nmore\n")
     ended = workspace.stage("publish")
     assert ended.returncode == 0, ended.stderr
     return workspace
+
+
+@pytest.fixture
+def publishing(publishing_once, tmp_path):
+    return publishing_once.copy(tmp_path / "project")
 
 
 def test_publishing_writes_what_a_reader_needs(publishing):

@@ -63,9 +63,6 @@ def test_a_second_clean_run_gives_the_same_data_and_pixels(built, tmp_path):
         np.testing.assert_array_equal(*images)
 
 
-# -- what an edit makes again -----------------------------------------------------------------------------------------
-
-
 def edit(workspace, *edits):
     for file, old, new in edits:
         workspace.edit(f"{PAPER}/{file}" if file.startswith("growth/") else file, old, new)
@@ -139,9 +136,6 @@ def test_an_edit_makes_again_what_uses_it_and_nothing_else(built, tmp_path):
     assert {name for name, paths in planned.items() if "figures/index.html" not in paths} <= {"resources"}
     theory = Workspace(tmp_path / "theory").snakemake("--dry-run").stdout
     assert "papers.toy.growth.state@" in theory
-
-
-# -- scales ------------------------------------------------------------------------------------------------------------
 
 
 def test_another_seed_lies_beside_and_leaves_the_first_alone(workspace):

@@ -20,8 +20,6 @@ from learning_dynamics.pipeline.study import robustness
 from learning_dynamics.pipeline.study.config import read_yaml
 from learning_dynamics.pipeline.study.project import Project
 
-# -- layers ------------------------------------------------------------------------------------------------------------
-
 
 def layers_of(found, count=40):
     return [robustness.draw_layer(found.study, "toy", draw) for draw in range(1, count)]
@@ -119,9 +117,6 @@ def test_the_grid_has_a_value_a_decade_and_bisection_ends_within_a_tenth_of_the_
     assert again.bisect(lambda value: "reproduced", 1, 1000) == []
 
 
-# -- an entry is of a run that the headline of the claim reads ---------------------------------------------------------
-
-
 def table(run, values):
     made = pd.DataFrame({"seed": np.arange(len(values)), "value": values})
     made.attrs["run"] = run
@@ -177,20 +172,21 @@ ON_DRAWS = {
 }
 
 
+# rivals by their verdicts: whether a draw that one of them may explain as well is decided
+RIVALS = (
+    (HOLDS, {"the same by chance": "reproduced", "another": "contradicted"}, "reproduced"),
+    (HOLDS, {"another": "contradicted"}, "undecided"),  # open for a reason of its own
+    (OPEN, {"the same by chance": "undecided"}, "undecided"),
+)
+
+
 def test_a_verdict_on_a_draw():
     found = {}
     for why, (verdict, printed, corrected, expected, _) in ON_DRAWS.items():
         whole = Evaluation(verdict, Judgement(*printed), corrected and Judgement(*corrected))
         found[why] = again.verdict_on_draw(whole, expected)[0]
     assert found == {why: on_draw for why, (*_, on_draw) in ON_DRAWS.items()}
-
-
-def test_a_rival_that_says_the_same_does_not_leave_a_draw_open():
-    for printed, rivals, on_draw in (
-        (HOLDS, {"the same by chance": "reproduced", "another": "contradicted"}, "reproduced"),
-        (HOLDS, {"another": "contradicted"}, "undecided"),  # open for a reason of its own
-        (OPEN, {"the same by chance": "undecided"}, "undecided"),
-    ):
+    for printed, rivals, on_draw in RIVALS:
         found = Evaluation("undecided", Judgement(printed), None, rivals=rivals)
         verdict, why = again.verdict_on_draw(found, "reproduced")
         assert verdict == on_draw

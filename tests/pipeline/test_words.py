@@ -17,8 +17,6 @@ from learning_dynamics.pipeline.study.sources import SOURCE_ROOT
 from tests.pipeline.conftest import refusal
 from tests.support import PAPERS, ROOT, project
 
-# -- formulas ----------------------------------------------------------------------------------------------------------
-
 
 def test_a_formula_is_readable_as_text_and_spaced_in_mathml():
     for latex, text in (
@@ -81,9 +79,6 @@ def test_every_formula_is_understood():
         assert [one for one in formulas if "\\" in maths.to_text(one) or "<code>" in maths.to_mathml(one)] == []
 
 
-# -- prose -------------------------------------------------------------------------------------------------------------
-
-
 def test_prose_is_escaped_and_its_signs_are_set():
     assert maths.html("<b> a <= 1e-05 `x<y`") == "&lt;b&gt; a ≤ 10<sup>−5</sup> <code>x&lt;y</code>"
     assert maths.html("see $x$.") == 'see <span class="line"><math><mi>x</mi></math>.</span>'
@@ -119,9 +114,6 @@ def test_a_field_that_cannot_be_filled_is_one_line_and_nothing_is_called():
         assert said.startswith("figures.py: `spectra`: the text ")
         assert message in said
         assert "\n" not in said
-
-
-# -- papers and claims -------------------------------------------------------------------------------------------------
 
 
 def test_every_paper_can_be_read_and_cited():
