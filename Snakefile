@@ -13,17 +13,17 @@ pathvars:
 
 
 wildcard_constraints:
-    paper="|".join(study.papers),
+    paper="|".join(plan.config.papers),
     name=r"[a-z][A-Za-z0-9_.+-]*",
 
 
 rule all:
     """Every figure, the page, and the verdicts as expected."""
     input:
-        [plan.figure_files(paper) for paper in study.papers],
+        [plan.figure_files(paper) for paper in plan.config.papers],
         "<figures>/index.html",
         "<results>/verdicts.txt",
-        ["<results>/neural_collapse/table1.md"] if "neural_collapse" in study.papers else [],
+        ["<results>/neural_collapse/table1.md"] if "neural_collapse" in plan.config.papers else [],
     localrule: True
 
 

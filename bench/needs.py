@@ -17,8 +17,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from learning_dynamics.dynamics.training import measured_epochs
 from learning_dynamics.measures.memory import LiveBytes
 from learning_dynamics.papers.neural_collapse.training.models import network_of
-from learning_dynamics.pipeline.study.config import load
-from learning_dynamics.pipeline.study.project import Project
+from learning_dynamics.pipeline.plan.config_files import load
+from learning_dynamics.pipeline.plan.plan import Plan
 
 PAPER = "neural_collapse"
 # channels, pixels on a side, and test images of the data sets that the paper trains on
@@ -57,13 +57,13 @@ class Needs:
 
 
 @functools.cache
-def needs(project: Project, run: str) -> Needs:
+def needs(plan: Plan, run: str) -> Needs:
     """Return what a run of the configuration needs; its data set is one of `SHAPES`."""
-    settings, measure = project.run(PAPER, run)["settings"], project.measure(PAPER, run)["settings"]
-    data = project.run_data(PAPER, run)
+    settings, measure = plan.run(PAPER, run)["settings"], plan.measure(PAPER, run)["settings"]
+    data = plan.run_data(PAPER, run)
     assert data is not None
     channels, size, test_images = SHAPES[data]
-    images = 10 * project.data(PAPER, data)["settings"]["per_class"]
+    images = 10 * plan.data(PAPER, data)["settings"]["per_class"]
     with torch.device("meta"):
         network = network_of(settings, channels, 10)
         batch = torch.empty(settings["batch"], channels, size, size)
@@ -90,16 +90,16 @@ def needs(project: Project, run: str) -> Needs:
     )
 
 
-def table(project: Project, rate: float = RATE) -> str:
+def table(plan: Plan, rate: float = RATE) -> str:
     """Return the needs of every training under MSE on one of `SHAPES`, sweeps apart, as a table in Markdown."""
-    swept = {member for members in project.study.sweeps(PAPER).values() for member in members}
+    swept = {member for members in plan.config.sweeps(PAPER).values() for member in members}
     rows = []
-    for run in project.study.runs[PAPER]:
-        spec = project.run(PAPER, run)
+    for run in plan.config.runs[PAPER]:
+        spec = plan.run(PAPER, run)
         # cross-entropy needs the same
-        if project.run_data(PAPER, run) not in SHAPES or run in swept or spec["settings"]["loss"] != "mse":
+        if plan.run_data(PAPER, run) not in SHAPES or run in swept or spec["settings"]["loss"] != "mse":
             continue
-        need, resources = needs(project, run), project.resources("run", PAPER, run)
+        need, resources = needs(plan, run), plan.resources("run", PAPER, run)
         hours = [operations / (3600e12 * rate) for operations in (need.operations, need.measuring)]
         rows.append(
             {
@@ -123,8 +123,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--configfile", type=Path, nargs="*", default=[Path("workflow/config/full.yaml")])
     parser.add_argument("--rate", type=float, default=RATE, help="TFLOP/s that are sustained")
     options = parser.parse_args(arguments)
-    project = Project(load(options.configfile, {"papers": [PAPER]}))
-    sys.stdout.write(table(project, options.rate) + "\n")
+    plan = Plan(load(options.configfile, {"papers": [PAPER]}))
+    sys.stdout.write(table(plan, options.rate) + "\n")
 
 
 if __name__ == "__main__":

@@ -50,11 +50,11 @@ def dry_run(name: str, goal: float, *options: str) -> dict[str, Any]:
     from tests.pipeline.conftest import toy
     from tests.support import SHARED
 
-    project = toy(Path(tempfile.mkdtemp(dir=os.environ[SHARED]), "project"))
-    written = project.stage("sweep", "toy", "slow", "--vary", *RUNS, "--out", "sweep.yaml")
+    plan = toy(Path(tempfile.mkdtemp(dir=os.environ[SHARED]), "project"))
+    written = plan.stage("sweep", "toy", "slow", "--vary", *RUNS, "--out", "sweep.yaml")
     assert written.returncode == 0, written.stderr
-    command = project.command("-n", *options, "--configfile", "sweep.yaml", "--", "toy_slow_sweep")
-    wall, note, ended = _timed(*command, folder=project.folder, environment=project.environment)
+    command = plan.command("-n", *options, "--configfile", "sweep.yaml", "--", "toy_slow_sweep")
+    wall, note, ended = _timed(*command, folder=plan.folder, environment=plan.environment)
     assert ended.returncode == 0, ended.stderr
     assert "toy_slow_sweep" in ended.stdout
     return _row(name, wall, goal, note)

@@ -13,8 +13,8 @@ from tabulate import tabulate
 from learning_dynamics.dynamics.training import Recipe, chosen_device, seeded
 from learning_dynamics.measures.throughput import attainable, images_per_second, operations_per_image
 from learning_dynamics.papers.neural_collapse.training.models import network_of
-from learning_dynamics.pipeline.study.config import load
-from learning_dynamics.pipeline.study.project import Project
+from learning_dynamics.pipeline.plan.config_files import load
+from learning_dynamics.pipeline.plan.plan import Plan
 
 PAPER = "neural_collapse"
 
@@ -64,12 +64,12 @@ def timed(
     }
 
 
-def networks(project: Project) -> dict[str, dict[str, Any]]:
+def networks(plan: Plan) -> dict[str, dict[str, Any]]:
     """Return the settings of the first run of a configuration that trains each network, by the run's name."""
     distinguishing = ("network", "stages", "width", "bottleneck", "hidden", "precision", "execution")
     first_runs: dict[str, tuple[str, dict[str, Any]]] = {}
-    for name in project.study.runs[PAPER]:
-        spec = project.run(PAPER, name)
+    for name in plan.config.runs[PAPER]:
+        spec = plan.run(PAPER, name)
         if spec["kind"] == "training.training":
             network = json.dumps([spec["settings"].get(key) for key in distinguishing])
             first_runs.setdefault(network, (name, spec["settings"]))
@@ -88,8 +88,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, required=True, help="the .csv to write")
     options = vars(parser.parse_args(arguments))
     files, chosen, out = (options.pop(key) for key in ("configfile", "runs", "out"))
-    project = Project(load(files, {"papers": [PAPER]}))
-    runs = {name: project.run(PAPER, name)["settings"] for name in chosen} if chosen else networks(project)
+    plan = Plan(load(files, {"papers": [PAPER]}))
+    runs = {name: plan.run(PAPER, name)["settings"] for name in chosen} if chosen else networks(plan)
     table = pd.DataFrame([timed(run, settings, **options) for run, settings in runs.items()])
     out.parent.mkdir(parents=True, exist_ok=True)
     table.to_csv(out, index=False, float_format="%.6g")

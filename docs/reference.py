@@ -22,11 +22,11 @@ from pygments.formatters import HtmlFormatter
 
 from learning_dynamics import settings, tidy
 from learning_dynamics.pipeline.commands.functions import data_function, paper_function
+from learning_dynamics.pipeline.plan import reasons
+from learning_dynamics.pipeline.plan.config import Config
+from learning_dynamics.pipeline.plan.config_files import load
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.source_links import topic_about, topic_title
-from learning_dynamics.pipeline.study import reasons
-from learning_dynamics.pipeline.study.config import load
-from learning_dynamics.pipeline.study.study import Study
 
 DOCS = Path(__file__).parent
 SOURCE = DOCS.parent / "src/learning_dynamics"
@@ -43,15 +43,15 @@ Five papers on gradient-descent dynamics, regenerated and checked. How to run it
 BOUNDS = {name: typing.get_args(getattr(settings, name))[-1].documentation for name in settings.__all__}
 
 
-def pages(study: Study) -> dict[str, str]:
+def pages(config: Config) -> dict[str, str]:
     """Return every generated page by its path."""
     modules = {name: f"learning_dynamics.{name}" for name in library()}
-    contents = {"index.md": home(study), "library/notebook.md": object_page("learning_dynamics.pipeline.commands.api")}
+    contents = {"index.md": home(config), "library/notebook.md": object_page("learning_dynamics.pipeline.commands.api")}
     contents |= {f"library/{name}.md": object_page(module) for name, module in modules.items()}
     contents["library/settings.md"] += f"\n\n{table(('type', 'admits'), BOUNDS.items())}"
     shared = [value for value in vars(tidy).values() if isinstance(value, tidy.Column)]
     contents["library/tidy.md"] += f"\n\n## Columns that tables share\n\n{columns_table(shared)}"
-    return contents | {f"settings/{paper}.md": "\n\n".join(settings_page(study, paper)) for paper in study.papers}
+    return contents | {f"settings/{paper}.md": "\n\n".join(settings_page(config, paper)) for paper in config.papers}
 
 
 def library() -> list[str]:
@@ -60,9 +60,9 @@ def library() -> list[str]:
     return sorted(names.keys() - NO_LIBRARY, key=lambda name: (not names[name], name))
 
 
-def home(study: Study) -> str:
+def home(config: Config) -> str:
     """Return the first page."""
-    papers = [f"- [{paper}](settings/{paper}.md): {study.paper_block(paper)['title']}" for paper in study.papers]
+    papers = [f"- [{paper}](settings/{paper}.md): {config.paper_block(paper)['title']}" for paper in config.papers]
     return "\n".join(
         [HOME, *papers, "", "## The library", "", *(f"- [{name}](library/{name}.md)" for name in library())]
     )
@@ -77,12 +77,12 @@ def object_page(module: str) -> str:
     return f"# {module.rpartition('.')[2]}\n\n::: {module}\n    options:\n        {options}"
 
 
-def settings_page(study: Study, paper: str) -> Iterator[str]:
+def settings_page(config: Config, paper: str) -> Iterator[str]:
     """Yield the parts of a paper's page: its kinds of run and sources of data, classes that settings belong to."""
-    blocks = study.paper_block(paper)
+    blocks = config.paper_block(paper)
     kinds: dict[tuple[str, str], list[str]] = {}
     for name in blocks["runs"]:
-        kinds.setdefault(("runs", study.resolved(paper, "runs", name)["kind"]), []).append(name)
+        kinds.setdefault(("runs", config.resolved(paper, "runs", name)["kind"]), []).append(name)
     for name, block in blocks.get("data", {}).items():
         kinds.setdefault(("data", block["source"]), []).append(name)
     yield f"# Settings of {paper}"
@@ -96,30 +96,30 @@ def settings_page(study: Study, paper: str) -> Iterator[str]:
             yield maths.paragraphs(topic_about(paper, topic) or topic_title(paper, topic)) if section == "runs" else ""
         yield f'### {kind} {{#{kind} data-toc-label="{kind.rpartition(".")[2]}"}}'
         run = paper_function(paper, "runs", kind) if section == "runs" else data_function(paper, kind)
-        yield from function(study, paper, section, run, names, classes)
+        yield from function(config, paper, section, run, names, classes)
         if section == "runs":
             metrics = paper_function(paper, "metrics", kind)
             yield f"Runs of this kind: {', '.join(f'`{name}`' for name in names)}.\n\n**Measured**"
-            yield from function(study, paper, section, metrics, names, classes)
+            yield from function(config, paper, section, metrics, names, classes)
             yield columns_table(metrics.columns)
     yield "## Settings that belong together {#classes}" if classes else ""
     for name, (block, origins) in sorted(classes.items()):
         yield f"### {name} {{#{name}}}"
         yield f"::: {block.__module__}.{name}\n    options: {{show_source: false, members: false}}"
-        yield settings_table(study, paper, block, origins)
+        yield settings_table(config, paper, block, origins)
 
 
-def function(study: Study, paper: str, section: str, called: Any, names: list[str], classes: dict) -> Iterator[str]:
+def function(config: Config, paper: str, section: str, called: Any, names: list[str], classes: dict) -> Iterator[str]:
     """Yield a function's docstring and its settings; `classes` takes up those that are classes, and their users."""
     called = inspect.unwrap(called)
     yield f"::: {called.__module__}.{called.__name__}\n    options: {{show_source: false, separate_signature: false}}"
     for key, kind in typing.get_type_hints(called).items():
         if dataclasses.is_dataclass(kind) and key in inspect.getfullargspec(called).kwonlyargs:
             classes.setdefault(kind.__name__, (kind, []))[1].extend((section, name, f"{key}.") for name in names)
-    yield settings_table(study, paper, called, [(section, name, "") for name in names])
+    yield settings_table(config, paper, called, [(section, name, "") for name in names])
 
 
-def settings_table(study: Study, paper: str, called: Any, users: list[tuple[str, str, str]]) -> str:
+def settings_table(config: Config, paper: str, called: Any, users: list[tuple[str, str, str]]) -> str:
     """Return the table of the settings of a function or class; `users` are section, name and prefix of their keys."""
     rows = []
     for key, parameter in inspect.signature(called).parameters.items():
@@ -127,7 +127,7 @@ def settings_table(study: Study, paper: str, called: Any, users: list[tuple[str,
             continue
         kind = typing.get_type_hints(called, include_extras=True)[key]
         default = "" if parameter.default is parameter.empty else f"; `{parameter.default}` if not given"
-        rows.append((f"<code>{key}</code>", maths.html(in_words(kind) + default), origin(study, paper, key, users)))
+        rows.append((f"<code>{key}</code>", maths.html(in_words(kind) + default), origin(config, paper, key, users)))
     return table(("setting", "value", "where from"), rows) if rows else ""
 
 
@@ -145,11 +145,11 @@ def in_words(kind: Any) -> str:
     return " or ".join(map(in_words, arguments)) if arguments else f"`{getattr(kind, '__name__', kind)}`"
 
 
-def origin(study: Study, paper: str, key: str, users: list[tuple[str, str, str]]) -> Markup:
+def origin(config: Config, paper: str, key: str, users: list[tuple[str, str, str]]) -> Markup:
     """Return where a setting's values come from; with the names of runs where they do not come from one place."""
     runs: dict[str, list[str]] = {}
     for section, name, prefix in users:
-        source = reasons.provenance(study, paper, section, name, prefix + key)
+        source = reasons.provenance(config, paper, section, name, prefix + key)
         source = ": ".join(next(iter(source.items()))) if isinstance(source, Mapping) else source
         runs.setdefault(source or ("the configuration's `seed`" if key == "seed" else "the default"), []).append(name)
     named = (f"{source} ({', '.join(names)})" if len(runs) > 1 else source for source, names in runs.items())
@@ -212,7 +212,7 @@ def on_config(config: Any) -> Any:
         {"Home": "index.md"},
         {"Guides": [*GUIDES, *sorted({path.name for path in DOCS.glob("*.md")} - set(GUIDES))]},
         {"The library": [{name: f"library/{name}.md"} for name in ("notebook", *library())]},
-        {"Settings": [{paper: f"settings/{paper}.md"} for paper in Study(load()).papers]},
+        {"Settings": [{paper: f"settings/{paper}.md"} for paper in Config(load()).papers]},
     ]
     return config
 
@@ -221,7 +221,7 @@ def on_files(files: Any, config: Any) -> Any:
     """Add the generated pages, and the colours of code for bright and dark screens."""
     bright, dark = (HtmlFormatter(style=name).get_style_defs(".highlight") for name in ("default", "github-dark"))
     colours = f"{bright}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n"
-    for path, content in {"code.css": colours, **pages(Study(load()))}.items():
+    for path, content in {"code.css": colours, **pages(Config(load()))}.items():
         files.append(File.generated(config, path, content=content))
     return files
 

@@ -64,13 +64,13 @@ def digests(paper: str) -> dict[str, dict[str, str]]:
     from tests.papers.written import members_of_claim
     from tests.support import smoke
 
-    from learning_dynamics.pipeline.study.digests import science
+    from learning_dynamics.pipeline.plan.digests import science
 
-    project = smoke(paper)
+    plan = smoke(paper)
     return {
-        claim: {"": json.dumps(science("claims", paper, project.claim(paper, claim)["kind"]), sort_keys=True)}
-        | {member: project.fingerprint("metrics", paper, member) for member in members_of_claim(paper, claim)}
-        for claim in project.study.paper_block(paper)["claims"]
+        claim: {"": json.dumps(science("claims", paper, plan.claim(paper, claim)["kind"]), sort_keys=True)}
+        | {member: plan.fingerprint("metrics", paper, member) for member in members_of_claim(paper, claim)}
+        for claim in plan.config.paper_block(paper)["claims"]
     }
 
 

@@ -15,7 +15,7 @@ import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 from learning_dynamics.measures import clock
-from learning_dynamics.pipeline.study.sweeps import sweep_members
+from learning_dynamics.pipeline.plan.sweeps import sweep_members
 from tests.support import PAPERS, SHARED, smoke
 
 # the same examples each time, however long a busy machine takes over one
@@ -142,10 +142,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def one_claim_a_topic(paper: str) -> list[str]:
     """Return for each topic of a paper the claim that reads the fewest runs, none of them a slow one."""
     whose, found = smoke(paper), {}
-    for name in whose.study.paper_block(paper)["claims"]:
+    for name in whose.config.paper_block(paper)["claims"]:
         claim = whose.claim(paper, name)
         runs = [one for given in claim["runs"].values() for one in (given if isinstance(given, list) else [given])]
-        if any(whose.study.resolved(paper, "runs", spec["name"])["kind"].startswith(SLOW_RUNS) for spec in runs):
+        if any(whose.config.resolved(paper, "runs", spec["name"])["kind"].startswith(SLOW_RUNS) for spec in runs):
             continue
         count = sum(len(sweep_members(spec["name"], spec["sweep"])) for spec in runs)
         topic = claim["kind"].partition(".")[0]

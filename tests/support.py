@@ -17,11 +17,11 @@ from learning_dynamics.pipeline.commands import data, metrics, run
 from learning_dynamics.pipeline.commands.claims import evaluate_claim
 from learning_dynamics.pipeline.commands.functions import arguments_for, paper_function
 from learning_dynamics.pipeline.commands.roles import load_tables
-from learning_dynamics.pipeline.study.blocks import overlay
-from learning_dynamics.pipeline.study.config import ROOT, load, read_yaml
-from learning_dynamics.pipeline.study.project import Project
-from learning_dynamics.pipeline.study.stale_outputs import fault
-from learning_dynamics.pipeline.study.sweeps import sweep_members
+from learning_dynamics.pipeline.plan.blocks import overlay
+from learning_dynamics.pipeline.plan.config_files import ROOT, load, read_yaml
+from learning_dynamics.pipeline.plan.plan import Plan
+from learning_dynamics.pipeline.plan.stale_outputs import fault
+from learning_dynamics.pipeline.plan.sweeps import sweep_members
 
 __all__ = [
     "PAPERS",
@@ -31,7 +31,7 @@ __all__ = [
     "claim_tables",
     "evaluation",
     "measured",
-    "project",
+    "plan",
     "scaled",
     "smoke",
     "verdict",
@@ -44,15 +44,15 @@ PAPERS: list[str] = read_yaml(ROOT / "config.yaml")["papers"]
 Tables = dict[str, Any]  # by role: a table, or a list of tables
 
 
-def project(*overlays: Path, papers: list[str] | None = None, **given: Any) -> Project:
+def plan(*overlays: Path, papers: list[str] | None = None, **given: Any) -> Plan:
     """Return the shipped configuration with overlays, restricted to some papers."""
-    return Project(load(overlays, {**given, **({"papers": papers} if papers else {})}))
+    return Plan(load(overlays, {**given, **({"papers": papers} if papers else {})}))
 
 
 @functools.cache
-def smoke(paper: str) -> Project:
+def smoke(paper: str) -> Plan:
     """Return one paper at smoke scale."""
-    return project(SMOKE, papers=[paper])
+    return plan(SMOKE, papers=[paper])
 
 
 # one folder for all processes of a test run (see conftest); files in it are named by what they are made from
@@ -69,7 +69,7 @@ def _alone(path: Path) -> Iterator[None]:
         yield
 
 
-def made(whose: Project, paper: str, member: str) -> Path:
+def made(whose: Plan, paper: str, member: str) -> Path:
     """Return the metrics file of one run, made once in a test run: by Snakemake if it has, else in this process."""
     folder = Path(os.environ[SHARED], paper)
     fingerprint = whose.fingerprint("metrics", paper, member)
@@ -94,7 +94,7 @@ def made(whose: Project, paper: str, member: str) -> Path:
     return out
 
 
-def tables_of(whose: Project, paper: str, roles: Mapping[str, Any]) -> Tables:
+def tables_of(whose: Plan, paper: str, roles: Mapping[str, Any]) -> Tables:
     """Return fresh tables by role, sweeps joined, as a figure's or claim's function is given them."""
     runs = [one for given in roles.values() for one in (given if isinstance(given, list) else [given])]
     with tempfile.TemporaryDirectory() as folder:

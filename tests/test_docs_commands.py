@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from learning_dynamics.pipeline.commands import cli
-from learning_dynamics.pipeline.study.sources import papers
+from learning_dynamics.pipeline.plan.sources import papers
 from tests.pipeline.test_adding_a_figure import applied
 from tests.pipeline.warm import warm_python
 from tests.support import ROOT
@@ -53,7 +53,7 @@ def of(kind: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory) -> Path:
+def plan(tmp_path_factory) -> Path:
     """A copy of the project, with the diffs applied and the files that earlier commands would have made."""
     folder = tmp_path_factory.mktemp("docs")
     for name in COPIED:
@@ -92,9 +92,9 @@ def test_there_are_commands_of_every_kind():
 
 
 @pytest.mark.parametrize("command", of("make"))
-def test_targets_exist(command, project):
+def test_targets_exist(command, plan):
     # without the installation that every target begins with
-    ended = typed(f"{command} --dry-run" + ("" if ".installed" in command else " INSTALLED="), project)
+    ended = typed(f"{command} --dry-run" + ("" if ".installed" in command else " INSTALLED="), plan)
     assert ended.returncode == 0, ended.stderr
 
 
@@ -110,11 +110,11 @@ def test_options_are_known(command):
 
 
 @pytest.mark.parametrize("command", planned())
-def test_dry_runs_plan_what_is_asked_for(command, project):
+def test_dry_runs_plan_what_is_asked_for(command, plan):
     if shutil.which("sbatch") is None and "--slurm-" in command:
         pytest.skip("an option of the Slurm executor")
     # before the options that take several values
-    ended = typed(command.replace("snakemake ", "snakemake --dry-run --quiet all ", 1), project)
+    ended = typed(command.replace("snakemake ", "snakemake --dry-run --quiet all ", 1), plan)
     if re.search(r"--(report|rulegraph|lint)", command):
         return
     assert ended.returncode == 0, ended.stdout + ended.stderr

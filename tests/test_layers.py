@@ -8,7 +8,7 @@ import subprocess
 import sys
 import textwrap
 
-from learning_dynamics.pipeline.study.sources import (
+from learning_dynamics.pipeline.plan.sources import (
     PACKAGE,
     PARTS,
     SOURCE_ROOT,

@@ -800,6 +800,7 @@ def _quantifier(about: About, check: Check) -> Quantifier:
         "share": "most draws",
         "mean": "an average",
         "median": "an average",
+        "geometric mean": "an average",
         "slope": "an average",
     }
     checked = next((speaks for start, speaks in beginnings.items() if check.interval.startswith(start)), None)

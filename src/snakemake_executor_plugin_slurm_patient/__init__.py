@@ -47,7 +47,7 @@ except ImportError as error:
 
 
 __all__ = ["Executor", "ExecutorSettings", "common_settings", "controller_is_down", "queued_jobs"]
-REQUEUE = "LEARNING_DYNAMICS_REQUEUE"  # as `learning_dynamics.pipeline.study.cluster` has it
+REQUEUE = "LEARNING_DYNAMICS_REQUEUE"  # as `learning_dynamics.pipeline.plan.cluster` has it
 PAUSE = 2.0  # seconds between questions to a controller that does not answer
 # refusals that a second submission would meet as well; a limit on the number of jobs, or a time-out, may pass
 PERMANENT = re.compile(

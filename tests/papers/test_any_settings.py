@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands import data, run
+from learning_dynamics.pipeline.plan.blocks import overlay
+from learning_dynamics.pipeline.plan.signatures import signature_of
 from learning_dynamics.pipeline.store.arrays import load_trajectory
-from learning_dynamics.pipeline.study.blocks import overlay
-from learning_dynamics.pipeline.study.signatures import signature_of
 from tests.support import PAPERS, smoke
 
 SECONDS = 0.5  # after which a run is told to stop, and must
@@ -35,7 +35,7 @@ def kinds():
         except ProjectError as error:
             found[paper] = pytest.param(paper, "", id=f"{paper}: {error}")
             continue
-        for name in whose.study.runs[paper]:
+        for name in whose.config.runs[paper]:
             kind = whose.run(paper, name)["kind"]
             found.setdefault((paper, kind), pytest.param(paper, name, id=f"{paper}.{kind}"))
     return list(found.values())

@@ -12,7 +12,7 @@ from learning_dynamics.pipeline.report.templates import fields, fill
 from learning_dynamics.pipeline.store.records import plain_facts
 from tests.papers.written import claim_differences, claim_entry, read_verdicts
 from tests.support import PAPERS, claim_tables, evaluation, smoke
-from tests.support import project as configured
+from tests.support import plan as configured
 from tests.typed_results import typed_results
 
 
@@ -26,7 +26,7 @@ def named(section):
     found = []
     for paper in PAPERS:
         try:
-            names = list(smoke(paper).study.paper_block(paper)[section])
+            names = list(smoke(paper).config.paper_block(paper)[section])
         except ProjectError as error:
             found.append(pytest.param(paper, "", id=f"{paper}: {error}"))
         else:
@@ -68,7 +68,7 @@ def check_verdict(found):
 
 
 def test_nothing_is_written_down_of_claims_that_are_not_there():
-    claims = {f"{paper}.{name}" for paper in PAPERS for name in smoke(paper).study.paper_block(paper)["claims"]}
+    claims = {f"{paper}.{name}" for paper in PAPERS for name in smoke(paper).config.paper_block(paper)["claims"]}
     assert set(written()) <= claims
 
 
@@ -85,7 +85,7 @@ def check_draws(found):
 @every_claim
 def test_its_words_are_filled_by_its_numbers(paper, name):
     whose, found = smoke(paper), evaluated(paper, name)
-    statement, explanation = whose.study.statement(paper, name), whose.study.explanation(paper, name)
+    statement, explanation = whose.config.statement(paper, name), whose.config.explanation(paper, name)
     assert statement
     assert typed_results(explanation) == []
     assert not fields(statement), "a statement is the paper's; numbers of a run are explanation"
@@ -109,13 +109,13 @@ def check_variants(paper, name):
     [
         pytest.param(paper, check, name, id=f"{paper}.{check}.{name}")
         for paper in PAPERS
-        for check, entry in shipped().study.checks(paper).items()
+        for check, entry in shipped().config.checks(paper).items()
         if "values" in entry
         for name in entry["claims"]
     ],
 )
 def test_the_headline_reads_the_run_that_is_varied(paper, check, name):
-    run = shipped().study.checks(paper)[check]["run"]
+    run = shipped().config.checks(paper)[check]["run"]
     spec = smoke(paper).claim(paper, name)
     function = paper_function(paper, "claims", spec["kind"])
     refuse_unread_run(check, name, function, claim_tables(paper, name), spec["settings"], run, evaluated(paper, name))
@@ -123,7 +123,7 @@ def test_the_headline_reads_the_run_that_is_varied(paper, check, name):
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_a_papers_summary_is_filled_by_its_claims(paper):
-    about = smoke(paper).study.paper_block(paper)
+    about = smoke(paper).config.paper_block(paper)
     summary = about.get("summary", "")
     assert typed_results(summary) == []
     assert typed_results(about.get("notation", "")) == []

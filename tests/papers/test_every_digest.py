@@ -14,8 +14,8 @@ from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.in_process import Workbench
 from learning_dynamics.pipeline.commands.interactive import chart_json
 from learning_dynamics.pipeline.commands.motion import render_frames
-from learning_dynamics.pipeline.study.digests import ENTIRE_MODULE, Node, reached
-from learning_dynamics.pipeline.study.sources import INFRASTRUCTURE, PACKAGE, SOURCE_ROOT, module_of
+from learning_dynamics.pipeline.plan.digests import ENTIRE_MODULE, Node, reached
+from learning_dynamics.pipeline.plan.sources import INFRASTRUCTURE, PACKAGE, SOURCE_ROOT, module_of
 from learning_dynamics.plotting import Drawn, legible_ticks, sized, style
 from tests.support import PAPERS, evaluation, smoke, tables_of
 
@@ -79,14 +79,14 @@ def carried_out(codes):
 def jobs(paper):
     """Return a job of every kind of a paper's: stage, name and kind; of runs, the first of its kind."""
     whose, found = smoke(paper), {}
-    study = whose.study
-    for name in study.blocks(paper, "data"):
+    config = whose.config
+    for name in config.blocks(paper, "data"):
         found.setdefault(("data", whose.data(paper, name)["source"]), name)
-    for name in study.runs[paper]:
+    for name in config.runs[paper]:
         found.setdefault(("run", whose.run(paper, name)["kind"]), name)
-    for name in study.blocks(paper, "claims"):
+    for name in config.blocks(paper, "claims"):
         found.setdefault(("claims", whose.claim(paper, name)["kind"]), name)
-    for stage, names in study.drawings(paper).items():
+    for stage, names in config.drawings(paper).items():
         for name in names:
             found.setdefault((stage, whose.drawing(stage, paper, name)["kind"]), name)
     every = [(paper, stage, kind, name) for (stage, kind), name in found.items()]

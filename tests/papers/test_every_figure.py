@@ -64,7 +64,7 @@ def test_it_shows_finite_data_on_labelled_axes_with_a_filled_caption(drawn, pape
         elif data_of(axis):
             assert is_labelled(axis, "x"), f"no label on x of {axis.get_title() or axis}"
             assert is_labelled(axis, "y"), f"no label on y of {axis.get_title() or axis}"
-    caption = smoke(paper).study.caption(paper, name)
+    caption = smoke(paper).config.caption(paper, name)
     assert typed_results(caption) == []
     for text in (caption, drawn.alt):
         assert "{" not in "".join(fill(text, plain_facts(drawn.facts)).split("$")[::2])

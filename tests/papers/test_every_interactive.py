@@ -13,12 +13,12 @@ from tests.typed_results import typed_results
 
 
 def test_every_paper_has_one():
-    assert [paper for paper in PAPERS if len(smoke(paper).study.interactives(paper)) != 1] == []
+    assert [paper for paper in PAPERS if len(smoke(paper).config.interactives(paper)) != 1] == []
 
 
 @pytest.mark.parametrize(
     ("paper", "name"),
-    [pytest.param(one, name, id=f"{one}.{name}") for one in PAPERS for name in smoke(one).study.interactives(one)],
+    [pytest.param(one, name, id=f"{one}.{name}") for one in PAPERS for name in smoke(one).config.interactives(one)],
 )
 def test_it_can_be_moved_and_says_what_it_shows(paper, name):
     whose = smoke(paper)
@@ -39,7 +39,7 @@ def test_it_can_be_moved_and_says_what_it_shows(paper, name):
     for parameter in chart["params"]:
         assert parameter["name"] in drawing
     assert chart["params"][0]["name"] in chart["title"]["text"]["expr"]
-    caption = whose.study.caption(paper, name, "interactive")
+    caption = whose.config.caption(paper, name, "interactive")
     assert typed_results(caption) == []
     assert drawn.alt
     assert fields(caption) | fields(drawn.alt) == set(drawn.facts)

@@ -18,7 +18,11 @@ mpl.use("Agg")
 
 @pytest.mark.parametrize(
     ("paper", "name"),
-    [pytest.param(paper, name, id=f"{paper}.{name}") for paper in PAPERS for name in smoke(paper).study.motions(paper)],
+    [
+        pytest.param(paper, name, id=f"{paper}.{name}")
+        for paper in PAPERS
+        for name in smoke(paper).config.motions(paper)
+    ],
 )
 def test_it_moves_and_says_what_it_shows(paper, name):
     whose = smoke(paper)
@@ -33,7 +37,7 @@ def test_it_moves_and_says_what_it_shows(paper, name):
     assert len(different) > 10
     assert len(encode_webp(frames, motion.seconds, "", name)) < MAX_BYTES
     assert (np.asarray(frames[0]) != np.asarray(frames[-1])).any()
-    caption = whose.study.caption(paper, name, "motion")
+    caption = whose.config.caption(paper, name, "motion")
     assert typed_results(caption) == []
     assert motion.alt
     # nor does a formula swallow a number: what stands between dollars is not filled

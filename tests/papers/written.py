@@ -23,7 +23,7 @@ import pandas as pd
 import yaml
 
 from learning_dynamics.judging import Evaluation
-from learning_dynamics.pipeline.study.sweeps import sweep_members
+from learning_dynamics.pipeline.plan.sweeps import sweep_members
 from tests.support import PAPERS, SHARED, claim_tables, evaluation, made, smoke
 
 VERDICTS = Path(__file__).with_name("verdicts.yaml")
@@ -112,7 +112,7 @@ def _numbers(table: pd.DataFrame) -> Iterable[tuple[str, str, np.ndarray]]:
 
 def members_of(paper: str) -> list[str]:
     """Return the runs of a paper at smoke scale that its claims read, members of sweeps by themselves."""
-    claims = smoke(paper).study.paper_block(paper)["claims"]
+    claims = smoke(paper).config.paper_block(paper)["claims"]
     return list(dict.fromkeys(member for claim in claims for member in members_of_claim(paper, claim)))
 
 
@@ -127,7 +127,7 @@ def computed(papers: Iterable[str]) -> dict[str, Any]:
     """Return all claims and all quantities of papers, computed here."""
     claims, quantities = {}, []
     for paper in papers:
-        for name in smoke(paper).study.paper_block(paper)["claims"]:
+        for name in smoke(paper).config.paper_block(paper)["claims"]:
             claims[f"{paper}.{name}"] = claim_entry(evaluation(paper, name, claim_tables(paper, name)))
         for member in members_of(paper):
             quantities += quantity_rows(paper, member, pd.read_parquet(made(smoke(paper), paper, member)))
@@ -339,7 +339,7 @@ def main() -> None:
     together = _claims_together([machine["claims"] for machine in machines])
     _keep_wider(together, claims)
     claims |= together
-    configured = [f"{paper}.{name}" for paper in PAPERS for name in smoke(paper).study.paper_block(paper)["claims"]]
+    configured = [f"{paper}.{name}" for paper in PAPERS for name in smoke(paper).config.paper_block(paper)["claims"]]
     VERDICTS.write_text(_as_yaml({name: claims[name] for name in configured if name in claims}), encoding="utf-8")
     quantities = _quantities_together([machine["quantities"] for machine in machines])
     if QUANTITIES.exists():

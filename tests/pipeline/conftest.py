@@ -18,9 +18,9 @@ import yaml
 
 from learning_dynamics import papers
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.study import digests, signatures, sources
-from learning_dynamics.pipeline.study.config import load, merge, read_yaml
-from learning_dynamics.pipeline.study.project import Project
+from learning_dynamics.pipeline.plan import digests, signatures, sources
+from learning_dynamics.pipeline.plan.config_files import load, merge, read_yaml
+from learning_dynamics.pipeline.plan.plan import Plan
 from tests.pipeline.warm import warm_python
 from tests.support import ROOT, SHARED, WHOLE
 
@@ -133,15 +133,15 @@ def toy(folder: Path) -> Workspace:
 
 def once(folder: str, make: Callable[[Path], Workspace]) -> Workspace:
     """Return a workspace that all processes of a test run share, built by the first that asks."""
-    project = Path(os.environ[SHARED], folder)
-    project.parent.mkdir(parents=True, exist_ok=True)
-    with open(project.parent / "lock", "a") as lock:
+    plan = Path(os.environ[SHARED], folder)
+    plan.parent.mkdir(parents=True, exist_ok=True)
+    with open(plan.parent / "lock", "a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (project.parent / "built").exists():
-            shutil.rmtree(project, ignore_errors=True)
-            make(project).snakemake()
-            (project.parent / "built").touch()
-    return Workspace(project, OVERLAY if make is fresh else ())
+        if not (plan.parent / "built").exists():
+            shutil.rmtree(plan, ignore_errors=True)
+            make(plan).snakemake()
+            (plan.parent / "built").touch()
+    return Workspace(plan, OVERLAY if make is fresh else ())
 
 
 @pytest.fixture(scope="session")
@@ -183,7 +183,7 @@ def forget() -> None:
 
 
 @pytest.fixture
-def configured(sources_of_toy, tmp_path, monkeypatch) -> Callable[..., Project]:
+def configured(sources_of_toy, tmp_path, monkeypatch) -> Callable[..., Plan]:
     """Return a function: the made-up paper's project with its configuration changed at one place."""
     monkeypatch.setattr(sources, "SOURCE_ROOT", sources_of_toy / "src")
     monkeypatch.setattr(papers, "__path__", [str(sources_of_toy / "src/learning_dynamics/papers")])
@@ -192,7 +192,7 @@ def configured(sources_of_toy, tmp_path, monkeypatch) -> Callable[..., Project]:
     (tmp_path / "config.yaml").write_text("seed: 2023\npapers: [toy]\nseeds_of: [toy]\n")
     file = tmp_path / "workflow/config/toy.yaml"
 
-    def change(path: str = "", value: Any = None, *, files: Sequence[Path] = (), **given: Any) -> Project:
+    def change(path: str = "", value: Any = None, *, files: Sequence[Path] = (), **given: Any) -> Plan:
         """Set (or, with a value of ..., delete) what a dotted path of keys names, and load."""
         if path:
             config = read_yaml(file)
@@ -205,7 +205,7 @@ def configured(sources_of_toy, tmp_path, monkeypatch) -> Callable[..., Project]:
             else:
                 block[last] = value
             file.write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True), encoding="utf-8")
-        return Project(load(files, given, root=tmp_path))
+        return Plan(load(files, given, root=tmp_path))
 
     yield change
     forget()

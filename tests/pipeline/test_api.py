@@ -13,9 +13,9 @@ import matplotlib as mpl
 import nbformat
 import pandas as pd
 
+from learning_dynamics.pipeline.plan.sources import SOURCE_ROOT
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.tables import read_table
-from learning_dynamics.pipeline.study.sources import SOURCE_ROOT
 from tests.pipeline.conftest import PAPER
 from tests.support import ROOT
 
@@ -48,8 +48,8 @@ def test_a_start_imports_what_it_uses_alone():
         return ", ".join(".".join(file.relative_to(SOURCE_ROOT).with_suffix("").parts) for file in files)
 
     every_configuration = (
-        "learning_dynamics.pipeline.study.config as config, learning_dynamics.pipeline.study.project as project;"
-        "project.Project(config.load())"
+        "learning_dynamics.pipeline.plan.config_files as config, learning_dynamics.pipeline.plan.plan as plan;"
+        "plan.Plan(config.load())"
     )
     foreign = {
         "learning_dynamics": {"numpy", "pandas", "matplotlib", "learning_dynamics.pipeline"},

@@ -22,11 +22,11 @@ def read(workspace: Workspace) -> str:
     """Return the sweep's table, as one process of the folder reads it."""
     code = """
 from pathlib import Path
-from learning_dynamics.pipeline.study.config import load
-from learning_dynamics.pipeline.study.project import Project
+from learning_dynamics.pipeline.plan.config_files import load
+from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.commands.roles import load_table
-project = Project(load([Path("scan.yaml")]))
-table = load_table(Path("results/toy/metrics"), project.describe_run("toy", "scan"))
+plan = Plan(load([Path("scan.yaml")]))
+table = load_table(Path("results/toy/metrics"), plan.describe_run("toy", "scan"))
 print(table.attrs)
 print(table.to_csv())
 """

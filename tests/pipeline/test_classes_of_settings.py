@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 from learning_dynamics.pipeline.commands.sweep import types_of_settings
-from learning_dynamics.pipeline.study import robustness
-from learning_dynamics.pipeline.study.config import merge, read_yaml
-from learning_dynamics.pipeline.study.project import Project
-from learning_dynamics.pipeline.study.reasons import provenance, unstated_settings
+from learning_dynamics.pipeline.plan import robustness
+from learning_dynamics.pipeline.plan.config_files import merge, read_yaml
+from learning_dynamics.pipeline.plan.plan import Plan
+from learning_dynamics.pipeline.plan.setting_sources import provenance, unstated_settings
 from tests.pipeline.conftest import PAPER, TOY, refusal, toy
 
 PACE = {"horizon": 4.0, "points": 5, "rtol": 1e-6}
@@ -62,15 +62,15 @@ def test_errors_name_the_whole_key(refuses):
 
 
 def test_a_reason_is_given_once_for_a_class_and_may_differ_by_kind_and_run(configured):
-    study = configured().study
+    config = configured().config
 
     def reason(run, key):
-        return provenance(study, "toy", "runs", run, key)["chosen"]
+        return provenance(config, "toy", "runs", run, key)["chosen"]
 
     assert [reason("tea", f"pace.{key}") for key in PACE] == ["long enough", "few", "accurate"]
     assert reason("tea", "met.rtol") == "accurate"  # a class that others inherit from, taken by itself
     assert reason("soup", "pace.horizon") == "it is hotter"
-    listed = {(row["name"], row["setting"]): row["value"] for row in unstated_settings(study, "toy")}
+    listed = {(row["name"], row["setting"]): row["value"] for row in unstated_settings(config, "toy")}
     assert listed["soup", "pace.horizon"] == 8.0
     assert listed["soup", "pace.points"] == 5
     assert listed["teas", "pace.rtol"] == [1e-3, 1e-5]
@@ -78,32 +78,36 @@ def test_a_reason_is_given_once_for_a_class_and_may_differ_by_kind_and_run(confi
 
 def test_what_varies_a_run_reaches_inside(configured):
     found = configured()
-    members = dict(found.study.members("toy", "teas"))
+    members = dict(found.config.members("toy", "teas"))
     assert members == {"teas--pace.rtol-0.001": {"pace.rtol": 1e-3}, "teas--pace.rtol-1e-05": {"pace.rtol": 1e-5}}
     assert found.run("toy", "teas--pace.rtol-0.001")["settings"]["pace"] == PACE | {"rtol": 1e-3}
     measuring = configured("runs.teas.sweep", {"met.rtol": [1e-3, 1e-5]})
     assert measuring.measure("toy", "teas--met.rtol-0.001")["settings"] == {"met": {"rtol": 1e-3}}
     assert measuring.trajectory("toy", "teas--met.rtol-0.001") == "tea"
-    assert types_of_settings(found.study, "toy", "tea").keys() == {"rate", *(f"pace.{key}" for key in PACE), "met.rtol"}
+    assert types_of_settings(found.config, "toy", "tea").keys() == {
+        "rate",
+        *(f"pace.{key}" for key in PACE),
+        "met.rtol",
+    }
 
 
 def test_what_is_judged_again_reaches_inside_and_may_name_what_is_inside(configured):
-    study = configured().study
+    config = configured().config
     change = robustness.Change(
         "long", "setting", "tea.pace.horizon", [], [2.0], {"run": "tea", "setting": "pace.horizon"}
     )
-    layer = robustness.layer_of(study, "toy", change, 2.0)  # what inherits stays as it is
+    layer = robustness.layer_of(config, "toy", change, 2.0)  # what inherits stays as it is
     assert layer == {"runs": {"tea": {"pace": {"horizon": 2.0}}, "teas": {"pace": {"horizon": 4.0}}}}
     configured("claims.warm", {"kind": "growth.geometric", "runs": {"slow": "tea", "fast": "soup"}, "rounding": 1e-15})
     check = {"run": "tea", "setting": "pace.horizon", "values": [2.0], "claims": ["warm"]}
     found = configured("robustness.long", check)
     assert found.run("toy", "tea--pace.horizon-2.0")["settings"]["pace"] == PACE | {"horizon": 2.0}
     configured("runs.tea.free", {"rate": [0.1, "pace.points"], "pace.points": [3, 6]})
-    study = configured("runs.soup.free", {"pace.horizon": [5.0, 6.0]}).study
+    config = configured("runs.soup.free", {"pace.horizon": [5.0, 6.0]}).config
     for draw in range(1, 10):
-        drawing, layer = robustness.change(study, "toy", f"draw{draw}"), robustness.draw_layer(study, "toy", draw)
+        drawing, layer = robustness.change(config, "toy", f"draw{draw}"), robustness.draw_layer(config, "toy", draw)
         assert 0.1 <= layer["runs"]["tea"]["rate"] <= layer["runs"]["tea"]["pace"]["points"] <= 6
-        drawn = Project(robustness.changed_configuration(study, "toy", drawing, draw))
+        drawn = Plan(robustness.changed_configuration(config, "toy", drawing, draw))
         tea, soup = (drawn.run("toy", name)["settings"]["pace"] for name in ("tea", "soup"))
         assert tea == PACE | layer["runs"]["tea"]["pace"]
         assert soup == tea | layer["runs"]["soup"]["pace"]

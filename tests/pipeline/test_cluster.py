@@ -3,7 +3,7 @@
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.study import cluster
+from learning_dynamics.pipeline.plan import cluster
 
 
 def test_a_job_is_put_back_or_says_why_not(tmp_path, monkeypatch, capsys):

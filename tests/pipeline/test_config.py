@@ -3,12 +3,12 @@
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.study.blocks import KEYS
-from learning_dynamics.pipeline.study.config import load, read_yaml
-from learning_dynamics.pipeline.study.reasons import unstated_settings
-from learning_dynamics.pipeline.study.schema import Claim, Data, Figure, Interactive, Run
+from learning_dynamics.pipeline.plan.blocks import KEYS
+from learning_dynamics.pipeline.plan.config_files import load, read_yaml
+from learning_dynamics.pipeline.plan.schema import Claim, Data, Figure, Interactive, Run
+from learning_dynamics.pipeline.plan.setting_sources import unstated_settings
 from tests.pipeline.conftest import refusal
-from tests.support import PAPERS, ROOT, project
+from tests.support import PAPERS, ROOT, plan
 
 OVERLAYS = sorted(path for path in (ROOT / "workflow/config").glob("*.yaml") if path.stem not in PAPERS)
 TOP = "seed: 1\npapers: [one, two]\n"
@@ -105,11 +105,11 @@ def test_values_are_those_of_yaml_1_2(tmp_path):
 def test_every_overlay_that_is_shipped_fits():
     assert OVERLAYS
     for overlay in OVERLAYS:
-        laid_over = project(overlay)
-        assert all(laid_over.run(paper, run)["kind"] for paper in PAPERS for run in laid_over.study.runs[paper])
+        laid_over = plan(overlay)
+        assert all(laid_over.run(paper, run)["kind"] for paper in PAPERS for run in laid_over.config.runs[paper])
 
 
 def test_every_choice_has_a_reason():
     for paper in PAPERS:
-        for row in unstated_settings(project(papers=[paper]).study, paper):
+        for row in unstated_settings(plan(papers=[paper]).config, paper):
             assert row["reason"] or row["origin"] == "code", row

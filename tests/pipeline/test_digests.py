@@ -7,9 +7,9 @@ import types
 
 import pytest
 
-from learning_dynamics.pipeline.study import digests, sources
-from learning_dynamics.pipeline.study.digests import Reference, science
-from learning_dynamics.pipeline.study.sources import PACKAGE, SOURCE_ROOT
+from learning_dynamics.pipeline.plan import digests, sources
+from learning_dynamics.pipeline.plan.digests import Reference, science
+from learning_dynamics.pipeline.plan.sources import PACKAGE, SOURCE_ROOT
 from tests.pipeline.conftest import refusal
 
 JOB = "topic.flow"  # of a made-up paper: papers/toy/topic/runs.py

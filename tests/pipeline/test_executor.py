@@ -12,7 +12,7 @@ import pytest
 from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 
-from learning_dynamics.pipeline.study import cluster
+from learning_dynamics.pipeline.plan import cluster
 
 plugin = importlib.import_module("snakemake_executor_plugin_slurm_patient")
 pytest.importorskip("snakemake_executor_plugin_slurm")

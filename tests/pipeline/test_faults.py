@@ -25,8 +25,8 @@ FAST = "results/toy/runs/fast.npz"
 TARGET = "results/toy/metrics/fast.parquet"
 GROWTH = ("results/toy/data/starts.npz", FAST, TARGET)
 PAUSE = 0.05  # seconds a step, 40 steps
-SAME = "results as of an undisturbed run, bit by bit"
-LINE = "refused in one line that names file and mend; nothing is lost"
+SAME = "same bits"
+LINE = "one-line error"
 fault = pytest.mark.fault
 
 
@@ -116,7 +116,7 @@ KILLS = [
 ]
 
 
-@fault("a signal (SIGKILL, SIGTERM, SIGINT) to job, Snakemake, both, or their group, at a random moment of a run", SAME)
+@fault("SIGKILL, SIGTERM or SIGINT to job, Snakemake or both at any moment", SAME)
 @pytest.mark.parametrize(("sent", "whom", "step"), KILLS)
 def test_a_kill_at_any_moment_loses_nothing(slow, built, sent, whom, step):
     running = slow.start(TARGET)
@@ -139,7 +139,7 @@ def test_a_kill_at_any_moment_loses_nothing(slow, built, sent, whom, step):
     assert not list(slow.folder.glob("results/toy/resume/*/*"))
 
 
-@fault("a run killed twice on its way", SAME)
+@fault("a run is killed twice", SAME)
 def test_a_run_that_is_killed_twice_goes_on_from_where_it_was(slow, built):
     for step in (10, 25):
         running = slow.start(TARGET)
@@ -153,7 +153,7 @@ def test_a_run_that_is_killed_twice_goes_on_from_where_it_was(slow, built):
     assert len(steps_in(slow)) <= 40 + 2
 
 
-@fault("job and Snakemake are stopped (SIGSTOP) on the way, and go on (SIGCONT)", SAME)
+@fault("SIGSTOP, later SIGCONT", SAME)
 def test_a_run_that_is_stopped_for_a_while_goes_on(held, built):
     running = start_and_hold(held, TARGET)
     os.killpg(running.pid, signal.SIGSTOP)
@@ -173,8 +173,7 @@ def test_a_run_that_is_stopped_for_a_while_goes_on(held, built):
 # -- two at once ------------------------------------------------------------------------------------------------------
 
 
-@fault("Snakemake alone is killed, its job lives on, another Snakemake starts with another setting",
-       "what the orphan writes is of the old setting: the next start makes it again")  # fmt: skip
+@fault("Snakemake is killed, its job continues, another starts with a new setting", "the orphan's output is rerun")
 def test_what_an_orphan_writes_is_made_again(held):
     running = start_and_hold(held, FAST)
     orphan = job_of(held.folder)
@@ -194,8 +193,8 @@ def test_what_an_orphan_writes_is_made_again(held):
 # -- edits meanwhile --------------------------------------------------------------------------------------------------
 
 
-@fault("a second Snakemake starts in the same folder", "the second is refused; the first goes on")
-@fault("a formula is edited while the run that uses it is under way", "the next start runs it again with the new one")
+@fault("a second Snakemake starts in the folder", "it refuses; the first goes on")
+@fault("a formula is edited during a run", "rerun at the next start")
 def test_a_run_under_way_minds_neither_a_second_start_nor_an_edit(held, built):
     running = start_and_hold(held, FAST)
     second = held.snakemake(TARGET, check=False)
@@ -211,7 +210,7 @@ def test_a_run_under_way_minds_neither_a_second_start_nor_an_edit(held, built):
     assert pd.read_parquet(held.folder / TARGET)["value"].abs().max() > 1e9
 
 
-@fault("a formula is edited between Snakemake's planning and the job's start", LINE)
+@fault("a formula is edited after planning, before the job", LINE)
 def test_a_job_refuses_a_source_that_was_edited_since_it_was_planned(workspace):
     planned = workspace.snakemake("--dry-run", "--force", FAST, "--printshellcmds").stdout
     lines = [line.strip().removeprefix("Shell command: ") for line in planned.splitlines()]
@@ -270,8 +269,8 @@ MADE_WITH = {
 }
 
 
-@fault("an output is cut short, emptied, replaced by another or a foreign one of the same time", SAME)
-@fault("an output that was made again is replaced again", "it is made again")
+@fault("an output is truncated, emptied or replaced, same time", SAME)
+@fault("a rerun output is replaced again", "rerun")
 def test_spoilt_outputs_are_made_again(workspace, built):
     for spoil, (path, other) in zip(itertools.cycle((truncated, emptied, swapped, foreign)), SPOILT.values()):
         spoil(workspace.folder / path, built.folder / other)
@@ -285,10 +284,7 @@ def test_spoilt_outputs_are_made_again(workspace, built):
     same(workspace, built)
 
 
-@fault(
-    "one output of each stage is replaced by another of the same time",
-    "it alone, and what is made from it, is made again",
-)
+@fault("one output of a stage is replaced, same time", "rerun, with everything downstream")
 def test_a_swapped_output_is_seen_wherever_it_lies(workspace, built):
     for stage in ("data", "metrics", "claims", "picture", "page"):
         path, other = SPOILT[stage]
@@ -304,10 +300,9 @@ def test_a_swapped_output_is_seen_wherever_it_lies(workspace, built):
 NOTHING = "Nothing to be done"
 
 
-@fault("sources or configuration are dated in the future", "nothing is made again")
-@fault("Snakemake's records are deleted", "nothing is made again")
-@fault("a formula is edited and edited back, with a dry run between and without Snakemake's records",
-       "nothing is made again")  # fmt: skip
+@fault("sources dated in the future", "no rerun")
+@fault("Snakemake's records are deleted", "no rerun")
+@fault("an edit is undone, after a dry run or without Snakemake's records", "no rerun")
 def test_what_is_right_stays(workspace):
     later = time.time() + 1e6
     for path in [*(workspace.folder / PAPER).rglob("*.py"), workspace.folder / "config.yaml"]:
@@ -324,8 +319,8 @@ def test_what_is_right_stays(workspace):
     assert NOTHING in workspace.snakemake("--dry-run", "--rerun-triggers", "mtime", "--").stdout
 
 
-@fault("the whole folder is copied without times (`cp -r`)", "nothing is made again")
-@fault("results and figures alone are copied without times", "`snakemake --touch` takes them over, but not a stale one")
+@fault("the folder is copied without times (`cp -r`)", "no rerun")
+@fault("results alone are copied without times", "`snakemake --touch` accepts all but stale ones")
 def test_copies_are_taken_over_but_no_stale_one(clean, built, tmp_path):
     copy = Workspace(tmp_path / "copy")
     shutil.copytree(built.folder, copy.folder, copy_function=shutil.copy)
@@ -340,10 +335,9 @@ def test_copies_are_taken_over_but_no_stale_one(clean, built, tmp_path):
     assert "results/toy/runs/slow.npz" not in clean.would_run()
 
 
-@fault("sources are copied with an old date (`rsync -t`, `cp -p`)", "what they make is made again")
-@fault("Snakemake is told to look at times alone (`--rerun-triggers mtime`), and a setting was edited",
-       "what it made is made again")  # fmt: skip
-@fault("Snakemake's records are deleted, and a setting or formula edited", "what it made is made again")
+@fault("edited sources with an old date (`rsync -t`, `cp -p`)", "rerun")
+@fault("a setting is edited, `--rerun-triggers mtime`", "rerun")
+@fault("Snakemake's records are deleted, then an edit", "rerun")
 def test_what_is_stale_is_made_again_whatever_snakemake_looks_at(workspace):
     source = f"{PAPER}/decay/runs.py"
     workspace.edit(source, "(1 - step * rate)", "(1.0 - step * rate)")
@@ -360,9 +354,9 @@ def test_what_is_stale_is_made_again_whatever_snakemake_looks_at(workspace):
 # -- the machine ------------------------------------------------------------------------------------------------------
 
 
-@fault("the disk is full (files can grow to 2 kB)", LINE)
-@fault("a run asks for more memory than there is", LINE)
-@fault("a file lies where a folder should be", LINE)
+@fault("the disk is full", LINE)
+@fault("memory is too small", LINE)
+@fault("a file where a folder should be", LINE)
 def test_what_a_machine_does_not_have_is_said(clean):
     (clean.folder / "results").write_text("in the way")
     ended = clean.snakemake(GROWTH[0], check=False)
@@ -389,8 +383,8 @@ def test_what_a_machine_does_not_have_is_said(clean):
     assert not list(clean.folder.glob("results/toy/data/*"))
 
 
-@fault("results and figures are links to another disk", SAME)
-@fault("the project lies in a folder whose name is shell, template or path syntax", "the name is a name")
+@fault("results are links to another disk", SAME)
+@fault("the folder's name is shell, template or path syntax", "it works")
 def test_a_folder_may_lie_anywhere_and_have_any_name(built, tmp_path):
     name = 'p$(touch executed)`touch executed`;touch executed {b} it\'s "so" a:b ä&*?[x]'
     workspace = built.copy(tmp_path / name)
@@ -405,7 +399,7 @@ def test_a_folder_may_lie_anywhere_and_have_any_name(built, tmp_path):
     assert not list(tmp_path.rglob("executed"))
 
 
-@fault("Python runs without docstrings and assertions (PYTHONOPTIMIZE=2)", "the same claims, with their words")
+@fault("PYTHONOPTIMIZE=2", "the same claims and words")
 def test_claims_keep_their_words_without_docstrings(workspace, built):
     workspace.variables["PYTHONOPTIMIZE"] = "2"
     (workspace.folder / "results/toy/claims.parquet").unlink()
@@ -416,10 +410,10 @@ def test_claims_keep_their_words_without_docstrings(workspace, built):
 # -- mistakes in sources and configuration while results lie there ----------------------------------------------------
 
 
-@fault("a syntax error in a module that jobs call", LINE)
-@fault("a syntax error in the pipeline's own code", LINE)
+@fault("a syntax error in a job's module", LINE)
+@fault("a syntax error in the pipeline", LINE)
 def test_a_syntax_error_is_one_line_that_names_its_line(workspace):
-    for file in (f"{PAPER}/growth/theory.py", "src/learning_dynamics/pipeline/study/config.py"):
+    for file in (f"{PAPER}/growth/theory.py", "src/learning_dynamics/pipeline/plan/config_files.py"):
         sound = workspace.read(file)
         workspace.write(file, sound + "\ndef broken(:\n")
         ended = workspace.snakemake("--dry-run", check=False)
@@ -434,9 +428,9 @@ def test_a_syntax_error_is_one_line_that_names_its_line(workspace):
             assert "Traceback" not in said
 
 
-@fault("a configuration file that is missing, empty, broken, or not text is given", LINE)
-@fault("a target that nothing makes: another paper, figure, run, or rule", LINE)
-@fault("values on the command line that configuration does not have", LINE)
+@fault("a missing, empty, broken or binary configuration file", LINE)
+@fault("an unknown target", LINE)
+@fault("unknown values on the command line", LINE)
 def test_a_mistake_on_the_command_line_is_named_with_its_mend(built, tmp_path):
     def given(name, content):
         (tmp_path / name).write_bytes(content)

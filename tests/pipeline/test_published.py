@@ -10,12 +10,12 @@ import yaml
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands import compare, verdicts
 from learning_dynamics.pipeline.commands.publish import carry_over, find_differences, to_csv
+from learning_dynamics.pipeline.plan.config_files import load, read_yaml
+from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.report import markdown
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS
 from learning_dynamics.pipeline.store.tables import write_table
-from learning_dynamics.pipeline.study.config import load, read_yaml
-from learning_dynamics.pipeline.study.project import Project
 
 MOST = 6_000_000  # bytes, for who clones the project
 
@@ -38,7 +38,7 @@ def versions(folder, **block):
 def test_published_results_are_those_of_the_configuration():
     if not published.FOLDER.is_dir():
         pytest.skip("nothing is published yet")
-    stale = find_differences(Project(load()), published.FOLDER)
+    stale = find_differences(Plan(load()), published.FOLDER)
     assert stale == [], "write them anew with: make publish"
     assert sum(path.stat().st_size for path in published.FOLDER.rglob("*") if path.is_file()) < MOST
 

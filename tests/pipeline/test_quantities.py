@@ -7,7 +7,7 @@ import pytest
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands.functions import paper_function
-from learning_dynamics.pipeline.study import quantities, sources
+from learning_dynamics.pipeline.plan import quantities, sources
 from learning_dynamics.tidy import QUANTITY
 from tests.support import PAPERS, ROOT, smoke
 

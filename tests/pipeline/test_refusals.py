@@ -108,7 +108,7 @@ def test_what_is_judged_again(refuses, configured):
 
 def test_reasons(refuses, configured):
     own = "runs.slow.provenance"
-    before = configured().study.paper_block("toy")["provenance"]
+    before = configured().config.paper_block("toy")["provenance"]
     kinds = {kind: dict(block) for kind, block in before.items()}
     del kinds["growth.growth"]["steps"]
     refuses(

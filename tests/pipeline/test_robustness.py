@@ -12,23 +12,23 @@ from learning_dynamics.evidence import mean
 from learning_dynamics.judging import Evaluation, Finding, Judgement, at_most, claim, equal, evaluate, every_draw
 from learning_dynamics.pipeline.commands import again, verdicts
 from learning_dynamics.pipeline.commands.claims import refuse_unread_run
+from learning_dynamics.pipeline.plan import robustness
+from learning_dynamics.pipeline.plan.config_files import read_yaml
+from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.report.robustness import describe, page, settle
 from learning_dynamics.pipeline.store.records import AGAIN_COLUMNS
 from learning_dynamics.pipeline.store.records import COLUMNS as CLAIM_COLUMNS
 from learning_dynamics.pipeline.store.tables import read_provenance
-from learning_dynamics.pipeline.study import robustness
-from learning_dynamics.pipeline.study.config import read_yaml
-from learning_dynamics.pipeline.study.project import Project
 
 
 def layers_of(found, count=40):
-    return [robustness.draw_layer(found.study, "toy", draw) for draw in range(1, count)]
+    return [robustness.draw_layer(found.config, "toy", draw) for draw in range(1, count)]
 
 
 def changed(found, name, value):
     """The project under one value of a change."""
-    change = robustness.change(found.study, "toy", name)
-    return Project(robustness.changed_configuration(found.study, "toy", change, value))
+    change = robustness.change(found.config, "toy", name)
+    return Plan(robustness.changed_configuration(found.config, "toy", change, value))
 
 
 def test_a_draw_stays_in_its_ranges_and_is_the_same_each_time(configured):
@@ -51,13 +51,13 @@ def test_a_draw_stays_in_its_ranges_and_is_the_same_each_time(configured):
 
 def test_what_inherits_a_drawn_setting_is_drawn_with_it(configured):
     found = configured("runs.slow.free", {"steps": [3, 9], "rate": [0.001, 0.015]})
-    drawn, layer = changed(found, "draw1", 1), robustness.draw_layer(found.study, "toy", 1)
+    drawn, layer = changed(found, "draw1", 1), robustness.draw_layer(found.config, "toy", 1)
     fast, slow = (drawn.run("toy", name)["settings"] for name in ("fast", "slow"))
     assert fast["steps"] == slow["steps"] == layer["runs"]["slow"]["steps"]
     assert (fast["rate"], slow["rate"]) == (0.02, layer["runs"]["slow"]["rate"])  # it has its own
-    assert drawn.study.seed == 2024
-    assert robustness.claims_on_draws(found.study, "toy") == ["geometric"]
-    assert robustness.claims_on_draws(configured("claims.geometric.free", False).study, "toy") == []
+    assert drawn.config.seed == 2024
+    assert robustness.claims_on_draws(found.config, "toy") == ["geometric"]
+    assert robustness.claims_on_draws(configured("claims.geometric.free", False).config, "toy") == []
 
 
 RANGE = {"run": "slow", "setting": "steps", "range": [5, 50], "claims": ["geometric"]}
@@ -66,11 +66,11 @@ RANGE = {"run": "slow", "setting": "steps", "range": [5, 50], "claims": ["geomet
 def test_a_range_changes_the_named_run_alone_and_a_seed_every_draw(configured):
     found = changed(configured("robustness.range", RANGE), "range", 7)
     assert [found.run("toy", name)["settings"]["steps"] for name in ("slow", "fast")] == [7, 40]
-    assert list(found.study.paper_block("toy")["claims"]) == ["geometric"]
+    assert list(found.config.paper_block("toy")["claims"]) == ["geometric"]
     found = changed(configured(), "seed2030", 2030)
-    assert found.data("toy", "starts")["settings"]["seed"] == found.study.seed == 2030
-    assert list(found.study.paper_block("toy")["claims"]) == ["decay", "geometric"]
-    names = list(robustness.changes(configured(seeds=2, draws=1, seeds_of=[]).study, "toy"))
+    assert found.data("toy", "starts")["settings"]["seed"] == found.config.seed == 2030
+    assert list(found.config.paper_block("toy")["claims"]) == ["decay", "geometric"]
+    names = list(robustness.changes(configured(seeds=2, draws=1, seeds_of=[]).config, "toy"))
     assert names == ["range"]  # no run of the paper has what is free to be drawn
 
 
@@ -237,7 +237,7 @@ def test_a_line_says_where_a_verdict_holds_and_turns():
             "on 1 of 3 draws (2 untested)",
         ),
     ):
-        assert describe("reproduced", rows(*changes)) == (f"The verdict holds {line}" if line else "")
+        assert describe("reproduced", rows(*changes)) == (f"Holds {line}" if line else "")
 
 
 def test_fewer_than_two_of_three_seeds_leave_a_verdict_undecided():

@@ -8,7 +8,7 @@ import numpy as np
 from annotated_types import MultipleOf
 
 from learning_dynamics import settings as setting_types
-from learning_dynamics.pipeline.study.signatures import Signature
+from learning_dynamics.pipeline.plan.signatures import Signature
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.tidy import Table, columns
 from tests.pipeline.conftest import refusal

@@ -5,14 +5,14 @@ import pytest
 
 from learning_dynamics.pipeline.store.pictures import read_record
 from learning_dynamics.pipeline.store.records import is_expected
-from tests.support import PAPERS, SMOKE, project
+from tests.support import PAPERS, SMOKE, plan
 
 SCALE = "smoke"
 
 
 @pytest.fixture(scope="module")
 def configuration():
-    return project(SMOKE)
+    return plan(SMOKE)
 
 
 def test_every_paper_has_its_verdicts_as_expected(whole, configuration):
@@ -27,7 +27,7 @@ def test_every_paper_has_its_verdicts_as_expected(whole, configuration):
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_figure_is_drawn(whole, configuration, paper):
-    for name in configuration.study.figures(paper):
+    for name in configuration.config.figures(paper):
         drawn = whole.folder / f"figures/{SCALE}/{paper}/{name}"
         assert drawn.with_suffix(".pdf").stat().st_size > 5_000
         assert read_record(drawn.with_suffix(".png"))["name"] == name

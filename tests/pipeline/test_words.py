@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import yaml
 
+from learning_dynamics.pipeline.plan.sources import SOURCE_ROOT
 from learning_dynamics.pipeline.report import contents, markdown, maths, source_links
 from learning_dynamics.pipeline.report.contents import Paper, Topic
 from learning_dynamics.pipeline.report.references import bibtex, link_name
 from learning_dynamics.pipeline.report.templates import MATHS, fields, fill
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
-from learning_dynamics.pipeline.study.sources import SOURCE_ROOT
 from tests.pipeline.conftest import refusal
-from tests.support import PAPERS, ROOT, project
+from tests.support import PAPERS, ROOT, plan
 
 
 def test_a_formula_is_readable_as_text_and_spaced_in_mathml():
@@ -119,7 +119,7 @@ def test_a_field_that_cannot_be_filled_is_one_line_and_nothing_is_called():
 def test_every_paper_can_be_read_and_cited():
     whole = []
     for paper in PAPERS:
-        references = project().study.paper_block(paper)["references"]
+        references = plan().config.paper_block(paper)["references"]
         entries = bibtex(references)
         keys = re.findall(r"(?m)^@(?:misc|inproceedings)\{(\w+),$", entries)
         assert len(keys) == len(set(keys)) == len(references) > 0, paper
@@ -136,7 +136,7 @@ def test_every_paper_can_be_read_and_cited():
 def card(tmp_path, **changed):
     """The page of a paper with one claim that was judged once."""
     claim = {
-        "claim": "made_up.a", "id": "a", "verdict": "reproduced", "quantifier": "", "reference": "Figure 1",
+        "claim": "made_up.a", "id": "a", "verdict": "reproduced", "quantifier": "all draws", "reference": "Figure 1",
         "code": "src/learning_dynamics/judging.py#L1", "statement": "It falls.", "correction": "", "reason": "",
         "scope": "everywhere", "robustness": "", "turned": False, "rivals": {},
         "standing": {
@@ -149,9 +149,9 @@ def card(tmp_path, **changed):
 
 
 def test_a_card_says_how_the_claim_fared_and_nothing_twice(tmp_path):
-    text = card(tmp_path, robustness="The verdict holds under 2 of 3 seeds", turned=True)
-    assert "**reproduced**†: Figure 1" in text
-    assert "\n  The verdict holds under 2 of 3 seeds.  \n" in text
+    text = card(tmp_path, robustness="Holds under 2 of 3 seeds", turned=True)
+    assert "**reproduced**† (all draws). Figure 1" in text
+    assert "\n  Holds under 2 of 3 seeds.\n" in text
     assert "†" not in card(tmp_path)
     for reason, told in (
         ("does not show at this scale", ""),

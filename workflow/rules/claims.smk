@@ -11,6 +11,7 @@ rule claims:
         "<results>/{paper}/logs/claims.log",
     benchmark:
         "<results>/{paper}/benchmarks/claims.tsv"
+    priority: priority("claims")
     resources:
         mem_mb=resource("claims", "mem_mb"),
         runtime=resource("claims", "runtime"),

@@ -9,10 +9,10 @@ from learning_dynamics.environment import set_variables_of_jobs
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import check_writable
 from learning_dynamics.pipeline.report.text_digest import digest_of_texts
-from learning_dynamics.pipeline.study.config import ROOT, load
-from learning_dynamics.pipeline.study.default_resources import REQUESTS
-from learning_dynamics.pipeline.study.project import Project
-from learning_dynamics.pipeline.study.stale_outputs import StaleOutputs, expected_outputs
+from learning_dynamics.pipeline.plan.config_files import ROOT, load
+from learning_dynamics.pipeline.plan.default_resources import REQUESTS
+from learning_dynamics.pipeline.plan.plan import Plan
+from learning_dynamics.pipeline.plan.stale_outputs import StaleOutputs, expected_outputs
 
 set_variables_of_jobs()
 try:
@@ -22,8 +22,7 @@ try:
         )
     command_line = workflow.config_settings.config  # Snakemake reads files as YAML 1.1: they are read again
     configuration = load([Path(file) for file in workflow.configfiles], command_line, ROOT)
-    plan = Project(configuration, check=workflow.is_main_process)
-    study = plan.study
+    plan = Plan(configuration, check=workflow.is_main_process)
     if workflow.is_main_process:
         check_writable(Path.cwd())
         stale_outputs = StaleOutputs(expected_outputs(plan, plan.results, plan.figures), workflow)
@@ -97,6 +96,18 @@ def resource(stage, key):
     return amount
 
 
+def priority(stage):
+    """Return a priority function: the first paper, drawings before runs; then jobs that take long; then the others."""
+    drawn = stage in ("figure", "motion", "interactive", "claims")
+
+    def of_job(wildcards):
+        if wildcards.paper == plan.config.papers[0]:
+            return 4 if drawn else 3
+        return 1 if drawn else 2
+
+    return of_job
+
+
 def threads(stage):
     return lookup(lambda paper, name: plan.resources(stage, paper, name).get("threads", 1))
 
@@ -104,3 +115,14 @@ def threads(stage):
 def metrics_for(stage):
     """Return an input function: the tables of metrics that a figure, or all claims of a paper, are made from."""
     return lookup(lambda paper, name: plan.metrics_files(paper, plan.tables_for(stage, paper, name)))
+
+
+def together_options(paper, topic, wildcards):
+    """Return what the short jobs of a topic are to do, as JSON."""
+    return compact(plan.together_options(paper, topic))
+
+
+def together_science(paper, topic, wildcards):
+    """Return the functions, classes and constants that the short jobs of a topic reach, each with its digest."""
+    jobs = plan.together[paper, topic]
+    return sorted({label for stage, name in jobs for label in plan.science_list(stage, paper, name)})

@@ -16,6 +16,7 @@ rule figure:
         "<results>/{paper}/logs/figures/{name}.log",
     benchmark:
         "<results>/{paper}/benchmarks/figures/{name}.tsv"
+    priority: priority("figure")
     resources:
         mem_mb=resource("figure", "mem_mb"),
         runtime=resource("figure", "runtime"),
@@ -45,6 +46,7 @@ for stage, ending in (("motion", "webp"), ("interactive", "json")):
             f"<results>/{{paper}}/logs/{stage}/{{name}}.log",
         benchmark:
             f"<results>/{{paper}}/benchmarks/{stage}/{{name}}.tsv"
+        priority: priority(stage)
         resources:
             mem_mb=resource(stage, "mem_mb"),
             runtime=resource(stage, "runtime"),

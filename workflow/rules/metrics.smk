@@ -10,7 +10,7 @@ rule metrics:
         "<results>/{paper}/logs/metrics/{name}.log",
     benchmark:
         "<results>/{paper}/benchmarks/metrics/{name}.tsv"
-    priority: 1  # a temporary run is deleted as soon as it is measured
+    priority: priority("metrics")
     threads: threads("metrics")
     resources:
         mem_mb=resource("metrics", "mem_mb"),

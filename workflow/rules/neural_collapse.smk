@@ -25,7 +25,7 @@ rule learning_rates:
             "neural_collapse",
             [
                 run
-                for sweep, runs in study.sweeps("neural_collapse").items()
+                for sweep, runs in plan.config.sweeps("neural_collapse").items()
                 if sweep.endswith("_rates")
                 for run in runs
             ],

@@ -3,19 +3,19 @@
 
 rule page:
     input:
-        claims=[f"<results>/{paper}/claims.parquet" for paper in study.papers],
-        figures=[plan.figure_files(paper, "png", "svg", "webp", "json") for paper in study.papers],
+        claims=[f"<results>/{paper}/claims.parquet" for paper in plan.config.papers],
+        figures=[plan.figure_files(paper, "png", "svg", "webp", "json") for paper in plan.config.papers],
         stale=stale("page"),
     output:
         page="<figures>/index.html",
-        pages=[f"<figures>/{paper}.html" for paper in study.papers],
+        pages=[f"<figures>/{paper}.html" for paper in plan.config.papers],
         claims="<results>/claims.parquet",
     log:
         "<results>/logs/page.log",
     localrule: True
     params:
         config=configuration_option(command_line),
-        words=digest_of_texts(study),
+        words=digest_of_texts(plan.config),
         fingerprints=[plan.page, plan.verdicts],
         again=judged_again,
         folders=f"--results {plan.results} --figures {plan.figures}",

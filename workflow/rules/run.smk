@@ -9,6 +9,7 @@ rule run:
         "<results>/{paper}/logs/runs/{name}.log",
     benchmark:
         "<results>/{paper}/benchmarks/runs/{name}.tsv"
+    priority: priority("run")
     threads: threads("run")
     resources:
         mem_mb=resource("run", "mem_mb"),
@@ -60,3 +61,31 @@ rule bundle:
     shell:
         "python -m learning_dynamics bundle {wildcards.paper} {wildcards.name} {params.data} --out {output}"
         " {params.fingerprints} --minutes {resources.runtime} --spec {params.spec:q} > {log} 2>&1"
+
+
+# short data sets, runs and metrics of a topic, in one process; Snakemake prefers a rule without wildcards
+for paper, topic in plan.together:
+
+    rule:
+        name:
+            f"runs_{paper}_{topic}"
+        input:
+            data=plan.together_files(paper, topic)[0],
+            stale=stale(f"runs_{paper}_{topic}"),
+        output:
+            [temp(file) if "/scratch/" in file else file for file in plan.together_files(paper, topic)[1]],
+        log:
+            f"<results>/{paper}/logs/together/{topic}.log",
+        benchmark:
+            f"<results>/{paper}/benchmarks/together/{topic}.tsv"
+        priority: 3 if paper == plan.config.papers[0] else 0
+        resources:
+            mem_mb=resource("together", "mem_mb"),
+            runtime=resource("together", "runtime"),
+        params:
+            topic=f"{paper} {topic}",
+            jobs=functools.partial(together_options, paper, topic),
+            science=functools.partial(together_science, paper, topic),
+        shell:
+            "python -m learning_dynamics together {params.topic} --minutes {resources.runtime} --jobs {params.jobs:q}"
+            " > {log} 2>&1"

@@ -15,7 +15,7 @@ from learning_dynamics.pipeline.commands import data, metrics, run
 from learning_dynamics.pipeline.store.tables import read_table
 from tests.datasets import original_formats as formats
 from tests.papers.neural_collapse.training.made_up import made_up
-from tests.support import ROOT, project
+from tests.support import ROOT, plan
 
 PAPER = "neural_collapse"
 DATA_SETS = {"mnist": 5000, "fashion_mnist": 6000, "svhn": 4600, "cifar10": 5000, "stl10": 500}
@@ -35,7 +35,7 @@ def depth(settings):
 
 @pytest.fixture(scope="module")
 def full():
-    return project(ROOT / "workflow/config/full.yaml", papers=[PAPER])
+    return plan(ROOT / "workflow/config/full.yaml", papers=[PAPER])
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -52,16 +52,16 @@ def test_every_cell_follows_the_papers_recipe(cell, full):
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_every_cell_has_a_sweep_over_25_learning_rates(cell, full):
-    members = full.study.sweeps(PAPER)[f"{cell}_rates"]
+    members = full.config.sweeps(PAPER)[f"{cell}_rates"]
     rates = [full.run(PAPER, name)["settings"]["learning_rate"] for name in members]
     unit = 5 if cell.endswith("mse") else 1
     np.testing.assert_allclose(rates, np.geomspace(1e-4, 0.25, 25) / unit, rtol=6e-3)
 
 
 def test_the_digits_sweep_the_authors_rates_in_the_units_of_each_loss():
-    digits = project(ROOT / "workflow/config/digits_rates.yaml", papers=[PAPER])
+    digits = plan(ROOT / "workflow/config/digits_rates.yaml", papers=[PAPER])
     for network, (loss, unit) in itertools.product(("vgg", "resnet", "densenet"), (("mse", 5), ("ce", 1))):
-        members = digits.study.sweeps(PAPER)[f"digits_{network}_{loss}_rates"]
+        members = digits.config.sweeps(PAPER)[f"digits_{network}_{loss}_rates"]
         rates = [digits.run(PAPER, name)["settings"]["learning_rate"] for name in members]
         np.testing.assert_allclose(rates, np.geomspace(1e-4, 0.25, 25) / unit, rtol=6e-3)
 
@@ -74,7 +74,7 @@ def test_published_depths(full):
 
 
 def test_full_size_networks_see_digits_and_synthetic_images_where_nothing_can_be_downloaded():
-    here = project(ROOT / "workflow/config/full_size.yaml", papers=[PAPER])
+    here = plan(ROOT / "workflow/config/full_size.yaml", papers=[PAPER])
     depths = {"vgg": 11, "resnet": 18, "densenet": 40}
     for images, network, loss in itertools.product(("digits32", "synthetic"), depths, ("mse", "ce")):
         settings = here.run(PAPER, f"{images}_{network}_{loss}")["settings"]

@@ -7,7 +7,7 @@ import pytest
 
 from learning_dynamics.datasets.images import mnist_sample
 from learning_dynamics.tidy import select
-from tests.support import ROOT, project, tables_of
+from tests.support import ROOT, plan, tables_of
 
 SHORT = {
     "data": {"mnist_sample": {"per_class": 20}},
@@ -44,7 +44,7 @@ def test_a_cell_of_the_overlay_trains_for_an_epoch_and_is_measured(monkeypatch, 
 
 
 def train_and_measure():
-    short = project(ROOT / "workflow/config/mnist.yaml", papers=["neural_collapse"], changes={"neural_collapse": SHORT})
+    short = plan(ROOT / "workflow/config/mnist.yaml", papers=["neural_collapse"], changes={"neural_collapse": SHORT})
     run = short.describe_run("neural_collapse", "mnist_sample_resnet_mse")
     table = tables_of(short, "neural_collapse", {"run": run})["run"]
     assert set(table["data"]) == {"mnist_sample"}

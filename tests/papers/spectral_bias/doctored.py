@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from learning_dynamics.pipeline.study.blocks import overlay
+from learning_dynamics.pipeline.plan.blocks import overlay
 from tests.support import Tables, claim_tables, evaluation
 
 PAPER = "spectral_bias"

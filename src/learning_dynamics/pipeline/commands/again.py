@@ -15,13 +15,13 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import Evaluation, Judgement
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.in_process import Workbench
+from learning_dynamics.pipeline.plan import robustness
+from learning_dynamics.pipeline.plan.config_files import load
+from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.records import AGAIN_COLUMNS, again_row
 from learning_dynamics.pipeline.store.tables import write_table
-from learning_dynamics.pipeline.study import robustness
-from learning_dynamics.pipeline.study.config import load
-from learning_dynamics.pipeline.study.project import Project
 
 NO_CONFIG: Mapping[str, Any] = {"files": [], "given": {}}
 MIN_DECIDED = 0.9  # share of the data sets or starts of a draw that must be decided
@@ -42,11 +42,11 @@ def execute(
     ProjectError
         If the configuration of the paper has no such change, or the change does not reach the runs.
     """
-    project = Project(load([Path(file) for file in config["files"]], {**config["given"], "papers": [paper]}))
-    change = robustness.change(project.study, paper, name)
-    fingerprint = fingerprint or project.change_fingerprint(paper, name)
+    plan = Plan(load([Path(file) for file in config["files"]], {**config["given"], "papers": [paper]}))
+    change = robustness.change(plan.config, paper, name)
+    fingerprint = fingerprint or plan.change_fingerprint(paper, name)
     judgements = Judgements(
-        project, paper, change, out.parent.parent / "resume" / f"again-{paper}-{name}-{fingerprint}.jsonl"
+        plan, paper, change, out.parent.parent / "resume" / f"again-{paper}-{name}-{fingerprint}.jsonl"
     )
     for value in change.grid:
         judgements.at(value)
@@ -58,7 +58,7 @@ def execute(
         values = sorted(set(values))
     rows = [row for claim in judgements.claims for row in (judgements.at(value)[claim] for value in values)]
     table = pd.DataFrame(rows, columns=[column.name for column in AGAIN_COLUMNS])
-    layers = {str(value): robustness.layer_of(project.study, paper, change, value) for value in change.grid}
+    layers = {str(value): robustness.layer_of(plan.config, paper, change, value) for value in change.grid}
     write_table(out, table, AGAIN_COLUMNS, provenance("again", paper, name, {"layers": layers}, fingerprint))
     judgements.file.unlink(missing_ok=True)
 
@@ -79,8 +79,8 @@ def bisect(verdict_at: Any, low: Any, high: Any) -> list[Any]:
 class Judgements:
     """The rows of a change by value and claim, judged when they are asked for and kept in a file meanwhile."""
 
-    def __init__(self, project: Project, paper: str, change: robustness.Change, file: Path) -> None:
-        self.project, self.paper, self.change, self.file = project, paper, change, file
+    def __init__(self, plan: Plan, paper: str, change: robustness.Change, file: Path) -> None:
+        self.plan, self.paper, self.change, self.file = plan, paper, change, file
         self.claims = [claim for claim in change.claims if change.kind != "draw" or not self._is_empirical(claim)]
         self.rows: dict[str, dict[str, dict[str, Any]]] = {}
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -100,7 +100,7 @@ class Judgements:
             try:
                 evaluation = workbench.judge(self.paper, claim, verdict_alone=True)
                 if self.change.kind == "draw":
-                    expected = self.project.study.declared(self.paper, "claims", claim).get("expected", "")
+                    expected = self.plan.config.declared(self.paper, "claims", claim).get("expected", "")
                     verdict, reason = verdict_on_draw(evaluation, expected)
                     evaluation = replace(evaluation, verdict=verdict, reason=reason)
             except ProjectError as error:
@@ -116,14 +116,14 @@ class Judgements:
         return str(self.at(value)[claim]["verdict"])
 
     def _workbench(self, value: Any) -> Workbench:
-        study = self.project.study
-        project = Project(robustness.changed_configuration(study, self.paper, self.change, value))
-        robustness.check_arrived(project.study, self.paper, robustness.layer_of(study, self.paper, self.change, value))
-        return Workbench(project)
+        config = self.plan.config
+        plan = Plan(robustness.changed_configuration(config, self.paper, self.change, value))
+        robustness.check_arrived(plan.config, self.paper, robustness.layer_of(config, self.paper, self.change, value))
+        return Workbench(plan)
 
     def _is_empirical(self, claim: str) -> bool:
         """Whether a claim is about the outcome of an experiment, which the hypotheses of no theorem speak of."""
-        kind = self.project.study.kind("claims", self.paper, claim)
+        kind = self.plan.config.kind("claims", self.paper, claim)
         return bool(paper_function(self.paper, "claims", kind).claim.empirical)
 
 

@@ -27,6 +27,10 @@ from learning_dynamics.pipeline.commands import in_process
 from learning_dynamics.pipeline.commands.claims import evaluate_claim
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.roles import load_table, load_tables
+from learning_dynamics.pipeline.plan.blocks import flat
+from learning_dynamics.pipeline.plan.config_files import PAPERS, ROOT, load
+from learning_dynamics.pipeline.plan.plan import Plan
+from learning_dynamics.pipeline.plan.stale_outputs import outdated_verdicts
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.templates import fill
 from learning_dynamics.pipeline.store import published
@@ -35,10 +39,6 @@ from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.provenance import plain_facts
 from learning_dynamics.pipeline.store.records import COLUMNS
 from learning_dynamics.pipeline.store.tables import read_table
-from learning_dynamics.pipeline.study.blocks import flat
-from learning_dynamics.pipeline.study.config import PAPERS, ROOT, load
-from learning_dynamics.pipeline.study.project import Project
-from learning_dynamics.pipeline.study.stale_outputs import outdated_verdicts
 from learning_dynamics.plotting import LOOKS, Drawn, style
 from learning_dynamics.trajectories import Trajectory
 
@@ -47,7 +47,7 @@ SCALE = "LEARNING_DYNAMICS_SCALE"
 
 def paper_names() -> list[str]:
     """Return the names of the papers, in the order of the configuration."""
-    return _project().study.papers
+    return _project().config.papers
 
 
 def runs(paper: str) -> list[str]:
@@ -56,12 +56,12 @@ def runs(paper: str) -> list[str]:
     >>> "small_scale" in runs("spectral_bias")
     True
     """
-    return list(_of(paper).study.blocks(paper, "runs"))
+    return list(_of(paper).config.blocks(paper, "runs"))
 
 
 def figures(paper: str) -> list[str]:
     """Return the figures of a paper."""
-    return _of(paper).study.figures(paper)
+    return _of(paper).config.figures(paper)
 
 
 def table(paper: str, run: str) -> pd.DataFrame:
@@ -86,18 +86,18 @@ def trajectory(paper: str, run: str) -> Trajectory:
     ProjectError
         As `table`.
     """
-    project = _of(paper)
-    check_known(run, project.study.runs[paper], "run", paper)
-    if any(run in members for members in project.study.bundles[paper].values()):
+    plan = _of(paper)
+    check_known(run, plan.config.runs[paper], "run", paper)
+    if any(run in members for members in plan.config.bundles[paper].values()):
         raise ProjectError(
             f"{paper} {run}: bundles leave no trajectories; make it here: ld.simulate({paper!r}, {run!r})"
         )
-    file = _results(paper, "runs", f"{project.trajectory(paper, run)}.npz")
-    states = load_trajectory(file, project.fingerprint("run", paper, run))[0]
-    data = project.measured_data(paper, run)
+    file = _results(paper, "runs", f"{plan.trajectory(paper, run)}.npz")
+    states = load_trajectory(file, plan.fingerprint("run", paper, run))[0]
+    data = plan.measured_data(paper, run)
     if data is not None:  # which the file does not repeat
         file_of_data = _results(paper, "data", f"{data}.npz")
-        states.constants = load_arrays(file_of_data, project.fingerprint("data", paper, data))[0] | states.constants
+        states.constants = load_arrays(file_of_data, plan.fingerprint("data", paper, data))[0] | states.constants
     return states
 
 
@@ -107,7 +107,7 @@ def claims(paper: str | None = None) -> pd.DataFrame:
     ``attrs["of"]`` says which of the two, ``attrs["outdated"]`` which papers' verdicts other settings, other code or an
     earlier run have made, and why; a warning says the same.
     """
-    project = _of(paper) if paper else _project()
+    plan = _of(paper) if paper else _project()
     names = [paper] if paper else paper_names()
     judged = [name for name in names if _results(name, "claims.parquet").is_file()]
     if judged:
@@ -115,14 +115,14 @@ def claims(paper: str | None = None) -> pd.DataFrame:
         rows = pd.concat(
             [read_table(_results(name, "claims.parquet"), declared=COLUMNS) for name in judged], ignore_index=True
         )
-        outdated = [text for name in judged if (text := outdated_verdicts(project, name, _results()))]
+        outdated = [text for name in judged if (text := outdated_verdicts(plan, name, _results()))]
     else:
         source, lacking = published.FOLDER / published.CLAIMS, "was neither judged here nor published"
         all_rows = published.read_claims()
         if all_rows is None:
             raise ProjectError(f"{_results()}: no claims, and nothing is published; run snakemake to make them")
         rows = all_rows[all_rows["paper"].isin(names)].reset_index(drop=True)
-        outdated = published.find_outdated_papers({n: project.fingerprint("claims", n, "claims") for n in names})
+        outdated = published.find_outdated_papers({n: plan.fingerprint("claims", n, "claims") for n in names})
     outdated += [f"{name}: {lacking}; run: snakemake {name}" for name in names if name not in set(rows["paper"])]
     for text in outdated:
         warnings.warn(text, stacklevel=2)
@@ -141,7 +141,7 @@ def figure(paper: str, name: str, *, look: Literal["paper", "talk", "thesis"] = 
     check_known(name, figures(paper), "figure", paper)
     check_known(look, list(LOOKS), "look", f"{paper} {name}")
     spec = _project().drawing("figure", paper, name)
-    settings = _project().study.settings("figure", paper, name, **settings)
+    settings = _project().config.settings("figure", paper, name, **settings)
     import matplotlib.pyplot as plt
 
     draw = paper_function(paper, "figures", spec["kind"])
@@ -183,38 +183,38 @@ def simulate(
     DivergenceError
         If a state leaves the finite numbers.
     """
-    project = _with_run(paper, run)
+    plan = _with_run(paper, run)
     if seed is not None:
         settings["seed"] = seed
     trajectories = {}
-    for member, differing in project.study.members(paper, run):
+    for member, differing in plan.config.members(paper, run):
         swept = next((key for key in flat(settings) if key in differing), None)
         if swept is not None:
             raise ProjectError(f"{paper} {run}.{swept}: is swept; name one of its members: {member}")
-        trajectories[member] = _simulate_with(project, paper, member, data, settings)
-    return trajectories if run in project.study.sweeps(paper) else trajectories[run]
+        trajectories[member] = _simulate_with(plan, paper, member, data, settings)
+    return trajectories if run in plan.config.sweeps(paper) else trajectories[run]
 
 
 def _simulate_with(
-    project: Project, paper: str, run: str, data: str | Mapping[str, Any] | None, settings: Mapping[str, Any]
+    plan: Plan, paper: str, run: str, data: str | Mapping[str, Any] | None, settings: Mapping[str, Any]
 ) -> Trajectory:
-    function = project.study.signature("run", paper, run)
+    function = plan.config.signature("run", paper, run)
     of_run = function.settings | set(function.fields)
-    name = project.run_data(paper, run)
+    name = plan.run_data(paper, run)
     if name is None and data is not None:
         raise ProjectError(f"{paper} {run}: takes no data set")
     if not (data is None or isinstance(data, str | Mapping)):
         raise ProjectError(f"{paper} {run}: data: the name of a data set, or settings of one (is {shortened(data)})")
     name = data if isinstance(data, str) else name
-    of_data = project.study.signature("data", paper, name).settings if name is not None else set()
+    of_data = plan.config.signature("data", paper, name).settings if name is not None else set()
     for key in settings:
         check_known(key, sorted(of_data | of_run), "setting", f"{paper} {run}")
     arrays = None
     if name is not None:
         changes = {key: value for key, value in settings.items() if key not in of_run or {key} & of_data == {"seed"}}
         changes |= data if isinstance(data, Mapping) else {}
-        arrays = in_process.make_data(paper, name, project.data(paper, name, **changes))
-    spec = project.run(paper, run, **{key: value for key, value in settings.items() if key in of_run})
+        arrays = in_process.make_data(paper, name, plan.data(paper, name, **changes))
+    spec = plan.run(paper, run, **{key: value for key, value in settings.items() if key in of_run})
     return in_process.simulate(paper, run, spec, arrays)
 
 
@@ -225,17 +225,17 @@ def measure(paper: str, run: str, of: Trajectory | Mapping[str, Trajectory], **s
 
     >>> measure("spectral_bias", "small_scale", few)  # doctest: +SKIP
     """
-    project = _with_run(paper, run)
-    members = project.study.members(paper, run)
+    plan = _with_run(paper, run)
+    members = plan.config.members(paper, run)
     if isinstance(of, Trajectory):
         member = members[0][0]
-        return in_process.measure(paper, member, project.measure(paper, member, **settings), of, run)
+        return in_process.measure(paper, member, plan.measure(paper, member, **settings), of, run)
     tables = []
     for member, differing in members:
         check_known(member, list(of), "trajectory", f"{paper} {run}")
-        spec = project.measure(paper, member, **settings)
+        spec = plan.measure(paper, member, **settings)
         tables.append((differing, in_process.measure(paper, member, spec, of[member])))
-    return in_process.join_tables(run, project.describe_run(paper, run)["sweep"], tables)
+    return in_process.join_tables(run, plan.describe_run(paper, run)["sweep"], tables)
 
 
 @dataclass(frozen=True)
@@ -287,9 +287,9 @@ def judge(paper: str, claim: str, tables_by_role: Mapping[str, Any] | None = Non
     ProjectError
         If there is no such claim, role or setting, what is given is of another kind, or a run's metrics are not there.
     """
-    project = _of(paper, check=True)
-    check_known(claim, list(project.study.blocks(paper, "claims")), "claim", paper)
-    spec, given_tables = project.claim(paper, claim, **settings), tables_by_role or {}
+    plan = _of(paper, check=True)
+    check_known(claim, list(plan.config.blocks(paper, "claims")), "claim", paper)
+    spec, given_tables = plan.claim(paper, claim, **settings), tables_by_role or {}
     for role in given_tables:
         check_known(role, list(spec["runs"]), "role", f"{paper} {claim}")
     tables = {
@@ -305,9 +305,9 @@ def judge(paper: str, claim: str, tables_by_role: Mapping[str, Any] | None = Non
         paper,
         claim,
         function.claim.reference,
-        project.study.statement(paper, claim),
+        plan.config.statement(paper, claim),
         function.claim.scope,
-        fill(project.study.explanation(paper, claim), facts) if facts else "",
+        fill(plan.config.explanation(paper, claim), facts) if facts else "",
         evaluation.verdict,
         evaluation.quantifier,
         evaluation.reason,
@@ -332,7 +332,7 @@ def _as_role(paper: str, where: str, role: Any, value: Any) -> Any:
 
 def _as_table(paper: str, where: str, run: str, value: Any) -> pd.DataFrame:
     rows = value if isinstance(value, pd.DataFrame) else measure(paper, run, value)
-    kind = _project().study.kind("metrics", paper, _project().study.members(paper, run)[0][0])
+    kind = _project().config.kind("metrics", paper, _project().config.members(paper, run)[0][0])
     declared = paper_function(paper, "metrics", kind).columns
     missing = [column.name for column in declared if column.name not in rows]
     if missing or "settings" not in rows.attrs:
@@ -350,30 +350,30 @@ def _results(*path: str) -> Path:
     return ROOT.joinpath("results", os.environ.get(SCALE, ""), *path)
 
 
-def _project(paper: str | None = None) -> Project:
+def _project(paper: str | None = None) -> Plan:
     """Return the configuration as it is, to be read; of one paper, checked, for what calls its functions."""
     check_checkout()
     return _project_at(os.environ.get(SCALE), paper)
 
 
 @functools.cache
-def _project_at(scale: str | None, paper: str | None) -> Project:
+def _project_at(scale: str | None, paper: str | None) -> Plan:
     overlay = ROOT / PAPERS / f"{scale}.yaml"
     seed = re.fullmatch(r"seed([0-9]{1,18})", scale or "")
     if scale and not (seed or overlay.is_file() or (ROOT / "results" / scale).is_dir()):
         raise ProjectError(f"{SCALE}={scale[:40]}: no such scale in {PAPERS}, and no results of it; unset it")
     overrides = ({"seed": int(seed[1])} if seed else {}) | ({"papers": [paper]} if paper else {})
-    return Project(load([overlay] if scale and overlay.is_file() else [], overrides), check=paper is not None)
+    return Plan(load([overlay] if scale and overlay.is_file() else [], overrides), check=paper is not None)
 
 
-def _of(paper: str, check: bool = False) -> Project:
+def _of(paper: str, check: bool = False) -> Plan:
     """Return the configuration that has a paper."""
     check_known(paper, paper_names(), "paper", "config.yaml")
     return _project(paper if check else None)
 
 
-def _with_run(paper: str, run: str) -> Project:
+def _with_run(paper: str, run: str) -> Plan:
     """Return the checked configuration of a paper that has a run, or member of a sweep."""
-    project = _of(paper, check=True)
-    check_known(run, [*runs(paper), *project.study.runs[paper]], "run", paper)
-    return project
+    plan = _of(paper, check=True)
+    check_known(run, [*runs(paper), *plan.config.runs[paper]], "run", paper)
+    return plan

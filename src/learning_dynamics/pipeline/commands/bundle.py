@@ -11,12 +11,12 @@ import pyarrow as pa
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands import in_process
 from learning_dynamics.pipeline.commands.functions import check_by_hand, paper_function, verify_fingerprint
+from learning_dynamics.pipeline.plan.blocks import flat, overlay
+from learning_dynamics.pipeline.plan.digests import science
+from learning_dynamics.pipeline.plan.sweeps import sweep_members
 from learning_dynamics.pipeline.store.arrays import load_arrays
 from learning_dynamics.pipeline.store.provenance import digest, fingerprint, provenance
 from learning_dynamics.pipeline.store.tables import read_arrow, to_arrow, write_arrow
-from learning_dynamics.pipeline.study.blocks import flat, overlay
-from learning_dynamics.pipeline.study.digests import science
-from learning_dynamics.pipeline.study.sweeps import sweep_members
 from learning_dynamics.trajectories import Trajectory
 
 MAX_FAILURES_SHOWN = 3  # members that failed, named in one line

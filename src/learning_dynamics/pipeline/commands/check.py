@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.plan.config_files import load, output_folders
+from learning_dynamics.pipeline.plan.plan import Plan
+from learning_dynamics.pipeline.plan.stale_outputs import expected_outputs, fault
 from learning_dynamics.pipeline.store.arrays import load_arrays
 from learning_dynamics.pipeline.store.pictures import read_png
 from learning_dynamics.pipeline.store.tables import read_arrow
-from learning_dynamics.pipeline.study.config import load, output_folders
-from learning_dynamics.pipeline.study.project import Project
-from learning_dynamics.pipeline.study.stale_outputs import expected_outputs, fault
 
 # formats with checksums, and what reads all of such a file
 READERS: dict[str, Callable[[Path], Any]] = {".parquet": read_arrow, ".npz": load_arrays, ".png": read_png}
@@ -23,24 +23,24 @@ def execute(files: Sequence[Path] = ()) -> int:
     """Print every stale or damaged output, and count the files of other configurations; return 1 if one is stale."""
     configuration = load(files)
     results, figures = output_folders(configuration)
-    project = Project(configuration)
-    n_checked, problems = find_stale(project, results, figures, problem_of=find_problem)
+    plan = Plan(configuration)
+    n_checked, problems = find_stale(plan, results, figures, problem_of=find_problem)
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
-    expected = expected_outputs(project, str(results), str(figures))
+    expected = expected_outputs(plan, str(results), str(figures))
     others = sum(path not in expected for folder in (results, figures) for path in _files(folder))
     print(f"{n_checked} outputs checked, {len(problems)} stale or damaged; {others} other files")
     return int(bool(problems))
 
 
 def find_stale(
-    project: Project,
+    plan: Plan,
     results: Path,
     figures: Path | None = None,
     problem_of: Callable[[str, str], str | None] = fault,
 ) -> tuple[int, list[str]]:
     """Return how many outputs there are, and what is wrong with those that the configuration did not make."""
-    expected = expected_outputs(project, str(results), None if figures is None else str(figures))
+    expected = expected_outputs(plan, str(results), None if figures is None else str(figures))
     present = [path for path in expected if Path(path).exists()]
     return len(present), [problem for path in present if (problem := problem_of(path, expected[path])) is not None]
 

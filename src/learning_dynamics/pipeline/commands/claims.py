@@ -19,12 +19,12 @@ from learning_dynamics.pipeline.commands.functions import (
     verify_fingerprint,
 )
 from learning_dynamics.pipeline.commands.roles import load_table, load_tables
+from learning_dynamics.pipeline.plan.digests import science
+from learning_dynamics.pipeline.plan.sources import definition_of
 from learning_dynamics.pipeline.store import records
 from learning_dynamics.pipeline.store.provenance import fingerprint as fingerprint_of
 from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.tables import write_table
-from learning_dynamics.pipeline.study.digests import science
-from learning_dynamics.pipeline.study.sources import definition_of
 
 TABLES = {
     "claims": records.COLUMNS,

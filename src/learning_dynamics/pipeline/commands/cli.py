@@ -18,12 +18,16 @@ from typing import Any, Literal
 
 from learning_dynamics.errors import check_known
 from learning_dynamics.pipeline.commands.guard import limit_memory, limit_time, run_guarded
-from learning_dynamics.pipeline.study import cluster
-from learning_dynamics.pipeline.study.sources import papers
+from learning_dynamics.pipeline.plan import cluster
+from learning_dynamics.pipeline.plan.sources import papers
 from learning_dynamics.progress import grant
 
 FLAGS = {"files": "--configfile", "look": "--style"}  # options that are not called as their parameter
-OF_JOBS = {"fingerprint", "made"}  # a command with such a parameter is a job's, and may be given a bound on its time
+OF_JOBS = {
+    "fingerprint",
+    "made",
+    "jobs",
+}  # a command with such a parameter is a job's, and may be given a bound on its time
 
 
 def commands() -> dict[str, str]:

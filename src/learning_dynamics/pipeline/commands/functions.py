@@ -11,15 +11,15 @@ from typing import Any
 
 from learning_dynamics.errors import ProjectError, suggest_name
 from learning_dynamics.pipeline.commands.guard import TRACEBACK
-from learning_dynamics.pipeline.store.provenance import fingerprint
-from learning_dynamics.pipeline.study.blocks import flat
-from learning_dynamics.pipeline.study.digests import science
-from learning_dynamics.pipeline.study.sources import (
+from learning_dynamics.pipeline.plan.blocks import flat
+from learning_dynamics.pipeline.plan.digests import science
+from learning_dynamics.pipeline.plan.sources import (
     SOURCE_ROOT,
     data_module,
     definitions,
     part_module,
 )
+from learning_dynamics.pipeline.store.provenance import fingerprint
 
 
 def paper_function(paper: str, part: str, kind: str) -> Any:
@@ -93,7 +93,7 @@ def check_by_hand(stage: str, paper: str, kind: str, settings: Mapping[str, Any]
     ProjectError
         It names the setting and the mend.
     """
-    from learning_dynamics.pipeline.study.signatures import signature_of  # which Snakemake's jobs need not wait for
+    from learning_dynamics.pipeline.plan.signatures import signature_of  # which Snakemake's jobs need not wait for
 
     signature_of(stage, paper, kind, where).check(settings, f"{where}: settings")
 

@@ -14,8 +14,8 @@ from learning_dynamics.pipeline.commands import stages
 from learning_dynamics.pipeline.commands.claims import evaluate_claim
 from learning_dynamics.pipeline.commands.functions import paper_function, takes
 from learning_dynamics.pipeline.commands.stages import Spec, make_data
-from learning_dynamics.pipeline.study.blocks import overlay
-from learning_dynamics.pipeline.study.project import Project
+from learning_dynamics.pipeline.plan.blocks import overlay
+from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.tidy import Settings
 from learning_dynamics.trajectories import Trajectory
 
@@ -59,24 +59,24 @@ def join_tables(name: str, sweep: Mapping[str, Any], members: Sequence[tuple[Map
 class Workbench:
     """What a configuration describes, made when it is asked for and kept by fingerprint."""
 
-    project: Project
+    plan: Plan
     results: dict[str, Any] = field(default_factory=dict)
 
     def data(self, paper: str, name: str) -> Any:
         """Return a data set's arrays."""
-        key = self.project.fingerprint("data", paper, name)
+        key = self.plan.fingerprint("data", paper, name)
         if key not in self.results:
-            self.results[key] = make_data(paper, name, self.project.data(paper, name))
+            self.results[key] = make_data(paper, name, self.plan.data(paper, name))
         return self.results[key]
 
     def trajectory(self, paper: str, member: str) -> Trajectory:
         """Return the trajectory of a run, or of a sweep's member."""
-        key = self.project.fingerprint("run", paper, member)
+        key = self.plan.fingerprint("run", paper, member)
         if key not in self.results:
-            data = self.project.run_data(paper, member)
+            data = self.plan.run_data(paper, member)
             try:
                 arrays = self.data(paper, data) if data else None
-                self.results[key] = simulate(paper, member, self.project.run(paper, member), arrays)
+                self.results[key] = simulate(paper, member, self.plan.run(paper, member), arrays)
             except ProjectError as error:
                 self.results[key] = error
         if isinstance(self.results[key], ProjectError):
@@ -85,15 +85,15 @@ class Workbench:
 
     def table(self, paper: str, run: str) -> pd.DataFrame:
         """Return the metrics of a run; a sweep's members are one table."""
-        members = self.project.study.members(paper, run)
+        members = self.plan.config.members(paper, run)
         measured = [(differing, self._measured(paper, member)) for member, differing in members]
-        sweep = self.project.describe_run(paper, run)["sweep"]
+        sweep = self.plan.describe_run(paper, run)["sweep"]
         return join_tables(run, sweep, measured) if sweep else measured[0][1]
 
     def _measured(self, paper: str, member: str) -> pd.DataFrame:
-        key = self.project.fingerprint("metrics", paper, member)
+        key = self.plan.fingerprint("metrics", paper, member)
         if key not in self.results:
-            spec = self.project.measure(paper, member)
+            spec = self.plan.measure(paper, member)
             self.results[key] = measure(paper, member, spec, self.trajectory(paper, member))
         return self.results[key]
 
@@ -103,11 +103,11 @@ class Workbench:
             role: [self.table(paper, run["name"]) for run in runs]
             if isinstance(runs, list)
             else self.table(paper, runs["name"])
-            for role, runs in self.project.claim(paper, claim)["runs"].items()
+            for role, runs in self.plan.claim(paper, claim)["runs"].items()
         }
 
     def judge(self, paper: str, claim: str, *, verdict_alone: bool = False) -> Evaluation:
         """Return a claim's evaluation; see `judging.evaluate`."""
-        spec = self.project.claim(paper, claim)
+        spec = self.plan.claim(paper, claim)
         function = paper_function(paper, "claims", spec["kind"])
         return evaluate_claim(claim, function, self.tables(paper, claim), spec["settings"], verdict_alone=verdict_alone)

@@ -17,9 +17,9 @@ from pandas.api.types import is_numeric_dtype
 from learning_dynamics.errors import ProjectError, check_known
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.roles import load_table
+from learning_dynamics.pipeline.plan.config_files import load, output_folders
+from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
-from learning_dynamics.pipeline.study.config import load, output_folders
-from learning_dynamics.pipeline.study.project import Project
 from learning_dynamics.plotting import WIDTH, legible_ticks, style
 from learning_dynamics.tidy import select
 
@@ -74,10 +74,10 @@ def execute(
     if out is not None and out.suffix != ".pdf":
         raise ProjectError(f"--out: must end in .pdf (is {out})")
     configuration = load(files, {"papers": [paper]})
-    project = Project(configuration)
-    check_known(name, project.study.paper_block(paper)["runs"], "run", f"{paper} (is its --configfile given?)")
+    plan = Plan(configuration)
+    check_known(name, plan.config.paper_block(paper)["runs"], "run", f"{paper} (is its --configfile given?)")
     results, figures = output_folders(configuration)
-    described = project.describe_run(paper, name)
+    described = plan.describe_run(paper, name)
     swept = list(described["sweep"] or ())
     table = load_table(results / paper / "metrics", described, members_as="draw")
     axes = [x, *([y] if y else [])]

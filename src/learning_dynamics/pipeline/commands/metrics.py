@@ -7,10 +7,10 @@ from typing import Any
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands.functions import check_data, fingerprint_here, paper_function
 from learning_dynamics.pipeline.commands.stages import measure
+from learning_dynamics.pipeline.plan.quantities import refuse_unlisted
 from learning_dynamics.pipeline.store.arrays import load_arrays, load_trajectory
 from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.tables import write_table
-from learning_dynamics.pipeline.study.quantities import refuse_unlisted
 from learning_dynamics.tidy import QUANTITY
 
 

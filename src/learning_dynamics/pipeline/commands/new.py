@@ -7,7 +7,7 @@ from pathlib import Path
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
-from learning_dynamics.pipeline.study.config import PAPERS, ROOT
+from learning_dynamics.pipeline.plan.config_files import PAPERS, ROOT
 
 NO_TEXT = ("true", "false", "null")  # to YAML
 SKELETON = Path(__file__).with_name("skeleton")

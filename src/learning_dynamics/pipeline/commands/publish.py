@@ -14,15 +14,15 @@ from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands import robustness as joined
 from learning_dynamics.pipeline.commands.check import find_stale
 from learning_dynamics.pipeline.commands.report import read_claim_tables
+from learning_dynamics.pipeline.plan.config_files import ROOT, load
+from learning_dynamics.pipeline.plan.plan import Plan
+from learning_dynamics.pipeline.plan.stale_outputs import fault
 from learning_dynamics.pipeline.report import markdown, maths, robustness
 from learning_dynamics.pipeline.report.contents import Paper, gather
 from learning_dynamics.pipeline.report.pictures import compress_to_fit
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.provenance import provenance, read_bytes
 from learning_dynamics.pipeline.store.records import is_expected
-from learning_dynamics.pipeline.study.config import ROOT, load
-from learning_dynamics.pipeline.study.project import Project
-from learning_dynamics.pipeline.study.stale_outputs import fault
 
 MAX_BYTES = 5_000_000  # bytes of all figures together
 JUDGED_AGAIN = ("robustness.md", "robustness.csv")  # made only when it is asked for
@@ -51,7 +51,7 @@ def execute(
         If results or figures are not those of the configuration as it stands.
     """
     configuration = load(files, {"papers": list(papers)} if papers else {})
-    project, scale = Project(configuration), configuration.scale or ""
+    plan, scale = Plan(configuration), configuration.scale or ""
     if files and not scale:
         raise ProjectError(f"{files[-1]}: names no scale; docs/results are those of the default run, of all papers")
     if papers and not scale:
@@ -59,20 +59,20 @@ def execute(
     results, figures = results / scale, figures / scale
     out = out or (published.SCALES / scale if scale else published.FOLDER)
     if check:
-        problems = find_differences(project, out)
+        problems = find_differences(plan, out)
         for text in problems:
             print(f"error: {text}; make publish", file=sys.stderr)
         return int(bool(problems))
-    refuse_stale(project, results, figures)
-    tables_of_papers = read_claim_tables(project, results)
-    papers_shown = gather(project.study, tables_of_papers, figures, {})
-    record = provenance("publish", "all", "results", {"papers": project.study.papers})
+    refuse_stale(plan, results, figures)
+    tables_of_papers = read_claim_tables(plan, results)
+    papers_shown = gather(plan.config, tables_of_papers, figures, {})
+    record = provenance("publish", "all", "results", {"papers": plan.config.papers})
     claims = pd.concat([tables["claims"] for tables in tables_of_papers.values()], ignore_index=True)
     with tempfile.TemporaryDirectory() as folder:
         new_folder = Path(folder, "results")
         new_folder.mkdir()
         write_figures(papers_shown, new_folder)
-        judged_again = write_judged_again(project, results, new_folder, claims)
+        judged_again = write_judged_again(plan, results, new_folder, claims)
         if judged_again is None:
             judged_again = carry_over(out, new_folder)
         for paper in papers_shown:
@@ -81,8 +81,8 @@ def execute(
         _write(new_folder / "README.md", first_page or markdown.results_page(papers_shown, out, judged_again))
         _write(new_folder / published.CLAIMS, to_csv(claims))
         versions_of_tools = {key: record[key] for key in ("commit", "dirty", "python", "versions")}
-        versions = {paper: project.fingerprint("claims", paper, "claims") for paper in project.study.papers}
-        block = {"seed": project.study.seed, **versions_of_tools, "verdicts": versions, "judged_again": judged_again}
+        versions = {paper: plan.fingerprint("claims", paper, "claims") for paper in plan.config.papers}
+        block = {"seed": plan.config.seed, **versions_of_tools, "verdicts": versions, "judged_again": judged_again}
         _write(new_folder / published.VERSIONS, json.dumps(block, indent=1) + "\n")
         shutil.rmtree(out, ignore_errors=True)  # git has it
         shutil.copytree(new_folder, out)
@@ -95,14 +95,14 @@ def execute(
     return 0
 
 
-def refuse_stale(project: Project, results: Path, figures: Path) -> None:
+def refuse_stale(plan: Plan, results: Path, figures: Path) -> None:
     """Raise `ProjectError` if a result or figure was not made by the configuration and the source as they stand."""
     pngs = {
-        str(figures / paper / f"{name}.png"): project.fingerprint("figure", paper, name)
-        for paper in project.study.papers
-        for name in project.study.figures(paper)
+        str(figures / paper / f"{name}.png"): plan.fingerprint("figure", paper, name)
+        for paper in plan.config.papers
+        for name in plan.config.figures(paper)
     }
-    problems = find_stale(project, results)[1] + [text for png, made in pngs.items() if (text := fault(png, made))]
+    problems = find_stale(plan, results)[1] + [text for png, made in pngs.items() if (text := fault(png, made))]
     if problems:
         and_more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
         raise ProjectError(f"{problems[0]}{and_more}; what is published is a run of this commit: make figures")
@@ -129,9 +129,9 @@ def update_readme(readme: Path, findings: str) -> None:
         _write(readme, f"{before}{begin}\n{findings}\n{end}{after}")
 
 
-def write_judged_again(project: Project, results: Path, folder: Path, claims: pd.DataFrame) -> str | None:
+def write_judged_again(plan: Plan, results: Path, folder: Path, claims: pd.DataFrame) -> str | None:
     """Write all that was judged again, if a seed, draw or range is there of this configuration; return "", or None."""
-    again, outdated = joined.read_again(project, results)
+    again, outdated = joined.read_again(plan, results)
     if outdated:
         print(f"left out: {len(outdated)} files of other settings or code, as {outdated[0]}; run: make robustness")
     if not again["change"].isin(["seed", "draw"]).any():
@@ -164,17 +164,17 @@ def to_csv(claims: pd.DataFrame) -> str:
     return table.to_csv(index=False, float_format=f"%.{DIGITS}g", lineterminator="\n")
 
 
-def find_differences(project: Project, folder: Path) -> list[str]:
+def find_differences(plan: Plan, folder: Path) -> list[str]:
     """Return in what the published results are not those of the configuration, without running anything."""
     claims = published.read_claims(folder)
     if claims is None:
         return [f"{folder / published.CLAIMS}: is not there"]
-    study, verdicts = project.study, dict(zip(claims["claim"], claims["verdict"], strict=True))
+    config, verdicts = plan.config, dict(zip(claims["claim"], claims["verdict"], strict=True))
     # a paper that is begun here is published with the next publication
-    papers = [paper for paper in study.papers if paper in set(claims["paper"])]
-    expected = {f"{p}.{name}": study.expected(p, name) for p in papers for name in study.blocks(p, "claims")}
-    figures = {f"{p}/{name}.png" for p in papers for name in study.figures(p)}
-    figures |= {f"{p}/{name}.webp" for p in papers for name in study.motions(p)}
+    papers = [paper for paper in config.papers if paper in set(claims["paper"])]
+    expected = {f"{p}.{name}": config.expected(p, name) for p in papers for name in config.blocks(p, "claims")}
+    figures = {f"{p}/{name}.png" for p in papers for name in config.figures(p)}
+    figures |= {f"{p}/{name}.webp" for p in papers for name in config.motions(p)}
     present = {path.relative_to(folder).as_posix() for kind in ("png", "webp") for path in folder.glob(f"*/*.{kind}")}
     configured, there = {**expected, **dict.fromkeys(sorted(figures))}, {**verdicts, **dict.fromkeys(sorted(present))}
     return [

@@ -11,14 +11,14 @@ from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.check import find_stale
 from learning_dynamics.pipeline.commands.claims import TABLES
 from learning_dynamics.pipeline.commands.robustness import read_again
+from learning_dynamics.pipeline.plan.config_files import load
+from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.report import page
 from learning_dynamics.pipeline.report.contents import gather
 from learning_dynamics.pipeline.report.robustness import settle
 from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.records import COLUMNS
 from learning_dynamics.pipeline.store.tables import read_table, write_table
-from learning_dynamics.pipeline.study.config import load
-from learning_dynamics.pipeline.study.project import Project
 
 
 def execute(config: Mapping[str, Any], results: Path, figures: Path, out: Path, claims: Path) -> None:
@@ -28,12 +28,12 @@ def execute(config: Mapping[str, Any], results: Path, figures: Path, out: Path, 
     """
     if set(config) != {"files", "given"}:
         raise ProjectError("--config: must have the keys `files` and `given`; copy the command from Snakemake's log")
-    project = Project(load([Path(file) for file in config["files"]], config["given"]), check=False)
-    tables = read_claim_tables(project, results)
-    record = provenance("report", "all", claims.stem, {"papers": project.study.papers, **config}, project.verdicts)
-    n_checked, problems = find_stale(project, results)
-    papers = gather(project.study, tables, figures, config)
-    pages = page.render(papers, out.parent, record | {"checked": n_checked, "stale": problems, "page": project.page})
+    plan = Plan(load([Path(file) for file in config["files"]], config["given"]), check=False)
+    tables = read_claim_tables(plan, results)
+    record = provenance("report", "all", claims.stem, {"papers": plan.config.papers, **config}, plan.verdicts)
+    n_checked, problems = find_stale(plan, results)
+    papers = gather(plan.config, tables, figures, config)
+    pages = page.render(papers, out.parent, record | {"checked": n_checked, "stale": problems, "page": plan.page})
     all_claims = pd.concat([tables_of_paper["claims"] for tables_of_paper in tables.values()], ignore_index=True)
     write_table(claims, all_claims, COLUMNS, record)
     for name, html in reversed(pages.items()):  # the first leads to all others
@@ -41,11 +41,11 @@ def execute(config: Mapping[str, Any], results: Path, figures: Path, out: Path, 
             partial.write_text(html, encoding="utf-8")
 
 
-def read_claim_tables(project: Project, results: Path) -> dict[str, dict[str, pd.DataFrame]]:
+def read_claim_tables(plan: Plan, results: Path) -> dict[str, dict[str, pd.DataFrame]]:
     """Return every paper's tables of claims, as further seeds settle them, of parts, and of claims judged again."""
-    again, _ = read_again(project, results)
+    again, _ = read_again(plan, results)
     tables = {}
-    for paper in project.study.papers:
+    for paper in plan.config.papers:
         read = {
             name: read_table(results / paper / f"{name}.parquet", declared=declared)
             for name, declared in TABLES.items()

@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands.functions import fingerprint_here, paper_function
+from learning_dynamics.pipeline.plan.blocks import overlay
+from learning_dynamics.pipeline.plan.sources import PARTS
+from learning_dynamics.pipeline.plan.sweeps import sweep_tables
 from learning_dynamics.pipeline.store.provenance import check_made_from, digest, provenance
 from learning_dynamics.pipeline.store.tables import draw_columns_of, read_arrow, read_table
-from learning_dynamics.pipeline.study.blocks import overlay
-from learning_dynamics.pipeline.study.sources import PARTS
-from learning_dynamics.pipeline.study.sweeps import sweep_tables
 from learning_dynamics.tidy import Settings
 
 # what a figure's or claim's job is told of a run: its name, its sweep and bundle if it has them, the fingerprint of its
@@ -37,10 +37,10 @@ def prepare_drawing(
     """
     if spec is None:
         # a job is told its spec, and waits for no configuration
-        from learning_dynamics.pipeline.study.config import load
-        from learning_dynamics.pipeline.study.project import Project
+        from learning_dynamics.pipeline.plan.config_files import load
+        from learning_dynamics.pipeline.plan.plan import Plan
 
-        spec = Project(load(overrides={"papers": [paper]})).spec(stage, paper, name)
+        spec = Plan(load(overrides={"papers": [paper]})).spec(stage, paper, name)
     kind, runs, settings = spec["kind"], spec["runs"], spec["settings"]
     function = paper_function(paper, PARTS[stage], kind)
     made = fingerprint_here(stage, paper, kind, spec, None, fingerprint)

@@ -11,9 +11,9 @@ import numpy as np
 from learning_dynamics.errors import ProjectError, UnfinishedError
 from learning_dynamics.pipeline.commands.functions import check_data, fingerprint_here, paper_function, takes
 from learning_dynamics.pipeline.commands.stages import simulate
+from learning_dynamics.pipeline.plan import cluster
 from learning_dynamics.pipeline.store.arrays import load_arrays, save_trajectory
 from learning_dynamics.pipeline.store.provenance import provenance
-from learning_dynamics.pipeline.study import cluster
 from learning_dynamics.trajectories import Trajectory
 
 

@@ -13,7 +13,7 @@ from learning_dynamics.errors import DivergenceError
 from learning_dynamics.pipeline.commands.functions import arguments_for, data_function, error_context, paper_function
 from learning_dynamics.trajectories import Trajectory
 
-Spec = Mapping[str, Any]  # as a job is told: `Project.data`, `Project.run`, `Project.measure`
+Spec = Mapping[str, Any]  # `Plan.data`, `Plan.run`, `Plan.measure`
 
 
 def make_data(paper: str, name: str, spec: Spec) -> Any:

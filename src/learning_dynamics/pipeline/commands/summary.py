@@ -7,30 +7,30 @@ import pandas as pd
 
 from learning_dynamics.pipeline.commands.robustness import read_again
 from learning_dynamics.pipeline.commands.verdicts import complaint, describe, describe_differences
+from learning_dynamics.pipeline.plan.config_files import load, output_folders
+from learning_dynamics.pipeline.plan.plan import Plan
+from learning_dynamics.pipeline.plan.stale_outputs import fault, outdated_verdicts
 from learning_dynamics.pipeline.report.robustness import settle
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS, is_expected
 from learning_dynamics.pipeline.store.tables import read_table
-from learning_dynamics.pipeline.study.config import load, output_folders
-from learning_dynamics.pipeline.study.project import Project
-from learning_dynamics.pipeline.study.stale_outputs import fault, outdated_verdicts
 
 
 def execute(papers: Sequence[str] = (), since: float | None = None, files: Sequence[Path] = ()) -> int:
     """Print it, whatever succeeded and whatever failed; return 1 if something is missing or not as expected."""
     configuration = load(files, {"papers": list(papers)} if papers else {})
-    project = Project(configuration)
+    plan = Plan(configuration)
     results, figures = output_folders(configuration)
     tables: list[pd.DataFrame] = []
     missing: list[str] = []
     outdated: list[str] = []
     unexpected: list[str] = []
-    again, _ = read_again(project, results)
+    again, _ = read_again(plan, results)
     for paper, block in configuration.papers.items():
         file = results / paper / "claims.parquet"
         if file.is_file():
             tables.append(settle(read_table(file, declared=COLUMNS), again))
-            outdated += filter(None, [outdated_verdicts(project, paper, results)])
+            outdated += filter(None, [outdated_verdicts(plan, paper, results)])
         else:
             missing.append(f"{paper}: its claims were not judged")
         wanted = [figures / paper / f"{name}.png" for name in block["figures"]]
@@ -54,7 +54,7 @@ def execute(papers: Sequence[str] = (), since: float | None = None, files: Seque
         print(f"{len(new)} figures are new" + (f": {', '.join(file.stem for file in new)}" if new else ""))
     page = figures / "index.html"
     if page.is_file():
-        problem = None if papers else fault(page, project.page)
+        problem = None if papers else fault(page, plan.page)
         old = problem or (since is not None and page.stat().st_mtime < since and bool(missing or outdated))
         print(f"the page to read{' (from an earlier run)' if old else ''}: {page.resolve()}")
     return int(bool(missing or outdated or unexpected))

@@ -12,12 +12,12 @@ from ruamel.yaml.error import YAMLError
 
 from learning_dynamics.errors import ProjectError, check_known, suggest_name
 from learning_dynamics.files import atomic_write
-from learning_dynamics.pipeline.study.blocks import flat
-from learning_dynamics.pipeline.study.config import load
-from learning_dynamics.pipeline.study.plain_yaml import read_value
-from learning_dynamics.pipeline.study.project import Project
-from learning_dynamics.pipeline.study.study import MAX_MEMBERS, Study
-from learning_dynamics.pipeline.study.sweeps import GRAMMAR
+from learning_dynamics.pipeline.plan.blocks import flat
+from learning_dynamics.pipeline.plan.config import MAX_MEMBERS, Config
+from learning_dynamics.pipeline.plan.config_files import load
+from learning_dynamics.pipeline.plan.plain_yaml import read_value
+from learning_dynamics.pipeline.plan.plan import Plan
+from learning_dynamics.pipeline.plan.sweeps import GRAMMAR
 
 
 def execute(
@@ -46,13 +46,13 @@ def execute(
     ProjectError
         If there is no such run or setting, or a value is none that the setting may take.
     """
-    kinds = types_of_settings(Project(load(files, {"papers": [paper]})).study, paper, name)
+    kinds = types_of_settings(Plan(load(files, {"papers": [paper]})).config, paper, name)
     sweep = dict(parse_axis(text, kinds) for text in vary)
     swept = called or f"{name}_sweep"
     block = {"like": name, "sweep": sweep} | ({} if bundle is None else {"bundle": bundle})
     changes = {paper: {"runs": {swept: block}}}
     try:
-        members = Project(load(files, {"papers": [paper], "changes": changes})).study.sweeps(paper)[swept]
+        members = Plan(load(files, {"papers": [paper], "changes": changes})).config.sweeps(paper)[swept]
     except ProjectError as error:
         raise ProjectError(str(error).replace("--config: ", "--vary: ", 1)) from None
     text = yaml.safe_dump({"changes": changes}, default_flow_style=None, sort_keys=False, width=110)
@@ -74,7 +74,7 @@ def execute(
         print(f"{out}: {instructions}")
 
 
-def types_of_settings(study: Study, paper: str, name: str) -> Mapping[str, Any]:
+def types_of_settings(config: Config, paper: str, name: str) -> Mapping[str, Any]:
     """Return the types of a run's settings, those of measuring too, by name; of a class by names like ``limit.rtol``.
 
     Raises
@@ -82,12 +82,12 @@ def types_of_settings(study: Study, paper: str, name: str) -> Mapping[str, Any]:
     ProjectError
         If the paper has no such run.
     """
-    check_known(name, study.blocks(paper, "runs"), "run", paper)
-    run, metrics = (study.signature(stage, paper, name).fields for stage in ("run", "metrics"))
+    check_known(name, config.blocks(paper, "runs"), "run", paper)
+    run, metrics = (config.signature(stage, paper, name).fields for stage in ("run", "metrics"))
     # of what is measured only the settings that the run's block gives can be swept
-    fields = {**run} | {key: metrics[key] for key in flat(study.settings("metrics", paper, name))}
+    fields = {**run} | {key: metrics[key] for key in flat(config.settings("metrics", paper, name))}
     types = {key: field.annotation for key, field in fields.items()}
-    return types | ({"data": str} if study.block("run", paper, name).get("data") else {})
+    return types | ({"data": str} if config.block("run", paper, name).get("data") else {})
 
 
 def parse_axis(text: str, kinds: Mapping[str, Any]) -> tuple[str, list[Any]]:

@@ -11,14 +11,14 @@ from tabulate import tabulate
 
 from learning_dynamics.files import atomic_write
 from learning_dynamics.judging import VERDICTS
+from learning_dynamics.pipeline.plan.config_files import load
+from learning_dynamics.pipeline.plan.plan import Plan
+from learning_dynamics.pipeline.plan.stale_outputs import fault, outdated_verdicts
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.robustness import MARK, MARK_MEANING, is_turned
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS, is_expected
 from learning_dynamics.pipeline.store.tables import read_provenance, read_table
-from learning_dynamics.pipeline.study.config import load
-from learning_dynamics.pipeline.study.project import Project
-from learning_dynamics.pipeline.study.stale_outputs import fault, outdated_verdicts
 
 MAX_WIDTH = 160  # characters: a table is no wider on any terminal
 MIN_QUANTITY_WIDTH = 20  # characters that the quantity always has
@@ -56,9 +56,9 @@ def outdated_claims(claims: Path, record: Mapping[str, Any]) -> list[str]:
     config = record["settings"]
     if record.get("stage") != "report" or not {"files", "given"} <= set(config):
         return []
-    project = Project(load([Path(file) for file in config["files"]], config["given"]), check=False)
-    problems = filter(None, (outdated_verdicts(project, paper, claims.parent) for paper in project.study.papers))
-    joined_problem = fault(claims, project.verdicts)
+    plan = Plan(load([Path(file) for file in config["files"]], config["given"]), check=False)
+    problems = filter(None, (outdated_verdicts(plan, paper, claims.parent) for paper in plan.config.papers))
+    joined_problem = fault(claims, plan.verdicts)
     return [*problems, *([joined_problem] if joined_problem else [])]
 
 

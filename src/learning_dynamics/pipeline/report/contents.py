@@ -10,6 +10,10 @@ from typing import Any
 import pandas as pd
 
 from learning_dynamics.judging import VERDICTS
+from learning_dynamics.pipeline.plan.config import Config
+from learning_dynamics.pipeline.plan.config_files import output_folders
+from learning_dynamics.pipeline.plan.setting_sources import unstated_settings
+from learning_dynamics.pipeline.plan.sources import module_of, module_path
 from learning_dynamics.pipeline.report import robustness
 from learning_dynamics.pipeline.report.references import bibtex, link_name
 from learning_dynamics.pipeline.report.source_links import link_to_function, topic_about, topic_title
@@ -17,10 +21,6 @@ from learning_dynamics.pipeline.report.templates import fill
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 from learning_dynamics.pipeline.store.pictures import read_record
 from learning_dynamics.pipeline.store.records import is_expected
-from learning_dynamics.pipeline.study.config import output_folders
-from learning_dynamics.pipeline.study.reasons import unstated_settings
-from learning_dynamics.pipeline.study.sources import module_of, module_path
-from learning_dynamics.pipeline.study.study import Study
 
 Row = dict[str, Any]
 
@@ -141,7 +141,7 @@ def count_verdicts(claims: Sequence[Row]) -> dict[str, int]:
 
 
 def gather(
-    study: Study,
+    config: Config,
     tables: Mapping[str, Mapping[str, pd.DataFrame]],
     figures: Path,
     overlays: Mapping[str, Any],
@@ -150,7 +150,7 @@ def gather(
 
     Parameters
     ----------
-    study : Study
+    config : Config
         The configuration.
     tables : mapping of paper to mapping of table to DataFrame
         As in ``claims.parquet``, ``parts.parquet`` and ``again.parquet``.
@@ -160,17 +160,17 @@ def gather(
         The overlays and values that the configuration was read with, for the commands that are shown.
     """
     options = _options(overlays)
-    return [_paper(study, paper, tables[paper], figures, options) for paper in study.papers]
+    return [_paper(config, paper, tables[paper], figures, options) for paper in config.papers]
 
 
-def _paper(study: Study, paper: str, tables: Mapping[str, pd.DataFrame], figures: Path, options: str) -> Paper:
-    block = study.paper_block(paper)
-    rows = [_claim(study, paper, row, tables) for row in tables["claims"].to_dict("records")]
+def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figures: Path, options: str) -> Paper:
+    block = config.paper_block(paper)
+    rows = [_claim(config, paper, row, tables) for row in tables["claims"].to_dict("records")]
     facts = {f"{row['id']}.{key}": value for row in rows for key, value in row["facts"].items()}
-    exhibits = {name: _exhibit(study, paper, name, figures, options) for name in study.figures(paper)}
+    exhibits = {name: _exhibit(config, paper, name, figures, options) for name in config.figures(paper)}
     topics: dict[str, Topic] = {}
     for name, exhibit in exhibits.items():
-        kind = study.kind("figure", paper, name)
+        kind = config.kind("figure", paper, name)
         _topic(topics, paper, kind).exhibits.append(exhibit)
     for row in rows:
         exhibit_of_row = exhibits.get(row["figure"] or "")
@@ -184,34 +184,34 @@ def _paper(study: Study, paper: str, tables: Mapping[str, pd.DataFrame], figures
         paper,
         block["title"],
         block["citation"],
-        fill(block.get("summary", ""), facts, study.where(paper, "summary")),
+        fill(block.get("summary", ""), facts, config.where(paper, "summary")),
         block.get("notation", ""),
         list(topics.values()),
         [row for row in rows if row["origin"] != "ours"],
         [row for row in rows if row["origin"] == "ours"],
         _group_settings(
-            unstated_settings(study, paper), tables["again"], {row["claim"]: row["verdict"] for row in rows}
+            unstated_settings(config, paper), tables["again"], {row["claim"]: row["verdict"] for row in rows}
         ),
         exhibits[telling] if telling else None,
         [reference | {"place": link_name(reference["url"])} for reference in block.get("references", [])],
     )
 
 
-def _claim(study: Study, paper: str, row: Row, tables: Mapping[str, pd.DataFrame]) -> Row:
+def _claim(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFrame]) -> Row:
     name, facts = row["claim"].partition(".")[2], json.loads(row["facts"])
     parts, again = (tables[table][tables[table]["claim"] == row["claim"]] for table in ("parts", "again"))
-    kind, parts = study.kind("claims", paper, name), parts.to_dict("records")
+    kind, parts = config.kind("claims", paper, name), parts.to_dict("records")
     prediction = "corrected" if row["verdict"] == "corrected" else "printed"
     return row | {
         "id": name,
         "kind": kind,
         "facts": facts,
         # scopes name the sizes of the default configuration
-        "scope": f"at the default scale: {row['scope']}" if study.configuration.scale else row["scope"],
+        "scope": f"at the default scale: {row['scope']}" if config.configuration.scale else row["scope"],
         "reason": drop_repeated_clause(VERDICT_STYLES[row["verdict"]].meaning, row["reason"]),
         "as_expected": is_expected(row["verdict"], row["expected"]),
         "rivals": json.loads(row["rivals"]),
-        "explanation": fill(study.explanation(paper, name), facts, _place(study, "claims", paper, name))
+        "explanation": fill(config.explanation(paper, name), facts, _place(config, "claims", paper, name))
         if facts
         else "",
         "evidence": [path for path in row["evidence"].split(", ") if path],
@@ -225,9 +225,9 @@ def _claim(study: Study, paper: str, row: Row, tables: Mapping[str, pd.DataFrame
     }
 
 
-def _place(study: Study, stage: str, paper: str, name: str) -> str:
+def _place(config: Config, stage: str, paper: str, name: str) -> str:
     """Return where a caption or an explanation stands, as errors begin."""
-    kind = study.kind(stage, paper, name)
+    kind = config.kind(stage, paper, name)
     return f"{module_path(module_of(stage, paper, kind))}: `{kind.rpartition('.')[2]}`"
 
 
@@ -241,13 +241,13 @@ def drop_repeated_clause(meaning: str, reason: str) -> str:
     return "; ".join(earlier) if last_clause and meaning.endswith(last_clause) else reason
 
 
-def _exhibit(study: Study, paper: str, name: str, figures: Path, options: str) -> Exhibit:
+def _exhibit(config: Config, paper: str, name: str, figures: Path, options: str) -> Exhibit:
     png = figures / paper / f"{name}.png"
     drawing = read_record(png)
-    facts, place = drawing["facts"], _place(study, "figure", paper, name)
-    heading, _, caption = fill(study.caption(paper, name), facts, place).partition("\n\n")
+    facts, place = drawing["facts"], _place(config, "figure", paper, name)
+    heading, _, caption = fill(config.caption(paper, name), facts, place).partition("\n\n")
     pdf = png.with_suffix(".pdf")
-    output = output_folders(study.configuration)[1] / paper / pdf.name  # wherever it is read from
+    output = output_folders(config.configuration)[1] / paper / pdf.name  # wherever it is read from
     title = " ".join(heading.split()).rstrip(".")
     return Exhibit(
         paper,
@@ -257,31 +257,31 @@ def _exhibit(study: Study, paper: str, name: str, figures: Path, options: str) -
         fill(drawing.get("alt", ""), facts, place) or title,
         png,
         pdf,
-        link_to_function(paper, "figure", study.kind("figure", paper, name)),
+        link_to_function(paper, "figure", config.kind("figure", paper, name)),
         f"snakemake --cores all {output}{options}",
-        film=_film(study, paper, name, figures) if name in study.motions(paper) else None,
-        interactive=_interactive(study, paper, name, figures),
+        film=_film(config, paper, name, figures) if name in config.motions(paper) else None,
+        interactive=_interactive(config, paper, name, figures),
     )
 
 
-def _film(study: Study, paper: str, name: str, figures: Path) -> Film:
+def _film(config: Config, paper: str, name: str, figures: Path) -> Film:
     webp = figures / paper / f"{name}.webp"
     moving = read_record(webp)
-    facts, place = moving["facts"], _place(study, "motion", paper, name)
-    return Film(webp, fill(study.caption(paper, name, "motion"), facts, place), fill(moving["alt"], facts, place))
+    facts, place = moving["facts"], _place(config, "motion", paper, name)
+    return Film(webp, fill(config.caption(paper, name, "motion"), facts, place), fill(moving["alt"], facts, place))
 
 
-def _interactive(study: Study, paper: str, name: str, figures: Path) -> Interactive | None:
+def _interactive(config: Config, paper: str, name: str, figures: Path) -> Interactive | None:
     """Return what stands below a figure and can be moved, if something does."""
     name_of_interactive = next(
-        (interactive for interactive, block in study.blocks(paper, "interactive").items() if block["figure"] == name),
+        (interactive for interactive, block in config.blocks(paper, "interactive").items() if block["figure"] == name),
         None,
     )
     if name_of_interactive is None:
         return None
     file = figures / paper / f"{name_of_interactive}.json"
-    place = _place(study, "interactive", paper, name_of_interactive)
-    caption = study.caption(paper, name_of_interactive, "interactive")
+    place = _place(config, "interactive", paper, name_of_interactive)
+    caption = config.caption(paper, name_of_interactive, "interactive")
     return Interactive(file, fill(caption, read_record(file)["facts"], place))
 
 

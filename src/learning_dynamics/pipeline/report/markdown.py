@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from learning_dynamics.pipeline.plan.config_files import ROOT
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.contents import Exhibit, Paper, Row, count_verdicts
 from learning_dynamics.pipeline.report.robustness import MARK, MARK_MEANING
 from learning_dynamics.pipeline.report.templates import MATHS
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
-from learning_dynamics.pipeline.study.config import ROOT
 
 ERRATA = ROOT / "docs/errata"
 MAX_PICTURES = 3  # on the first screen of the README
@@ -28,11 +28,11 @@ def results_page(papers: Sequence[Paper], folder: Path, judged_again: str | None
     n_observations = sum(len(paper.observations) for paper in papers)
     lines = [
         "# Results",
-        f"{_plural(len(claims), 'claim')} of {_plural(len(papers), 'paper')}, held against what the default run "
-        f"measured: {_counts(count_verdicts(claims))}."
-        + (f" Apart from them: {_plural(n_observations, 'observation')} of ours." if n_observations else "")
-        + " Written by `make publish`; the page with everything that stands behind a verdict is made by `make figures`."
-        " The table: [claims.csv](claims.csv). Compare a run of your own: `python -m learning_dynamics compare`.",
+        f"The default run tested {_plural(len(claims), 'claim')} of {_plural(len(papers), 'paper')}: "
+        f"{_counts(count_verdicts(claims))}."
+        + (f" It also tested {_plural(n_observations, 'statement')} that no paper makes." if n_observations else "")
+        + " All numbers: [claims.csv](claims.csv). `make figures` makes the full report, `make publish` these pages; "
+        "`python -m learning_dynamics compare` compares your run with them.",
     ]
     for paper in papers:
         lines.append(f"## {prose(paper.title)}")
@@ -40,20 +40,21 @@ def results_page(papers: Sequence[Paper], folder: Path, judged_again: str | None
         if paper.lead_figure:
             lines.append(_image(paper.lead_figure))
         lines.append(f"{_counts(paper.counts)}. [All figures and claims]({paper.name}.md)")
-    lines.append("## What turned out otherwise")
+    lines.append("## Corrected and contradicted claims")
     failed = [claim for paper in papers for claim in paper.of("corrected", "contradicted")]
     if failed and ERRATA.is_dir():
-        lines.append(f"Derivations, and counterexamples to try: [errata]({os.path.relpath(ERRATA, folder.resolve())}).")
+        lines.append(f"Derivations and counterexamples: [errata]({os.path.relpath(ERRATA, folder.resolve())}).")
     if not failed:
-        lines.append("Nothing: no claim had to be corrected, none is contradicted.")
-    for claim in failed:
-        lines.append(_failed_claim(claim, folder))
+        lines.append("None.")
+    if failed:
+        head = "| where | as printed | what holds |\n|---|---|---|\n"
+        lines.append(head + "\n".join(map(_failed_claim, failed)))
     if judged_again is not None:
         lines += [
-            "## Judged again",
-            "Every claim with a threshold, a setting, the seed, or what hypotheses leave free changed: "
+            "## Robustness",
+            "Every claim was judged again with other thresholds, settings, seeds and draws: "
             "[robustness.md](robustness.md), [robustness.csv](robustness.csv).",
-            f"Made earlier, at commit `{judged_again[:7]}`." if judged_again else "",
+            f"These runs are of an earlier commit, `{judged_again[:7]}`." if judged_again else "",
         ]
     return _join(lines)
 
@@ -117,7 +118,7 @@ def readme_table(papers: Sequence[Paper], folder: str) -> str:
     for paper in papers:
         counts = " | ".join(str(paper.counts.get(verdict, "")) for verdict in verdicts)
         lines.append(f"| [{_cell(paper.title)}]({folder}/{paper.name}.md) | {counts} |")
-    lines += ["", f"What they say, what was found, and what turned out otherwise: [{folder}]({folder}/README.md)."]
+    lines += ["", f"All claims, figures and numbers: [{folder}]({folder}/README.md)."]
     return "\n".join(lines)
 
 
@@ -141,7 +142,7 @@ def paper_page(paper: Paper, folder: Path) -> str:
             lines += [_claim(claim, folder) for claim in figure.claims]
         lines += [_claim(claim, folder) for claim in topic.unshown_claims]
     if paper.observations:
-        lines += ["## Observations of ours", "No sentences of the paper; they are not in its tally."]
+        lines += ["## Further observations", "The paper does not make these statements; its tally excludes them."]
         lines += [_claim(claim, folder) for claim in paper.observations]
     if paper.references:
         lines += ["## To cite", f"```bibtex\n{paper.bibtex}\n```"]
@@ -150,11 +151,12 @@ def paper_page(paper: Paper, folder: Path) -> str:
 
 def _claim(claim: Row, folder: Path) -> str:
     standing = claim["standing"]
+    quantifier = f" ({claim['quantifier']})" if claim["quantifier"] else ""
     lines = [
         f'- <a name="{claim["claim"]}"></a>'
         f"{VERDICT_STYLES[claim['verdict']].sign} **{claim['verdict']}**{MARK if claim['turned'] else ''}"
-        f"{_quantifier(claim)}: {prose(claim['reference'])}, `{claim['claim']}` "
-        f"([code]({_code(claim['code'], folder)})). {prose(claim['statement'])}"
+        f"{quantifier}. {prose(claim['reference'])} ([`{claim['id']}`]({_code(claim['code'], folder)})): "
+        f"{prose(claim['statement'])}"
     ]
     if claim["correction"]:
         lines.append(f"What holds: {prose(claim['correction'])}")
@@ -163,37 +165,39 @@ def _claim(claim: Row, folder: Path) -> str:
     if standing:
         predicted = "" if pd.isna(standing["predicted"]) else f", predicted {_number(standing['predicted'])}"
         lines.append(
-            f"{prose(standing['quantity'])}: **{_measured(standing)}**{predicted}; {prose(standing['criterion'])}."
+            f"**{_measured(standing)}**{predicted}: {prose(standing['quantity'])}; {prose(standing['criterion'])}."
         )
-        draws = ", ".join(f"{standing[f'draws_{kind}']} {kind}" for kind in ("for", "against", "undecided"))
         lines += [f"{prose(claim['robustness'])}."] if claim["robustness"] else []
-        left_out = f"; {prose(standing['left_out'])}" if standing["left_out"] else ""
-        lines.append(f"Scope: {prose(claim['scope'])}. Draws: {draws}{left_out}.")
-    if standing and claim["rivals"]:
-        rivals = "; ".join(f"{prose(rival)} ({verdict})" for rival, verdict in claim["rivals"].items())
-        refuses = (
-            "" if pd.isna(claim["refuses"]) else f"; a prediction off by a fraction of {_number(claim['refuses'], 2)}"
-        )
-        heading = "Would have refused" if claim["verdict"] in ("reproduced", "corrected") else "Rivals"
-        lines.append(f"{heading}: {rivals}{refuses}.")
-    return "\n  ".join(f"{line}  " for line in lines).rstrip()
-
-
-def _quantifier(claim: Row) -> str:
-    return f", of {claim['quantifier']}" if claim["quantifier"] else ""
-
-
-def _failed_claim(claim: Row, folder: Path) -> str:
-    if claim["verdict"] == "corrected":
-        holds = f"What holds: {prose(claim['correction'])}"
-    else:
-        holds = f"Measured: {prose(claim['quantity'])}: {_measured(claim)}. {prose(claim['reason'])}".rstrip()
-    paper = claim["claim"].partition(".")[0]
-    return (
-        f"- {VERDICT_STYLES[claim['verdict']].sign} **{claim['verdict']}**, [{paper}]({paper}.md#{claim['claim']}), "
-        f"{prose(claim['reference'])} ([code]({_code(claim['code'], folder)})).  \n"
-        f"  As printed: {prose(claim['statement'])}  \n  {holds}"
+    text = "\n  ".join(f"{line}  " for line in lines).rstrip()
+    return text + (
+        f"\n\n  <details><summary>Scope, draws, rivals</summary>\n\n  {_details(claim)}\n\n  </details>\n"
+        if standing
+        else ""
     )
+
+
+def _details(claim: Row) -> str:
+    standing = claim["standing"]
+    counts = {kind: standing[f"draws_{kind}"] for kind in ("for", "against", "undecided")}
+    draws = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count) or "none"
+    left_out = f"; {prose(standing['left_out'])}" if standing["left_out"] else ""
+    text = f"{prose(claim['scope'])}. Draws: {draws}{left_out}."
+    if not claim["rivals"]:
+        return text
+    rivals = "; ".join(f"{prose(rival)} ({verdict})" for rival, verdict in claim["rivals"].items())
+    least = "" if pd.isna(claim["refuses"]) else f"; a prediction off by a fraction of {_number(claim['refuses'], 2)}"
+    heading = "Refused" if claim["verdict"] in ("reproduced", "corrected") else "Rivals"
+    return f"{text} {heading}: {rivals}{least}."
+
+
+def _failed_claim(claim: Row) -> str:
+    """Return the row of a claim in the table of those that do not hold as printed."""
+    if claim["verdict"] == "corrected":
+        holds = _cell(claim["correction"])
+    else:
+        holds = f"contradicted: {_cell(claim['quantity'])}: {_measured(claim)}"
+    paper = claim["claim"].partition(".")[0]
+    return f"| [{_cell(claim['reference'])}]({paper}.md#{claim['claim']}) | {_cell(claim['statement'])} | {holds} |"
 
 
 def _cell(text: str) -> str:

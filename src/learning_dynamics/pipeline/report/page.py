@@ -13,6 +13,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from learning_dynamics.judging import VERDICTS
+from learning_dynamics.pipeline.plan.config_files import ROOT
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.charts import library_uri, read_chart
 from learning_dynamics.pipeline.report.contents import Paper, Row, count_verdicts
@@ -23,7 +24,6 @@ from learning_dynamics.pipeline.report.pictures import (
     read_vector,
 )
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
-from learning_dynamics.pipeline.study.config import ROOT
 
 MAX_BYTES = 1_200_000  # of a paper's figures, still and in motion; its page holds them as text, a third longer
 MAX_AGAIN = 24  # times that a claim was judged again that are listed

@@ -47,7 +47,7 @@ def is_turned(agreement: float) -> bool:
 def describe(verdict: str, rows: pd.DataFrame) -> str:
     """Return in a line under which changes a claim keeps its verdict; nothing if it was not judged again."""
     parts = [text for kind in ("setting", "threshold", "seed", "draw") for text in _describe(kind, verdict, rows)]
-    return f"The verdict holds {'; '.join(parts)}" if parts else ""
+    return f"Holds {'; '.join(parts)}" if parts else ""
 
 
 def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:

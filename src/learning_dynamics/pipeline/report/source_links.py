@@ -4,8 +4,8 @@ import ast
 import os
 import re
 
-from learning_dynamics.pipeline.study.config import ROOT
-from learning_dynamics.pipeline.study.sources import PARTS, SOURCE_ROOT, parsed, part_module
+from learning_dynamics.pipeline.plan.config_files import ROOT
+from learning_dynamics.pipeline.plan.sources import PARTS, SOURCE_ROOT, parsed, part_module
 
 
 def link_to_function(paper: str, stage: str, kind: str) -> str:

@@ -2,20 +2,20 @@
 
 from pathlib import Path
 
+from learning_dynamics.pipeline.plan.config import Config
 from learning_dynamics.pipeline.report.source_links import topic_about, topic_title
 from learning_dynamics.pipeline.store.provenance import digest
-from learning_dynamics.pipeline.study.study import Study
 
 
-def digest_of_texts(study: Study) -> str:
+def digest_of_texts(config: Config) -> str:
     """Return a digest of captions, claims' texts, the configuration and the page's own code."""
-    texts: list[object] = [study.configuration.papers]
-    for paper in study.papers:
-        texts += [study.caption(paper, name) for name in study.figures(paper)]
-        texts += [study.caption(paper, name, "motion") for name in study.motions(paper)]
-        texts += [study.caption(paper, name, "interactive") for name in study.interactives(paper)]
-        texts += [study.explanation(paper, name) for name in study.blocks(paper, "claims")]
-        kinds = [study.kind("figure", paper, name) for name in study.figures(paper)]
+    texts: list[object] = [config.configuration.papers]
+    for paper in config.papers:
+        texts += [config.caption(paper, name) for name in config.figures(paper)]
+        texts += [config.caption(paper, name, "motion") for name in config.motions(paper)]
+        texts += [config.caption(paper, name, "interactive") for name in config.interactives(paper)]
+        texts += [config.explanation(paper, name) for name in config.blocks(paper, "claims")]
+        kinds = [config.kind("figure", paper, name) for name in config.figures(paper)]
         for topic in sorted({kind.partition(".")[0] for kind in kinds}):
             texts += [topic_title(paper, topic), topic_about(paper, topic)]
     code = [file for file in Path(__file__).parent.glob("*") if file.suffix in (".py", ".html", ".css", ".js")]

@@ -10,7 +10,7 @@ from learning_dynamics.pipeline.commands import data, metrics, run
 from learning_dynamics.pipeline.commands.claims import evaluate_claim
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.roles import load_tables
-from tests.support import ROOT, project
+from tests.support import ROOT, plan
 
 PAPER, CLAIM = "deep_linear", "depth_accelerates_l4_gas_sensor"
 SMALL = {"depths": [1, 2], "rates": 5, "lowest_rate": 1e-3, "highest_rate": 0.3, "max_steps": 100, "tolerance": 1.0}
@@ -18,7 +18,7 @@ SMALL = {"depths": [1, 2], "rates": 5, "lowest_rate": 1e-3, "highest_rate": 0.3,
 
 @pytest.fixture(scope="module")
 def overlaid():
-    return project(ROOT / "workflow/config/gas_sensor.yaml", papers=[PAPER])
+    return plan(ROOT / "workflow/config/gas_sensor.yaml", papers=[PAPER])
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from learning_dynamics.measures.memory import LiveBytes, images_within
 from learning_dynamics.measures.robustness import crossing_distances
 from learning_dynamics.papers.neural_collapse.training import passes
 from learning_dynamics.papers.neural_collapse.training.models import build, network_of
-from tests.support import ROOT, project
+from tests.support import ROOT, plan
 
 PAPER = "neural_collapse"
 IMAGES = {"mnist": (1, 32), "fashion_mnist": (1, 32), "svhn": (3, 32), "cifar10": (3, 32), "stl10": (3, 96)}
@@ -32,7 +32,7 @@ SMALL = {
 
 @pytest.fixture(scope="module")
 def full():
-    return project(ROOT / "workflow/config/full.yaml", papers=[PAPER])
+    return plan(ROOT / "workflow/config/full.yaml", papers=[PAPER])
 
 
 @pytest.mark.parametrize("data", IMAGES)

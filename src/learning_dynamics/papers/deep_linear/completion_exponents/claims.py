@@ -15,6 +15,7 @@ UNEVEN, GAUSSIAN, DEEPER = "uneven singular values, depth 2", "Gaussian factors,
 
 @claim(
     "Depth leads to larger gaps between singular values",
+    quantifier="an average",
     origin="ours",
     scope="completion, without noise, of 40 × 40 matrices of rank 2 at default scale, singular values 3 : 1 and of "
     "Gaussian factors, from three to nine times as many entries as degrees of freedom; plain descent from Gaussian "
@@ -31,9 +32,9 @@ def completion_exponents(
     share: Fraction,
 ) -> Finding:
     r"""A completion that recovers its matrix leaves, from a small initialisation scale $s$, the first singular value
-    beyond the rank $r$ as $\sigma_{r+1} \sim s^{1-\alpha}$ at depth 2, and as $s$ at depth 3. Here $\alpha = \sum
-    \log(1 + \eta g_{r+1}) / \sum \log(1 + \eta g_r)$ over steps $\eta$ until the $r$-th is learned, and $g_i$ is the
-    $(i-k)$-th singular value of the gradient outside the $k$ learned so far.
+    beyond the rank $r$ as $\sigma_{r+1} \sim s^p$ with $p$ close to $1-\alpha$ at depth 2, and one at depth 3. Here
+    $\alpha = \sum \log(1 + \eta g_{r+1}) / \sum \log(1 + \eta g_r)$ over steps $\eta$ until the $r$-th is learned, and
+    $g_i$ is the $(i-k)$-th singular value of the gradient outside the $k$ learned so far.
 
     It is the law of one measurement with a gradient that changes on the way. The ratio comes from one scale,
     {measured_at:g}, and other starts; powers from scales {first:g} to {last:g}. For singular values 3 : 1 the power
@@ -42,7 +43,8 @@ def completion_exponents(
     error is another matter: the stopping rule sets it.) With fewer entries than three times the degrees of freedom the
     matrix is not recovered on every draw, and neither power holds.
 
-    Medians are off by {off:.2g} at most, at depth 2 {above} of {medians} of them upwards: directions turn when a
+    Close means nearer than half the way to the $\alpha$ of the path's start. The law is not exact at rank 2: at depth 2
+    {above} of {medians} medians lie above it, by {off:.2g} at most and beyond their intervals: directions turn when a
     singular value is learned, which costs a factor that is not paid at once; at scales from {first_coarse:g} to
     {last_coarse:g} by {off_coarse:.2g}. {further} of {paths} draws are further off than the tolerance. A flow's
     rates $g$ in place of $\log(1 + \eta g) / \eta$ would raise predicted powers by {flow:.2g} at most and pass as well;

@@ -14,38 +14,45 @@ from learning_dynamics.tidy import Table, settings_of
 
 SCOPE = (
     "matrices of the size, rank and numbers of entries of the slides at default scale, at one initialisation "
-    "scale; medians over draws; the slides show one draw and do not print its scale"
+    "scale; medians over draws; the printed error read as a mean square; the slides show one draw and do not print its "
+    "scale"
 )
 SLIDES = {"5k": (100, 5000), "2k": (100, 2000)}
 RESOLUTION = 0.5  # decades: with a wider interval an error ten times as large could pass beside the printed one
 
 
-@claim("Table, 5K observations, nuclear norm min", scope=SCOPE, empirical=True)
+@claim("Table, 5K observations, nuclear norm min", quantifier="an average", scope=SCOPE, empirical=True)
 def table_5k_nuclear_norm(minimiser: Table, *, fit: NonNegative) -> Finding:
     r"""Nuclear-norm minimisation from 5000 entries: error 8e-7, nuclear norm 221, effective rank 5.
 
-    The error is set by the slack of $10^{-3}$ that the convex program leaves each observed entry, and by how
+    The row holds if the error is a mean square and runs stop where ours do. If it is a root, as
+    `table_2k_error_is_a_root` finds for another row of the column, a tighter stop fits as well; both readings cannot be
+    right. The error is set by the slack of $10^{-3}$ that the convex program leaves each observed entry, and by how
     accurately it is solved. The median over {draws} draws is {error:.1e}.
     """
     return _row_finding("5k", 0, minimiser, fit)
 
 
-@claim("Table, 5K observations, depth 2", scope=SCOPE, empirical=True)
+@claim("Table, 5K observations, depth 2", quantifier="an average", scope=SCOPE, empirical=True)
 def table_5k_depth_2(deep: Table, *, scale: Positive, fit: NonNegative) -> Finding:
     r"""Depth 2 from 5000 entries: error 5e-6, nuclear norm 221, effective rank 5.
 
-    The error is set by the training loss at which descent stops and by the initialisation scale, which the slides do
-    not print. At scale {scale:g} the median over {draws} draws is {error:.1e}.
+    The row holds if the error is a mean square and runs stop where ours do. If it is a root, as
+    `table_2k_error_is_a_root` finds for another row of the column, a tighter stop fits as well; both readings cannot be
+    right. The error is set by the training loss at which descent stops and by the initialisation scale, which the
+    slides do not print. At scale {scale:g} the median over {draws} draws is {error:.1e}.
     """
     return _row_finding("5k", 2, deep, fit, scale)
 
 
-@claim("Table, 5K observations, depth 3", scope=SCOPE, empirical=True)
+@claim("Table, 5K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)
 def table_5k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Finding:
     r"""Depth 3 from 5000 entries: error 4e-6, nuclear norm 221, effective rank 5.
 
-    As at depth 2, the training loss at which descent stops sets the error; at scale {scale:g} the median over {draws}
-    draws is {error:.1e}.
+    The row holds if the error is a mean square and runs stop where ours do. If it is a root, as
+    `table_2k_error_is_a_root` finds for another row of the column, a tighter stop fits as well; both readings cannot be
+    right. As at depth 2, the training loss at which descent stops sets the error; at scale {scale:g} the median over
+    {draws} draws is {error:.1e}.
     """
     return _row_finding("5k", 3, deep, fit, scale)
 
@@ -56,7 +63,7 @@ AS_ROOT = (
 )
 
 
-@claim("Table, 2K observations, nuclear norm min", scope=SCOPE, empirical=True)
+@claim("Table, 2K observations, nuclear norm min", quantifier="an average", scope=SCOPE, empirical=True)
 def table_2k_nuclear_norm(minimiser: Table) -> Finding:
     r"""Nuclear-norm minimisation from 2000 entries: error 2e-1, nuclear norm 217, effective rank 8.
 
@@ -67,7 +74,7 @@ def table_2k_nuclear_norm(minimiser: Table) -> Finding:
     return _row_finding("2k", 0, minimiser, 0.0, reason=AS_ROOT)
 
 
-@claim("Table, 2K observations, depth 2", scope=SCOPE, empirical=True)
+@claim("Table, 2K observations, depth 2", quantifier="an average", scope=SCOPE, empirical=True)
 def table_2k_depth_2(deep: Table, *, scale: Positive) -> Finding:
     r"""Depth 2 from 2000 entries: error 6e-2, nuclear norm 220, effective rank 6.
 
@@ -83,6 +90,7 @@ def table_2k_depth_2(deep: Table, *, scale: Positive) -> Finding:
 
 @claim(
     "Tables, 2K observations, nuclear norm min",
+    quantifier="an average",
     origin="ours",
     scope="matrices of the slides' size and rank, "
     "Gaussian factors; minimisers from 1300 to 2000 entries; depth 2 from 2000 entries, scales 1e-6 to 1e-3",
@@ -98,7 +106,8 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table], deep: Table) -> Findin
     printed nuclear norm they are {square_norm:.2g} and {root_norm:.2g}. (Draws that do not reach a printed number
     within the sweep are continued along its last line.) For depth 2, along the scale from 2000 entries, the mean square
     at the printed rank is {square_2:.2g} and its root {root_2:.2g}, which would fit as well; but with fewer entries and
-    a smaller scale a mean square can fit that row, so that it decides nothing.
+    a smaller scale a mean square can fit that row, so that it decides nothing. A column has one unit: if this row is a
+    root, all six are, and the four rows that hold as mean squares do so because their error is that of the stop.
     """
     row = PRINTED["2k"][0]
     errors, norms, ranks = np.array([measured(table, None) for table in minimisers]).swapaxes(0, 1)
@@ -147,15 +156,17 @@ def _interpolate(quantity: np.ndarray, printed: float, log_error: np.ndarray) ->
     return np.array(values)
 
 
-@claim("Table, 2K observations, depth 3", scope=SCOPE, empirical=True)
+@claim("Table, 2K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)
 def table_2k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Finding:
     r"""Depth 3 from 2000 entries: error 3e-5, nuclear norm 221, effective rank 5.
 
-    The training loss at which descent stops sets the error again; at scale {scale:g} its median over {draws} draws
-    is {error:.1e}, its largest {largest:.1e}. Draws differ more than with many entries, since few entries magnify what
-    descent leaves of the loss: the median is known to {spread:.2g} decades. Where that, with the accuracy to which a
-    stop sets the error, exceeds {resolution:g} decades, an error several times as large would pass as well, and the row
-    stays undecided.
+    The row holds if the error is a mean square and runs stop where ours do. If it is a root, as
+    `table_2k_error_is_a_root` finds for another row of the column, a tighter stop fits as well; both readings cannot be
+    right. The training loss at which descent stops sets the error again; at scale {scale:g} its median over {draws}
+    draws is {error:.1e}, its largest {largest:.1e}. Draws differ more than with many entries, since few entries magnify
+    what descent leaves of the loss: the median is known to {spread:.2g} decades. Where that, with the accuracy to which
+    a stop sets the error, exceeds {resolution:g} decades, an error several times as large would pass as well, and the
+    row stays undecided.
     """
     error, _, _ = measured(deep, scale)
     spread = median(np.log10(error)).uncertainty

@@ -22,6 +22,7 @@ from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
 @claim(
     "Balanced trajectories",
+    quantifier="all draws",
     scope="squared loss, Gaussian targets, 4 inputs and 3 outputs, depths 2, 3 and 4; "
     "from balanced layers and from Gaussian ones",
 )
@@ -49,6 +50,7 @@ def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positi
 
 @claim(
     "Balanced trajectories, for gradient descent",
+    quantifier="all draws",
     origin="ours",
     scope="squared loss, Gaussian targets, depth 3, balanced layers, one stretch of time in ever smaller steps",
 )
@@ -74,6 +76,7 @@ def balancedness_gd_first_order(descent: Table) -> Claim:
 
 @claim(
     "Implicit preconditioning",
+    quantifier="all draws",
     scope="squared loss, Gaussian targets, 4 inputs and 3 outputs, depths 2, 3 and 4, balanced layers",
 )
 def end_to_end_dynamics(balanced: Table, gaussian: Table, *, safety: Positive) -> Claim:
@@ -107,6 +110,7 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, safety: Positive) -
 
 @claim(
     "Dynamics of singular values",
+    quantifier="all draws",
     scope="squared loss, Gaussian targets, 4 inputs and 3 outputs, depths 2, 3 and 4, balanced layers",
 )
 def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: Positive) -> Claim:
@@ -132,6 +136,7 @@ def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: 
 
 @claim(
     "Implicit preconditioning",
+    quantifier="all draws",
     scope="3 × 4 matrices of full rank along flows of depths 2, 3 and 4 from balanced layers",
 )
 def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Positive) -> Claim:
@@ -167,6 +172,7 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
 
 @claim(
     "Applying our trajectory analysis",
+    quantifier="all draws",
     scope="3 × 4 matrices along flows of depths 2, 3 and 4 from balanced "
     "layers, and the singular matrix nearest to each",
 )
@@ -215,6 +221,7 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
 
 @claim(
     "Dynamics of singular values, interpretation",
+    quantifier="all draws",
     scope="balanced layers of square matrices, depths from 2 to 8 at "
     "one matrix, singular values from a hundredth to three",
     correction="It holds of ratios: the factor of a larger singular value over that of a smaller one, "
@@ -278,6 +285,7 @@ def log_of_turning_value(fewer: int, more: int) -> float:
 
 @claim(
     "Balanced trajectories, which initialisations are balanced",
+    quantifier="all draws",
     scope="squared loss, depth 3, square Gaussian layers of ever smaller entries, and identity layers",
 )
 def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:

@@ -12,6 +12,7 @@ WHITENED = CURVES[0]
 
 @claim(
     "Trajectories cannot be emulated via regularization",
+    quantifier="all draws",
     scope="squared losses with a gradient at zero; one output "
     "with whitened and with correlated inputs, and two outputs; depths 2, 3, 4, 5 and 8",
     correction="It holds from depth 3 on, as the theorem that the slide abbreviates has it. At depth 2 it holds "

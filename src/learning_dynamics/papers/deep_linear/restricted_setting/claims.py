@@ -24,7 +24,7 @@ SCOPE = (
 )
 
 
-@claim("Current theory is oblivious to depth, theorem", scope=SCOPE)
+@claim("Current theory is oblivious to depth, theorem", quantifier="all draws", scope=SCOPE)
 def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Finding:
     r"""Where symmetric measurements commute and layers start at one multiple of the identity, any depth of at least two
     ends at the least nuclear norm of positive semidefinite matrices that fit them, as the start tends to zero.
@@ -71,7 +71,7 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Find
     return Finding(judge, ("nuclear_norm", smallest, excess), rivals, facts={"other": np.max(least_squares / nuclear)})
 
 
-@claim("Current theory is oblivious to depth, proposition", scope=SCOPE)
+@claim("Current theory is oblivious to depth, proposition", quantifier="all draws", scope=SCOPE)
 def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> Claim:
     r"""In instances of this setting the least nuclear norm contradicts the least Schatten quasi-norm, even locally,
     for all $p \in (0, 1)$.
@@ -111,6 +111,7 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
 
 @claim(
     "Experiments testing the nuclear norm conjecture, hypothesis",
+    quantifier="all draws",
     scope="Schatten norms and quasi-norms with the "
     "powers that were tried, of the commuting measurements and of the slides' matrices from 2000 entries; the "
     "hypothesis is about all norms, of which examples decide none",

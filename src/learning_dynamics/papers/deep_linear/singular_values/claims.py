@@ -12,6 +12,7 @@ from learning_dynamics.tidy import Table, select, settings_of
 
 @claim(
     "Dynamics of singular values; implicit bias towards low rank",
+    quantifier="all draws",
     scope="completion of matrices of the slides' size at default scale, scaled identity layers, one scale",
     empirical=True,
 )

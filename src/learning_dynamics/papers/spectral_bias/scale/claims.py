@@ -3,7 +3,7 @@
 import numpy as np
 
 from learning_dynamics.judging import Claim, Facts, Instead, claim, equal_on_every_draw, every_draw
-from learning_dynamics.settings import Positive
+from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
 # next orders in the scale carry factors of the order of the ratio of eigenvalues of X^T X, nine for this condition
@@ -119,19 +119,26 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Claim:
 
 @claim(
     "Section 3.1, scalar regression",
-    scope="one output, well-conditioned data, d > n, scales from 1 down to the smallest of the run",
+    quantifier="all draws",
+    scope="one output, well-conditioned data, d > n, scales from 1 down to the smallest of the run; hidden units at "
+    "random, and one turned until it is orthogonal to the first gradient",
+    correction=r"All columns align whose share of the first gradient, their entry of $P^\top X^\top Y$, is not zero. A "
+    r"column with no share stays at an angle to $\beta$ at every scale.",
+    reason="a column orthogonal to the first gradient is not fed while the others grow",
 )
-def column_alignment(flow: Table, *, largest: Positive) -> Claim:
+def column_alignment(flow: Table, unfed: Table, *, largest: Positive, sine: Fraction) -> Claim:
     r"""With one output, as $\gamma \to 0$ all columns of $W_1$ align with $\beta$; the layer is close to rank one for
     $\gamma = o(|\beta_*|)$, and for $\gamma$ of the order of $|\beta_*|$ the structure disappears.
 
-    The part of $W_1$ off the direction of $\beta$, relative to $|W_1|$, falls as $\gamma^{1/2}$: the slope of its
-    logarithm, from scales up to the setting `largest`, is held against one half. Each column keeps a component along
-    $\beta$ that tends, in units of $\sigma_1(W_1)$, to the column's share of the first gradient, the entry of $P^\top
-    X^\top Y / |X^\top Y|$: so all columns align, and a column's angle falls as $\gamma^{1/2}$ too once $\gamma$ is
-    below $|\beta_*|$ times its squared share. (The smallest share in {draws} draws is {share:.1g}.) The crossover is a
-    function of $\gamma / |\beta_*|$ alone: $\sigma_2(W_1)^2 / \sigma_1(W_1)^2 = 2\gamma / (\gamma + \sqrt{\gamma^2 +
-    |\beta_*|^2})$, which passes one half where $\gamma$ is $|\beta_*| / \sqrt{8}$.
+    The first check takes the largest sine between a column and $\beta$ at the smallest scale: {aligned:.1e} with hidden
+    units at random, {printed:.2g} for one orthogonal to $X^\top Y$ (errata 4). The part of $W_1$ off the direction of
+    $\beta$, relative to $|W_1|$, falls as $\gamma^{1/2}$: the slope of its logarithm, from scales up to the setting
+    `largest`, is compared with one half. Each column keeps a component along $\beta$ that tends, in units of
+    $\sigma_1(W_1)$, to the column's share of the first gradient, the entry of $P^\top X^\top Y / |X^\top Y|$: a
+    column's angle falls as $\gamma^{1/2}$ too once $\gamma$ is below $|\beta_*|$ times its squared share. (The smallest
+    share in {draws} draws is {share:.1g}.) The crossover is a function of $\gamma / |\beta_*|$ alone: $\sigma_2(W_1)^2
+    / \sigma_1(W_1)^2 = 2\gamma / (\gamma + \sqrt{\gamma^2 + |\beta_*|^2})$, which passes one half where $\gamma$ is
+    $|\beta_*| / \sqrt{8}$.
     """
     draws = Draws(flow)
     gamma, first = draws.entries("across", column="gamma")[0], draws.where(index=1)
@@ -158,6 +165,15 @@ def column_alignment(flow: Table, *, largest: Positive) -> Claim:
         ratios = (second_values / first_values) ** 2
         return Instead(values=(np.abs(np.log(ratios / law)) / left_open).max(axis=1))
 
+    at_random, turned = (Draws(table).entries("misaligned")[:, np.argmin(gamma)] for table in (flow, unfed))
+    yield every_draw(
+        r"largest sine of the angle between a column of $W_1$ and $\beta$, at the smallest scale",
+        np.concatenate([turned, at_random]),
+        at_most=sine,
+        because="aligned: near zero, where the smallest scale is the 1e-16th part of the solution",
+        corrected=Instead(values=at_random),
+        rivals={"no column aligns": Instead(values=turned)},
+    )
     yield equal_on_every_draw(
         r"error of the power of $\gamma$ with which the part of $W_1$ across $\beta$ falls",
         -_slopes(gamma, np.log(across), largest),
@@ -194,7 +210,7 @@ def column_alignment(flow: Table, *, largest: Positive) -> Claim:
             "a crossover that does not depend on the teacher": of_crossover(2 * gamma / (gamma + np.hypot(gamma, 1))),
         },
     )
-    yield Facts(share=float(smallest_shares.min()))
+    yield Facts(share=float(smallest_shares.min()), aligned=float(at_random.max()))
 
 
 def _slopes(gamma: np.ndarray, values: np.ndarray, largest: float, of_errors: bool = False) -> np.ndarray:

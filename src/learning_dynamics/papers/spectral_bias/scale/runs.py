@@ -21,12 +21,14 @@ def scaled_flow(
     points: Count,
     integration: Arrival,
     seed: Seed,
+    unfed: bool = False,
 ) -> Trajectory:
     """Gradient flow from the orthogonal initialisation at each of `gammas`, recorded around a given loss and at its
     end.
 
     The flow is followed twice: to find by when the loss has fallen to `loss_share` of its first value, and again with
-    `points` records over the last tenth of that time, on to the end of the integration.
+    `points` records over the last tenth of that time, on to the end of the integration. With `unfed` the last two
+    hidden units are turned, in their plane, until the last is orthogonal to the first gradient X^T Y.
 
     Returns
     -------
@@ -55,6 +57,16 @@ def scaled_flow(
     rngs = generators(seed, "two_layer.initialisation", draws)
     starts = np.stack([two_layer.orthonormal_rows(rng, inputs, width) for rng in rngs] * len(gammas))
     X, Y = (np.concatenate([data[name]] * len(gammas)) for name in ("X", "Y"))
+    if unfed:
+        starts = np.stack([_with_unfed_unit(P, x.T @ y[:, 0]) for P, x, y in zip(starts, X, Y, strict=True)])
     constants = {"X": X, "Y": Y, "P": starts, "gamma": np.repeat(gammas, draws), "draw": np.arange(len(X)) % draws}
     members = list(zip(X, Y, constants["gamma"], starts, strict=True))
     return ensemble(to_loss, members, shares, "W1", "W2", label="vanishing scales", **constants)
+
+
+def _with_unfed_unit(P: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """Return orthonormal rows whose last column is orthogonal to a gradient: the last two columns are rotated."""
+    along, last = P[:, -2:].T @ gradient
+    size = np.hypot(along, last)
+    rotation = np.array([[along, -last], [last, along]]) / size
+    return np.hstack([P[:, :-2], P[:, -2:] @ rotation])

@@ -1,7 +1,7 @@
 """What a configuration declares: each paper's data, runs, figures and claims, resolved.
 
 A run has the settings of those that it is ``like``, and a sweep stands for its members. `checks` compares every block
-with the function that it names; what jobs make of it is `project.Project`'s.
+with the function that it names; `plan.Plan` says what jobs make of it.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, check_known
-from learning_dynamics.pipeline.study.blocks import (
+from learning_dynamics.pipeline.plan.blocks import (
     NOT_SWEPT,
     Roles,
     Spec,
@@ -20,10 +20,10 @@ from learning_dynamics.pipeline.study.blocks import (
     run_names,
     select_keys,
 )
-from learning_dynamics.pipeline.study.config import Block, Configuration
-from learning_dynamics.pipeline.study.signatures import Signature, signature_of
-from learning_dynamics.pipeline.study.sources import PACKAGE, PARTS, Definition, definition_of, definitions
-from learning_dynamics.pipeline.study.sweeps import Members, sweep_members, sweep_tables
+from learning_dynamics.pipeline.plan.config_files import Block, ConfigFiles
+from learning_dynamics.pipeline.plan.signatures import Signature, signature_of
+from learning_dynamics.pipeline.plan.sources import PACKAGE, PARTS, Definition, definition_of, definitions
+from learning_dynamics.pipeline.plan.sweeps import Members, sweep_members, sweep_tables
 
 # where the block of a stage's job stands, if not in the section of its name
 SECTIONS = {"run": "runs", "metrics": "runs", "figure": "figures", "motion": "figures"}
@@ -33,7 +33,7 @@ MAX_NAME_LENGTH = 200  # characters of a member's name, which files bear
 MAX_BUNDLE_LENGTH = 100_000  # characters of all its members' names: an argument of a command holds 131,072
 
 
-class Study:
+class Config:
     """A configuration, resolved: inheritance followed, sweeps expanded.
 
     Attributes
@@ -51,7 +51,7 @@ class Study:
         At the first mistake: the file, the key and the mend.
     """
 
-    def __init__(self, configuration: Configuration) -> None:
+    def __init__(self, configuration: ConfigFiles) -> None:
         self.configuration = configuration
         self.seed = configuration.seed
         self.papers = list(configuration.papers)

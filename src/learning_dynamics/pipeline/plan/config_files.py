@@ -14,9 +14,9 @@ from ruamel.yaml.error import YAMLError
 
 from learning_dynamics.errors import ProjectError, check_known
 from learning_dynamics.files import configured_path
-from learning_dynamics.pipeline.study.plain_yaml import read_value, read_yaml
-from learning_dynamics.pipeline.study.schema import Paper, Top
-from learning_dynamics.pipeline.study.validation import find_problem
+from learning_dynamics.pipeline.plan.plain_yaml import read_value, read_yaml
+from learning_dynamics.pipeline.plan.schema import Paper, Top
+from learning_dynamics.pipeline.plan.validation import find_problem
 
 Block = dict[str, Any]
 Key = tuple[str, ...]
@@ -26,7 +26,7 @@ COMMAND_LINE = "--config"
 
 
 @dataclass
-class Configuration:
+class ConfigFiles:
     """All of a configuration.
 
     Attributes
@@ -65,7 +65,7 @@ class Configuration:
         """Return how an error begins: the file that sets a key of a paper, and the key."""
         return f"{self.origin(paper, *path)}: {'.'.join(path) or 'top level'}"
 
-    def with_seed(self, seed: int) -> Configuration:
+    def with_seed(self, seed: int) -> ConfigFiles:
         """Return the same configuration under another seed."""
         return replace(self, seed=seed)
 
@@ -75,7 +75,7 @@ class Configuration:
         return last if last is not None and self.base.get(path) != last else None
 
 
-def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Configuration:
+def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> ConfigFiles:
     """Read ``config.yaml``, overlays laid over it, and what the command line gives, then each paper's file.
 
     Parameters
@@ -113,7 +113,7 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
         check_known(paper, top["papers"], "paper", where("changes", paper))
     for paper in seeds_of:  # fewer papers may be chosen
         check_known(paper, [*top["papers"], *shipped_papers(root)], "paper", where("seeds_of"))
-    configuration = Configuration(
+    configuration = ConfigFiles(
         top["seed"],
         scale,
         {},
@@ -170,7 +170,7 @@ def _validate(model: type[BaseModel], block: Block, where: Callable[..., str]) -
         raise ProjectError(f"{where(*problem[0])}: {problem[1]}")
 
 
-def output_folders(configuration: Configuration) -> tuple[Path, Path]:
+def output_folders(configuration: ConfigFiles) -> tuple[Path, Path]:
     """Return where the results and the figures of a configuration lie, below the folder that one works in.
 
     Raises
@@ -184,9 +184,7 @@ def output_folders(configuration: Configuration) -> tuple[Path, Path]:
     return Path("results", scale), Path("figures", scale)
 
 
-def _load_paper(
-    configuration: Configuration, paper: str, layers: Sequence[tuple[str, Block]], may_change: bool
-) -> None:
+def _load_paper(configuration: ConfigFiles, paper: str, layers: Sequence[tuple[str, Block]], may_change: bool) -> None:
     """Lay changes over a paper's file; without a scale they may add blocks, and change none."""
     block: Block = {}
     for file, layer in layers:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.study.sources import module_of, module_path, parsed
+from learning_dynamics.pipeline.plan.sources import module_of, module_path, parsed
 
 SECTION = re.compile(r"(?:^|\n\n)(Parameters|Quantities|Returns|Raises|Notes)\n-+\n")
 ENTRY = re.compile(r"^(\S.*)((?:\n(?: .*)?)*)", re.MULTILINE)  # at the margin, and the text below it

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.study.sources import (
+from learning_dynamics.pipeline.plan.sources import (
     PACKAGE,
     Import,
     absolute,

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, suggest_name
-from learning_dynamics.pipeline.study.blocks import Spec, all_settings, flat
-from learning_dynamics.pipeline.study.config import PAPERS, Key
-from learning_dynamics.pipeline.study.signatures import Signature, signature_of, signatures_of
-from learning_dynamics.pipeline.study.study import Study
+from learning_dynamics.pipeline.plan.blocks import Spec, all_settings, flat
+from learning_dynamics.pipeline.plan.config import Config
+from learning_dynamics.pipeline.plan.config_files import PAPERS, Key
+from learning_dynamics.pipeline.plan.signatures import Signature, signature_of, signatures_of
 
 
-def provenance(study: Study, paper: str, section: str, name: str, key: str) -> Any:
+def provenance(config: Config, paper: str, section: str, name: str, key: str) -> Any:
     """Return where a setting of a run or data set comes from: a word, a mapping with the reason, or None.
 
     A reason belongs to values that the same file sets. It stands in the block that sets the value or inherits it, else
@@ -19,8 +19,8 @@ def provenance(study: Study, paper: str, section: str, name: str, key: str) -> A
     it is a field of. `stated` and `code` of a kind in a paper's own file do not apply to a value that a run
     overrides or sweeps.
     """
-    configuration = study.configuration
-    blocks = list(study.ancestry(paper, name)) if section == "runs" else [(name, study.declared(paper, "data", name))]
+    configuration = config.configuration
+    blocks = list(config.ancestry(paper, name)) if section == "runs" else [(name, config.declared(paper, "data", name))]
     setters = [number for number, (_, block) in enumerate(blocks) if key in all_settings(block)]
     if not setters:
         return None
@@ -29,14 +29,14 @@ def provenance(study: Study, paper: str, section: str, name: str, key: str) -> A
     overlay, file = configuration.overlay_of(*path), configuration.origin(*path)
     for child, inheriting in blocks[: setters[0] + 1]:
         if key in inheriting.get("provenance", {}):
-            from_file, first = _reasons(study, paper, file, (section, child, "provenance", key))
+            from_file, first = _reasons(config, paper, file, (section, child, "provenance", key))
             if from_file or overlay is None or child != owner:
                 return from_file or first
-    kind = study.resolved(paper, section, name)["kind" if section == "runs" else "source"]
-    reasons = study.blocks(paper, "provenance")
+    kind = config.resolved(paper, section, name)["kind" if section == "runs" else "source"]
+    reasons = config.blocks(paper, "provenance")
     holders = [(kind, key), *_class_fields(paper, kind, key)]
     holder = next(((holder, inner) for holder, inner in holders if inner in reasons.get(holder, {})), (kind, key))
-    from_file, shared = _reasons(study, paper, file, ("provenance", *holder))
+    from_file, shared = _reasons(config, paper, file, ("provenance", *holder))
     is_shipped = file == f"{PAPERS}/{paper}.yaml"
     if from_file and not is_shipped:
         return from_file
@@ -47,18 +47,18 @@ def provenance(study: Study, paper: str, section: str, name: str, key: str) -> A
     return shared
 
 
-def unstated_settings(study: Study, paper: str) -> list[Spec]:
+def unstated_settings(config: Config, paper: str) -> list[Spec]:
     """Return every setting that the paper does not state: section, name, setting, value, origin, reason."""
     rows = []
-    for section, name, key, value in _settings(study, paper):
-        origin, reason = _origin_and_reason(provenance(study, paper, section, name, key))
+    for section, name, key, value in _settings(config, paper):
+        origin, reason = _origin_and_reason(provenance(config, paper, section, name, key))
         if origin != "stated":
             place = {"section": section, "name": name, "setting": key, "value": value}
             rows.append(place | {"origin": origin, "reason": reason})
     return rows
 
 
-def check_reasons(study: Study, paper: str) -> None:
+def check_reasons(config: Config, paper: str) -> None:
     """Refuse a setting without provenance, and provenance of what is no setting.
 
     Raises
@@ -66,44 +66,44 @@ def check_reasons(study: Study, paper: str) -> None:
     ProjectError
         It names the block and the setting.
     """
-    classes = classes_of_settings(study, paper)
+    classes = classes_of_settings(config, paper)
     shared: list[Signature] = []  # kinds may share a block of reasons: a key must be a setting of one of them
-    for kind in study.blocks(paper, "provenance"):
+    for kind in config.blocks(paper, "provenance"):
         functions = signatures_of(paper, kind)
         if not functions and kind not in classes:
-            where = study.where(paper, "provenance", kind)
+            where = config.where(paper, "provenance", kind)
             raise ProjectError(f"{where}: no kind of run or source of data, nor a class of settings, is so called")
         shared += functions
-    for kind in study.blocks(paper, "provenance"):
+    for kind in config.blocks(paper, "provenance"):
         functions = [classes[kind]] if kind in classes else [*signatures_of(paper, kind), *shared]
-        _check_names(study, (paper, "provenance", kind), functions)
-    for name, block in study.blocks(paper, "data").items():
-        functions = [signature_of("data", paper, block["source"], study.where(paper, "data", name))]
-        _check_names(study, (paper, "data", name, "provenance"), functions)
-    for name in study.blocks(paper, "runs"):
-        functions = signatures_of(paper, study.resolved(paper, "runs", name)["kind"])
-        _check_names(study, (paper, "runs", name, "provenance"), functions)
-    for section, name, key, _ in _settings(study, paper):
-        if provenance(study, paper, section, name, key) is None:
+        _check_names(config, (paper, "provenance", kind), functions)
+    for name, block in config.blocks(paper, "data").items():
+        functions = [signature_of("data", paper, block["source"], config.where(paper, "data", name))]
+        _check_names(config, (paper, "data", name, "provenance"), functions)
+    for name in config.blocks(paper, "runs"):
+        functions = signatures_of(paper, config.resolved(paper, "runs", name)["kind"])
+        _check_names(config, (paper, "runs", name, "provenance"), functions)
+    for section, name, key, _ in _settings(config, paper):
+        if provenance(config, paper, section, name, key) is None:
             raise ProjectError(
-                f"{study.where(paper, section, name)}.{key}: has no provenance; add it to this block (stated, code, "
+                f"{config.where(paper, section, name)}.{key}: has no provenance; add it to this block (stated, code, "
                 "inferred, or {chosen: why}), or to its kind, whose `stated` and `code` do not apply to a value that a "
                 "run overrides or sweeps"
             )
 
 
-def _check_names(study: Study, path: Key, functions: list[Signature]) -> None:
+def _check_names(config: Config, path: Key, functions: list[Signature]) -> None:
     settings = set().union(*(function.fields for function in functions))
-    reasons: Mapping[str, Any] = study.configuration.papers
+    reasons: Mapping[str, Any] = config.configuration.papers
     for part in path:
         reasons = reasons.get(part, {})
     for key in reasons:
         if key not in settings:
             nearest = suggest_name(key, settings)
-            raise ProjectError(f"{study.where(*path)}.{key}: no setting of `{functions[0].name}`{nearest}")
+            raise ProjectError(f"{config.where(*path)}.{key}: no setting of `{functions[0].name}`{nearest}")
 
 
-def classes_of_settings(study: Study, paper: str) -> dict[str, Signature]:
+def classes_of_settings(config: Config, paper: str) -> dict[str, Signature]:
     """Return the classes of settings that a paper's runs, their metrics and data take, and their bases, by name.
 
     Raises
@@ -111,8 +111,8 @@ def classes_of_settings(study: Study, paper: str) -> dict[str, Signature]:
     ProjectError
         If two have one name.
     """
-    kinds = [block["source"] for block in study.blocks(paper, "data").values()]
-    kinds += [study.resolved(paper, "runs", name)["kind"] for name in study.blocks(paper, "runs")]
+    kinds = [block["source"] for block in config.blocks(paper, "data").values()]
+    kinds += [config.resolved(paper, "runs", name)["kind"] for name in config.blocks(paper, "runs")]
     functions = [function for kind in dict.fromkeys(kinds) for function in signatures_of(paper, kind)]
     classes: dict[str, Signature] = {}
     for argument in (argument for function in functions for argument in function.classes.values()):
@@ -132,11 +132,11 @@ def _class_fields(paper: str, kind: str, key: str) -> Iterator[tuple[str, str]]:
                 yield settings_class.name, inner
 
 
-def _settings(study: Study, paper: str) -> Iterator[tuple[str, str, str, Any]]:
+def _settings(config: Config, paper: str) -> Iterator[tuple[str, str, str, Any]]:
     """Yield section, name, key and value of every setting of data sets and runs."""
     for section in ("data", "runs"):
-        for name in study.blocks(paper, section):
-            for key, value in study.every_setting(paper, section, name).items():
+        for name in config.blocks(paper, section):
+            for key, value in config.every_setting(paper, section, name).items():
                 yield section, name, key, value
 
 
@@ -147,9 +147,9 @@ def _path_in_block(block: Mapping[str, Any], key: str) -> Key:
     return ("measure", *path) if key in flat(block.get("measure", {})) else path
 
 
-def _reasons(study: Study, paper: str, file: str, path: Key) -> tuple[Any, Any]:
+def _reasons(config: Config, paper: str, file: str, path: Key) -> tuple[Any, Any]:
     """Return the reason that a file gives at a path of keys, and that of this file or the first that gives one."""
-    layers = study.configuration.layers[paper]
+    layers = config.configuration.layers[paper]
     reasons = {name: functools.reduce(lambda block, key: block.get(key, {}), path, layer) for name, layer in layers}
     given = [reasons.get(file), *reasons.values()]
     return reasons.get(file) or None, next(filter(None, given), None)

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, suggest_name
-from learning_dynamics.pipeline.study import reasons, robustness
-from learning_dynamics.pipeline.study.blocks import KEYS, Spec, flat, run_names
-from learning_dynamics.pipeline.study.config import Block
-from learning_dynamics.pipeline.study.signatures import Signature, signature_of
-from learning_dynamics.pipeline.study.sources import PACKAGE, PARTS, definitions
-from learning_dynamics.pipeline.study.study import SECTIONS, Study
+from learning_dynamics.pipeline.plan import robustness, setting_sources
+from learning_dynamics.pipeline.plan.blocks import KEYS, Spec, flat, run_names
+from learning_dynamics.pipeline.plan.config import SECTIONS, Config
+from learning_dynamics.pipeline.plan.config_files import Block
+from learning_dynamics.pipeline.plan.signatures import Signature, signature_of
+from learning_dynamics.pipeline.plan.sources import PACKAGE, PARTS, definitions
 
 
-def check(study: Study) -> None:
+def check(config: Config) -> None:
     """Check every paper; the functions that it names are imported.
 
     Raises
@@ -24,44 +24,44 @@ def check(study: Study) -> None:
     """
     gc.disable()  # what is imported stays: looking for what may go takes as long as importing it
     try:
-        for paper in study.papers:
-            _Paper(study, paper).check()
-            reasons.check_reasons(study, paper)
-            robustness.check(study, paper)
+        for paper in config.papers:
+            _Paper(config, paper).check()
+            setting_sources.check_reasons(config, paper)
+            robustness.check(config, paper)
     finally:
         gc.freeze()
         gc.enable()
 
 
 class _Paper:
-    def __init__(self, study: Study, paper: str) -> None:
-        self.study, self.paper = study, paper
+    def __init__(self, config: Config, paper: str) -> None:
+        self.config, self.paper = config, paper
 
     def check(self) -> None:
-        study, paper = self.study, self.paper
-        for name, block in study.blocks(paper, "data").items():
+        config, paper = self.config, self.paper
+        for name, block in config.blocks(paper, "data").items():
             function = signature_of("data", paper, block["source"], self.where("data", name, "source"))
-            self.check_settings("data", function, study.given_settings("data", block, function.settings), "data", name)
-        for name in study.blocks(paper, "runs"):
-            self.check_members(name, study.resolved(paper, "runs", name).get("sweep"))
-        taken = {*study.papers, *(f"{other}_metrics" for other in study.papers)}
-        for name in study.sweeps(paper):
+            self.check_settings("data", function, config.given_settings("data", block, function.settings), "data", name)
+        for name in config.blocks(paper, "runs"):
+            self.check_members(name, config.resolved(paper, "runs", name).get("sweep"))
+        taken = {*config.papers, *(f"{other}_metrics" for other in config.papers)}
+        for name in config.sweeps(paper):
             if f"{paper}_{name}" in taken:
                 raise ProjectError(
                     f"{self.where('runs', name)}: `snakemake {paper}_{name}` makes something else; rename the run"
                 )
-        for name in study.figures(paper):
+        for name in config.figures(paper):
             self.check_drawing("figure", name)
-            if study.moves(paper, name):
-                motion = study.signature("motion", paper, name)
-                motion.check_roles(study.roles("motion", paper, name), self.where("figures", name))
-                self.check_settings("motion", motion, study.settings("motion", paper, name), "figures", name)
-        self.check_motions({study.kind("figure", paper, name).partition(".")[0] for name in study.figures(paper)})
-        for name in study.interactives(paper):
+            if config.moves(paper, name):
+                motion = config.signature("motion", paper, name)
+                motion.check_roles(config.roles("motion", paper, name), self.where("figures", name))
+                self.check_settings("motion", motion, config.settings("motion", paper, name), "figures", name)
+        self.check_motions({config.kind("figure", paper, name).partition(".")[0] for name in config.figures(paper)})
+        for name in config.interactives(paper):
             self.check_interactive(name)
-        if "telling" in study.paper_block(paper):
-            self.check_name("figures", study.paper_block(paper)["telling"], "telling")
-        for name in study.blocks(paper, "claims"):
+        if "telling" in config.paper_block(paper):
+            self.check_name("figures", config.paper_block(paper)["telling"], "telling")
+        for name in config.blocks(paper, "claims"):
             self.check_claim(name)
 
     def check_motions(self, topics: set[str]) -> None:
@@ -74,11 +74,11 @@ class _Paper:
                     raise ProjectError(f"{module}.motion: `{name}` moves no figure{suggest_name(name, figures)}")
 
     def where(self, *path: str) -> str:
-        return self.study.where(self.paper, *path)
+        return self.config.where(self.paper, *path)
 
     def check_name(self, section: str, name: str, *path: str) -> Block:
         """Return the block that a key names, if there is one."""
-        return self.study.declared(self.paper, section, name, self.where(*path))
+        return self.config.declared(self.paper, section, name, self.where(*path))
 
     def check_settings(self, stage: str, function: Signature, settings: Spec, *path: str) -> None:
         problem = function.find_problem(settings)
@@ -102,15 +102,15 @@ class _Paper:
                 self.check_run(name, first | {key: value})
 
     def check_run(self, name: str, differing: Spec) -> None:
-        study, paper = self.study, self.paper
-        block, where = study.varied(paper, name, differing), self.where("runs", name)
+        config, paper = self.config, self.paper
+        block, where = config.varied(paper, name, differing), self.where("runs", name)
         if not block.get("kind"):
             raise ProjectError(f"{where}.kind: missing; name a function of papers/{paper}/<topic>/runs.py")
         function = signature_of("run", paper, block["kind"], f"{where}.kind")
         metrics = signature_of("metrics", paper, block["kind"], f"{where}.kind")
         if not metrics.has("columns"):
             raise ProjectError(f"{metrics.where}: `{metrics.name}` declares no columns; decorate it with @columns(...)")
-        self.check_run_settings(name, function, study.given_settings("run", block, function.settings), differing)
+        self.check_run_settings(name, function, config.given_settings("run", block, function.settings), differing)
         self.check_run_settings(name, metrics, block.get("measure", {}), differing, "measure")
         if ("data" in function.arguments) != ("data" in block):
             fix = "add `data:`" if "data" in function.arguments else "remove `data:`"
@@ -128,26 +128,26 @@ class _Paper:
         if problem is None:
             return
         keys = {problem[0][0], ".".join(problem[0][:2])}
-        ancestry = () if keys & swept.keys() else self.study.ancestry(self.paper, name)
+        ancestry = () if keys & swept.keys() else self.config.ancestry(self.paper, name)
         owners = (owner for owner, block in ancestry if keys & flat(block.get("measure", {}) if part else block).keys())
         self.refuse("run", problem, ("runs", next(owners, name), *part))
 
     def check_drawing(self, stage: str, name: str) -> Signature:
         """Check the roles and settings of a figure, an interactive figure or a claim."""
         section = SECTIONS.get(stage, stage)
-        block, where = self.study.block(stage, self.paper, name), self.where(section, name)
+        block, where = self.config.block(stage, self.paper, name), self.where(section, name)
         function = signature_of(stage, self.paper, block["kind"], f"{where}.kind")
         function.check_roles(block["runs"], where)
         for role, names in block["runs"].items():
             for run in run_names({role: names}):
                 self.check_name("runs", run, section, name, "runs", role)
-        settings = self.study.given_settings(stage, block, function.settings)
+        settings = self.config.given_settings(stage, block, function.settings)
         self.check_settings(stage, function, settings, section, name)
         return function
 
     def check_interactive(self, name: str) -> None:
         self.check_drawing("interactive", name)
-        interactives = self.study.blocks(self.paper, "interactive")
+        interactives = self.config.blocks(self.paper, "interactive")
         figure = interactives[name]["figure"]
         self.check_name("figures", figure, "interactive", name, "figure")
         first = next(other for other, block in interactives.items() if block["figure"] == figure)
@@ -159,7 +159,7 @@ class _Paper:
         function = self.check_drawing("claims", name)
         if not function.has("claim"):
             raise ProjectError(f"{function.where}: `{function.name}` is no claim; decorate it with @claim(...)")
-        block = self.study.block("claims", self.paper, name)
+        block = self.config.block("claims", self.paper, name)
         if "figure" in block:
             figure = self.check_name("figures", block["figure"], "claims", name, "figure")
             if block["runs"] and not set(run_names(block["runs"])) & set(run_names(figure["runs"])):
@@ -167,7 +167,7 @@ class _Paper:
                     f"{self.where('claims', name, 'figure')}: `{block['figure']}` shows none of the claim's runs; "
                     "name one that does, or none"
                 )
-        settings = self.study.given_settings("claims", block, function.settings)
+        settings = self.config.given_settings("claims", block, function.settings)
         for key, values in block.get("vary", {}).items():
             if key not in settings:
                 where = self.where("claims", name, "vary", key)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from learning_dynamics.pipeline.study.validation import Strict
+from learning_dynamics.pipeline.plan.validation import Strict
 from learning_dynamics.settings import Seed
 
 Origin = Literal["stated", "code", "inferred", "chosen"]

@@ -6,6 +6,7 @@ REQUESTS = {
     "run": {"mem_mb": 1000, "runtime": 30},
     "metrics": {"mem_mb": 1000, "runtime": 5},
     "bundle": {"mem_mb": 2000, "runtime": 60},
+    "together": {"mem_mb": 1500, "runtime": 60},
     "figure": {"mem_mb": 800, "runtime": 5},
     "motion": {"mem_mb": 1000, "runtime": 5},
     "interactive": {"mem_mb": 1000, "runtime": 5},

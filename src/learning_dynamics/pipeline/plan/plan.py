@@ -5,19 +5,20 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
+from learning_dynamics.pipeline.plan import checks, robustness
+from learning_dynamics.pipeline.plan.blocks import Roles, Spec, place_settings, run_names
+from learning_dynamics.pipeline.plan.config import Config
+from learning_dynamics.pipeline.plan.config_files import ConfigFiles
+from learning_dynamics.pipeline.plan.digests import science
+from learning_dynamics.pipeline.plan.sweeps import Members, sweep_members
 from learning_dynamics.pipeline.store.provenance import digest, fingerprint
-from learning_dynamics.pipeline.study import checks, robustness
-from learning_dynamics.pipeline.study.blocks import Roles, Spec, place_settings, run_names
-from learning_dynamics.pipeline.study.config import Configuration
-from learning_dynamics.pipeline.study.digests import science
-from learning_dynamics.pipeline.study.study import Study
-from learning_dynamics.pipeline.study.sweeps import Members, sweep_members
 
+MAX_TOGETHER = 20  # members of a sweep that share a process without being asked to (`bundle`)
 FORMATS = {"figure": ("pdf", "png", "svg"), "motion": ("webp",), "interactive": ("json",)}
 
 
-class Project:
-    """Every job of a configuration; what there is, its `study` says.
+class Plan:
+    """Every job of a configuration; its `config` says what there is.
 
     Checking imports every function that the configuration names; `check` is false where that has been done.
 
@@ -27,10 +28,10 @@ class Project:
         At the first mistake in the configuration: the file, the key and the mend.
     """
 
-    def __init__(self, configuration: Configuration, check: bool = True) -> None:
-        self.study = Study(configuration)
+    def __init__(self, configuration: ConfigFiles, check: bool = True) -> None:
+        self.config = Config(configuration)
         if check:
-            checks.check(self.study)
+            checks.check(self.config)
         self._fingerprints: dict[tuple[str, str, str], str] = {}
         self._trajectories: dict[str, dict[tuple[str, str], str]] = {}
         scale = configuration.scale
@@ -50,24 +51,24 @@ class Project:
 
     def data(self, paper: str, name: str, **changes: Any) -> Spec:
         """What a data job is to do: source and settings, with any of them changed."""
-        settings = self.study.settings("data", paper, name, **changes)
-        return {"source": self.study.kind("data", paper, name), "settings": settings}
+        settings = self.config.settings("data", paper, name, **changes)
+        return {"source": self.config.kind("data", paper, name), "settings": settings}
 
     def run(self, paper: str, name: str, **changes: Any) -> Spec:
         """What a run job is to do: kind and settings, with any of them changed."""
-        settings = self.study.settings("run", paper, name, **changes)
-        return {"kind": self.study.kind("run", paper, name), "settings": settings}
+        settings = self.config.settings("run", paper, name, **changes)
+        return {"kind": self.config.kind("run", paper, name), "settings": settings}
 
     def measure(self, paper: str, name: str, **changes: Any) -> Spec:
         """What a metrics job is to do: kind, and the settings of measuring, with any of them changed."""
-        settings = self.study.settings("metrics", paper, name, **changes)
-        return {"kind": self.study.kind("metrics", paper, name), "settings": settings}
+        settings = self.config.settings("metrics", paper, name, **changes)
+        return {"kind": self.config.kind("metrics", paper, name), "settings": settings}
 
     def bundle(self, paper: str, name: str) -> Spec:
         """What a bundle's job is to do: the settings that its members share, and the values in which they differ."""
-        members = self.study.bundles[paper][name]
+        members = self.config.bundles[paper][name]
         first_run = self.run(paper, members[0])
-        sweep, differing = self.study.member(paper, members[0])
+        sweep, differing = self.config.member(paper, members[0])
         return {
             "kind": first_run["kind"],
             "data": self.run_data(paper, members[0]),
@@ -75,21 +76,21 @@ class Project:
             "measure": self.measure(paper, members[0])["settings"],
             "sweep": sweep,
             "axes": list(differing),
-            "members": [list(self.study.member(paper, member)[1].values()) for member in members],
+            "members": [list(self.config.member(paper, member)[1].values()) for member in members],
         }
 
     def drawing(self, stage: str, paper: str, name: str) -> Spec:
         """What a figure, motion or interactive job is to do: kind, settings, runs by role with their fingerprints."""
         return {
-            "kind": self.study.kind(stage, paper, name),
-            "runs": self._described(paper, self.study.roles(stage, paper, name)),
-            "settings": self.study.settings(stage, paper, name),
+            "kind": self.config.kind(stage, paper, name),
+            "runs": self._described(paper, self.config.roles(stage, paper, name)),
+            "settings": self.config.settings(stage, paper, name),
         }
 
     def claims(self, paper: str) -> Spec:
         """What a claims job is to do: every claim with its runs and thresholds, and ``values`` of ``robustness:``."""
         return {
-            "claims": {name: self.claim(paper, name) for name in self.study.blocks(paper, "claims")},
+            "claims": {name: self.claim(paper, name) for name in self.config.blocks(paper, "claims")},
             "robustness": {
                 name: entry
                 | {
@@ -102,26 +103,26 @@ class Project:
                         for member, differing in _members(entry)
                     ]
                 }
-                for name, entry in self.study.checks(paper).items()
+                for name, entry in self.config.checks(paper).items()
                 if "values" in entry
             },
         }
 
     def claim(self, paper: str, name: str, **changes: Any) -> Spec:
         """What is known of one claim: kind, runs by role, figure, expected verdict, settings and their variants."""
-        block = self.study.block("claims", paper, name)
+        block = self.config.block("claims", paper, name)
         return {
             "kind": block["kind"],
             "runs": self._described(paper, block["runs"]),
             "figure": block.get("figure"),
-            "expected": self.study.expected(paper, name),
-            "settings": self.study.settings("claims", paper, name, **changes),
+            "expected": self.config.expected(paper, name),
+            "settings": self.config.settings("claims", paper, name, **changes),
             "vary": block.get("vary", {}),
         }
 
     def describe_run(self, paper: str, name: str) -> Spec:
         """What a job that reads a run's metrics knows of it: name, sweep and bundle if there are, fingerprint."""
-        block = self.study.resolved(paper, "runs", name)
+        block = self.config.resolved(paper, "runs", name)
         sweep, bundle = block.get("sweep"), block.get("bundle", 1)
         prints = [self.fingerprint("metrics", paper, member) for member, _ in sweep_members(name, sweep)]
         described = {"name": name, "sweep": sweep, "fingerprint": digest(prints) if sweep else prints[0]}
@@ -139,15 +140,17 @@ class Project:
 
     def run_data(self, paper: str, name: str) -> str | None:
         """The data set of a run."""
-        return self.study.block("run", paper, name).get("data")
+        return self.config.block("run", paper, name).get("data")
 
     def measured_data(self, paper: str, name: str) -> str | None:
         """The data set of a run whose metrics are measured on it as well; its trajectory's file does not repeat it."""
-        return self.run_data(paper, name) if "data" in self.study.definition("metrics", paper, name).arguments else None
+        return (
+            self.run_data(paper, name) if "data" in self.config.definition("metrics", paper, name).arguments else None
+        )
 
     def bundle_data(self, paper: str, name: str) -> list[str]:
         """The data sets that a bundle's members take."""
-        data_sets = (self.run_data(paper, member) for member in self.study.bundles[paper][name])
+        data_sets = (self.run_data(paper, member) for member in self.config.bundles[paper][name])
         return list(dict.fromkeys(filter(None, data_sets)))
 
     def trajectory(self, paper: str, name: str) -> str:
@@ -155,19 +158,19 @@ class Project:
         simulated, measured = self._simulated(paper, name)
         if not measured:
             return name
-        like = self.study.blocks(paper, "runs")[simulated[0]].get("like")
-        if like in self.study.runs[paper] and self._runs_alike(paper, name, like):
+        like = self.config.blocks(paper, "runs")[simulated[0]].get("like")
+        if like in self.config.runs[paper] and self._runs_alike(paper, name, like):
             return self.trajectory(paper, like)
         if paper not in self._trajectories:
             first_members = self._trajectories[paper] = {}
-            for member in self.study.runs[paper]:
+            for member in self.config.runs[paper]:
                 first_members.setdefault(self._simulated(paper, member)[0], member)
         return self._trajectories[paper][simulated]
 
     def _simulated(self, paper: str, name: str) -> tuple[tuple[str, str], bool]:
         """Return what tells a run's trajectory from those of other members, and if it differs in measuring."""
-        run, differing = self.study.member(paper, name)
-        values = place_settings(self.study.resolved(paper, "runs", run), differing)
+        run, differing = self.config.member(paper, name)
+        values = place_settings(self.config.resolved(paper, "runs", run), differing)
         measured = values.pop("measure", {})
         return (run, json.dumps(values)), bool(measured)
 
@@ -177,25 +180,25 @@ class Project:
 
     def tables(self, paper: str) -> list[str]:
         """The tables of metrics that jobs make: a run's each, or a bundle's."""
-        bundles = self.study.bundles[paper]
+        bundles = self.config.bundles[paper]
         bundled = {member for members in bundles.values() for member in members}
-        return [member for member in self.study.runs[paper] if member not in bundled] + list(bundles)
+        return [member for member in self.config.runs[paper] if member not in bundled] + list(bundles)
 
     def tables_for(self, stage: str, paper: str, name: str = "claims") -> list[str]:
         """The tables of metrics that drawing a figure reads, or judging all claims of a paper."""
         if stage != "claims":
-            return self._tables(paper, run_names(self.study.roles(stage, paper, name)))
-        claims = self.study.blocks(paper, "claims").values()
+            return self._tables(paper, run_names(self.config.roles(stage, paper, name)))
+        claims = self.config.blocks(paper, "claims").values()
         tables = self._tables(paper, [run for claim in claims for run in run_names(claim["runs"])])
-        entries = self.study.checks(paper).values()
+        entries = self.config.checks(paper).values()
         return list(dict.fromkeys([*tables, *(member for entry in entries for member, _ in _members(entry))]))
 
     def _tables(self, paper: str, runs: Iterable[str]) -> list[str]:
-        return list(dict.fromkeys(table for run in runs for table in self.study.tables(paper, run)))
+        return list(dict.fromkeys(table for run in runs for table in self.config.tables(paper, run)))
 
     def keeps(self, paper: str, name: str) -> bool:
         """Whether a run's file stays once all its metrics are there."""
-        return self.study.block("run", paper, name).get("keep", True)
+        return self.config.block("run", paper, name).get("keep", True)
 
     def run_file(self, paper: str, name: str) -> str:
         """The file of the run that a run's metrics measure, below its paper's folder; a temporary one in `scratch`."""
@@ -214,7 +217,7 @@ class Project:
         """The files of all that is drawn of a paper: figures in every format or some, films, interactive figures."""
         return [
             f"{self.figures}/{paper}/{name}.{kind}"
-            for stage, names in self.study.drawings(paper).items()
+            for stage, names in self.config.drawings(paper).items()
             for name in names
             for kind in FORMATS[stage]
             if not formats or kind in formats
@@ -223,30 +226,97 @@ class Project:
     def targets(self) -> dict[str, list[str]]:
         """What Snakemake makes by name: a paper, the metrics of all its runs, the metrics of one sweep."""
         targets = {}
-        for paper in self.study.papers:
+        for paper in self.config.papers:
             targets[paper] = [*self.figure_files(paper), f"{self.results}/{paper}/verdicts.txt"]
             targets[f"{paper}_metrics"] = self.metrics_files(paper, self.tables(paper))
-            for sweep in self.study.sweeps(paper):
-                targets[f"{paper}_{sweep}"] = self.metrics_files(paper, self.study.tables(paper, sweep))
+            for sweep in self.config.sweeps(paper):
+                targets[f"{paper}_{sweep}"] = self.metrics_files(paper, self.config.tables(paper, sweep))
         return targets
 
     def resources(self, stage: str, paper: str, name: str) -> Mapping[str, int]:
         """What a data, run, metrics or bundle job asks for."""
         if stage == "bundle":
-            return self.resources("run", paper, self.study.bundles[paper][name][0])
+            return self.resources("run", paper, self.config.bundles[paper][name][0])
         key = "measure_resources" if stage == "metrics" else "resources"
-        return self.study.block(stage, paper, name).get(key, {})
+        return self.config.block(stage, paper, name).get(key, {})
+
+    # -- short jobs that share a process --------------------------------------------------------------
+
+    @cached_property
+    def together(self) -> dict[tuple[str, str], list[tuple[str, str]]]:
+        """The jobs that share a process, as (stage, name), by paper and topic; a paper's data sets are one topic.
+
+        They are the data sets and runs without `resources`, and the runs' metrics. Members of long sweeps have jobs of
+        their own, which can run side by side.
+        """
+        together: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for paper in self.config.papers:
+            for name, block in self.config.blocks(paper, "data").items():
+                if "resources" not in block:
+                    together.setdefault((paper, "data"), []).append(("data", name))
+            for name in self.tables(paper):
+                if name in self.config.bundles[paper] or not self._is_short(paper, name):
+                    continue
+                topic, run = self.config.kind("run", paper, name).partition(".")[0], self.trajectory(paper, name)
+                jobs = together.setdefault((paper, topic), [])
+                jobs += [job for job in (("run", run), ("metrics", name)) if job not in jobs]
+        return together
+
+    def _is_short(self, paper: str, name: str) -> bool:
+        simulated = self.trajectory(paper, name)
+        blocks = [self.config.block("run", paper, run) for run in (name, simulated)]
+        asks = any(key in block for block in blocks for key in ("resources", "measure_resources"))
+        members = len(self.config.members(paper, self.config.member(paper, name)[0]))
+        return not asks and members <= MAX_TOGETHER
+
+    def together_files(self, paper: str, topic: str) -> tuple[list[str], list[str]]:
+        """The data sets that a topic's jobs read, and the files that they make."""
+        jobs = self.together[paper, topic]
+        made = [self._file(paper, *job) for job in jobs]
+        data = [
+            file
+            for stage, name in jobs
+            if stage != "data"
+            for file in self.data_files(paper, self.run_data(paper, name))
+        ]
+        return list(dict.fromkeys(data)), made
+
+    def _file(self, paper: str, stage: str, name: str) -> str:
+        if stage == "run":
+            return f"{self.results}/{paper}/{self.run_file(paper, name)}"
+        return (self.data_files(paper, name) if stage == "data" else self.metrics_files(paper, [name]))[0]
+
+    def together_options(self, paper: str, topic: str) -> dict[str, Spec]:
+        """The options of each of a topic's jobs, as `commands.together` takes them."""
+        return {f"{stage} {name}": self._options(stage, paper, name) for stage, name in self.together[paper, topic]}
+
+    def _options(self, stage: str, paper: str, name: str) -> Spec:
+        options: Spec = {
+            "spec": self.spec(stage, paper, name),
+            "out": self._file(paper, stage, name),
+            "fingerprint": self.fingerprint(stage, paper, name),
+        }
+        if stage == "data":
+            return options
+        data = self.run_data(paper, name) if stage == "run" else self.measured_data(paper, name)
+        options["made_from"] = self.made_from(stage, paper, name)
+        options["data"] = self._file(paper, "data", data) if data else None
+        if stage == "metrics":
+            options["run"] = self._file(paper, "run", name)
+        return options
 
     # -- fingerprints -------------------------------------------------------------------------------
 
     def science(self, stage: str, paper: str, name: str) -> Mapping[str, str]:
         """The digests of the science that a job reaches, by package and name."""
         if stage == "claims":
-            return science(stage, paper, *sorted({block["kind"] for block in self.study.blocks(paper, stage).values()}))
+            return science(
+                stage, paper, *sorted({block["kind"] for block in self.config.blocks(paper, stage).values()})
+            )
         if stage == "bundle":
-            member = self.study.bundles[paper][name][0]
+            member = self.config.bundles[paper][name][0]
             return {**self.science("run", paper, member), **self.science("metrics", paper, member)}
-        return science(stage, paper, self.study.kind(stage, paper, name))
+        return science(stage, paper, self.config.kind(stage, paper, name))
 
     def science_list(self, stage: str, paper: str, name: str = "", function: str = "") -> list[str]:
         """The same, of a job or of a function, as ``name@digest``: a parameter whose changes Snakemake prints."""
@@ -265,7 +335,7 @@ class Project:
         key = (stage, paper, name)
         if key not in self._fingerprints:
             if stage == "bundle":
-                members = self.study.bundles[paper][name]
+                members = self.config.bundles[paper][name]
                 made = digest([self.fingerprint("metrics", paper, member) for member in members])
             else:
                 spec, made_from = self.spec(stage, paper, name), self.made_from(stage, paper, name)
@@ -275,23 +345,23 @@ class Project:
 
     def change_fingerprint(self, paper: str, name: str) -> str:
         """What judging claims again with one thing changed is made from: settings, science, the change, the claims."""
-        change = robustness.change(self.study, paper, name)
-        data = {name: self.fingerprint("data", paper, name) for name in self.study.blocks(paper, "data")}
-        layers = [robustness.layer_of(self.study, paper, change, value) for value in change.grid]
+        change = robustness.change(self.config, paper, name)
+        data = {name: self.fingerprint("data", paper, name) for name in self.config.blocks(paper, "data")}
+        layers = [robustness.layer_of(self.config, paper, change, value) for value in change.grid]
         claims = self.fingerprint("claims", paper, "claims")
         return digest([claims, data, change.claims, change.grid, dict(change.entry), layers])
 
     @cached_property
     def verdicts(self) -> str:
         """The fingerprint of all papers' verdicts together."""
-        return digest({paper: self.fingerprint("claims", paper, "claims") for paper in self.study.papers})
+        return digest({paper: self.fingerprint("claims", paper, "claims") for paper in self.config.papers})
 
     @cached_property
     def page(self) -> str:
         """The fingerprint of the page: of all verdicts, and of all that is drawn."""
         drawing_fingerprints: dict[str, dict[str, str]] = {"figure": {}, "motion": {}, "interactive": {}}
-        for paper in self.study.papers:
-            for stage, figures in self.study.drawings(paper).items():
+        for paper in self.config.papers:
+            for stage, figures in self.config.drawings(paper).items():
                 drawing_fingerprints[stage] |= {
                     f"{paper}/{name}": self.fingerprint(stage, paper, name) for name in figures
                 }
@@ -301,11 +371,11 @@ class Project:
     def outputs(self) -> dict[str, str]:
         """The fingerprint of every data set, run, metrics table and claims, by its path below the results folder."""
         fingerprints = {}
-        for paper in self.study.papers:
-            for name in self.study.blocks(paper, "data"):
+        for paper in self.config.papers:
+            for name in self.config.blocks(paper, "data"):
                 fingerprints[f"{paper}/data/{name}.npz"] = self.fingerprint("data", paper, name)
             for name in self.tables(paper):
-                if name in self.study.bundles[paper]:
+                if name in self.config.bundles[paper]:
                     fingerprints[f"{paper}/metrics/{name}.parquet"] = self.fingerprint("bundle", paper, name)
                     continue
                 fingerprints[f"{paper}/{self.run_file(paper, name)}"] = self.fingerprint("run", paper, name)

@@ -20,9 +20,9 @@ from pydantic import BaseModel, create_model
 from pydantic.fields import FieldInfo
 
 from learning_dynamics.errors import ProjectError, suggest_name
-from learning_dynamics.pipeline.study.blocks import flat
-from learning_dynamics.pipeline.study.sources import definition_of, definitions, module_of
-from learning_dynamics.pipeline.study.validation import Strict, find_problem
+from learning_dynamics.pipeline.plan.blocks import flat
+from learning_dynamics.pipeline.plan.sources import definition_of, definitions, module_of
+from learning_dynamics.pipeline.plan.validation import Strict, find_problem
 
 EMPTY = inspect.Parameter.empty
 

@@ -11,75 +11,75 @@ from typing import Any
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
+from learning_dynamics.pipeline.plan.config import Config
+from learning_dynamics.pipeline.plan.plan import FORMATS, Plan
 from learning_dynamics.pipeline.store.arrays import read_record
 from learning_dynamics.pipeline.store.pictures import read_record as read_drawn
 from learning_dynamics.pipeline.store.provenance import read_bytes
 from learning_dynamics.pipeline.store.tables import read_provenance
-from learning_dynamics.pipeline.study.project import FORMATS, Project
-from learning_dynamics.pipeline.study.study import Study
 
 SEEN = Path(".snakemake/learning_dynamics.seen.json")
 ENDS = {".pdf": b"%%EOF", ".svg": b"</svg>", ".html": b"</html>"}  # of formats without checksums
 MARK = Path(".snakemake/made_by_other_settings_or_code")  # Snakemake names it as the reason of a rerun
 
 
-def expected_outputs(project: Project, results: str, figures: str | None = None) -> dict[str, str]:
+def expected_outputs(plan: Plan, results: str, figures: str | None = None) -> dict[str, str]:
     """Return the fingerprint that each output must carry, by its path: with `figures` also what is drawn and joined."""
-    study, found = project.study, {f"{results}/{name}": made for name, made in project.outputs.items()}
+    config, found = plan.config, {f"{results}/{name}": made for name, made in plan.outputs.items()}
     if figures is not None:
-        found |= existing_parts(project, Path(results))
-        for paper in study.papers:
-            found[f"{results}/{paper}/verdicts.txt"] = project.fingerprint("claims", paper, "claims")
-            for stage, names in study.drawings(paper).items():
+        found |= existing_parts(plan, Path(results))
+        for paper in config.papers:
+            found[f"{results}/{paper}/verdicts.txt"] = plan.fingerprint("claims", paper, "claims")
+            for stage, names in config.drawings(paper).items():
                 for name in names:
-                    made = project.fingerprint(stage, paper, name)
+                    made = plan.fingerprint(stage, paper, name)
                     found |= {f"{figures}/{paper}/{name}.{kind}": made for kind in FORMATS[stage]}
-        found |= dict.fromkeys((f"{results}/claims.parquet", f"{results}/verdicts.txt"), project.verdicts)
-        found |= dict.fromkeys(_pages(study, figures), project.page)
+        found |= dict.fromkeys((f"{results}/claims.parquet", f"{results}/verdicts.txt"), plan.verdicts)
+        found |= dict.fromkeys(_pages(config, figures), plan.page)
     return found
 
 
-def existing_parts(project: Project, results: Path) -> dict[str, str]:
+def existing_parts(plan: Plan, results: Path) -> dict[str, str]:
     """Return the fingerprint that every file of claims judged again should carry, by its path; those that exist."""
     fingerprints = {}
-    for paper in project.study.papers:
+    for paper in plan.config.papers:
         if (results / paper / "again.parquet").is_file():
-            fingerprints[f"{results}/{paper}/again.parquet"] = project.fingerprint("claims", paper, "claims")
+            fingerprints[f"{results}/{paper}/again.parquet"] = plan.fingerprint("claims", paper, "claims")
         for file in sorted(results.glob(f"{paper}/again/*.parquet")):
             try:
-                fingerprints[str(file)] = project.change_fingerprint(paper, file.stem)
+                fingerprints[str(file)] = plan.change_fingerprint(paper, file.stem)
             except ProjectError:
                 fingerprints[str(file)] = "of nothing that is configured"
     return fingerprints
 
 
-def _pages(study: Study, figures: str) -> list[str]:
-    return [f"{figures}/{name}.html" for name in ("index", *study.papers)]
+def _pages(config: Config, figures: str) -> list[str]:
+    return [f"{figures}/{name}.html" for name in ("index", *config.papers)]
 
 
-def outdated_verdicts(project: Project, paper: str, results: Path) -> str | None:
+def outdated_verdicts(plan: Plan, paper: str, results: Path) -> str | None:
     """Return why a paper's verdicts are not those of the configuration and the sources as they stand; None if they are.
 
     Verdicts of the right fingerprint are of an earlier run if what they were made from is not there any more, or was
     made again since: a run that fails leaves them so.
     """
     file = results / paper / "claims.parquet"
-    wrong = fault(file, project.fingerprint("claims", paper, "claims"))
+    wrong = fault(file, plan.fingerprint("claims", paper, "claims"))
     if wrong is not None:
         other = "was made by other" in wrong
         return f"{paper}: verdicts of other settings or other code; run: snakemake {paper}" if other else wrong
     made = file.stat().st_mtime
-    for run in project.tables_for("claims", paper):
-        bundled = run in project.study.bundles[paper]
-        of = None if bundled else project.trajectory(paper, run)
+    for run in plan.tables_for("claims", paper):
+        bundled = run in plan.config.bundles[paper]
+        of = None if bundled else plan.trajectory(paper, run)
         # of what goes once it is measured, the metrics tell
-        simulated = [project.run_file(paper, run)] if of is not None and project.keeps(paper, of) else []
+        simulated = [plan.run_file(paper, run)] if of is not None and plan.keeps(paper, of) else []
         for below in (*simulated, f"metrics/{run}.parquet"):
             behind = results / paper / below
             since = "is not there" if not behind.exists() else "was made since" if behind.stat().st_mtime > made else ""
             if since:
                 # Snakemake does not make again what is missing behind outputs that are there, unless it is asked for
-                asked = f"{project.results}/{paper}/{below} " if not behind.exists() else ""
+                asked = f"{plan.results}/{paper}/{below} " if not behind.exists() else ""
                 return f"{paper}: verdicts of an earlier run: {behind} {since}; run: snakemake {asked}{paper}"
     return None
 

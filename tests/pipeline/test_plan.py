@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from learning_dynamics.pipeline.study.reasons import provenance, unstated_settings
+from learning_dynamics.pipeline.plan.setting_sources import provenance, unstated_settings
 
 
 def test_what_is_measured_is_no_setting_of_the_run(configured):
@@ -21,7 +21,7 @@ def test_the_root_seed_reaches_what_draws_and_nothing_else(configured):
     assert other.data("toy", "starts")["settings"]["seed"] == 7
     assert other.run("toy", "descent")["settings"]["seed"] == 7
     assert "seed" not in other.run("toy", "slow")["settings"]
-    assert other.study.configuration.scale == "seed7"
+    assert other.config.configuration.scale == "seed7"
     # what does not draw itself is made from data that do
     assert other.fingerprint("run", "toy", "slow") != configured().fingerprint("run", "toy", "slow")
 
@@ -38,13 +38,13 @@ def test_a_swept_run_is_one_role_of_many_members(configured):
         "fast",
     ]
     assert found.run("toy", "scan--rate-0.2--steps-3")["settings"] == {"rate": 0.2, "steps": 3}
-    assert found.study.sweeps("toy") == {"scan": found.tables_for("figure", "toy", "growth")[:4]}
+    assert found.config.sweeps("toy") == {"scan": found.tables_for("figure", "toy", "growth")[:4]}
     assert found.drawing("figure", "toy", "growth")["runs"]["slow"]["sweep"] == {"rate": [0.1, 0.2], "steps": [3, 4]}
 
 
 def test_members_that_differ_in_measuring_alone_share_a_trajectory(configured):
     found = configured("runs.scan", swept(rate=[0.1, 0.2], every=[1, 2, 4]))
-    of = {name: found.trajectory("toy", name) for name in found.study.runs["toy"]}
+    of = {name: found.trajectory("toy", name) for name in found.config.runs["toy"]}
     assert of["slow"] == "slow"
     assert of["slow--steps-20"] == "slow--steps-20"
     for rate in (0.1, 0.2):
@@ -57,7 +57,7 @@ def test_members_that_differ_in_measuring_alone_share_a_trajectory(configured):
 
 
 def test_a_reason_belongs_to_kind_and_setting_and_is_inherited(configured):
-    found = configured().study
+    found = configured().config
     assert provenance(found, "toy", "runs", "slow", "rate") == "stated"
     assert provenance(found, "toy", "runs", "fast", "steps") == {"chosen": "short"}
     assert provenance(found, "toy", "data", "starts", "samples") == {"chosen": "a few"}
@@ -80,10 +80,10 @@ def test_a_run_that_is_like_a_sweep_is_one_less_what_it_sets(configured, own, me
     configured("runs.scan", scan | {"bundle": 2})
     also = {"like": "scan", "provenance": reasons} | own
     # its members travel together as those of the sweep do
-    bundles = configured("runs.also", also).study.bundles["toy"]
+    bundles = configured("runs.also", also).config.bundles["toy"]
     assert set(bundles) == {"scan@0001"} | ({"also@0001"} if own == {"steps": 7} else set())
     found = configured("runs.scan", scan)
-    assert [member for member, _ in found.study.members("toy", "also")] == members
+    assert [member for member, _ in found.config.members("toy", "also")] == members
     assert {found.run("toy", member)["settings"]["steps"] for member in members} == {own.get("steps", 40)}
     assert {f"toy/metrics/{member}.parquet" for member in members} <= found.outputs.keys()
 
@@ -106,7 +106,7 @@ def test_what_an_overlay_changes_has_the_reasons_and_expectations_that_it_gives_
     found = configured(files=[tmp_path / "small.yaml"])
 
     def reasons(setting, *runs):
-        return [provenance(found.study, "toy", "runs", run, setting) for run in runs]
+        return [provenance(found.config, "toy", "runs", run, setting) for run in runs]
 
     of_kind, unchanged = {"stated": "table 2"}, {"chosen": "short"}
     assert reasons("steps", "slow", "other", "long", "longer") == [of_kind, unchanged, of_kind, of_kind]
@@ -138,4 +138,4 @@ def test_numbers_inside_a_mapping_of_the_command_line_are_numbers(configured):
     changes = {"toy": {"runs": {"slow": {"rate": "1e-3", "steps": "7"}}, "title": "No: 1"}}
     project = configured(scale="other", changes=changes)
     assert project.run("toy", "slow")["settings"] == {"rate": 1e-3, "steps": 7}
-    assert project.study.paper_block("toy")["title"] == "No: 1"
+    assert project.config.paper_block("toy")["title"] == "No: 1"

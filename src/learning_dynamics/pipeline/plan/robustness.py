@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.errors import ProjectError, check_known, suggest_name
-from learning_dynamics.pipeline.study.blocks import all_settings, flat, overlay, place_settings, run_names, select_keys
-from learning_dynamics.pipeline.study.config import Block, Configuration, merge
-from learning_dynamics.pipeline.study.schema import SEED_OR_DRAW
-from learning_dynamics.pipeline.study.study import Study
+from learning_dynamics.pipeline.plan.blocks import all_settings, flat, overlay, place_settings, run_names, select_keys
+from learning_dynamics.pipeline.plan.config import Config
+from learning_dynamics.pipeline.plan.config_files import Block, ConfigFiles, merge
+from learning_dynamics.pipeline.plan.schema import SEED_OR_DRAW
 
 Layer = dict[str, Any]
 DECADE = 10.0
@@ -60,18 +60,18 @@ class Change:
     entry: Mapping[str, Any]
 
 
-def changes(study: Study, paper: str) -> dict[str, Change]:
+def changes(config: Config, paper: str) -> dict[str, Change]:
     """Return by name what ``snakemake robustness`` judges of a paper with the configured numbers of seeds and draws."""
-    configuration = study.configuration
-    names = [name for name, entry in study.checks(paper).items() if "values" not in entry]
+    configuration = config.configuration
+    names = [name for name, entry in config.checks(paper).items() if "values" not in entry]
     if paper in configuration.seeds_of:
-        names += [f"seed{study.seed + number}" for number in range(1, configuration.seeds + 1)]
-    if any(_free_blocks(study, paper)):
+        names += [f"seed{config.seed + number}" for number in range(1, configuration.seeds + 1)]
+    if any(_free_blocks(config, paper)):
         names += [f"draw{number}" for number in range(1, configuration.draws + 1)]
-    return {name: change(study, paper, name) for name in names}
+    return {name: change(config, paper, name) for name in names}
 
 
-def change(study: Study, paper: str, name: str) -> Change:
+def change(config: Config, paper: str, name: str) -> Change:
     """Return one change by its name.
 
     Raises
@@ -81,25 +81,25 @@ def change(study: Study, paper: str, name: str) -> Change:
     """
     part = SEED_OR_DRAW.fullmatch(name)
     if part and part[1] == "seed":
-        return Change(name, "seed", "seed", list(study.blocks(paper, "claims")), [int(part[2])], {})
+        return Change(name, "seed", "seed", list(config.blocks(paper, "claims")), [int(part[2])], {})
     if part:
-        if not any(_free_blocks(study, paper)) or int(part[2]) == 0:
+        if not any(_free_blocks(config, paper)) or int(part[2]) == 0:
             raise ProjectError(f"{paper}: {name}: draws need a `free:` block of a data set or run, and count from 1")
-        return Change(name, "draw", "draw", claims_on_draws(study, paper), [int(part[2])], {})
-    entries = {key: entry for key, entry in study.checks(paper).items() if "values" not in entry}
+        return Change(name, "draw", "draw", claims_on_draws(config, paper), [int(part[2])], {})
+    entries = {key: entry for key, entry in config.checks(paper).items() if "values" not in entry}
     check_known(name, entries, "`robustness` entry with a `range` or `grid`", paper)
     entry = entries[name]
     what = f"{entry.get('data') or entry['run']}.{entry['setting']}"
     return Change(name, "setting", what, entry["claims"], grid_of(entry), entry)
 
 
-def changed_configuration(study: Study, paper: str, change: Change, value: Any) -> Configuration:
+def changed_configuration(config: Config, paper: str, change: Change, value: Any) -> ConfigFiles:
     """Return the configuration of a paper under one value of a change, with nothing but the claims concerned."""
-    seed = value if change.kind == "seed" else study.seed
+    seed = value if change.kind == "seed" else config.seed
     if change.kind == "draw":
         seed += value
-    layer = layer_of(study, paper, change, value)
-    configuration, block = study.configuration, copy.deepcopy(study.paper_block(paper))
+    layer = layer_of(config, paper, change, value)
+    configuration, block = config.configuration, copy.deepcopy(config.paper_block(paper))
     block |= {"figures": {}, "interactive": {}, "robustness": {}}
     block.pop("telling", None)
     block["claims"] = {
@@ -112,14 +112,14 @@ def changed_configuration(study: Study, paper: str, change: Change, value: Any) 
     return replace(configuration, seed=seed, papers={paper: block}, overlaid=True, origins=origins, base=base)
 
 
-def layer_of(study: Study, paper: str, change: Change, value: Any) -> Layer:
+def layer_of(config: Config, paper: str, change: Change, value: Any) -> Layer:
     """Return what a change lays over the configuration of a paper, by section and name."""
     if change.kind == "seed":
         return {}
-    return draw_layer(study, paper, value) if change.kind == "draw" else _setting_layer(study, paper, change, value)
+    return draw_layer(config, paper, value) if change.kind == "draw" else _setting_layer(config, paper, change, value)
 
 
-def check_arrived(study: Study, paper: str, layer: Layer) -> None:
+def check_arrived(config: Config, paper: str, layer: Layer) -> None:
     """Refuse a changed configuration in which a setting of the layer is not what the layer says.
 
     Raises
@@ -129,8 +129,8 @@ def check_arrived(study: Study, paper: str, layer: Layer) -> None:
     """
     for section, blocks in layer.items():
         for name, block in blocks.items():
-            data = study.resolved(paper, section, name).get("data")
-            settings = study.every_setting(paper, section, name) | {"data": data}
+            data = config.resolved(paper, section, name).get("data")
+            settings = config.every_setting(paper, section, name) | {"data": data}
             for key, value in (flat(block) | flat(block.get("measure", {}))).items():
                 actual = value if key.startswith("measure.") else settings.get(key)
                 if actual != value:
@@ -140,7 +140,7 @@ def check_arrived(study: Study, paper: str, layer: Layer) -> None:
 # -- draws of what hypotheses leave free -------------------------------------------------------------------------------
 
 
-def draw_layer(study: Study, paper: str, draw: int) -> Layer:
+def draw_layer(config: Config, paper: str, draw: int) -> Layer:
     """Return what a draw changes in the configuration of a paper, by section and name.
 
     Raises
@@ -149,55 +149,55 @@ def draw_layer(study: Study, paper: str, draw: int) -> Layer:
         If an end of a range names no setting that has a number.
     """
     layer: Layer = {"data": {}, "runs": {}}
-    for section, name, free in _free_blocks(study, paper):
+    for section, name, free in _free_blocks(config, paper):
         values: Block = {}
         # the data set first, then what names no other setting: ends of ranges are those of the draw
         for key in sorted(free, key=lambda key: (key != "data", _names_a_setting(free[key]))):
             # published draws come from this label
             label = f"wild.{paper}.{section}.{name}.{key.rpartition('.')[2]}"
-            rng = np.random.default_rng([study.seed, draw, *label.encode()])
-            settings = _settings_so_far(study, paper, section, name, layer, values)
+            rng = np.random.default_rng([config.seed, draw, *label.encode()])
+            settings = _settings_so_far(config, paper, section, name, layer, values)
             values[key] = _draw_value(free[key], settings, rng, f"{paper}: {section}.{name}.free.{key}")
-        layer[section][name] = place_settings(study.resolved(paper, section, name), values)
+        layer[section][name] = place_settings(config.resolved(paper, section, name), values)
     return layer
 
 
-def claims_on_draws(study: Study, paper: str) -> list[str]:
+def claims_on_draws(config: Config, paper: str) -> list[str]:
     """Return the claims that read a run with free settings, or with a data set that has some."""
-    free = {(section, name) for section, name, _ in _free_blocks(study, paper)}
+    free = {(section, name) for section, name, _ in _free_blocks(config, paper)}
 
     def is_drawn(run: str) -> bool:
-        ancestors = {("runs", name) for name, _ in study.ancestry(paper, run)}
-        return bool((ancestors | {("data", _data_set_of(study, paper, run))}) & free)
+        ancestors = {("runs", name) for name, _ in config.ancestry(paper, run)}
+        return bool((ancestors | {("data", _data_set_of(config, paper, run))}) & free)
 
     return [
         claim
-        for claim, block in study.blocks(paper, "claims").items()
-        if block.get("free") is not False and any(map(is_drawn, study.runs_of_claim(paper, claim)))
+        for claim, block in config.blocks(paper, "claims").items()
+        if block.get("free") is not False and any(map(is_drawn, config.runs_of_claim(paper, claim)))
     ]
 
 
-def _settings_so_far(study: Study, paper: str, section: str, name: str, layer: Layer, values: Block) -> Block:
+def _settings_so_far(config: Config, paper: str, section: str, name: str, layer: Layer, values: Block) -> Block:
     """Return the settings of a data set or run and its data as far as a draw has set them."""
-    settings = flat(study.resolved(paper, section, name))
+    settings = flat(config.resolved(paper, section, name))
     if section == "runs":
-        for owner, block in reversed(list(study.ancestry(paper, name))):
+        for owner, block in reversed(list(config.ancestry(paper, name))):
             settings |= select_keys(flat(block), settings) | flat(layer["runs"].get(owner, {}))
         data = values.get("data", settings.get("data"))
         if data is not None:
-            settings = flat(study.resolved(paper, "data", data)) | flat(layer["data"].get(data, {})) | settings
+            settings = flat(config.resolved(paper, "data", data)) | flat(layer["data"].get(data, {})) | settings
     return settings | values
 
 
-def _data_set_of(study: Study, paper: str, run: str) -> str | None:
+def _data_set_of(config: Config, paper: str, run: str) -> str | None:
     """Return the data set of a run, or of the first member of a sweep."""
-    return study.block("run", paper, study.members(paper, run)[0][0]).get("data")
+    return config.block("run", paper, config.members(paper, run)[0][0]).get("data")
 
 
-def _free_blocks(study: Study, paper: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+def _free_blocks(config: Config, paper: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Yield section, name and what is free, data sets first: runs may name their settings."""
     for section in ("data", "runs"):
-        for name, block in study.blocks(paper, section).items():
+        for name, block in config.blocks(paper, section).items():
             if block.get("free"):
                 yield section, name, block["free"]
 
@@ -235,14 +235,14 @@ def _draw_value(choice: Any, settings: Mapping[str, Any], rng: np.random.Generat
 # -- ranges and grids of a setting -------------------------------------------------------------------------------------
 
 
-def _setting_layer(study: Study, paper: str, change: Change, value: Any) -> Layer:
+def _setting_layer(config: Config, paper: str, change: Change, value: Any) -> Layer:
     """Return what sets a setting of a run (or data set), and leaves it as it is in runs that inherit it."""
     owner, key = change.entry.get("run"), change.entry["setting"]
     if owner is None:
         return {"data": {change.entry["data"]: overlay({}, {key: value})}}
-    layer: Layer = {owner: place_settings(study.resolved(paper, "runs", owner), {key: value})}
-    for child, block in study.blocks(paper, "runs").items():
-        settings = study.resolved(paper, "runs", child)
+    layer: Layer = {owner: place_settings(config.resolved(paper, "runs", owner), {key: value})}
+    for child, block in config.blocks(paper, "runs").items():
+        settings = config.resolved(paper, "runs", child)
         if block.get("like") == owner and key not in all_settings(block):
             layer[child] = place_settings(settings, {key: all_settings(settings).get(key)})
     return {"runs": layer}
@@ -282,7 +282,7 @@ def _by_decades(low: float, high: float) -> bool:
 # -- what is refused ---------------------------------------------------------------------------------------------------
 
 
-def check(study: Study, paper: str) -> None:
+def check(config: Config, paper: str) -> None:
     """Refuse ``robustness:`` and ``free:`` blocks that mean nothing.
 
     Raises
@@ -290,10 +290,10 @@ def check(study: Study, paper: str) -> None:
     ProjectError
         It names the block and the key.
     """
-    for name, entry in study.checks(paper).items():
-        _check_entry(study, paper, entry, study.where(paper, "robustness", name))
-    for section, name, free in _free_blocks(study, paper):
-        where = study.where(paper, section, name, "free")
+    for name, entry in config.checks(paper).items():
+        _check_entry(config, paper, entry, config.where(paper, "robustness", name))
+    for section, name, free in _free_blocks(config, paper):
+        where = config.where(paper, section, name, "free")
         for key, choice in free.items():
             values = choice if isinstance(choice, list) else [choice]
             if not values:
@@ -302,49 +302,49 @@ def check(study: Study, paper: str) -> None:
                 values = [end for end in choice if not isinstance(end, str)]
                 if len(values) == 2 and not values[0] < values[1]:
                     raise ProjectError(f"{where}.{key}: from the smaller to the larger")
-            _check_values(study, paper, section, name, key, values, f"{where}.{key}")
-    draw_layer(study, paper, 1)  # or an end of a range names nothing
+            _check_values(config, paper, section, name, key, values, f"{where}.{key}")
+    draw_layer(config, paper, 1)  # or an end of a range names nothing
 
 
-def _check_entry(study: Study, paper: str, entry: Mapping[str, Any], where: str) -> None:
+def _check_entry(config: Config, paper: str, entry: Mapping[str, Any], where: str) -> None:
     section, owner = ("data", entry["data"]) if "data" in entry else ("runs", entry["run"])
-    study.declared(paper, section, owner, f"{where}.{section.removesuffix('s')}")
-    block, key = study.resolved(paper, section, owner), entry["setting"]
+    config.declared(paper, section, owner, f"{where}.{section.removesuffix('s')}")
+    block, key = config.resolved(paper, section, owner), entry["setting"]
     if "values" in entry and "bundle" in block:
         raise ProjectError(f"{where}.run: `{owner}` runs in bundles; remove its `bundle`")
     for claim in entry["claims"]:
-        check_known(claim, study.blocks(paper, "claims"), "claim", f"{where}.claims")
-        runs = run_names(study.block("claims", paper, claim)["runs"])
-        if owner not in ([_data_set_of(study, paper, run) for run in runs] if section == "data" else runs):
+        check_known(claim, config.blocks(paper, "claims"), "claim", f"{where}.claims")
+        runs = run_names(config.block("claims", paper, claim)["runs"])
+        if owner not in ([_data_set_of(config, paper, run) for run in runs] if section == "data" else runs):
             raise ProjectError(
                 f"{where}: claim `{claim}` does not use {'data set' if section == 'data' else 'run'} `{owner}`"
             )
-    configured = (block if key == "data" else study.every_setting(paper, section, owner)).get(key)
+    configured = (block if key == "data" else config.every_setting(paper, section, owner)).get(key)
     if "values" in entry and configured in entry["values"]:
         raise ProjectError(f"{where}.values: {configured} is the run's own; give others")
     if isinstance(configured, float) and all(isinstance(end, int) for end in entry.get("range", [configured])):
         raise ProjectError(f"{where}.range: {key} is a real number; write its ends with a point")
     values = entry["values"] if "values" in entry else grid_of(entry)
-    _check_values(study, paper, section, owner, key, values, f"{where}.setting")
+    _check_values(config, paper, section, owner, key, values, f"{where}.setting")
 
 
 def _check_values(
-    study: Study, paper: str, section: str, name: str, key: str, values: Sequence[Any], where: str
+    config: Config, paper: str, section: str, name: str, key: str, values: Sequence[Any], where: str
 ) -> None:
-    if key in study.resolved(paper, section, name).get("sweep", {}):
+    if key in config.resolved(paper, section, name).get("sweep", {}):
         raise ProjectError(f"{where}: `{key}` is swept")
     if section == "runs" and key == "data":
         for value in values:
-            check_known(value, list(study.blocks(paper, "data")), "data set", where)
+            check_known(value, list(config.blocks(paper, "data")), "data set", where)
         return
-    member = name if section == "data" else study.members(paper, name)[0][0]
+    member = name if section == "data" else config.members(paper, name)[0][0]
     stages = ("data",) if section == "data" else ("run", "metrics")
-    fields = {stage: study.signature(stage, paper, member).fields for stage in stages}
+    fields = {stage: config.signature(stage, paper, member).fields for stage in stages}
     stage = next((stage for stage in stages if key in fields[stage]), None)
     if stage is None:
         raise ProjectError(f"{where}: no setting of `{name}`{suggest_name(key, set().union(*fields.values()))}")
     for value in values:
         try:
-            study.settings(stage, paper, member, **{key: value})
+            config.settings(stage, paper, member, **{key: value})
         except ProjectError as error:
             raise ProjectError(f"{where}: {str(error).partition(': ')[2]}") from None
