@@ -111,7 +111,7 @@ def test_publishing_writes_what_a_reader_needs(publishing):
         assert f"](toy/{name}.png)" in page
         assert (folder / "toy" / f"{name}.png").stat().st_size > 1000
     for name in block["claims"]:
-        assert f"`toy.{name}`" in page
+        assert f'<a name="toy.{name}"></a>' in page
     assert "decay" in publishing.read("docs/results/README.md")
     readme = publishing.read("README.md")
     assert readme.startswith("# ours\n")
@@ -159,7 +159,7 @@ def test_what_was_judged_again_beside_an_earlier_run_stays_and_says_so(tmp_path)
     assert sorted(path.name for path in after.iterdir()) == ["robustness.csv", "robustness.md"]
     versions(after, commit="fedcba", judged_again="0123456789")
     assert carry_over(after, last) == "0123456789"
-    assert "Made earlier, at commit `0123456`." in markdown.results_page([], after, "0123456789")
+    assert "These runs are of an earlier commit, `0123456`." in markdown.results_page([], after, "0123456789")
     (after / "robustness.md").unlink()
     assert carry_over(after, last) is None
     assert "robustness.md" not in markdown.results_page([], after, None)
