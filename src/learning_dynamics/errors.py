@@ -1,11 +1,11 @@
-"""The one exception that users see: what is wrong, where, and the mend, in one line."""
+"""The one exception that users see: what is wrong, where, and the fix, in one line."""
 
 import difflib
 from collections.abc import Collection, Iterable
 
 
 class ProjectError(Exception):
-    """A mistake that a person can mend; the command line prints it without a traceback."""
+    """A mistake that a person can fix; the command line prints it without a traceback."""
 
     def __str__(self) -> str:
         return " ".join(super().__str__().splitlines())  # a name that it tells may hold what breaks lines

@@ -9,7 +9,7 @@ from pathlib import Path
 from learning_dynamics.errors import ProjectError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
-MENDS = {
+FIXES = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free space"),
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "make the folder writable"),
     **dict.fromkeys((errno.EEXIST, errno.ENOTDIR), "move the file that is in the folder's place"),
@@ -44,9 +44,9 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
         os_error = error if isinstance(error, OSError) else error.__context__
         if not isinstance(os_error, OSError) or (os_error is not error and os_error.errno not in FULL):
             raise
-        mend = MENDS.get(os_error.errno or 0, "mend that")
+        fix = FIXES.get(os_error.errno or 0, "fix that")
         raise ProjectError(
-            f"{path}: cannot be written ({os_error.strerror or os_error}); {mend}, then run the same command again"
+            f"{path}: cannot be written ({os_error.strerror or os_error}); {fix}, then run the same command again"
         ) from error
     finally:
         with suppress(OSError):

@@ -1,7 +1,7 @@
 """What a claim is: a prediction, a judge that can refuse it, rivals that it must refuse, and the verdict of all draws.
 
 A claim's function is given metrics tables by role and yields checks, the headline first. Beside the number that a check
-is about stand its rivals, its correction and the fact that the page tells of it. Where a rival alters several checks
+is about are its rivals, its correction and the fact that the page prints. Where a rival alters several checks
 together, the function returns a `Finding`, whose judge is fed the paper's prediction, the correction and rivals alike.
 """
 
@@ -33,7 +33,7 @@ class Untested(Exception):  # noqa: N818 - it is an answer, not an error
 
 @dataclass(frozen=True)
 class Check:
-    """One quantity held against one criterion.
+    """One quantity compared with one criterion.
 
     Attributes
     ----------
@@ -207,7 +207,7 @@ def every_draw(
     """Check that a quantity stays within its bound on every draw; the draw nearest its bound, or beyond it, is shown.
 
     Where bounds differ from draw to draw another may have the largest value (the least, under a bound from below):
-    it is told beside it. So are numbers that repeat from draw to draw.
+    the check says so. It also reports numbers that repeat from draw to draw.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ Tables = Iterable[pd.DataFrame]  # what a metrics function yields, to be one tab
 class Column:
     """A column: its name, its type (int, float, str or bool), what it means, and whether it may be empty.
 
-    Draw columns together tell a table's draws apart: the rows of a draw have the same values in all of them.
+    Draw columns together identify a table's draws: the rows of a draw have the same values in all of them.
     """
 
     name: str
@@ -67,7 +67,7 @@ def columns(*declared: Column) -> Callable:
 
 
 def draw_columns(table: pd.DataFrame) -> list[str]:
-    """Return the columns that tell a table's draws apart.
+    """Return the columns that identify a table's draws.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def draw_columns(table: pd.DataFrame) -> list[str]:
         If the table knows of none: it was not measured, or its metrics function declares none.
     """
     if not table.attrs.get("draw"):
-        raise ProjectError("the table does not know which columns tell its draws apart; name them with `draw`")
+        raise ProjectError("the table does not know which columns identify its draws; name them with `draw`")
     return list(table.attrs["draw"])
 
 
@@ -202,7 +202,7 @@ class Draws:
     ----------
     tables : DataFrame or sequence of DataFrame
     draw : str or sequence of str, optional
-        The columns that tell draws apart, where these are not the tables' own.
+        The columns that identify draws, where these are not the tables' own.
     **where
         Which rows are read, as for `select`.
     """

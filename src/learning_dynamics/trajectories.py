@@ -67,7 +67,7 @@ def ensemble(
         Takes a member, the items of a tuple as arguments, and returns numbers and arrays by name. Where it raises a
         `DivergenceError`, or keeps numbers that are not finite in a series, or ``undecided``, the member is undecided.
     members : sequence
-        What tells members apart: scales, random generators, data sets; tuples where it is several things.
+        What differs between members: scales, random generators, data sets; tuples where it is several things.
     time : ndarray, shape (times,)
     *series : str
         The names of what is kept of every time, shape (times, ...); what has other names is kept as constants.

@@ -2,7 +2,7 @@
 
 It subclasses the executor of ``snakemake-executor-plugin-slurm``, has its settings under the prefix
 ``--slurm-patient-``, and overrides only methods that Snakemake's executor interface names. Tried with versions 2.6.1
-to 2.8 of that plugin. Without it, whoever asks for this executor is told what to install, and nobody else notices.
+to 2.8 of that plugin. Without it, asking for this executor prints what to install.
 """
 
 import asyncio
@@ -71,7 +71,7 @@ class Executor(SlurmExecutor):
     - Nothing is submitted while jobs of a Snakemake that was killed are in the queue for this folder: it could not
       cancel them, and one that starts late would first delete what its successor has made.
 
-    Besides, a submission of one job is told where Slurm may requeue it: it can go back into the queue by itself.
+    Besides, a submission of one job knows that Slurm may requeue it: it can go back into the queue by itself.
     """
 
     def __post_init__(self, *given: Any, **named: Any) -> None:
@@ -177,7 +177,7 @@ class Executor(SlurmExecutor):
         return super().additional_general_args() if self.array_jobs else "--executor local --resources abreast=1"
 
     def format_job_exec(self, job: Any) -> str:
-        """Return what a submission executes; one that Slurm may requeue by itself is told so."""
+        """Return what a submission executes; one that Slurm may requeue has a variable that says so."""
         executed = super().format_job_exec(job)
         alone = self.workflow.executor_settings.requeue and not job.is_group()
         return f"export {REQUEUE}=1; {executed}" if alone else executed

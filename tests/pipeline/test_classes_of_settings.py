@@ -52,7 +52,7 @@ def test_errors_name_the_whole_key(refuses):
         ("runs.tea.pace.rtol", 0.0, "runs.tea.pace.rtol: must be above 0.0 (is 0.0)"),
         ("runs.soup.pace.hroizon", 1.0, "runs.soup.pace.hroizon: unknown setting of `Pace`; did you mean `horizon`?"),
         ("runs.soup.pace", None, "runs.soup.pace: must be a mapping of settings (is None)"),
-        ("runs.soup", {"like": "tea", "pace.rtol": 1.0}, "runs.soup.pace.rtol: unknown setting of `cooling`"),
+        ("runs.soup", {"extends": "tea", "pace.rtol": 1.0}, "runs.soup.pace.rtol: unknown setting of `cooling`"),
         ("runs.teas.sweep", {"pace.rtlo": [1.0]}, "teas.pace.rtlo: unknown setting of `Pace`; did you mean `rtol`"),
         ("runs.teas.sweep", {"pace.rtol": [1.0, -1.0]}, "runs.teas.pace.rtol: must be above 0"),
         ("runs.tea.free", {"pace.rtol": [0.0, 1.0]}, "runs.tea.free.pace.rtol: must be above 0"),
@@ -117,7 +117,9 @@ def test_what_is_judged_again_reaches_inside_and_may_name_what_is_inside(configu
 
 def test_a_run_is_given_an_instance_and_its_record_is_a_mapping(built, tmp_path):
     workspace = built.copy(tmp_path / "project")
-    workspace.configure("runs", "together", value={"like": "teas", "sweep": {"pace.rtol": [1e-3, 1e-5]}, "bundle": 2})
+    workspace.configure(
+        "runs", "together", value={"extends": "teas", "sweep": {"pace.rtol": [1e-3, 1e-5]}, "bundle": 2}
+    )
     workspace.snakemake("toy_together")
     said = workspace.python(
         "-c",

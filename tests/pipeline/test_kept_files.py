@@ -17,7 +17,7 @@ ON_IMAGES = (
 
 
 def test_files_go_once_they_are_measured_and_nothing_is_made_again(clean):
-    clean.configure("runs", "slow", "keep", value=False)
+    clean.configure("runs", "slow", "temporary", value=True)
     clean.snakemake()
     assert not list(clean.folder.glob("results/toy/scratch/*"))
     assert (clean.folder / "results/toy/runs/descent.npz").exists()

@@ -27,7 +27,7 @@ def test_the_root_seed_reaches_what_draws_and_nothing_else(configured):
 
 
 def swept(**values):
-    return {"like": "slow", "sweep": values, "provenance": {key: {"chosen": "a scan"} for key in values}}
+    return {"extends": "slow", "sweep": values, "provenance": {key: {"chosen": "a scan"} for key in values}}
 
 
 def test_a_swept_run_is_one_role_of_many_members(configured):
@@ -76,9 +76,9 @@ def test_a_reason_belongs_to_kind_and_setting_and_is_inherited(configured):
 )
 def test_a_run_that_is_like_a_sweep_is_one_less_what_it_sets(configured, own, members):
     reasons = {key: {"chosen": "a control"} for key in ("rate", "steps")}
-    scan = {"like": "slow", "sweep": {"rate": [0.1, 0.2]}, "provenance": {"rate": {"chosen": "a scan"}}}
+    scan = {"extends": "slow", "sweep": {"rate": [0.1, 0.2]}, "provenance": {"rate": {"chosen": "a scan"}}}
     configured("runs.scan", scan | {"bundle": 2})
-    also = {"like": "scan", "provenance": reasons} | own
+    also = {"extends": "scan", "provenance": reasons} | own
     # its members travel together as those of the sweep do
     bundles = configured("runs.also", also).config.bundles["toy"]
     assert set(bundles) == {"scan@0001"} | ({"also@0001"} if own == {"steps": 7} else set())
@@ -94,12 +94,12 @@ def test_what_an_overlay_changes_has_the_reasons_and_expectations_that_it_gives_
         "runs": {
             "slow": {"steps": 10, "rate": 0.03},
             "fast": {"rate": 0.5, "provenance": {"rate": {"chosen": "faster"}}},
-            "long": {"like": "slow", "steps": 12},
-            "longer": {"like": "long", "steps": 14},
+            "long": {"extends": "slow", "steps": 12},
+            "longer": {"extends": "long", "steps": 14},
         },
         "claims": {"decay": {"expected": "corrected"}},
     }
-    configured("runs.other", {"like": "slow", "steps": 30})
+    configured("runs.other", {"extends": "slow", "steps": 30})
     (tmp_path / "changes").mkdir()
     (tmp_path / "changes/toy.yaml").write_text(yaml.safe_dump(changes))
     (tmp_path / "small.yaml").write_text(f"scale: small\noverlays: [{tmp_path}/changes]\n")

@@ -13,7 +13,7 @@ LONG = "x" * 300
 
 
 def swept(**values):
-    return {"like": "slow", "sweep": values, "provenance": {key: {"chosen": "a scan"} for key in values}}
+    return {"extends": "slow", "sweep": values, "provenance": {key: {"chosen": "a scan"} for key in values}}
 
 
 def test_runs_and_data(refuses):
@@ -25,10 +25,12 @@ def test_runs_and_data(refuses):
         ("runs.slow.data", ..., "runs.slow.data: kind `growth.growth` does not agree; add `data:`"),
         ("runs.slow.data", "strats", "runs.slow.data: no data set `strats`; did you mean `starts`"),
         ("runs.descent.data", "starts", "runs.descent.data: kind `decay.descent` does not agree; remove `data:`"),
-        ("runs.fast.like", "slwo", "runs.fast.like: no run `slwo`; did you mean `slow`"),
-        ("runs.slow.like", "fast", "refers back to itself"),
+        ("runs.fast.like", "slow", "runs.fast.like: unknown key; it is now `extends`"),
+        ("telling", "growth", "telling: unknown key; it is now `lead_figure`"),
+        ("runs.fast.extends", "slwo", "runs.fast.extends: no run `slwo`; did you mean `slow`"),
+        ("runs.slow.extends", "fast", "refers back to itself"),
         ("runs.fast.resources", {"runtime": 2_000_000}, "must be 525600 or less"),
-        ("runs." + LONG, {"like": "slow"}, "must have 80 characters or fewer"),
+        ("runs." + LONG, {"extends": "slow"}, "must have 80 characters or fewer"),
         ("runs.fast.rate", "x" * 10_000, "must be a number"),
         ("data.starts.samples", 1.5, "data.starts.samples: must be a whole number"),
         ("data.starts.source", "strats.normal", "data.starts.source: `strats.normal`: no module `strats`"),
@@ -46,9 +48,9 @@ def test_sweeps_and_bundles(refuses, configured):
         ("runs.fast.sweep", {"rate": [1.0], "steps": [10**290]}, "is too long for a file's name (313 characters, "),
         ("runs.fast.sweep", {"measure": ["slow", "fast"]}, "runs.fast.sweep.measure: is no setting of a run"),
         ("runs.metrics", swept(rate=[0.1, 0.2]), "runs.metrics: `snakemake toy_metrics` makes something else"),
-        ("runs.scan", {"like": "slow", "bundle": 5}, "runs.scan.bundle: is for the members of a sweep"),
+        ("runs.scan", {"extends": "slow", "bundle": 5}, "runs.scan.bundle: is for the members of a sweep"),
         ("runs.scan", swept(rate=[0.1]) | {"bundle": 1}, "runs.scan.bundle"),
-        ("runs.scan", {"like": "slow", "sweep": {"kind": ["growth.growth"]}, "bundle": 2}, "of one kind; remove it"),
+        ("runs.scan", {"extends": "slow", "sweep": {"kind": ["growth.growth"]}, "bundle": 2}, "of one kind; remove it"),
     )
     configured("runs.scan", swept(rate=[0.1, 0.2]) | {"bundle": 2})
     refuses(("robustness.slow_steps.run", "scan", "robustness.slow_steps.run: `scan` runs in bundles"))
@@ -114,7 +116,7 @@ def test_reasons(refuses, configured):
     refuses(
         ("provenance", kinds, "steps: has no provenance; add it to this block"),
         ("runs.fast.provenance", {}, "runs.fast.rate: has no provenance"),
-        ("runs.scan", {"like": "slow", "sweep": {"rate": [0.1, 0.2]}}, "runs.scan.rate: has no provenance"),
+        ("runs.scan", {"extends": "slow", "sweep": {"rate": [0.1, 0.2]}}, "runs.scan.rate: has no provenance"),
         *((own, {"rate": reason}, f"{own}.rate") for reason in ("guessed", {"chosen": 3}, {}, ["stated"], None)),
         (own, {"rtae": "stated"}, f"{own}.rtae: no setting"),
         ("data.starts.provenance", {"smaples": "stated"}, "data.starts.provenance.smaples: no setting"),
@@ -180,7 +182,7 @@ def test_commands(elsewhere, capsys):
         (of_run("flow.linear_flow", {}, "--fingerprint", "x"), "have changed since"),
         (["run", "../x", *RUN[2:], "{}"], "no paper `../x`"),
         ([*SWEEP, "gamma=1:2:100000000"], "ask for at most 100000 values"),
-        ([*SWEEP, "like=slow,fast"], "the run has no setting `like`"),
+        ([*SWEEP, "extends=slow,fast"], "the run has no setting `extends`"),
         ([*SWEEP, "gamma=1,2", "--out", "pipe.yaml"], "is no file that could be replaced"),
         (["verdicts"], "results/claims.parquet: no such file; run snakemake"),
         (["verdicts", "text.txt"], "text.txt: damaged, or not written by learning-dynamics"),

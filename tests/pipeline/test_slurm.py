@@ -414,7 +414,7 @@ def interrupted_snakemake(checkout: Checkout) -> None:
 
 def failed_sibling(checkout: Checkout) -> None:
     failing = "explosive"
-    checkout.configure(failing, like=RUN, rate=1.0e300, provenance={"rate": "stated"})
+    checkout.configure(failing, extends=RUN, rate=1.0e300, provenance={"rate": "stated"})
     started = checkout.submit_and_hold(TRAINED, f"results/{PAPER}/runs/{failing}.npz", "--retries", "0")
     until(lambda: "FAILED" in checkout.states(), "the failure")
     until(lambda: "Error in rule run" in checkout.screen(started), "the failure on the screen")

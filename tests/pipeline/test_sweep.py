@@ -50,7 +50,7 @@ def test_a_sweep_is_written_run_and_drawn(clean):
     assert yaml.safe_load(bundled.stdout)["changes"]["toy"]["runs"]["slow_sweep"]["bundle"] == 30
     written = clean.stage("sweep", "toy", "slow", "--vary", "rate=0.01:1:2:log", "steps=10:20:2", "--out", "sweep.yaml")
     assert written.returncode == 0, written.stderr
-    swept = {"like": "slow", "sweep": {"rate": [0.01, 1.0], "steps": [10, 20]}}
+    swept = {"extends": "slow", "sweep": {"rate": [0.01, 1.0], "steps": [10, 20]}}
     assert yaml.safe_load(clean.read("sweep.yaml")) == {"changes": {"toy": {"runs": {"slow_sweep": swept}}}}
     # the command that it prints makes the metrics of the members, and nothing else
     (command,) = (line.split() for line in written.stdout.splitlines() if line.startswith("  snakemake"))

@@ -20,7 +20,7 @@ def short(clean) -> Workspace:
 
 
 def test_a_topic_is_one_job_and_its_files_are_those_of_jobs_of_their_own(short, built):
-    short.configure("runs", "slow", "keep", value=False)
+    short.configure("runs", "slow", "temporary", value=True)
     printed = short.snakemake("toy_metrics", "--logger", "lines").stderr
     assert [line.split()[1] for line in printed.splitlines() if " runs_toy_" in line] == [
         "runs_toy_data",
@@ -48,6 +48,6 @@ def test_of_a_topic_that_fails_each_run_that_failed_is_named(short):
 )
 def test_members_of_a_long_sweep_have_jobs_of_their_own(configured, values, shared):
     configured("runs.slow.resources", ...)
-    sweep = {"like": "slow", "sweep": {"rate": values}, "provenance": {"rate": {"chosen": "a scan"}}}
+    sweep = {"extends": "slow", "sweep": {"rate": values}, "provenance": {"rate": {"chosen": "a scan"}}}
     jobs = configured("runs.scan", sweep).together["toy", "growth"]
     assert any(name.startswith("scan") for _, name in jobs) == shared

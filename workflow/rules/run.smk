@@ -26,7 +26,7 @@ rule run:
         " {params.fingerprints} --minutes {resources.runtime} --spec {params.spec:q} > {log} 2>&1"
 
 
-# a run with `keep: false`: its file is deleted once its metrics are there
+# a run with `temporary: true`: its file is deleted once its metrics are there
 use rule run as scratch_run with:
     input:
         data=lookup(lambda paper, name: plan.data_files(paper, plan.run_data(paper, name))),

@@ -9,7 +9,6 @@
 - `training`: the phases at the paper's own size, and under optimisers combined
 - `population`: where all three phases show, what is necessary for them, and why it is over classes, not over examples
 
-Slips of the appendix that change no result: eqs. 13 and 15 lose dots and a transpose; W = U_2 S_2 V_2 lacks a
-transpose; after S_1^2 = S_2^2 singular values, which are not negative, are equal, so that of the two signs of
-eq. 19 only the upper ones occur. The last line of eq. 21 leaves the index of its inner sum free.
+What holds in another form than printed, and slips that change no result (errata 9), are in
+docs/errata/softmax_dynamics.md.
 """

@@ -24,7 +24,7 @@ MAX_FAILURES_SHOWN = 3  # members that failed, named in one line
 
 @dataclass(frozen=True)
 class Member:
-    """One run of a bundle: what its own jobs would be told, and the fingerprints that their outputs would carry."""
+    """One run of a bundle: the specs of its own jobs, and the fingerprints that their outputs would carry."""
 
     name: str
     data: str | None

@@ -130,7 +130,7 @@ def _minutes(text: str) -> float:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; a mistake that a person can mend is one line on standard error and exit status 1."""
+    """Run one command; a mistake that a person can fix is one line on standard error and exit status 1."""
     given = sys.argv[1:] if arguments is None else arguments
     return run_guarded(lambda: _execute(given))
 

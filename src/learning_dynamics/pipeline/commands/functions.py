@@ -91,7 +91,7 @@ def check_by_hand(stage: str, paper: str, kind: str, settings: Mapping[str, Any]
     Raises
     ------
     ProjectError
-        It names the setting and the mend.
+        It names the setting and the fix.
     """
     from learning_dynamics.pipeline.plan.signatures import signature_of  # which Snakemake's jobs need not wait for
 

@@ -155,8 +155,8 @@ def reduce_draws(rows: pd.DataFrame, axes: Sequence[str], at: str, above: float 
     # of what else tells rows apart one must be chosen, or they would be mixed
     differing = [key for key in rows if key not in {*draw, *NO_AXIS} and len(rows[key].unique()) > 1]
     if differing and (rows.groupby([*draw, *([moment] if moment else [])], observed=True).size() > 1).any():
-        mend = "--index 1" if "index" in differing else f"--where {differing[0]}=..."
-        raise ProjectError(f"a draw has several such numbers, by {', '.join(differing)}; take one of them: {mend}")
+        fix = "--index 1" if "index" in differing else f"--where {differing[0]}=..."
+        raise ProjectError(f"a draw has several such numbers, by {', '.join(differing)}; take one of them: {fix}")
     if at in ("last", "first") and moment is not None:
         when = rows.groupby(draw, observed=True)[moment].transform("max" if at == "last" else "min")
         rows = rows[rows[moment] == when]

@@ -41,9 +41,9 @@ def execute(
 ) -> int:
     """Write README, a page of Markdown for each paper, claims as CSV, versions, and the figures.
 
-    What was judged again stays as it was published where no draw, seed or range is there of this configuration.
-    With `check` nothing is written: what is published is held against the configuration, 1 if it is stale. With
-    `files` it is another scale's, of some `papers`: verdict by verdict beside the default run's.
+    What was judged again stays as it was published where no draw, seed or range is there of this configuration. With
+    `check` nothing is written: the published results are compared with the configuration; the status is 1 if they are
+    stale. With `files` it is another scale's, of some `papers`: verdict by verdict beside the default run's.
 
     Raises
     ------

@@ -18,7 +18,7 @@ from learning_dynamics.pipeline.store.provenance import check_made_from, digest,
 from learning_dynamics.pipeline.store.tables import draw_columns_of, read_arrow, read_table
 from learning_dynamics.tidy import Settings
 
-# what a figure's or claim's job is told of a run: its name, its sweep and bundle if it has them, the fingerprint of its
+# what a spec says of a run: its name, its sweep and bundle if it has them, the fingerprint of its
 # metrics
 RunSpec = Mapping[str, Any]
 
@@ -36,7 +36,7 @@ def prepare_drawing(
     What is not given is the configuration's.
     """
     if spec is None:
-        # a job is told its spec, and waits for no configuration
+        # a job has its spec and reads no configuration
         from learning_dynamics.pipeline.plan.config_files import load
         from learning_dynamics.pipeline.plan.plan import Plan
 
@@ -65,8 +65,8 @@ def load_tables(folder: Path, roles: Mapping[str, RunSpec | Sequence[RunSpec]]) 
 def load_table(folder: Path, run: RunSpec, *, members_as: str | None = None) -> pd.DataFrame:
     """Return the table of one run; ``attrs`` hold its settings, its draw columns and its name.
 
-    Where `seed` was swept, the column of that name, which tells the members of each run apart, is called `members_as`;
-    without it such a sweep is refused, as claims and figures count draws by that column.
+    Where `seed` was swept, the column of that name, which distinguishes the members of each run, is called
+    `members_as`; without it such a sweep is refused, as claims and figures count draws by that column.
     """
     sweep, expected = run.get("sweep"), run.get("fingerprint")
     if not sweep:

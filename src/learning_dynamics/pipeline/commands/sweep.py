@@ -49,7 +49,7 @@ def execute(
     kinds = types_of_settings(Plan(load(files, {"papers": [paper]})).config, paper, name)
     sweep = dict(parse_axis(text, kinds) for text in vary)
     swept = called or f"{name}_sweep"
-    block = {"like": name, "sweep": sweep} | ({} if bundle is None else {"bundle": bundle})
+    block = {"extends": name, "sweep": sweep} | ({} if bundle is None else {"bundle": bundle})
     changes = {paper: {"runs": {swept: block}}}
     try:
         members = Plan(load(files, {"papers": [paper], "changes": changes})).config.sweeps(paper)[swept]

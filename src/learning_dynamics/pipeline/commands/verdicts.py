@@ -102,7 +102,7 @@ def describe(table: pd.DataFrame, width: int | None = None) -> str:
     n_observations = len(table) - len(papers_claims)
     counts = papers_claims["verdict"].value_counts()
     summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts)
-    remark = f"; apart from them {n_observations} of ours" if n_observations else ""
+    remark = f"; and {n_observations} further observations" if n_observations else ""
     mark = f"{MARK_MEANING}\n" if any(map(is_turned, table["agreement"])) else ""
     return "\n\n".join(blocks) + f"\n\n{len(papers_claims)} claims: {summary}{remark}\n{mark}"
 

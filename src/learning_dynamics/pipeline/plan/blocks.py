@@ -9,8 +9,8 @@ Roles = Mapping[str, str | list[str]]  # a run for each role, or a list of them
 KEYS = {
     "data": {"source", "free", "provenance", "resources"},
     "run": {
-        *("kind", "data", "like", "sweep", "bundle", "free", "provenance"),
-        *("resources", "measure", "measure_resources", "keep"),
+        *("kind", "data", "extends", "sweep", "bundle", "free", "provenance"),
+        *("resources", "measure", "measure_resources", "temporary"),
     },
     "figure": {"kind", "runs"},
     "motion": {"kind", "runs"},

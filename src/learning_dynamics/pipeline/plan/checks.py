@@ -12,6 +12,7 @@ from learning_dynamics.pipeline.plan.config import SECTIONS, Config
 from learning_dynamics.pipeline.plan.config_files import Block
 from learning_dynamics.pipeline.plan.signatures import Signature, signature_of
 from learning_dynamics.pipeline.plan.sources import PACKAGE, PARTS, definitions
+from learning_dynamics.pipeline.plan.validation import RENAMED
 
 
 def check(config: Config) -> None:
@@ -59,8 +60,8 @@ class _Paper:
         self.check_motions({config.kind("figure", paper, name).partition(".")[0] for name in config.figures(paper)})
         for name in config.interactives(paper):
             self.check_interactive(name)
-        if "telling" in config.paper_block(paper):
-            self.check_name("figures", config.paper_block(paper)["telling"], "telling")
+        if "lead_figure" in config.paper_block(paper):
+            self.check_name("figures", config.paper_block(paper)["lead_figure"], "lead_figure")
         for name in config.blocks(paper, "claims"):
             self.check_claim(name)
 
@@ -88,7 +89,9 @@ class _Paper:
     def refuse(self, stage: str, problem: tuple[tuple[str, ...], str], path: Sequence[str]) -> None:
         (key, *inner), message = problem
         nearest = difflib.get_close_matches(key, KEYS[stage], n=1) if "did you mean" not in message else []
-        if nearest and not inner and message.startswith("unknown"):
+        if key in RENAMED and not inner:
+            message = f"unknown key; it is now `{RENAMED[key]}`"
+        elif nearest and not inner and message.startswith("unknown"):
             message = f"unknown key; did you mean `{nearest[0]}`?"
         raise ProjectError(f"{self.where(*path, key, *inner)}: {message}")
 

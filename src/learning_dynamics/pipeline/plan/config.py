@@ -1,6 +1,6 @@
 """What a configuration declares: each paper's data, runs, figures and claims, resolved.
 
-A run has the settings of those that it is ``like``, and a sweep stands for its members. `checks` compares every block
+A run has the settings of those that it ``extends``, and a sweep stands for its members. `checks` compares every block
 with the function that it names; `plan.Plan` says what jobs make of it.
 """
 
@@ -48,7 +48,7 @@ class Config:
     Raises
     ------
     ProjectError
-        At the first mistake: the file, the key and the mend.
+        At the first mistake: the file, the key and the fix.
     """
 
     def __init__(self, configuration: ConfigFiles) -> None:
@@ -122,13 +122,13 @@ class Config:
     def ancestry(self, paper: str, name: str, descendants: tuple[str, ...] = ()) -> Iterator[tuple[str, Block]]:
         """Yield a run with its block and those it inherits from, nearest first."""
         block = self.declared(
-            paper, "runs", name, self.where(paper, "runs", descendants[-1], "like") if descendants else ""
+            paper, "runs", name, self.where(paper, "runs", descendants[-1], "extends") if descendants else ""
         )
         if name in descendants:
-            raise ProjectError(f"{self.where(paper, 'runs', name, 'like')}: refers back to itself; break the circle")
+            raise ProjectError(f"{self.where(paper, 'runs', name, 'extends')}: refers back to itself; break the circle")
         yield name, block
-        if "like" in block:
-            yield from self.ancestry(paper, block["like"], (*descendants, name))
+        if "extends" in block:
+            yield from self.ancestry(paper, block["extends"], (*descendants, name))
 
     def resolved(self, paper: str, section: str, name: str) -> Block:
         """The block of a data set or run, with what it inherits; not to be changed."""
@@ -141,7 +141,7 @@ class Config:
     def _inherited(self, paper: str, name: str) -> Block:
         merged: Block = {}
         for depth, (_, block) in enumerate(self.ancestry(paper, name)):
-            own = {key: value for key, value in block.items() if key != "like"}
+            own = {key: value for key, value in block.items() if key != "extends"}
             if depth:  # an inherited sweep is less what the run sets itself
                 inherited, bundle = own.pop("sweep", {}), own.pop("bundle", None)
                 swept = {key: values for key, values in inherited.items() if key not in all_settings(merged)}

@@ -25,7 +25,7 @@ class Plan:
     Raises
     ------
     ProjectError
-        At the first mistake in the configuration: the file, the key and the mend.
+        At the first mistake in the configuration: the file, the key and the fix.
     """
 
     def __init__(self, configuration: ConfigFiles, check: bool = True) -> None:
@@ -158,9 +158,9 @@ class Plan:
         simulated, measured = self._simulated(paper, name)
         if not measured:
             return name
-        like = self.config.blocks(paper, "runs")[simulated[0]].get("like")
-        if like in self.config.runs[paper] and self._runs_alike(paper, name, like):
-            return self.trajectory(paper, like)
+        base = self.config.blocks(paper, "runs")[simulated[0]].get("extends")
+        if base in self.config.runs[paper] and self._runs_alike(paper, name, base):
+            return self.trajectory(paper, base)
         if paper not in self._trajectories:
             first_members = self._trajectories[paper] = {}
             for member in self.config.runs[paper]:
@@ -168,7 +168,7 @@ class Plan:
         return self._trajectories[paper][simulated]
 
     def _simulated(self, paper: str, name: str) -> tuple[tuple[str, str], bool]:
-        """Return what tells a run's trajectory from those of other members, and if it differs in measuring."""
+        """Return a key of a run's trajectory, and whether the run differs from others in measuring."""
         run, differing = self.config.member(paper, name)
         values = place_settings(self.config.resolved(paper, "runs", run), differing)
         measured = values.pop("measure", {})
@@ -198,7 +198,7 @@ class Plan:
 
     def keeps(self, paper: str, name: str) -> bool:
         """Whether a run's file stays once all its metrics are there."""
-        return self.config.block("run", paper, name).get("keep", True)
+        return not self.config.block("run", paper, name).get("temporary", False)
 
     def run_file(self, paper: str, name: str) -> str:
         """The file of the run that a run's metrics measure, below its paper's folder; a temporary one in `scratch`."""

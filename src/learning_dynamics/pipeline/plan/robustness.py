@@ -101,7 +101,7 @@ def changed_configuration(config: Config, paper: str, change: Change, value: Any
     layer = layer_of(config, paper, change, value)
     configuration, block = config.configuration, copy.deepcopy(config.paper_block(paper))
     block |= {"figures": {}, "interactive": {}, "robustness": {}}
-    block.pop("telling", None)
+    block.pop("lead_figure", None)
     block["claims"] = {
         name: {key: entry for key, entry in claim.items() if key != "figure"}
         for name, claim in block["claims"].items()
@@ -243,7 +243,7 @@ def _setting_layer(config: Config, paper: str, change: Change, value: Any) -> La
     layer: Layer = {owner: place_settings(config.resolved(paper, "runs", owner), {key: value})}
     for child, block in config.blocks(paper, "runs").items():
         settings = config.resolved(paper, "runs", child)
-        if block.get("like") == owner and key not in all_settings(block):
+        if block.get("extends") == owner and key not in all_settings(block):
             layer[child] = place_settings(settings, {key: all_settings(settings).get(key)})
     return {"runs": layer}
 

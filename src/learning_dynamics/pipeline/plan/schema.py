@@ -95,11 +95,11 @@ class Run(_Block):
 
     kind: FunctionName = ""
     data: Name = ""
-    like: Name = ""  # the run whose block this one extends
+    extends: Name = ""  # the run whose block this one extends
     free: dict[SettingName, Any] = {}
     sweep: Annotated[dict[str, Values], Field(min_length=1)] = {}
     bundle: int = Field(default=2, ge=2, le=1000)  # how many members of a sweep one job runs and measures
-    keep: bool = True  # whether the run's file stays once its metrics are there
+    temporary: bool = False  # whether the run's file is deleted once its metrics are there
     measure: dict[str, Any] = {}  # settings that only the metrics read
     provenance: Provenance = {}
     resources: Resources = Resources()
@@ -177,8 +177,9 @@ class Paper(Strict):
     citation: str
     references: list[Reference] = []
     summary: str = ""  # what the paper found; {claim.value} and the like are filled in
+    findings: list[str] = []  # the main findings, in a sentence each; filled in likewise
     notation: str = ""  # the model and its symbols
-    telling: Name = ""  # the figure that tells most; the first by default
+    lead_figure: Name = ""  # the first figure by default
     provenance: dict[str, Provenance] = {}  # of settings, by kind of run, source of data, or class of settings
     data: dict[Name, Data] = {}
     runs: dict[Name, Run]

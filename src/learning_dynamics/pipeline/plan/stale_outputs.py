@@ -137,7 +137,7 @@ class StaleOutputs:
         return [str(MARK)] if any(self.is_stale(output) for output in outputs) else []
 
     def is_stale(self, output: Any) -> bool:
-        """Whether an output exists, carries another fingerprint, and Snakemake's record does not tell."""
+        """Whether an output exists, carries another fingerprint, and Snakemake's record does not say so."""
         path = str(output)
         if path not in self._checked:
             self._checked[path] = path in self._expected and self._differs(path) and not self._is_recorded(output)

@@ -1,4 +1,4 @@
-"""What there is to tell, read from configuration, claims and figures: by paper, by topic, claim by claim."""
+"""Collect the content of the report from configuration, claims and figures: by paper, topic and claim."""
 
 import json
 import shlex
@@ -90,7 +90,7 @@ class Topic:
 
 @dataclass
 class Paper:
-    """All that is told of one paper."""
+    """The content of one paper."""
 
     name: str
     title: str
@@ -103,6 +103,7 @@ class Paper:
     unstated: list[Row]
     lead_figure: Exhibit | None
     references: list[Row]
+    findings: list[str] = field(default_factory=list)
 
     @property
     def bibtex(self) -> str:
@@ -116,7 +117,7 @@ class Paper:
 
     @property
     def all_claims(self) -> list[Row]:
-        """The paper's claims, then observations of ours."""
+        """The paper's claims, then further observations."""
         return [*self.claims, *self.observations]
 
     @property
@@ -146,7 +147,7 @@ def gather(
     figures: Path,
     overlays: Mapping[str, Any],
 ) -> list[Paper]:
-    """Return what there is to tell of each paper.
+    """Return the content of each paper.
 
     Parameters
     ----------
@@ -179,7 +180,7 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
             (exhibit_of_row.observations if row["origin"] == "ours" else exhibit_of_row.claims).append(row)
         elif row["origin"] != "ours":
             _topic(topics, paper, row["kind"]).unshown_claims.append(row)
-    telling = block.get("telling", next(iter(exhibits), None))
+    lead = block.get("lead_figure", next(iter(exhibits), None))
     return Paper(
         paper,
         block["title"],
@@ -192,8 +193,9 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
         _group_settings(
             unstated_settings(config, paper), tables["again"], {row["claim"]: row["verdict"] for row in rows}
         ),
-        exhibits[telling] if telling else None,
+        exhibits[lead] if lead else None,
         [reference | {"place": link_name(reference["url"])} for reference in block.get("references", [])],
+        [fill(finding, facts, config.where(paper, "findings")) for finding in block.get("findings", [])],
     )
 
 

@@ -1,4 +1,4 @@
-"""What there is to tell as Markdown, formulas as GitHub's dialect has them: LaTeX as code between dollars."""
+"""The report as Markdown, formulas in GitHub's dialect: LaTeX as code between dollars."""
 
 import os
 import re
@@ -128,6 +128,8 @@ def paper_page(paper: Paper, folder: Path) -> str:
     lines = [f"# {prose(paper.title)}", prose(paper.citation) + (f": {links}" if links else "")]
     mark = f" ({MARK_MEANING})" if any(claim["turned"] for claim in paper.all_claims) else ""
     lines += [f"{_counts(paper.counts)}{mark}. [All papers](README.md)"]
+    lines.append(prose(paper.summary))
+    lines.append("\n".join(f"{number}. {prose(finding)}" for number, finding in enumerate(paper.findings, start=1)))
     if paper.notation:
         lines.append("> **Model and notation.** " + prose(paper.notation))
     for topic in paper.topics:

@@ -36,11 +36,11 @@ def render(papers: Sequence[Paper], folder: Path, record: Mapping[str, Any]) -> 
     Parameters
     ----------
     papers : sequence of Paper
-        What there is to tell.
+        Content of the report.
     folder : path
         Where the pages will lie; links to data and code are relative to it.
     record : mapping
-        Provenance for a page's foot, with ``checked`` and ``stale``: how many outputs were held against the
+        Provenance for a page's foot, with ``checked`` and ``stale``: how many outputs were compared with the
         configuration, and what is wrong with them.
     """
     claims = [claim for paper in papers for claim in paper.claims]

@@ -13,8 +13,8 @@ from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES, leg
 MIN_SEEDS = 3  # fewer do not make a verdict undecided
 MIN_SHARE = 2 / 3  # of them must give it
 MAX_OTHERS = 4  # changes with another verdict that are named
-OWN_CHOICES = ("threshold", "setting")  # kinds of change that ask what hangs on a choice of ours
-MARK = "†"  # beside a verdict that another choice of ours turns
+OWN_CHOICES = ("threshold", "setting")  # kinds of change that test a choice of this project
+MARK = "†"  # beside a verdict that another choice turns
 MARK_MEANING = f"{MARK} another choice of a threshold or setting gives another verdict"
 
 

@@ -53,7 +53,7 @@ def load_arrays(path: str | Path, fingerprint: str | None = None) -> tuple[Array
     Raises
     ------
     ProjectError
-        If the file is missing, damaged, not one of ours, or not the one of this fingerprint.
+        If the file is missing, damaged, not an output of this project, or not the one of this fingerprint.
     """
     arrays = _read(path)
     record = _parse(path, arrays.pop(KEY))

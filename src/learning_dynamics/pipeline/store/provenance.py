@@ -37,7 +37,7 @@ def reading(path: str | Path) -> Iterator[None]:
     Raises
     ------
     ProjectError
-        If the file is missing, cannot be read, is damaged, or is not one of ours.
+        If the file is missing, cannot be read, is damaged, or is not an output of this project.
     """
     try:
         yield

@@ -111,7 +111,7 @@ def test_the_predicted_share_of_independent_gains_in_closed_form():
     found = selection(starts(1.0, 3.0), course(0.75))
     expected = stats.norm.cdf(np.log(3.0) / np.sqrt(2))
     # every draw with every other, 2000 draws a scale: a standard error of a hundredth
-    assert found.judgement.headline.predicted == pytest.approx(expected, abs=0.02)
+    assert found.judgement.parts[0].predicted == found.facts["expected"] == pytest.approx(expected, abs=0.02)
     assert found.facts["square"] == pytest.approx(stats.norm.cdf(2 * np.log(3.0) / np.sqrt(2)), abs=0.02)
     assert found.judgement.headline.value == pytest.approx(expected, abs=0.03)
     assert found.verdict == "reproduced"
@@ -121,8 +121,15 @@ def test_the_predicted_share_of_independent_gains_in_closed_form():
 def test_rates_of_another_order_still_pair_as_their_own_law_says_and_not_as_printed(order):
     """A judge that is handed the wrong order as its prediction refuses it on right data."""
     finding = claims.selection_bias(starts(1.0, 3.0), course(0.75), chance=0.5)
-    assert finding.judgement(1.0).headline.state == "holds"
-    assert finding.judgement(order).headline.state == "fails"
+    assert finding.judgement(1.0).state == "holds"
+    assert finding.judgement(order).state == "fails"
+
+
+def test_a_larger_value_that_changes_faster_less_often_than_not_is_no_bias():
+    """Gains that shrink as values grow: starts pair as predicted, and the smaller one mostly wins."""
+    found = selection(starts(-0.5, 3.0), course(0.75))
+    assert [check.state for check in found.judgement.checks] == ["fails", "holds", "holds"]
+    assert found.verdict == "not reproduced"
 
 
 @pytest.mark.parametrize(("share", "verdict"), [(0.75, True), (0.25, False)])

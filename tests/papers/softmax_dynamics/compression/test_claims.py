@@ -68,7 +68,7 @@ def course(first, second=1.0, *, turned: float = 0.1, examples=1.0, below=1.0):
     """
     moments = np.arange(1, 6)
     columns = {
-        "class_sigma_1": first, "class_sigma_2": second, "class_direction": np.cos(np.where(moments < 3, turned, 0.0)),
+        "class_sigma_1": first, "class_sigma_2": second, "class_direction": np.cos(np.where(moments < 4, turned, 0.0)),
         "sigma_1": np.multiply(examples, below), "sigma_2": below, "direction": 1.0,
     }  # fmt: skip
     rows = [
@@ -90,8 +90,16 @@ def course(first, second=1.0, *, turned: float = 0.1, examples=1.0, below=1.0):
     ],
 )
 def test_the_dominant_direction_is_reused_if_it_stays_and_outgrows_the_other(table, reused):
-    found = evaluate(claims.dominant_direction_reused, {"grid": table}, {"since": "first", "typical": 0.5})
-    assert (found.verdict, found.facts["late"]) == (reused, 1.0)
+    found = evaluate(claims.dominant_direction_reused, {"grid": table}, {"since": "rare", "typical": 0.5})
+    assert found.verdict == reused
+
+
+def test_a_direction_exchanged_before_the_compression_phase_is_kept_in_it():
+    table = course([1.0, 1.3, 1.2, 2.0, 3.0])
+    table.loc[(table["quantity"] == "class_direction") & (table["index"] == 2), "value"] = 0.1
+    for since, verdict in (("rare", "reproduced"), ("first", "not reproduced")):
+        found = evaluate(claims.dominant_direction_reused, {"grid": table}, {"since": since, "typical": 0.5})
+        assert (found.verdict, found.facts["since_first"]) == (verdict, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -117,13 +125,15 @@ def test_ratios_fall_over_examples_and_rise_over_classes(classes, examples, verd
 
 
 def decays(treated: float, *, equal: float = 0.0, wide: float = 0.0, none: float = 0.0, classes: float = 0.0):
-    """Falls of 0.1 in so many of thirty draws of each case."""
+    """Falls of 0.1 in so many of sixty draws of each case; of the treated at a decay of 0.3 in fewer, of one half."""
     rows = []
-    for skewed, dimension, amount, seed in itertools.product((True, False), (2, 3), (0.0, 0.6), range(30)):
+    for skewed, dimension, amount, seed in itertools.product((True, False), (2, 3), (0.0, 0.3, 0.6), range(60)):
         case = none if amount == 0.0 else (treated if dimension == 2 else wide) if skewed else equal
-        depths = {"rankme_centred": case, "class_rankme_centred": classes if amount else 0.0}
+        both = skewed and dimension == 2
+        case = case * (seed < 30) * 0.5 if amount == 0.3 and both else case
+        depths = {"rankme_centred": case, "class_rankme_centred": classes if amount and both else 0.0}
         for measure, share in depths.items():
-            known = {"fall_rare": (0.05, 0.1 if seed < round(30 * share) else 0.04), "net": (0.0, 0.3),
+            known = {"fall_rare": (0.05, 0.1 if seed % 10 < round(10 * share) else 0.04), "net": (0.0, 0.3),
                      "learned": (0.0, float(seed % 2))}  # fmt: skip
             rows += [
                 {"skewed": skewed, "dimension": dimension, "classes": 4, "variant": "AdamW", "amount": amount,
@@ -131,6 +141,9 @@ def decays(treated: float, *, equal: float = 0.0, wide: float = 0.0, none: float
                 for quantity, (threshold, value) in known.items()
             ]  # fmt: skip
     return pd.DataFrame(rows)
+
+
+ADAMW = {**JUDGED, "typical": 0.5}
 
 
 @pytest.mark.parametrize(
@@ -144,14 +157,21 @@ def decays(treated: float, *, equal: float = 0.0, wide: float = 0.0, none: float
     ],
 )
 def test_decay_compresses_with_skew_and_a_bottleneck_alone(given, verdict):
-    settings = {**JUDGED, "decay": 0.6, "typical": 0.5}
-    found = evaluate(claims.adamw_compresses, {"decays": decays(**given)}, settings)
+    found = evaluate(claims.adamw_compresses, {"decays": decays(**given)}, ADAMW)
     assert found.verdict == verdict
+    assert found.judgement.headline.draws == 30
     assert found.facts["depth"] == pytest.approx(0.1)
     assert (found.facts["net"], found.facts["learned"]) == (pytest.approx(0.3), pytest.approx(0.5))
 
 
+def test_a_decay_is_judged_on_draws_that_did_not_choose_it():
+    table = decays(0.9)
+    chosen_on = (table["amount"] == 0.3) & (table["seed"] < 30) & table["skewed"] & (table["dimension"] == 2)
+    table.loc[chosen_on & (table["quantity"] == "fall_rare"), "value"] = 0.1
+    found = evaluate(claims.adamw_compresses, {"decays": table}, ADAMW)
+    assert (found.verdict, found.facts["decay"], found.facts["most"]) == ("not reproduced", 0.3, 0.9)
+
+
 def test_falls_over_classes_as_well_would_not_tell_the_populations_apart():
-    settings = {**JUDGED, "decay": 0.6, "typical": 0.5}
-    found = evaluate(claims.adamw_compresses, {"decays": decays(0.9, classes=0.9)}, settings)
+    found = evaluate(claims.adamw_compresses, {"decays": decays(0.9, classes=0.9)}, ADAMW)
     assert found.verdict not in ("reproduced", "corrected")

@@ -9,12 +9,16 @@ from learning_dynamics.papers.softmax_dynamics.growth import claims, metrics, ru
 SIZES = [2, 8, 32]
 
 
-@pytest.fixture(scope="module")
-def starts():
-    settings = {"classes": [4, 30, 100, 300], "largest": SIZES, "dimension": 2, "scales": [1e-3], "seeds": 40}
-    trajectory = runs.initial_states(**settings, seed=2)
+def random_starts(seed: int, classes: list[int], seeds: int) -> pd.DataFrame:
+    settings = {"classes": classes, "largest": SIZES, "dimension": 2, "scales": [1e-3], "seeds": seeds}
+    trajectory = runs.initial_states(**settings, seed=seed)
     trajectory.settings = settings
     return metrics.initial_states(trajectory)
+
+
+@pytest.fixture(scope="module")
+def starts():
+    return random_starts(2, [4, 30, 100, 300], 40)
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +44,17 @@ def test_dropped_terms_of_another_order_in_the_number_of_classes_are_refused(sta
         evaluate(claims.equation_21, {"starts": slower, "early": early, "repeated": repeated}, {"dropped": 0.1}).verdict
         == "contradicted"
     )
+
+
+def test_the_error_of_what_is_dropped_has_an_interval_of_draws_that_covers_the_law(early, repeated):
+    """Independent directions: the root of 1 / (V - 1), 99 classes less than 100; other seeds than the default's."""
+    covered = 0
+    for seed in range(20):
+        finding = claims.equation_21(random_starts(seed, [4, 30, 100], 20), early, repeated, dropped=0.2)
+        error = next(check for check in finding.judgement(finding.corrected).checks if "square" in check.name)
+        covered += error.lower <= 1 / np.sqrt(99) <= error.upper
+        assert error.draws == 60
+    assert covered >= 16  # of an interval that covers in 95 of 100 draws fewer have a chance of 0.3 %
 
 
 def test_one_start_that_grows_faster_than_the_root_of_the_largest_class_refuses_the_correction(starts, early, repeated):

@@ -5,44 +5,57 @@ import pandas as pd
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import Estimate, difference
-from learning_dynamics.judging import Checks, Claim, Facts, Finding, Instead, at_least, claim
+from learning_dynamics.judging import Check, Checks, Claim, Facts, Finding, Instead, at_least, claim, every_draw
 from learning_dynamics.papers.softmax_dynamics.draws import (
+    NOT_UNIFORM,
     members,
-    monotone,
-    most_draws,
     shapes,
     share_difference,
     sizes_of,
     values,
 )
 from learning_dynamics.papers.softmax_dynamics.spectra import Measure
-from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Table, ascending, settings_of
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import Quantity, Table, ascending, settings_of
+
+SMALL = "gradient flow from small starts of two kinds"
+NEVER = "what counts as a change; what always grows falls on no draw"
 
 
-def _growth_finding(control: Table, skewed: bool, measure: str, threshold: float, typical: float) -> Finding:
-    """Test whether the rank's growth after the warm-up is monotone and saturates."""
-    undecided = np.isnan(values(control, "fall", 0, measure, threshold, skewed=skewed))
-    grows = monotone(control, measure, threshold, skewed=skewed)
-    courses = shapes(control, measure, threshold, skewed=skewed)
-    tail = np.abs(values(control, "tail", 0, measure, skewed=skewed))
+def _growth_finding(
+    control: Table, treated: Table, skewed: bool, measure: str, threshold: float, small: float
+) -> Finding:
+    """Test whether the rank's growth after the warm-up is monotone and saturates, on every draw from a small start."""
+
+    def of(table: Table, quantity: Quantity, skewed: bool, at: float = 0.0) -> np.ndarray:
+        is_small = members(table, skewed=skewed)["scale"].to_numpy() <= small
+        return values(table, quantity, 0, measure, at, skewed=skewed)[is_small]
+
+    fall, tail = of(control, "fall", skewed, threshold), np.abs(of(control, "tail", skewed))
+    is_small = members(control, skewed=skewed)["scale"].to_numpy() <= small
+    courses = shapes(control, measure, threshold, skewed=skewed)[is_small]
+    rises = np.array([np.nan if course is None else "R" in course for course in courses], dtype=float)
+    out = {NOT_UNIFORM: int((~is_small).sum())}
 
     def judge(reading: tuple[bool, bool]) -> Checks:
         keeps, saturates = reading
-        rises = np.array([course is not None and "R" in course for course in courses])
-        for name, holds in (
-            (f"{'does not fall' if keeps else 'falls'} once it has risen from the warm-up's trough", grows == keeps),
-            ("rises", rises),
-            (
-                f"changes by {'less' if saturates else 'more'} than the threshold over the last half decade of time",
-                (tail < threshold) == saturates,
-            ),
-        ):
-            yield most_draws(f"draws whose rank {name}", holds, undecided, typical)
+        name = "fall of the rank once it has risen from the warm-up's trough"
+        yield every_draw(name, fall, **_bound(threshold, keeps), because=NEVER, left_out=out)
+        yield every_draw("whether the rank rises, 1 if so", rises, at_least=1.0, left_out=out)
+        name = "change of the rank over the last half decade of time"
+        yield every_draw(name, tail, **_bound(threshold, saturates), because=NEVER, left_out=out)
 
-    rare = values(control, "fall_rare", 0, measure, threshold, skewed=skewed)
+    facts = {
+        "monotone": float(np.mean(fall < threshold)),
+        "treated": float(np.mean(of(treated, "fall", True, threshold) < threshold)),
+        "rare": float(np.mean(of(control, "fall_rare", skewed, threshold) >= threshold)),
+    }
     rivals = {"a fall after the growth: compression": (False, True), "growth that does not saturate": (True, False)}
-    return Finding(judge, (True, True), rivals, facts={"rare": float(np.mean(rare >= threshold))})
+    return Finding(judge, (True, True), rivals, facts=facts)
+
+
+def _bound(threshold: float, below: bool) -> dict[str, float]:
+    return {"at_most" if below else "at_least": threshold}
 
 
 def _require(setting: str, value: object, **tables: Table) -> None:
@@ -54,124 +67,171 @@ def _require(setting: str, value: object, **tables: Table) -> None:
 
 @claim(
     "Figure 12, equal classes",
-    scope="2 examples in each of 4 classes, d = 2, cross-entropy, four scales, two kinds of starts",
+    scope=f"2 examples in each of 4 classes, d = 2, cross-entropy, {SMALL}",
     empirical=True,
+    quantifier="all draws",
 )
-def controls_uniform(control: Table, *, measure: Measure, threshold: Positive, typical: Fraction) -> Finding:
-    """Without class skew the warm-up is followed by a monotone, saturating growth of the effective rank.
+def controls_uniform(
+    control: Table, treated: Table, *, measure: Measure, threshold: Positive, small: Positive
+) -> Finding:
+    """Without class skew, from small starts, the warm-up is followed by a monotone, saturating growth of the effective
+    rank.
 
-    After the warm-up's trough, the lowest rank until the first class is learned, nothing falls in {value:.0%} of the
-    draws. What of a fall comes while the rarest classes are learned is a fall in {rare:.1%}.
+    Judged is every draw, as what is necessary for compression leaves none with it. After the warm-up's trough, the
+    lowest rank until the first class is learned, nothing falls in {monotone:.1%} of the draws, and in {treated:.1%} of
+    those with skew, a bottleneck and cross-entropy. What comes of a fall while the rarest classes are learned is a fall
+    in {rare:.1%}.
     """
     _require("loss", "cross_entropy", control=control)
-    return _growth_finding(control, False, measure, threshold, typical)
+    return _growth_finding(control, treated, False, measure, threshold, small)
 
 
 @claim(
     "Figure 12, no bottleneck",
-    scope="skewed classes of 8 examples, V = 4, d = 3, cross-entropy, four scales, two kinds of starts",
+    scope=f"skewed classes of 8 examples, V = 4, d = 3, cross-entropy, {SMALL}",
     empirical=True,
+    quantifier="all draws",
 )
-def controls_no_bottleneck(control: Table, *, measure: Measure, threshold: Positive, typical: Fraction) -> Finding:
-    """Without a bottleneck the warm-up is followed by a monotone, saturating growth of the effective rank.
+def controls_no_bottleneck(
+    control: Table, treated: Table, *, measure: Measure, threshold: Positive, small: Positive
+) -> Finding:
+    """Without a bottleneck, from small starts, the warm-up is followed by a monotone, saturating growth of the
+    effective rank.
 
-    After the warm-up's trough, the lowest rank until the first class is learned, nothing falls in {value:.0%} of the
-    draws. What of a fall comes while the rarest classes are learned is a fall in {rare:.1%}.
+    Judged is every draw, as what is necessary for compression leaves none with it. After the warm-up's trough, the
+    lowest rank until the first class is learned, nothing falls in {monotone:.1%} of the draws, and in {treated:.1%} of
+    those with skew, a bottleneck and cross-entropy. What comes of a fall while the rarest classes are learned is a fall
+    in {rare:.1%}.
     """
     _require("loss", "cross_entropy", control=control)
     _require("dimension", 3, control=control)
-    return _growth_finding(control, True, measure, threshold, typical)
+    return _growth_finding(control, treated, True, measure, threshold, small)
 
 
 @claim(
     "Figure 13, squared loss",
-    scope="skewed classes of 8 examples, V = 4, d = 2, squared loss, four scales, two kinds of starts",
+    scope=f"skewed classes of 8 examples, V = 4, d = 2, squared loss, {SMALL}",
     empirical=True,
+    quantifier="all draws",
 )
-def controls_squared_loss(control: Table, *, measure: Measure, threshold: Positive, typical: Fraction) -> Finding:
-    """Under the squared loss with skewed classes the warm-up is followed by a monotone, saturating growth of the
-    effective rank.
+def controls_squared_loss(
+    control: Table, treated: Table, *, measure: Measure, threshold: Positive, small: Positive
+) -> Finding:
+    """Under the squared loss with skewed classes, from small starts, the warm-up is followed by a monotone, saturating
+    growth of the effective rank.
 
-    After the warm-up's trough, the lowest rank until the first class is learned, nothing falls in {value:.0%} of the
-    draws. What of a fall comes while the rarest classes are learned is a fall in {rare:.1%}.
+    Judged is every draw, as what is necessary for compression leaves none with it. After the warm-up's trough, the
+    lowest rank until the first class is learned, nothing falls in {monotone:.1%} of the draws, and in {treated:.1%} of
+    those with skew, a bottleneck and cross-entropy. What comes of a fall while the rarest classes are learned is a fall
+    in {rare:.1%}.
     """
     _require("loss", "squared", control=control)
-    return _growth_finding(control, True, measure, threshold, typical)
+    return _growth_finding(control, treated, True, measure, threshold, small)
 
 
 @claim(
     "Figure 13, squared loss, equal classes",
-    scope="2 examples in each of 4 classes, d = 2, squared loss, four scales, two kinds of starts",
+    scope=f"2 examples in each of 4 classes, d = 2, squared loss, {SMALL}",
     empirical=True,
+    quantifier="all draws",
 )
 def controls_squared_loss_uniform(
-    control: Table, *, measure: Measure, threshold: Positive, typical: Fraction
+    control: Table, treated: Table, *, measure: Measure, threshold: Positive, small: Positive
 ) -> Finding:
-    """Under the squared loss with equal classes the warm-up is followed by a monotone, saturating growth of the
-    effective rank.
+    """Under the squared loss with equal classes, from small starts, the warm-up is followed by a monotone, saturating
+    growth of the effective rank.
 
-    After the warm-up's trough, the lowest rank until the first class is learned, nothing falls in {value:.0%} of the
-    draws. What of a fall comes while the rarest classes are learned is a fall in {rare:.1%}.
+    Judged is every draw, as what is necessary for compression leaves none with it. After the warm-up's trough, the
+    lowest rank until the first class is learned, nothing falls in {monotone:.1%} of the draws, and in {treated:.1%} of
+    those with skew, a bottleneck and cross-entropy. What comes of a fall while the rarest classes are learned is a fall
+    in {rare:.1%}.
     """
     _require("loss", "squared", control=control)
-    return _growth_finding(control, False, measure, threshold, typical)
+    return _growth_finding(control, treated, False, measure, threshold, small)
+
+
+def _falls(table: Table, skewed: bool, measure: str, threshold: float, small: float) -> pd.Series:
+    """Return which draws from small starts fall after their growth, by counts, kind of start, scale and seed."""
+    fallen = values(table, "fall", 0, measure, threshold, skewed=skewed) >= threshold
+    by_draw = pd.Series(fallen, pd.MultiIndex.from_frame(members(table, skewed=skewed)))
+    return by_draw[by_draw.index.get_level_values("scale") <= small]
+
+
+def _from_equal_starts(first: pd.Series, second: pd.Series) -> Estimate:
+    pairs = pd.concat([first, second], axis=1, join="inner")
+    return difference(pairs[0], pairs[1])
+
+
+def _more_falls(name: str, excess: Estimate) -> Check:
+    return at_least(
+        f"share of draws that fall after growth, less that with {name}",
+        excess,
+        0.0,
+        because="what is needed for a fall shows in how often there is one",
+        rivals={"fewer falls than without": Instead(estimate=-excess)},
+    )
 
 
 @claim(
-    "Figures 12 and 13, the contrast",
-    scope="8 examples, V = 4, gradient flow from four scales, two kinds of starts; the rank over all examples",
+    "Figure 12, the contrast",
+    scope=f"8 examples, V = 4, cross-entropy, {SMALL}; the rank over all examples",
     empirical=True,
+    quantifier="an average",
 )
 def controls_differ(
-    treated: Table, no_bottleneck: Table, squared: Table, *, measure: Measure, threshold: Positive
+    treated: Table, no_bottleneck: Table, *, measure: Measure, threshold: Positive, small: Positive
 ) -> Claim:
-    """With skewed classes, a bottleneck and cross-entropy the effective rank falls after its growth, and more often
-    than without one of them.
+    """Under cross-entropy, from small starts, the effective rank falls after its growth more often with skewed classes
+    and a bottleneck than without one of them.
 
-    It falls, at any time after the warm-up, in {treated:.1%} of the draws with all three; in {equal:.1%} with equal
-    classes, {wide:.1%} without a bottleneck, {squared:.1%} under the squared loss and {squared_equal:.1%} under it
-    with equal classes. Counted are all examples of classes as skewed as eight examples allow. Over class means, and at
-    larger skews, equal classes differ, and three dimensions do up to some skew; the squared loss is not judged there.
+    It falls, at any time after the warm-up, in {treated:.1%} of the draws with both, in {equal:.1%} with equal classes
+    and in {wide:.1%} without a bottleneck. Counted are all examples of classes as skewed as eight examples allow. Over
+    class means, and at larger skews, equal classes differ, and three dimensions do up to some skew.
     """
     _require("loss", "cross_entropy", treated=treated, no_bottleneck=no_bottleneck)
-    _require("loss", "squared", squared=squared)
     ascending("dimension", treated=treated, no_bottleneck=no_bottleneck)
+    with_both = _falls(treated, True, measure, threshold, small)
+    equal, wide = (
+        _falls(table, skew, measure, threshold, small) for table, skew in [(treated, False), (no_bottleneck, True)]
+    )
+    yield _more_falls("equal classes", share_difference(with_both, equal))
+    yield _more_falls("no bottleneck", share_difference(with_both, wide))
+    yield Facts(treated=float(with_both.mean()), equal=float(equal.mean()), wide=float(wide.mean()))
 
-    def falls(table: Table, skewed: bool) -> pd.Series:
-        fallen = values(table, "fall", 0, measure, threshold, skewed=skewed) >= threshold
-        return pd.Series(fallen, pd.MultiIndex.from_frame(members(table, skewed=skewed)))
 
-    def from_equal_starts(first: pd.Series, second: pd.Series) -> Estimate:
-        pairs = pd.concat([first, second], axis=1, join="inner")
-        return difference(pairs[0], pairs[1])
+@claim(
+    "Figure 13, the contrast",
+    scope=f"8 examples, V = 4, d = 2, {SMALL}; the rank over all examples",
+    empirical=True,
+    quantifier="an average",
+)
+def controls_differ_squared_loss(
+    treated: Table, squared: Table, *, measure: Measure, threshold: Positive, small: Positive
+) -> Claim:
+    """With skewed classes and a bottleneck, from small starts, the effective rank falls after its growth more often
+    under cross-entropy than under the squared loss, with skewed classes or with equal ones.
 
-    lacking = {
-        "equal": ("equal classes", falls(treated, False), share_difference),
-        "wide": ("no bottleneck", falls(no_bottleneck, True), share_difference),
-        "squared": ("the squared loss", falls(squared, True), from_equal_starts),
-        "squared_equal": ("the squared loss and equal classes", falls(squared, False), share_difference),
-    }
-    treated_falls = falls(treated, True)
-    for key, (name, fallen, compare) in lacking.items():
-        excess = compare(treated_falls, fallen)
-        yield at_least(
-            f"share of draws that fall after growth, less that with {name}",
-            excess,
-            0.0,
-            because="what is needed for a fall shows in how often there is one",
-            rivals={"fewer falls than without": Instead(estimate=-excess)},
-        )
-        yield Facts({key: float(np.mean(fallen))})
-    yield Facts(treated=float(np.mean(treated_falls)))
+    It falls, at any time after the warm-up, in {treated:.1%} of the draws under cross-entropy, in {squared:.1%} under
+    the squared loss and in {squared_equal:.1%} under it with equal classes. Counted are all examples of classes as
+    skewed as eight examples allow.
+    """
+    _require("loss", "cross_entropy", treated=treated)
+    _require("loss", "squared", squared=squared)
+    with_all = _falls(treated, True, measure, threshold, small)
+    skewed, equal = (_falls(squared, skew, measure, threshold, small) for skew in (True, False))
+    yield _more_falls("the squared loss", _from_equal_starts(with_all, skewed))
+    yield _more_falls("the squared loss and equal classes", share_difference(with_all, equal))
+    yield Facts(treated=float(with_all.mean()), squared=float(skewed.mean()), squared_equal=float(equal.mean()))
 
 
 @claim(
     "Figure 13, what is learned",
-    scope="skewed classes of 8 examples, V = 4, d = 2, squared loss, until converged",
+    scope="skewed classes of 8 examples, V = 4, d = 2, squared loss, until converged; four scales, two kinds of starts",
     empirical=True,
+    quantifier="all draws",
 )
-def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *, typical: Fraction) -> Claim:
-    """Under the squared loss with a bottleneck only the most frequent classes are learned.
+def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table) -> Claim:
+    """Under the squared loss with skewed classes and a bottleneck only the most frequent classes are learned.
 
     A class is learned if the mean output of its own class over its examples is above one half at the end. In two
     dimensions the flow ends at a best approximation of rank two of the labels: the two most frequent classes, or,
@@ -190,12 +250,12 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
         rarest_learned = np.where(learned, sign * sizes, np.inf).min(axis=1)
         frequent = rarest_learned >= np.where(learned, -np.inf, sign * sizes).max(axis=1)
         some = learned.any(axis=1) & ~learned.all(axis=1)
-        return Instead(holds=some & frequent, undecided=np.isnan(final).any(axis=1))
+        return Instead(values=some & frequent, undecided=np.isnan(final).any(axis=1))
 
-    yield most_draws(
-        "draws in which only the most frequent classes are learned",
+    yield every_draw(
+        "whether only the most frequent classes are learned, 1 if so",
         **in_order(squared, 1),
-        typical=typical,
+        at_least=1.0,
         rivals={
             "only the rarest classes": in_order(squared, -1),
             "cross-entropy in its place": in_order(cross_entropy, 1),

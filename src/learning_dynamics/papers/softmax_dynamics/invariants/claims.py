@@ -46,13 +46,17 @@ def _vanishes(name: str, errors: np.ndarray, tolerance: Any, because: str) -> Ch
     )
 
 
-@claim("Lemma B.1", scope="random smooth curves of 6 x 4 matrices; both factors along gradient flow")
+@claim(
+    "Lemma B.1",
+    scope="random smooth curves of 6 x 4 matrices; both factors along gradient flow",
+    quantifier="all draws",
+)
 def lemma_b_1(curves: Table, flow: Table, *, simple: Positive) -> Finding:
-    r"""A simple singular value of a smooth matrix $M(t)$ changes at the rate $u_k^T \dot M v_k$.
+    r"""A simple, positive singular value of a smooth matrix $M(t)$ changes at the rate $u_k^T \dot M v_k$.
 
-    On the curves differences are taken in time, along the flow in the direction of motion. Where two singular
-    values meet, the ordered ones have no derivative, and none has one at zero; times whose relative gap is below
-    {simple:g} are left out, as the lemma asks for simple ones.
+    On the curves differences are taken in time, along the flow in the direction of motion. The lemma takes singular
+    vectors for smooth (errata 4): where two singular values meet, the ordered ones have no derivative, and none has
+    one at zero. Times whose relative gap is below {simple:g} are left out.
     """
     # the spectrum must be smooth on the scale of the step: no step longer than a share `simple` of a gap
     step = settings_of(curves)["step"]
@@ -91,7 +95,7 @@ def _scaled(table: Table, factor: float) -> Table:
     return scaled
 
 
-@claim("Eq. 15 and 16", scope="cross-entropy, V = 4, d = 2; balanced and Gaussian starts")
+@claim("Eq. 15 and 16", scope="cross-entropy, V = 4, d = 2; balanced and Gaussian starts", quantifier="all draws")
 def conservation(balanced: Table, gaussian: Table) -> Claim:
     r"""Gradient flow keeps $f^T f - W W^T$ as it was at the start, from any start.
 
@@ -110,12 +114,18 @@ def conservation(balanced: Table, gaussian: Table) -> Claim:
     yield Facts(imbalance=float(imbalance.max()))
 
 
-@claim("Eq. 12, as steps", scope="cross-entropy, balanced starts, four learning rates", origin="ours")
+@claim(
+    "Eq. 12, as steps",
+    scope="cross-entropy, balanced starts, learning rates from 0.0125 to 0.1",
+    origin="ours",
+    quantifier="an average",
+)
 def conservation_gradient_descent(descent: Table) -> Claim:
-    r"""Steps of finite size change $f^T f - W W^T$ by $\eta^2 (W A^T A W^T - f^T A A^T f)$ each: over a given time it
-    drifts in proportion to $\eta$.
+    r"""Under gradient descent with small steps $f^T f - W W^T$ drifts over a given time in proportion to $\eta$, on
+    average over draws.
 
-    The appendix says gradient descent and differentiates in time; what it derives is exact for the flow.
+    A step changes it by $\eta^2 (W A^T A W^T - f^T A A^T f)$. The appendix says gradient descent and differentiates in
+    time; what it derives is exact for the flow.
     """
     drifts = select(descent, "drift").groupby(["seed", "learning_rate"])["value"].max()
     drifts = drifts.unstack()  # noqa: PD010 - a series
@@ -132,7 +142,11 @@ def conservation_gradient_descent(descent: Table) -> Claim:
     )
 
 
-@claim("Eq. 12", scope="linear features on inputs of 12 entries, 8 examples, cross-entropy, Gaussian starts")
+@claim(
+    "Eq. 12",
+    scope="linear features on inputs of 12 entries, 8 examples, cross-entropy, Gaussian starts",
+    quantifier="all draws",
+)
 def equation_12(inputs: Table) -> Claim:
     r"""If features are linear in orthonormal inputs, $f = X \Theta$ with $X X^T = 1$, the rows of $f$ move as if they
     were free: $\dot f = -\eta A W^T$.
@@ -158,12 +172,13 @@ def equation_12(inputs: Table) -> Claim:
     yield Facts(looser=looser, correlation=most, correlated=float(worst.loc[most].median()))
 
 
-@claim("Theorem B.2", scope="balanced starts, cross-entropy, d = 2 and d = 3, V = 4")
+@claim("Theorem B.2", scope="balanced starts, cross-entropy, d = 2 and d = 3, V = 4", quantifier="all draws")
 def theorem_b_2(flows: Sequence[Table], unbalanced: Table) -> Claim:
-    r"""From a balanced start, $f^T f = W W^T$, factors that are not degenerate keep equal singular values and shared
-    directions: $S_1^2 = S_2^2$ and $V_1 = U_2$.
+    r"""From a balanced start, $f^T f = W W^T$, factors of full rank keep equal singular values, $S_1^2 = S_2^2$, and,
+    where these are simple, shared directions up to sign: $V_1 = U_2$.
 
-    Singular vectors are fixed up to sign, and only as well as the gap of the spectrum allows: an error of size
+    Where singular values repeat, directions are shared for some choice of them alone (errata 3). They are fixed up to
+    sign, and only as well as the gap of the spectrum allows: an error of size
     $\epsilon$ in a symmetric matrix turns its eigenvectors by up to $\epsilon$ over the gap, and the angles are
     weighted by it. Singular values are not negative, so that $\sigma_{1i} = \sigma_{2i}$: the second sign of the
     proof does not occur.

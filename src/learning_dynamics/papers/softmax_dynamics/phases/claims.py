@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from learning_dynamics.evidence import median
-from learning_dynamics.judging import Checks, Finding, at_least, claim, share_of_draws
+from learning_dynamics.judging import Checks, Finding, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.draws import (
     FIRST,
     NOT_UNIFORM,
@@ -23,16 +22,19 @@ from learning_dynamics.papers.softmax_dynamics.spectra import Measure
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table
 
+SMALL_STARTS = f"{TREATED}, of which those with near-uniform predictions count"
 
-@claim("Section 3.3, warm-up", scope=f"{TREATED}, of which those with near-uniform predictions count", empirical=True)
+
+@claim("Section 3.3, warm-up", scope=SMALL_STARTS, empirical=True, quantifier="most draws")
 def phases_warmup(grid: Table, *, factor: Positive, small: Positive, typical: Fraction) -> Finding:
-    """At first the features and the weights of the frequent classes separate from the others'.
+    """With skewed classes and a bottleneck, from small starts, the features and the weights of the most frequent class
+    separate from the others' until the first class is learned.
 
-    Separation is the distance of the most frequent class's mean from that of the others, in units of the spread
-    within; compared are the start and the moment at which the first class is learned. In the median draw that
-    of the features grows {value:.2g}-fold, that of the weights {weights:.2g}-fold; at scale {at:g}, where it grows
-    least, that of the features grows {least:.2g}-fold. That the eigenvectors of both spaces align meanwhile is a claim
-    of its own.
+    Separation is the distance of the class's mean from that of the others, in units of the spread within; what grows
+    by the factor {factor:g} separates: features do in {value:.0%} of the draws, weights in {share_w:.0%}. In the median
+    draw the separation of the features grows {features:.2g}-fold, that of the weights {weights:.2g}-fold; at scale
+    {at:g}, where it grows least, that of the features grows {least:.2g}-fold. That the eigenvectors of both spaces
+    align meanwhile is a claim of its own.
     """
     scale = members(grid, skewed=True)["scale"].to_numpy()
     small_scale = scale <= small
@@ -42,32 +44,32 @@ def phases_warmup(grid: Table, *, factor: Positive, small: Positive, typical: Fr
         return after / before
 
     def judge(places: tuple[int, int]) -> Checks:
-        features, weights = separation_growth("separation_f", places), separation_growth("separation_w", places)
-        yield at_least(
-            "factor by which the frequent class's features separate (median)",
-            median(features),
-            factor,
-            because="what counts as separating",
-            left_out={NOT_UNIFORM: int((~small_scale).sum())},
-        )
-        yield most_draws("draws in which the weights separate", weights > 1, np.isnan(weights), typical)
+        out = {NOT_UNIFORM: int((~small_scale).sum())}
+        for name, quantity in (("features", "separation_f"), ("weights", "separation_w")):
+            grown = separation_growth(quantity, places)
+            description = f"draws in which the most frequent class's {name} separate"
+            yield most_draws(description, grown >= factor, np.isnan(grown), typical, out)
 
     rivals = {"while the rare classes are learned, in its place": (RARE_BEGIN, RARE_LEARNED)}
-    growth = by_scale(separation_growth("separation_f", (START, FIRST)), scale[small_scale], np.nanmedian)
+    features, weights = (separation_growth(name, (START, FIRST)) for name in ("separation_f", "separation_w"))
+    growth = by_scale(features, scale[small_scale], np.nanmedian)
     at = min(growth, key=growth.__getitem__)
     facts = {
-        "weights": float(np.nanmedian(separation_growth("separation_w", (START, FIRST)))),
+        "factor": factor,
+        "share_w": float(np.mean(weights >= factor)),
+        "features": float(np.nanmedian(features)),
+        "weights": float(np.nanmedian(weights)),
         "at": at,
         "least": growth[at],
     }
     return Finding(judge, (START, FIRST), rivals, facts=facts)
 
 
-@claim("Figure 4, warm-up", scope=f"{TREATED}, of which those with near-uniform predictions count", empirical=True)
+@claim("Figure 4, warm-up", scope=SMALL_STARTS, empirical=True, quantifier="most draws")
 def warmup_lowers_rank(
     grid: Table, *, measure: Measure, threshold: Positive, small: Positive, typical: Fraction
 ) -> Finding:
-    """With skewed classes, a bottleneck and cross-entropy the effective rank first falls.
+    """With skewed classes, a bottleneck and cross-entropy, from small starts, the effective rank first falls.
 
     Of the draws that do not fall first {later:.0%} rise and then fall. Of the starts of larger scale, which are left
     out, {large:.0%} fall first.
@@ -93,16 +95,12 @@ def warmup_lowers_rank(
     return Finding(judge, 0, {"it falls, but after a rise": 1}, facts=facts)
 
 
-@claim(
-    "Section 3.3, entropy-seeking",
-    scope=f"{TREATED}, of which those with near-uniform predictions count",
-    empirical=True,
-)
+@claim("Section 3.3, entropy-seeking", scope=SMALL_STARTS, empirical=True, quantifier="most draws")
 def phases_entropy_seeking(
     grid: Table, *, measure: Measure, threshold: Positive, small: Positive, typical: Fraction
 ) -> Finding:
-    """After the warm-up the features expand, their effective rank rises, and the frequent classes are predicted
-    confidently.
+    """With skewed classes and a bottleneck, from small starts, the features expand after the warm-up, their effective
+    rank rises, and the most frequent class is learned before the last of the others.
 
     Compared are the moment at which the first class is learned and that at which the rarest all are: the rank rises by
     as much as the threshold in {value:.0%} of the draws, least often at scale {at:g} ({lowest:.0%}); of the starts of
