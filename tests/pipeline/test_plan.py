@@ -136,6 +136,6 @@ def test_what_is_made_from_what_shows_in_fingerprints(configured):
 def test_numbers_inside_a_mapping_of_the_command_line_are_numbers(configured):
     # as Snakemake gives `--config 'changes={toy: {runs: {slow: {rate: 1e-3, steps: 7}}}}'`
     changes = {"toy": {"runs": {"slow": {"rate": "1e-3", "steps": "7"}}, "title": "No: 1"}}
-    project = configured(scale="other", changes=changes)
-    assert project.run("toy", "slow")["settings"] == {"rate": 1e-3, "steps": 7}
-    assert project.config.paper_block("toy")["title"] == "No: 1"
+    plan = configured(scale="other", changes=changes)
+    assert plan.run("toy", "slow")["settings"] == {"rate": 1e-3, "steps": 7}
+    assert plan.config.paper_block("toy")["title"] == "No: 1"
