@@ -40,47 +40,30 @@ def test_in_a_notebook_a_backend_that_is_there_is_left_alone(installed, tmp_path
     assert ended.stdout.strip() == (INLINE if installed else "agg"), ended.stderr
 
 
-@pytest.mark.parametrize(
-    ("variable", "value"),
-    [
-        ("MPLBACKEND", INLINE),
-        ("MPLBACKEND", "module://ipympl.backend_nbagg"),
-        ("MPLBACKEND", "inline"),
-        ("MPLBACKEND", "tkagg"),
-        ("MPLBACKEND", "nonsense"),
-        ("MPLBACKEND", ""),
-        ("NUMBA_NUM_THREADS", "0"),
-        ("NUMBA_NUM_THREADS", "many"),
-        ("NUMBA_DISABLE_JIT", "1"),
-        ("MATPLOTLIBRC", "matplotlibrc"),
-    ],
-)
-def test_commands_do_not_mind_what_a_shell_has_set(variable, value, tmp_path):
-    if variable == "MATPLOTLIBRC":
-        (tmp_path / value).write_text("backend: tkagg\n")
+# a shell's, a notebook's and a user's of matplotlib, and those with which numba does not start, or does not compile
+FOREIGN = {
+    "a notebook's backend": {"MPLBACKEND": INLINE, "NUMBA_NUM_THREADS": "0"},
+    "one by its short name": {"MPLBACKEND": "inline", "NUMBA_NUM_THREADS": "many"},
+    "a window's": {"MPLBACKEND": "tkagg", "NUMBA_DISABLE_JIT": "1"},
+    "none": {"MPLBACKEND": "nonsense"},
+    "an empty one": {"MPLBACKEND": "", "MATPLOTLIBRC": "matplotlibrc"},
+}
+
+
+def test_commands_do_not_mind_what_a_shell_has_set(tmp_path):
+    (tmp_path / "matplotlibrc").write_text("backend: tkagg\n")
     code = (
         "from learning_dynamics.environment import set_variables_of_commands; set_variables_of_commands();"
         "import matplotlib.pyplot as plt, numba; plt.figure(); print(plt.get_backend(), numba.config.DISABLE_JIT)"
     )
-    ended = python("-c", code, folder=tmp_path, **{variable: value})
-    assert (ended.stdout.split(), ended.stderr) == (["agg", "0"], "")
+    ended = {name: python("-c", code, folder=tmp_path, **given) for name, given in FOREIGN.items()}
+    said = {name: (one.stdout.split(), one.stderr) for name, one in ended.items()}
+    assert said == dict.fromkeys(FOREIGN, (["agg", "0"], ""))
 
 
 # -- the working folder ------------------------------------------------------------------------------------------------
 
-SHADOWED = (
-    "random",
-    "typing",
-    "statistics",
-    "tempfile",
-    "json",
-    "argparse",
-    "numpy",
-    "pandas",
-    "yaml",
-    "queue",
-    "calendar",
-)
+SHADOWED = ("random", "typing", "tempfile", "json", "argparse", "numpy", "yaml", "queue")
 SCRIPT = str(Path(sys.executable).with_name("learning-dynamics"))
 
 
@@ -94,8 +77,8 @@ def test_files_in_the_working_folder_are_not_run(command, tmp_path):
         assert "neither results nor figures lie here" in ended.stderr
 
 
-@pytest.mark.parametrize("inside", [".", "docs/notebooks"])
-def test_another_checkout_is_refused(inside, tmp_path, monkeypatch):
+def test_another_checkout_is_refused(tmp_path, monkeypatch):
+    inside = "docs/notebooks"
     for folder in ("src/learning_dynamics", "results", inside):
         (tmp_path / folder).mkdir(parents=True, exist_ok=True)
     monkeypatch.chdir(tmp_path / inside)
@@ -157,26 +140,27 @@ def test_the_commit_is_that_of_the_checkout(unpacked, monkeypatch):
     assert commit_of(unpacked.parent / "link", monkeypatch) == (commit, True)
 
 
-@pytest.mark.parametrize("tracked", [True, False])
-def test_a_repository_around_it_is_not_its_own(unpacked, monkeypatch, tracked):
-    if not tracked:
-        (unpacked.parent / ".gitignore").write_text("code\n")
+def test_a_repository_around_it_or_that_does_not_hold_it_is_not_its_own(unpacked, monkeypatch):
+    (unpacked.parent / ".gitignore").write_text("code\n")
     committed(unpacked.parent)
     assert commit_of(unpacked, monkeypatch) == (None, None)
-
-
-def test_a_repository_that_does_not_hold_it_is_not_its_own(unpacked, monkeypatch):
+    (unpacked.parent / ".gitignore").unlink()
+    committed(unpacked.parent)
+    assert commit_of(unpacked, monkeypatch) == (None, None)
     (unpacked / ".gitignore").write_text("src\n")
     committed(unpacked)
     assert commit_of(unpacked, monkeypatch) == (None, None)
 
 
-@pytest.mark.parametrize("variable", ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"])
-def test_variables_that_name_another_repository_are_dropped(unpacked, monkeypatch, tmp_path, variable):
+def test_variables_that_name_another_repository_are_dropped(unpacked, monkeypatch, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     committed(other)
     commit = committed(unpacked)
     places = {"GIT_DIR": ".git", "GIT_WORK_TREE": "", "GIT_INDEX_FILE": ".git/index", "GIT_OBJECT_DIRECTORY": ".git"}
-    monkeypatch.setenv(variable, str(other / places[variable]))
-    assert commit_of(unpacked, monkeypatch) == (commit, False)
+    found = {}
+    for variable, place in places.items():
+        with monkeypatch.context() as patch:
+            patch.setenv(variable, str(other / place))
+            found[variable] = commit_of(unpacked, patch)
+    assert found == dict.fromkeys(places, (commit, False))

@@ -8,8 +8,6 @@ import subprocess
 import sys
 import textwrap
 
-import pytest
-
 from learning_dynamics.pipeline.plan.sources import (
     PACKAGE,
     PARTS,
@@ -169,31 +167,21 @@ def test_nothing_is_assigned_to_what_is_not_ours():
     assert not found
 
 
-@pytest.mark.parametrize(
-    ("planted", "suffix"),
-    [
-        ("from snakemake.dag import DAG\ndef init(): ...\nDAG.__init__ = init", ".py"),
-        ("import snakemake.dag\nsnakemake.dag.DAG.__init__ = None", ".py"),
-        ("import snakemake.dag as dag\nsetattr(dag.DAG, '__init__', None)", ".py"),
-        ("def change():\n    from snakemake import dag\n    kind = dag.DAG\n    kind.x, y = 1, 2", ".py"),
-        (
-            "def change(workflow):\n    settings = getattr(workflow, 'a', None) or workflow.b\n    settings.x += 1",
-            ".py",
-        ),
-        ("from snakemake.dag import (\n    DAG,\n)\nrule all:\n    input: []\nDAG.__init__ = 1", ".smk"),
-        ("rule all:\n    input: []\nworkflow.dag_settings.forcerun = {1}", ".smk"),
-    ],
-)
-def test_what_is_assigned_to_others_is_seen(planted, suffix):
-    assert assigned_to_others(planted, suffix)
+PLANTED = {
+    "from snakemake.dag import DAG\ndef init(): ...\nDAG.__init__ = init": ".py",
+    "import snakemake.dag\nsnakemake.dag.DAG.__init__ = None": ".py",
+    "import snakemake.dag as dag\nsetattr(dag.DAG, '__init__', None)": ".py",
+    "def change():\n    from snakemake import dag\n    kind = dag.DAG\n    kind.x, y = 1, 2": ".py",
+    "def change(workflow):\n    all = getattr(workflow, 'a', None) or workflow.b\n    all.x += 1": ".py",
+    "from snakemake.dag import (\n    DAG,\n)\nrule all:\n    input: []\nDAG.__init__ = 1": ".smk",
+    "rule all:\n    input: []\nworkflow.dag_settings.forcerun = {1}": ".smk",
+}
+ALLOWED = ("import numpy as np\nx = np.zeros(3)\nx.shape = 3, 1", "self.dag = 1", "import torch\ny = torch.a\ny = 2")
 
 
-@pytest.mark.parametrize(
-    "allowed",
-    ["import numpy as np\nx = np.zeros(3)\nx.shape = 3, 1", "self.dag = 1", "import torch\ny = torch.a\ny = 2"],
-)
-def test_what_is_ours_may_be_assigned(allowed):
-    assert not assigned_to_others(allowed)
+def test_what_is_assigned_to_others_is_seen_and_what_is_ours_may_be():
+    assert [text for text, suffix in PLANTED.items() if not assigned_to_others(text, suffix)] == []
+    assert [text for text in ALLOWED if assigned_to_others(text, ".py")] == []
 
 
 # -- what is used is imported, also where somebody else has imported it before ----------------------------------------

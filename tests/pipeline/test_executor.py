@@ -79,15 +79,8 @@ def executor(monkeypatch):
         if not name.startswith("__"):
             monkeypatch.setattr(plugin.SlurmExecutor, name, method, raising=False)
     made = plugin.Executor.__new__(plugin.Executor)
-    made.__dict__ |= {
-        "submitted": [],
-        "told": [],
-        "reported": set(),
-        "loop": None,
-        "looked_for_orphans": False,
-        "wait": True,
-        "array_jobs": set(),
-    }
+    made.submitted, made.told, made.reported, made.array_jobs = [], [], set(), set()
+    made.loop, made.looked_for_orphans, made.wait = None, False, True
     made.logger = logging.getLogger("test")
     monkeypatch.setattr(plugin, "PAUSE", 0.0)
     monkeypatch.setattr(plugin, "controller_is_down", lambda: False)
@@ -101,29 +94,23 @@ def looked_at(executor, *states):
     return asyncio.run(look())
 
 
-def test_jobs_of_which_the_queue_says_nothing_stay_active(executor):
+def test_jobs_are_reported_once_and_stay_active_where_the_queue_says_nothing(executor):
     assert looked_at(executor, "unknown", "unknown") == ["unknown", "unknown"]
     assert not executor.told
-
-
-def test_jobs_that_are_known_are_reported_once(executor):
     assert looked_at(executor, "running", "done", "failed") == ["running"]
     assert executor.told == [("done", "success"), ("failed", "why")]
 
 
-def test_a_submission_waits_until_the_controller_answers(executor, monkeypatch):
+def test_a_submission_waits_until_the_controller_answers_or_it_is_called_off(executor, monkeypatch):
     down = iter([True, True, False])
     monkeypatch.setattr(plugin, "controller_is_down", lambda: next(down))
     executor.run_job("job")
     assert executor.submitted == ["job"]
     assert not list(down)
-
-
-def test_a_submission_that_is_called_off_waits_no_longer(executor, monkeypatch):
     monkeypatch.setattr(plugin, "controller_is_down", lambda: True)
     monkeypatch.setattr(plugin.time, "sleep", lambda seconds: executor.shutdown())
     executor.run_array_jobs(["a", "b"])
-    assert executor.submitted == ["shut down"]
+    assert executor.submitted == ["job", "shut down"]
 
 
 def test_a_submission_that_raises_fails_its_jobs_with_the_reason(executor):
@@ -135,9 +122,7 @@ def test_a_submission_that_raises_fails_its_jobs_with_the_reason(executor):
         assert executor.told == [(job, "a submission failed: TypeError: no such argument") for job in jobs]
         executor.told.clear()
         assert not executor.submitted
-
-
-def test_a_failure_in_a_thread_is_told_to_the_loop_that_submits(executor):
+    # of a thread, the loop that submits is told
     calls = []
     executor.loop = SimpleNamespace(call_soon_threadsafe=calls.append)
     executor.run_job(Job("broken"))
@@ -146,17 +131,14 @@ def test_a_failure_in_a_thread_is_told_to_the_loop_that_submits(executor):
     assert [job for job, _ in executor.told] == ["broken"]
 
 
-def test_what_is_refused_for_good_is_not_submitted_again(executor):
+def test_what_is_refused_for_good_is_not_submitted_again_and_a_group_says_why(executor, caplog):
     for reason, permanent in (
         ("sbatch: error: invalid partition specified: mian\nsbatch: error: Batch job submission failed: ...", True),
-        ("Invalid account or account/partition combination specified", True),
         ("a submission failed: WorkflowError: The given account phisics appears to be invalid. Available ...", True),
         ("Invalid generic resource (gres) specification", True),
-        ("Requested node configuration is not available", True),
         ("sbatch: unrecognized option '--gress=gpu:1'", True),
         ("Unable to contact slurm controller (connect failure)", False),
         ("Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)", False),
-        ("Slurm temporarily unable to accept job, sleeping and retrying", False),
         ("SLURM-job '7' failed, SLURM status is: 'TIMEOUT'", False),
         (None, False),
     ):
@@ -164,15 +146,10 @@ def test_what_is_refused_for_good_is_not_submitted_again(executor):
         executor.report_job_error(SubmittedJobInfo(job), msg=reason)
         assert executor.told.pop() == ("job", reason)
         assert (job.attempt > job.restart_times) is permanent  # where Snakemake tries again
-
-
-def test_the_reason_of_a_refused_group_is_shown(executor, caplog):
-    job = Job("metrics")
-    executor.report_job_error(SubmittedJobInfo(job), msg="no such partition")
-    assert not caplog.messages  # Snakemake shows it
+    assert not caplog.messages  # Snakemake shows it of a job, not of a group
     job.group = True
     executor.report_job_error(SubmittedJobInfo(job), "no such partition\n    sbatch call:\n        sbatch ...")
-    assert caplog.messages == ["group metrics: no such partition"]
+    assert caplog.messages == ["group job: no such partition"]
 
 
 def test_one_snakemake_does_the_jobs_of_a_submission(executor):
@@ -258,27 +235,21 @@ def test_nothing_is_submitted_beside_jobs_of_a_killed_snakemake(executor, squeue
     assert executor.submitted == ["one", "two"]
 
 
-def test_others_jobs_and_a_slurm_that_does_not_answer_stop_nothing(squeue, monkeypatch, tmp_path):
+def test_others_jobs_in_any_encoding_and_a_slurm_that_does_not_answer_stop_nothing(squeue, monkeypatch, tmp_path):
     for line in (
         "12|rule_run_wildcards_spectral_bias_small_scale|/home/someone/elsewhere",
         f"12|(null)|{HERE}",  # a shell or a Snakemake that itself runs under Slurm
         "slurm_load_jobs error: Unable to contact slurm controller",
-        "",
     ):
         squeue(line + "\n")
         assert plugin.queued_jobs(HERE) == []
+    for folder in ("/home/m\u00fcller/dynamics", "/home/m\udcfcller/dynamics"):
+        for locale in ("C", "C.UTF-8"):
+            monkeypatch.setenv("LC_ALL", locale)
+            squeue(f"7|rule_run|/home/b\udce4r/elsewhere\n12|rule_run|{folder}\n")
+            assert plugin.queued_jobs(Path(folder)) == ["12"]
     squeue(f"12|rule_run|{HERE}\n", status=1)
     assert plugin.queued_jobs(HERE) == []
     (tmp_path / "squeue").unlink()
     monkeypatch.setenv("PATH", str(tmp_path))
     assert plugin.queued_jobs(HERE) == []
-
-
-def test_lines_in_any_encoding_are_read(squeue, monkeypatch):
-    for folder in ("/home/m\u00fcller/dynamics", "/home/m\udcfcller/dynamics"):
-        for locale in ("C", "C.UTF-8"):
-            monkeypatch.setenv("LC_ALL", locale)
-            squeue("7|rule_run|/home/b\udce4r/elsewhere\n")
-            assert plugin.queued_jobs(Path(folder)) == []
-            squeue(f"7|rule_run|/home/b\udce4r/elsewhere\n12|rule_run|{folder}\n")
-            assert plugin.queued_jobs(Path(folder)) == ["12"]

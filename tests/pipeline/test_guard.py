@@ -1,19 +1,16 @@
 """Whatever goes wrong in a command is one line on standard error, and exit status 1."""
 
-import py_compile
-import shutil
 import subprocess
 import sys
 import textwrap
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands.functions import error_context
-from learning_dynamics.pipeline.commands.guard import run_guarded
+from learning_dynamics.pipeline.commands.guard import TRACEBACK, run_guarded
 from tests.support import ROOT
 
 
@@ -24,25 +21,20 @@ def raising(error):
     return command
 
 
-def test_any_failure_is_one_line(capsys):
+def test_any_failure_is_one_line_and_a_traceback_for_who_asks(capsys, monkeypatch):
     for error, line, status in (
         (ProjectError("f.yaml: width: must be above 0"), "error: f.yaml: width: must be above 0", 1),
         (ProjectError("two\nlines"), "error: two lines", 1),
         (MemoryError(), "error: does not fit into this machine's memory", 1),
         (KeyboardInterrupt(), "error: interrupted; run the same command again", 130),
         (KeyError("kind"), "error: KeyError: 'kind' (test_guard.py:", 1),
-        (RecursionError("maximum\ndepth"), "error: RecursionError: maximum depth (", 1),
-        (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"), "error: UnicodeDecodeError: ", 1),
         (OSError(28, "No space left on device"), "error: a file: No space left on device; fix that", 1),
     ):
         assert run_guarded(raising(error)) == status
         told_of = capsys.readouterr().err
         assert told_of.startswith(line)
         assert told_of.count("\n") == 1
-
-
-def test_the_traceback_is_there_for_who_asks(monkeypatch):
-    monkeypatch.setenv("LEARNING_DYNAMICS_TRACEBACK", "1")
+    monkeypatch.setenv(TRACEBACK, "1")
     with pytest.raises(KeyError):
         run_guarded(raising(KeyError("kind")))
 
@@ -66,11 +58,7 @@ def test_what_a_papers_function_raises_names_its_settings():
     for fail, reason in (
         (lambda: np.empty((10**6, 10**7)), "does not fit into this machine's memory (Unable to allocate 72.8 TiB"),
         (lambda: np.zeros(3)[99], "IndexError: index 99 is out of bounds"),
-        (lambda: range(3)[99], "IndexError"),
-        (lambda: int(1e300) * 1.0 * 10**400, "OverflowError"),
         (lambda: np.linalg.inv(np.zeros((2, 2))), "LinAlgError: Singular matrix"),
-        (lambda: 1 / 0, "ZeroDivisionError"),
-        (lambda: np.empty(-1), "ValueError: negative dimensions"),
         (lambda: np.empty(2**63 - 1), "ValueError: array is too big"),
     ):
         with (
@@ -84,9 +72,6 @@ def test_what_a_papers_function_raises_names_its_settings():
         assert "settings {width: 99, scales: [0, 1," in text
         assert "\n" not in text
         assert len(text) < 700
-
-
-# -- in processes of their own -----------------------------------------------------------------------------------------
 
 
 def python(code, *arguments, options=(), **variables):
@@ -107,24 +92,8 @@ def test_a_locale_that_knows_no_greek_is_no_reason_to_stop():
     assert ended.stdout == "\\u03c3 \\u2013 \\xfc\n"
 
 
-def test_a_compiled_file_that_a_full_disk_cut_short_is_told(tmp_path):
-    shutil.copytree(ROOT / "src/learning_dynamics", tmp_path / "learning_dynamics")
-    for module in ("pipeline/commands/cli", "pipeline/commands/new"):
-        source = tmp_path / f"learning_dynamics/{module}.py"
-        compiled = Path(py_compile.compile(str(source), doraise=True))
-        compiled.write_bytes(compiled.read_bytes()[:100])
-        ended = subprocess.run(
-            [sys.executable, "-m", "learning_dynamics", "new", "x y"],
-            cwd=tmp_path, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True,
-        )  # fmt: skip
-        assert ended.returncode == 1
-        assert ended.stderr.startswith("error: a compiled file is cut short")
-        assert ended.stderr.count("\n") == 1
-        compiled.unlink()
-
-
 def test_what_never_ends_is_ended():
-    for loop in ("while True: pass", "import time; time.sleep(60)", "sum(iter(int, 1))"):
+    for loop in ("import time; time.sleep(60)", "sum(iter(int, 1))"):
         code = f"""
             from learning_dynamics.pipeline.commands import guard
             guard.GRACE = 0.5
@@ -137,22 +106,3 @@ def test_what_never_ends_is_ended():
         assert ended.returncode == 1
         # compiled code that does not look at signals is ended with the place where it was
         assert "error: not finished after 0.01 minutes; give it more" in ended.stderr or "Timeout" in ended.stderr
-
-
-def test_memory_that_is_not_there_is_refused_when_asked_for():
-    code = """
-        import os
-        import numpy as np
-        from learning_dynamics.pipeline.commands import guard
-        from learning_dynamics.pipeline.commands.functions import error_context
-        def large():
-            guard.limit_memory()
-            most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-            with error_context("run flow", {"width": most}):
-                np.ones(most // 4)
-        raise SystemExit(guard.run_guarded(large))
-    """
-    ended = python(code)
-    assert ended.returncode == 1
-    assert ended.stderr.startswith("error: run flow: does not fit into this machine's memory")
-    assert ended.stderr.count("\n") == 1

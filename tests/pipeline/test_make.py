@@ -15,6 +15,10 @@ def made(workspace, *arguments):
 
 
 def test_the_end_names_what_is_new_and_where_the_page_is(clean):
+    # as `!make figures` in a notebook, in a folder where somebody has tried something
+    clean.variables["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+    for name in ("random", "statistics", "tempfile"):
+        clean.write(f"{name}.py", f"open('was run', 'a').write({name!r})\nraise SystemExit('a scratch file was run')\n")
     ended = made(clean, "figures")
     assert ended.returncode == 0, ended.stderr
     # a line for each job, numbered to the last
@@ -25,6 +29,7 @@ def test_the_end_names_what_is_new_and_where_the_page_is(clean):
     assert "2 claims: 2 reproduced" in ended.stdout
     assert "2 figures are new: decay, growth" in ended.stdout
     assert ended.stdout.splitlines()[-1] == f"the page to read: {clean.folder}/figures/index.html"
+    assert not (clean.folder / "was run").exists()
     again = made(clean, "figures")
     assert again.returncode == 0, again.stderr
     assert "Nothing to be done" in again.stderr
@@ -54,12 +59,10 @@ def test_an_unexpected_verdict_names_its_claim_above_the_page(workspace):
     assert "error: toy.decay: verdict `reproduced`, expected `contradicted`" in ended.stdout
     assert "record it under claims.decay.expected in workflow/config/toy.yaml" in ended.stdout
     assert ended.stdout.splitlines()[-1].startswith("the page to read: ")
-
-
-def test_targets_are_listed(clean):
-    listed = made(clean)
-    targets = re.findall(r"^  make (\w+)", listed.stdout, re.MULTILINE)
-    assert {"figures", "robustness", "bench", "test", "lint", "clean"} <= set(targets)
+    # so it is where the paper alone is asked for
+    ended = workspace.snakemake("toy", check=False)
+    assert ended.returncode == 1
+    assert "toy.decay: verdict `reproduced`, expected `contradicted`" in ended.stderr + ended.stdout
 
 
 def test_some_papers_are_a_variable(clean):
@@ -69,13 +72,3 @@ def test_some_papers_are_a_variable(clean):
         assert "--papers one other" in " ".join(told.split())
         clean.variables["PAPERS"] = papers
         assert "--config 'papers=[one,other]'" in made(clean, "-n", "figures").stdout
-
-
-def test_a_shell_may_name_a_backend_and_a_scratch_file_a_module_of_python(clean):
-    """As `!make figures` in a notebook does, in a folder where somebody has tried something."""
-    clean.variables["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
-    for name in ("random", "statistics", "tempfile"):
-        clean.write(f"{name}.py", f"open('was run', 'a').write({name!r})\nraise SystemExit('a scratch file was run')\n")
-    ended = made(clean, "figures")
-    assert ended.returncode == 0, ended.stderr + ended.stdout
-    assert not (clean.folder / "was run").exists()

@@ -4,6 +4,7 @@ import pytest
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands import new
+from tests.pipeline.conftest import refusal
 
 
 def test_what_is_there_is_not_overwritten(tmp_path):
@@ -16,13 +17,7 @@ def test_what_is_there_is_not_overwritten(tmp_path):
 
 def test_a_name_that_is_none_is_refused(tmp_path):
     for name in ("Begun", "be-gun", "../begun", "", "1begun", "be gun", "class", "toy/x", "_x", "ünder"):
-        with pytest.raises(ProjectError, match="a paper's name"):
-            new.execute(name, tmp_path)
-        assert not list(tmp_path.iterdir())
-
-
-def test_a_name_of_a_rule_is_refused(tmp_path):
+        assert "a paper's name" in refusal(new.execute, name, tmp_path)
     for name in ("all", "run", "page", "robustness", "scratch_run"):
-        with pytest.raises(ProjectError, match="is the name of a rule"):
-            new.execute(name, tmp_path)
-        assert not list(tmp_path.iterdir())
+        assert "is the name of a rule" in refusal(new.execute, name, tmp_path)
+    assert not list(tmp_path.iterdir())

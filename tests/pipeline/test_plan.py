@@ -3,20 +3,7 @@
 import pytest
 import yaml
 
-from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.plan.setting_sources import provenance, unstated_settings
-from learning_dynamics.pipeline.plan.sweeps import sweep_members
-
-# -- roles -----------------------------------------------------------------------------------------------------------
-
-
-def test_roles_are_given_by_name_with_fingerprints(configured):
-    roles = configured().claim("toy", "geometric")["runs"]
-    assert {role: spec["name"] for role, spec in roles.items()} == {"slow": "slow", "fast": "fast"}
-    assert roles["slow"]["fingerprint"] == configured().fingerprint("metrics", "toy", "slow")
-
-
-# -- settings of running and of measuring ------------------------------------------------------------------------------
 
 
 def test_what_is_measured_is_no_setting_of_the_run(configured):
@@ -37,20 +24,6 @@ def test_the_root_seed_reaches_what_draws_and_nothing_else(configured):
     assert other.config.configuration.scale == "seed7"
     # what does not draw itself is made from data that do
     assert other.fingerprint("run", "toy", "slow") != configured().fingerprint("run", "toy", "slow")
-
-
-# -- sweeps ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_sweep_is_the_product_of_its_values():
-    members = sweep_members("flow", {"width": [20, 40], "gamma": [1.0, 0.5]})
-    assert [name for name, _ in members] == [
-        "flow--width-20--gamma-1.0",
-        "flow--width-20--gamma-0.5",
-        "flow--width-40--gamma-1.0",
-        "flow--width-40--gamma-0.5",
-    ]
-    assert members[1][1] == {"width": 20, "gamma": 0.5}
 
 
 def swept(**values):
@@ -83,23 +56,6 @@ def test_members_that_differ_in_measuring_alone_share_a_trajectory(configured):
     assert sum(name.startswith("toy/runs/scan") for name in found.outputs) == 2
 
 
-# -- robustness --------------------------------------------------------------------------------------------------------
-
-
-def test_a_robustness_entry_has_members_that_claims_need(configured):
-    found = configured()
-    (check,) = found.claims("toy")["robustness"].values()
-    assert [member["name"] for member in check["members"]] == ["slow--steps-20"]
-    assert "slow--steps-20" in found.tables_for("claims", "toy")
-    assert "slow--steps-20" not in found.tables_for("figure", "toy", "growth")
-
-
-# -- variants ----------------------------------------------------------------------------------------------------------
-
-
-# -- provenance --------------------------------------------------------------------------------------------------------
-
-
 def test_a_reason_belongs_to_kind_and_setting_and_is_inherited(configured):
     found = configured().config
     assert provenance(found, "toy", "runs", "slow", "rate") == "stated"
@@ -110,87 +66,62 @@ def test_a_reason_belongs_to_kind_and_setting_and_is_inherited(configured):
     assert ("runs", "slow", "rate") not in rows
 
 
-def test_a_run_that_is_like_a_sweep_is_one_less_what_it_sets(configured):
-    for own, members in (
+@pytest.mark.parametrize(
+    ("own", "members"),
+    [
         ({"steps": 7}, ["also--rate-0.1", "also--rate-0.2"]),
         ({"rate": 0.3}, ["also"]),
         ({"sweep": {"rate": [0.3]}}, ["also--rate-0.3"]),
-    ):
-        is_like(configured, own, members)
-
-
-def is_like(configured, own, members):
+    ],
+)
+def test_a_run_that_is_like_a_sweep_is_one_less_what_it_sets(configured, own, members):
     reasons = {key: {"chosen": "a control"} for key in ("rate", "steps")}
     scan = {"extends": "slow", "sweep": {"rate": [0.1, 0.2]}, "provenance": {"rate": {"chosen": "a scan"}}}
-    configured("runs.scan", scan)
-    found = configured("runs.also", {"extends": "scan", "provenance": reasons} | own)
+    configured("runs.scan", scan | {"bundle": 2})
+    also = {"extends": "scan", "provenance": reasons} | own
+    # its members travel together as those of the sweep do
+    bundles = configured("runs.also", also).config.bundles["toy"]
+    assert set(bundles) == {"scan@0001"} | ({"also@0001"} if own == {"steps": 7} else set())
+    found = configured("runs.scan", scan)
     assert [member for member, _ in found.config.members("toy", "also")] == members
     assert {found.run("toy", member)["settings"]["steps"] for member in members} == {own.get("steps", 40)}
-    assert not found.config.bundles["toy"]
-    assert "bundle" not in found.config.resolved("toy", "runs", "also")
     assert {f"toy/metrics/{member}.parquet" for member in members} <= found.outputs.keys()
-    # whose members travel together as those of the sweep do
-    configured("runs.scan", scan | {"bundle": 2})
-    bundles = configured("runs.also", {"extends": "scan", "provenance": reasons} | own).config.bundles["toy"]
-    assert set(bundles) == {"scan@0001"} | ({"also@0001"} if own == {"steps": 7} else set())
 
 
-def overlay_of(tmp_path, changes):
+def test_what_an_overlay_changes_has_the_reasons_and_expectations_that_it_gives_or_none(configured, tmp_path):
+    changes = {
+        "provenance": {"growth.growth": {"steps": {"stated": "table 2"}}},
+        "runs": {
+            "slow": {"steps": 10, "rate": 0.03},
+            "fast": {"rate": 0.5, "provenance": {"rate": {"chosen": "faster"}}},
+            "long": {"extends": "slow", "steps": 12},
+            "longer": {"extends": "long", "steps": 14},
+        },
+        "claims": {"decay": {"expected": "corrected"}},
+    }
+    configured("runs.other", {"extends": "slow", "steps": 30})
     (tmp_path / "changes").mkdir()
     (tmp_path / "changes/toy.yaml").write_text(yaml.safe_dump(changes))
     (tmp_path / "small.yaml").write_text(f"scale: small\noverlays: [{tmp_path}/changes]\n")
-    return tmp_path / "small.yaml"
+    found = configured(files=[tmp_path / "small.yaml"])
 
+    def reasons(setting, *runs):
+        return [provenance(found.config, "toy", "runs", run, setting) for run in runs]
 
-def test_an_overlay_that_changes_a_value_brings_its_reason_or_none_is_given(configured, tmp_path):
-    overlay = overlay_of(
-        tmp_path,
-        {
-            "runs": {"slow": {"steps": 10}, "fast": {"rate": 0.5, "provenance": {"rate": {"chosen": "faster"}}}},
-            "claims": {"decay": {"expected": "corrected"}},
-        },
-    )
-    found = configured(files=[overlay])
-    assert provenance(found.config, "toy", "runs", "slow", "steps") == {
-        "chosen": f"changed by {tmp_path}/changes/toy.yaml, no reason given"
-    }
-    assert provenance(found.config, "toy", "runs", "fast", "rate") == {"chosen": "faster"}
-    assert provenance(found.config, "toy", "runs", "slow", "rate") == "stated"
+    of_kind, unchanged = {"stated": "table 2"}, {"chosen": "short"}
+    assert reasons("steps", "slow", "other", "long", "longer") == [of_kind, unchanged, of_kind, of_kind]
+    none = {"chosen": f"changed by {tmp_path}/changes/toy.yaml, no reason given"}
+    assert reasons("rate", "slow", "fast") == [none, {"chosen": "faster"}]
     # expected verdicts belong to a scale
-    assert found.claim("toy", "decay")["expected"] == "corrected"
-    assert found.claim("toy", "geometric")["expected"] == ""
+    assert [found.claim("toy", name)["expected"] for name in ("decay", "geometric")] == ["corrected", ""]
     assert configured().claim("toy", "geometric")["expected"] == "reproduced"
-
-
-def test_a_reason_that_an_overlay_gives_a_kind_is_that_of_the_values_that_it_sets(configured, tmp_path):
-    block = {"kind": "growth.growth", "data": "starts", "rate": 0.01, "steps": 30, "measure": {"every": 1}}
-    configured("runs.other", block)
-    added = {"extends": "slow", "rate": 0.04, "steps": 12}
-    changes = {
-        "provenance": {"growth.growth": {"steps": {"stated": "table 2"}, "rate": "code"}},
-        "runs": {"slow": {"steps": 10}, "long": added, "longer": {"extends": "long", "steps": 14}},
-    }
-    config = configured(files=[overlay_of(tmp_path, changes)]).config
-    found = {name: provenance(config, "toy", "runs", name, "steps") for name in ("slow", "other", "long", "longer")}
-    stated = {"stated": "table 2"}
-    assert found == {"slow": stated, "other": {"chosen": "short"}, "long": stated, "longer": stated}
-    found = {name: provenance(config, "toy", "runs", name, "rate") for name in ("other", "long")}
-    assert found == {"other": "stated", "long": "code"}
-
-
-# -- fingerprints ------------------------------------------------------------------------------------------------------
 
 
 def test_what_is_made_from_what_shows_in_fingerprints(configured):
     before = configured()
     after = configured("data.starts.samples", 4)
-    for stage, name in (
-        ("data", "starts"),
-        ("run", "slow"),
-        ("run", "fast"),
-        ("metrics", "fast"),
-        ("figure", "growth"),
-    ):
+    made = {"data": "starts", "run": "fast", "metrics": "fast", "figure": "growth"}
+    for stage, name in made.items():
         assert after.fingerprint(stage, "toy", name) != before.fingerprint(stage, "toy", name)
     for stage, name in (("run", "descent"), ("metrics", "descent"), ("figure", "decay")):
         assert after.fingerprint(stage, "toy", name) == before.fingerprint(stage, "toy", name)
@@ -200,25 +131,6 @@ def test_what_is_made_from_what_shows_in_fingerprints(configured):
         *(f"toy/runs/{name}.npz" for name in ("descent", "slow", "fast", "slow--steps-20")),
         *(f"toy/metrics/{name}.parquet" for name in ("descent", "slow", "fast", "slow--steps-20")),
     }
-
-
-def test_words_are_read_from_docstrings(configured):
-    found = configured().config
-    assert found.statement("toy", "decay").startswith("Gradient descent with a small step follows $x(t)")
-    assert found.explanation("toy", "decay") == "The largest error over {draws} draws is {value:.1e} of the start."
-    assert found.caption("toy", "growth").startswith("Slow and fast growth.\n\n{draws} draws each")
-
-
-def test_a_sweep_whose_target_is_taken_is_refused(configured):
-    sweep = {"extends": "slow", "provenance": {"rate": "stated"}, "sweep": {"rate": [0.1, 0.2]}}
-    with pytest.raises(ProjectError, match=r"runs\.metrics: `snakemake toy_metrics` makes something else"):
-        configured("runs.metrics", sweep)
-
-
-def test_a_scale_is_not_called_as_a_paper_that_was_not_chosen(configured, tmp_path):
-    (tmp_path / "workflow/config/other.yaml").write_text("title: another\n")
-    with pytest.raises(ProjectError, match="scale: is the name of a paper"):
-        configured(scale="other")
 
 
 def test_numbers_inside_a_mapping_of_the_command_line_are_numbers(configured):

@@ -43,7 +43,7 @@ def test_published_results_are_those_of_the_configuration():
     assert sum(path.stat().st_size for path in published.FOLDER.rglob("*") if path.is_file()) < MOST
 
 
-def test_a_claim_is_compared(tmp_path):
+def test_claims_are_compared_in_the_order_of_the_run_and_of_papers_that_were_run(tmp_path):
     for here, there, comes in (
         ({"verdict": "reproduced", "measured": 1.0}, {"verdict": "reproduced", "measured": 1.0}, "as published"),
         ({"verdict": "untested"}, {"verdict": "untested"}, "as published"),
@@ -58,41 +58,20 @@ def test_a_claim_is_compared(tmp_path):
         known = put(tmp_path, claims({"claim": "toy.lemma", **there}))
         assert list(published.compare_claims(claims({"claim": "toy.lemma", **here}), known)["comes"]) == [comes]
 
-
-def test_claims_come_and_go_in_the_order_of_the_run(tmp_path):
-    known = put(tmp_path, claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in "bcx")))
+    others = {"claim": "other.a", "paper": "other", "statement": r"$\sigma_1 \le 10^{-3}$, always"}
+    known = put(tmp_path, claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in "bcx"), others))
+    assert known["statement"].iloc[-1] == "σ₁ ≤ 10⁻³, always"
     both = published.compare_claims(
         claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in "cab")), known
     ).set_index("claim")
     assert list(both.index) == ["toy.c", "toy.a", "toy.b", "toy.x"]
     assert list(both["comes"]) == ["as published", "new", "as published", "missing"]
-
-
-def test_published_verdicts_of_another_version_are_told(tmp_path, configured):
-    put(tmp_path, claims({"claim": "toy.a"}))
-    planned = {"toy": configured().fingerprint("claims", "toy", "claims")}
-    for made, outdated in ((planned["toy"], 0), ("of another", 1)):
-        versions(tmp_path, verdicts={"toy": made})
-        assert len(published.find_outdated_papers(planned, tmp_path)) == outdated
-
-
-def test_papers_that_were_not_run_are_not_missing(tmp_path):
-    known = put(tmp_path, claims({"claim": "toy.a"}, {"claim": "other.a", "paper": "other"}))
-    assert list(published.compare_claims(claims({"claim": "toy.a"}), known)["claim"]) == ["toy.a"]
-
-
-def test_formulas_are_readable_in_the_table(tmp_path):
-    known = put(tmp_path, claims({"claim": "toy.a", "statement": r"$\sigma_1 \le 10^{-3}$, always"}))
-    assert known["statement"][0] == "σ₁ ≤ 10⁻³, always"
-
-
-def test_a_foreign_table_is_refused(tmp_path):
     (tmp_path / published.CLAIMS).write_text("a,b\n1,2\n")
     with pytest.raises(ProjectError, match="lacks the columns"):
         published.read_claims(tmp_path)
 
 
-def test_compare_says_what_differs(tmp_path, monkeypatch, capsys):
+def test_compare_says_what_differs_and_what_is_of_another_version(tmp_path, monkeypatch, capsys, configured):
     put(tmp_path, claims({"claim": "toy.a", "verdict": "reproduced"}, {"claim": "toy.b", "verdict": "reproduced"}))
     monkeypatch.setattr(published, "FOLDER", tmp_path)
     monkeypatch.setattr(published.read_claims, "__defaults__", (tmp_path,))
@@ -101,21 +80,27 @@ def test_compare_says_what_differs(tmp_path, monkeypatch, capsys):
     assert compare.execute(tmp_path / "claims.parquet") == 1
     printed = capsys.readouterr().out
     assert "1 with another verdict" in printed
+    planned = {"toy": configured().fingerprint("claims", "toy", "claims")}
+    for made, outdated in ((planned["toy"], 0), ("of another", 1)):
+        versions(tmp_path, verdicts={"toy": made})
+        assert len(published.find_outdated_papers(planned, tmp_path)) == outdated
     assert "differs from the published results: toy.b: contradicted, was reproduced" in verdicts.describe_differences(
         table, published.read_claims()
     )
 
 
-# -- publishing the made-up paper --------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def publishing(built, tmp_path):
-    workspace = built.copy(tmp_path / "project")
+@pytest.fixture(scope="module")
+def publishing_once(built, tmp_path_factory):
+    workspace = built.copy(tmp_path_factory.mktemp("publishing") / "project")
     workspace.write("README.md", "# ours\n\n<!-- findings -->\nold\n<!-- end of findings -->\n\nmore\n")
     ended = workspace.stage("publish")
     assert ended.returncode == 0, ended.stderr
     return workspace
+
+
+@pytest.fixture
+def publishing(publishing_once, tmp_path):
+    return publishing_once.copy(tmp_path / "project")
 
 
 def test_publishing_writes_what_a_reader_needs(publishing):
@@ -126,7 +111,7 @@ def test_publishing_writes_what_a_reader_needs(publishing):
         assert f"](toy/{name}.png)" in page
         assert (folder / "toy" / f"{name}.png").stat().st_size > 1000
     for name in block["claims"]:
-        assert f"`toy.{name}`" in page
+        assert f'<a name="toy.{name}"></a>' in page
     assert "decay" in publishing.read("docs/results/README.md")
     readme = publishing.read("README.md")
     assert readme.startswith("# ours\n")
@@ -174,7 +159,7 @@ def test_what_was_judged_again_beside_an_earlier_run_stays_and_says_so(tmp_path)
     assert sorted(path.name for path in after.iterdir()) == ["robustness.csv", "robustness.md"]
     versions(after, commit="fedcba", judged_again="0123456789")
     assert carry_over(after, last) == "0123456789"
-    assert "Made earlier, at commit `0123456`." in markdown.results_page([], after, "0123456789")
+    assert "These runs are of an earlier commit, `0123456`." in markdown.results_page([], after, "0123456789")
     (after / "robustness.md").unlink()
     assert carry_over(after, last) is None
     assert "robustness.md" not in markdown.results_page([], after, None)

@@ -74,7 +74,7 @@ def waves(tmp_path, monkeypatch):
     return lambda old="", new="": file.write_text(METRICS.replace(old, new) if old else METRICS, encoding="utf-8")
 
 
-def test_quantities_are_listed_with_their_meanings_those_of_helpers_too(waves):
+def test_quantities_are_listed_with_their_meanings_or_refused(waves):
     waves()
     assert dict(quantities.declared_quantities("waves", "decay.decay")) == {
         "x": "Where it is and how fast, in units of the start.",
@@ -82,16 +82,9 @@ def test_quantities_are_listed_with_their_meanings_those_of_helpers_too(waves):
         "power_*": "Its powers.",
         "limit": "Where it ends.",
     }
-
-
-def test_a_measured_quantity_that_is_not_listed_is_refused(waves):
-    waves()
     quantities.refuse_unlisted("waves", "decay.decay", ["x", "power_0.5"])
     with pytest.raises(ProjectError, match="measures spede; list it under `Quantities`"):
         quantities.refuse_unlisted("waves", "decay.decay", ["x", "spede"])
-
-
-def test_a_reference_to_a_function_that_is_not_there_is_refused(waves):
     waves("`of_ends`", "`of_end`")
     with pytest.raises(ProjectError, match="no function `of_end`"):
         quantities.declared_quantities("waves", "decay.decay")

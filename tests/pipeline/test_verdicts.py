@@ -16,16 +16,13 @@ def written(folder, verdict, expected):
     return path
 
 
-def test_verdicts_as_expected_are_written(tmp_path):
-    for expected in ("reproduced", ""):
-        assert verdicts.execute(written(tmp_path, "reproduced", expected), out=tmp_path / "table.txt") == 0
-        assert "1 claims: 1 reproduced" in (tmp_path / "table.txt").read_text()
-        assert "(expected" not in (tmp_path / "table.txt").read_text()
-
-
-# "not reproduced" holds the letters of "reproduced"
-def test_another_verdict_fails_and_is_named(tmp_path, capsys):
+def test_verdicts_as_expected_are_written_and_another_one_fails_and_is_named(tmp_path, capsys):
+    # "not reproduced" holds the letters of "reproduced"
     for verdict, expected in (("contradicted", "reproduced"), ("reproduced", "not reproduced")):
         assert verdicts.execute(written(tmp_path, verdict, expected), out=tmp_path / "table.txt") == 1
         assert f"paper.lemma: verdict `{verdict}`, expected `{expected}`" in capsys.readouterr().err
         assert not (tmp_path / "table.txt").exists()
+    for expected in ("reproduced", ""):
+        assert verdicts.execute(written(tmp_path, "reproduced", expected), out=tmp_path / "table.txt") == 0
+        assert "1 claims: 1 reproduced" in (tmp_path / "table.txt").read_text()
+        assert "(expected" not in (tmp_path / "table.txt").read_text()

@@ -34,9 +34,9 @@ MESSAGES = {
 
 # keys of earlier versions
 RENAMED = {
-    "like": "extends",
+    "extends": "extends",
     "keep": "temporary",
-    "telling": "lead_figure",
+    "lead_figure": "lead_figure",
     "wild": "free",
     "sensitivity": "robustness",
     "turning": "robustness",

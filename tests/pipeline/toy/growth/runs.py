@@ -16,14 +16,18 @@ from learning_dynamics.trajectories import Trajectory
 def growth(data: dict[str, np.ndarray], resume: Path | None = None, *, rate: Positive, steps: Count) -> Trajectory:
     """x grows by a factor 1 + rate a step; every state is set down in `resume`.
 
-    The environment says how long a step takes (GROWTH_PAUSE, seconds) and where a log of steps is kept (GROWTH_LOG).
+    The environment says how long a step takes (GROWTH_PAUSE, seconds), where a log of steps is kept (GROWTH_LOG), and
+    which file holds it up after three steps, while it is there (GROWTH_HOLD).
     """
     states = [data["x"]]
     pause, log = float(os.environ.get("GROWTH_PAUSE", "0")), os.environ.get("GROWTH_LOG")
+    hold = os.environ.get("GROWTH_HOLD")
     if resume is not None and (resume / "states.npz").is_file():
         with np.load(resume / "states.npz") as kept:
             states = list(kept["states"])
     while len(states) <= steps:
+        while hold and len(states) > 3 and Path(hold).exists():
+            time.sleep(0.01)
         time.sleep(pause)
         states.append(states[-1] * (1 + rate))
         if not np.isfinite(states[-1]).all():

@@ -1,0 +1,151 @@
+"""Figures that move, by themselves or by the reader: what is written, and what is made of it."""
+
+import json
+import shutil
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from PIL import Image
+
+from learning_dynamics.pipeline.commands import interactive, motion
+from learning_dynamics.pipeline.store.pictures import read_record
+from learning_dynamics.pipeline.store.provenance import read_bytes
+from learning_dynamics.plotting import style
+from learning_dynamics.plotting.interactive import Interactive
+from learning_dynamics.plotting.motion import MOVING, Motion
+from tests.pipeline.conftest import PAPER, TOY, refusal
+
+FILM, CHART, STILL = "figures/toy/growth.webp", "figures/toy/moved.json", "figures/toy/growth.pdf"
+PAGE = {"figures/index.html", "results/verdicts.txt"}
+BLOCK = {"kind": "growth.growth", "runs": {"slow": "slow"}, "figure": "growth"}
+
+
+def declare(workspace, **changes):
+    """Have the growth of the made-up paper move, in a film and in a chart."""
+    for part in ("motion", "interactive"):
+        shutil.copy(TOY / f"moving/{part}.py", workspace.folder / PAPER / "growth")
+    block = {key: value for key, value in (BLOCK | changes).items() if value is not None}
+    workspace.configure("interactive", "moved", value=block)
+
+
+@pytest.fixture(scope="module")
+def moving_once(built, tmp_path_factory):
+    """The made-up paper, of which one figure moves; not to be changed."""
+    workspace = built.copy(tmp_path_factory.mktemp("moving") / "project")
+    declare(workspace)
+    assert workspace.would_run() == {FILM, CHART} | PAGE
+    workspace.snakemake()
+    return workspace
+
+
+@pytest.fixture
+def moving(moving_once, tmp_path):
+    return moving_once.copy(tmp_path / "project")
+
+
+def test_a_film_is_small_repeats_lasts_some_seconds_and_holds_its_axes_still(tmp_path):
+    with style():
+        figure, axis = plt.subplots(figsize=(MOVING, 1.5))
+        axis.plot([0, 1], [0, 1])
+        (dot,) = axis.plot([], [], "o")
+        film = Motion(figure, lambda number: dot.set_data([number / 20], [number / 20]), frames=20)
+        frames = list(motion.render_frames(film))
+        data = motion.encode_webp(frames, 4.0, "of a test", "motion test")
+    assert len(data) <= motion.MAX_BYTES
+    (tmp_path / "film.webp").write_bytes(data)
+    with Image.open(tmp_path / "film.webp") as image:
+        assert (image.format, image.is_animated, image.n_frames, image.info["loop"]) == ("WEBP", True, 20, 0)
+        assert image.width == round(220 * MOVING)
+        image.seek(19)
+        assert image.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
+        assert 3000 <= image.info["timestamp"] + image.info["duration"] <= 6000
+    first, last = (np.asarray(frames[place], dtype=int) for place in (0, -1))
+    rows, columns = (np.flatnonzero((first != last).any(axis=(other, 2))) for other in (1, 0))
+    assert columns.min() > 40
+    assert 0 < rows.max() < len(first) - 40
+
+
+def test_what_is_too_large_is_refused(monkeypatch):
+    monkeypatch.setattr(motion, "MAX_BYTES", 4000)
+    noise = np.random.default_rng(0).integers(0, 255, (12, 30, 50, 3), dtype=np.uint8)
+    said = refusal(motion.encode_webp, [Image.fromarray(one) for one in noise], 4.0, "", "motion test")
+    assert said.startswith("motion test: takes ")
+    assert "kB, at most 4 are shown" in said
+    monkeypatch.setattr(interactive, "MAX_BYTES", 100)
+    monkeypatch.setattr(interactive, "complete", lambda drawn, said: {"values": [0.25] * 100})
+    said = refusal(interactive.chart_json, Interactive(None), "", "growth")
+    assert said.startswith("growth: takes 1 kB, at most 0 are shown; give it fewer points")
+
+
+def test_a_film_and_a_chart_are_made_beside_their_figure_and_stand_on_the_page(moving_once):
+    film, chart = (read_record(moving_once.folder / path) for path in (FILM, CHART))
+    assert (film["stage"], film["name"], film["facts"]) == ("motion", "growth", {"draws": 3})
+    assert list(film["settings"]["runs"]) == ["slow"]
+    assert (chart["stage"], chart["name"], chart["facts"]) == ("interactive", "moved", {"draws": 3})
+    with Image.open(moving_once.folder / FILM) as image:
+        assert image.n_frames > 10
+    assert json.loads(read_bytes(moving_once.folder / CHART))[1]["description"] == "A curve, one of 3."
+    page = moving_once.read("figures/toy.html")
+    for words in (
+        *("In motion: slow growth of 3 draws.", "A curve of 3 draws."),
+        *("Move the draw: slow growth of 3 draws.", "draw 0 \\u003c/script>"),
+    ):
+        assert words in page
+    assert page.count('<script type="module">') == 1
+    assert '<script type="module">' not in moving_once.read("figures/index.html")
+    assert "Nothing to be done" in moving_once.snakemake("--dry-run").stdout
+    assert moving_once.stage("check").stdout.startswith("24 outputs checked, 0 stale")
+    ended = moving_once.snakemake("--dry-run", "figures/toy/decay.webp", check=False)
+    assert ended.returncode != 0
+    assert "figures.decay: does not move; those that do: growth" in ended.stderr + ended.stdout
+
+
+def test_figure_film_and_chart_are_drawn_again_each_for_itself(moving):
+    moving.edit(f"{PAPER}/growth/figures.py", '"blue"', '"green"')
+    moving.configure("runs", "fast", "rate", value=0.03)  # which neither film nor chart takes
+    planned = moving.would_run()
+    assert STILL in planned
+    assert not {FILM, CHART} & planned
+    moving.edit(f"{PAPER}/growth/motion.py", "2.0))", "2.1))")
+    moving.edit(f"{PAPER}/growth/interactive.py", "x=", "color=alt.value('red'), x=")
+    assert {FILM, CHART} <= moving.would_run()
+    # so are those that are spoilt, which `check` names
+    moving.snakemake()
+    film, chart = moving.folder / FILM, moving.folder / CHART
+    shutil.copy(film.with_name("growth.png"), film)
+    chart.write_bytes(chart.read_bytes()[:-9])
+    checked = moving.stage("check")
+    assert checked.returncode == 1
+    for path in (FILM, CHART):
+        assert f"error: {path}: damaged, or not written by learning-dynamics" in checked.stderr
+    assert {FILM, CHART} <= moving.would_run()
+
+
+def test_what_cannot_be_drawn_is_refused_before_anything_runs(clean):
+    for changes, told in (
+        ({"runs": {"slow": "slwo"}}, "interactive.moved.runs.slow: no run `slwo`; did you mean `slow`?"),
+        ({"figure": None}, "interactive.moved.figure: missing; add it"),
+        ({"figure": "grwoth"}, "interactive.moved.figure: no figure `grwoth`; did you mean `growth`?"),
+        ({"kind": "growth.shrinkage"}, "interactive.moved.kind: no function `shrinkage`"),
+    ):
+        declare(clean, **changes)
+        ended = clean.stage("check")
+        assert ended.returncode != 0
+        assert told in ended.stderr
+        assert ended.stderr.count("\n") == 1
+    declare(clean)
+    clean.configure("interactive", "again", value=BLOCK)
+    told = "interactive.again.figure: `moved` is below `growth` already; name another"
+    assert told in clean.stage("check").stderr
+    clean.configure("interactive", value={})
+    for old, new, told in (
+        ("slow: Table", "idle: Table", "figures.growth.runs.idle: missing"),
+        ("def growth(", "def grwoth(", "`grwoth` moves no figure; did you mean `growth`?"),
+    ):
+        declare(clean)
+        clean.edit(f"{PAPER}/growth/motion.py", old, new)
+        ended = clean.snakemake("--dry-run", check=False)
+        assert ended.returncode != 0
+        assert told in ended.stderr
+        assert "Traceback" not in ended.stderr

@@ -1,0 +1,269 @@
+"""Tables, arrays, pictures and claims as files: what comes back, and what is refused when written or read."""
+
+import io
+import json
+import os
+import random
+import shutil
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from PIL import Image
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import atomic_write
+from learning_dynamics.judging import Finding, Untested, claim, equal, evaluate, every_draw
+from learning_dynamics.pipeline.commands.check import find_damage
+from learning_dynamics.pipeline.commands.roles import load_table, load_tables
+from learning_dynamics.pipeline.store import records
+from learning_dynamics.pipeline.store.arrays import load_arrays, load_trajectory, save_arrays, save_trajectory
+from learning_dynamics.pipeline.store.pictures import read_png, read_record
+from learning_dynamics.pipeline.store.provenance import KEY, digest
+from learning_dynamics.pipeline.store.tables import read_provenance, read_table, write_table
+from learning_dynamics.tidy import QUANTITY, SEED, VALUE, Column
+from learning_dynamics.trajectories import Trajectory
+from tests.pipeline.conftest import refusal
+
+COLUMNS = (
+    Column("seed", "int", "ensemble member", draw=True),
+    Column("name", "str", "what it is", draw=True),
+    Column("value", "float", "measured"),
+    Column("predicted", "float", "theory", nullable=True),
+)
+RECORD = {"settings": {"gamma": 0.5}, "commit": "abc", "fingerprint": "abc", "name": "x"}
+FLIPS = 400  # of each format
+
+
+def table(**changes):
+    good = {"seed": [0, 1], "name": ["a", "ß"], "value": [0.5, 1.5], "predicted": [np.nan, 1.0]}
+    return pd.DataFrame(good | changes)
+
+
+# -- tables and arrays -------------------------------------------------------------------------------------------------
+
+
+def test_a_table_is_read_by_plain_pandas_and_keeps_its_provenance(tmp_path):
+    write_table(tmp_path / "t.parquet", table(), COLUMNS, RECORD)
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "t.parquet"), table(), check_dtype=False)
+    assert read_provenance(tmp_path / "t.parquet") == RECORD
+    assert read_table(tmp_path / "t.parquet", "abc").attrs == {"settings": {"gamma": 0.5}, "draw": ("seed", "name")}
+
+
+def test_a_table_that_breaks_its_declaration_is_refused_and_not_written(tmp_path):
+    for bad, message in (
+        (table().drop(columns="seed"), "columns are"),
+        (table(value=[0.5, np.nan]), "column 'value' has empty or nan values"),
+        (table(value=[0.5, np.inf]), "column 'value' has infinite values"),
+        (table(seed=[0.5, 1.5]), "truncated"),
+        (table(name=[None, "b"]), "column 'name' has empty"),
+    ):
+        assert message in refusal(write_table, tmp_path / "t.parquet", bad, COLUMNS, RECORD)
+        assert not list(tmp_path.iterdir())
+
+
+@settings(max_examples=25)
+@given(
+    series=hnp.arrays(np.float64, st.tuples(*[st.integers(1, 4)] * 4), elements=st.floats(allow_nan=False)),
+    constant=hnp.arrays(np.float64, hnp.array_shapes(max_dims=2, max_side=3)),
+    undecided=st.booleans(),
+)
+def test_a_trajectory_comes_back_as_it_was_saved(tmp_path_factory, series, constant, undecided):
+    path = tmp_path_factory.mktemp("trajectory") / "run.npz"
+    members = np.arange(len(series)) == 0 if undecided else None
+    saved = Trajectory(np.arange(float(series.shape[1])), {"W": series}, {"X": constant}, undecided=members)
+    save_trajectory(path, saved, RECORD)
+    loaded, record = load_trajectory(path, "abc")
+    np.testing.assert_array_equal(loaded.time, saved.time)
+    np.testing.assert_array_equal(loaded.series["W"], series)
+    np.testing.assert_array_equal(loaded.constants["X"], constant)
+    np.testing.assert_array_equal(loaded.undecided, members)
+    assert loaded.settings == RECORD["settings"]
+    assert record == RECORD
+
+
+# -- damage ------------------------------------------------------------------------------------------------------------
+
+
+def write(path):
+    draw = np.random.default_rng(2023)
+    if path.suffix == ".parquet":
+        values = draw.standard_normal(300)
+        predicted = np.where(values > 2, np.nan, values)
+        many = {"seed": range(300), "name": ["a", "ß"] * 150, "value": values, "predicted": predicted}
+        write_table(path, pd.DataFrame(many), COLUMNS, RECORD)
+    elif path.suffix == ".npz":
+        arrays = {"time": np.arange(9.0), "noise": draw.standard_normal(300), "zero": np.zeros((2, 500))}
+        save_arrays(path, arrays, RECORD)
+    else:
+        figure = plt.figure(figsize=(1, 1))
+        figure.gca().plot(draw.standard_normal(20))
+        with atomic_write(path) as partial:
+            figure.savefig(partial, format="png", metadata={KEY: '{"alt": "a curve"}'})
+        plt.close(figure)
+
+
+def contents(path):
+    """Return all that any reader gets of an output, as texts and bytes."""
+    if path.suffix == ".parquet":
+        read = read_table(path)
+        return [read.to_csv(), str(read.dtypes), str(read.attrs), str(read_provenance(path))]
+    if path.suffix == ".npz":
+        arrays, record = load_arrays(path)
+        return [str(record), *((name, array.dtype, array.shape, array.tobytes()) for name, array in arrays.items())]
+    with Image.open(io.BytesIO(read_png(path))) as image:
+        return [str(read_record(path)), image.size, image.tobytes()]
+
+
+# the rest lies where no reader looks: dates, statistics, descriptions
+@pytest.mark.parametrize(("kind", "refused"), [("parquet", 0.6), ("npz", 0.85), ("png", 0.95)])
+def test_no_flipped_bit_changes_what_a_reader_gets(kind, refused, tmp_path):
+    path, draw = tmp_path / f"file.{kind}", random.Random(2023)
+    write(path)
+    whole, right = path.read_bytes(), contents(path)
+    noticed, unnoticed = 0, []
+    for _ in range(FLIPS):
+        bit = draw.randrange(8 * len(whole))
+        flipped = bytearray(whole)
+        flipped[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(bytes(flipped))
+        try:
+            unnoticed += [bit] if contents(path) != right else []
+        except ProjectError:
+            noticed += 1
+    assert unnoticed == []
+    assert noticed > refused * FLIPS
+
+
+def test_a_file_that_is_cut_short_or_foreign_is_one_line(tmp_path):
+    for kind in ("parquet", "npz", "png"):
+        path = tmp_path / f"file.{kind}"
+        write(path)
+        assert find_damage(path) is None
+        whole = path.read_bytes()
+        cut = [whole[: int(share * len(whole))] for share in (0.0, 0.02, 0.5, 0.999)]
+        for content in (*cut, b"somebody's work\n" * 99):
+            path.write_bytes(content)
+            assert find_damage(path).startswith(f"{path}: damaged, or not written by learning-dynamics (")
+            assert "\n" not in find_damage(path)
+
+
+class Malicious:
+    def __reduce__(self):
+        return (os.mkdir, ("executed",))
+
+
+def test_no_pickle_is_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "run.npz"
+    np.savez(path, **{KEY: np.array('{"settings": {}}'), "time": np.array([Malicious()], dtype=object)})
+    assert "allow_pickle=False" in find_damage(path)
+    assert not (tmp_path / "executed").exists()
+
+
+# -- runs of a sweep as one table --------------------------------------------------------------------------------------
+
+
+def write_member(folder, name, rows=1, **settings):
+    made = pd.DataFrame({"seed": range(rows), "quantity": ["loss"] * rows, "value": [float(rows)] * rows})
+    record = {"settings": settings, "fingerprint": f"of {name}"}
+    write_table(folder / f"{name}.parquet", made, (SEED, QUANTITY, VALUE), record)
+
+
+def test_a_swept_run_is_one_table(tmp_path):
+    for rows, gamma in ((2, 1e-4), (3, 1)):
+        for width in (10, 20):
+            name = f"scan--gamma-{gamma}--width-{width}"
+            write_member(tmp_path, name, rows, gamma=gamma, width=width, init="orthogonal")
+    write_member(tmp_path, "alone", gamma=2.0)
+    sweep = {"gamma": [1e-4, 1], "width": [10, 20]}
+    roles = {"scan": {"name": "scan", "sweep": sweep}, "others": [{"name": "alone", "fingerprint": "of alone"}]}
+    tables = load_tables(tmp_path, roles)
+    scan = tables["scan"]
+    assert list(scan.columns) == ["seed", "quantity", "value", "gamma", "width"]
+    assert scan["gamma"].tolist() == [1e-4] * 4 + [1.0] * 6
+    assert scan["width"].tolist() == [10, 10, 20, 20, 10, 10, 10, 20, 20, 20]
+    assert scan["value"].tolist() == [2.0] * 4 + [3.0] * 6
+    assert scan.attrs == {"settings": {"init": "orthogonal", **sweep}, "draw": ("seed",), "run": "scan"}
+    assert tables["others"][0].attrs["settings"] == {"gamma": 2.0}
+
+
+def test_a_swept_seed_leaves_the_members_of_each_run_as_draws(tmp_path):
+    for seed in (5, 6):
+        write_member(tmp_path, f"scan--seed-{seed}", 2, seed=seed)
+    run = {"name": "scan", "sweep": {"seed": [5, 6]}}
+    # claims would take all members for one draw
+    assert "raise `seeds` instead" in refusal(load_tables, tmp_path, {"run": run})
+    swept = load_table(tmp_path, run, members_as="draw")
+    assert swept["seed"].tolist() == [5, 5, 6, 6]
+    assert swept["draw"].tolist() == [0, 1, 0, 1]
+    assert swept.attrs["draw"] == ("seed", "draw")
+
+
+def test_an_input_that_is_not_what_it_should_be_is_refused(tmp_path):
+    for gamma in (1, 2):
+        write_member(tmp_path, f"scan--gamma-{gamma}", gamma=gamma)
+        write_member(tmp_path, f"scan--value-{gamma}", 2, value=gamma)
+    save_arrays(tmp_path / "x.npz", {"x": np.arange(5.0)}, RECORD)
+    of = digest(["of scan--gamma-1", "of scan--gamma-2"])
+    sweep = {"name": "scan", "sweep": {"gamma": [1, 2]}, "fingerprint": of}
+    assert len(load_tables(tmp_path, {"run": sweep})["run"]) == 2
+    shutil.copy(tmp_path / "scan--gamma-1.parquet", tmp_path / "scan--gamma-2.parquet")
+    alone = {"name": "scan--gamma-2", "fingerprint": "of scan--gamma-2"}
+    missing = {"name": "scan", "sweep": {"gamma": [1, 3]}}
+    hidden = {"name": "scan", "sweep": {"value": [1, 2]}}
+    for action, arguments, words in (
+        (load_tables, (tmp_path, {"run": sweep}), "was made by other settings"),
+        (load_tables, (tmp_path, {"run": alone}), "scan--gamma-2.parquet: was made by other settings or other code"),
+        (load_tables, (tmp_path, {"run": missing}), "scan--gamma-3.parquet: no such file; run snakemake"),
+        (load_tables, (tmp_path, {"run": hidden}), "column `value` that is not the swept setting `value`; rename it"),
+        (load_arrays, (tmp_path / "x.npz", "def"), "x.npz: was made by other settings or other code"),
+        (load_trajectory, (tmp_path / "x.npz",), "no series"),
+    ):
+        assert words in refusal(action, *arguments)
+
+
+# -- claims ------------------------------------------------------------------------------------------------------------
+
+
+@claim("Theorem 2", scope="three draws", correction="it is two")
+def theorem(measured) -> Finding:
+    """It is one."""
+    if measured is None:
+        raise Untested("needs a machine")
+    return Finding(
+        lambda predicted: [
+            equal("size", np.float64(measured), predicted, tolerance=0.1),
+            every_draw("rank", [1, 2, 3], at_most=3),
+        ],
+        1.0,
+        {"none": 0.0},
+        corrected=2.0,
+        facts={"size": np.float32(0.5), "count": np.int64(3), "name": "x", "nothing": None, "path": [1]},
+    )
+
+
+REST = {"paper": "p", "claim": "p.t", "statement": "", "expected": "", "figure": None, "evidence": "", "agreement": 1.0}
+
+
+def test_an_evaluation_is_a_row_of_claims_and_rows_of_its_parts(tmp_path):
+    columns, found = [column.name for column in records.COLUMNS], {}
+    for measured in (1.0, 2.0, 3.0, None):
+        one = evaluate(theorem, {"measured": measured}, {})
+        rows = pd.DataFrame([records.claim_row(theorem.claim, one) | REST])[columns]
+        write_table(tmp_path / "claims.parquet", rows, records.COLUMNS, {"settings": {}})
+        back = read_table(tmp_path / "claims.parquet").iloc[0]
+        assert (back["scope"], back["correction"]) == ("three draws", "it is two")
+        parts = pd.DataFrame([{"paper": "p", "claim": "p.t", **part} for part in records.part_rows(one)])
+        if len(parts):
+            write_table(tmp_path / "parts.parquet", parts, records.PART_COLUMNS, {"settings": {}})
+            facts = {"size": 0.5, "count": 3, "name": "x", "nothing": None, "path": "[1]"}
+            assert json.loads(back["facts"]).items() >= facts.items()
+        found[back["verdict"]] = list(zip(parts.get("of", []), parts.get("part", []), strict=True))
+    printed, corrected = ([(of, part) for part in (0, 1)] for of in ("printed", "corrected"))
+    both = printed + corrected
+    assert found == {"reproduced": printed, "corrected": both, "contradicted": both, "untested": []}
