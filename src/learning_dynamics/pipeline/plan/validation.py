@@ -34,9 +34,9 @@ MESSAGES = {
 
 # keys of earlier versions
 RENAMED = {
-    "extends": "extends",
+    "like": "extends",
     "keep": "temporary",
-    "lead_figure": "lead_figure",
+    "telling": "lead_figure",
     "wild": "free",
     "sensitivity": "robustness",
     "turning": "robustness",
