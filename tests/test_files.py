@@ -45,7 +45,7 @@ MENDS = {
     errno.EDQUOT: "free space",
     errno.EROFS: "make the folder writable",
     errno.EACCES: "make the folder writable",
-    errno.ESTALE: "mend that",
+    errno.ESTALE: "fix that",
 }
 
 
