@@ -14,7 +14,11 @@ from learning_dynamics.tidy import Draws, Quantity, Table, by_draw
 BITS = {"single": 24, "double": 53, "extended": 64}
 
 
-@claim("Corollary 7", scope="random commuting indefinite sensors, followed in their eigenbasis; two and three layers")
+@claim(
+    "Corollary 7",
+    scope="random commuting indefinite sensors, followed in their eigenbasis; two and three layers",
+    quantifier="all draws",
+)
 def corollary_7(eigen: Table) -> Claim:
     r"""Deep matrix sensing with commuting symmetric sensors, from $W_l = \alpha I$ for $l < L$ and $W_L = 0$, tends to
     the symmetric matrix whose eigenvalues minimise $Q_{L, \alpha}$ among those that fit the measurements.
@@ -46,6 +50,7 @@ def corollary_7(eigen: Table) -> Claim:
     "Corollary 7",
     scope="the same sensors in the basis they are given in; three layers; three floating-point formats",
     origin="ours",
+    quantifier="an average",
 )
 def corollary_7_generic_basis(
     generic: Table, rounding: Table, *, start: Positive, tolerance: Positive, least: Positive
