@@ -326,8 +326,8 @@ def finite_loss_remembers_initialisation(classification: Table, *, degrees: Posi
 
     The limit of two layers is the same from every start within the conditions of Theorem 2 (claim limits_and_starts),
     but the flow comes to it like a power of $\log t$ (figure log_time). At the largest scale the directions from four
-    starts span at least {value:.3g} degrees in every network; from 0.01 they span {smallest:.2g} degrees in the network
-    where that is least.
+    starts span at least {value:.3g} degrees in every network; from the smallest they span {smallest:.2g} degrees in the
+    network where that is least.
     """
     scales = select(classification, "limit")["scale"]
 
