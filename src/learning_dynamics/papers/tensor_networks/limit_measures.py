@@ -109,9 +109,8 @@ def measure_flow(
     dense_transformed
         Share of the l1 norm of rho that lies beyond as many of its largest entries as there are points (Remark 3).
         Orthogonally decomposable networks alone.
-    dense_inputs
-        Share of the l1 norm of the coefficients that lies beyond as many of their largest entries as there are points.
-        Orthogonally decomposable networks alone.
+    dense_inputs, dense_mapped
+        Such a share of the coefficients, and of what S maps them to. Orthogonally decomposable networks alone.
     excess
         Excess of the l_(2/L) quasi-norm of rho to the power 2/L, at margin one, over its global minimum, relative to
         that; nan where a point is not classified. Real decomposable networks alone.
@@ -157,7 +156,7 @@ def measure_flow(
     rho, own = singular_products(network, states), 2 / depth
     for name, power in (("own", own), ("l1", 1.0), ("l2", 2.0)):
         quantities[f"stationarity_{name}"] = _stationarity(rho, push_directions @ network.S.T, power)
-    for name, entries in (("transformed", rho), ("inputs", beta)):
+    for name, entries in (("transformed", rho), ("inputs", beta), ("mapped", beta @ network.S.T)):
         quantities[f"dense_{name}"] = _share_beyond(np.abs(entries), len(X))
     if np.isrealobj(network.S):
         size = np.sum(np.abs(rho) ** own, axis=1) / np.where(least_margins > 0, least_margins, np.nan) ** own

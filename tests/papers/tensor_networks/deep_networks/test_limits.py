@@ -187,6 +187,10 @@ def test_equation_88_is_corrected_by_a_power_of_one():
     for power, expected in ((1.0, "corrected"), (1.09, "corrected"), (1.12, "contradicted"), (0.88, "contradicted"),
                             (2.0, "reproduced"), (1.88, "contradicted")):  # fmt: skip
         assert verdict("equation_88", powers("rank_one", power, roles)) == expected
+    # one draw of another order is enough
+    for factor, expected in ((1.2, "corrected"), (1.5, "contradicted")):
+        one = times("rank_one", factor, role="gaussian", **ONE | {"scale": 0.01})
+        assert verdict("equation_88", one) == expected
 
 
 def test_equation_93_is_held_to_its_bound_and_to_its_order():

@@ -160,7 +160,7 @@ def test_theorem_5_refuses_two_tolerances():
     assert verdict("theorem_5", missed("parameter", 1.5e-8, **one)) == "reproduced"
     assert verdict("theorem_5", missed("parameter", 3e-8, **one)) == "contradicted"
     first = {"network": "diagonal", "scale": 1.0, "direction": 1}
-    assert verdict("theorem_5", setting("condition", 0.0, role="steps", **first)) == "untested"
+    assert verdict("theorem_5", setting("condition", 0.0, role="steps", **first)) == "undecided"
     # ends without an error of first order, or of second
     assert verdict("theorem_5", missed("limit", 1e-3, role="steps", step=0.0, **first)) == "contradicted"
 

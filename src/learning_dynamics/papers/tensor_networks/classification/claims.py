@@ -15,6 +15,7 @@ from learning_dynamics.judging import (
     claim,
     equal_on_every_draw,
     every_draw,
+    premise,
 )
 from learning_dynamics.papers.tensor_networks.distances import angle_between_units
 from learning_dynamics.papers.tensor_networks.limit_checks import (
@@ -41,7 +42,8 @@ DEEP = {"stationarity_own": "residual of the stationarity conditions"} | {
 
 @claim(
     "Theorem 1",
-    scope="random separable points; six architectures, two and three layers",
+    scope="random separable points; six architectures, two and three layers, the last one zero at the start",
+    quantifier="all draws",
 )
 def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     r"""Under the exponential loss, if the loss falls below one at some time and $X^T r$ converges in direction, to
@@ -50,8 +52,9 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     Followed to a $\log\log t$ of {reached:.0f}, where the layers' directions solve the singular-vector equations to
     {value:.1e} on the worst of {draws} draws, in units of the singular value. Random tensors and short filters are
     held to the same bound as networks with structure. A draw whose residual still changes late is on its way from one
-    singular vector to another that is hardly larger, and decides nothing yet. Over the second half of $\log\log t$ the
-    direction of $X^T r$ turns by at most {turned:.2g} degrees. From a $\log t$ of about {cut:.0e} on, rounding forbids
+    singular vector to another that is hardly larger, and decides nothing yet. Premises are that the loss falls below
+    one, and that $X^T r$ comes to rest: over the second half of $\log\log t$ its direction turns by at most
+    {turned:.2g} degrees. From a $\log t$ of about {cut:.0e} on, rounding forbids
     the exponential itself: its exponent is capped, and what is followed is the flow's own limit, which shrinks the
     layers at given margins. Losses are therefore judged before, at a $\log t$ of {exact:.0f}; directions, which are
     slower, at the end, and of two layers again with a cap ten times as late.
@@ -68,9 +71,9 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
         },
     )
     yield _below_one(flows)
+    yield _converges(flows, slack)
     yield Facts(
         reached=float(two["sigma"].max()),
-        turned=_largest_late(flows, "turned"),
         cut=float(settings_of(two)["integration"]["sharpness"]),
         exact=_exact_until(flows),
     )
@@ -78,7 +81,8 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
 
 @claim(
     "equation (14)",
-    scope="random separable points; six architectures, two and three layers",
+    scope="random separable points; six architectures, two and three layers, the last one zero at the start",
+    quantifier="all draws",
 )
 def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
     r"""Under the exponential loss, if the loss falls below one at some time, all parameters $\Theta$ of a linear tensor
@@ -141,12 +145,27 @@ def _exact_until(flows: Draws) -> float:
 
 
 def _below_one(flows: Draws) -> Check:
-    """Check what the theorems assume: that the loss falls below one."""
-    return every_draw(
-        r"the loss is below one before its exponent is capped: $\min_i y_i f(x_i) / \log t$",
-        exact_margins(flows),
-        at_least=np.log(100) / _exact_until(flows),
-        because="with such a margin that of a hundred points is",
+    """Check what Theorem 1, Corollary 1 and (14) assume: that the loss falls below one."""
+    return premise(
+        every_draw(
+            r"the loss is below one before its exponent is capped: $\min_i y_i f(x_i) / \log t$",
+            exact_margins(flows),
+            at_least=np.log(100) / _exact_until(flows),
+            because="with such a margin that of a hundred points is",
+        )
+    )
+
+
+def _converges(flows: Draws, slack: float) -> Check:
+    """Check what Theorems 1 and 2 assume: that X^T r converges in direction."""
+    return premise(
+        every_draw(
+            r"$X^T r$ converges in direction: degrees by which it turns over the second half of $\log\log t$",
+            late(flows).worst("turned"),
+            at_most=np.degrees(slowest(flows, slack)),
+            because="as an angle, the bound on what vanishes",
+            fact="turned",
+        )
     )
 
 
@@ -158,7 +177,8 @@ def _largest_late(flows: Draws, quantity: Quantity) -> float:
 @claim(
     "Theorem 2",
     scope="random separable points; diagonal, full-length convolutional and random orthogonally decomposable "
-    "networks, two and three layers, the last one zero",
+    "networks, two and three layers, the last one zero at the start",
+    quantifier="all draws",
 )
 def theorem_2(two: Table, three: Table, *, slack: Positive) -> Finding:
     r"""An orthogonally decomposable network whose last layer starts smaller than the others, entry by entry in
@@ -169,7 +189,8 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Finding:
     Stationary means that $|\rho_j|^{2/L}$ is proportional to $-(S u)_j \rho_j$, real and not negative. The problem
     with three layers is not convex: {other} of {deep} real draws end at a stationary point where
     $\sum_j |\rho_j|^{2/L}$ lies more than one per cent above its global minimum, as the theorem allows. With two layers
-    the problem is convex, and the largest gap to its optimum is {gap:.1e}. Times are those of Theorem 1.
+    the problem is convex, and the largest gap to its optimum is {gap:.1e}. Times, and the premise on $X^T r$, are those
+    of Theorem 1.
     """
     flows, shallow = (Draws(tables, network=ORTHOGONAL) for tables in ([two, three], two))
 
@@ -181,6 +202,7 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Finding:
         yield vanishes(rf"two layers: gap to the largest ${NAMES[norm]}$ margin", shallow, f"gap_{norm}", slack)
         yield vanishes("two layers: distance from the top singular value", shallow, "top", slack)
         yield loss_vanishes(flows, slack, power)
+        yield _converges(flows, slack)
 
     return Finding(
         judge,
@@ -200,7 +222,11 @@ def _above_minimum(three: Table, network: str | list[str]) -> dict[str, int]:
     return {"other": int((excess > 0.01).sum()), "deep": len(excess)}
 
 
-@claim("Corollary 1", scope="random separable points; widths equal to the inputs; two and three layers")
+@claim(
+    "Corollary 1",
+    scope="random separable points; widths equal to the inputs; two and three layers, the last one zero at the start",
+    quantifier="all draws",
+)
 def corollary_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     r"""Fully connected networks of any depth whose loss falls below one at some time tend in direction to the
     $\ell_2$ max-margin classifier, without assuming that $X^T r$ converges.
@@ -219,6 +245,7 @@ def corollary_1(two: Table, three: Table, *, slack: Positive) -> Claim:
         },
     )
     yield loss_vanishes(flows, slack, 1.0, rivals={STAYS: 0.0})
+    yield _below_one(flows)
 
 
 def _called(quantity: Quantity, of: str = "") -> Instead:
@@ -228,7 +255,8 @@ def _called(quantity: Quantity, of: str = "") -> Instead:
 
 @claim(
     "Corollary 2",
-    scope="random separable points; two and three layers, the last one zero",
+    scope="random separable points; two and three layers, the last one zero at the start",
+    quantifier="all draws",
 )
 def corollary_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     r"""Diagonal networks whose last layer starts smaller than the others in every entry bring the loss to zero; if
@@ -244,7 +272,8 @@ def corollary_2(two: Table, three: Table, *, slack: Positive) -> Claim:
 
 @claim(
     "Corollary 3",
-    scope="random separable points; two and three layers, the last one zero",
+    scope="random separable points; two and three layers, the last one zero at the start",
+    quantifier="all draws",
 )
 def corollary_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     r"""Convolutional networks with full-length filters whose last layer starts smaller than the others at every
@@ -281,11 +310,14 @@ def _architecture(two: Table, three: Table, network: str, norm: str, slack: floa
         },
     )
     yield loss_vanishes(flows, slack, 1.0, rivals={STAYS: 0.0})
+    yield _converges(flows, slack)
 
 
 @claim(
     "Remark 2",
-    scope="random separable points, three decomposable architectures; a diagonal network started opposed",
+    scope="random separable points, three decomposable architectures of two layers; two diagonal layers on one point, "
+    "started opposed",
+    quantifier="all draws",
 )
 def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Claim:
     r"""Some condition on the initialisation is needed for the loss to vanish, and any one layer may be the one that
@@ -322,13 +354,19 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Claim:
     yield Facts(stuck=len(final))
 
 
-@claim("Remark 3", scope="random separable points; a decomposable network with a random matrix S; two and three layers")
+@claim(
+    "Remark 3",
+    scope="random separable points; a decomposable network with a random matrix S, the last layer zero at the start; "
+    "two and three layers",
+    quantifier="all draws",
+)
 def remark_3(two: Table, three: Table, *, slack: Positive) -> Claim:
-    r"""A network that satisfies Assumption 1 with $S = T$ finds a classifier $T^T \rho$ whose $\rho$ is sparse: it is
-    sparse in the space of the transformed inputs $T x$.
+    r"""Under the conditions of Theorem 2 a network with $S = T$ finds a classifier $z = T^T \rho$ whose $\rho$ is
+    sparse: it is sparse as a function of the transformed inputs $T x$.
 
     As many entries of $\rho$ as there are data points hold all but {value:.1e} of its $\ell_1$ norm, on the worst
-    draw; of the coefficients themselves, as many entries leave out {inputs:.2g} on the median draw.
+    draw; of the coefficients themselves, as many entries leave out {inputs:.2g} on the median draw, and of $T z$
+    {mapped:.2g}. So "sparsity under a transformation $T$" is not that of $T z$; that takes $S = T^{-T}$ (errata 3).
     """
     flows = Draws([two, three], network="decomposable")
     end = flows.at_end("sigma")
@@ -338,25 +376,31 @@ def remark_3(two: Table, three: Table, *, slack: Positive) -> Claim:
         at_most=slowest(flows, slack),
         because="chosen: the bound of Theorem 2; with two layers what lags falls like "
         "$(\\log t)^{-(1 - s)}$, so that a near tie would fail here",
-        rivals={"a classifier that is sparse in the inputs": Instead(values=end["dense_inputs"])},
+        rivals={
+            "a classifier that is sparse in the inputs": Instead(values=end["dense_inputs"]),
+            "a classifier $z$ with a sparse $T z$": Instead(values=end["dense_mapped"]),
+        },
     )
-    yield Facts(inputs=float(np.median(end["dense_inputs"])))
+    yield Facts(**{name: float(np.median(end[f"dense_{name}"])) for name in ("inputs", "mapped")})
 
 
 @claim(
     "sections 5 and 6",
-    scope="random separable points, each from many random starts; diagonal, convolutional, decomposable and fully "
-    "connected networks; two to four layers",
-    correction="With two orthogonally decomposable layers, where the max-margin problem has one solution, and in fully "
-    "connected networks of any depth, limit directions do not depend on the initialisation. With three or more "
-    "orthogonally decomposable layers they do: several stationary points attract.",
+    scope="random separable points, each from many random starts, the last layer zero; diagonal, convolutional and "
+    "decomposable networks of two to four layers, fully connected ones of two and three",
+    correction="From starts within the conditions of Theorem 2, limit directions of two orthogonally decomposable "
+    "layers do not depend on the initialisation where the max-margin problem has one solution; nor do those of fully "
+    "connected networks of any depth whose loss falls below one at some time. Of three or more orthogonally "
+    "decomposable layers they can: several stationary points can attract.",
+    quantifier="all draws",
 )
 def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
     r"""The limit directions of linear coefficients in separable classification do not depend on the initialisation.
 
     With two decomposable layers, and in fully connected networks, Theorem 2 and Corollary 1 leave one limit, because
     the margin problem is convex and on data in general position has one solution. (Where two coordinates tie, as those
-    of the single point $(1, 1)$ do, starts choose with two diagonal layers as well.) From three decomposable layers on
+    of the single point $(1, 1)$ do, starts choose with two diagonal layers as well; and outside of the conditions of
+    Theorem 2 a coordinate in which two layers are opposed stays without a part.) From three decomposable layers on
     they leave every stationary point of the $\ell_{2/L}$ max-margin problem, and starts choose: on the same data
     {several} of {deep} such problems have more than one limit, up to {most} from {count} starts, and two limits are up
     to {apart:.0f} degrees apart. Of the starts of real networks with three or more layers {other:.0%} end above the
@@ -367,6 +411,7 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
     excess = np.concatenate(
         [table[(table["quantity"] == "excess") & (table["depth"] > 2)]["value"] for table in starts]
     )
+    margins = np.concatenate([table[table["quantity"] == "margin"]["value"] for table in starts])
     decomposable = np.isin(names, ORTHOGONAL)
     deep = decomposable & (depths > 2)
 
@@ -378,6 +423,14 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
             at_most=degrees,
             because="chosen; undecided while a direction turns by half as much",
             undecided=(angles > degrees)[single] & (moved > degrees / 2)[single],
+        )
+        yield premise(
+            every_draw(
+                r"the loss falls: $\min_i y_i f(x_i) / \log t$ at the end",
+                margins,
+                at_least=0.5,
+                because="it tends to one; zero where a flow stays at a saddle",
+            )
         )
         if single.all():
             return
@@ -436,16 +489,19 @@ LARGE, FEWEST = 0.3, 5  # powers: an error of a hundredth of the law shows in la
     scope="the points of figure 3, several starts and scales, and random separable points; two layers in singular "
     "coordinates, fully connected networks of two and three layers",
     origin="ours",
+    quantifier="all draws",
 )
 def log_time_exponents(
     settling: Table, two: Table, three: Table, *, tolerance: Positive, settled: Positive, open_at_most: Positive
 ) -> Claim:
-    r"""What a max-margin direction leaves out vanishes like a power of $1 / \log t$: in two orthogonally decomposable
-    layers each inactive singular coordinate like $(\log t)^{-(1 - s_j)}$, with $s_j$ its singular value of $M(-u)$
-    relative to the active ones, $u$ being given by the multipliers of the max-margin problem; in fully connected
-    networks of $L$ layers whose first starts outside of what the support vectors span, the part outside of it like
-    $(\log t)^{-1/L}$.
+    r"""What a max-margin direction leaves out vanishes like a power of $1 / \log t$. In two orthogonally decomposable
+    layers whose last starts smaller in every singular coordinate, each inactive one falls like
+    $(\log t)^{-(1 - s_j)}$, with $s_j$ its singular value of $M(-u)$ relative to the active ones, where the multipliers
+    of the max-margin problem, which give $u$, are unique. In fully connected networks of $L$ layers whose first starts
+    with a part outside of what the support vectors span, the coefficients' part outside falls like
+    $(\log t)^{-1/L}$, unless the limit direction of the other layers' product is one that this part takes to zero.
 
+    The exception is the zero-asymmetric start, $W_l = I$ and $w_L = 0$, on one point, where nothing is ever outside.
     The multipliers come from the convex problem, not from the path; where they are many, as in the convolutional case
     of figure 3, nothing is predicted. Powers are local: the slope of each share against $\log\log t$ within a window.
     An entry is the difference of a part that grows and one that falls, $\rho_j = (u_j^2 - w_j^2) / 4$; the law is

@@ -211,6 +211,8 @@ def from_many_starts(trajectory: Trajectory) -> Tables:
     ----------
     direction
         Coefficients beta at unit length.
+    margin
+        Least y_i f(x_i) / (1 + log(1 + t)) over the points, at the last time.
     excess
         Excess of the l_(2/L) quasi-norm to the power 2/L, at margin one, over its global minimum, relative to that; at
         the last time. Real decomposable networks alone.
@@ -225,13 +227,15 @@ def from_many_starts(trajectory: Trajectory) -> Tables:
             axes = {"seed": np.arange(len(X)), "sigma": trajectory.time[1:], "start": np.arange(settings["starts"])}
             labels = {"network": architecture, "depth": depth}
             yield rows({"direction": direction}, axes, **labels)
+            margins = np.einsum("mni,msi,mn->msn", X, beta[:, -1], y).min(axis=-1)
+            at_the_end = axes | {"sigma": trajectory.time[-1:]}
+            yield rows({"margin": margins[:, None]}, at_the_end, **labels)
             if network.S is None or not np.isrealobj(network.S):
                 continue
             power, rho = 2 / depth, singular_products(network, states[:, -1])
-            margins = np.einsum("mni,msi,mn->msn", X, beta[:, -1], y).min(axis=-1)
             least_norms = [least_quasi_norm(x @ network.S.T, label, power) for x, label in zip(X, y, strict=True)]
             excess = np.sum(np.abs(rho) ** power, axis=-1) / margins**power / np.array(least_norms)[:, None] - 1
-            yield rows({"excess": excess[:, None]}, axes | {"sigma": trajectory.time[-1:]}, **labels)
+            yield rows({"excess": excess[:, None]}, at_the_end, **labels)
 
 
 @columns(SEED, SCALE, TIME, *FITS)

@@ -15,6 +15,7 @@ from learning_dynamics.judging import (
     claim,
     equal_on_every_draw,
     every_draw,
+    premise,
 )
 from learning_dynamics.papers.tensor_networks.distances import angle_between_units, spread
 from learning_dynamics.papers.tensor_networks.limit_checks import check_limits
@@ -26,6 +27,7 @@ from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, draw_columns
     "Theorem 5",
     scope="flow: random matrices M, filters of length two, full-length filters, diagonal and decomposable networks, "
     "labels of both signs; descent: the point of figure 1, from several starts and scales",
+    quantifier="all draws",
 )
 def theorem_5(tensors: Table, steps: Table) -> Claim:
     r"""Two layers trained on one point of a regression, of which the first starts larger than the second in every
@@ -39,8 +41,6 @@ def theorem_5(tensors: Table, steps: Table) -> Claim:
     zero at the formula. Fully connected networks have equal singular values, where the condition need hold only in
     some choice of singular vectors.
     """
-    if select(steps, "condition")["value"].min() <= 0:
-        raise Untested("the initial directions do not fulfil the theorem's condition")
     _, small, large, *_ = sizes = sorted(steps["step"].unique())
     residual = select(steps, "residual")["value"].max()
     # limits are a + b h + c h**2 in the step h: the line leaves -c h h', and the fitted order is off by c h / b
@@ -77,6 +77,14 @@ def theorem_5(tensors: Table, steps: Table) -> Claim:
         left_out={"the error at the smallest step is within the residual": int((~resolved).sum())},
         scaled=False,
     )
+    yield premise(
+        every_draw(
+            r"descent: largest $\lambda$ for which the initial directions fulfil the theorem's condition",
+            select(steps, "condition", step=0.0)["value"],
+            at_least=1e-6,
+            because="positive, far above rounding; flows start within the condition by construction",
+        )
+    )
 
 
 def _by_network(table: Table, quantity: Quantity, column: str) -> np.ndarray:
@@ -108,18 +116,22 @@ def _worst_of_starts(steps: Table, errors: np.ndarray) -> np.ndarray:
     "section 5.2",
     scope="single random points, several directions each; fully connected, diagonal and full-length convolutional "
     "networks, filters of length two, random matrices M; a scale of 1e-140",
-    correction=r"Where the largest singular value of $M(x)$ is simple, limit points become independent of the initial "
-    "directions up to a joint sign of both layers. Where it is not, layers depend on them; the coefficients become "
-    "independent in fully connected networks and where one conjugate pair of frequencies is on top, but not always.",
+    correction=r"Under the conditions of Theorem 5, where the largest singular value of $M(x)$ is simple, limit points "
+    "become independent of the initial directions up to a joint sign of both layers. Where it is not, layers depend on "
+    "them; coefficients become independent in fully connected networks and in full-length convolutional ones with one "
+    "conjugate pair of frequencies on top, but not in every network.",
+    quantifier="all draws",
 )
 def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
-    r"""As $\alpha \to 0$ the limit points $[v_1, v_2]$ of two layers trained on one point of a regression become
-    independent of the initial directions.
+    r"""As $\alpha \to 0$ the limit points $[v_1, v_2]$ of two layers trained on one point of a regression, from starts
+    within the conditions of Theorem 5, become independent of the initial directions.
 
-    The top singular vectors come to dominate, as the paper says; a fully connected network has nothing but equal
-    singular values, and a full-length convolutional one often a conjugate pair on top, so that the start keeps its
-    choice among them. Limits of such networks from {count} directions are up to {apart:.2g} of their norm apart, their
-    coefficients up to {value:.1e}. A joint sign, which leaves the coefficients, is not counted.
+    The top singular vectors come to dominate, as the paper says, by a power of $\alpha$ (errata 6); a fully connected
+    network has nothing but equal singular values, and a full-length convolutional one often a conjugate pair on top, so
+    that the start keeps its choice among them. Limits of such networks from {count} directions are up to {apart:.2g} of
+    their norm apart, their coefficients up to {coefficients:.1e}; of a diagonal network whose largest entries tie,
+    which is not among these draws, coefficients differ as well. A joint sign, which leaves the coefficients, is not
+    counted.
     """
     names = ["network", "seed"]
     tiny, large = min(limits["scale"]), max(limits["scale"])
@@ -145,12 +157,12 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
             _spreads(limits, quantity, scale, signed=sign)
             for quantity, sign in (("coefficient", True), ("parameter", signed))
         )
-        yield agree("largest distance of coefficients from two directions, relative", coefficients, everywhere)
         if agreeing.any():
-            yield agree("the same of all parameters, where they are predicted to agree", layers, agreeing)
+            yield agree("largest distance of limit points, where they are predicted to agree", layers, agreeing)
+        yield agree("the same of coefficients, on all draws", coefficients, everywhere)
         if not agreeing.all():
             yield every_draw(
-                "the same, where they are predicted to differ",
+                "distance of limit points, where they are predicted to differ",
                 layers[~agreeing],
                 at_least=10 * share + remainder[~agreeing],
                 because="chosen: ten times as far",
@@ -170,6 +182,7 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
         facts={
             "count": int(limits["direction"].nunique()),
             "apart": float(np.nanmax(_spreads(limits, "parameter", tiny, signed=False))),
+            "coefficients": float(np.nanmax(_spreads(limits, "coefficient", tiny, signed=True))),
         },
     )
 
@@ -189,7 +202,11 @@ def _spreads(limits: Table, quantity: Quantity, scale: float, *, signed: bool) -
     return np.array(spreads)
 
 
-@claim("section 6", scope="the paper's points; solutions from a convex solver")
+@claim(
+    "section 6",
+    scope="the paper's points; solutions from a convex solver",
+    quantifier="all draws",
+)
 def min_norm_points(
     regression: Table, classification: Table, *, printed: dict[str, list[Real]], points: dict[str, list[Real]]
 ) -> Claim:
@@ -231,7 +248,10 @@ def min_norm_points(
 
 
 @claim(
-    "section 6, regression", scope="the point of figure 1; several starts and scales, three networks", empirical=True
+    "section 6, regression",
+    scope="the point of figure 1; several starts and scales, three networks",
+    empirical=True,
+    quantifier="all draws",
 )
 def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Claim:
     r"""After 5,000 steps of size $10^{-3}$ gradient descent is where Theorem 5 predicts the limit of the flow.
@@ -258,12 +278,18 @@ def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Cl
     )
 
 
-@claim("section 6, regression", scope="the point of figure 1; several starts, three networks", empirical=True)
+@claim(
+    "section 6, regression",
+    scope="the point of figure 1; several starts, three networks",
+    empirical=True,
+    quantifier="all draws",
+)
 def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Claim:
-    r"""The limits of gradient descent depend less on the initial direction where the initial scale is small.
+    r"""The limits of gradient descent depend less on the initial direction where the initial scale is small: from the
+    smallest of the paper's scales, 0.01, by a factor of ten or more less than from the largest, 1.
 
     The spread is the largest distance between the limits of one network from all initial coefficients: at the
-    smallest scale it is at most {value:.2g} of that at the largest.
+    smallest scale it is at most {value:.2g} of that at the largest. How much less the paper does not say.
     """
     scales = np.unique(select(regression, "limit")["scale"])
     smallest, second_largest, largest = scales[0], scales[-2], scales[-1]
@@ -275,7 +301,7 @@ def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Clai
         "spread of limits at the smaller scale, relative to that at the larger",
         spreads(smallest) / spreads(largest),
         at_most=share,
-        because="chosen; the ratio of scales is smaller by far",
+        because="chosen: a factor of ten, where scales differ by a hundred",
         rivals={
             "the large scale forgets more": Instead(values=spreads(largest) / spreads(smallest)),
             "the largest scale but one forgets as much": Instead(values=spreads(second_largest) / spreads(largest)),
@@ -290,15 +316,18 @@ def _limits_by_network(table: Table, scale: float) -> list[np.ndarray]:
 
 @claim(
     "section 6, classification",
-    scope="the points of figure 3; several starts and scales, three networks",
+    scope="the points of figure 3; several starts, three networks, the largest scale",
     empirical=True,
+    quantifier="all draws",
 )
 def finite_loss_remembers_initialisation(classification: Table, *, degrees: Positive) -> Claim:
-    r"""Stopped after two million steps, the direction of the classifier still depends on the initial coefficients.
+    r"""Stopped after two million steps, the direction of the classifier still depends on the initial coefficients, if
+    it started at the largest of the paper's scales, 1.
 
-    The limit of two layers is the same from every start (claim limits_and_starts), but the flow comes to it like a
-    power of $\log t$ (figure log_time). At the largest scale the directions from four starts span at least
-    {value:.3g} degrees in every network.
+    The limit of two layers is the same from every start within the conditions of Theorem 2 (claim limits_and_starts),
+    but the flow comes to it like a power of $\log t$ (figure log_time). At the largest scale the directions from four
+    starts span at least {value:.3g} degrees in every network; from the smallest they span {smallest:.2g} degrees in the
+    network where that is least.
     """
     scales = select(classification, "limit")["scale"]
 
@@ -312,6 +341,7 @@ def finite_loss_remembers_initialisation(classification: Table, *, degrees: Posi
         because="chosen: an angle that a figure shows",
         rivals={"the smallest scale remembers as well": Instead(values=spans(scales.min()))},
     )
+    yield Facts(smallest=min(spans(scales.min())))
 
 
 def _span(points: np.ndarray) -> float:
@@ -320,10 +350,15 @@ def _span(points: np.ndarray) -> float:
     return float(angle_between_units(units[:, None], units).max())
 
 
-@claim("section 6, classification", scope="the points of figure 3, starts of our own", empirical=True)
+@claim(
+    "section 6, classification",
+    scope="the points of figure 3, starts of our own",
+    empirical=True,
+    quantifier="all draws",
+)
 def final_loss(classification: Table, *, order: Positive) -> Claim:
-    r"""Every classification run ends at a loss of about $10^{-5}$ or below, that is, of at most $10^{-4.5}$, to which
-    the power of ten that is printed is the nearest.
+    r"""Every classification run ends at a loss of about $10^{-5}$ or below, that is, of at most $10^{-4.5}$: of powers
+    of ten the printed one is then the nearest.
 
     All {draws} runs end between {least:.2g} and {value:.2g}. A loss that falls like $1/t$ is near
     $1 / (t\, |\nabla \log \mathcal L|^2)$ at time $t$, which predicts each of them to {growth:.0%}. Of {draws} runs

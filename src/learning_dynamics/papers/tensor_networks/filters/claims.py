@@ -35,7 +35,8 @@ def _left_by_transient(name: str, values: np.ndarray, transient: np.ndarray, err
 @claim(
     "Theorem 3",
     scope="single points, given and drawn, with labels of both signs, one with a conjugate pair of singular values on "
-    "top; fully connected, diagonal, filters of every length, random matrices M",
+    "top; fully connected, diagonal, filters of several lengths, random matrices M; the second layer zero at the start",
+    quantifier="all draws",
 )
 def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) -> Claim:
     r"""Two layers trained on one point, of which the first starts larger than the second in every singular
@@ -79,18 +80,21 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
 
 @claim(
     "Corollary 4",
-    scope="signals of six entries, four given and others drawn, autocorrelations of both signs, labels of both signs",
+    scope="signals of six entries, four given and others drawn, autocorrelations of both signs, labels of both signs; "
+    "the second layer zero at the start",
+    quantifier="all draws",
 )
 def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
-    r"""A two-layer convolutional network trained on one point tends in direction to $y x$ with filters of length one,
-    and to $2 y x \pm y (\overleftarrow{x} + \overrightarrow{x})$ with filters of length two, the sign being that of
-    the autocorrelation $x^T \overleftarrow{x}$, if the printed conditions on the start hold.
+    r"""Under the printed conditions on the start, a two-layer convolutional network trained on one point tends in
+    direction to $y x$ with filters of length one, and to $2 y x \pm y (\overleftarrow{x} + \overrightarrow{x})$ with
+    filters of length two, the sign being that of the autocorrelation $x^T \overleftarrow{x}$, if that is not zero.
 
-    The filter passes low frequencies where the autocorrelation is positive, high ones where it is negative. The
-    printed conditions are Theorem 3's in the singular coordinates of $M(x)$, with $2 \lambda$ for filters of length
-    two. With an autocorrelation of zero the two singular values agree, and the start decides; near zero the other
-    filter dies like $(\log t)^{-(1 - s) / 2}$ with a ratio $s$ of singular values close to one. Each draw is held to
-    what its own start and the time allow; of the {draws} draws the largest that is allowed is {allowed:.1e} degrees.
+    The filter passes low frequencies where the autocorrelation is positive, high ones where it is negative. The printed
+    conditions are Theorem 3's in the singular coordinates of $M(x)$, with $2 \lambda$ for filters of length two. With
+    an autocorrelation of zero, of which the corollary does not speak, the two singular values agree, and the start
+    decides; near zero the other filter dies like $(\log t)^{-(1 - s) / 2}$ with a ratio $s$ of singular values close to
+    one. Each draw is held to what its own start and the time allow; of the {draws} draws the largest that is allowed is
+    {allowed:.1e} degrees.
     """
     draws = Draws(flows, length=[1, 2])
     end, transient, error = draws.at_end("sigma"), draws["largest_angle"], np.degrees(limit_error(draws))
@@ -110,6 +114,6 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
         r"$\lambda$ of the printed conditions and of Theorem 3",
         *draws.compared("condition"),
         tolerance=1e-10,
-        because="rounding",
+        because="rounding; two forms of one number, no measurement",
     )
     yield Facts(allowed=float(np.max(transient + error)))

@@ -61,8 +61,8 @@ def single_point(trajectory: Trajectory) -> Tables:
     spectrum
         Singular values of M(x), relative to the largest, at the start.
     condition
-        Largest lambda for which the start fulfils Corollary 4's conditions as printed, predicted by that of Theorem 3,
-        which is doubled for length 2; lengths 1 and 2 alone.
+        Largest lambda for which the start fulfils the conditions of Corollary 4, predicted by that of Theorem 3, which
+        is doubled for length 2; lengths 1 and 2 alone.
     largest_gap
         Largest `gap_l1` that the start's transient can leave at the last time.
     largest_angle

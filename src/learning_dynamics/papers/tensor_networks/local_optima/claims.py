@@ -26,6 +26,7 @@ class Predicted(NamedTuple):
     scope="diagonal networks of three to five layers; two random separable points in four dimensions, margin 0.5; "
     "Gaussian layers, the last one zero; seven scales, of which order one has its meaning beside the points' size",
     origin="ours",
+    quantifier="an average",
 )
 def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) -> Finding:
     r"""Which stationary point of the $\ell_{2/L}$ max-margin problem a diagonal network tends to, Corollary 2 leaves

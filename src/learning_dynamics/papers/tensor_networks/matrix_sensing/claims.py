@@ -14,7 +14,11 @@ from learning_dynamics.tidy import Draws, Quantity, Table, by_draw
 BITS = {"single": 24, "double": 53, "extended": 64}
 
 
-@claim("Corollary 7", scope="random commuting indefinite sensors, followed in their eigenbasis; two and three layers")
+@claim(
+    "Corollary 7",
+    scope="random commuting indefinite sensors, followed in their eigenbasis; two and three layers",
+    quantifier="all draws",
+)
 def corollary_7(eigen: Table) -> Claim:
     r"""Deep matrix sensing with commuting symmetric sensors, from $W_l = \alpha I$ for $l < L$ and $W_L = 0$, tends to
     the symmetric matrix whose eigenvalues minimise $Q_{L, \alpha}$ among those that fit the measurements.
@@ -46,13 +50,15 @@ def corollary_7(eigen: Table) -> Claim:
     "Corollary 7",
     scope="the same sensors in the basis they are given in; three layers; three floating-point formats",
     origin="ours",
+    quantifier="an average",
 )
 def corollary_7_generic_basis(
     generic: Table, rounding: Table, *, start: Positive, tolerance: Positive, least: Positive
 ) -> Claim:
     r"""Followed in a generic basis, the limit of Corollary 7 is reached at any scale with two layers, and at scales
     that are not small with three; from a small scale with three layers rounding leaves the matrices that commute with
-    the sensors, and the flow ends elsewhere: the departure is proportional to the unit roundoff of the format.
+    the sensors, and flows can end elsewhere: the departure is, on average, proportional to the unit roundoff of the
+    format.
 
     Layers stay functions of the sensors only as long as they commute exactly; near the saddle at zero what does not
     commute grows too. With three layers and the smallest scale, {broken} of {tried} flows in double

@@ -9,10 +9,13 @@ from learning_dynamics.tidy import Draws, Table
 
 @claim(
     "sections 3 and B",
-    scope="random inputs and parameters; diagonal, convolutional (short filters too) and fully connected networks; two "
-    "to four layers; the identity, tanh, ReLU, sigmoid and softplus",
-    correction=r"For diagonal and fully connected networks of three or more layers it needs $\phi(0) = 0$: their data "
-    r"tensor has zeros, of which the activation makes $\phi(0)$.",
+    scope="random inputs and parameters; diagonal, convolutional (short filters too) and fully connected networks of "
+    "three inputs and units in every layer; two to four layers; the identity, tanh, ReLU, sigmoid and softplus",
+    correction=r"It gives convolutional networks with any $\phi$, the others with any if they have two layers, and "
+    r"with $\phi(0) = 0$ whatever their depth. With three or more layers of more than one unit each, and "
+    r"$\phi(0) \neq 0$, it need not: diagonal and fully connected data tensors have zeros, of which $\phi$ makes "
+    r"$\phi(0)$.",
+    quantifier="all draws",
 )
 def tensor_formulation(outputs: Table) -> Finding:
     r"""With any activation $\phi$ the tensor formulation (2) gives diagonal (3), convolutional (4) and fully connected
@@ -63,7 +66,11 @@ def tensor_formulation(outputs: Table) -> Finding:
     )
 
 
-@claim("appendices D and F", scope="random regression, Gaussian layers; two to four layers; real and complex bases")
+@claim(
+    "appendices D and F",
+    scope="random regression, Gaussian layers; two to four layers; real and complex bases",
+    quantifier="all draws",
+)
 def conservation(flow: Table) -> Claim:
     r"""In orthogonally decomposable networks the squared singular coordinates of any two layers keep their
     differences along the flow: $|[U_l^T v_l]_j|^2 - |[U_L^T v_L]_j|^2$ is constant.
@@ -75,7 +82,11 @@ def conservation(flow: Table) -> Claim:
     return _conserved(draws, "differences of the sizes, in place of their squares")
 
 
-@claim("equations (80) and (81)", scope="random regression, Gaussian layers; fully connected, two to four layers")
+@claim(
+    "equations (80) and (81)",
+    scope="random regression, Gaussian layers; fully connected, two to four layers",
+    quantifier="all draws",
+)
 def equation_80(flow: Table) -> Claim:
     r"""In deep fully connected networks $W_l^T W_l - W_{l+1} W_{l+1}^T$, and $W_{L-1}^T W_{L-1} - w_L w_L^T$, are
     constant along the flow.

@@ -1,4 +1,4 @@
-"""How fast the loss falls: the bounds of D.1.1, E.1.1, (62), (73) and H.1, as printed and as derived."""
+"""How fast the loss falls: the bounds of D.1.1, E.1.1, (62), (73) and H.1, printed and derived (errata 8, 10, 12)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,14 +18,15 @@ REASON = r"integrating $\dot{\mathcal L} \leq -c\, \mathcal L^2$ leaves $\mathca
 
 @claim(
     "appendix D.1.1",
-    scope="diagonal and convolutional networks, two and three layers; random separable points, one or two; starts with "
-    "small, equal and large loss",
+    scope="diagonal and convolutional networks, two and three layers; random separable points, one or two; starts "
+    "whose loss is small, near one and large",
+    quantifier="all draws",
     correction=CORRECTION,
     reason=REASON,
 )
 def section_d_1_1(losses: Sequence[Table]) -> Claim:
-    r"""Under the conditions of Theorem 2, $\mathcal L(t) \leq \mathcal L(0) / (1 + c t)$ with $c = \alpha^{2L-2}
-    \lambda^{L-1} s_{\min}(S)^2 \gamma^2$, where $\gamma$ is the $\ell_2$ margin of the data.
+    r"""Under the conditions of Theorem 2 the exponential loss has $\mathcal L(t) \leq \mathcal L(0) / (1 + c t)$ with
+    $c = \alpha^{2L-2} \lambda^{L-1} s_{\min}(S)^2 \gamma^2$, where $\gamma$ is the $\ell_2$ margin of the data.
 
     The printed bound follows from the inequality before it only where $\mathcal L(0) \geq 1$. From starts that already
     classify well the loss exceeds it by a factor of up to {printed_factor:.3g}; with $\mathcal L(0)$ in the denominator
@@ -36,13 +37,14 @@ def section_d_1_1(losses: Sequence[Table]) -> Claim:
 
 @claim(
     "appendix E.1.1",
-    scope="diagonal and convolutional networks of two layers; single points; starts with small, equal and large loss",
+    scope="diagonal and convolutional networks of two layers; single points; starts whose loss is small, one and large",
+    quantifier="all draws",
     correction=CORRECTION,
     reason=REASON,
 )
 def section_e_1_1(losses: Table) -> Claim:
-    r"""Under the conditions of Theorem 3, $\mathcal L(t) \leq \mathcal L(0) / (1 + c t)$ with $c = \alpha^2 \lambda
-    \|s\|^2$.
+    r"""Under the conditions of Theorem 3 the exponential loss has $\mathcal L(t) \leq \mathcal L(0) / (1 + c t)$ with
+    $c = \alpha^2 \lambda \|s\|^2$.
 
     As for appendix D.1.1: from starts with $\mathcal L(0) < 1$ the loss exceeds the printed bound by a factor of up to
     {printed_factor:.3g}.
@@ -97,7 +99,11 @@ def _rate_finding(flows: Draws, quantity: Quantity, printed: float, tolerance: f
     )
 
 
-@claim("equation (62)", scope="diagonal and convolutional networks; one or two random points; two and three layers")
+@claim(
+    "equation (62)",
+    scope="diagonal and convolutional networks; one or two random points; two and three layers",
+    quantifier="all draws",
+)
 def equation_62(losses: Sequence[Table], *, tolerance: Positive) -> Finding:
     r"""Under the conditions of Theorem 4 the squared loss falls at least as fast as
     $\exp(-2 \alpha^{2L-2} \lambda^{L-1} s_{\min}(S)^2 s_{\min}(X)^2 t)$.
@@ -109,7 +115,11 @@ def equation_62(losses: Sequence[Table], *, tolerance: Positive) -> Finding:
     return _rate_finding(Draws(losses, network=["diagonal", "convolutional"]), "speed", 1.0, tolerance)
 
 
-@claim("equation (73)", scope="two layers; diagonal and convolutional networks; single random points")
+@claim(
+    "equation (73)",
+    scope="two layers; diagonal and convolutional networks; single random points",
+    quantifier="all draws",
+)
 def equation_73(losses: Table, *, tolerance: Positive) -> Finding:
     r"""Under the conditions of Theorem 5 the squared loss falls at least as fast as
     $\exp(-2 \alpha^2 \lambda \|s\|^2 t)$.
@@ -121,13 +131,16 @@ def equation_73(losses: Table, *, tolerance: Positive) -> Finding:
 
 
 @claim(
-    "appendix H.1", scope="fully connected networks from the identity; one or two random points; two and three layers"
+    "appendix H.1",
+    scope="fully connected networks from the identity; one or two random points; two and three layers",
+    quantifier="all draws",
 )
 def section_h_1(losses: Sequence[Table], *, tolerance: Positive) -> Finding:
     r"""Under the conditions of Theorem 6.1 the squared loss falls at least as fast as
     $\exp(-\alpha^{2L-2} \lambda^{L-1} \sigma_{\min}(X)^2 t)$.
 
-    The bound holds, and its own inequalities give twice its rate, because $\mathcal L$ is half of $\|r\|^2$: the
-    slowest of {draws} losses falls {closest:.4f} times as fast as with that factor.
+    The bound holds. The equality before it reads $\|r\|^2$ as $\mathcal L$, which is half of it (errata 12), so that
+    the inequalities give twice the rate: the slowest of {draws} losses falls {closest:.4f} times as fast as with that
+    factor.
     """
     return _rate_finding(Draws(losses, network="fully_connected"), "speed", 0.5, tolerance)

@@ -70,7 +70,7 @@ def squared_loss(trajectory: Trajectory) -> Tables:
     ----------
     speed
         log(L(0) / L(t)) / t, in units of the bound's rate: at least one, by (62), and in fully connected networks by
-        the steps of H.1, which prints half of that. Nan once the loss is within rounding.
+        the steps of H.1, which prints half of that (errata 12). Nan once the loss is within rounding.
     speed_one
         log(L(0) / L(t)) / t, in units of the rate of (73): at least one by (73). Nan once the loss is within rounding;
         two layers and one point alone, not fully connected networks.

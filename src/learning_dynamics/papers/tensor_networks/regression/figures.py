@@ -62,7 +62,7 @@ def _distances(table: Table, norm: Quantity, number: int) -> tuple[np.ndarray, n
 
 
 def even_data(flow: Table) -> Drawn:
-    r"""Corollary 6 as printed and corrected: distance of the flow's limit from the minimiser of $Q$.
+    r"""Corollary 6 as printed and corrected (errata 7): distance of the flow's limit from the minimiser of $Q$.
 
     Even random data of {size} entries, full-length convolutional networks; one line for each of {draws} draws. Orange:
     $Q(F z)$, as printed. Blue: $Q(d^{-(L-1)/2} F z)$. The printed formula is right in both limits of the scale, of

@@ -30,7 +30,7 @@ def interpolation(trajectory: Trajectory) -> Tables:
         Coefficients at the limit, predicted by the minimiser of Q (Theorem 4).
     printed
         `coefficient`, predicted by the minimiser of Q(F z) without the factor of the data tensor's singular values, as
-        Corollary 6 is printed; convolutional networks alone.
+        Corollary 6 is printed (errata 7); convolutional networks alone.
     other_depth
         `coefficient`, predicted by the minimiser of Q for a layer more.
     other_scale
