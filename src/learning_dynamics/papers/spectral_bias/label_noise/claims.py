@@ -24,6 +24,7 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 @claim(
     "Figure 1b",
+    quantifier="all draws",
     scope="one output, as many orthonormal samples as inputs (five), width 200, a large scale",
     empirical=True,
 )
@@ -96,6 +97,7 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
 
 @claim(
     "Appendix D, from label noise to the process (4.1)",
+    quantifier="all draws",
     scope="one output, noise far larger than the drift; d > n and d = n, singular values of X in a ratio",
 )
 def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Positive) -> Claim:
