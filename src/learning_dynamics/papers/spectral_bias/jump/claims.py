@@ -123,7 +123,8 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
     The time at which $\sigma_i$ passes half its limit is
     $1/(2\sigma) + \ln(2\sigma) / (2\sigma\ln(1/\gamma))$, so that it approaches $1/(2\sigma)$ only logarithmically; it
     is extrapolated from the two smallest scales. Away from the jump the distance to the step shrinks with every scale.
-    What happens at the instant itself is the subject of Theorem C.12.
+    The network is followed down to $\gamma$ = {smallest:.0e}; below that only the closed form speaks. What happens at
+    the instant itself is the subject of Theorem C.12.
     """
     final, limit_times, smallest_times = _jump_times(jump)
     # a straight line through two scales multiplies their errors; what it leaves out is of the order of the larger
@@ -154,6 +155,7 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
         because="each scale nearer to the step",
         left_out={"the largest scale, which has none before it": 1},
     )
+    yield Facts(smallest=float(scales[0]))
 
 
 def _next_terms(scale: float) -> float:

@@ -103,8 +103,8 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
 def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Positive) -> Claim:
     r"""Where noise dominates, label-noise descent with $k = 1$ is in law
     $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$ in time $(\eta\delta)^2 t$, which is
-    $dW = D\, dB\, a^\top$, $da = W^\top D\, dB$ in the singular basis of $X$; and what is shown for $D = I$ extends to
-    diagonal matrices $D$.
+    $dW = D\, dB\, a^\top$, $da = W^\top D\, dB$ in the singular basis of $X$; and what is shown for $D = I$, of mean
+    squares and of the angle between rows and $a$, extends to diagonal matrices $D$.
 
     $E|a|^2$ and the growth of each row's mean square, over many paths of the descent itself, are held against the
     process's at the end, on {draws} data sets. Tails are heavy, and a sample's variance is small just where its mean is
