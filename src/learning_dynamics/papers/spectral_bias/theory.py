@@ -79,7 +79,7 @@ def mirror_coordinate(sigma: np.ndarray, gamma: np.ndarray) -> np.ndarray:
 
 
 def printed_mirror_coordinate(sigma: np.ndarray, gamma: np.ndarray) -> np.ndarray:
-    """Gradient of the potential as printed, 1/2 s asinh(s / gamma) - sqrt(s^2 + gamma^2) (Theorem 3.2 (a))."""
+    """Gradient of the potential as printed, 1/2 s asinh(s / gamma) - sqrt(s^2 + gamma^2) (errata 1)."""
     return 0.5 * np.arcsinh(sigma / gamma) - 0.5 * sigma / np.hypot(sigma, gamma)
 
 
@@ -96,8 +96,8 @@ def printed_mirror_curvature(sigma: np.ndarray, gamma: np.ndarray) -> np.ndarray
 def spectral_potential(sigma: np.ndarray, gamma: np.ndarray, *, printed: bool) -> np.ndarray:
     """The mirror potential of singular values, summed over the last axis (Theorem 3.2 (a)).
 
-    1/2 s asinh(s / gamma) - sqrt(s^2 + gamma^2) as printed; with both terms halved it fits the dynamics. Both grow as
-    1/2 ln(1 / gamma) times the sum of s while gamma vanishes.
+    1/2 s asinh(s / gamma) - sqrt(s^2 + gamma^2) as printed (errata 1); with both terms halved it fits the dynamics.
+    Both grow as 1/2 ln(1 / gamma) times the sum of s while gamma vanishes.
     """
     return np.sum(0.5 * sigma * np.arcsinh(sigma / gamma) - (1.0 if printed else 0.5) * np.hypot(sigma, gamma), axis=-1)
 

@@ -21,6 +21,7 @@ class Recursion:
 
 @claim(
     "Appendix C.1, discrete step size",
+    quantifier="all draws",
     scope="width d, one output, whitened data (directions) and ill-conditioned data with n = d (recursion)",
     correction=r"$a' = a + \eta W^\top R$, and $a^\top W^\top R$ in the term of second order; $a$ grows, "
     "$R$ shrinks, both in their directions.",
@@ -31,10 +32,10 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Find
     X^\top X R$; and where $X^\top X = I$, $R$ and $a$ only grow in norm and keep their directions, so that $W$
     ends close to rank one from small $\gamma$.
 
-    As printed, $a$ would never leave zero. With $W^\top R$ in its place, and $W^\top$ in the term of second order,
-    the recursion is that of the gradient, to rounding. On whitened data the directions stay and the updates of $W$ are
-    multiples of $R(0) R(0)^\top$; $a$ grows, but $R$, the residual, shrinks. On other data the directions turn, by up
-    to {turning:.0%} (sine).
+    As printed (errata 16), $a$ would never leave zero. With $W^\top R$ in its place, and $W^\top$ in the term of second
+    order, the recursion is that of the gradient, to rounding. On whitened data the directions stay and the updates of
+    $W$ are multiples of $R(0) R(0)^\top$; $a$ grows, but $R$, the residual, shrinks. On other data the directions turn,
+    by up to {turning:.0%} (sine).
     """
     steps = whitened["time"].max()
     # each step rounds a few hundred operations; directions collect it

@@ -33,12 +33,12 @@ def linear_descent(trajectory: Trajectory) -> pd.DataFrame:
     output_step
         Distance of the next a from a + eta W^T R, relative to the largest |a|; zero at the last step.
     output_step_printed
-        Distance of the next a from a + eta W^T a, as printed (appendix C.1), relative to the largest |a|.
+        Distance of the next a from a + eta W^T a, as printed (errata 16), relative to the largest |a|.
     gradient_step
         Distance of the next R from R - eta X^T X (W W^T + |a|^2) R - eta^2 (a^T W^T R) X^T X R, relative to |R(0)|;
         zero at the last step.
     gradient_step_printed
-        Distance of the next R from that formula with a^T W R, as printed (appendix C.1), relative to |R(0)|.
+        Distance of the next R from that formula with a^T W R, as printed (errata 16), relative to |R(0)|.
     gradient_step_first
         Distance of the next R from that formula without the term of second order, relative to |R(0)|.
     """

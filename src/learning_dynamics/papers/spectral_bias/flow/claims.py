@@ -14,6 +14,7 @@ ONE_INTERPOLATOR = "as many samples as inputs in every run: there is one interpo
 
 @claim(
     "Theorem 3.1 (i)",
+    quantifier="all draws",
     scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale, to a relative residual near rtol",
 )
 def theorem_3_1_i(flows: Sequence[Table]) -> Claim:
@@ -46,16 +47,20 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Claim:
     )
 
 
-@claim("Theorem 3.1 (ii)", scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale")
+@claim(
+    "Theorem 3.1 (ii)",
+    quantifier="all draws",
+    scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale",
+)
 def theorem_3_1_ii(flows: Sequence[Table], unequal: Table) -> Claim:
-    r"""From $I_\gamma$ with any $\gamma > 0$ the predictor converges to the interpolator of least $\ell_2$ norm,
-    $\beta_* = X^+ Y$.
+    r"""From $I_\gamma$ with any $\gamma > 0$, and labels that can be fitted, the predictor converges to the
+    interpolator of least $\ell_2$ norm, $\beta_* = X^+ Y$.
 
     The distance that is left, {largest:.1e} of $|\beta_*|$ at most in {draws} draws, is what the residual at the end
     explains. It takes the imbalance to be a multiple of the identity: from rows of unequal lengths, with the same zero
     second layer and on the same data as in the first of these runs, the flow ends at interpolators that are
     {unequal:.2g} (median) of $|\beta_*|$ away. (The proof, in Lemma C.6, prints Woodbury's identity with a minus for
-    a plus; $\beta = 2\gamma\alpha(I - \alpha^\top\alpha)^{-1}$ lies in the row space all the same.)
+    a plus (errata 11); $\beta = 2\gamma\alpha(I - \alpha^\top\alpha)^{-1}$ lies in the row space all the same.)
     """
     if not any(several_interpolators(table) for table in flows):
         raise Untested(ONE_INTERPOLATOR)
@@ -77,10 +82,14 @@ def theorem_3_1_ii(flows: Sequence[Table], unequal: Table) -> Claim:
     yield Facts(unequal=elsewhere)
 
 
-@claim("Theorem 3.1 (iii)", scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale")
+@claim(
+    "Theorem 3.1 (iii)",
+    quantifier="all draws",
+    scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale",
+)
 def theorem_3_1_iii(flows: Sequence[Table]) -> Claim:
-    r"""From $I_\gamma$ the flow ends, among all interpolating networks, at one that minimises
-    $\frac{1}{2}|W_2|^2 + \frac{1}{2}|W_1|^2 - \gamma \log\det(W_1 W_1^\top)$.
+    r"""From $I_\gamma$, with labels that can be fitted, the flow ends, among all interpolating networks, at one that
+    minimises $\frac{1}{2}|W_2|^2 + \frac{1}{2}|W_1|^2 - \gamma \log\det(W_1 W_1^\top)$.
 
     Checked in two ways: the conditions of Proposition C.5 (a multiplier in the row space of $X$ balances both
     gradients), and random perturbations of each limit, led back to the interpolators, none of which lowers the
@@ -131,9 +140,13 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Claim:
     )
 
 
-@claim("Corollary 3.1", scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale")
+@claim(
+    "Corollary 3.1",
+    quantifier="all draws",
+    scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale",
+)
 def corollary_3_1(flows: Sequence[Table]) -> Claim:
-    r"""From $I_\gamma$ the hidden layer ends with
+    r"""From $I_\gamma$, with labels that can be fitted, the hidden layer ends with
     $\sigma_i(W_1) = (\sqrt{\sigma_i(\beta_*)^2 + \gamma^2} + \gamma)^{1/2}$ for $i \leq k$, and $\sqrt{2\gamma}$ for
     the other $d - k$.
 

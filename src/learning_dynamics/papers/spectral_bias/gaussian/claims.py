@@ -11,6 +11,7 @@ from learning_dynamics.tidy import Draws, Table, settings_of
 
 @claim(
     "Figure 1a",
+    quantifier="all draws",
     scope="Gaussian W1 of width 200 and variance 0.01, W2 = 0, five samples in ten dimensions",
     empirical=True,
     reason="entries of variance 0.01 at width 200 amount to the large scale of the same figure",
@@ -48,6 +49,7 @@ def gaussian_init_low_rank(printed: Table, deviation: Table, *, share: Fraction)
 
 @claim(
     "Figure 4 and appendix C.1",
+    quantifier="all draws",
     scope="Gaussian W1 of variance 0.001 and W2 of variance 0.01 and 0.001, five samples in ten dimensions",
     empirical=True,
 )

@@ -19,18 +19,20 @@ SYMMETRIC = {
 
 
 @claim(
-    "Theorem C.11, (C.17), (C.18), (C.22)", scope="whitened and Gaussian data, large and small scale, along the flow"
+    "Theorem C.11, (C.17), (C.18), (C.22)",
+    quantifier="all draws",
+    scope="whitened and Gaussian data, large and small scale, along the flow",
 )
 def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Table) -> Claim:
     r"""From $I_\gamma$, $\beta$, $Z_1$ and $\alpha$ share left singular vectors, and $\beta$, $Z_2$ and $\alpha$ right
     ones; on whitened data, $X^\top X = I$, they stand still, at those of $\beta_*$.
 
     Vectors are compared without choosing signs or orders: shared ones by commutators of $\beta\beta^\top$ and
-    $\beta^\top\beta$ with the layers' and $\alpha$'s Gram matrices, standing ones by what $\beta$ and $\alpha$ have
-    off the diagonal in the singular basis of $\beta_*$, and the proof's steps by the asymmetry of the three matrices
-    that it shows to be symmetric. (On the way the proof drops a factor $2\gamma$ and, for (C.17), prints a difference
-    where a sum belongs; the asymmetries obey linear equations all the same, and start at zero.) On Gaussian data the
-    vectors do turn: up to {turning:.0%} of $\beta$ lies off the diagonal, and the three matrices are not symmetric.
+    $\beta^\top\beta$ with the layers' and $\alpha$'s Gram matrices, standing ones by what $\beta$ and $\alpha$ have off
+    the diagonal in the singular basis of $\beta_*$, and the proof's steps by the asymmetry of the three matrices that
+    it shows to be symmetric. (On the way the proof drops a factor $2\gamma$ and, for (C.17), prints a difference where
+    a sum belongs (errata 14); the asymmetries obey linear equations all the same, and start at zero.) On Gaussian data
+    the vectors do turn: up to {turning:.0%} of $\beta$ lies off the diagonal, and the three matrices are not symmetric.
     From rows of unequal lengths, the layers do not share their vectors with $\beta$.
     """
 
@@ -73,6 +75,7 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
 
 @claim(
     "Theorem C.12",
+    quantifier="all draws",
     scope="whitened data: networks at large and small scale, and down to vanishing ones",
     correction=r"At the jump itself the limit is $\sigma/(1 + 2\sigma)$, as the theorem's own proof finds.",
     reason="the closed form is right; the limit's value at the jump is printed wrong",
@@ -83,7 +86,7 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Claim:
 
     The closed form holds at every scale, against networks and down to the vanishing scales. The limit holds before
     and after the jump. At $t = 1/(2\sigma)$, where the theorem prints $\sigma$ (and section 3.2 prints 0), neither
-    holds: the value there is $\sigma/(1 + 2\sigma)$, as the last lines of the proof say.
+    holds (errata 15): the value there is $\sigma/(1 + 2\sigma)$, as the last lines of the proof say.
     """
     smallest = jump[(jump["gamma"] == jump["gamma"].min()) & (jump["limit"] > 0)]
     jumps = smallest.loc[smallest.groupby("index")["time"].idxmin()]
@@ -109,7 +112,9 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Claim:
 
 
 @claim(
-    "Section 3.2, jump process", scope="whitened data, three singular values, scales down to the smallest of the run"
+    "Section 3.2, jump process",
+    quantifier="all draws",
+    scope="whitened data, three singular values, scales down to the smallest of the run",
 )
 def jump_process(jump: Table, *, away: Fraction) -> Claim:
     r"""On whitened data, as $\gamma \to 0$, $\sigma_i(\beta)$ at time $\ln(1/\gamma) t$ jumps from 0 to
@@ -118,7 +123,8 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
     The time at which $\sigma_i$ passes half its limit is
     $1/(2\sigma) + \ln(2\sigma) / (2\sigma\ln(1/\gamma))$, so that it approaches $1/(2\sigma)$ only logarithmically; it
     is extrapolated from the two smallest scales. Away from the jump the distance to the step shrinks with every scale.
-    What happens at the instant itself is the subject of Theorem C.12.
+    The network is followed down to $\gamma$ = {smallest:.0e}; below that only the closed form speaks. What happens at
+    the instant itself is the subject of Theorem C.12.
     """
     final, limit_times, smallest_times = _jump_times(jump)
     # a straight line through two scales multiplies their errors; what it leaves out is of the order of the larger
@@ -149,6 +155,7 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
         because="each scale nearer to the step",
         left_out={"the largest scale, which has none before it": 1},
     )
+    yield Facts(smallest=float(scales[0]))
 
 
 def _next_terms(scale: float) -> float:

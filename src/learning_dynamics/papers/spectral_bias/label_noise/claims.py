@@ -24,6 +24,7 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 @claim(
     "Figure 1b",
+    quantifier="all draws",
     scope="one output, as many orthonormal samples as inputs (five), width 200, a large scale",
     empirical=True,
 )
@@ -96,13 +97,14 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
 
 @claim(
     "Appendix D, from label noise to the process (4.1)",
+    quantifier="all draws",
     scope="one output, noise far larger than the drift; d > n and d = n, singular values of X in a ratio",
 )
 def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Positive) -> Claim:
     r"""Where noise dominates, label-noise descent with $k = 1$ is in law
     $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$ in time $(\eta\delta)^2 t$, which is
-    $dW = D\, dB\, a^\top$, $da = W^\top D\, dB$ in the singular basis of $X$; and what is shown for $D = I$ extends to
-    diagonal matrices $D$.
+    $dW = D\, dB\, a^\top$, $da = W^\top D\, dB$ in the singular basis of $X$; and what is shown for $D = I$, of mean
+    squares and of the angle between rows and $a$, extends to diagonal matrices $D$.
 
     $E|a|^2$ and the growth of each row's mean square, over many paths of the descent itself, are held against the
     process's at the end, on {draws} data sets. Tails are heavy, and a sample's variance is small just where its mean is

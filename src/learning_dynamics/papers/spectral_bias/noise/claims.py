@@ -27,8 +27,10 @@ from learning_dynamics.tidy import Table, settings_of
 
 @claim(
     "Section 4.1 and Figure 3a",
+    quantifier="an average",
     scope="growth rates along long paths in every dimension listed, and many paths for d = 2",
-    correction=r"$\sigma_2(W)/\sigma_1(W)$ decays in every dimension tried; $\sigma_2(W)$ itself decays in "
+    correction=r"From $W(0)$ of full rank $\sigma_2(W)/\sigma_1(W)$ decays in every dimension tried; "
+    r"$\sigma_2(W)$ itself decays in "
     r"few dimensions and grows in many, and $\sigma_1(W)$ grows at a rate from three dimensions on only.",
 )
 def noise_low_rank(
@@ -108,11 +110,12 @@ def noise_low_rank(
 
 @claim(
     "Section 4.1, all growth rates",
+    quantifier="all draws",
     scope="equal weights; growth rates along long paths in every dimension listed",
     origin="ours",
 )
 def lyapunov_spectrum(exponents: Sequence[Table]) -> Claim:
-    r"""Under the noise-driven process (4.1) with $d \geq 2$ the growth rates are known:
+    r"""Under the noise-driven process (4.1) with $d \geq 2$, from $W(0)$ of full rank, the growth rates are known:
     $\lambda_1 + \dots + \lambda_p = \frac{p(d-1-p)}{4} U(\frac{p}{2}+1, \frac{d+1}{2}, \frac{d-1}{2}) /
     U(\frac{p}{2}, \frac{d+1}{2}, \frac{d-1}{2})$ for $p \leq d$, with Tricomi's function $U$, and all $d + 1$ add up
     to $-d$. In particular the first $d - 1$ add up to zero.
@@ -169,16 +172,18 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Claim:
 
 @claim(
     "Section 4.1, how many singular values grow",
+    quantifier="a number",
     scope="equal weights; the exact rates in up to 640 dimensions, and signs along long paths in the largest measured",
     origin="ours",
 )
 def quarter_grows(many: Table) -> Finding:
-    r"""Under the noise-driven process (4.1), as $d$ grows, a quarter of the singular values of $W$ grow: $\lambda_i$
-    tends to $\frac{1}{4\sqrt{q}} - \frac{1}{2}$ at $i = q d$, $0 < q < 1$; and the largest grows at the rate
-    $\lambda_1 \sim \frac{\Gamma(3/4)}{\Gamma(1/4)} \sqrt{d}$.
+    r"""Under the noise-driven process (4.1), from $W(0)$ of full rank, as $d$ grows, a quarter of the singular values
+    of $W$ grow: $\lambda_i$ tends to $\frac{1}{4\sqrt{q}} - \frac{1}{2}$ at $i = q d$, $0 < q < 1$; and the largest
+    grows at the rate $\lambda_1 \sim \frac{\Gamma(3/4)}{\Gamma(1/4)} \sqrt{d}$.
 
-    Both limits follow from the exact rates by Laplace's method (docs/noise_spectrum.md); how fast they are approached
-    is read off the exact rates: {course} of the singular values grow. In {inputs} dimensions the first {growing} grow
+    Both limits follow from the exact rates by Laplace's method (docs/noise_spectrum.md); the first two checks are
+    arithmetic on these rates, which says how fast the limits are approached, and no measurement: {course} of the
+    singular values grow. In {inputs} dimensions the first {growing} grow
     by the formula; those that do, and those that do not, are also measured, except the two beside the crossing.
     """
     rates = rates_of(many)
@@ -233,7 +238,11 @@ def quarter_grows(many: Table) -> Finding:
     )
 
 
-@claim("Proposition 4.1 (a)", scope="d = 2 and d = 5, many paths, at a time when sample means are means still")
+@claim(
+    "Proposition 4.1 (a)",
+    quantifier="an average",
+    scope="d = 2 and d = 5, many paths, at a time when sample means are means still",
+)
 def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positive) -> Claim:
     r"""The second moments explode: $E|W|^2$ and $E|a|^2$ tend to infinity, since with $u = E|w_i|^2$ of a column and
     $v = E a_i^2$, $u + \sqrt{d} v$ grows as $e^{\sqrt{d} t}$.
@@ -269,6 +278,7 @@ def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positi
 
 @claim(
     "Proposition 4.1 (b)",
+    quantifier="an average",
     scope="growth rates along long paths in every dimension listed; moments over many paths, d = 5",
 )
 def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive]) -> Finding:
@@ -278,7 +288,7 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
     By Jensen, $E|W|^\alpha \geq \exp(\alpha E\ln|W|)$, so that a growth rate $\lambda_1 > 0$ of single paths makes
     every moment diverge, however small $\alpha$. It is above zero for $d$ = {positive}, and as derived in all of
     them (`lyapunov_spectrum`). So the statement is
-    true, and beyond the paper's range. Its proof has a gap at $d = 5$ itself: the constant $\sqrt{d} - (1 -
+    true, and beyond the paper's range. Its proof has a gap at $d = 5$ itself (errata 17): the constant $\sqrt{d} - (1 -
     \alpha)(\sqrt{d} + 1)^2/(2\sqrt{d})$, for $|W|^{2\alpha}$, is positive only for $\alpha$ above {gap:.3f}; from
     $d = 6$ on it is for all.
     """
@@ -315,8 +325,10 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
 
 @claim(
     "Proposition 4.1 (c)",
+    quantifier="an average",
     scope="d = 2, 3 and 5, many paths; growth rates along long paths in every dimension listed",
-    correction="For $d = 2$ the mean of $|e|$ tends to a constant above zero, and for $d \\geq 3$ the mean of the "
+    correction="From $W(0)$ of rank two or more: for $d = 2$ the mean of $|e|$ tends to a constant above zero, and "
+    "for $d \\geq 3$ the mean of the "
     "commutators grows exponentially; what vanishes, in every dimension tried, is the angle between $w_i$ and $a$, "
     "almost surely.",
 )

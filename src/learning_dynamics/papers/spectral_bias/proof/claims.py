@@ -19,7 +19,11 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table
 
 
-@claim("Lemma 3.2", scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale, along the flow")
+@claim(
+    "Lemma 3.2",
+    quantifier="all draws",
+    scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale, along the flow",
+)
 def lemma_3_2(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$ the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$ stays $2\gamma I$ for all times.
 
@@ -44,7 +48,11 @@ def lemma_3_2(flows: Sequence[Table]) -> Claim:
     )
 
 
-@claim("Lemma C.3", scope="d > n: Gaussian and ill-conditioned data, large and small scale, along the flow")
+@claim(
+    "Lemma C.3",
+    quantifier="all draws",
+    scope="d > n: Gaussian and ill-conditioned data, large and small scale, along the flow",
+)
 def lemma_c_3(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$ the columns of $\alpha = Z_1^{-\top} Z_2$ stay in the span of the data, the rows of $X$.
 
@@ -72,7 +80,11 @@ def lemma_c_3(flows: Sequence[Table]) -> Claim:
     )
 
 
-@claim("Lemma C.4 and Proposition C.5", scope="limits of flows from rows of one length, and of unequal lengths")
+@claim(
+    "Lemma C.4 and Proposition C.5",
+    quantifier="all draws",
+    scope="limits of flows from rows of one length, and of unequal lengths",
+)
 def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> Claim:
     r"""At the limit of the flow the gradient of a potential of $Z_1$ has to be $Z_1 - Z_1^{-\top} D$, with $D$ the
     imbalance. For $D = 2\gamma I$ such a potential exists; for a diagonal $D$ that is no multiple of the identity none
@@ -80,8 +92,9 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
 
     A gradient has a symmetric derivative. The field's derivative is symmetric to rounding where $D$ is isotropic, and
     by {least:.2g} of its size at least asymmetric where it is not. (The lemma prints $D Z_1^{-\top}$; condition (P2)
-    gives $Z_1^{-\top} D$.) The breaking is no mere lack of proof: from rows of unequal lengths the flow does not end
-    at $\beta_*$, but {away:.2g} of $|\beta_*|$ away from it (median), while the imbalance stays $D$ as it should.
+    gives $Z_1^{-\top} D$ (errata 8).) The breaking is no mere lack of proof: from rows of unequal lengths the flow does
+    not end at $\beta_*$, but {away:.2g} of $|\beta_*|$ away from it (median), while the imbalance stays $D$ as it
+    should.
     """
     isotropic, limit = Draws(equal, phase="limit")["curl"], Draws(unequal, phase="limit")
     everywhere = Instead(values=np.concatenate([isotropic, limit["curl"]]))
@@ -112,8 +125,10 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
 
 @claim(
     "Lemma C.6, (C.13)",
+    quantifier="all draws",
     scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale, along the flow",
-    correction=r"$\frac{d}{dt}|Y - X\beta|^2 \leq -4\gamma\lambda_{\min}(XX^\top)|Y - X\beta|^2$: the "
+    correction="For labels that can be fitted, "
+    r"$\frac{d}{dt}|Y - X\beta|^2 \leq -4\gamma\lambda_{\min}(XX^\top)|Y - X\beta|^2$: the "
     "residual itself decays, and at twice the printed rate.",
     reason="the inequality for the trace of three matrices is false, and the rate fails with it at small scales",
 )
@@ -123,10 +138,10 @@ def lemma_c_6(flows: Sequence[Table]) -> Claim:
 
     The speed is computed from the state by the chain rule, in units of $\gamma\lambda_{\min}$. The proof takes
     $\mathrm{tr}(ABC) \geq \lambda_{\min}(A)\lambda_{\min}(B)\mathrm{tr}(C)$ for three positive semidefinite matrices,
-    which is false: the trace may be negative. So it is here, in {growing} of {draws} draws: $|R|^2$ grows for a while,
-    at up to {fastest:.2g} of these units. The lemma's conclusion stands, by another quantity: the residual obeys
-    $\frac{d}{dt}|Y - X\beta|^2 = -2|Z_1^\top R|^2 - 2|R Z_2^\top|^2 \leq -4\gamma\lambda_{\min}(XX^\top)|Y - X\beta|^2$
-    by the imbalance. The measured rate of its fall is {slowest:.3g} units at least.
+    which is false (errata 10): the trace may be negative. So it is here, in {growing} of {draws} draws: $|R|^2$ grows
+    for a while, at up to {fastest:.2g} of these units. The lemma's conclusion stands, by another quantity: the residual
+    obeys $\frac{d}{dt}|Y - X\beta|^2 = -2|Z_1^\top R|^2 - 2|R Z_2^\top|^2 \leq -4\gamma\lambda_{\min}(XX^\top)|Y -
+    X\beta|^2$ by the imbalance. The measured rate of its fall is {slowest:.3g} units at least.
     """
     draws = Draws(flows, phase="draw")
     gradient, residual = draws["gradient_rate"], draws["residual_rate"]
@@ -156,7 +171,11 @@ def lemma_c_6(flows: Sequence[Table]) -> Claim:
     )
 
 
-@claim("Lemma C.10", scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale, along the flow")
+@claim(
+    "Lemma C.10",
+    quantifier="all draws",
+    scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale, along the flow",
+)
 def lemma_c_10(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$, at all times, $\sigma_i(Z_1)^2 = \gamma + \sqrt{\gamma^2 + \sigma_i(\beta)^2}$ and
     $\sigma_i(Z_2)^2 = -\gamma + \sqrt{\gamma^2 + \sigma_i(\beta)^2}$.
@@ -192,7 +211,11 @@ def lemma_c_10(flows: Sequence[Table]) -> Claim:
     )
 
 
-@claim("Section 2, balanced initialisation", scope="Gaussian data, d > n, balanced Gaussian layers, two scales")
+@claim(
+    "Section 2, balanced initialisation",
+    quantifier="all draws",
+    scope="Gaussian data, d > n, balanced Gaussian layers, two scales",
+)
 def balanced_start(flows: Sequence[Table], unbalanced: Table) -> Claim:
     r"""From balanced layers, $W_1^\top W_1 = W_2 W_2^\top$, the hidden layer has rank at most $k$ at all times,
     whatever the scale.

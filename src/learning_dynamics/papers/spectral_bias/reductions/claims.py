@@ -12,14 +12,14 @@ APART = "steps of both integrations times rtol"
 SCOPE = "Gaussian data, d > n, three scales, one and several outputs"
 
 
-@claim("Lemma 3.1", scope=SCOPE)
+@claim("Lemma 3.1", quantifier="all draws", scope=SCOPE)
 def lemma_3_1(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$ the layers stay in the span of the initial rows, $(W_1, W_2) = (Z_1 P, P^\top Z_2)$, where the
     pair $(Z_1, Z_2)$ of size $d$ obeys the same flow from $Z_1(0) = \sqrt{2\gamma} I$, $Z_2(0) = 0$.
 
     The network of full width and the pair are integrated apart, and held against each other at every recorded time;
     what $W_1$ and $W_2$ have outside the span of $P$ is measured by itself. The proof's last line starts the pair at
-    $Z_1(0) = I$, against the lemma's own definition.
+    $Z_1(0) = I$, against the lemma's own definition (errata 7).
     """
     draws = Draws(flows)
     tolerance = steps_by_rtol(draws)
@@ -43,6 +43,7 @@ def lemma_3_1(flows: Sequence[Table]) -> Claim:
 
 @claim(
     "Lemma 3.3",
+    quantifier="all draws",
     scope=SCOPE,
     correction=r"$\beta$ itself, not its derivative, is $2\gamma(I - \alpha\alpha^\top)^{-1}\alpha$, as the "
     "appendix proves.",
@@ -53,7 +54,7 @@ def lemma_3_3(flows: Sequence[Table]) -> Claim:
     $\dot\beta = (I - \alpha\alpha^\top)^{-1}\alpha$.
 
     The first half holds: the Riccati equation, integrated by itself, follows the network. The second half is a
-    misprint, both in the dot over $\beta$ and in the missing $2\gamma$: the appendix proves
+    misprint (errata 4), both in the dot over $\beta$ and in the missing $2\gamma$: the appendix proves
     $\beta = 2\gamma (I - \alpha\alpha^\top)^{-1}\alpha$ (Lemma C.2), which the network obeys at every time. As printed,
     the right side grows like $1/\gamma$ while the predictor comes to rest.
     """
@@ -83,6 +84,7 @@ def lemma_3_3(flows: Sequence[Table]) -> Claim:
 
 @claim(
     "Theorem 3.2 (a)",
+    quantifier="all draws",
     scope="Gaussian data, d > n, three outputs, three scales",
     correction=r"The potential is $\frac{1}{2} \mathrm{tr}(D \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$: the half "
     "belongs before both terms.",
@@ -93,7 +95,7 @@ def theorem_3_2_a(flows: Sequence[Table]) -> Claim:
     $\Psi_\gamma(D) = \mathrm{tr}(\frac{1}{2} D \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$.
 
     The speed of each singular value, $u^\top \dot\beta v$, and the force on it, $u^\top R v$, are read off the
-    network's states at each time. With the potential as printed they disagree: its gradient is
+    network's states at each time. With the potential as printed (errata 1) they disagree: its gradient is
     $\frac{1}{2}\sinh^{-1}(D/\gamma) - \frac{1}{2} D/\sqrt{D^2 + \gamma^2}$, flat near zero, where the flow would run
     away at once. The proof arrives at $\frac{1}{2}\sinh^{-1}(D/\gamma)$, the gradient of $\frac{1}{2}(D
     \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$, and that one holds.
@@ -112,7 +114,7 @@ def theorem_3_2_a(flows: Sequence[Table]) -> Claim:
     )
 
 
-@claim("Theorem 3.2 (b)", scope="Gaussian data, d > n, one output, three scales")
+@claim("Theorem 3.2 (b)", quantifier="all draws", scope="Gaussian data, d > n, one output, three scales")
 def theorem_3_2_b(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$ with one output the predictor follows the mirror flow of
     $\psi_\gamma(\beta) = \frac{2}{3} w^{3/2} - 2\gamma w^{1/2}$, $w = \gamma + \sqrt{|\beta|^2 + \gamma^2}$, run at the
@@ -144,16 +146,17 @@ def theorem_3_2_b(flows: Sequence[Table]) -> Claim:
     )
 
 
-@claim("Lemma C.8", scope="one output: Gaussian and ill-conditioned data, scales from 1 down")
+@claim("Lemma C.8", quantifier="all draws", scope="one output: Gaussian and ill-conditioned data, scales from 1 down")
 def lemma_c_8(flows: Sequence[Table]) -> Claim:
-    r"""From $I_\gamma$ with one output the loss at time $t$ is at most $D_\psi(\beta_*, 0) / (\sqrt{2\gamma} t)$.
+    r"""From $I_\gamma$ with one output, and labels that can be fitted, the loss at time $t$ is at most $D_\psi(\beta_*,
+    0) / (\sqrt{2\gamma} t)$.
 
     The loss reaches {value:.2g} of its bound at most in {draws} draws, of which there is one for each data set and
     scale. The bound has room to spare for two reasons: $\langle\nabla L, \beta - \beta_*\rangle$ is $2L$, of which the
-    proof uses $L$ (and prints that inequality the wrong way round), and the decay is exponential in the end. So half
-    the bound is a bound as well, and is held too. Section 3.2 quotes $O(1/(\gamma t))$: that is the statement for all
-    scales at once, since $D_\psi(\beta_*, 0)/\sqrt{2\gamma} \leq |\beta_*|^2/(4\gamma)$ with equality in the limit of
-    large ones; for vanishing scales the bound grows as $\gamma^{-1/2}$ alone.
+    proof uses $L$ (and prints that inequality the wrong way round, errata 13), and the decay is exponential in the end.
+    So half the bound is a bound as well, and is held too. Section 3.2 quotes $O(1/(\gamma t))$: that is the statement
+    for all scales at once, since $D_\psi(\beta_*, 0)/\sqrt{2\gamma} \leq |\beta_*|^2/(4\gamma)$ with equality in the
+    limit of large ones; for vanishing scales the bound grows as $\gamma^{-1/2}$ alone.
     """
     draws = Draws(flows)
     ratios = draws.over(lambda of_table: np.divide(*of_table.compared("loss")).max(axis=1))

@@ -63,9 +63,9 @@ def reduced_flow(trajectory: Trajectory) -> pd.DataFrame:
         Mirror coordinate of each singular value; predicted its first value plus the integral of the force (Theorem 3.2
         (a)).
     printed_mirror_speed
-        Like `mirror_speed`, by the potential as printed (Theorem 3.2 (a)); predicted the same force.
+        Like `mirror_speed`, by the potential as printed (errata 1); predicted the same force.
     printed_mirror_coordinate
-        Mirror coordinate by the potential as printed (Theorem 3.2 (a)); predicted as `mirror_coordinate` is.
+        Mirror coordinate by the potential as printed (errata 1); predicted as `mirror_coordinate` is.
     """
     constants = trajectory.constants
     arrays = trajectory.series | {name: constants[name] for name in ("X", "Y", "gamma")}

@@ -18,7 +18,7 @@ from learning_dynamics.tidy import Draws, Table
 SCOPE = "ten samples in five dimensions, a Gaussian teacher of two ReLU neurons, a student of twenty"
 
 
-@claim("Figure 2", scope=SCOPE, empirical=True)
+@claim("Figure 2", quantifier="most draws", scope=SCOPE, empirical=True)
 def relu_low_rank(small: Table, large: Table, *, share: Count, loss: Fraction) -> Finding:
     r"""A ReLU student ends at approximately rank 2, the teacher's, from small weights, and at high rank from large
     ones.
@@ -52,8 +52,8 @@ def relu_low_rank(small: Table, large: Table, *, share: Count, loss: Fraction) -
             "share of draws from large weights that end above rank 2",
             ranks[high] > 2,
             undecided=open_[high],
-            at_least=0.9,
-            because="nearly all draws",
+            at_least=0.5,
+            because="most draws",
         )
 
     return Finding(
@@ -72,6 +72,7 @@ def relu_low_rank(small: Table, large: Table, *, share: Count, loss: Fraction) -
 
 @claim(
     "Section 4, extension to non-linear activations",
+    quantifier="most draws",
     scope=SCOPE,
     empirical=True,
     reason="one direction is learnt on most draws, the second on few",
@@ -108,8 +109,8 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
     yield share_of_draws(
         "share of draws from large weights that learn both directions",
         **learnt_from_large,
-        at_most=0.1,
-        because="hardly a draw",
+        at_most=0.5,
+        because="not the rule",
     )
     for name, values in (("", cosines), ("chance_", chance), ("large_", from_large)):
         first, *_, second = np.median(values, axis=0)
@@ -123,6 +124,7 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
 
 @claim(
     "Section 4, extension to non-linear activations, with more samples",
+    quantifier="most draws",
     scope="five dimensions, a Gaussian teacher of two ReLU neurons, a student of twenty from small weights",
     origin="ours",
     empirical=True,
@@ -156,7 +158,12 @@ def relu_directions_with_samples(few: Table, more: Sequence[Table], *, cosine: F
     yield Facts(course=", ".join(f"{learnt[count].mean():.0%} with {count} samples" for count in sorted(tables)))
 
 
-@claim("Figure 5", scope=f"{SCOPE}, initial scales down to the smallest of the run", empirical=True)
+@claim(
+    "Figure 5",
+    quantifier="most draws",
+    scope=f"{SCOPE}, initial scales down to the smallest of the run",
+    empirical=True,
+)
 def relu_phase_one(scales: Table, *, share: Count) -> Finding:
     r"""From small weights the loss descends from saddle to saddle: from the saddle at zero to one at which the hidden
     layer is approximately of rank 1, and on from there.
@@ -168,7 +175,7 @@ def relu_phase_one(scales: Table, *, share: Count) -> Finding:
     plateau of the others is the second cannot be told: they are undecided. Of those that meet a second,
     {conditional:.0%} have rank 1 there. The share rises as the scale falls: {course}. It lies above one half, with
     its interval, {turns}. What counts as a plateau is a choice of ours: with stricter thresholds, a slower fall or a
-    longer stretch, the interval at the smallest scale covers one half (turning checks).
+    longer stretch, the share is smaller, and so is the scale from which it lies above one half (turning checks).
     """
     tables = dict(iter(scales.groupby("scale")))  # ascending
     ranks = {size: first_saddle_ranks(table, share) for size, table in tables.items()}
@@ -184,9 +191,7 @@ def relu_phase_one(scales: Table, *, share: Count) -> Finding:
             at_least=0.5,
             because="most draws",
         )
-        yield share_of_draws(
-            "share of draws that start on a plateau", zero[size], at_least=0.9, because="nearly all draws"
-        )
+        yield share_of_draws("share of draws that start on a plateau", zero[size], at_least=0.5, because="most draws")
 
     holding = list(itertools.takewhile(lambda size: Judgement(*judge((size, 1))).state == "holds", tables))
     met = np.isfinite(ranks[smallest])

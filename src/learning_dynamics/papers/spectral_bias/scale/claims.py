@@ -12,12 +12,14 @@ RATES = 10.0
 
 @claim(
     "Section 3.2, the convergence rate O(1/(γt))",
+    quantifier="all draws",
     scope="one output, well-conditioned data, d > n, scales from 1 down to the smallest of the run",
     origin="ours",
 )
 def time_to_loss(flow: Table, *, largest: Positive) -> Claim:
-    r"""With one output, the time that the flow from $I_\gamma$ takes to a given loss grows as
-    $\ln(1/\gamma) / (2|X^\top Y|)$ while $\gamma$ vanishes, where the bound of Lemma C.8 grows as $\gamma^{-1/2}$.
+    r"""With one output, $X^\top Y \neq 0$ and labels that can be fitted, the time that the flow from $I_\gamma$ takes
+    to a given loss below the first grows as $\ln(1/\gamma) / (2|X^\top Y|)$ while $\gamma$ vanishes, where the bound of
+    Lemma C.8 grows as $\gamma^{-1/2}$.
 
     Near zero both layers grow at the rate $|X^\top Y|$ and the predictor at twice that, from a start of order $\gamma$;
     what follows does not depend on the scale. So the price of a small scale is a logarithm: from the largest to the
@@ -65,6 +67,7 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Claim:
 
 @claim(
     "Sections 3.1 and 3.2, the rich limit",
+    quantifier="all draws",
     scope="well-conditioned data, d > n, three outputs, scales from 1 down to the smallest of the run",
     correction=r"$\Psi_\gamma \sim \frac{1}{2} \ln(1/\gamma) \|\beta\|_*$: half of what is printed, for the "
     "printed potential and the corrected one alike.",
@@ -75,9 +78,9 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Claim:
     limits of flows from $I_\gamma$ tend to networks of least $\frac{1}{2}|W_1|^2 + \frac{1}{2}|W_2|^2$ among
     interpolators, with a predictor of least nuclear norm, which is also $\beta_*$, that of least $\ell_2$ norm.
 
-    The potential's slope against $\ln(1/\gamma)$ is half the nuclear norm. The rest stands: half the
-    squared norm of the parameters tends to $\|\beta_*\|_*$, at the first order in $\gamma$, and no random interpolator
-    has a smaller nuclear norm.
+    For a fixed $\beta$ the potential's slope against $\ln(1/\gamma)$ is half the nuclear norm. The rest stands: half
+    the squared norm of the parameters tends to $\|\beta_*\|_*$, at the first order in $\gamma$, and no random
+    interpolator has a smaller nuclear norm.
     """
     draws = Draws(flow)
     gamma, nuclear = draws.entries("potential", column="gamma")[0], draws.entries("nuclear_norm")
@@ -131,7 +134,7 @@ def column_alignment(flow: Table, unfed: Table, *, largest: Positive, sine: Frac
     $\gamma = o(|\beta_*|)$, and for $\gamma$ of the order of $|\beta_*|$ the structure disappears.
 
     The first check takes the largest sine between a column and $\beta$ at the smallest scale: {aligned:.1e} with hidden
-    units at random, {printed:.2g} for one orthogonal to $X^\top Y$ (errata 4). The part of $W_1$ off the direction of
+    units at random, {printed:.2g} for one orthogonal to $X^\top Y$ (errata 3). The part of $W_1$ off the direction of
     $\beta$, relative to $|W_1|$, falls as $\gamma^{1/2}$: the slope of its logarithm, from scales up to the setting
     `largest`, is compared with one half. Each column keeps a component along $\beta$ that tends, in units of
     $\sigma_1(W_1)$, to the column's share of the first gradient, the entry of $P^\top X^\top Y / |X^\top Y|$: a

@@ -62,10 +62,10 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
 
     (a) Half the squared norm of the parameters at the end, less the nuclear norm of $\beta_*$: of first order in the
     scale, below $d\gamma$ (dashes). (b) The mirror potential of the singular values of $\beta$ over $\ln(1/\gamma)
-    \|\beta\|_*$ (crosses: as printed; dots: as the dynamics have it). Both tend to one half (line), logarithmically,
-    and not to one (dashes). (c) One output: $\sigma_2(W_1)^2/\sigma_1(W_1)^2$ is a function of $\gamma/|\beta_*|$
-    alone (line), and the worst column's sine with $\beta$ (triangles) falls as $\gamma^{1/2}$ once $\gamma$ is below
-    $|\beta_*|$ times that column's squared share of the first gradient.
+    \|\beta\|_*$ (crosses: as printed, errata 1; dots: as the dynamics have it). Both tend to one half (line),
+    logarithmically, and not to one (dashes). (c) One output: $\sigma_2(W_1)^2/\sigma_1(W_1)^2$ is a function of
+    $\gamma/|\beta_*|$ alone (line), and the worst column's sine with $\beta$ (triangles) falls as $\gamma^{1/2}$ once
+    $\gamma$ is below $|\beta_*|$ times that column's squared share of the first gradient.
     """
     figure, (norms, constants, columns) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
     draws, scalars = Draws(vector), Draws(scalar)

@@ -51,7 +51,7 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
     potential
         Mirror potential of beta's singular values at the end (Theorem 3.2 (a)), halved as the dynamics have it.
     printed_potential
-        Like `potential`, as printed.
+        Like `potential`, as printed (errata 1).
     other_interpolators
         Least increase of the nuclear norm from beta_* to `others` random interpolators, relative to their distance;
         zero where there is no other.
