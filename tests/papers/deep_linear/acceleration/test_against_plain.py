@@ -285,6 +285,7 @@ def test_steps_that_grow_by_the_law_are_reproduced():
     assert found.verdict == "reproduced"
     assert found.facts["error"] < 1e-9
     assert found.facts["lucky"] == 0
+    assert (found.facts["nearer"], found.facts["further"]) == ("2.2, 3, 4", "")
     assert of_law(CELLS, lost=(0,)).facts["unstable"] == 12
 
 

@@ -35,8 +35,8 @@ SHORTER = "unbalanced, shorter step"
     scope="squared loss, Gaussian 3 × 3 targets, depths 2, 3 and 4",
 )
 def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
-    r"""With three and more layers zero weights are a saddle that is not strict: the Hessian there has no negative
-    direction.
+    r"""With three and more layers, where $\nabla\ell(0) \neq 0$, zero weights are a saddle that is not strict: the
+    Hessian there has no negative direction.
 
     Along the direction of fastest fall the loss drops in the order of the depth, $\varepsilon^N \sigma_1$, so that zero
     is no minimum; at two layers that is the second order, and the Hessian's smallest eigenvalue is minus the largest
@@ -186,8 +186,8 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Finding:
     "singular matrix",
 )
 def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
-    r"""If a convex loss is smaller at a balanced start than at every singular matrix, gradient flow reaches its
-    minimum.
+    r"""If a convex loss that has a minimum is smaller at a balanced start than at every singular matrix, gradient flow
+    reaches that minimum.
 
     For each loss a lower bound on its value at singular matrices is known, and starts lie at {fraction:.2g} of that.
     The largest loss at the end is {value:.1e} of the first. From starts beyond singular matrices the flow stays

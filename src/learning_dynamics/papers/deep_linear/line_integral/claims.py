@@ -15,9 +15,9 @@ WHITENED = CURVES[0]
     quantifier="all draws",
     scope="squared losses with a gradient at zero; one output "
     "with whitened and with correlated inputs, and two outputs; depths 2, 3, 4, 5 and 8",
-    correction="It holds from depth 3 on, as the theorem that the slide abbreviates has it. At depth 2 it holds "
-    "with correlated inputs or with two outputs; with one output and whitened inputs $P_W \\nabla\\ell$ is a "
-    "gradient field.",
+    correction="It holds from depth 3 on where $W$ has more than one entry, as the theorem that the slide abbreviates "
+    "has it. At depth 2 it holds with two outputs and two inputs or more, and with one output and correlated inputs; "
+    "with one output and whitened inputs, or with one input, $P_W \\nabla\\ell$ is a gradient field.",
 )
 def no_regulariser(curve: Table, *, rounding: Positive) -> Finding:
     r"""If $\nabla\ell(0) \ne 0$, no function has $P_W\,\mathrm{vec}(\nabla\ell)$ as its gradient, at any depth of two

@@ -17,9 +17,11 @@ ONE_ENTRY = "2 × 2 matrices, one entry observed, squared loss, random balanced 
     quantifier="an average",
     scope="squared loss, balanced layers from Gaussian starts, W grown a millionfold, depths 1 to 4; one observed "
     "entry; one linear measurement of a 3 × 3 matrix, by default with singular values 1, 1/2 and 1/4",
-    correction=r"Under one linear measurement $\langle A, W \rangle$ the relation is linear at depth 1, "
-    r"a power at depth 2 and has an asymptote from depth 3 on; slope and power are $s_2 / s_1$, the ratio of $A$'s "
-    r"first two singular values. One observed entry has $s_2 = 0$: $\sigma_2$ levels off at every depth.",
+    correction=r"Under one linear measurement $\langle A, W \rangle$ with singular values $s_1 > s_2 > 0$ the "
+    r"relation, as $\sigma_1$ grows, is linear at depth 1, a power at depth 2 and has an asymptote from depth 3 on; "
+    r"slope and power are $s_2 / s_1$ (of 2 × 2 matrices at depth 2 only from starts whose determinant has the sign "
+    r"of $A$'s; from the others $\sigma_2$ falls). One observed entry has $s_2 = 0$: $\sigma_2$ levels off at every "
+    r"depth.",
     reason="one entry is a measurement of rank one, which drives the first singular value alone",
 )
 def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Fraction, amplification: Positive) -> Claim:
