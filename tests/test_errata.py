@@ -1,5 +1,7 @@
 """The errata: their counterexamples hold, and they are of the claims that hold in another form only."""
 
+import ast
+import inspect
 import re
 
 import pandas as pd
@@ -23,3 +25,28 @@ def test_every_corrected_claim_has_an_erratum_and_no_other():
     told = [claim for file in FILES for claim in re.findall(r"(?m)^Claims?: .*$", file.read_text(encoding="utf-8"))]
     ids = re.findall(r"\[([a-z_]+\.[a-z0-9_]+)\]\(\.\./results/\w+\.md#\1\)", "\n".join(told))
     assert sorted(ids) == sorted(corrected)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_letter_says_how_many_statements_it_lists_and_numbers_them(file):
+    text = file.read_text(encoding="utf-8")
+    opening, *_ = text.partition("\n## ")
+    numbers = [int(number) for number in re.findall(r"(?m)^## (\d+)\. ", text)]
+    assert re.search(rf"\b{len(numbers)} statements?\b", opening)
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert numbers
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_docstrings_know_no_misprint_that_the_letter_lacks(file):
+    """A docstring that speaks of a misprint, or of what holds "as printed", names the statement: (errata 7)."""
+    listed = len(re.findall(r"(?m)^## \d+\. ", file.read_text(encoding="utf-8")))
+    for module in sorted((ROOT / "src/learning_dynamics/papers" / file.stem).rglob("*.py")):
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                continue
+            docstring = inspect.cleandoc(ast.get_docstring(node) or "")
+            told = [int(number) for number in re.findall(r"\berrata (\d+)", docstring)]
+            where = f"{module.relative_to(ROOT)}, {getattr(node, 'name', 'module')}"
+            assert told or not re.search(r"misprint|as printed|is printed|a slip\b|erratum", docstring), where
+            assert all(1 <= number <= listed for number in told), where

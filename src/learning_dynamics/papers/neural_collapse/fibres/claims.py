@@ -171,7 +171,8 @@ def lemma_3(features: Table) -> Claim:
     r"""Along $\Pi(dX)$, with the printed $\Pi$, singular values that differ from all others change by
     $d\omega_j = (y_j^\top/N - \omega_j x_j^\top C)\,dx_j$ in aligned coordinates.
 
-    Measured by central differences. Along the orthogonal projection the second product is absent.
+    Measured by central differences. Along the orthogonal projection the second product is absent. Equal singular values
+    are split by moves that the formula does not see (errata 16).
     """
 
     def error(formula: Quantity) -> np.ndarray:
