@@ -605,7 +605,7 @@ def trace_and_product(features: Table) -> Finding:
     r"$(\bar M^\top Q^{-1}\bar M)^\dagger\bar M^\top Q^{-1}$ as $\epsilon \to 0$, which is a multiple of "
     r"$\bar M^\top$ only where class means span an invariant subspace of $Q$, as on the renormalised features. A "
     r"coupling $c$ of one direction leaves $2 - 2/\sqrt{1 + c^2/(C-1)}$ of the squared distance. NC4 holds of the "
-    r"features that collapse.",
+    r"features that collapse, and not of all points.",
     reason="the classifier leans against noise that is coupled to the class means",
     quantifier="all draws",
 )
