@@ -3,14 +3,14 @@
 A draw is one training: one network, one data set, one loss, one seed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.judging import Untested
+from learning_dynamics.judging import Check, Untested, every_draw, premise
 from learning_dynamics.tidy import Quantity, Table, remembered, select, settings_of
 
 Decay = Literal["trained", "notebook"]  # of the loss that is decomposed: the trained one, or the authors' notebook's
@@ -127,10 +127,17 @@ def paired(mse: Sequence[Table], ce: Sequence[Table]) -> tuple[list[Table], list
     return list(mse), [partners[place_of(table)] for table in mse]
 
 
-def not_without_error(trainings: Sequence[Table]) -> str:
-    """Say how many trainings keep train errors to the end; empty if none does."""
-    count = int(np.isnan(over_trainings(trainings, zero_error_epochs)).sum())
-    return f"{count} trainings never classify every train image correctly" if count else ""
+def errors_end(trainings: Sequence[Table], left_out: Mapping[str, int] | None = None) -> Check:
+    """Check the premise of what is said of training beyond zero train error: every training comes to it."""
+    return premise(
+        every_draw(
+            "least share of train images misclassified at a recorded epoch",
+            over_trainings(trainings, lambda table: by_seed(table, "error").min()),
+            at_most=0.0,
+            because="the statement is about training beyond zero train error",
+            left_out=left_out,
+        )
+    )
 
 
 def ordinary(trainings: Sequence[Table]) -> tuple[list[Table], dict[str, int]]:

@@ -204,6 +204,24 @@ def test_a_product_is_held_to_the_root_of_the_condition_number():
     assert support.evaluation(PAPER, "trace_and_product", tables).facts["norm"] == least
 
 
+@pytest.mark.parametrize(
+    ("quantity", "passes", "refused"),
+    [("vanishing_duality", 0.9e-4, 2e-4), ("vanishing_duality--uncoupled", 0.9e-4, 2e-4), ("vanishing_nc4", 0.0, 1.0)],
+)
+def test_self_duality_is_held_to_what_coupled_noise_leaves_of_it(quantity, passes, refused):
+    name = "nc1_and_nc2_imply_nc3"
+    found = support.evaluation(PAPER, name, support.claim_tables(PAPER, name))
+    assert found.verdict == "corrected"
+    assert set(found.rivals.values()) == {"contradicted"}
+    for moved, expected in ((passes, "corrected"), (refused, "refused")):
+        tables = altered.put(support.claim_tables(PAPER, name), "features", quantity,
+                             lambda v, moved=moved: v + moved, **FIRST, index=3)  # fmt: skip
+        assert altered.verdict(name, tables) == expected
+    # without NC1 nothing is said of NC3
+    tables = altered.put(support.claim_tables(PAPER, name), "features", "vanishing_nc1", 0.01, **FIRST, index=3)
+    assert support.verdict(PAPER, name, tables) == "undecided"
+
+
 @pytest.mark.parametrize("epoch", EPOCHS)
 def test_a_rank_that_lacks_one_at_any_epoch_is_refused(epoch):
     tables = {"trainings": networks()}

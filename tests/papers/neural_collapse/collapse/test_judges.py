@@ -62,7 +62,9 @@ def test_falls_are_of_the_first_epoch_over_the_last():
     found = support.evaluation(PAPER, "nc1", {"trainings": trainings()})
     assert found.facts["over_all"] == pytest.approx(100**1.5)
     assert found.facts["end"] == pytest.approx(1.02 * 100**-1.5)
-    assert found.judgement.headline.value == pytest.approx(1.5)
+    level, fall, errors = found.judgement.checks
+    assert (level.value, fall.value, errors.value) == pytest.approx((1.04 * 100**-1.5, 1.5, 0.0))
+    assert found.judgement.headline is level
 
 
 @pytest.mark.parametrize(("share", "expected"), [(0.9e-3, "reproduced"), (2e-3, "refused")])
@@ -134,13 +136,11 @@ FIVE = ("mnist", "fashion_mnist", "svhn", "cifar10", "stl10")
 @pytest.mark.parametrize(
     "quantity", ["nc1", "equinorm_means", "equiangular_means", "maximal_angle_means", "self_duality", "nc4"]
 )
-def test_five_data_sets_ask_for_a_share_of_networks_of_every_phenomenon(quantity):
+def test_five_data_sets_ask_every_network_but_the_exceptions_for_every_phenomenon(quantity):
     tables = {"trainings": [made_up(name, data=data, seeds=1) for data in FIVE for name in NAMES]}
+    altered.put(tables, "trainings", quantity, 2.0, 14, split="train", epoch=-1)  # DenseNet on STL10
     assert altered.verdict("five_data_sets", tables) == "reproduced"
     altered.put(tables, "trainings", quantity, 2.0, 0, split="train", epoch=-1)
-    assert altered.verdict("five_data_sets", tables) == "reproduced"
-    for place in (1, 2, 3):
-        altered.put(tables, "trainings", quantity, 2.0, place, split="train", epoch=-1)
     assert altered.verdict("five_data_sets", tables) == "refused"
 
 
@@ -153,7 +153,7 @@ def test_intervals_are_students():
             end = 10 ** rng.uniform(-4, -2.5)
             altered.put(tables, "trainings", "nc1", end, place, seed=seed, split="train", epoch=-1)
             falls.append(np.log10((1 + 0.02 * seed) * 10**-1.5 / end))
-    found = support.evaluation(PAPER, "nc1", tables).judgement.headline
+    _, found, _ = support.evaluation(PAPER, "nc1", tables).judgement.checks
     expected = scipy.stats.ttest_1samp(falls, 0.0).confidence_interval(0.95)
     assert (found.lower, found.upper) == pytest.approx(tuple(expected))
 

@@ -107,6 +107,28 @@ def test_noise_that_leans_makes_a_product_that_its_trace_does_not_see():
     assert np.isnan(converses.leaning_noise(planar, 6)["product_norm"]).all()
 
 
+def test_noise_that_is_coupled_to_a_simplex_keeps_classifiers_off_it():
+    X = oracles.renormalised(oracles.features(*SIZE, seed=2), CLASSES)
+    found = converses.simplex_means(X, CLASSES)
+    U, _, V = np.linalg.svd(oracles.covariances(X, CLASSES)[2] @ (np.eye(CLASSES) - 1 / CLASSES))
+    M = U[:, :2] @ V[:2]
+    for name, other in (("", 2), ("--uncoupled", 0)):
+        pairs = np.outer(U[:, 0], U[:, other])
+        wanted = np.eye(5) + (pairs + pairs.T) / (2 if other else 4)
+        for place, noise in enumerate((0.1, 0.01)):
+            H = noise * with_scatter(X, scipy.linalg.sqrtm(wanted).real)
+            H += np.kron(M - oracles.covariances(H, CLASSES)[2], np.ones(SIZE[1]))
+            W, _ = oracles.least_squares(H, CLASSES)
+            apart = np.sum((W / np.linalg.norm(W) - M.T / np.linalg.norm(M)) ** 2)
+            assert found[f"vanishing_duality{name}"][place] == pytest.approx(apart, rel=1e-6, abs=1e-12)
+            if not name:
+                within, between, _ = oracles.covariances(H, CLASSES)
+                trace = np.trace(scipy.linalg.pinvh(between, rtol=1e-9) @ within) / CLASSES
+                assert found["vanishing_nc1"][place] == pytest.approx(trace, rel=1e-6)
+    planar = oracles.renormalised(oracles.features(6, 5, 5), 6)
+    assert np.isnan(converses.simplex_means(planar, 6)["vanishing_duality"]).all()
+
+
 def test_gaps_of_equation_6():
     H = oracles.features(*SIZE, seed=1)
     found = identities.equation_6(H, CLASSES)

@@ -16,8 +16,10 @@ from learning_dynamics.judging import (
     claim,
     equal_on_every_draw,
     every_draw,
+    premise,
 )
 from learning_dynamics.papers.neural_collapse.central_path import theory
+from learning_dynamics.papers.neural_collapse.central_path.converses import COUPLING
 from learning_dynamics.papers.neural_collapse.draws import (
     DIFFERENCE_ERROR,
     ROUNDING,
@@ -92,11 +94,11 @@ def _check_speed(features: Table, flow: str, dynamics: Dynamics) -> Check:
     )
 
 
-@claim("Lemma 1", scope=FREE + ", any global mean; and along both flows; no weight decay")
+@claim("Lemma 1", scope=FREE + ", any global mean; and along both flows; no weight decay", quantifier="all draws")
 def lemma_1(features: Table, flows: Table) -> Finding:
-    r"""Without weight decay, on the central path, the loss and both its parts depend on the $C-1$ non-zero SNR singular
-    values alone: $L = \frac12\sum_j 1/(\omega_j^2+C)$, $L_{NC1} = \frac12\sum_j \omega_j^2/(C+\omega_j^2)^2$,
-    $L_{NC2/3} = \frac{1}{2C}\sum_j(\omega_j^2/(\omega_j^2+C)-1)^2$.
+    r"""Without weight decay, on the central path and with $\Sigma_W$ of full rank, the loss and both its parts depend
+    on the $C-1$ non-zero SNR singular values alone: $L = \frac12\sum_j 1/(\omega_j^2+C)$, $L_{NC1} = \frac12\sum_j
+    \omega_j^2/(C+\omega_j^2)^2$, $L_{NC2/3} = \frac{1}{2C}\sum_j(\omega_j^2/(\omega_j^2+C)-1)^2$.
 
     The singular value that is zero has no part in it: the bias sees to the direction in which all classes' scores are
     equal, which would add $1/(2C)$ to the loss and to $L_{NC2/3}$. Far along the flows the class means' scores are
@@ -150,6 +152,7 @@ def lemma_1(features: Table, flows: Table) -> Finding:
     r"$Z - \frac{CN}{2}(XCZ^\top + ZCX^\top)XC$, Proposition 2, Lemma 5 and Corollary 1 hold as printed, and the map "
     "of Proposition 4 is not that projection. Read as the map that Proposition 4 prints, "
     r"$\dot\omega = \omega / (CN(C + \omega^2))$, and therefore $\omega^2/2 + C\log\omega = t/(CN) + $ const.",
+    quantifier="all draws",
 )
 def proposition_2(features: Table, flows: Table) -> Finding:
     r"""Under continually renormalised gradient flow with the tangent map of Proposition 4, on the central path from
@@ -161,7 +164,7 @@ def proposition_2(features: Table, flows: Table) -> Finding:
     (N(C + \omega^2)^2)$ and $\beta = \omega\alpha/C$. The orthogonal projection removes $\beta n$, which is normal to
     the manifold, and leaves $\dot\omega = \alpha$: the paper's equation. The printed map subtracts $-\beta(\omega y +
     n)$ instead, which also restores $n$ but carries the means along: $\dot\omega = \alpha + \beta\omega = \alpha(1 +
-    \omega^2/C)$, faster by a factor that grows without bound (on fresh draws by up to {faster:.3g}).
+    \omega^2/C)$, faster by a factor that grows without bound (on fresh draws by up to {faster:.3g}; errata 3).
     """
 
     def judge(pairs: Sequence[tuple[str, Dynamics]]) -> Checks:
@@ -228,10 +231,12 @@ def _asymptote_checks(flows: Table, flow: str, dynamics: Dynamics) -> list[Check
 
 
 @claim(
-    "Corollary 1 (1)", scope="singular values that follow equation 9: the flow of the orthogonal projection, " + FLOWS
+    "Corollary 1 (1)",
+    scope="singular values that follow equation 9: the flow of the orthogonal projection, " + FLOWS,
+    quantifier="all draws",
 )
 def corollary_1_growth(flows: Table) -> Finding:
-    r"""Singular values that follow equation 9 grow without bound, as $(t/c_3)^{1/4}$ with $c_3 = N/4$.
+    r"""Positive singular values that follow equation 9 grow without bound, as $(t/c_3)^{1/4}$ with $c_3 = N/4$.
 
     The ratio to the asymptote is $1 - C/\omega^2$ to the next order, which sets the tolerance, and the exponent is
     $\frac14$ to the same order. The flow of the printed map, and the algorithm that it is the limit of, grow faster:
@@ -241,9 +246,9 @@ def corollary_1_growth(flows: Table) -> Finding:
     return Finding(lambda dynamics: _asymptote_checks(flows, "orthogonal", dynamics), PAPER, rivals, scaled=_slowed)
 
 
-@claim("Corollary 1 (2)", scope="both flows, " + FLOWS)
+@claim("Corollary 1 (2)", scope="both flows, " + FLOWS, quantifier="all draws")
 def corollary_1_equality(flows: Table) -> Finding:
-    r"""SNR singular values that follow equation 9 become equal: $\omega_{\max}/\omega_{\min} \to 1$.
+    r"""Positive SNR singular values that follow equation 9 become equal: $\omega_{\max}/\omega_{\min} \to 1$.
 
     Every $\omega$ runs on the same curve, late ones behind by a fixed time, so that what is left of
     $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$, under equation 9 and under the algorithm's equation alike. The
@@ -258,17 +263,19 @@ def corollary_1_equality(flows: Table) -> Finding:
     return Finding(judge, printed=-1.0, rivals={"as $1/\\sqrt t$": -0.5, "a spread that stays": 0.0})
 
 
-@claim("Corollary 2, eqs. 10 and 11", scope="both flows, " + FLOWS)
+@claim("Corollary 2, eqs. 10 and 11", scope="both flows, " + FLOWS, quantifier="all draws")
 def corollary_2(flows: Table) -> Finding:
-    r"""Under continually renormalised gradient flow $\mathrm{SNR}/\omega_{\max} \to \hat U_0\hat V_0^\top$, the
+    r"""Under continually renormalised gradient flow, on the central path from zero global mean and without weight
+    decay, and where the class means span $C-1$ directions, $\mathrm{SNR}/\omega_{\max} \to \hat U_0\hat V_0^\top$, the
     singular vectors of the start; the renormalised features over $\omega_{\max}$ tend to its columns, a copy for every
     example; and neural collapse follows on the renormalised features.
 
     Equation 10: what is left is the spread of the singular values, which falls as $1/t$ (`corollary_1_equality`); so do
     the spread of the class means' norms and their distance from the simplex's angles (NC2), and self-duality, a squared
-    distance, falls as its square (NC3). The nearest class mean's labels agree (NC4); NC1 is $C\sum_j 1/\omega_j^2$
-    there (see `appendix_d_6`). Equation 11: the deviations never move and only $\omega_{\max}$ grows, so that the
-    squared distance is $CP/\omega_{\max}^2$ and that of equation 10.
+    distance, falls as its square (NC3; off the renormalised features it need not fall: errata 8). That class means span
+    $C-1$ directions does not follow from their centring (errata 15). The nearest class mean's labels agree (NC4); NC1
+    is $C\sum_j 1/\omega_j^2$ there (see `appendix_d_6`). Equation 11: the deviations never move and only
+    $\omega_{\max}$ grows, so that the squared distance is $CP/\omega_{\max}^2$ and that of equation 10.
     """
 
     def judge(statement: tuple[float, str]) -> Checks:
@@ -355,13 +362,14 @@ def _rounding_of_steps(descent: Table) -> float:
     return UNIT * (settings_of(descent)["horizon"] / min(settings_of(descent)["steps"]))
 
 
-@claim("Lemma 6", scope="both flows, and the described algorithm at three step sizes")
+@claim("Lemma 6", scope="both flows, and the described algorithm at three step sizes", quantifier="all draws")
 def lemma_6(flows: Table, descent: Table) -> Claim:
-    r"""Under continually renormalised gradient flow the singular vectors of the SNR matrix do not change in time.
+    r"""Under continually renormalised gradient flow, on the central path without weight decay, the singular vectors of
+    the SNR matrix do not change in time.
 
     They do not under either flow, nor under the discrete algorithm at any step size: in aligned coordinates the
     gradient scales means and deviations row by row, and so does renormalisation. The proof's equation, that of the
-    flow without projection, lacks a factor $1/N$ in its last line, without consequence.
+    flow without projection, lacks a factor $1/N$ in its last line, without consequence (errata 14).
     """
     yield no_gap(
         "part of the SNR matrix outside of its first singular vectors, along the flows",
@@ -381,6 +389,7 @@ def lemma_6(flows: Table, descent: Table) -> Claim:
     correction=r"In the limit of small steps the described algorithm obeys $\dot\omega = \omega/(CN(C + \omega^2))$: "
     r"$\omega$ grows as $(2t/(CN))^{1/2}$ instead of $(4t/N)^{1/4}$. A step of size $\eta$ takes $\omega$ to "
     r"$(\omega + \eta\alpha)/(1 - \eta\omega\alpha/C)$ exactly, with $\alpha = \omega/(N(C + \omega^2)^2)$.",
+    quantifier="all draws",
 )
 def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> Finding:
     r"""Gradient descent with renormalisation after each step follows, as steps become small, the closed form of
@@ -444,6 +453,7 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> F
     scope=FREE + ", raw and renormalised; both flows; last-layer features of trained networks",
     correction=r"$\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) = C\sum_j 1/\omega_j^2$ where class means span an invariant "
     r"subspace of $\Sigma_W$, as where it is the identity; elsewhere the trace is larger.",
+    quantifier="all draws",
 )
 def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> Finding:
     r"""The trace that measures variability collapse is a function of the SNR singular values:
@@ -537,6 +547,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
     correction=r"$\|\Sigma_B^\dagger\Sigma_W\|_F \le \sqrt{\kappa(\Sigma_W)}\,\mathrm{tr}(\Sigma_B^\dagger\Sigma_W)$ "
     r"with the condition number $\kappa$: the product tends to zero with its trace where $\kappa$ stays bounded, as on "
     r"the renormalised features, where it is one.",
+    quantifier="all draws",
 )
 def trace_and_product(features: Table) -> Finding:
     r"""Where all eigenvalues of $\Sigma_B^\dagger\Sigma_W$, and so its trace, tend to zero, the matrix itself does.
@@ -546,7 +557,7 @@ def trace_and_product(features: Table) -> Finding:
     and a product whose norm stays at {norm:.2g} or more. To see the bound, write the product as $\Sigma_W^{-1/2}S
     \Sigma_W^{1/2}$ with $S = \Sigma_W^{1/2}\Sigma_B^\dagger\Sigma_W^{1/2}$, symmetric and positive, whose norm is
     at most its trace. So small $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ says nothing of noise in directions in
-    which class means do not differ.
+    which class means do not differ; and it is the trace that figures draw, not the trace norm of footnote 3 (errata 9).
     """
     with_free_directions = features[features["features"] >= features["classes"]]
     if not len(with_free_directions):
@@ -586,16 +597,80 @@ def trace_and_product(features: Table) -> Finding:
 
 
 @claim(
+    "Section 3.3, end of the proof of Corollary 2",
+    scope="class means that are a simplex frame, of three sizes, and noise of a thousandth of them: its covariance the "
+    "identity but for 0.5 between a direction of the class means and one beside them, or half as much again along one "
+    "of the former; no weight decay",
+    correction=r"With $\Sigma_W = \epsilon^2Q$ the classifier tends to "
+    r"$(\bar M^\top Q^{-1}\bar M)^\dagger\bar M^\top Q^{-1}$ as $\epsilon \to 0$, which is a multiple of "
+    r"$\bar M^\top$ only where class means span an invariant subspace of $Q$, as on the renormalised features. A "
+    r"coupling $c$ of one direction leaves $2 - 2/\sqrt{1 + c^2/(C-1)}$ of the squared distance. NC4 holds of the "
+    r"features that collapse, and not of all points.",
+    reason="the classifier leans against noise that is coupled to the class means",
+    quantifier="all draws",
+)
+def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
+    r"""On the central path, without weight decay, NC1 and NC2 imply NC3 and NC4.
+
+    Take class means that are a simplex frame and noise that vanishes around them. Where noise in a direction of the
+    class means comes with noise in one beside them, the least-squares classifier subtracts the part that it can
+    predict: its rows keep a component along the second direction, however small the noise is. Self-duality then stays
+    at {coupled:.2g} or more, and is at most {uncoupled:.1g} where the noise is as small and not coupled.
+    """
+    with_free_directions = features[features["features"] >= features["classes"]]
+    if not len(with_free_directions):
+        raise Untested("class means span all directions in every size: noise has none of its own; give more features")
+    draws = Draws(with_free_directions)
+    nc1, nc4, coupled, uncoupled = (
+        draws.entries(f"vanishing_{name}")[:, -1] for name in ("nc1", "nc4", "duality", "duality--uncoupled")
+    )
+    others = draws.column("classes") - 1.0
+    n_left_out = len(Draws(features).column("seed")) - len(coupled)
+    left_out = {"their class means span all directions, and noise has none of its own": n_left_out}
+
+    def left(part: np.ndarray | float) -> np.ndarray:
+        """Return the squared distance of unit vectors of which one has a share of 1 / (1 + part) along the other."""
+        return 2 - 2 / np.sqrt(1 + part)
+
+    for name, duality, corrected, rivals in (
+        (
+            "coupled noise",
+            coupled,
+            left(COUPLING**2 / others),
+            {"$C$ in the place of $C-1$": left(COUPLING**2 / (others + 1)), "$c$ for $c^2$": left(COUPLING / others)},
+        ),
+        ("noise as small that is not coupled", uncoupled, 0.0, {"a coupling everywhere": left(COUPLING**2 / others)}),
+    ):
+        yield equal_on_every_draw(
+            f"self-duality, {name}",
+            duality,
+            0.0,
+            tolerance=1e-4,
+            relative_to=1.0,
+            resolution=0.01,
+            because="next order: noise to signal, squared, a hundredfold",
+            corrected=corrected,
+            rivals=rivals,
+            scaled=False,
+            left_out=left_out,
+        )
+    yield every_draw("features that NC4 fails for", nc4, at_most=0.5, because="whole features", left_out=left_out)
+    yield premise(every_draw("NC1", nc1, at_most=1e-4, because="noise of a hundredth of the signal", left_out=left_out))
+    yield Facts(coupled=coupled.min(), uncoupled=uncoupled.max())
+
+
+@claim(
     "Section 3, footnote 12",
     scope="networks of three families, every recorded epoch; at the default scale small ones, on 8 x 8 digits",
     empirical=True,
+    quantifier="all draws",
 )
 def covariance_full_rank(trainings: Sequence[Table]) -> Claim:
     r"""The within-class covariance of last-layer features keeps full rank in training, so that $\Sigma_W^{-1/2}$
     exists.
 
     Rank counts directions whose variance is above the square of float32's rounding times the features' mean square.
-    What lacks are dead units, in the median training {dead:.2g} of all at the epoch that has most.
+    What lacks are dead units, in the median training {dead:.1g} of all at the epoch that has most.
     """
     n_features = at_the_end(trainings, "features")
     lowest = over_trainings(trainings, lambda table: by_seed(table, "rank").min(skipna=False))

@@ -1,7 +1,8 @@
 """What small terms and traces do not imply: features with the same class means and other deviations.
 
-Three statements of the paper read an implication backwards (section 2, appendices C.2 and D.6). Here the deviations
-from the class means of renormalised features are mapped, the class means are kept, and the quantities of each
+Three statements of the paper read an implication backwards (section 2, appendices C.2 and D.6), and one takes from the
+renormalised features to all what holds of these alone (section 3.3). Here the deviations from the class means of
+renormalised features are mapped, the class means are kept, or made a simplex frame, and the quantities of each
 statement are measured with the general formulas for any features.
 """
 
@@ -16,6 +17,9 @@ from learning_dynamics.papers.neural_collapse.central_path import models as cent
 SCATTERS = np.geomspace(1e-3, 1e3, 25)
 # by how much the largest eigenvector of Sigma_W leans towards the class means
 LEANS = (1e-2, 1e-3, 1e-4)
+# standard deviation within classes beside class means that are a simplex frame of singular values one
+NOISES = (1e-1, 1e-2, 1e-3)
+COUPLING = 0.5  # entry of the noise's covariance between a direction of the class means and one beside them
 
 
 def rescattered(X: np.ndarray, change: np.ndarray, classes: int) -> np.ndarray:
@@ -94,4 +98,41 @@ def leaning_noise(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
         measured["product_trace"][index] = np.trace(product)
         measured["product_norm"][index] = np.linalg.norm(product)
         measured["condition"][index] = np.linalg.cond(within)
+    return measured
+
+
+def simplex_means(X: np.ndarray, classes: int) -> central_path.Numbers:
+    """Measure collapse while noise vanishes around class means that are a simplex frame.
+
+    Noise of covariance e^2 Q for e of `NOISES`: with Q the identity but for `COUPLING` between a direction of the class
+    means and one beside them; and, uncoupled, with half as much noise again along that direction of the class means.
+
+    Quantities
+    ----------
+    vanishing_nc1, vanishing_nc4
+        Tr(pinv(Sigma_B) Sigma_W) / C, and how many features least-squares classifier and nearest class mean decide
+        otherwise, under coupled noise around class means that are a simplex frame. Index: e, 0.1, 0.01, 0.001. nan
+        where the class means span all directions.
+    vanishing_duality, vanishing_duality--uncoupled
+        Squared distance of the least-squares classifiers from the class means, both of unit norm, under coupled and
+        uncoupled noise. Index: e.
+    """
+    names = ("vanishing_nc1", "vanishing_nc4", "vanishing_duality", "vanishing_duality--uncoupled")
+    measured = {name: np.full(len(NOISES), np.nan) for name in names}
+    if len(X) < classes:
+        return measured
+    U, _, Vt = np.linalg.svd(central_path.signal_to_noise(X, classes))
+    M, along, beside = U[:, : classes - 1] @ Vt[: classes - 1], U[:, 0], U[:, classes - 1]
+    coupled = np.eye(len(X)) + COUPLING * (np.outer(along, beside) + np.outer(beside, along))
+    uncoupled = np.eye(len(X)) + 0.5 * np.outer(along, along)
+    for index, noise in enumerate(NOISES):
+        for name, covariance in (("", coupled), ("--uncoupled", uncoupled)):
+            H = noise * np.linalg.cholesky(covariance) @ central_path.deviations(X, classes)
+            H = H + np.repeat(M, X.shape[1] // classes, axis=1)
+            W = central_path.classifier(H, classes)
+            measured[f"vanishing_duality{name}"][index] = collapse.self_duality(W, M.T)
+            if not name:
+                measured["vanishing_nc1"][index] = collapse.variability(*identities.moments(H, classes))
+                nearest = np.argmin(np.linalg.norm(H.T[:, None] - M.T, axis=2), axis=1)
+                measured["vanishing_nc4"][index] = np.sum((W @ H).argmax(axis=0) != nearest)
     return measured

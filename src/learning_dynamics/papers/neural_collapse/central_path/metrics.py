@@ -76,6 +76,8 @@ def free_features(trajectory: Trajectory, *, decays: list[NonNegative]) -> Table
         Of features with other deviations from the same class means.
     `converses.leaning_noise`
         Of features with other deviations from the same class means.
+    `converses.simplex_means`
+        Of features with other class means and other deviations.
     """
     for size in trajectory.settings["sizes"]:
         label = central_path.size_label(*size)
@@ -183,6 +185,7 @@ def _measure_draw(
         **tangents.adjoint_gaps(X, classes),
         **converses.small_terms(X, classes),
         **converses.leaning_noise(X, classes),
+        **converses.simplex_means(X, classes),
         **tangents.singular_value_slopes(X, Z, classes),
     }
     by_flow = {flow: tangents.map_gaps(X, Z, classes, tangent_map) for flow, tangent_map in tangents.ALL_MAPS.items()}

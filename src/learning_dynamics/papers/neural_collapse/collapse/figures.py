@@ -120,7 +120,7 @@ def _annotate(figure: Figure, trainings: Sequence[Table], quantity: Quantity, su
     mse = [table for table in trainings if settings_of(table)["loss"] == "mse"]
     final = at_the_end(mse or trainings, quantity)
     facts = {"recipe": recipe(trainings), "least": final.min(), "most": final.max()}
-    alt = subject + " against epochs, a panel for each network; under MSE it ends at {least:.2g} to {most:.2g}."
+    alt = subject + " against epochs, a panel for each network; under MSE it ends at {least:.1g} to {most:.1g}."
     return Drawn(figure, facts, alt)
 
 

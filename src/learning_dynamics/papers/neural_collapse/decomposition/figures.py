@@ -203,7 +203,7 @@ def fig2(trainings: Sequence[Table], *, decay: Literal["trained", "notebook"]) -
         shares.append(deviation / total)
     next(iter(panels.values())).set_ylabel("term of the MSE loss")
     shared_legend(figure)
-    alt = "Three terms of the MSE loss against epochs; at the end the deviation is a share {share:.2g} of the loss."
+    alt = "Three terms of the MSE loss against epochs; at the end the deviation is a share {share:.1g} of the loss."
     facts = {
         "recipe": recipe(trainings),
         "share": np.mean(np.concatenate(shares)),

@@ -18,15 +18,19 @@ FREE = "Gaussian features of three sizes, within-class covariance of full rank"
 RENORMALISED = FREE + ", renormalised"
 
 
-@claim("Section 3.1, eq. 7", scope=FREE + ", any global mean and bias; A positive definite, symmetric, general")
+@claim(
+    "Section 3.1, eq. 7",
+    scope=FREE + ", any global mean and bias; A positive definite, symmetric, general",
+    quantifier="all draws",
+)
 def invariance(features: Table) -> Claim:
     r"""Without weight decay, predictions and loss of the least-squares classifier do not change under $H \to AH$, $A$
     invertible.
 
     The text takes $A$ symmetric, and appendix D.1 positive definite: neither is needed. Equation 7 loses a factor $CN$
-    in its first step and has it back in its last; appendix D.1 writes $H = AX$ with $A = \Sigma_W^{-1/2}$, where it is
-    $\Sigma_W^{1/2}$. The loss is constant along fibres, so that its gradient is orthogonal to every $BH$ with a square
-    matrix $B$.
+    in its first step and has it back in its last (errata 11); appendix D.1 writes $H = AX$ with $A = \Sigma_W^{-1/2}$,
+    where it is $\Sigma_W^{1/2}$ (errata 10). The loss is constant along fibres, so that its gradient is orthogonal to
+    every $BH$ with a square matrix $B$.
     """
     tolerance = 10 * np.finfo(float).eps * settings_of(features)["condition"] ** 2
     for quantity in ("predictions", "losses"):
@@ -40,7 +44,7 @@ def invariance(features: Table) -> Claim:
         )
 
 
-@claim("Propositions 3 and 4", scope=RENORMALISED)
+@claim("Propositions 3 and 4", scope=RENORMALISED, quantifier="all draws")
 def tangent_space(features: Table) -> Claim:
     r"""The tangent space at $X$ is $\{Z : XCZ^\top + ZCX^\top = 0\}$, and the printed map
     $Z - \frac12(XCZ^\top + ZCX^\top)X$ is a projection onto it.
@@ -49,7 +53,7 @@ def tangent_space(features: Table) -> Claim:
     velocity of such a curve, and the equation's rank is $P(P+1)/2$, as many as the manifold has constraints. The
     printed map takes everything into that space, leaves what lies there alone, and applied twice does what it does
     once; so does the orthogonal projection: a space has many projections onto it, which differ in what they discard.
-    Proposition 3 as printed lacks the transpose of its last $X$, a slip: the shapes do not fit without it.
+    Proposition 3 as printed lacks the transpose of its last $X$, a slip: the shapes do not fit without it (errata 12).
     """
     maps = {
         "the printed map without its factor $1/2$": "whole",
@@ -90,14 +94,15 @@ def tangent_space(features: Table) -> Claim:
     scope=RENORMALISED,
     correction=r"The orthogonal projection is self-adjoint: $Z - \frac{CN}{2}(XCZ^\top + ZCX^\top)XC$.",
     reason="the printed map is not its own adjoint",
+    quantifier="all draws",
 )
 def projection_self_adjoint(features: Table) -> Claim:
     r"""The printed map onto the tangent space may be moved across the inner product:
     $\langle\Pi(A), B\rangle = \langle A, \Pi(B)\rangle$.
 
-    It may not: $\Pi$ as printed is a projection but not an orthogonal one; its matrix differs from its transpose by
-    {printed:.2g} of its norm on the draw where it is worst. What is put in its place must be self-adjoint, and a
-    projection onto the tangent space as well. The printed map discards $SX$, a move along the fibre, where
+    It may not (errata 5): $\Pi$ as printed is a projection but not an orthogonal one; its matrix differs from its
+    transpose by {printed:.2g} of its norm on the draw where it is worst. What is put in its place must be self-adjoint,
+    and a projection onto the tangent space as well. The printed map discards $SX$, a move along the fibre, where
     orthogonality asks to discard $SXC$.
 
     The step matters because of what the adjoint does. It maps $Z$ to $Z - \frac12(ZX^\top + XZ^\top)XC$, and the
@@ -128,13 +133,13 @@ def projection_self_adjoint(features: Table) -> Claim:
     )
 
 
-@claim("Lemma 2", scope=RENORMALISED + "; steps in a random direction of zero mean")
+@claim("Lemma 2", scope=RENORMALISED + "; steps in a random direction of zero mean", quantifier="all draws")
 def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
     r"""A step $X + \Delta$ that is renormalised equals $X + \Pi(\Delta) + O(\|\Delta\|^2)$ with the printed map $\Pi$.
 
     The remainder relative to $\|\Delta\|$ must fall as the first power of the step. The proof's last formula but one
-    prints a minus between the two products of $\Pi$, a slip. With the orthogonal projection, under which Proposition 2
-    holds, the lemma does not: the order of what is left is {orthogonal:.2g}.
+    prints a minus between the two products of $\Pi$, a slip (errata 13). With the orthogonal projection, under which
+    Proposition 2 holds, the lemma does not: the order of what is left is {orthogonal:.2g}.
     """
 
     def order(flow: str) -> np.ndarray:
@@ -157,12 +162,17 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
     yield Facts(orthogonal=np.median(order("orthogonal")))
 
 
-@claim("Lemma 3", scope=RENORMALISED + "; the non-zero singular values, along the printed map")
+@claim(
+    "Lemma 3",
+    scope=RENORMALISED + "; the non-zero singular values, all different, along the printed map",
+    quantifier="all draws",
+)
 def lemma_3(features: Table) -> Claim:
-    r"""Along $\Pi(dX)$, with the printed $\Pi$, singular values change by
+    r"""Along $\Pi(dX)$, with the printed $\Pi$, singular values that differ from all others change by
     $d\omega_j = (y_j^\top/N - \omega_j x_j^\top C)\,dx_j$ in aligned coordinates.
 
-    Measured by central differences. Along the orthogonal projection the second product is absent.
+    Measured by central differences. Along the orthogonal projection the second product is absent. Equal singular values
+    are split by moves that the formula does not see (errata 16).
     """
 
     def error(formula: Quantity) -> np.ndarray:
@@ -181,7 +191,11 @@ def lemma_3(features: Table) -> Claim:
     )
 
 
-@claim("Lemma 7", scope="matrices of the sizes of three draws, both directions of the equivalence")
+@claim(
+    "Lemma 7",
+    scope="matrices of the sizes of three draws, both directions of the equivalence",
+    quantifier="all draws",
+)
 def lemma_7(features: Table) -> Claim:
     r"""A matrix is a simplex equiangular tight frame if and only if it has exactly $C-1$ non-zero singular values, all
     equal, and its columns sum to zero.

@@ -41,7 +41,7 @@ def fig12(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
         "train": np.median(at_the_end(trainings, "nc1")),
     }
     alt = (
-        "Within-class variability along training; at the end {test:.2g} on test, {train:.2g} on train images (medians)."
+        "Within-class variability along training; at the end {test:.1g} on test, {train:.1g} on train images (medians)."
     )
     return Drawn(figure, facts, alt)
 
@@ -50,9 +50,9 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
     """Test accuracy at the first measured epoch without a train error, and at the end of training.
 
     Percent of test images, mean over seeds with its standard error; change is in percentage points, with its median
-    over seeds in brackets. Over all trainings under MSE the change has the mean {mean:.2f} and the median
-    {median:.2f}{one_image}. Rows of the paper's data sets carry the paper's numbers, which are of MSE, beside ours.
-    {recipe}
+    over seeds in brackets. Over all trainings under MSE the change has the mean {mean:.1f} and the median {median:.1f},
+    from {least:.1f} to {most:.1f}{one_image}. Rows of the paper's data sets carry the paper's numbers, which are of
+    MSE, beside ours. {recipe}
     """
     table = accuracies([*mse, *ce])
     header = ["data, network", "loss", "at zero error", "at the end", "change"]
@@ -62,7 +62,7 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
             LOSSES[row.loss],
             _percent(row.zero_error, row.zero_error_se),
             _percent(row.end, row.end_se),
-            f"{_percent(row.change, row.change_se, '+')} ({row.change_median:+.2f})",
+            _percent(row.change, row.change_se, "+") + ("" if np.isnan(row.change) else f" ({row.change_median:+.2f})"),
         ]
         for row in table.itertuples()
     ]
@@ -85,10 +85,12 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
     facts = {
         "mean": np.nanmean(gain),
         "median": np.nanmedian(gain),
+        "least": np.nanmin(gain),
+        "most": np.nanmax(gain),
         "one_image": f"; one test image of the digits is {one_image:.2f} points" if digits else "",
         "recipe": recipe(mse),
     }
-    return Drawn(figure, facts, "A table of test accuracies; under MSE they change by {mean:.2f} points in the mean.")
+    return Drawn(figure, facts, "A table of test accuracies; under MSE they change by {mean:.1f} points in the mean.")
 
 
 def _percent(value: float, error: float, sign: str = "") -> str:

@@ -51,7 +51,7 @@ def _annotate(figure: Figure, trainings: Sequence[Table]) -> Drawn:
         "deepfool": at_the_end(trainings, "robustness", "test").mean(),
     }
     alt = (
-        "Relative size of perturbations against epochs; at the end {deepfool:.2g} by DeepFool in the mean, "
-        "{smallest:.2g} by the smallest that is known."
+        "Relative size of perturbations against epochs; at the end {deepfool:.1g} by DeepFool in the mean, "
+        "{smallest:.1g} by the smallest that is known."
     )
     return Drawn(figure, facts, alt)
