@@ -93,6 +93,7 @@ def test_its_words_are_filled_by_its_numbers(paper, name):
         assert "{" not in "".join(fill(explanation, plain_facts(found.facts)).split("$")[::2])
     about = paper_function(paper, "claims", whose.claim(paper, name)["kind"]).claim
     assert found.verdict != "corrected" or about.correction
+    assert about.quantifier, "write which quantifier the sentence has"
 
 
 def check_variants(paper, name):

@@ -120,7 +120,7 @@ def simplex_means(X: np.ndarray, classes: int) -> central_path.Numbers:
     names = ("vanishing_nc1", "vanishing_nc4", "vanishing_duality", "vanishing_duality--uncoupled")
     measured = {name: np.full(len(NOISES), np.nan) for name in names}
     if len(X) < classes:
-        return measured
+        return {**measured}
     U, _, Vt = np.linalg.svd(central_path.signal_to_noise(X, classes))
     M, along, beside = U[:, : classes - 1] @ Vt[: classes - 1], U[:, 0], U[:, classes - 1]
     coupled = np.eye(len(X)) + COUPLING * (np.outer(along, beside) + np.outer(beside, along))
@@ -135,4 +135,4 @@ def simplex_means(X: np.ndarray, classes: int) -> central_path.Numbers:
                 measured["vanishing_nc1"][index] = collapse.variability(*identities.moments(H, classes))
                 nearest = np.argmin(np.linalg.norm(H.T[:, None] - M.T, axis=2), axis=1)
                 measured["vanishing_nc4"][index] = np.sum((W @ H).argmax(axis=0) != nearest)
-    return measured
+    return {**measured}
