@@ -327,8 +327,8 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
     quantifier="an average",
     scope="d = 2, 3 and 5, many paths; growth rates along long paths in every dimension listed",
     correction="From $W(0)$ of rank two or more: for $d = 2$ the mean size $E|e|$ of an entry tends to a constant "
-    "above zero, and for $d \\geq 3$ the mean of the commutators grows exponentially; what vanishes, in every dimension "
-    "tried, is the angle between $w_i$ and $a$, almost surely.",
+    "above zero, and for $d \\geq 3$ the mean of the commutators grows exponentially; what vanishes, in every "
+    "dimension tried, is the angle between $w_i$ and $a$, almost surely.",
 )
 def proposition_4_1_c(
     plane: Table,
