@@ -23,8 +23,8 @@ class Recursion:
     "Appendix C.1, discrete step size",
     quantifier="all draws",
     scope="width d, one output, whitened data (directions) and ill-conditioned data with n = d (recursion)",
-    correction=r"$a' = a + \eta W^\top R$, and $a^\top W^\top R$ in the term of second order; $a$ grows, "
-    "$R$ shrinks, both in their directions.",
+    correction=r"$a' = a + \eta W^\top R$, and $a^\top W^\top R$ in the term of second order; on whitened data, and "
+    "for steps that are small enough, $a$ grows and $R$ shrinks, both in their directions.",
 )
 def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Finding:
     r"""Gradient descent of width $d$ with one output, from $W = \sqrt{2\gamma} I$, $a = 0$, takes the steps $W' = W +

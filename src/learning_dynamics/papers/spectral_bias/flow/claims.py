@@ -148,7 +148,7 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Claim:
 def corollary_3_1(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$, with labels that can be fitted, the hidden layer ends with
     $\sigma_i(W_1) = (\sqrt{\sigma_i(\beta_*)^2 + \gamma^2} + \gamma)^{1/2}$ for $i \leq k$, and $\sqrt{2\gamma}$ for
-    the other $d - k$.
+    the other $d - k$, where $k \leq d$.
 
     A small scale leaves a hidden layer close to rank $k$, a large one a layer of full rank. The largest error in
     {draws} draws is {largest:.1e} of $\sigma_1$. The spectrum of $W_2$ follows in the same way (Lemma C.10) and is a

@@ -117,7 +117,7 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Claim:
     scope="whitened data, three singular values, scales down to the smallest of the run",
 )
 def jump_process(jump: Table, *, away: Fraction) -> Claim:
-    r"""On whitened data, as $\gamma \to 0$, $\sigma_i(\beta)$ at time $\ln(1/\gamma) t$ jumps from 0 to
+    r"""On whitened data, from $I_\gamma$ as $\gamma \to 0$, $\sigma_i(\beta)$ at time $\ln(1/\gamma) t$ jumps from 0 to
     $\sigma_i(\beta_*)$ at $t = 1/(2\sigma_i(\beta_*))$, the largest first.
 
     The time at which $\sigma_i$ passes half its limit is

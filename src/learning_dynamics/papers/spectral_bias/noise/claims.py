@@ -29,9 +29,8 @@ from learning_dynamics.tidy import Table, settings_of
     "Section 4.1 and Figure 3a",
     quantifier="an average",
     scope="growth rates along long paths in every dimension listed, and many paths for d = 2",
-    correction=r"From $W(0)$ of full rank $\sigma_2(W)/\sigma_1(W)$ decays in every dimension tried; "
-    r"$\sigma_2(W)$ itself decays in "
-    r"few dimensions and grows in many, and $\sigma_1(W)$ grows at a rate from three dimensions on only.",
+    correction=r"From $W(0)$ of full rank $\sigma_2(W)/\sigma_1(W)$ decays in every dimension tried; $\sigma_2(W)$ "
+    r"itself decays in few dimensions and grows in many; $\sigma_1(W)$ grows at a rate from three dimensions on only.",
 )
 def noise_low_rank(
     exponents: Table, plane: Table, *, decaying: list[Count], growing: list[Count], collapsing: list[Count]
@@ -173,7 +172,8 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Claim:
 @claim(
     "Section 4.1, how many singular values grow",
     quantifier="a number",
-    scope="equal weights; the exact rates in up to 640 dimensions, and signs along long paths in the largest measured",
+    scope="equal weights; the exact rates in up to 640 dimensions against their limits, a formula against a formula; "
+    "paths, and the signs of their growth rates, in 20 dimensions only",
     origin="ours",
 )
 def quarter_grows(many: Table) -> Finding:
@@ -181,10 +181,10 @@ def quarter_grows(many: Table) -> Finding:
     of $W$ grow: $\lambda_i$ tends to $\frac{1}{4\sqrt{q}} - \frac{1}{2}$ at $i = q d$, $0 < q < 1$; and the largest
     grows at the rate $\lambda_1 \sim \frac{\Gamma(3/4)}{\Gamma(1/4)} \sqrt{d}$.
 
-    Both limits follow from the exact rates by Laplace's method (docs/noise_spectrum.md); the first two checks are
-    arithmetic on these rates, which says how fast the limits are approached, and no measurement: {course} of the
-    singular values grow. In {inputs} dimensions the first {growing} grow
-    by the formula; those that do, and those that do not, are also measured, except the two beside the crossing.
+    The first two checks hold a formula against a formula, and growth is measured in {inputs} dimensions only. Both
+    limits follow from the exact rates (`lyapunov_spectrum`) by Laplace's method (docs/noise_spectrum.md); the first two
+    checks say how fast the limits are approached: {course} of the singular values grow. In {inputs} dimensions the
+    first {growing} grow by the formula; the signs of all rates are measured, except the two beside the crossing.
     """
     rates = rates_of(many)
     inputs = max(dimensions_of(rates))
@@ -244,8 +244,8 @@ def quarter_grows(many: Table) -> Finding:
     scope="d = 2 and d = 5, many paths, at a time when sample means are means still",
 )
 def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positive) -> Claim:
-    r"""The second moments explode: $E|W|^2$ and $E|a|^2$ tend to infinity, since with $u = E|w_i|^2$ of a column and
-    $v = E a_i^2$, $u + \sqrt{d} v$ grows as $e^{\sqrt{d} t}$.
+    r"""From a start that is not zero the second moments explode: $E|W|^2$ and $E|a|^2$ tend to infinity, since with
+    $u = E|w_i|^2$ of a column and $v = E a_i^2$, $u + \sqrt{d} v$ grows as $e^{\sqrt{d} t}$.
 
     Checked at time {at:g}: later, ever rarer paths carry the means, and a sample does not contain them. (The proof also
     has $u - \sqrt{d} v$ fall as $e^{-\sqrt{d} t}$, which the errors of the means would hide.) What a typical
@@ -282,15 +282,14 @@ def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positi
     scope="growth rates along long paths in every dimension listed; moments over many paths, d = 5",
 )
 def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive]) -> Finding:
-    r"""For $d \geq 5$ every moment $E|W|^\alpha$ with $\alpha > 0$ diverges, and so does $E(|a|^\alpha + |\bar
-    a|^\alpha)$ with the exponential moving average $\bar a$.
+    r"""For $d \geq 5$, from a start that is not zero, every moment $E|W|^\alpha$ with $\alpha > 0$ diverges, and so
+    does $E(|a|^\alpha + |\bar a|^\alpha)$ with the exponential moving average $\bar a$ of $a$.
 
     By Jensen, $E|W|^\alpha \geq \exp(\alpha E\ln|W|)$, so that a growth rate $\lambda_1 > 0$ of single paths makes
-    every moment diverge, however small $\alpha$. It is above zero for $d$ = {positive}, and as derived in all of
-    them (`lyapunov_spectrum`). So the statement is
-    true, and beyond the paper's range. Its proof has a gap at $d = 5$ itself (errata 17): the constant $\sqrt{d} - (1 -
-    \alpha)(\sqrt{d} + 1)^2/(2\sqrt{d})$, for $|W|^{2\alpha}$, is positive only for $\alpha$ above {gap:.3f}; from
-    $d = 6$ on it is for all.
+    every moment diverge, however small $\alpha$, those of $|a|$ too. It is above zero for $d$ = {positive}, and as
+    derived in all of them (`lyapunov_spectrum`). So the statement is true, and beyond the paper's range. Its proof has
+    a gap at $d = 5$ itself (errata 17): the constant $\sqrt{d} - (1 - \alpha)(\sqrt{d} + 1)^2/(2\sqrt{d})$, for
+    $|W|^{2\alpha}$, is positive only for $\alpha$ above {gap:.3f}; from $d = 6$ on it is for all.
     """
     rates = rates_of(exponents)
     _, highs = signs_of(rates, 1)
@@ -327,10 +326,9 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
     "Proposition 4.1 (c)",
     quantifier="an average",
     scope="d = 2, 3 and 5, many paths; growth rates along long paths in every dimension listed",
-    correction="From $W(0)$ of rank two or more: for $d = 2$ the mean of $|e|$ tends to a constant above zero, and "
-    "for $d \\geq 3$ the mean of the "
-    "commutators grows exponentially; what vanishes, in every dimension tried, is the angle between $w_i$ and $a$, "
-    "almost surely.",
+    correction="From $W(0)$ of rank two or more: for $d = 2$ the mean size $E|e|$ of an entry tends to a constant "
+    "above zero, and for $d \\geq 3$ the mean of the commutators grows exponentially; what vanishes, in every "
+    "dimension tried, is the angle between $w_i$ and $a$, almost surely.",
 )
 def proposition_4_1_c(
     plane: Table,

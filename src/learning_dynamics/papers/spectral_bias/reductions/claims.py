@@ -86,8 +86,8 @@ def lemma_3_3(flows: Sequence[Table]) -> Claim:
     "Theorem 3.2 (a)",
     quantifier="all draws",
     scope="Gaussian data, d > n, three outputs, three scales",
-    correction=r"The potential is $\frac{1}{2} \mathrm{tr}(D \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$: the half "
-    "belongs before both terms.",
+    correction=r"While they are positive and simple, they follow that of "
+    r"$\frac{1}{2} \mathrm{tr}(D \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$: the half belongs before both terms.",
     reason="the printed potential misplaces a factor one half, as differentiating it shows",
 )
 def theorem_3_2_a(flows: Sequence[Table]) -> Claim:

@@ -69,8 +69,8 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Claim:
     "Sections 3.1 and 3.2, the rich limit",
     quantifier="all draws",
     scope="well-conditioned data, d > n, three outputs, scales from 1 down to the smallest of the run",
-    correction=r"$\Psi_\gamma \sim \frac{1}{2} \ln(1/\gamma) \|\beta\|_*$: half of what is printed, for the "
-    "printed potential and the corrected one alike.",
+    correction=r"For fixed $\beta \neq 0$, $\Psi_\gamma \sim \frac{1}{2} \ln(1/\gamma) \|\beta\|_*$: half of what is "
+    "printed, for the printed potential and the corrected one alike.",
     reason=r"the hyperbolic entropy has the factor one half",
 )
 def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Claim:
@@ -130,8 +130,9 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Claim:
     reason="a column orthogonal to the first gradient is not fed while the others grow",
 )
 def column_alignment(flow: Table, unfed: Table, *, largest: Positive, sine: Fraction) -> Claim:
-    r"""With one output, as $\gamma \to 0$ all columns of $W_1$ align with $\beta$; the layer is close to rank one for
-    $\gamma = o(|\beta_*|)$, and for $\gamma$ of the order of $|\beta_*|$ the structure disappears.
+    r"""From $I_\gamma$ with one output, and labels that can be fitted, all columns of $W_1$ align with $\beta$ as
+    $\gamma \to 0$; the layer ends close to rank one for $\gamma = o(|\beta_*|)$, and for $\gamma$ of the order of
+    $|\beta_*|$ the structure disappears.
 
     The first check takes the largest sine between a column and $\beta$ at the smallest scale: {aligned:.1e} with hidden
     units at random, {printed:.2g} for one orthogonal to $X^\top Y$ (errata 3). The part of $W_1$ off the direction of
