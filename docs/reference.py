@@ -22,7 +22,7 @@ from pygments.formatters import HtmlFormatter
 
 from learning_dynamics import settings, tidy
 from learning_dynamics.pipeline.commands.functions import data_function, paper_function
-from learning_dynamics.pipeline.plan import reasons
+from learning_dynamics.pipeline.plan import setting_sources
 from learning_dynamics.pipeline.plan.config import Config
 from learning_dynamics.pipeline.plan.config_files import load
 from learning_dynamics.pipeline.report import maths
@@ -149,7 +149,7 @@ def origin(config: Config, paper: str, key: str, users: list[tuple[str, str, str
     """Return where a setting's values come from; with the names of runs where they do not come from one place."""
     runs: dict[str, list[str]] = {}
     for section, name, prefix in users:
-        source = reasons.provenance(config, paper, section, name, prefix + key)
+        source = setting_sources.provenance(config, paper, section, name, prefix + key)
         source = ": ".join(next(iter(source.items()))) if isinstance(source, Mapping) else source
         runs.setdefault(source or ("the configuration's `seed`" if key == "seed" else "the default"), []).append(name)
     named = (f"{source} ({', '.join(names)})" if len(runs) > 1 else source for source, names in runs.items())

@@ -137,7 +137,7 @@ def test_draw_columns_stay_with_what_is_selected_sorted_and_grouped():
 
 def test_a_table_that_does_not_know_its_draws_is_refused():
     unknown = rows({"x": np.zeros(2)}, {"seed": [0, 1]})
-    with pytest.raises(ProjectError, match="does not know which columns tell its draws apart"):
+    with pytest.raises(ProjectError, match="does not know which columns identify its draws"):
         by_draw(unknown, "x")
     assert by_draw(unknown, "x", draw="seed").shape == (2, 1)
 

@@ -140,8 +140,8 @@ def test_what_cannot_be_drawn_is_refused_before_anything_runs(clean):
     assert told in clean.stage("check").stderr
     clean.configure("interactive", value={})
     for old, new, told in (
-        ("slow: Table", "idle: Table", "figures.growth.runs.idle: missing"),
-        ("def growth(", "def grwoth(", "`grwoth` moves no figure; did you mean `growth`?"),
+        ("slow: Table", "another: Table", "figures.growth.runs.another: missing"),
+        ("def growth(", "def grrowth(", "`grrowth` moves no figure; did you mean `growth`?"),
     ):
         declare(clean)
         clean.edit(f"{PAPER}/growth/motion.py", old, new)
