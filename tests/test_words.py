@@ -7,7 +7,7 @@ import pytest
 from tests.support import ROOT
 
 # derivations are mathematics, with words of their own
-DERIVATIONS = ("deep_linear_derivations.md", "tensor_networks.md", "which_population_decides.md")
+DERIVATIONS = ("deep_linear_derivations.md",)
 GUIDES = [path for path in sorted((ROOT / "docs").glob("*.md")) if path.name not in DERIVATIONS]
 PAGES = {path.relative_to(ROOT).as_posix(): path for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *GUIDES)}
 
