@@ -1,6 +1,7 @@
 """What each job is to do: the files that it reads, its settings, and the fingerprint of what it makes."""
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
@@ -263,11 +264,12 @@ class Plan:
         return together
 
     def _is_short(self, paper: str, name: str) -> bool:
-        simulated = self.trajectory(paper, name)
-        blocks = [self.config.block("run", paper, run) for run in (name, simulated)]
-        asks = any(key in block for block in blocks for key in ("resources", "measure_resources"))
-        members = len(self.config.members(paper, self.config.member(paper, name)[0]))
-        return not asks and members <= MAX_TOGETHER
+        run, _ = self.config.member(paper, name)
+        sweep = self.config.resolved(paper, "runs", run).get("sweep", {})
+        if math.prod(map(len, sweep.values())) > MAX_TOGETHER:
+            return False
+        blocks = [self.config.block("run", paper, member) for member in (name, self.trajectory(paper, name))]
+        return not any(key in block for block in blocks for key in ("resources", "measure_resources"))
 
     def together_files(self, paper: str, topic: str) -> tuple[list[str], list[str]]:
         """The data sets that a topic's jobs read, and the files that they make."""
