@@ -1,4 +1,4 @@
-"""What the sessions say: the share of mutants that tests notice, with and without the regression net; the survivors."""
+"""The score from cosmic-ray's result databases: the share of mutants that tests notice, with and without the net."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -302,6 +302,9 @@ def test_a_premise_that_is_not_met_leaves_the_claim_undecided():
     assert unmet.verdict == "undecided"
     assert unmet.reason.startswith("train error at the end: the premise is not met (0.125; <= 0")
     assert unmet.judgement.deciding.is_premise
+    unknown = evaluate(trained, {}, {"error": np.nan})  # not measured: not met, either
+    assert unknown.verdict == "undecided"
+    assert unknown.judgement.deciding.is_premise
 
 
 def test_the_check_that_decides_is_shown():
