@@ -1,6 +1,7 @@
 """Checks and verdicts: the engine can return every verdict, and turns where it should."""
 
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -8,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learning_dynamics.evidence import Estimate, distinct, mean, median, optimum
+from learning_dynamics.evidence import Estimate, distinct, mean, median, optimum, slope
 from learning_dynamics.judging import (
     VERDICTS,
     Facts,
     Finding,
     Instead,
     Judgement,
+    Quantifier,
     Untested,
     at_least,
     at_most,
@@ -271,6 +273,8 @@ def test_the_verdict_follows_from_the_checks(printed, corrected, verdict):
         (share_of_draws("x", [True, False], at_least=0.1), "most draws"),
         (at_most("x", mean([0.1, 0.2, 0.3]), 9.0), "an average"),
         (at_most("x", median(np.linspace(0, 1, 40)), 9.0), "an average"),
+        (at_most("x", replace(mean([0.1, 0.2]), how="geometric mean (t of logarithms)"), 9.0), "an average"),
+        (at_most("x", slope([0.0, 1.0, 2.0], [0.1, 0.2, 0.4]), 9.0), "an average"),
     ],
 )
 def test_a_claim_says_of_which_draws_it_speaks(headline, of):
@@ -285,9 +289,22 @@ def test_a_claim_says_of_which_draws_it_speaks(headline, of):
     assert speaks() == speaks(quantifier=of) == of
     assert speaks(quantifier="some setting") == "some setting"
     if of != "a number":  # of a single draw every quantifier is true
-        other = "an average" if of == "all draws" else "all draws"
-        with pytest.raises(ValueError, match=f"speaks of {other}, and its headline checks {of}"):
-            speaks(quantifier=other)
+        for other in set(get_args(Quantifier)) - {of, "some setting"}:
+            with pytest.raises(ValueError, match=f"speaks of {other}, and its headline checks {of}"):
+                speaks(quantifier=other)
+    with pytest.raises(ValueError, match="Theorem 1: quantifier `every draw` is none of all draws, most draws"):
+        speaks(quantifier="every draw")
+
+
+def test_a_correction_speaks_of_the_same_draws():
+    @claim("Theorem 1", scope="here", correction="most of them", quantifier="all draws")
+    def corrected_by_a_share():
+        share = share_of_draws("x", np.ones(50), at_least=0.5)
+        judge = {"all": [every_draw("x", [2.0, 0.5], at_most=1.0)], "most": [share], "none": [FAILS]}
+        return Finding(judge.get, "all", {"another": "none"}, corrected="most")
+
+    with pytest.raises(ValueError, match="speaks of all draws, and its headline checks most draws: x"):
+        evaluate(corrected_by_a_share, {}, {})
 
 
 def test_a_premise_that_is_not_met_leaves_the_claim_undecided():
@@ -307,9 +324,34 @@ def test_a_premise_that_is_not_met_leaves_the_claim_undecided():
     assert unknown.judgement.deciding.is_premise
 
 
+def test_a_premise_is_no_prediction():
+    bounded = every_draw("x", 0.5, at_most=1.0, rivals={"another": 0.1})
+    for beside in ({"rivals": {"another": 0.1}}, {"corrected": 2.0}):
+        with pytest.raises(ValueError, match=r"^y: a premise has no rivals and no correction"):
+            premise(every_draw("y", 0.5, at_most=1.0, **beside))
+    for first in ([premise(HOLDS)], [premise(HOLDS), bounded]):
+        with pytest.raises(ValueError, match=r"^error: is a premise; yield the check that the claim is about before"):
+            evaluate(claim("Theorem 1", scope="here")(lambda first=first: iter(first)), {}, {})
+
+
+@pytest.mark.parametrize("beside", [{"rivals": {"another": 2.0}}, {"rivals": {"another": 0.7}, "corrected": 2.0}])
+def test_no_prediction_changes_whether_a_premise_holds(beside):
+    @claim("Theorem 1", scope="here", correction="another")
+    def conditional():
+        def judge(bound):
+            yield every_draw("x", 0.9, at_most=bound)
+            yield premise(every_draw("y", 1.5, at_least=bound))
+
+        return Finding(judge, printed=0.8, **beside)
+
+    with pytest.raises(ValueError, match=r"^Theorem 1: the (rival `another`|correction) changes whether a premise"):
+        evaluate(conditional, {}, {})
+
+
 def test_the_check_that_decides_is_shown():
     assert Judgement(HOLDS, OPEN, FAILS).deciding is FAILS
     assert Judgement(HOLDS, OPEN).deciding is OPEN
+    assert Judgement(HOLDS, premise(HOLDS), FAILS, premise(HOLDS)).deciding is FAILS
     assert Judgement(HOLDS, replace(HOLDS, name="another")).deciding is HOLDS
 
 

@@ -11,7 +11,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -111,8 +111,16 @@ class Check:
 
 
 def premise(check: Check) -> Check:
-    """Return a check on what the sentence assumes: while it does not hold the claim is undecided."""
-    return check.but(lambda one: replace(one, is_premise=True))
+    """Return a check on what the sentence assumes: while it does not hold the claim is undecided.
+
+    Raises
+    ------
+    ValueError
+        If the check has a rival or a correction: what is assumed is not what the claim predicts.
+    """
+    if check.others:
+        raise ValueError(f"{check.name}: a premise has no rivals and no correction; give them to a check of the claim")
+    return replace(check, is_premise=True)
 
 
 # -- what stands beside a check --------------------------------------------------------------------------------------
@@ -544,7 +552,7 @@ Claim = Iterable[Check | Facts]  # what a claim's function yields, the headline 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a judge says of one prediction: its checks, all of which must hold.
+    """What a judge says of one prediction: its checks, all of which must hold; the headline is no premise.
 
     The headline is the quantity that the claim is about. The card shows the check that decides: the headline if all
     hold, else the first that is as the judgement is.
@@ -554,13 +562,15 @@ class Judgement:
     parts: tuple[Check, ...] = ()
 
     def __init__(self, headline: Check, *parts: Check) -> None:
+        if headline.is_premise:
+            raise ValueError(f"{headline.name}: is a premise; yield the check that the claim is about before it")
         object.__setattr__(self, "headline", headline)
         object.__setattr__(self, "parts", parts)
 
     @property
     def state(self) -> State:
         """Undecided while a premise does not hold; else fails if a check fails, and holds if all do."""
-        if any(check.is_premise and check.state != "holds" for check in self.checks):
+        if self.unmet:
             return "undecided"
         states = {check.state for check in self.checks}
         return "fails" if "fails" in states else "undecided" if "undecided" in states else "holds"
@@ -571,11 +581,14 @@ class Judgement:
         return (self.headline, *self.parts)
 
     @property
+    def unmet(self) -> tuple[Check, ...]:
+        """The premises that do not hold."""
+        return tuple(check for check in self.parts if check.is_premise and check.state != "holds")
+
+    @property
     def deciding(self) -> Check:
-        """The check that decides."""
-        unmet = [check for check in self.checks if check.is_premise and check.state != "holds"]
-        claimed = [check for check in self.checks if not check.is_premise]
-        return (unmet or [check for check in claimed if check.state == self.state] or [self.headline])[0]
+        """The check that decides: a premise only while it does not hold."""
+        return next(iter(self.unmet or [check for check in self.checks if check.state == self.state]))
 
 
 @dataclass(frozen=True)
@@ -694,10 +707,12 @@ def claim(
     Raises
     ------
     ValueError
-        If an empirical statement has a correction, or the scope is empty.
+        If an empirical statement has a correction, the scope is empty, or the quantifier is none of those.
     """
     if not scope.strip():
         raise ValueError(f"{reference}: say for what it was tested (scope)")
+    if quantifier is not None and quantifier not in get_args(Quantifier):
+        raise ValueError(f"{reference}: quantifier `{quantifier}` is none of {', '.join(get_args(Quantifier))}")
     if empirical and correction:
         raise ValueError(f"{reference}: an empirical statement is not corrected by another scale")
 
@@ -743,7 +758,7 @@ def evaluate(
     Raises
     ------
     ValueError
-        If the headline checks another quantifier than the statement has.
+        If the headline checks another quantifier than the statement has, or a rival changes whether a premise holds.
     """
     about: About = function.claim  # type: ignore[attr-defined]
     try:
@@ -755,25 +770,28 @@ def evaluate(
         return Evaluation("untested", reason=str(lacking))
     members = _members(tables)
     printed = _of_all_members(finding.judgement(finding.printed), members)
-    corrected = None
-    if finding.corrected is not None:
-        corrected = _of_all_members(finding.judgement(finding.corrected), members)
+
+    def judged(name: str, prediction: Any) -> Judgement:
+        judgement = _of_all_members(finding.judgement(prediction), members)
+        if [check.name for check in judgement.unmet] != [check.name for check in printed.unmet]:
+            raise ValueError(f"{about.reference}: {name} changes whether a premise holds, which no prediction may do")
+        return judgement
+
+    corrected = None if finding.corrected is None else judged(CORRECTION, finding.corrected)
     verdict = _verdict(about, printed.state, corrected.state if corrected else None)
     standing = "corrected" if verdict == "corrected" else "printed"
     rivals = {}
     for name, prediction in finding.rivals.items():
-        state = finding.judgement(prediction).state
-        if standing == "corrected":
+        if verdict == "reproduced" and not isinstance(result, Finding):
+            prediction = ((name,), 1.0)  # of checks, rivals stand beside what is printed, since that holds
+        state = judged(f"the rival `{name}`", prediction).state
+        if _says_nothing(prediction):
+            rivals[name] = verdict  # nothing is refused by refusing it
+        elif standing == "corrected":
             rivals[name] = _verdict(about, "fails", state)
         else:
             corrected_state = corrected.state if corrected and printed.state == state == "fails" else None
             rivals[name] = _verdict(about, state, corrected_state)
-    for name, prediction in finding.rivals.items():
-        if _says_nothing(prediction):
-            rivals[name] = verdict  # nothing is refused by refusing it
-    if verdict == "reproduced" and not isinstance(result, Finding):
-        # of checks, rivals stand beside what is printed, since that holds
-        rivals = {name: _verdict(about, finding.judgement(((name,), 1.0)).state, None) for name in finding.rivals}
     undetected = [name for name, rival_verdict in rivals.items() if rival_verdict == verdict]
     reason = [finding.reason] if verdict != "reproduced" and finding.reason else []
     if not finding.rivals:
@@ -789,8 +807,8 @@ def evaluate(
     if verdict in ("reproduced", "corrected") and not verdict_alone:
         refuses = _smallest_refused(finding, finding.corrected if standing == "corrected" else finding.printed)
     facts = {**_numbers(printed, corrected if verdict == "corrected" else None), **finding.facts}
-    quantifier = _quantifier(about, printed.headline)
-    return Evaluation(verdict, printed, corrected, rivals, refuses, "; ".join(reason), facts, quantifier)
+    quantifiers = [_quantifier(about, judgement.headline) for judgement in (printed, corrected) if judgement]
+    return Evaluation(verdict, printed, corrected, rivals, refuses, "; ".join(reason), facts, quantifiers[0])
 
 
 def _quantifier(about: About, check: Check) -> Quantifier:
