@@ -6,9 +6,7 @@ import pytest
 
 from tests.support import ROOT
 
-# derivations are mathematics, with words of their own
-DERIVATIONS = ("deep_linear_derivations.md",)
-GUIDES = [path for path in sorted((ROOT / "docs").glob("*.md")) if path.name not in DERIVATIONS]
+GUIDES = sorted((ROOT / "docs").glob("*.md"))
 PAGES = {path.relative_to(ROOT).as_posix(): path for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *GUIDES)}
 
 

@@ -264,7 +264,8 @@ def test_table_and_page_mark_what_another_choice_turns():
     judged = rows(*SCALES, ("draw", "draw", "4", "contradicted"))
     text = page(settle(claims_of("reproduced"), judged), judged)
     assert (
-        "| `toy.a` | ✓† | for `scale` of small from 1e-5 to 0.003 (undecided at 0.01) |  |  | on 0 of 1 draws" in text
+        "| `toy.a` | ✓† | `scale` of small from 1e-5 to 0.003 (undecided at 0.01) |  |  | 0/1 (1 contradicted) |"
+        in text
     )
     assert "- `toy.a`, draw 4: contradicted" in text
     assert "†" not in page(claims_of("reproduced"), rows(*SCALES[1:])).partition("| claim")[2]

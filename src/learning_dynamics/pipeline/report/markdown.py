@@ -132,15 +132,17 @@ def paper_page(paper: Paper, folder: Path) -> str:
     lines.append("\n".join(f"{number}. {prose(finding)}" for number, finding in enumerate(paper.findings, start=1)))
     if paper.notation:
         lines.append("> **Model and notation.** " + prose(paper.notation))
+    if paper.lead_figure:
+        lines.append(f"Below each figure is its name; `{paper.lead_figure.command}` draws one.")
     for topic in paper.topics:
         lines += [f"## {prose(topic.title)}", prose(topic.about)]
         for figure in topic.exhibits:
             lines += [f"### {prose(figure.title)}", _image(figure), prose(figure.caption)]
             if figure.film:
                 # a link, for those whom motion disturbs
-                film = prose(figure.film.caption.removeprefix("In motion: "))
+                film = prose(figure.film.caption.removeprefix("In motion: ").partition("\n\n")[0])
                 lines.append(f"[In motion]({figure.paper}/{figure.name}.webp): {film}")
-            lines.append(f"`{figure.command}` · [code]({_code(figure.code, folder)})")
+            lines.append(f"[`{figure.name}`]({_code(figure.code, folder)})")
             lines += [_claim(claim, folder) for claim in figure.claims]
         lines += [_claim(claim, folder) for claim in topic.unshown_claims]
     if paper.observations:
@@ -166,15 +168,14 @@ def _claim(claim: Row, folder: Path) -> str:
         lines.append(f"Why: {prose(claim['reason'])}.")
     if standing:
         predicted = "" if pd.isna(standing["predicted"]) else f", predicted {_number(standing['predicted'])}"
-        lines.append(
-            f"**{_measured(standing)}**{predicted}: {prose(standing['quantity'])}; {prose(standing['criterion'])}."
-        )
+        criterion = standing["criterion"]
+        if claim["quantifier"] == "all draws":
+            criterion = criterion.replace(" on every draw", "")
+        lines.append(f"**{_measured(standing)}**{predicted}: {prose(standing['quantity'])}; {prose(criterion)}.")
         lines += [f"{prose(claim['robustness'])}."] if claim["robustness"] else []
     text = "\n  ".join(f"{line}  " for line in lines).rstrip()
     return text + (
-        f"\n\n  <details><summary>Scope, draws, rivals</summary>\n\n  {_details(claim)}\n\n  </details>\n"
-        if standing
-        else ""
+        f"\n\n  <details><summary>Details</summary>\n\n  {_details(claim)}\n\n  </details>\n" if standing else ""
     )
 
 
@@ -186,10 +187,13 @@ def _details(claim: Row) -> str:
     text = f"{prose(claim['scope'])}. Draws: {draws}{left_out}."
     if not claim["rivals"]:
         return text
-    rivals = "; ".join(f"{prose(rival)} ({verdict})" for rival, verdict in claim["rivals"].items())
-    least = "" if pd.isna(claim["refuses"]) else f"; a prediction off by a fraction of {_number(claim['refuses'], 2)}"
-    heading = "Refused" if claim["verdict"] in ("reproduced", "corrected") else "Rivals"
-    return f"{text} {heading}: {rivals}{least}."
+    is_refused = claim["verdict"] in ("reproduced", "corrected")
+    rivals = "; ".join(
+        prose(rival) if is_refused and verdict == "contradicted" else f"{prose(rival)} ({verdict})"
+        for rival, verdict in claim["rivals"].items()
+    )
+    least = "" if pd.isna(claim["refuses"]) else f"; relative errors from {_number(claim['refuses'], 2)} on"
+    return f"{text} {'Refused' if is_refused else 'Rivals'}: {rivals}{least}."
 
 
 def _failed_claim(claim: Row) -> str:

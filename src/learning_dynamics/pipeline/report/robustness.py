@@ -1,6 +1,7 @@
 """How verdicts fare when claims are judged again: in a line for each claim, in a matrix, and what seeds settle."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby
@@ -14,6 +15,8 @@ MIN_SEEDS = 3  # fewer do not make a verdict undecided
 MIN_SHARE = 2 / 3  # of them must give it
 MAX_OTHERS = 4  # changes with another verdict that are named
 OWN_CHOICES = ("threshold", "setting")  # kinds of change that test a choice of this project
+SENTENCES = {"threshold": "at {} of {} other thresholds", "seed": "under {} of {} seeds", "draw": "on {} of {} draws"}
+CELLS = dict.fromkeys(SENTENCES, "{}/{}")  # in a table whose head names the kind
 MARK = "†"  # beside a verdict that another choice turns
 MARK_MEANING = f"{MARK} another choice of a threshold or setting gives another verdict"
 
@@ -46,7 +49,8 @@ def is_turned(agreement: float) -> bool:
 
 def describe(verdict: str, rows: pd.DataFrame) -> str:
     """Return in a line under which changes a claim keeps its verdict; nothing if it was not judged again."""
-    parts = [text for kind in ("setting", "threshold", "seed", "draw") for text in _describe(kind, verdict, rows)]
+    parts = [f"for {text}" for text in _settings(verdict, rows)]
+    parts += [text for kind, words in SENTENCES.items() for text in _count(kind, words, verdict, rows)]
     return f"Holds {'; '.join(parts)}" if parts else ""
 
 
@@ -61,7 +65,9 @@ def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
         verdict = claim["verdict"]
         turned += is_turned(claim["agreement"])
         mark = MARK if is_turned(claim["agreement"]) else ""
-        cells = ["<br>".join(_describe(kind, verdict, rows)).replace("|", "\\|") for kind in kinds]
+        cells = ["<br>".join(_settings(verdict, rows))]
+        cells += ["".join(_count(kind, words, verdict, rows)) for kind, words in CELLS.items()]
+        cells = [cell.replace("|", "\\|") for cell in cells]
         table.append(f"| `{claim['claim']}` | {VERDICT_STYLES[verdict].sign}{mark} | {' | '.join(cells)} |")
         if verdict != "contradicted":
             contradicted += rows[(rows["change"] == "draw") & (rows["verdict"] == "contradicted")].to_dict("records")
@@ -82,7 +88,8 @@ def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
         *(f"- `{claim}`: undecided for its seeds" for claim in unsettled),
         *(f"- `{row['claim']}`, draw {row['value']}: contradicted: {row['reason']}" for row in contradicted),
         "",
-        f"{legend(claims['verdict'])}; {MARK_MEANING}.",
+        f"{legend(claims['verdict'])}; {MARK_MEANING}. 2/3: two of three other thresholds, of all seeds, or of draws "
+        "give the verdict.",
         "",
         f"| claim | verdict | {' | '.join(kinds.values())} |",
         "|---" * (len(kinds) + 2) + "|",
@@ -91,24 +98,32 @@ def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
 
 
-def _describe(kind: str, verdict: str, all_rows: pd.DataFrame) -> Iterator[str]:
-    """Yield how many of the changes of a kind keep a verdict, and which turn it: a text for each setting."""
+def _settings(verdict: str, rows: pd.DataFrame) -> Iterator[str]:
+    """Yield for each setting over which values a verdict holds: one text for runs that agree."""
+    rows = rows[rows["change"] == "setting"].sort_values("what", kind="stable")
+    runs: dict[tuple[str, str], list[str]] = {}
+    for what, tried in rows.groupby("what", sort=False):
+        run, _, setting = str(what).partition(".")
+        runs.setdefault((setting, _stretches(verdict, tried.to_dict("records"))), []).append(run)
+    for (setting, stretches), names in runs.items():
+        yield f"`{setting}` of {', '.join(names)} {stretches}"
+
+
+def _count(kind: str, words: str, verdict: str, all_rows: pd.DataFrame) -> Iterator[str]:
+    """Yield how many changes of a kind keep a verdict, and which turn it; nothing where none was tried."""
     rows = all_rows[all_rows["change"] == kind].to_dict("records")
-    same = sum(row["verdict"] == verdict for row in rows)
-    if kind == "setting":
-        for what, tried in groupby(sorted(rows, key=lambda row: row["what"]), key=lambda row: row["what"]):
-            owner, _, setting = what.partition(".")
-            yield f"for `{setting}` of {owner} {_stretches(verdict, list(tried))}"
-    elif kind == "threshold" and rows:
-        others = [f"{row['verdict']} at `{row['what']}` = {row['value']}" for row in rows if row["verdict"] != verdict]
-        yield f"at {same} of {len(rows)} other thresholds{_in_brackets(others)}"
-    elif kind == "seed" and rows:
-        others = [f"{row['verdict']} under {row['value']}" for row in rows if row["verdict"] != verdict]
-        yield f"under {same + 1} of {len(rows) + 1} seeds{_in_brackets(others)}"
-    elif rows:
-        counts = {other: sum(row["verdict"] == other for row in rows) for other in VERDICT_STYLES if other != verdict}
-        others = [f"{count} {other}" for other, count in counts.items() if count]
-        yield f"on {same} of {len(rows)} draws{_in_brackets(others)}"
+    if not rows:
+        return
+    turned = [row for row in rows if row["verdict"] != verdict]
+    configured = int(kind == "seed")  # the configured seed has the verdict
+    if kind == "threshold":
+        others = [f"{row['verdict']} at `{row['what']}` = {row['value']}" for row in turned]
+    elif kind == "seed":
+        others = [f"{row['verdict']} under {row['value']}" for row in turned]
+    else:
+        counts = Counter(row["verdict"] for row in turned)
+        others = [f"{counts[other]} {other}" for other in VERDICT_STYLES if counts[other]]
+    yield words.format(len(rows) - len(turned) + configured, len(rows) + configured) + _in_brackets(others)
 
 
 def _in_brackets(others: Sequence[str]) -> str:
