@@ -15,7 +15,7 @@ from learning_dynamics.pipeline.commands.claims import refuse_unread_run
 from learning_dynamics.pipeline.plan import robustness
 from learning_dynamics.pipeline.plan.config_files import read_yaml
 from learning_dynamics.pipeline.plan.plan import Plan
-from learning_dynamics.pipeline.report.robustness import describe, page, settle
+from learning_dynamics.pipeline.report.robustness import describe, page, settle, stable_digits
 from learning_dynamics.pipeline.store.records import AGAIN_COLUMNS
 from learning_dynamics.pipeline.store.records import COLUMNS as CLAIM_COLUMNS
 from learning_dynamics.pipeline.store.tables import read_provenance
@@ -231,13 +231,32 @@ def test_a_line_says_where_a_verdict_holds_and_turns():
             [("threshold", "share", "0.9", "reproduced"), ("threshold", "share and loss", "0.8 and 1", "undecided")],
             "at 1 of 2 other thresholds (undecided at `share and loss` = 0.8 and 1)",
         ),
-        ([("seed", "seed", str(seed), "reproduced") for seed in range(3)], "under 4 of 4 seeds"),
+        (
+            [("seed", "seed", str(seed), "reproduced") for seed in range(3)],
+            "under 4 of 4 seeds (measured from 1 to 1 under the others)",
+        ),
         (
             [("draw", "draw", "1", "reproduced"), ("draw", "draw", "2", "untested"), ("draw", "draw", "3", "untested")],
             "on 1 of 3 draws (2 untested)",
         ),
     ):
         assert describe("reproduced", rows(*changes)) == (f"Holds {line}" if line else "")
+
+
+def test_a_number_has_the_digits_that_seeds_leave_and_the_line_says_their_range():
+    seeds = rows(("seed", "seed", "1", "reproduced"), ("seed", "seed", "2", "reproduced"))
+    for others, digits, text in (
+        ((0.126, 0.121), 2, " (measured from 0.12 to 0.13 under the others)"),
+        ((0.12341, 0.1235), 4, " (measured from 0.12 to 0.12 under the others)"),
+        ((0.12345, 0.12345), 4, " (measured from 0.12 to 0.12 under the others)"),
+        ((float("nan"), float("nan")), 4, ""),
+    ):
+        judged = seeds.assign(measured=others)
+        assert stable_digits({"verdict": "reproduced", "measured": 0.12345}, judged) == digits
+        assert describe("reproduced", judged) == f"Holds under 3 of 3 seeds{text}"
+    spread = seeds.assign(measured=(0.2, 0.3), verdict="corrected")
+    assert stable_digits({"verdict": "corrected", "measured": 0.12345}, spread) == 4
+    assert describe("corrected", spread) == "Holds under 3 of 3 seeds"
 
 
 def test_fewer_than_two_of_three_seeds_leave_a_verdict_undecided():

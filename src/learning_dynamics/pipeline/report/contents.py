@@ -204,6 +204,9 @@ def _claim(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFra
     parts, again = (tables[table][tables[table]["claim"] == row["claim"]] for table in ("parts", "again"))
     kind, parts = config.kind("claims", paper, name), parts.to_dict("records")
     prediction = "corrected" if row["verdict"] == "corrected" else "printed"
+    # the headline of the prediction that stands, which for a corrected claim is not the printed one
+    standing = next((part for part in parts if part["of"] == prediction and part["decides"]), None)
+    digits = robustness.stable_digits(row, again)
     return row | {
         "id": name,
         "kind": kind,
@@ -218,8 +221,8 @@ def _claim(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFra
         else "",
         "evidence": [path for path in row["evidence"].split(", ") if path],
         "parts": parts,
-        # the headline of the prediction that stands, which for a corrected claim is not the printed one
-        "standing": next((part for part in parts if part["of"] == prediction and part["decides"]), None),
+        "standing": standing and standing | {"digits": digits},
+        "digits": digits,
         "again": again.to_dict("records"),
         "robustness": robustness.describe(row["verdict"], again),
         "turned": robustness.is_turned(row["agreement"]),

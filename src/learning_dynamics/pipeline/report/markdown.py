@@ -227,7 +227,7 @@ def _measured(row: Row) -> str:
     if pd.isna(row["measured"]):
         return "–"
     interval = "" if pd.isna(row["lower"]) else f" [{_number(row['lower'], 3)}, {_number(row['upper'], 3)}]"
-    return _number(row["measured"]) + interval
+    return _number(row["measured"], 4 if interval else row.get("digits", 4)) + interval
 
 
 def _number(value: float, digits: int = 4) -> str:

@@ -137,7 +137,7 @@ def format_measurement(row: Row) -> Markup:
     """Return a measurement with its interval, rounded to where the interval begins to say something."""
     value, lower, upper = row["measured"], row["lower"], row["upper"]
     if pd.isna(lower) or pd.isna(value):
-        return format_number(value)
+        return format_number(value, row.get("digits", 4))
     magnitude, width = max(abs(value), abs(lower), abs(upper)), abs(upper - lower)
     digits = MAX_DIGITS
     if width > 0:

@@ -2,17 +2,19 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES, legend
 
 MIN_SEEDS = 3  # fewer do not make a verdict undecided
 MIN_SHARE = 2 / 3  # of them must give it
+MAX_DIGITS = 4  # of a number without an interval
 MAX_OTHERS = 4  # changes with another verdict that are named
 OWN_CHOICES = ("threshold", "setting")  # kinds of change that test a choice of this project
 SENTENCES = {"threshold": "at {} of {} other thresholds", "seed": "under {} of {} seeds", "draw": "on {} of {} draws"}
@@ -52,6 +54,16 @@ def describe(verdict: str, rows: pd.DataFrame) -> str:
     parts = [f"for {text}" for text in _settings(verdict, rows)]
     parts += [text for kind, words in SENTENCES.items() for text in _count(kind, words, verdict, rows)]
     return f"Holds {'; '.join(parts)}" if parts else ""
+
+
+def stable_digits(claim: Mapping[str, Any], rows: pd.DataFrame) -> int:
+    """Return how many digits of a claim's number its spread over seeds leaves: 2 to 4, and 4 without other seeds."""
+    seeds = rows[(rows["change"] == "seed") & (rows["verdict"] == claim["verdict"])]["measured"]
+    values = np.array([claim["measured"], *seeds], dtype=float)
+    values = values[np.isfinite(values)]
+    if claim["verdict"] == "corrected" or not len(values) or np.ptp(values) == 0:
+        return MAX_DIGITS
+    return int(np.clip(np.floor(np.log10(np.abs(values).max() / np.ptp(values))) + 1, 2, MAX_DIGITS))
 
 
 def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
@@ -120,6 +132,10 @@ def _count(kind: str, words: str, verdict: str, all_rows: pd.DataFrame) -> Itera
         others = [f"{row['verdict']} at `{row['what']}` = {row['value']}" for row in turned]
     elif kind == "seed":
         others = [f"{row['verdict']} under {row['value']}" for row in turned]
+        measured = [row["measured"] for row in rows if np.isfinite(row["measured"])]
+        # of a corrected claim they are the printed prediction's, of one that turns perhaps another check's
+        if measured and not turned and verdict != "corrected" and words is SENTENCES[kind]:
+            others.insert(0, f"measured from {min(measured):.2g} to {max(measured):.2g} under the others")
     else:
         counts = Counter(row["verdict"] for row in turned)
         others = [f"{counts[other]} {other}" for other in VERDICT_STYLES if counts[other]]
