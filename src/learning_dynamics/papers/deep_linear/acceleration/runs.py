@@ -33,7 +33,7 @@ def lp_descent(
     Trajectory
         Series loss, at the rate that reaches the tolerance first (relative excess over the least loss);
         constants iterations (by member and rate; -1 where it was not reached), learning_rate, least_loss,
-        features and, by member, depth, end_to_end (whether by that update), member (the start's number).
+        features and, by member, depth, rule, member (the start's number).
     """
     X, Y = data["X"], data["Y"][:, 0]
     least_loss = lp_regression.optimum(X, Y, exponent)
@@ -64,7 +64,7 @@ def lp_descent(
                     "loss": losses[best],
                     "iterations": iterations,
                     "depth": depth,
-                    "end_to_end": rule == "end_to_end",
+                    "rule": rule,
                     "member": member,
                 }
             )
