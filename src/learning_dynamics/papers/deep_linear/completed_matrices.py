@@ -59,6 +59,13 @@ def complete(
     )
 
 
+def completed(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return by member the completed matrix, the one to complete, and the mask of its observed entries."""
+    constants = trajectory.constants
+    place = tuple(constants[name] for name in ("draw", "count") if name in constants)
+    return trajectory.series["end_to_end"][:, 0], constants["truth"][place[0]], constants["mask"][place]
+
+
 def spectrum(W: np.ndarray) -> np.ndarray:
     """Return singular values over leading axes; nan where W is not finite."""
     finite = np.asarray(np.isfinite(W).all(axis=(-2, -1)))

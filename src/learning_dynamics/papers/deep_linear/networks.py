@@ -148,11 +148,15 @@ def preconditioner_factors(values: np.ndarray, shape: tuple[int, ...], depth: in
     )
 
 
+def projections(U: np.ndarray, matrices: np.ndarray, Vt: np.ndarray) -> np.ndarray:
+    """Return <M, u_r v_r^T> for columns of U and rows of Vt, over leading axes, shape (..., r)."""
+    return np.einsum("...ir,...ij,...rj->...r", U, matrices, Vt)
+
+
 def singular_value_rates(W: np.ndarray, gradient: np.ndarray, depth: int) -> np.ndarray:
     """Return d(sigma_r)/dt = -N sigma_r^(2 - 2/N) <G, u_r v_r^T> over leading axes, shape (..., min(d_N, d_0))."""
     U, values, Vt = np.linalg.svd(W, full_matrices=False)
-    projections = np.einsum("...ir,...ij,...rj->...r", U, gradient, Vt)
-    return -depth * values ** (2 - 2 / depth) * projections
+    return -depth * values ** (2 - 2 / depth) * projections(U, gradient, Vt)
 
 
 def parameters(widths: Sequence[int]) -> int:

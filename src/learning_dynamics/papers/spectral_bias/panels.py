@@ -72,10 +72,17 @@ def level(
 
 
 def guide(
-    axis: Axes, x: Any, y: Any, colour: str = "black", style: str = "--", width: float = 1.0, zorder: int = 2
+    axis: Axes,
+    x: Any,
+    y: Any,
+    colour: str = "black",
+    style: str = "--",
+    width: float = 1.0,
+    zorder: int = 2,
+    label: str | None = None,
 ) -> None:
     """Draw a line to compare with, a slope or a law."""
-    axis.plot(x, y, style, color=COLOURS[colour], lw=width, zorder=zorder)
+    axis.plot(x, y, style, color=COLOURS[colour], lw=width, zorder=zorder, label=label)
 
 
 def seed_at(table: Table, gamma: float, member: int) -> int:

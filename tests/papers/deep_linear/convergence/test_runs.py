@@ -8,7 +8,8 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.deep_linear.convergence import runs, theory
 
 MARGIN, RESCALING, DEPTH = 0.4, 10.0, 3
-KEPT, BEYOND, UNEVEN, ALLOWED, SHORTER = range(5)
+CASES = ("assumptions hold", "beyond a singular matrix", "unbalanced", "imbalance allowed", "unbalanced, shorter step")
+KEPT, BEYOND, UNEVEN, ALLOWED, SHORTER = CASES
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,7 @@ def test_imbalances_are_none_all_that_is_allowed_and_far_more(descent):
 
 
 def test_kept_and_rescaled_starts_have_the_same_product(descent):
-    start = {case: descent.series["end_to_end"][descent.constants["case"] == case, 0] for case in range(5)}
+    start = {case: descent.series["end_to_end"][descent.constants["case"] == case, 0] for case in CASES}
     for case in (UNEVEN, ALLOWED, SHORTER):
         np.testing.assert_allclose(start[case], start[KEPT], atol=1e-12)
     assert np.all(np.linalg.det(start[BEYOND]) * np.linalg.det(start[KEPT]) < 0)
@@ -44,14 +45,14 @@ def test_kept_and_rescaled_starts_have_the_same_product(descent):
 def test_at_depth_two_rounding_does_not_leave_the_singular_matrix():
     found = runs.guarantee(depth=2, size=2, smallest=1.0, largest=1.0, margin=MARGIN, step=1.0, rescaling=100.0,
                            horizon=81.0, points=9, seeds=1, seed=0)  # fmt: skip
-    W, target = found.series["end_to_end"][BEYOND, -1], found.constants["target"][BEYOND]
+    W, target = found.series["end_to_end"][CASES.index(BEYOND), -1], of_case(found, BEYOND, "target")[0]
     np.testing.assert_allclose(np.linalg.svd(W - target, compute_uv=False), [1.0, 0.0], atol=1e-9)
 
 
 def test_a_start_below_singular_matrices_is_found_along_a_short_step():
     span = LogSpan(start=1e-2, horizon=1.0, points=2, rtol=1e-6, atol=1e-9)
     found = runs.convex_losses(depth=2, singular_values=[3.0], share=0.98, seeds=20, integration=span, seed=0)
-    below = found.constants["case"] == 0
+    below = found.constants["start"] == "below"
     gap = found.series["end_to_end"][below, 0] - found.constants["target"][below]
     assert np.all((np.abs(gap) < 3.0) & (np.abs(gap) > 2.0))
 

@@ -78,7 +78,7 @@ def test_measured_integrals_are_those_of_layers(curve, case, depth):
         covariance = factor @ factor.T / 3 if CASES[case][1] else np.eye(3)
         row = select(metrics.closed_curve(curve), "integral", depth=depth, seed=member, case=theory.CURVES[case])
         constants = curve.constants
-        place = np.flatnonzero((constants["depth"] == depth) & (constants["case"] == case)
+        place = np.flatnonzero((constants["depth"] == depth) & (constants["case"] == theory.CURVES[case])
                                & (constants["member"] == member))[0]  # fmt: skip
         scale = np.abs(np.sum(curve.series["velocity"][place] * curve.series["element"][place], axis=-1)).sum()
         np.testing.assert_allclose(constants["sector"][place], sector)

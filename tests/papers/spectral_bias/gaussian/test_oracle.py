@@ -10,10 +10,7 @@ from learning_dynamics.pipeline.commands.functions import arguments_for
 
 INTEGRATION = {"horizon": 1.0, "points": 3, "residual": 1e-9, "patience": 1e3, "rtol": 1e-11, "atol": 1e-14}
 SETTINGS = {"width": 7, "variance": 0.3, "integration": INTEGRATION}
-KINDS = {
-    "gaussian_flow": (runs.gaussian_flow, metrics.gaussian_flow, {}),
-    "gaussian_layers_flow": (runs.gaussian_layers_flow, metrics.gaussian_layers_flow, {"output_variance": 0.05}),
-}
+OUTPUT_VARIANCES = [0.0, 0.05]
 
 
 def network_flow(X, Y, first, second, times):
@@ -33,14 +30,13 @@ def spectrum(matrix):
     return np.sqrt(np.clip(np.linalg.eigvalsh(matrix @ matrix.T), 0, None))[::-1]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_flow_is_scipys(kind):
-    run, measure, more = KINDS[kind]
+@pytest.mark.parametrize("output_variance", OUTPUT_VARIANCES)
+def test_the_flow_is_scipys(output_variance):
     data = regression.gaussian(samples=2, inputs=4, outputs=2, seeds=1, seed=5)
-    settings = SETTINGS | more
-    trajectory = run(data, **arguments_for(run, settings), seed=2)
+    settings = SETTINGS | {"output_variance": output_variance}
+    trajectory = runs.gaussian_flow(data, **arguments_for(runs.gaussian_flow, settings), seed=2)
     trajectory.settings = settings
-    table = measure(trajectory)
+    table = metrics.gaussian_flow(trajectory)
     start = trajectory.series["W1"][0, 0], trajectory.series["W2"][0, 0]
     W1, W2 = network_flow(data["X"][0], data["Y"][0], *start, np.array([0.0, 0.5, 1.0, 300.0]))
 
@@ -61,13 +57,13 @@ def test_the_flow_is_scipys(kind):
     np.testing.assert_allclose(values("sigma_w1", "limit", "predicted")[0], spectrum(equal[-1]), rtol=1e-7)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_layers_start_with_the_variance_that_is_said(kind):
-    run, _, more = KINDS[kind]
+@pytest.mark.parametrize("output_variance", OUTPUT_VARIANCES)
+def test_layers_start_with_the_variance_that_is_said(output_variance):
     data = regression.gaussian(samples=2, inputs=4, outputs=2, seeds=100, seed=0)
     brief = {"integration": INTEGRATION | {"horizon": 1e-3, "points": 2, "patience": 1e-3}}
-    starts = run(data, **arguments_for(run, SETTINGS | more | brief), seed=3)
-    for name, entries, variance in (("W1", 28, 0.3), ("W2", 14, more.get("output_variance", 0.0))):
+    settings = SETTINGS | {"output_variance": output_variance} | brief
+    starts = runs.gaussian_flow(data, **arguments_for(runs.gaussian_flow, settings), seed=3)
+    for name, entries, variance in (("W1", 28, 0.3), ("W2", 14, output_variance)):
         found = np.sum(starts.series[name][:, 0] ** 2, axis=(1, 2)) / entries
         # a mean of squares, each of variance 2 v^2
         error = variance * np.sqrt(2 / (100 * entries))

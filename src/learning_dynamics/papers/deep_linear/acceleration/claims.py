@@ -1,7 +1,6 @@
 """Acceleration by depth: how many iterations deeper networks save on a regression."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -12,14 +11,13 @@ from learning_dynamics.judging import (
     Checks,
     Claim,
     Facts,
-    Finding,
+    Instead,
     Untested,
     at_least,
     at_most,
     at_optimum,
     claim,
     equal,
-    takes_rivals,
 )
 from learning_dynamics.papers.deep_linear.acceleration.stiffness import (
     logarithm_at_depth_two,
@@ -30,11 +28,12 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 GAS_SENSOR_FEATURES = 128
+ITSELF, TWICE = "depth 1 against itself", "depth 2 alone is twice as fast"
 SCOPE = "z-scored regression data (by default diabetes, 442 × 10), small balanced starts, best of a grid of rates"
 
 
 @claim("Acceleration by depth", quantifier="an average", scope=SCOPE, empirical=True)
-def depth_accelerates_l4(fourth: Table, second: Table, *, steps: Positive) -> Finding:
+def depth_accelerates_l4(fourth: Table, second: Table, *, steps: Positive) -> Claim:
     r"""For regression with the $\ell_4$ loss gradient descent from small starts is faster through redundant linear
     layers.
 
@@ -43,20 +42,19 @@ def depth_accelerates_l4(fourth: Table, second: Table, *, steps: Positive) -> Fi
     than depth 1, the geometric mean over {draws} starts, all of which are counted. The deeper networks express the
     same linear functions, and their problem is not convex. Starts matter: `l4_from_large_starts`.
     """
-    rivals = {"the same at p = 2": second, "depth 1 against itself": _with_speedup(fourth)}
-    return Finding(lambda table: _speedup_checks(at_least, table, steps), fourth, rivals)
+    rivals = {"the same at p = 2": _speedups(second), ITSELF: dict.fromkeys(_speedups(fourth), 1.0)}
+    return _speedup_checks(at_least, fourth, steps, rivals)
 
 
 @claim("Acceleration by depth, the other side", quantifier="an average", origin="ours", scope=SCOPE, empirical=True)
-def depth_does_not_accelerate_l2(fourth: Table, second: Table, *, steps: Positive) -> Finding:
+def depth_does_not_accelerate_l2(fourth: Table, second: Table, *, steps: Positive) -> Claim:
     r"""For regression with the $\ell_2$ loss depth brings no speed-up.
 
     The slide speaks of $p > 2$ only, and this is its other side: at $p = 2$ the Hessian is the same everywhere, so that
     one step size suits a linear model all the way. No deeper network may be faster than depth
     1 by more than the ratio of neighbouring rates; depth 2's speed-up is {value:.3g} over {draws} starts.
     """
-    rivals = {"the same at p = 4": fourth, "depth 2 alone is twice as fast": _with_speedup(second, 2.0, deepest=2)}
-    return Finding(lambda table: _speedup_checks(at_most, table, steps), second, rivals)
+    return _speedup_checks(at_most, second, steps, {"the same at p = 4": _speedups(fourth), TWICE: {2: 2.0}})
 
 
 @claim(
@@ -65,7 +63,7 @@ def depth_does_not_accelerate_l2(fourth: Table, second: Table, *, steps: Positiv
     scope="ethanol in the UCI gas-sensor array set, 2565 × 128, z-scored",
     empirical=True,
 )
-def depth_accelerates_l4_gas_sensor(fourth: Table, second: Table, *, steps: Positive) -> Finding:
+def depth_accelerates_l4_gas_sensor(fourth: Table, second: Table, *, steps: Positive) -> Claim:
     r"""On the slide's own data, ethanol in the UCI gas-sensor array set, depth accelerates the $\ell_4$ regression.
 
     The set has to be downloaded, and the default data are scikit-learn's diabetes regression. With the archive in place
@@ -87,7 +85,7 @@ def depth_accelerates_l4_gas_sensor(fourth: Table, second: Table, *, steps: Posi
     "rates",
     empirical=True,
 )
-def l4_on_further_tables(fourth: Sequence[Table], second: Sequence[Table], *, steps: Positive) -> Finding:
+def l4_on_further_tables(fourth: Sequence[Table], second: Sequence[Table], *, steps: Positive) -> Claim:
     r"""On further regressions with the $\ell_4$ loss, from small starts, one redundant linear layer makes gradient
     descent faster as well.
 
@@ -95,23 +93,19 @@ def l4_on_further_tables(fourth: Sequence[Table], second: Sequence[Table], *, st
     criterion of `depth_accelerates_l4`; depth 3, of which no more is asked than to be told, {threes} times fewer. With
     the $\ell_2$ loss depth 2 takes {seconds} times fewer.
     """
-
-    def judge(tables: Sequence[Table]) -> Checks:
-        for table in tables:
-            yield from _speedup_checks(at_least, table, steps, deepest=2, on=f", {_features(table)} features")
+    for table, other in zip(fourth, second, strict=True):
+        rivals = {"the same at p = 2": _speedups(other), ITSELF: {2: 1.0}}
+        yield from _speedup_checks(at_least, table, steps, rivals, deepest=2, on=f", {_features(table)} features")
 
     def means(tables: Sequence[Table], depth: int) -> str:
-        speedups = [speedup.value for table in tables for layers, speedup, _ in _speedups(table) if layers == depth]
-        return ", ".join(f"{value:.3g}" for value in speedups)
+        return ", ".join(f"{_speedups(table)[depth].value:.3g}" for table in tables)
 
-    facts = {
-        "features": ", ".join(map(str, map(_features, fourth))),
-        "twos": means(fourth, 2),
-        "threes": means(fourth, 3),
-        "seconds": means(second, 2),
-    }
-    rivals = {"the same at p = 2": second, "depth 1 against itself": [_with_speedup(table) for table in fourth]}
-    return Finding(judge, fourth, rivals, facts=facts, scaled=lambda tables, _factor: tables)
+    yield Facts(
+        features=", ".join(map(str, map(_features, fourth))),
+        twos=means(fourth, 2),
+        threes=means(fourth, 3),
+        seconds=means(second, 2),
+    )
 
 
 def _features(table: Table) -> int:
@@ -126,15 +120,14 @@ def _features(table: Table) -> int:
     "442 × 10), balanced starts of norm one, best of a grid of rates",
     empirical=True,
 )
-def l4_from_large_starts(large: Table, small: Table, *, steps: Positive) -> Finding:
+def l4_from_large_starts(large: Table, small: Table, *, steps: Positive) -> Claim:
     r"""From starts longer than the solution depth does not accelerate the regression with the $\ell_4$ loss.
 
     Starts have norm {start:g}, where those of `depth_accelerates_l4` have {other:g}: depth 2 takes {value:.2g} times
     fewer iterations than depth 1, the geometric mean over {draws} starts, that is more where this is below one.
     """
-    rivals = {"as from small starts": small, "depth 2 alone is twice as fast": _with_speedup(large, 2.0, deepest=2)}
-    facts = {"start": settings_of(large)["start"], "other": settings_of(small)["start"]}
-    return Finding(lambda table: _speedup_checks(at_most, table, steps), large, rivals, facts=facts)
+    yield from _speedup_checks(at_most, large, steps, {"as from small starts": _speedups(small), TWICE: {2: 2.0}})
+    yield Facts(start=settings_of(large)["start"], other=settings_of(small)["start"])
 
 
 TWO_SAMPLES = (
@@ -159,14 +152,16 @@ def accelerates_for_p_above_2(samples: Table) -> Claim:
     gains = {exponent: powers[1][exponent] - powers[2][exponent] for exponent in powers[2]}
     above = [exponent for exponent in gains if exponent > 2]
     for exponent in above:
-        bounded = {"the speed-up at the largest exponent alone is bounded": np.zeros(len(gains[exponent]))}
-        yield _check_median(
-            at_least,
+        rivals = {"the same at p = 2": _median_of_stable(gains[2.0])}
+        if exponent == max(above):
+            none = np.zeros(len(gains[exponent]))
+            rivals["the speed-up at the largest exponent alone is bounded"] = _median_of_stable(none)
+        yield at_least(
             f"power of kappa with which the speed-up grows, p = {exponent:g}",
-            gains[exponent],
+            **_median_of_stable(gains[exponent]),
             bound=0.0,
             because="a bounded speed-up has none",
-            rivals={"the same at p = 2": gains[2.0]} | (bounded if exponent == max(above) else {}),
+            rivals=rivals,
         )
     last = samples["stiffness"].max()
     steps = [Draws(samples, depth=depth, exponent=max(above), stiffness=last)["steps"] for depth in (1, 2)]
@@ -184,7 +179,7 @@ def accelerates_for_p_above_2(samples: Table) -> Claim:
     origin="ours",
     scope=f"{TWO_SAMPLES}; p from 2.2 to 6, depths 2, 3 and 4",
 )
-def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Finding:
+def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Claim:
     r"""On two orthogonal samples of lengths one and $\kappa$ the end-to-end update at depth $N$ takes a number of steps
     that grows as $\kappa^{1 - 2/N + 2/\min(N, p-1)}$, up to a logarithm, where gradient descent takes $\kappa^2$.
 
@@ -207,75 +202,66 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Find
     if len(cells) < sum(table[["exponent", "depth"]].drop_duplicates().shape[0] for table in samples):
         raise ProjectError("two runs have one exponent and depth; give each to one of them")
 
-    def expected(law: Callable[[float, int], float], exponent: float, depth: int) -> float:
-        _, kappa = cells[exponent, depth]
-        return law(exponent, depth) + logarithm_at_depth_two(depth, kappa.min(), kappa.max())
-
-    def judge(law: Callable[[float, int], float]) -> Checks:
-        for (exponent, depth), (powers, _) in cells.items():
-            yield _check_median(
-                equal,
-                f"power of kappa with which steps grow, depth {depth}, p = {exponent:g}",
-                powers,
-                predicted=expected(law, exponent, depth),
-                tolerance=tolerance,
-                resolution=2 * tolerance,
-                because="half of what tells the laws apart",
-            )
-
-    rivals = {
+    rivals: dict[str, Callable[[float, int], float]] = {
         "the time to leave small weights is the same for every kappa": lambda p, N: 2 / min(N, p - 1),
         "nothing pushes the long sample off its fit": lambda p, N: 1.0,
         "the first steps' limit alone": lambda p, N: 2 / N,
         "gradient descent's own": lambda p, N: 2.0,
     }
-    errors = [abs(np.nanmedian(powers) - expected(power_of_stiffness, *cell)) for cell, (powers, _) in cells.items()]
-    with_log, without = (
-        {
-            exponent: abs(np.nanmedian(powers) - law(exponent, 2))
-            for (exponent, depth), (powers, _) in cells.items()
-            if depth == 2
-        }
-        for law in (lambda p, N: expected(power_of_stiffness, p, N), power_of_stiffness)
-    )
+    with_log, without = {}, {}
+    for (exponent, depth), (powers, kappa) in cells.items():
+        law = power_of_stiffness(exponent, depth)
+        logarithm = logarithm_at_depth_two(depth, kappa.min(), kappa.max())
+        with_log[exponent, depth] = abs(np.nanmedian(powers) - (law + logarithm))
+        without[exponent, depth] = abs(np.nanmedian(powers) - law)
+        yield equal(
+            f"power of kappa with which steps grow, depth {depth}, p = {exponent:g}",
+            **_median_of_stable(powers),
+            predicted=law + logarithm,
+            tolerance=tolerance,
+            resolution=2 * tolerance,
+            because="half of what tells the laws apart",
+            rivals={phrase: rival(exponent, depth) + logarithm for phrase, rival in rivals.items()},
+        )
+    at_depth_2 = sorted(exponent for exponent, depth in cells if depth == 2)
     draws = Draws(samples)
     steps, fewest = draws["steps"], draws["fewest"]
-    facts = {
-        "nearer": ", ".join(f"{p:g}" for p in sorted(with_log) if with_log[p] < without[p]),
-        "further": ", ".join(f"{p:g}" for p in sorted(with_log) if with_log[p] >= without[p]),
-        "error": max(errors),
-        "lucky": int(np.sum(fewest < steps)),
-        "cells": len(steps),
-        "unstable": int(np.isnan(steps).sum()),
-    }
-    return Finding(
-        judge, power_of_stiffness, rivals, facts=facts, scaled=lambda law, factor: lambda p, N: factor * law(p, N)
+    yield Facts(
+        nearer=", ".join(f"{p:g}" for p in at_depth_2 if with_log[p, 2] < without[p, 2]),
+        further=", ".join(f"{p:g}" for p in at_depth_2 if with_log[p, 2] >= without[p, 2]),
+        error=max(with_log.values()),
+        lucky=int(np.sum(fewest < steps)),
+        cells=len(steps),
+        unstable=int(np.isnan(steps).sum()),
     )
 
 
-@takes_rivals("powers")
-def _check_median(check: Callable[..., Check], name: str, powers: np.ndarray, **options: Any) -> Check:
-    """Return a check on the median over starts with a stable rate for every kappa; others are counted as left out."""
+def _median_of_stable(powers: np.ndarray) -> Instead:
+    """Return the median over starts with a stable rate for every kappa; others are counted as left out."""
     stable = np.isfinite(powers)
-    left_out = {"no stable learning rate": int(np.sum(~stable))}
-    return check(name, median(powers[stable]), **options, left_out=left_out)
+    return Instead(estimate=median(powers[stable]), left_out={"no stable learning rate": int(np.sum(~stable))})
 
 
-def _speedups(table: Table) -> list[tuple[int, Estimate, list[Optimum]]]:
-    """Return depth, geometric mean of the speed-ups over starts, and extreme optima, for each deeper network.
-
-    A start that reaches the tolerance at no rate makes the estimate nan, and the check undecided.
-    """
+def _optima(table: Table) -> dict[int, list[Optimum]]:
+    """Return the best learning rate of each start, and its iterations, by depth."""
     optima: dict[int, list[Optimum]] = {}
     for (depth, _), runs in select(table, "iterations", rule="network").groupby(["depth", "seed"]):
         optima.setdefault(int(depth), []).append(optimum(runs["learning_rate"], runs["value"]))
-    steps = {depth: np.array([best.value for best in at_depth]) for depth, at_depth in optima.items()}
-    speedups = []
-    for depth in sorted(optima.keys() - {1}):
+    return optima
+
+
+def _speedups(table: Table) -> dict[int, Estimate]:
+    """Return the geometric mean of the speed-ups over starts, for each deeper network.
+
+    A start that reaches the tolerance at no rate makes the estimate nan, and the check undecided.
+    """
+    steps = {depth: np.array([best.value for best in optima]) for depth, optima in _optima(table).items()}
+    speedups = {}
+    for depth in sorted(steps.keys() - {1}):
         logs = mean(np.log(steps[1] / steps[depth]))
         value, lower, upper = np.exp([logs.value, logs.lower, logs.upper])
-        speedup = Estimate(value, lower, upper, logs.draws, "geometric mean (t of logarithms)", logs.missing)
-        speedups.append((depth, speedup, _extremes(optima[1]) + _extremes(optima[depth])))
+        how = "geometric mean (t of logarithms)"
+        speedups[depth] = Estimate(value, lower, upper, logs.draws, how, logs.missing)
     return speedups
 
 
@@ -286,33 +272,26 @@ def _extremes(optima: list[Optimum]) -> list[Optimum]:
 
 
 def _speedup_checks(
-    bound: Callable[..., Check], table: Table, steps: float, *, deepest: float = np.inf, on: str = ""
-) -> list[Check]:
-    """Return a check for each depth beyond one: does it save iterations, by more than the grid of rates explains?"""
-    rates = np.sort(select(table, "iterations")["learning_rate"].unique())
-    return [
-        at_optimum(
-            bound(
+    bound: Callable[..., Check],
+    table: Table,
+    steps: float,
+    rivals: Mapping[str, Mapping[int, Estimate | float]],
+    *,
+    deepest: float = np.inf,
+    on: str = "",
+) -> Checks:
+    """Check for each depth beyond one: does it save iterations, by more than the grid of rates explains?
+
+    Rivals are other speed-ups, by depth.
+    """
+    optima, rates = _optima(table), np.sort(select(table, "iterations")["learning_rate"].unique())
+    for depth, speedup in _speedups(table).items():
+        if depth <= deepest:
+            check = bound(
                 f"iterations at depth 1 over iterations at depth {depth}{on}",
                 speedup,
                 (rates[1] / rates[0]) ** steps,
                 because="ratio of neighbouring learning rates",
-            ),
-            *optima,
-        )
-        for depth, speedup, optima in _speedups(table)
-        if depth <= deepest
-    ]
-
-
-def _with_speedup(table: Table, factor: float = 1.0, deepest: float = np.inf) -> Table:
-    """Return the table as it would be if deeper networks took depth 1's iterations, divided by a factor.
-
-    Networks deeper than `deepest` stay as they are.
-    """
-    altered = table.copy()
-    shallow = select(table, "iterations", rule="network", depth=1).set_index(["seed", "learning_rate"])["value"]
-    deep = (altered["quantity"] == "iterations") & (altered["rule"] == "network") & altered["depth"].between(2, deepest)
-    keys = list(zip(altered.loc[deep, "seed"], altered.loc[deep, "learning_rate"], strict=True))
-    altered.loc[deep, "value"] = shallow.reindex(keys).to_numpy() / factor
-    return altered
+                rivals={phrase: Instead(estimate=other[depth]) for phrase, other in rivals.items() if depth in other},
+            )
+            yield at_optimum(check, *_extremes(optima[1]), *_extremes(optima[depth]))

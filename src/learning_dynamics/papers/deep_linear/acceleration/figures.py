@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import NullFormatter
+import pandas as pd
 
 from learning_dynamics.papers.deep_linear.acceleration.stiffness import (
     logarithm_at_depth_two,
@@ -17,9 +17,8 @@ from learning_dynamics.papers.deep_linear.drawing import (
     depth_handles,
     handle,
     median_with_draws,
-    one_two_five,
 )
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, direct_labels, legend_below
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select, settings_of
 
@@ -54,8 +53,6 @@ def acceleration(fourth: Table, second: Table, *, start: Natural) -> Drawn:
             facts[f"l{power}_{depth}"] = middle.min()
         curves.set(yscale="log", ylabel=rf"$\ell_{power}$ loss: relative excess")
         rates.set(xscale="log", yscale="log", ylabel="iterations to the tolerance")
-        for axis in (rates.xaxis, rates.yaxis):
-            one_two_five(axis)
     axes[1, 0].set_xlabel("iterations")
     axes[1, 1].set_xlabel("learning rate")
     others = [handle("end-to-end update", line=DASHED), handle("tolerance", "grey", ":")]
@@ -79,27 +76,17 @@ def two_samples(samples: Table, deeper: Sequence[Table]) -> Drawn:
     for exponent in sorted(steps["exponent"].unique()):
         for depth, line in ((1, DASHED), (2, "-")):
             rows = select(steps, exponent=exponent, depth=depth).dropna(subset="value")
-            median_with_draws(left, rows, "stiffness", DEPTH_COLOURS[depth], line)
-        last = rows.groupby("stiffness")["value"].median().iloc[-1]
-        left.annotate(
-            f"p = {exponent:g}",
-            (rows["stiffness"].max(), last),
-            xytext=(5, 0),
-            va="center",
-            textcoords="offset points",
-            fontsize=7.5,
-            color=DEPTH_COLOURS[2],
-        )
-    kappa = np.sort(steps["stiffness"].unique())
+            label = f"p = {exponent:g}" if depth == 2 else None
+            median_with_draws(left, rows, "stiffness", DEPTH_COLOURS[depth], line, label)
     left.set(xscale="log", yscale="log", xlabel=r"$\kappa$", ylabel="steps")
-    left.set_xticks(kappa, [f"{value:g}" for value in kappa])
-    left.xaxis.set_minor_formatter(NullFormatter())
-    depths = sorted({depth for table in deeper for depth in table["depth"]})
-    extra = 0.0
-    p = np.linspace(min(table["exponent"].min() for table in deeper), max(table["exponent"].max() for table in deeper))
+    direct_labels(left)
+    extra, measured = 0.0, pd.concat(deeper)
+    depths = sorted(measured["depth"].unique())
+    p = np.linspace(measured["exponent"].min(), measured["exponent"].max())
     for depth in depths:
         right.plot(p, [power_of_stiffness(exponent, depth) for exponent in p], color=DEPTH_COLOURS[depth])
-        for table in [table for table in deeper if depth in set(table["depth"])]:
+    for table in deeper:
+        for depth in table["depth"].unique():
             extra = max(extra, logarithm_at_depth_two(depth, table["stiffness"].min(), table["stiffness"].max()))
             for exponent, powers in powers_of_stiffness(table, depth).items():
                 place = exponent + 0.06 * (depth - 3)

@@ -33,7 +33,7 @@ def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> Tables:
     """
     constants = trajectory.constants
     grid, iterations, least = constants["learning_rate"], constants["iterations"], constants["least_loss"]
-    labels = {"depth": constants["depth"], "rule": np.where(constants["end_to_end"], "end_to_end", "network")}
+    labels = {"depth": constants["depth"], "rule": constants["rule"]}
     members = constants["member"]
     reached = np.where(iterations < 0, np.nan, iterations)
     yield rows({"iterations": reached}, {"seed": members, "learning_rate": grid}, **labels, iteration=0)

@@ -1,6 +1,7 @@
 """Descent on regressions at several depths (acceleration by depth)."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from learning_dynamics.papers.deep_linear import lp_regression, recorded
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
-from learning_dynamics.trajectories import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory, ensemble
 
 
 def lp_descent(
@@ -32,7 +33,7 @@ def lp_descent(
     Trajectory
         Series loss, at the rate that reaches the tolerance first (relative excess over the least loss);
         constants iterations (by member and rate; -1 where it was not reached), learning_rate, least_loss,
-        features and, by member, depth, end_to_end (whether by that update), member (the start's number).
+        features and, by member, depth, rule, member (the start's number).
     """
     X, Y = data["X"], data["Y"][:, 0]
     least_loss = lp_regression.optimum(X, Y, exponent)
@@ -63,7 +64,7 @@ def lp_descent(
                     "loss": losses[best],
                     "iterations": iterations,
                     "depth": depth,
-                    "end_to_end": rule == "end_to_end",
+                    "rule": rule,
                     "member": member,
                 }
             )
@@ -104,23 +105,17 @@ def two_samples(
 
     directions = np.array([rng.standard_normal(2) for rng in generators(seed, "deep_linear.two_samples", seeds)])
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    cells = list(itertools.product(exponents, stiffness, depths))
-    found = []
-    for exponent, kappa, depth in progress(cells, "two samples"):
+
+    def count_steps(exponent: float, kappa: float, depth: int, number: int) -> dict[str, Any]:
         lowest = lowest_rate / kappa**2
         grid = highest_rate / ratio ** np.arange(int(np.log(highest_rate / lowest) / np.log(ratio)) + 1)[::-1]
-        starts = start / kappa * directions
+        first = start / kappa * directions[number]
         # at zero the loss is one
-        found += steps_at_limit(starts, kappa, exponent, depth, grid, tolerance, max_steps, below=below, slack=slack)
-    exponent_of, stiffness_of, depth_of = np.repeat(cells, seeds, axis=0).T
-    steps, rate, fewest = np.array(found, dtype=float).T
-    return Trajectory(
-        np.zeros(1),
-        {"steps": steps[:, None], "rate": rate[:, None], "fewest": fewest[:, None]},
-        {
-            "exponent": exponent_of,
-            "stiffness": stiffness_of,
-            "depth": depth_of.astype(int),
-            "start": np.tile(np.arange(seeds), len(cells)),
-        },
-    )
+        steps, rate, fewest = steps_at_limit(
+            first, kappa, exponent, depth, grid, tolerance, max_steps, below=below, slack=slack
+        )
+        counts = {"steps": [steps], "rate": [rate], "fewest": [fewest]}
+        return counts | {"exponent": exponent, "stiffness": kappa, "depth": depth, "start": number}
+
+    members = list(itertools.product(exponents, stiffness, depths, range(seeds)))
+    return ensemble(count_steps, members, recorded.AT_THE_END, "steps", "rate", "fewest", label="two samples")

@@ -1,19 +1,15 @@
 """How many steps the end-to-end update takes at the largest learning rate that is stable, in compiled loops."""
 
-from collections.abc import Generator
-
 import numba
 import numpy as np
 
 PATIENCE = 300  # times the fewest steps so far: a rate that needs more is not in proportion to its neighbours
 AT_ONCE = 100_000  # steps of compiled code, which no signal interrupts
-ON_ITS_WAY, ARRIVED, LOST = range(3)
-
-Found = tuple[int, float, int]  # steps, rate, fewest of `steps_at_limit`
+ON_ITS_WAY, LOST = -1, -2
 
 
 def steps_at_limit(
-    starts: np.ndarray,
+    start: np.ndarray,
     stiffness: float,
     exponent: float,
     depth: int,
@@ -23,8 +19,8 @@ def steps_at_limit(
     *,
     below: int,
     slack: float,
-) -> list[Found]:
-    """Return for each start the steps to a loss of `target` at the largest stable rate, that rate, and the fewest.
+) -> tuple[int, float, int]:
+    """Return the steps from a start to a loss of `target` at the largest stable rate, that rate, and the fewest.
 
     The loss is the mean of |x.w - 1|^p over the samples stiffness e_1 and e_2. The update is that of
     `lp_regression.descend` by the end-to-end rule; at depth 1 it is gradient descent. A rate is stable if it and the
@@ -33,49 +29,29 @@ def steps_at_limit(
 
     Parameters
     ----------
-    starts : ndarray, shape (starts, 2)
-        Their steps are taken in turn: a processor works on several at once that do not wait for each other.
+    start : ndarray, shape (2,)
     rates : ndarray, shape (rates,), ascending
     cap : int
         The most steps to wait.
 
     Returns
     -------
-    list of tuple
-        steps : -1 if no rate is stable, or the largest of all is; rate : 0 if there is none; fewest : over all rates
-        that were tried, -1 if none arrived.
+    steps : int
+        -1 if no rate is stable, or the largest of all is.
+    rate : float
+        0 if there is none.
+    fewest : int
+        Over all rates that were tried; -1 if none arrived.
     """
-    if not len(rates):
-        return [(-1, 0.0, -1)] * len(starts)
-    searches = [_search(rates, cap, below, slack) for _ in starts]
-    found: list[Found] = [(-1, 0.0, -1)] * len(starts)
-    rate, limit = np.array([next(search) for search in searches]).T
-    weights, taken = starts.copy(), np.zeros(len(starts), dtype=int)
-    first, state = np.full(len(starts), -1.0), np.full(len(starts), ON_ITS_WAY)
-    while len(running := np.flatnonzero(state == ON_ITS_WAY)):
-        _advance(running, weights, taken, first, state, rate, limit, stiffness, exponent, depth, target, AT_ONCE)
-        for start in running[state[running] != ON_ITS_WAY]:
-            try:
-                steps = int(taken[start]) if state[start] == ARRIVED else -1
-                rate[start], limit[start] = searches[start].send(steps)
-            except StopIteration as end:
-                found[start] = end.value
-            else:
-                weights[start], taken[start], state[start] = starts[start], 0, ON_ITS_WAY
-    return found
-
-
-def _search(rates: np.ndarray, cap: int, below: int, slack: float) -> Generator[tuple[float, int], int, Found]:
-    """Yield a rate and how many steps to wait, be sent the steps that it takes or -1, and return what is found."""
     steps = np.full(len(rates), -1)
     fewest, limit = -1, cap
     for place in reversed(range(len(rates))):
-        steps[place] = yield rates[place], limit
-        neighbours = steps[place : place + below + 1]
+        steps[place] = _steps(start, stiffness, exponent, depth, rates[place], target, limit)
         if steps[place] >= 0 and (fewest < 0 or steps[place] < fewest):
             fewest = int(steps[place])
             limit = min(cap, PATIENCE * max(fewest, 1))
         highest = place + below
+        neighbours = steps[place : highest + 1]
         if highest < len(rates) and np.all(neighbours >= 0):
             in_proportion = steps[highest] * rates[highest] / rates[place : highest + 1]
             if np.all(neighbours <= slack * in_proportion):
@@ -85,33 +61,37 @@ def _search(rates: np.ndarray, cap: int, below: int, slack: float) -> Generator[
     return -1, 0.0, fewest
 
 
+def _steps(
+    start: np.ndarray, stiffness: float, exponent: float, depth: int, rate: float, target: float, cap: int
+) -> int:
+    weights, first = start.copy(), -1.0
+    for begun in range(0, cap + 1, AT_ONCE):
+        count = min(AT_ONCE, cap + 1 - begun)
+        steps, first = _advance(weights, first, stiffness, exponent, depth, rate, target, count)
+        if steps != ON_ITS_WAY:
+            return begun + steps if steps != LOST else -1
+    return -1
+
+
 @numba.njit(error_model="numpy")
-def _advance(running, weights, taken, first, state, rate, limit, stiffness, exponent, depth, target, count):
-    """Take steps from the running starts in turn, until one of them has ended or `count` are taken."""
-    for _ in range(count):
-        ended = False
-        for start in running:
-            long, short = stiffness * weights[start, 0] - 1, weights[start, 1] - 1
-            powers = _power(abs(long), exponent - 2), _power(abs(short), exponent - 2)
-            loss = (powers[0] * long**2 + powers[1] * short**2) / 2
-            if first[start] < 0:
-                first[start] = loss
-            if loss <= target:
-                state[start] = ARRIVED
-            elif not loss < 1e6 * first[start] or taken[start] == limit[start]:
-                state[start] = LOST
-            if state[start] != ON_ITS_WAY:
-                ended = True
-                continue
-            slope = exponent * powers[0] * long * stiffness / 2, exponent * powers[1] * short / 2
-            size = weights[start, 0] ** 2 + weights[start, 1] ** 2
-            inner = weights[start, 0] * slope[0] + weights[start, 1] * slope[1]
-            factor, along = rate[start] * _power(size, 1 - 1 / depth), (depth - 1) * inner / size
-            for k in range(2):
-                weights[start, k] -= factor * (slope[k] + along * weights[start, k])
-            taken[start] += 1
-        if ended:
-            return
+def _advance(weights, first, stiffness, exponent, depth, rate, target, count):
+    for step in range(count):
+        long, short = stiffness * weights[0] - 1, weights[1] - 1
+        powers = _power(abs(long), exponent - 2), _power(abs(short), exponent - 2)
+        loss = (powers[0] * long**2 + powers[1] * short**2) / 2
+        if first < 0:
+            first = loss
+        if loss <= target:
+            return step, first
+        if not loss < 1e6 * first:
+            return LOST, first
+        slope = exponent * powers[0] * long * stiffness / 2, exponent * powers[1] * short / 2
+        size = weights[0] ** 2 + weights[1] ** 2
+        inner = weights[0] * slope[0] + weights[1] * slope[1]
+        factor, along = rate * _power(size, 1 - 1 / depth), (depth - 1) * inner / size
+        for k in range(2):
+            weights[k] -= factor * (slope[k] + along * weights[k])
+    return ON_ITS_WAY, first
 
 
 @numba.njit

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.deep_linear.completed_matrices import measures_of
+from learning_dynamics.papers.deep_linear.completed_matrices import completed, measures_of
 from learning_dynamics.papers.deep_linear.tables import CONVERGED, DEPTH, DRAW, SCALE
 from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory
@@ -33,12 +33,10 @@ def completion(trajectory: Trajectory) -> pd.DataFrame:
         Steps of descent.
     """
     constants, settings = trajectory.constants, trajectory.settings
-    draw = constants["draw"]
-    quantities = measures_of(trajectory.series["end_to_end"][:, 0], constants["truth"][draw], constants["mask"][draw])
-    quantities |= _setting(constants["truth"][draw], constants["mask"][draw]) | {"steps": constants["steps"]}
+    W, truth, mask = completed(trajectory)
     return rows(
-        quantities,
-        {"draw": draw},
+        measures_of(W, truth, mask) | _setting(truth, mask) | {"steps": constants["steps"]},
+        {"draw": constants["draw"]},
         depth=settings["depth"],
         scale=constants["scale"],
         learning_rate=constants["learning_rate"],
@@ -64,11 +62,10 @@ def nuclear_norm(trajectory: Trajectory) -> pd.DataFrame:
         Largest error on an observed entry.
     """
     constants = trajectory.constants
-    W = trajectory.series["minimiser"][:, 0]
-    quantities = measures_of(W, constants["truth"], constants["mask"])
-    misfit = np.abs(constants["mask"] * (W - constants["truth"])).max(axis=(-2, -1))
-    quantities |= _setting(constants["truth"], constants["mask"]) | {"gap": constants["gap"], "misfit": misfit}
-    return rows(quantities, {"draw": np.arange(len(W))})
+    W, truth, mask = completed(trajectory)
+    misfit = np.abs(mask * (W - truth)).max(axis=(-2, -1))
+    quantities = measures_of(W, truth, mask) | _setting(truth, mask) | {"gap": constants["gap"], "misfit": misfit}
+    return rows(quantities, {"draw": constants["draw"]})
 
 
 def _setting(truth: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:

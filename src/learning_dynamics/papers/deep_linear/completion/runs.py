@@ -61,6 +61,6 @@ def nuclear_norm(data: Arrays) -> Trajectory:
     """The convex baseline, which the data set already holds."""
     return Trajectory(
         AT_THE_END,
-        {"minimiser": data["minimiser"][:, None]},
-        {"truth": data["truth"], "mask": data["mask"], "gap": data["gap"]},
+        {"end_to_end": data["minimiser"][:, None]},
+        {name: data[name] for name in ("truth", "mask", "gap")} | {"draw": np.arange(len(data["truth"]))},
     )

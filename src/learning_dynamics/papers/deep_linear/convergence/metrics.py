@@ -38,14 +38,9 @@ def initialisation_range(trajectory: Trajectory) -> pd.DataFrame:
         {"steps": steps, "learning_rate": rate, "size": constants["size"]},
         {"seed": constants["member"]},
         depth=constants["depth"],
-        init=np.where(constants["balanced"], "balanced", "layer_wise"),
+        init=constants["init"],
         deviation=constants["deviation"],
     )
-
-
-CASES = np.array(
-    ["assumptions hold", "beyond a singular matrix", "unbalanced", "imbalance allowed", "unbalanced, shorter step"]
-)
 
 
 @columns(
@@ -74,17 +69,13 @@ def guarantee(trajectory: Trajectory, *, floor: Positive) -> Tables:
     loss = _relative_loss(trajectory)
     time = trajectory.time * constants["learning_rate"][:, None]
     bound = np.exp(-theory.guaranteed_rate(settings["margin"], settings["depth"]) * time)
-    labels = {"case": CASES[constants["case"]]}
-    yield rows({"loss": (loss, bound)}, {"seed": constants["member"], "time": time}, **labels)
+    yield rows({"loss": (loss, bound)}, {"seed": constants["member"], "time": time}, case=constants["case"])
     yield rows(
         {"imbalance": constants["imbalance"], "rate": _smallest_rate(loss, time, floor)},
         {"seed": constants["member"]},
         time=time[:, -1],
-        **labels,
+        case=constants["case"],
     )
-
-
-STARTS = np.array(["smallest direction", "smallest direction, imbalance allowed", "random direction"])
 
 
 @columns(
@@ -114,7 +105,7 @@ def margins(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
         {"seed": constants["member"]},
         depth=constants["depth"],
         margin=constants["margin"],
-        start=STARTS[constants["case"]],
+        start=constants["start"],
     )
 
 
@@ -155,15 +146,12 @@ def convex_losses(trajectory: Trajectory) -> Tables:
     constants = trajectory.constants
     excess, fraction = [], []
     parts = (constants[name] for name in ("target", "factor", "loss"))
-    for W, target, factor, number in zip(trajectory.series["end_to_end"], *parts, strict=True):
-        loss = list(LOSSES.values())[number]
+    for W, target, factor, name in zip(trajectory.series["end_to_end"], *parts, strict=True):
+        loss = LOSSES[name]
         value = loss.value(W - target, factor)
         excess.append(value / value[0])
         fraction.append(value[0] / loss.least_on_singular(target, factor))
-    labels = {
-        "loss": np.array(list(LOSSES))[constants["loss"]],
-        "start": np.where(constants["case"] == 0, "below", "beyond"),
-    }
+    labels = {name: constants[name] for name in ("loss", "start")}
     yield rows({"excess": excess}, {"seed": constants["member"], "time": trajectory.time}, **labels)
     yield rows({"fraction": fraction}, {"seed": constants["member"]}, time=0.0, **labels)
 

@@ -36,7 +36,7 @@ def initialisation_range(
     Returns
     -------
     Trajectory
-        Series steps, learning_rate (-1 and 0 where nothing converged); constants depth, balanced, deviation,
+        Series steps, learning_rate (-1 and 0 where nothing converged); constants depth, init, deviation,
         member, size (Frobenius norm of the end-to-end matrix at the start).
     """
     X, Y = data["X"], data["Y"][:, 0]
@@ -50,11 +50,11 @@ def initialisation_range(
         rngs = generators(seed, f"deep_linear.initialisation_range.{depth}", seeds)
         normal = [networks.gaussian_layers(rng, widths) for rng in rngs]
         direction = [rng.standard_normal((1, len(target))) for rng in rngs]
-        for balanced in (False, True):
+        for init in ("layer_wise", "balanced"):
             for deviation in progress(deviations, f"depth {depth}"):
                 layer_deviation = (deviation / width ** ((depth - 1) / 2)) ** (1 / depth)
                 for member in range(seeds):
-                    if balanced:
+                    if init == "balanced":
                         layers = networks.balanced_layers(deviation * direction[member], widths)
                     else:
                         layers = [layer_deviation * layer for layer in normal[member]]
@@ -62,7 +62,7 @@ def initialisation_range(
                     members.append(
                         {
                             "depth": depth,
-                            "balanced": balanced,
+                            "init": init,
                             "deviation": deviation,
                             "member": member,
                             "steps": [steps],
@@ -89,16 +89,16 @@ def guarantee(
 ) -> Trajectory:
     """Descent on half the squared distance from a square target: with the assumptions, and without each.
 
-    Singular values of targets, as many as `size` says, are drawn between `smallest` and `largest`. Cases: 0 keeps both,
-    as barely as can be: balanced, the target with its last singular value lowered to `margin`; 1 is balanced but has
-    the target's last singular value with the wrong sign; 2 is case 0 with its first layer multiplied by `rescaling` and
-    its second divided by it; 3 is case 0 with all the imbalance that the theorem allows; 4 is case 2 with the learning
-    rate divided by the square of `rescaling`, by which the curvature has grown. The learning rate of the others is
-    `step` times the fourth power of the margin, for as many iterations as the horizon takes with it.
+    Singular values of targets, as many as `size` says, are drawn between `smallest` and `largest`. Where the
+    assumptions hold, they do so as barely as can be: balanced, the target with its last singular value lowered to
+    `margin`. Beyond a singular matrix: balanced, that singular value with the wrong sign. Unbalanced: the first start
+    with its first layer multiplied by `rescaling` and its second divided by it; with a shorter step, the learning rate
+    is divided by the square of `rescaling`, by which the curvature has grown. The learning rate of the others is `step`
+    times the fourth power of the margin, for as many iterations as the horizon takes with it.
 
     Layers descend in the coordinates of the target's singular vectors, where zeros stay zeros. In others rounding
-    leaves the singular matrix that case 1 stops at, where it is a strict saddle: at depth 2, after a time of about
-    37 / sigma_min.
+    leaves the singular matrix that starts beyond one stop at, where it is a strict saddle: at depth 2, after a time of
+    about 37 / sigma_min.
 
     Returns
     -------
@@ -121,17 +121,22 @@ def guarantee(
         lowered, flipped = (np.diag(np.append(values[:-1], last)) for last in (margin, -values[-1]))
         balanced = networks.balanced_layers(lowered, widths)
         rescaled = [balanced[0] * rescaling, balanced[1] / rescaling, *balanced[2:]]
-        imbalanced = _with_imbalance(balanced, margin, target)
         basis = haar(rng, size), haar(rng, size)
-        starts = balanced, networks.balanced_layers(flipped, widths), rescaled, imbalanced, rescaled
+        starts = {
+            "assumptions hold": balanced,
+            "beyond a singular matrix": networks.balanced_layers(flipped, widths),
+            "unbalanced": rescaled,
+            "imbalance allowed": _with_imbalance(balanced, margin, target),
+            "unbalanced, shorter step": rescaled,
+        }
         members += [
             {"layers": layers, "basis": basis, "target": target, "case": case, "member": member}
-            for case, layers in enumerate(starts)
+            for case, layers in starts.items()
         ]
     constants = recorded.by_name(members)
     layers, (U, V) = (list(constants.pop(name).swapaxes(0, 1)) for name in ("layers", "basis"))
     goal = constants["target"]
-    rates = np.where(constants["case"] == 4, rate / rescaling**2, rate)
+    rates = np.where(constants["case"] == "unbalanced, shorter step", rate / rescaling**2, rate)
     # the rate of fall is least at first
     record = np.unique(np.append(0, np.geomspace(1, horizon / rate, points - 1).round())).astype(int)
     # beyond this norm a run has diverged; it is kept there, where the next step would overflow
@@ -163,15 +168,15 @@ def margins(
     """Gradient flow on half the squared distance from a square target, from starts that just meet the assumptions.
 
     Singular values of targets, as many as `size` says, are drawn between `smallest` and `largest`; margins are
-    `fractions` of a target's smallest one. Cases: 0, balanced, the target with its last singular value lowered to the
-    margin; 1, the same with all the imbalance that the theorem allows; 2, balanced, in a random direction from the
-    target, as far as the margin lets it. Time is in units of c^(2/N - 1) for the margin c, the order of the time that
-    the smallest singular value takes to leave it.
+    `fractions` of a target's smallest one. Starts are balanced: the target with its last singular value lowered to the
+    margin, also with all the imbalance that the theorem allows, and in a random direction from the target, as far as
+    the margin lets it. Time is in units of c^(2/N - 1) for the margin c, the order of the time that the smallest
+    singular value takes to leave it.
 
     Returns
     -------
     Trajectory
-        Series end_to_end; constants target, depth, margin, case, member (by member).
+        Series end_to_end; constants target, depth, margin, start, member (by member).
 
     Raises
     ------
@@ -189,8 +194,12 @@ def margins(
                 margin = fraction * values.min()
                 lowered = networks.balanced_layers((U * np.append(values[:-1], margin)) @ V.T, widths)
                 displaced = target + step * (values.min() - margin) / np.linalg.norm(step)
-                imbalanced = _with_imbalance(lowered, margin, target)
-                for case, layers in enumerate((lowered, imbalanced, networks.balanced_layers(displaced, widths))):
+                starts = {
+                    "smallest direction": lowered,
+                    "smallest direction, imbalance allowed": _with_imbalance(lowered, margin, target),
+                    "random direction": networks.balanced_layers(displaced, widths),
+                }
+                for start, layers in starts.items():
                     times = margin ** (2 / depth - 1) * integration.times
                     members.append(
                         {
@@ -198,7 +207,7 @@ def margins(
                             "target": target,
                             "depth": depth,
                             "margin": margin,
-                            "case": case,
+                            "start": start,
                             "member": member,
                         }
                     )
@@ -233,14 +242,14 @@ def convex_losses(
 ) -> Trajectory:
     """Gradient flow of balanced layers on several convex losses, from below and from beyond singular matrices' losses.
 
-    Cases: 0, a random direction from the optimum, where the loss is `share` of what every singular matrix has at least;
-    1, the optimum with its last singular value's sign turned.
+    Below: in a random direction from the optimum, where the loss is `share` of what every singular matrix has at least.
+    Beyond: the optimum with its last singular value's sign turned.
 
     Returns
     -------
     Trajectory
-        Series end_to_end; constants target, loss (its number), case, member, factor (the square root of the
-        inputs' covariance).
+        Series end_to_end; constants target, loss, start, member, factor (the square root of the inputs'
+        covariance).
     """
     values = np.array(singular_values)
     widths = [len(values)] * (depth + 1)
@@ -250,12 +259,12 @@ def convex_losses(
         step, turn = rng.standard_normal((len(values), len(values))), haar(rng, len(values))
         factor = turn * np.linspace(0.5, 1.5, len(values))
         target = (U * values) @ V.T
-        for number, loss in enumerate(LOSSES.values()):
-            starts = (
-                _matrix_with_loss(loss, target, step, factor, share),
-                (U * np.append(values[:-1], -values[-1])) @ V.T,
-            )
-            for case, W in enumerate(starts):
+        for name, loss in LOSSES.items():
+            starts = {
+                "below": _matrix_with_loss(loss, target, step, factor, share),
+                "beyond": (U * np.append(values[:-1], -values[-1])) @ V.T,
+            }
+            for start, W in starts.items():
                 slope = lambda W, loss=loss, target=target, factor=factor: loss.gradient(W - target, factor)  # noqa: E731
                 path = networks.path(networks.balanced_layers(W, widths), slope, integration.times, integration)
                 members.append(
@@ -263,8 +272,8 @@ def convex_losses(
                         "end_to_end": path,
                         "target": target,
                         "factor": factor,
-                        "loss": number,
-                        "case": case,
+                        "loss": name,
+                        "start": start,
                         "member": member,
                     }
                 )

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle, one_two_five
+from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select
@@ -129,7 +129,5 @@ def _drifts(axis: Axes, descent: Table, starts: Table) -> None:
         ylabel="imbalance",
         title="how balanced layers are",
     )
-    one_two_five(axis.xaxis)
-    axis.tick_params(axis="x", labelsize=7)
     handles = [handle(r"descent, by $\eta$", "grey"), handle("flow's end, by $s$", "blue")]
     axis.legend(handles=[*handles, handle("slopes 1 and 2", line=DASHED)], fontsize=7, handlelength=1.4)

@@ -112,7 +112,7 @@ def _rate_factors(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return velocities of singular values over their velocities at depth 1, and N sigma^(2 - 2/N)."""
     velocity = -networks.product_change(layers, networks.layer_gradients(layers, gradient))
-    rates, rates_at_depth_1 = (np.einsum("tir,tij,trj->tr", U, change, Vt) for change in (velocity, -gradient))
+    rates, rates_at_depth_1 = (networks.projections(U, change, Vt) for change in (velocity, -gradient))
     # near the end both vanish, and their ratio is rounding
     clear = np.abs(rates_at_depth_1) > 1e-6 * np.abs(rates_at_depth_1).max()
     return np.where(clear, rates / np.where(clear, rates_at_depth_1, 1.0), np.nan), depth * values ** (2 - 2 / depth)
@@ -138,17 +138,14 @@ def balanced_velocity(trajectory: Trajectory) -> pd.DataFrame:
         Velocity of each singular value over that at depth 1; predicted N sigma^(2 - 2/N).
     """
     constants = trajectory.constants
-    depth = constants["depth"]
-    U, values, Vt = np.linalg.svd(trajectory.series["end_to_end"][:, 0])
-    rates, rates_at_depth_1 = (
-        np.einsum("mir,mij,mrj->mr", U, change, Vt)
-        for change in (trajectory.series["velocity"][:, 0], -constants["gradient"])
-    )
-    predicted = depth[:, None] * values ** (2 - 2 / depth[:, None])
+    W, velocity = (trajectory.series[name][:, 0] for name in ("end_to_end", "velocity"))
+    depth = constants["depth"][:, None]
+    U, values, Vt = np.linalg.svd(W)
+    factor = networks.projections(U, velocity, Vt) / networks.projections(U, -constants["gradient"], Vt)
     return rows(
-        {"sigma": (values, np.nan), "factor": (rates / rates_at_depth_1, predicted)},
+        {"sigma": values, "factor": (factor, depth * values ** (2 - 2 / depth))},
         {"seed": constants["member"]},
-        depth=depth,
+        depth=constants["depth"],
     )
 
 

@@ -6,16 +6,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from learning_dynamics.papers.deep_linear.drawing import (
-    DASHED,
-    DEPTH_COLOURS,
-    depth_handles,
-    handle,
-    plain_numbers,
-)
+from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle
 from learning_dynamics.papers.deep_linear.enough_entries.thresholds import thresholds
 from learning_dynamics.papers.deep_linear.tables import depth_of, less_true_norm, unfinished
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below
+from learning_dynamics.plotting import COLOURS, Drawn, legend_below, panels
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Quantity, Table, select
 
@@ -32,15 +26,8 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     and in the middle ({lost} of {runs}).
     """
     scales = sorted(deep[0]["scale"].unique(), reverse=True)
-    figure, axes = plt.subplots(
-        len(scales),
-        3,
-        figsize=(WIDTH, 2.35 * len(scales)),
-        squeeze=False,
-        sharex="col",
-        sharey="col",
-        width_ratios=[1.2, 1.2, 0.9],
-    )
+    shape = {"sharex": "col", "sharey": "col", "width_ratios": [1.2, 1.2, 0.9]}
+    figure, axes = panels(len(scales), 3, height=2.35, lettered=False, **shape)
     depths = [depth_of(table) for table in deep]
     unknown = beyond = 0
     for (errors, norms, needed), scale in zip(axes, scales, strict=True):
@@ -64,8 +51,6 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
         errors.set(yscale="log", ylabel="reconstruction error", title=f"$s$ = {scale:g}")
         norms.set(ylabel="nuclear norm − truth's")
         needed.set(ylabel="entries needed", yscale="log")
-        plain_numbers(needed.yaxis)
-        needed.set_yticks([200, 400, 800])
     plt.setp(axes[-1], xlabel="observed entries")
     needed.set(xlabel="depth", xticks=range(len(deep) + 1), xticklabels=[*map(str, depths), "min."])
     legend_below(figure, [*depth_handles(depths), handle("nuclear norm minimisation", "grey")])

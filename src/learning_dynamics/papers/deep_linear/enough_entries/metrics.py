@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.deep_linear.completed_matrices import measures_of, spectrum
+from learning_dynamics.papers.deep_linear.completed_matrices import completed, measures_of, spectrum
 from learning_dynamics.papers.deep_linear.tables import CONVERGED, DEPTH, DRAW, OBSERVED, SCALE
 from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, columns, rows
 from learning_dynamics.trajectories import Trajectory
@@ -21,10 +21,10 @@ def networks(trajectory: Trajectory) -> pd.DataFrame:
         The first singular value beyond the rank of the matrix to complete.
     """
     constants, settings = trajectory.constants, trajectory.settings
-    rank = np.linalg.matrix_rank(constants["truth"][0])
-    beyond_rank = spectrum(trajectory.series["end_to_end"][:, 0].astype(float))[:, rank]
+    W, truth, mask = completed(trajectory)
+    beyond_rank = spectrum(W.astype(float))[:, np.linalg.matrix_rank(truth[0])]
     return rows(
-        {**_matrix_quantities(trajectory), "beyond_rank": beyond_rank},
+        measures_of(W, truth, mask) | {"beyond_rank": beyond_rank},
         {"draw": constants["draw"]},
         depth=settings["depth"],
         scale=constants["scale"],
@@ -46,13 +46,7 @@ def minimisers(trajectory: Trajectory) -> pd.DataFrame:
     """
     constants = trajectory.constants
     return rows(
-        {**_matrix_quantities(trajectory), "gap": constants["gap"]},
+        measures_of(*completed(trajectory)) | {"gap": constants["gap"]},
         {"draw": constants["draw"]},
         observed=constants["observed"][constants["count"]],
     )
-
-
-def _matrix_quantities(trajectory: Trajectory) -> dict[str, np.ndarray]:
-    constants = trajectory.constants
-    draw, count = constants["draw"], constants["count"]
-    return measures_of(trajectory.series["end_to_end"][:, 0], constants["truth"][draw], constants["mask"][draw, count])

@@ -29,10 +29,10 @@ def closed_curve(trajectory: Trajectory) -> pd.DataFrame:
             for N, sector in zip(constants["depth"], constants["sector"], strict=True)
         ]
     )
-    predicted = np.where(constants["case"] == 0, exact / scale, np.nan)
+    predicted = np.where(constants["case"] == CURVES[0], exact / scale, np.nan)
     return rows(
         {"integral": (integrand.sum(axis=1) / scale, predicted)},
         {"seed": constants["member"]},
         depth=constants["depth"],
-        case=np.array(CURVES)[constants["case"]],
+        case=constants["case"],
     )

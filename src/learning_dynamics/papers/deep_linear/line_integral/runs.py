@@ -4,6 +4,7 @@ import numpy as np
 
 from learning_dynamics.datasets.whitened import haar
 from learning_dynamics.papers.deep_linear import networks, recorded
+from learning_dynamics.papers.deep_linear.line_integral.theory import CURVES
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, NonNegative, Positive, Seed
 from learning_dynamics.trajectories import Trajectory
@@ -26,8 +27,8 @@ def closed_curve(
 
     Each draw has a sector of its own: the radii of its arcs lie in the first and in the last third from `inner` to
     `outer`, the angles of its sides in those from `first_angle` to `last_angle`. The loss is half the squared distance
-    from a target, in the metric of the inputs' covariance. Cases: 0, one output and whitened inputs; 1, one output and
-    correlated inputs; 2, two outputs and whitened inputs. Time counts Gauss-Legendre nodes along the four sides.
+    from a target, in the metric of the inputs' covariance, for each of `CURVES`. Time counts Gauss-Legendre nodes along
+    the four sides.
 
     Returns
     -------
@@ -41,7 +42,8 @@ def closed_curve(
         factor = rng.standard_normal((inputs, inputs))
         correlated = factor @ factor.T / inputs
         sector = *_draw_from_thirds(rng, inner, outer), *_draw_from_thirds(rng, first_angle, last_angle)
-        for case, (outputs, covariance) in enumerate(((1, np.eye(inputs)), (1, correlated), (2, np.eye(inputs)))):
+        covariances = np.eye(inputs), correlated, np.eye(inputs)
+        for case, outputs, covariance in zip(CURVES, (1, 1, 2), covariances, strict=True):
             basis = haar(rng, outputs * inputs)[:2].reshape(2, outputs, inputs)
             W, element = _edge(basis, *sector, nodes)
             slope = (W - target * basis[0]) @ covariance

@@ -34,18 +34,7 @@ def one_entry(aligned: Table, generic: Table, entry: Table) -> Drawn:
         at = np.unique(np.searchsorted(larger, np.linspace(start, np.nanmax(larger), 14)).clip(max=len(larger) - 1))
         top.plot(larger[at], smaller[at], "o", color=colour, ms=3.5)
         if depth >= 3:
-            limit = theory.limiting_singular_value(start, ratio, depth)
-            top.axhline(limit, color=colour, ls=":", lw=1)
-            top.annotate(
-                "asymptote",
-                (line[-1], limit),
-                ha="right",
-                va="bottom",
-                fontsize=7,
-                color=colour,
-                xytext=(0, 1),
-                textcoords="offset points",
-            )
+            top.axhline(theory.limiting_singular_value(start, ratio, depth), color=colour, ls=":", lw=1)
         for table, style in (
             (entry, {"color": COLOURS["grey"], "ls": DASHED, "label": "one observed entry"}),
             (generic, {"color": colour, "label": f"any measurement, depth {depth}"}),

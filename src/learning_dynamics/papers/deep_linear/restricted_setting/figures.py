@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from learning_dynamics.papers.deep_linear.drawing import DEPTH_COLOURS, depth_handles
+from learning_dynamics.papers.deep_linear.drawing import DEPTH_COLOURS, depth_handles, median_with_draws
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.tidy import Table, select, settings_of
 
@@ -23,10 +23,7 @@ def restricted_setting(ends: Table) -> Drawn:
     depths = sorted(ends["depth"].unique())
     for number, depth in enumerate(depths):
         colour = DEPTH_COLOURS[depth]
-        rows = select(norms, depth=depth)
-        middle = rows.groupby("scale")["value"].median()
-        left.plot(middle.index, middle, color=colour)
-        left.plot(rows["scale"], rows["value"], ".", color=colour, ms=4, alpha=0.5, mew=0)
+        median_with_draws(left, select(norms, depth=depth), "scale", colour)
         by_power = select(changes, depth=depth).groupby("index")["value"].median()
         right.plot(
             powers,

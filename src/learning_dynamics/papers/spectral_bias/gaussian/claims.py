@@ -77,7 +77,7 @@ def nonzero_second_layer(
             settings = settings_of(table)
             yield every_draw(
                 f"share of the spectrum's displacement beyond the ${growing}$ largest, variance of $W_1$ "
-                f"{settings['variance']:g}, of $W_2$ {settings.get('output_variance', 0.0):g}",
+                f"{settings['variance']:g}, of $W_2$ {settings['output_variance']:g}",
                 _displacement_share(table, fewer),
                 at_most=left,
                 because=f"only ${growing}$ grow",

@@ -3,13 +3,13 @@
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.layers import FLOW_COLUMNS, flow_table, spectra_of
-from learning_dynamics.tidy import Table, Tables, columns
+from learning_dynamics.tidy import Tables, columns
 from learning_dynamics.trajectories import Trajectory
 
 
 @columns(*FLOW_COLUMNS)
 def gaussian_flow(trajectory: Trajectory) -> Tables:
-    """Measure the flow from a Gaussian hidden layer, along the flow and at its limit.
+    """Measure the flow from Gaussian layers, along the flow and at its limit.
 
     Quantities
     ----------
@@ -26,15 +26,3 @@ def gaussian_flow(trajectory: Trajectory) -> Tables:
     predicted = theory.hidden_singular_values(star, settings["width"] * settings["variance"] / 2, X.shape[-1])
     limit["sigma_w1"] = (limit["sigma_w1"], predicted)
     return flow_table(trajectory, spectra_of(trajectory), limit)
-
-
-@columns(*FLOW_COLUMNS)
-def gaussian_layers_flow(trajectory: Trajectory) -> Table:
-    """Measure the flow from two Gaussian layers, along the flow and at its limit.
-
-    Quantities
-    ----------
-    `gaussian_flow`
-        The same.
-    """
-    return gaussian_flow(trajectory)

@@ -4,7 +4,7 @@ import numpy as np
 
 from learning_dynamics.papers.spectral_bias import two_layer
 from learning_dynamics.papers.spectral_bias.two_layer_flow import Layers, Limit, to_the_limit
-from learning_dynamics.settings import Count, Scale, Seed
+from learning_dynamics.settings import Count, NonNegative, Scale, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory
 
 
@@ -13,21 +13,7 @@ def gaussian_flow(
     *,
     width: Count,
     variance: Scale,
-    integration: Limit,
-    seed: Seed,
-) -> Trajectory:
-    """Gradient flow from Gaussian W1(0) and W2(0) = 0; see `flow.linear_flow`."""
-    return gaussian_layers_flow(
-        data, width=width, variance=variance, output_variance=0.0, integration=integration, seed=seed
-    )
-
-
-def gaussian_layers_flow(
-    data: Arrays,
-    *,
-    width: Count,
-    variance: Scale,
-    output_variance: Scale,
+    output_variance: NonNegative,
     integration: Limit,
     seed: Seed,
 ) -> Trajectory:

@@ -19,7 +19,7 @@ from learning_dynamics.judging import (
     takes_rivals,
 )
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Draws, Table, select, settings_of
+from learning_dynamics.tidy import Draws, Table, select
 
 
 @claim(
@@ -114,74 +114,59 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
     extend is the low rank of $W$ for $d > n$: what $W$ has outside the span of the data never moves ({outside:.1e} of
     $|W|$ at most), so that $d - n$ directions keep their size.
     """
-    quantities = ("output_square", "row_growth")
-    by_set: list[dict[str, np.ndarray]] = []
-    outside, everywhere, bias = [], [], 0.0
-    for ensemble in Draws(ensembles):
-        (table,) = ensemble.tables
-        settings, times = settings_of(table), np.sort(table["time"].unique())
-        end, last = times[-1], ensemble.at_end()
+    draws = Draws(ensembles)
+    ends = draws.at_end()
 
-        def moments(column: str, time: float = end, suffix: str = "", ensemble: Draws = ensemble) -> np.ndarray:
-            return np.hstack(
-                [ensemble.where(time=time).entries(f"{name}{suffix}", column=column) for name in quantities]
-            )
+    def moments(draws: Draws, column: str, suffix: str = "") -> np.ndarray:
+        """Return E|a|^2 and each row's growth; data sets may differ in their number of rows, and zeros are no error."""
+        names = ("output_square", "row_growth")
+        return np.hstack([draws.entries(f"{name}{suffix}", column=column) for name in names])
 
-        expected = moments("predicted")
-        unit = expected[:, :1]
-        # the recursion's finite steps, and the drift over the whole time beside the sizes that it acts on
-        steps = np.abs(last.entries("euler") / unit - 1)
-        bias = max(bias, float(steps.max()))
-        drift = settings["step"] * settings["steps"] * unit
+    def halfway(ensemble: Draws) -> np.ndarray:
+        times = _times(ensemble)
+        return moments(ensemble.where(time=times[np.argmin(np.abs(times - times[-1] / 2))]), "predicted")
+
+    def straight(ensemble: Draws) -> np.ndarray:
+        first, end = _times(ensemble)[[1, -1]]
+        early = moments(ensemble.where(time=first), "predicted")
         # E|a|^2 grows with time at first, and the rows with its square
-        first_time = times[1]
-        powers = np.where(np.arange(expected.shape[1]) == 0, 1, 2)
-        parts = {
-            "measured": moments("value"),
-            "exact": expected,
-            "equal": moments("value", suffix="_isotropic"),
-            "half": moments("predicted", times[np.argmin(np.abs(times - end / 2))]),
-            "straight": moments("predicted", first_time) * (end / first_time) ** powers,
-            "tolerance": errors * moments("error") + (2 * steps + drift) * expected,
-        }
-        by_set.append({name: part / unit for name, part in parts.items()})
-        outside.append(last["outside"])
-        # noise of equal strength in every direction would have the directions outside grow as those inside
-        samples, inputs = (int(table[name].iloc[0]) for name in ("samples", "inputs"))
-        grown = last.entries("row_growth_isotropic")[:, 0]
-        start = 2 * settings["gamma"] * inputs
-        everywhere.append(np.sqrt((inputs - samples) * grown / (start + inputs * grown)))
-    # data sets may differ in their number of samples: what one lacks is no error
-    longest = max(parts["measured"].shape[1] for parts in by_set)
-    padded = {
-        name: np.concatenate([np.pad(parts[name], ((0, 0), (0, longest - parts[name].shape[1]))) for parts in by_set])
-        for name in by_set[0]
-    }
-    tolerance = np.where(padded["tolerance"] > 0, padded["tolerance"], 1.0)
+        return early * (end / first) ** np.where(np.arange(early.shape[1]) == 0, 1, 2)
+
+    measured, expected = moments(ends, "value"), moments(ends, "predicted")
+    unit = expected[:, :1]
+    # the recursion's finite steps, and the drift over the whole time beside the sizes that it acts on
+    steps = np.abs(ends.entries("euler") / unit - 1)
+    drift = (draws.setting("step") * draws.setting("steps"))[:, None] * unit
+    allowed = errors * moments(ends, "error") + (2 * steps + drift) * expected
+    tolerance = np.where(allowed > 0, allowed, unit)
+    # noise of equal strength in every direction would have the directions outside grow as those inside
+    samples, inputs = draws.column("samples"), draws.column("inputs")
+    grown = ends.entries("row_growth_isotropic")[:, 0]
+    everywhere = np.sqrt((inputs - samples) * grown / (2 * draws.setting("gamma") * inputs + inputs * grown))
     angle = select(weighted, "angle").iloc[0]
 
     @takes_rivals("predicted", scaled=True)
     def moments_are(predicted: np.ndarray) -> Check:
         return every_draw(
             "largest error of $E|a|^2$ and of each row's growth over paths of the descent, over what is allowed",
-            np.abs((padded["measured"] - predicted) / tolerance).max(axis=1),
+            np.abs((measured - predicted) / tolerance).max(axis=1),
             at_most=1.0,
             because="exact standard errors, the recursion's finite steps, and the drift left out",
             predicted=0.0,
         )
 
     yield moments_are(
-        padded["exact"],
+        expected,
         rivals={
-            "$D$ replaced by its quadratic mean": padded["equal"],
-            r"half the time, $(\eta\delta)^2 t / 2$": padded["half"],
-            "noise that acts on the start alone, not on what it has added": padded["straight"],
+            "$D$ replaced by its quadratic mean": moments(ends, "value", "_isotropic"),
+            r"half the time, $(\eta\delta)^2 t / 2$": draws.over(halfway),
+            "noise that acts on the start alone, not on what it has added": draws.over(straight),
         },
     )
-    moved = {"noise that moves what is outside the span of the data as well": np.concatenate(everywhere)}
+    moved = {"noise that moves what is outside the span of the data as well": everywhere}
     yield equal_on_every_draw(
         "error of the change of what $W$ has outside the span of the data, relative to $|W|$",
-        np.concatenate(outside),
+        ends["outside"],
         0.0,
         tolerance=1e-9,
         relative_to=1.0,
@@ -198,4 +183,9 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
         return compare(name, rate, 0.0, because="rows align" if compare is at_most else "rows part")
 
     yield angle_grows(at_most, rivals={"rows that turn away from $a$": at_least})
-    yield Facts(angle=float(-angle["value"]), steps=bias)
+    yield Facts(angle=float(-angle["value"]), steps=float(steps.max()))
+
+
+def _times(ensemble: Draws) -> np.ndarray:
+    """Return the recorded times of one table, ascending."""
+    return np.sort(ensemble.tables[0]["time"].unique())

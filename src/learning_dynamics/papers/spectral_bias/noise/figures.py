@@ -12,7 +12,7 @@ from scipy.special import gamma
 
 from learning_dynamics.papers.spectral_bias.noise import theory
 from learning_dynamics.papers.spectral_bias.panels import curve, guide, level, line, marks, rgb
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, direct_labels, legend_below, sequence
 from learning_dynamics.settings import Count, Fraction
 from learning_dynamics.tidy import Quantity, Table, select
 
@@ -94,32 +94,19 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     for quantity, shade in zip(names, sequence(len(names)), strict=True):
         rows = select(five, quantity, statistic="mean")
         rows = rows[rows["heaviest"] <= reliable]
-        curve(powers, rows, shade, lw=1.4)
-        powers.annotate(
-            f"power {quantity.split('_')[-1]}",
-            (rows["time"].iloc[-1], rows["value"].iloc[-1]),
-            (-2, 3),
-            textcoords="offset points",
-            va="bottom",
-            ha="right",
-            fontsize=8,
-        )
+        curve(powers, rows, shade, lw=1.4, label=f"power {quantity.split('_')[-1]}")
     spaces = {2: plane, 3: space, 5: five}
     for (inputs, table), tint in zip(spaces.items(), sequence(len(spaces)), strict=True):
         rows = select(table, "commutator_length", statistic="mean").iloc[1:]
         times = np.linspace(0.05, five["time"].max(), 80)
         _draw_mean(lengths, rows[rows["time"] <= times[-1]], tint, "o", reliable)
-        exact = theory.mean_commutator(inputs, times)
-        guide(lengths, times, exact, width=0.9, zorder=0)
+        guide(lengths, times, theory.mean_commutator(inputs, times), width=0.9, zorder=0, label=f"$d = {inputs}$")
         middle = select(table, "commutator_length", statistic="quantile 0.5").iloc[1:]
-        curve(typical, middle, tint, lw=1.4)
+        curve(typical, middle, tint, lw=1.4, label=f"$d = {inputs}$")
         late = middle[middle["time"] >= 0.4 * middle["time"].max()]
         along = float(theory.lyapunov_exponents(inputs)[:2].sum())
         slope = 1.25 * late["value"].iloc[0] * np.exp(along * (late["time"] - late["time"].iloc[0]))
         guide(typical, late["time"], slope, width=0.9)
-        ends = (lengths, (times[-1], exact[-1])), (typical, tuple(middle[["time", "value"]].iloc[-1]))
-        for axis, end in ends:
-            axis.annotate(f"$d = {inputs}$", end, (3, 0), textcoords="offset points", va="center", fontsize=8)
     titles = (
         *("(a) second moments", "(b) $|e|$, $d = 2$", "(c) mean of $|c|$"),
         *(r"(d) angle, $\det W$, $d = 2$", "(e) powers, $d = 5$", "(f) median of $|c|$"),
@@ -131,7 +118,9 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     lengths.set(xlim=(0, 1.3 * five["time"].max()), ylim=(0.4, 10))
     typical.set_xlim(0, 1.3 * plane["time"].max())
     moments.set_ylim(0.3, None)
-    powers.set_ylim(top=1.6 * powers.get_ylim()[1])
+    powers.legend()
+    for axis in (lengths, typical):
+        direct_labels(axis)
     handles = [
         marks(r"$E|w_i|^2$", "blue", "o"),
         marks(r"$E a_i^2$", "orange", "o"),

@@ -2,7 +2,6 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import LogLocator
 
 from learning_dynamics.papers.spectral_bias.panels import curve, guide, level, line, power, seed_at
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
@@ -43,7 +42,6 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
     share = settings_of(times)["loss_share"]
     right.set(xscale="log", yscale="log", xlabel=r"scale $\gamma$", ylabel=rf"time to ${power(share)}$ of the loss")
     right.set_ylim(lowest, None)
-    right.xaxis.set_major_locator(LogLocator(numticks=6))
     handles = [line(rf"$\gamma = {power(gamma)}$", colour) for gamma, colour in zip(gammas, colours, strict=True)]
     for name, style, bound_style in (("Gaussian", "-", "--"), ("ill-conditioned", ":", "-.")):
         handles += [line(name, style=style), line("bound", style=bound_style, width=0.9)]
