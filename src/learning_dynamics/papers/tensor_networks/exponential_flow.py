@@ -115,9 +115,9 @@ def exponential_flows(
     starts: np.ndarray,
     sigmas: np.ndarray,
     integration: Accuracy,
-    label: str,
 ) -> np.ndarray:
     """Return the flows from starts of shape (data sets, starts, parameters), all in one first axis."""
+    label = f"{network.name}, {network.depth} layers"
     return np.stack(
         [
             exponential_flow(network, X[member], y[member], start, sigmas, integration)

@@ -3,10 +3,9 @@
 import numpy as np
 
 from learning_dynamics.papers.tensor_networks import one_point
-from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.architectures import networks_of
 from learning_dynamics.papers.tensor_networks.distances import angle_between
-from learning_dynamics.papers.tensor_networks.limit_measures import OWN
-from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
+from learning_dynamics.papers.tensor_networks.solutions import OWN, minimum_norm
 from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, MEASURED, NETWORK
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import SEED, Column, Tables, columns, rows
@@ -55,10 +54,9 @@ def descent(trajectory: Trajectory) -> Tables:
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     classification = settings["loss"] == "exponential"
     starts, end = _starts(settings), trajectory.time[-1:]
-    for architecture in settings["networks"]:
-        network = network_of(architecture, X.shape[1], 2, settings["seed"])
-        reference = minimum_norm(X, y, OWN[architecture], classification=classification)
-        states = trajectory.series[architecture]
+    for network in networks_of(settings["networks"], [2], X.shape[1], settings["seed"]):
+        reference = minimum_norm(X, y, OWN[network.name], classification=classification)
+        states = trajectory.series[network.name]
         beta = network.coefficients(states)
         outputs = beta @ X.T
         quantities: dict = {"coefficient": beta}
@@ -77,11 +75,11 @@ def descent(trajectory: Trajectory) -> Tables:
             if not classification:
                 limits = _limits(network, X[0], y[0], starts["scale"], directions)
                 final_quantities["limit"] = (beta[:, -1:], network.coefficients(limits)[:, None])
-        labels = {"network": architecture, "scale": starts["scale"]}
+        labels = {"network": network.name, "scale": starts["scale"]}
         yield rows(quantities, {"direction": starts["direction"], "time": trajectory.time}, **labels)
         yield rows(final_quantities, {"direction": starts["direction"], "time": end}, **labels)
         fixed = {"reference": reference[None], "labelled": (y[:, None] * X).reshape(1, -1)}
-        yield rows(fixed, {"time": end}, network=architecture, scale=0.0, direction=-1)
+        yield rows(fixed, {"time": end}, network=network.name, scale=0.0, direction=-1)
 
 
 def _limits(
@@ -143,15 +141,14 @@ def step_sizes(trajectory: Trajectory) -> Tables:
     starts, steps = _starts(settings), trajectory.time
     order = np.argsort(steps)[:2]
     fine, coarse = steps[order]
-    for architecture in settings["networks"]:
-        network = network_of(architecture, X.shape[1], 2, settings["seed"])
-        directions = trajectory.constants[f"initial/{architecture}"] / starts["scale"][:, None]
+    for network in networks_of(settings["networks"], [2], X.shape[1], settings["seed"]):
+        directions = trajectory.constants[f"initial/{network.name}"] / starts["scale"][:, None]
         predicted = {
             name: network.coefficients(_limits(network, X[0], y[0], starts["scale"], directions, power))
             for name, power in (("limit", 2.0), ("swapped", 1.0))
         }
-        predicted["least"] = np.broadcast_to(minimum_norm(X, y, OWN[architecture]), predicted["limit"].shape)
-        beta = network.coefficients(trajectory.series[architecture])
+        predicted["least"] = np.broadcast_to(minimum_norm(X, y, OWN[network.name]), predicted["limit"].shape)
+        beta = network.coefficients(trajectory.series[network.name])
         # the line through the limits at the two smallest step sizes, at step size zero
         line = (coarse * beta[:, order[0]] - fine * beta[:, order[1]]) / (coarse - fine)
         beta = np.concatenate([line[:, None], beta], axis=1)
@@ -159,7 +156,7 @@ def step_sizes(trajectory: Trajectory) -> Tables:
         quantities["residual"] = np.abs(beta @ X[0] - y[0])
         quantities["condition"] = np.repeat(_conditions(network, X[0], directions), 1 + len(steps), axis=1)
         axes = {"direction": starts["direction"], "step": np.concatenate([[0.0], steps])}
-        yield rows(quantities, axes, network=architecture, scale=starts["scale"])
+        yield rows(quantities, axes, network=network.name, scale=starts["scale"])
 
 
 @columns(SEED, NETWORK, SCALE, *FOLLOWED)
@@ -177,17 +174,16 @@ def any_tensor(trajectory: Trajectory) -> Tables:
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     scales = trajectory.time
-    for architecture in settings["networks"]:
-        network = network_of(architecture, X.shape[-1], 2, settings["seed"])
-        starts = trajectory.constants[f"initial/{architecture}"]
+    for network in networks_of(settings["networks"], [2], X.shape[-1], settings["seed"]):
+        starts = trajectory.constants[f"initial/{network.name}"]
         quantities = {}
         for name, sign, power in (("parameter", 1, 2.0), ("swapped", 1, 1.0), ("exchanged", -1, 2.0)):
             limits = [
                 _limits(network, x, sign * label, scales, np.tile(start, (len(scales), 1)), power)
                 for x, label, start in zip(X[:, 0], y[:, 0], starts, strict=True)
             ]
-            quantities[name] = (trajectory.series[architecture], np.array(limits))
-        yield rows(quantities, {"seed": np.arange(len(starts)), "scale": scales}, network=architecture)
+            quantities[name] = (trajectory.series[network.name], np.array(limits))
+        yield rows(quantities, {"seed": np.arange(len(starts)), "scale": scales}, network=network.name)
 
 
 @columns(SEED, NETWORK, SCALE, DIRECTION, *FOLLOWED)
@@ -207,9 +203,8 @@ def from_many_directions(trajectory: Trajectory) -> Tables:
         Second singular value of M(x), relative to the first.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
-    for architecture in settings["networks"]:
-        network = network_of(architecture, X.shape[-1], 2, settings["seed"])
-        states, starts = trajectory.series[architecture], trajectory.constants[f"initial/{architecture}"]
+    for network in networks_of(settings["networks"], [2], X.shape[-1], settings["seed"]):
+        states, starts = trajectory.series[network.name], trajectory.constants[f"initial/{network.name}"]
         remainders, second = np.empty(states.shape[:-1]), np.empty(states.shape[:-1])
         for member, place, number in np.ndindex(remainders.shape):
             tensor, label = network.data_tensor(X[member, 0]), y[member, 0]
@@ -226,4 +221,4 @@ def from_many_directions(trajectory: Trajectory) -> Tables:
             "second": second,
         }
         axes = {"seed": np.arange(len(X)), "scale": trajectory.time, "direction": np.arange(settings["directions"])}
-        yield rows(quantities, axes, network=architecture)
+        yield rows(quantities, axes, network=network.name)
