@@ -70,7 +70,7 @@ def single_point(trajectory: Trajectory) -> Tables:
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     sigmas = trajectory.time
-    for network in networks_of(trajectory.series, [2], X.shape[-1], settings["seed"]):
+    for network in networks_of(list(trajectory.series), [2], X.shape[-1], settings["seed"]):
         name = network.name
         length = int(name.removeprefix("filter_")) if name.startswith("filter_") else 0
         for member in range(len(X)):
