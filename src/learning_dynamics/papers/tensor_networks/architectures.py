@@ -9,6 +9,7 @@ import numpy as np
 from learning_dynamics.papers.tensor_networks import tensor_network
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.seeds import generators
+from learning_dynamics.trajectories import Trajectory
 
 Common = Literal["fully_connected", "diagonal", "convolutional"]  # the networks of the paper's experiments
 
@@ -18,6 +19,15 @@ def networks_of(names: Sequence[str], depths: Sequence[int], inputs: int, seed: 
     for name in names:
         for depth in depths:
             yield network_of(name, inputs, depth, seed)
+
+
+def followed_networks(trajectory: Trajectory) -> Iterator[tuple[TensorNetwork, np.ndarray]]:
+    """Yield every network of a run's settings with its states, of the series ``<network>`` or ``<network>_<depth>``."""
+    settings, inputs = trajectory.settings, trajectory.constants["X"].shape[-1]
+    depths = settings.get("depths", [settings.get("depth", 2)])
+    for network in networks_of(settings["networks"], depths, inputs, settings["seed"]):
+        name = f"{network.name}_{network.depth}" if "depths" in settings else network.name
+        yield network, trajectory.series[name]
 
 
 def network_of(name: str, inputs: int, depth: int, seed: int) -> TensorNetwork:

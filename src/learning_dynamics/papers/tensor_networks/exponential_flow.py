@@ -109,12 +109,7 @@ def exponential_flow(
 
 
 def exponential_flows(
-    network: TensorNetwork,
-    X: np.ndarray,
-    y: np.ndarray,
-    starts: np.ndarray,
-    sigmas: np.ndarray,
-    integration: Accuracy,
+    network: TensorNetwork, X: np.ndarray, y: np.ndarray, starts: np.ndarray, sigmas: np.ndarray, integration: Accuracy
 ) -> np.ndarray:
     """Return the flows from starts of shape (data sets, starts, parameters), all in one first axis."""
     label = f"{network.name}, {network.depth} layers"

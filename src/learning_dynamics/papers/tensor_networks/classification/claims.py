@@ -132,8 +132,7 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
         rivals={r"fully connected: coefficients along $\sum_i y_i x_i$": "against_data"},
     )
     yield Facts(
-        moved=float(np.nanmax(late(flows).worst("moved"))),
-        cut=float(settings_of(two)["integration"]["sharpness"]),
+        moved=float(np.nanmax(late(flows).worst("moved"))), cut=float(settings_of(two)["integration"]["sharpness"])
     )
 
 

@@ -6,12 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.papers.tensor_networks.architectures import networks_of
-from learning_dynamics.papers.tensor_networks.classification.measures import (
-    Classified,
-    measure_flow,
-    singular_products,
-)
+from learning_dynamics.papers.tensor_networks.architectures import followed_networks
+from learning_dynamics.papers.tensor_networks.classification.measures import Classified, measure_flow, singular_products
 from learning_dynamics.papers.tensor_networks.classification.theory import (
     fitted_power,
     outside_support,
@@ -45,9 +41,9 @@ def from_random_layers(trajectory: Trajectory, *, window: list[Positive]) -> Tab
     `_powers`
         (what is fitted within the window)
     """
-    scale, depth = trajectory.settings["scale"], trajectory.settings["depth"]
+    scale = trajectory.settings["scale"]
     draws = [{"seed": seed, "scale": scale, "direction": 0} for seed in range(trajectory.members)]
-    return _flow_table(trajectory, window, depth, draws)
+    return _flow_table(trajectory, window, draws)
 
 
 @columns(*DECLARED)
@@ -61,18 +57,18 @@ def from_coefficients(trajectory: Trajectory, *, window: list[Positive]) -> Tabl
     settings, sets = trajectory.settings, range(len(trajectory.constants["X"]))
     members = itertools.product(sets, settings["scales"], range(settings["directions"]))
     draws = [{"seed": seed, "scale": scale, "direction": direction} for seed, scale, direction in members]
-    return _flow_table(trajectory, window, 2, draws)
+    return _flow_table(trajectory, window, draws)
 
 
-def _flow_table(trajectory: Trajectory, window: list[float], depth: int, draws: list[dict[str, Any]]) -> Tables:
+def _flow_table(trajectory: Trajectory, window: list[float], draws: list[dict[str, Any]]) -> Tables:
     """Return the table of flows of which each is a draw, with the columns that tell it apart."""
     constants, settings = trajectory.constants, trajectory.settings
     data = [Classified(X, y) for X, y in zip(constants["X"], constants["y"], strict=True)]
     in_window = (trajectory.time >= window[0]) & (trajectory.time <= window[1])
-    for network in networks_of(settings["networks"], [depth], constants["X"].shape[-1], settings["seed"]):
-        for draw, states in zip(draws, trajectory.series[network.name], strict=True):
+    for network, states_of_draws in followed_networks(trajectory):
+        for draw, states in zip(draws, states_of_draws, strict=True):
             case = network, data[draw["seed"]]
-            labels = {"network": network.name, "depth": depth, **draw}
+            labels = {"network": network.name, "depth": network.depth, **draw}
             quantities = measure_flow(*case, trajectory.time, states, settings["integration"]["sharpness"], window)
             yield rows(quantities, {"sigma": trajectory.time[1:]}, **labels)
             late = _powers(*case, trajectory.time[in_window], states[in_window], settings)
@@ -211,8 +207,8 @@ def from_many_starts(trajectory: Trajectory) -> Tables:
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     axes = {"seed": np.arange(len(X)), "sigma": trajectory.time[1:], "start": np.arange(settings["starts"])}
-    for network in networks_of(settings["networks"], settings["depths"], X.shape[-1], settings["seed"]):
-        states = trajectory.series[f"{network.name}_{network.depth}"][:, 1:]
+    for network, followed_states in followed_networks(trajectory):
+        states = followed_states[:, 1:]
         beta = network.coefficients(states)
         direction = beta / np.linalg.norm(beta, axis=-1, keepdims=True)
         labels = {"network": network.name, "depth": network.depth}

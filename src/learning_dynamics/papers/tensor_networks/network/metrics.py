@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.tensor_networks.architectures import networks_of
+from learning_dynamics.papers.tensor_networks.architectures import followed_networks
 from learning_dynamics.papers.tensor_networks.network.models import ACTIVATIONS
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, MEASURED, NETWORK
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
@@ -72,10 +72,9 @@ def flow(trajectory: Trajectory) -> Tables:
     loss
         Half the sum of squared residuals.
     """
-    X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
+    X, y = trajectory.constants["X"], trajectory.constants["y"]
     axes = {"seed": np.arange(len(X)), "time": trajectory.time}
-    for network in networks_of(settings["networks"], settings["depths"], X.shape[-1], settings["seed"]):
-        states = trajectory.series[f"{network.name}_{network.depth}"]
+    for network, states in followed_networks(trajectory):
         differences = _gram_differences if network.name == "fully_connected" else _square_differences
         invariants, comparisons, size = differences(network, states)
         misses = np.einsum("mni,mti->mtn", X, network.coefficients(states)) - y[:, None]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from learning_dynamics.papers.tensor_networks.architectures import networks_of
+from learning_dynamics.papers.tensor_networks.architectures import followed_networks
 from learning_dynamics.papers.tensor_networks.rates.theory import decomposable_constant, one_point_constant
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, FOLLOWED, NETWORK, SCALE
 from learning_dynamics.tidy import SEED, Column, Tables, columns, rows
@@ -37,8 +37,7 @@ def exponential_loss(trajectory: Trajectory) -> Tables:
     width = 1 / np.linalg.norm(trajectory.constants["best"], axis=1)  # the l2 max margin gamma
     seeds, starts = np.repeat(np.arange(len(X)), len(margins)), np.tile(margins, len(X))
     log_time = np.expm1(trajectory.time)
-    for network in networks_of(settings["networks"], settings["depths"], X.shape[-1], settings["seed"]):
-        states = trajectory.series[f"{network.name}_{network.depth}"]
+    for network, states in followed_networks(trajectory):
         outputs = np.einsum("mni,mti->mtn", X[seeds], network.coefficients(states)) * y[seeds][:, None]
         outputs *= (1 + log_time)[:, None]
         log_loss = np.log(np.exp(-outputs).sum(axis=-1))
@@ -75,8 +74,7 @@ def squared_loss(trajectory: Trajectory) -> Tables:
     X, settings = trajectory.constants["X"], trajectory.settings
     times = trajectory.time[1:]
     axes = {"seed": np.arange(len(X)), "scale": np.array(settings["scales"], dtype=float), "time": times}
-    for network in networks_of(settings["networks"], settings["depths"], X.shape[-1], settings["seed"]):
-        residuals = trajectory.series[f"{network.name}_{network.depth}"]
+    for network, residuals in followed_networks(trajectory):
         loss = 0.5 * np.sum(residuals**2, axis=-1)
         share = loss[:, 1:] / loss[:, :1]
         with np.errstate(divide="ignore"):

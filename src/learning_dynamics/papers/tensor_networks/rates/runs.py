@@ -51,13 +51,7 @@ def exponential_loss(
 
 
 def squared_loss(
-    data: Arrays,
-    *,
-    networks: list[Common],
-    depths: list[Count],
-    scales: list[Positive],
-    integration: Span,
-    seed: Seed,
+    data: Arrays, *, networks: list[Common], depths: list[Count], scales: list[Positive], integration: Span, seed: Seed
 ) -> Trajectory:
     """Follow regression from v_L = 0 and all other layers of size alpha, in units of the bound's rate.
 
