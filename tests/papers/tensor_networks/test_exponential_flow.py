@@ -5,8 +5,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.classification.measures import residual_directions
 from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flow
-from learning_dynamics.papers.tensor_networks.limit_measures import residual_directions
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm, norm_of
 from learning_dynamics.papers.tensor_networks.tensor_network import contractions
 

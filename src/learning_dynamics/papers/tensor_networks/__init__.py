@@ -15,5 +15,5 @@
 What several topics share: the networks (`tensor_network`, `architectures`, `starts`), their flows
 (`exponential_flow`, `squared_flow`), the norm-like function of section 5.1 (`norm_like`), the closed
 form for two layers on one point (`one_point`), the solutions of least norm and largest margin (`solutions`),
-distances (`distances`), and what is measured of classification near its limit (`limit_measures`, `limit_checks`).
+distances (`distances`), and the checks of where flows end (`limit_checks`).
 """

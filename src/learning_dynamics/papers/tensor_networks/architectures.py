@@ -1,6 +1,7 @@
 """Linear tensor networks by name, so that a configuration can list them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -8,39 +9,48 @@ import numpy as np
 from learning_dynamics.papers.tensor_networks import tensor_network
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.seeds import generators
+from learning_dynamics.trajectories import Trajectory
 
 Common = Literal["fully_connected", "diagonal", "convolutional"]  # the networks of the paper's experiments
 
 
-def network_of(architecture: str, inputs: int, depth: int, seed: int) -> TensorNetwork:
+def networks_of(names: Sequence[str], depths: Sequence[int], inputs: int, seed: int) -> Iterator[TensorNetwork]:
+    """Yield each architecture in each of the depths."""
+    for name in names:
+        for depth in depths:
+            yield network_of(name, inputs, depth, seed)
+
+
+def followed_networks(trajectory: Trajectory) -> Iterator[tuple[TensorNetwork, np.ndarray]]:
+    """Yield every network of a run's settings with its states, of the series ``<network>`` or ``<network>_<depth>``."""
+    settings, inputs = trajectory.settings, trajectory.constants["X"].shape[-1]
+    depths = settings.get("depths", [settings.get("depth", 2)])
+    for network in networks_of(settings["networks"], depths, inputs, settings["seed"]):
+        name = f"{network.name}_{network.depth}" if "depths" in settings else network.name
+        yield network, trajectory.series[name]
+
+
+def network_of(name: str, inputs: int, depth: int, seed: int) -> TensorNetwork:
     """Return a network by name.
 
     diagonal, convolutional (full-length filters), fully_connected (all widths the inputs' dimension);
-    short_filters, convolutional with filters of lengths 2, 2, ..., d; decomposable, real, with random singular
-    vectors in two more dimensions than it has singular values, one more than it has inputs; general, a
-    Gaussian tensor with lengths d, d + 1, ... and no structure.
+    short_filters, convolutional with filters of lengths 2, 2, ..., d, and filter_<k> with k in place of 2;
+    decomposable, real, with random singular vectors in two more dimensions than it has singular values, one more than
+    it has inputs; general, a Gaussian tensor with lengths d, d + 1, ... and no structure.
     """
-    if architecture == "diagonal":
-        return tensor_network.diagonal(inputs, depth)
-    if architecture == "convolutional":
-        return tensor_network.convolutional(inputs, [inputs] * depth)
-    if architecture == "short_filters":
-        return tensor_network.convolutional(inputs, [2] * (depth - 1) + [inputs])
-    if architecture == "fully_connected":
-        return tensor_network.fully_connected([inputs] * depth)
-    rng = generators(seed, f"tensor_network.{architecture}.{depth}", 1)[0]
-    if architecture == "decomposable":
+    rng = generators(seed, f"tensor_network.{name}.{depth}", 1)[0]
+    if name == "diagonal":
+        network = tensor_network.diagonal(inputs, depth)
+    elif name == "fully_connected":
+        network = tensor_network.fully_connected([inputs] * depth)
+    elif name == "decomposable":
         values = inputs + 1
         vectors = [np.linalg.qr(rng.standard_normal((values + 2, values)))[0] for _ in range(depth)]
-        return tensor_network.decomposable(rng.standard_normal((values, inputs)), vectors)
-    if architecture == "general":
-        return TensorNetwork(rng.standard_normal((inputs, *range(inputs, inputs + depth))))
-    raise ValueError(f"no architecture {architecture!r}")
-
-
-def two_layer_networks(
-    names: Sequence[str], lengths: Sequence[int], inputs: int, seed: int
-) -> dict[str, TensorNetwork]:
-    """Return two-layer networks by name, and convolutional ones with filters of given lengths as ``filter_<k>``."""
-    networks = {name: network_of(name, inputs, 2, seed) for name in names}
-    return networks | {f"filter_{k}": tensor_network.convolutional(inputs, [k, inputs]) for k in lengths}
+        network = tensor_network.decomposable(rng.standard_normal((values, inputs)), vectors)
+    elif name == "general":
+        network = TensorNetwork(rng.standard_normal((inputs, *range(inputs, inputs + depth))))
+    else:
+        lengths = {"convolutional": inputs, "short_filters": 2}
+        length = lengths[name] if name in lengths else int(name.removeprefix("filter_"))
+        network = tensor_network.convolutional(inputs, [length] * (depth - 1) + [inputs])
+    return replace(network, name=name)

@@ -19,8 +19,3 @@ def angle_between_units(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 def spread(points: np.ndarray) -> float:
     """Return the largest distance between two of some points, shape (points, entries)."""
     return float(np.max(np.linalg.norm(points[:, None] - points, axis=-1)))
-
-
-def relative_distance(estimate: np.ndarray, reference: np.ndarray) -> float:
-    """Return the distance between two arrays relative to the norm of the reference."""
-    return float(np.linalg.norm(estimate - reference) / np.linalg.norm(reference))

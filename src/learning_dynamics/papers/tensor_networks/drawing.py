@@ -17,6 +17,7 @@ NETWORKS = {
     "short_filters": (COLOURS["orange"], "short filters"),
     "general": (COLOURS["black"], "no structure"),
 }
+SHOWN = ["fully_connected", "diagonal", "convolutional"]  # the networks of the paper's experiments
 DOTTED = (0, (1, 2))
 SCALE = r"initial scale $\alpha$"
 

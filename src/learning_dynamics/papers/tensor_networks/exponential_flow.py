@@ -109,15 +109,10 @@ def exponential_flow(
 
 
 def exponential_flows(
-    network: TensorNetwork,
-    X: np.ndarray,
-    y: np.ndarray,
-    starts: np.ndarray,
-    sigmas: np.ndarray,
-    integration: Accuracy,
-    label: str,
+    network: TensorNetwork, X: np.ndarray, y: np.ndarray, starts: np.ndarray, sigmas: np.ndarray, integration: Accuracy
 ) -> np.ndarray:
     """Return the flows from starts of shape (data sets, starts, parameters), all in one first axis."""
+    label = f"{network.name}, {network.depth} layers"
     return np.stack(
         [
             exponential_flow(network, X[member], y[member], start, sigmas, integration)

@@ -102,11 +102,7 @@ def limit_error(flows: Draws) -> float:
 def check_limits(name: str, flows: Draws, measured: np.ndarray, predicted: np.ndarray) -> Check:
     """Check that limits of flows are those that are predicted."""
     return equal_on_every_draw(
-        name,
-        measured,
-        predicted,
-        tolerance=limit_error(flows),
-        because="the integrator's tolerance, step by step",
+        name, measured, predicted, tolerance=limit_error(flows), because="the integrator's tolerance, step by step"
     )
 
 

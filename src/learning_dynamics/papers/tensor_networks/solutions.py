@@ -8,6 +8,8 @@ import numpy as np
 from scipy import sparse
 
 Norm = Literal["l1", "l2", "dft_l1"]
+# the norm whose max margin two layers of these tend to; fully connected ones at any depth
+OWN: dict[str, Norm] = {"fully_connected": "l2", "diagonal": "l1", "convolutional": "dft_l1"}
 TOLERANCE = 1e-12  # of the interior-point solver: gap and feasibility
 
 

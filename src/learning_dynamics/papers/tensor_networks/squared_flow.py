@@ -102,12 +102,11 @@ def flow_limits(
     starts: np.ndarray,
     scales: Sequence[float],
     integration: Limit,
-    label: str,
 ) -> np.ndarray:
     """Return `flow_limit` of each data set from its start at every scale, shape (data sets, scales, parameters)."""
     return np.array(
         [
             [flow_limit(network, X[member], y[member], scale * starts[member], integration) for scale in scales]
-            for member in progress(range(len(X)), label)
+            for member in progress(range(len(X)), f"{network.name}, {network.depth} layers")
         ]
     )

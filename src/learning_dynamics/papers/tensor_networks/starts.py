@@ -75,7 +75,7 @@ def factors(architecture: str, z: np.ndarray, imbalance: float, depth: int = 2) 
 
 
 def given_coefficients(
-    network: TensorNetwork, architecture: str, scales: Sequence[float], count: int, imbalance: float, seed: int
+    network: TensorNetwork, scales: Sequence[float], count: int, imbalance: float, seed: int
 ) -> np.ndarray:
     """Return starts of two layers at random coefficients that all architectures share, at several scales.
 
@@ -91,7 +91,7 @@ def given_coefficients(
         if network.inputs == 2:
             angle = 2 * np.pi * (number + rng.uniform(0.15, 0.85)) / count
             z = rng.uniform(0.7, 1.4) * np.array([np.cos(angle), np.sin(angle)])
-        starts.append(factors(architecture, z, imbalance))
+        starts.append(factors(network.name, z, imbalance))
     return np.concatenate([scale * np.stack(starts) for scale in scales])
 
 

@@ -26,11 +26,14 @@ class TensorNetwork:
     U : tuple of ndarray, shapes (k_l, m), optional
         Its singular vectors, with orthonormal columns, so that
         ``M(x) = sum_j (S x)_j U_1[:, j] (x) ... (x) U_L[:, j]`` (Assumption 1).
+    name : str
+        Its architecture, as `network_of` names it.
     """
 
     basis: np.ndarray
     S: np.ndarray | None = None
     U: tuple[np.ndarray, ...] = ()
+    name: str = ""
 
     @property
     def inputs(self) -> int:

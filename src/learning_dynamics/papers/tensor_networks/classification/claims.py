@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+import pandas as pd
 
 from learning_dynamics.judging import (
     Check,
@@ -29,15 +30,12 @@ from learning_dynamics.papers.tensor_networks.limit_checks import (
     vanishes,
 )
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Draws, Quantity, Table, draw_columns, settings_of
+from learning_dynamics.tidy import Draws, Quantity, Table, draw_columns, select, settings_of
 
 ORTHOGONAL = ["diagonal", "convolutional", "decomposable"]
 REAL = ["diagonal", "decomposable"]
-NAMES = {"own": r"\ell_{2/L}", "l2": r"\ell_2", "l1": r"\ell_1", "dft_l1": r"\mathrm{DFT}\ \ell_1"}
+NAMES = {"l1": r"\ell_1", "dft_l1": r"\mathrm{DFT}\ \ell_1"}
 STAYS = "a loss that does not fall"
-DEEP = {"stationarity_own": "residual of the stationarity conditions"} | {
-    f"gap_{norm}": rf"gap to the largest ${NAMES[norm]}$ margin" for norm in ("l2", "l1", "dft_l1")
-}
 
 
 @claim(
@@ -99,7 +97,7 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
     cap has them.
     """
     flows = Draws([two, three])
-    end = flows.at_end("sigma")
+    growth = flows.at_end("sigma")["growth"]
     yield settles(
         r"one minus the cosine between $\Theta$ and the negative gradient",
         flows,
@@ -114,11 +112,12 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
         "share",
         slack,
         rivals={"layers that grow in proportion to their lengths": "share_lengths"},
+        fact="share",
     )
     yield equal_on_every_draw(
         r"power of $\log t$ in $\|\Theta\|^L$",
-        end["growth"],
-        np.ones_like(end["growth"]),
+        growth,
+        np.ones_like(growth),
         tolerance=slack / last_sigma(flows),
         relative_to=1.0,
         because=rf"{slack:g} over $\log\log t$: $\|\Theta\|^L / \log t$ is a number of order one",
@@ -133,9 +132,7 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
         rivals={r"fully connected: coefficients along $\sum_i y_i x_i$": "against_data"},
     )
     yield Facts(
-        share=float(np.nanmax(end["share"])),
-        moved=_largest_late(flows, "moved"),
-        cut=float(settings_of(two)["integration"]["sharpness"]),
+        moved=float(np.nanmax(late(flows).worst("moved"))), cut=float(settings_of(two)["integration"]["sharpness"])
     )
 
 
@@ -169,18 +166,13 @@ def _converges(flows: Draws, slack: float) -> Check:
     )
 
 
-def _largest_late(flows: Draws, quantity: Quantity) -> float:
-    """Return the largest value of a quantity over the second half of log log t, of all draws."""
-    return float(np.nanmax([flow.entries(quantity).max() for flow in late(flows)]))
-
-
 @claim(
     "Theorem 2",
     scope="random separable points; diagonal, full-length convolutional and random orthogonally decomposable "
     "networks, two and three layers, the last one zero at the start",
     quantifier="all draws",
 )
-def theorem_2(two: Table, three: Table, *, slack: Positive) -> Finding:
+def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     r"""An orthogonally decomposable network whose last layer starts smaller than the others, entry by entry in
     singular coordinates, brings the loss to zero; if $X^T r$ converges in direction, its coefficients tend in
     direction to $S^T \rho$, where $\rho$ is stationary for the $\ell_{2/L}$ max-margin problem. At $L = 2$ the layers
@@ -194,32 +186,34 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Finding:
     """
     flows, shallow = (Draws(tables, network=ORTHOGONAL) for tables in ([two, three], two))
 
-    def judge(predicted: tuple[str, float]) -> Checks:
-        norm, power = predicted
-        yield vanishes(
-            rf"largest residual of the stationarity conditions, ${NAMES[norm]}$", flows, f"stationarity_{norm}", slack
-        )
-        yield vanishes(rf"two layers: gap to the largest ${NAMES[norm]}$ margin", shallow, f"gap_{norm}", slack)
-        yield vanishes("two layers: distance from the top singular value", shallow, "top", slack)
-        yield loss_vanishes(flows, slack, power)
-        yield _converges(flows, slack)
+    def instead(l2: Quantity, l1: Quantity) -> dict[str, Quantity]:
+        return {r"the $\ell_2$ max-margin problem": l2, r"the $\ell_1$ norm, whatever the depth and $S$": l1}
 
-    return Finding(
-        judge,
-        ("own", 1.0),
-        rivals={
-            r"the $\ell_2$ max-margin problem": ("l2", 1.0),
-            r"the $\ell_1$ norm, whatever the depth and $S$": ("l1", 1.0),
-            STAYS: ("own", 0.0),
-        },
-        facts=_above_minimum(three, REAL) | {"gap": float(np.max(shallow.at_end("sigma")["gap_own"]))},
+    yield vanishes(
+        r"largest residual of the stationarity conditions, $\ell_{2/L}$",
+        flows,
+        "stationarity_own",
+        slack,
+        rivals=instead("stationarity_l2", "stationarity_l1"),
     )
+    yield vanishes(
+        r"two layers: gap to the largest $\ell_{2/L}$ margin",
+        shallow,
+        "gap_own",
+        slack,
+        rivals=instead("gap_l2", "gap_l1"),
+        fact="gap",
+    )
+    yield vanishes("two layers: distance from the top singular value", shallow, "top", slack)
+    yield loss_vanishes(flows, slack, 1.0, rivals={STAYS: 0.0})
+    yield _converges(flows, slack)
+    yield _above_minimum(three, REAL)
 
 
-def _above_minimum(three: Table, network: str | list[str]) -> dict[str, int]:
+def _above_minimum(three: Table, network: str | list[str]) -> Facts:
     """Return how many draws with three layers end above the global minimum, and of how many."""
     excess = Draws(three, network=network).at_end("sigma")["excess"]
-    return {"other": int((excess > 0.01).sum()), "deep": len(excess)}
+    return Facts(other=int((excess > 0.01).sum()), deep=len(excess))
 
 
 @claim(
@@ -236,21 +230,17 @@ def corollary_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     """
     flows = Draws([two, three], network="fully_connected")
     yield vanishes(
-        **_called("gap_l2"),
-        flows=flows,
-        slack=slack,
+        r"gap to the largest $\ell_2$ margin",
+        flows,
+        "gap_l2",
+        slack,
         rivals={
-            r"the $\ell_1$ max margin": _called("gap_l1"),
-            r"the max margin of the Fourier transform's $\ell_1$ norm": _called("gap_dft_l1"),
+            r"the $\ell_1$ max margin": "gap_l1",
+            r"the max margin of the Fourier transform's $\ell_1$ norm": "gap_dft_l1",
         },
     )
     yield loss_vanishes(flows, slack, 1.0, rivals={STAYS: 0.0})
     yield _below_one(flows)
-
-
-def _called(quantity: Quantity, of: str = "") -> Instead:
-    """Return the quantity that a check is of, with its name."""
-    return Instead(name=of + DEEP[quantity], quantity=quantity)
 
 
 @claim(
@@ -267,7 +257,7 @@ def corollary_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     come to {value:.1e}. With three layers {other} of {deep} draws end at a stationary point other than the minimum.
     """
     yield from _architecture(two, three, "diagonal", "l1", slack)
-    yield Facts(**_above_minimum(three, "diagonal"))
+    yield _above_minimum(three, "diagonal")
 
 
 @claim(
@@ -289,24 +279,23 @@ def corollary_3(two: Table, three: Table, *, slack: Positive) -> Claim:
 def _architecture(two: Table, three: Table, network: str, norm: str, slack: float) -> Claim:
     """Check the gap of one architecture's margin at depth 2, and stationarity at depth 3."""
     flows, shallow, deep = (Draws(tables, network=network) for tables in ([two, three], two, three))
-    other, at_two, at_three = "dft_l1" if norm == "l1" else "l1", "two layers: ", "three layers: "
+    other = "dft_l1" if norm == "l1" else "l1"
     yield vanishes(
-        **_called(f"gap_{norm}", at_two),
-        flows=shallow,
-        slack=slack,
-        rivals={
-            r"the $\ell_2$ max margin": _called("gap_l2", at_two),
-            f"the ${NAMES[other]}$ max margin": _called(f"gap_{other}", at_two),
-        },
+        f"two layers: gap to the largest ${NAMES[norm]}$ margin",
+        shallow,
+        f"gap_{norm}",
+        slack,
+        rivals={r"the $\ell_2$ max margin": "gap_l2", f"the ${NAMES[other]}$ max margin": f"gap_{other}"},
     )
     yield vanishes(
-        **_called("stationarity_own", at_three),
-        flows=deep,
-        slack=slack,
+        "three layers: residual of the stationarity conditions",
+        deep,
+        "stationarity_own",
+        slack,
         rivals={
             # these are convex: being stationary is having the largest margin
-            f"with three layers, the ${NAMES[norm]}$ max margin again": _called(f"gap_{norm}", at_three),
-            r"with three layers, the $\ell_2$ max margin": _called("gap_l2", at_three),
+            f"with three layers, the ${NAMES[norm]}$ max margin again": f"gap_{norm}",
+            r"with three layers, the $\ell_2$ max margin": "gap_l2",
         },
     )
     yield loss_vanishes(flows, slack, 1.0, rivals={STAYS: 0.0})
@@ -408,10 +397,8 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
     """
     records = [record for table in starts for record in _limits_from_starts(table)]
     angles, moved, names, depths, limits = map(np.array, zip(*records, strict=True))
-    excess = np.concatenate(
-        [table[(table["quantity"] == "excess") & (table["depth"] > 2)]["value"] for table in starts]
-    )
-    margins = np.concatenate([table[table["quantity"] == "margin"]["value"] for table in starts])
+    excess = select(pd.concat(starts), "excess", depth=lambda depth: depth > 2)["value"]
+    margins = Draws(starts)["margin"]
     decomposable = np.isin(names, ORTHOGONAL)
     deep = decomposable & (depths > 2)
 

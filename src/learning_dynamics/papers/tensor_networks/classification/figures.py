@@ -3,13 +3,12 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, handle, network_handles
+from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, SHOWN, handle, network_handles
 from learning_dynamics.papers.tensor_networks.limit_checks import slowest
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, panels
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
-SHOWN = ["fully_connected", "diagonal", "convolutional"]
 PALE = "#BBBBBB"
 LOG_LOG_TIME = r"$\log(1 + \log(1 + t))$"
 

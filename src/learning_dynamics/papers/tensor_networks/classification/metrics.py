@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.architectures import followed_networks
+from learning_dynamics.papers.tensor_networks.classification.measures import Classified, measure_flow, singular_products
 from learning_dynamics.papers.tensor_networks.classification.theory import (
     fitted_power,
     outside_support,
     pushes_at_the_limit,
     tight_margins,
 )
-from learning_dynamics.papers.tensor_networks.limit_measures import Classified, measure_flow, singular_products
 from learning_dynamics.papers.tensor_networks.solutions import least_quasi_norm, minimum_norm
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, NETWORK, SCALE, SIGMA, measured
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
@@ -36,14 +36,14 @@ def from_random_layers(trajectory: Trajectory, *, window: list[Positive]) -> Tab
 
     Quantities
     ----------
-    `limit_measures.measure_flow`
+    `measures.measure_flow`
         (what is measured at every time but the first)
     `_powers`
         (what is fitted within the window)
     """
-    scale, depth = trajectory.settings["scale"], trajectory.settings["depth"]
+    scale = trajectory.settings["scale"]
     draws = [{"seed": seed, "scale": scale, "direction": 0} for seed in range(trajectory.members)]
-    return _flow_table(trajectory, window, depth, draws)
+    return _flow_table(trajectory, window, draws)
 
 
 @columns(*DECLARED)
@@ -57,19 +57,18 @@ def from_coefficients(trajectory: Trajectory, *, window: list[Positive]) -> Tabl
     settings, sets = trajectory.settings, range(len(trajectory.constants["X"]))
     members = itertools.product(sets, settings["scales"], range(settings["directions"]))
     draws = [{"seed": seed, "scale": scale, "direction": direction} for seed, scale, direction in members]
-    return _flow_table(trajectory, window, 2, draws)
+    return _flow_table(trajectory, window, draws)
 
 
-def _flow_table(trajectory: Trajectory, window: list[float], depth: int, draws: list[dict[str, Any]]) -> Tables:
+def _flow_table(trajectory: Trajectory, window: list[float], draws: list[dict[str, Any]]) -> Tables:
     """Return the table of flows of which each is a draw, with the columns that tell it apart."""
     constants, settings = trajectory.constants, trajectory.settings
     data = [Classified(X, y) for X, y in zip(constants["X"], constants["y"], strict=True)]
     in_window = (trajectory.time >= window[0]) & (trajectory.time <= window[1])
-    for architecture in settings["networks"]:
-        network = network_of(architecture, constants["X"].shape[-1], depth, settings["seed"])
-        for draw, states in zip(draws, trajectory.series[architecture], strict=True):
-            case = network, architecture, data[draw["seed"]]
-            labels = {"network": architecture, "depth": depth, **draw}
+    for network, states_of_draws in followed_networks(trajectory):
+        for draw, states in zip(draws, states_of_draws, strict=True):
+            case = network, data[draw["seed"]]
+            labels = {"network": network.name, "depth": network.depth, **draw}
             quantities = measure_flow(*case, trajectory.time, states, settings["integration"]["sharpness"], window)
             yield rows(quantities, {"sigma": trajectory.time[1:]}, **labels)
             late = _powers(*case, trajectory.time[in_window], states[in_window], settings)
@@ -78,12 +77,7 @@ def _flow_table(trajectory: Trajectory, window: list[float], depth: int, draws: 
 
 
 def _powers(
-    network: TensorNetwork,
-    architecture: str,
-    data: Classified,
-    sigmas: np.ndarray,
-    states: np.ndarray,
-    settings: Mapping[str, Any],
+    network: TensorNetwork, data: Classified, sigmas: np.ndarray, states: np.ndarray, settings: Mapping[str, Any]
 ) -> dict:
     """Return the powers of what vanishes within the window, shapes (1, entries), with predictions where it has them.
 
@@ -111,13 +105,13 @@ def _powers(
         of `power`; one for fully connected networks.
     """
     nearly = NEARLY / settings["integration"]["sharpness"]
-    if architecture == "fully_connected":
+    if network.name == "fully_connected":
         return _power_outside(network, data, sigmas, states, nearly)
     if network.S is None or network.depth != 2 or len(sigmas) < 2:
         return {}
     features = data.X @ network.S.T
-    if architecture == "convolutional":  # S is a multiple of the unitary transform
-        largest = np.linalg.solve(network.S.T, data.best("dft_l1"))
+    if network.name == "convolutional":  # S is a multiple of the unitary transform
+        largest = np.linalg.solve(network.S.T, data.best["dft_l1"])
     else:
         largest = minimum_norm(features, data.y, "l1", classification=True)
     push, response = pushes_at_the_limit(features, data.y, largest, nearly)
@@ -131,11 +125,8 @@ def _powers(
     atol, rtol = (settings["integration"][name] for name in ("atol", "rtol"))
     errors = [(atol + rtol * np.abs(layer)) @ np.abs(vectors) for layer, vectors in zip(layers, network.U, strict=True)]
     resolved = (np.sqrt(grown) > FLOOR * np.max(errors, axis=0)).all(axis=0)
-    falls = [
-        fitted_power(sigmas, size / total) if is_resolved else np.nan
-        for size, is_resolved in zip(grown.T, resolved, strict=True)
-    ]
-    powers, angles = np.array(falls), np.angle(rho * push)
+    powers = np.where(resolved, [fitted_power(sigmas, size / total) for size in grown.T], np.nan)
+    angles = np.angle(rho * push)
     # in the limit the margin and all entries on the support grow alike; multipliers are off by how much they do not
     margins = (data.y * (rho @ features.T).real).min(axis=1) / total
     growing = fitted_power(sigmas, margins) if margins.min() > 0 else np.inf
@@ -163,7 +154,7 @@ def _power_outside(
     |P W_1 p| / (|P W_1| |p|), which depends on directions alone: where p still turns, most of all where the two nearly
     cancel, it has a power of its own, which adds to the share's. Sizes are those of ``lengths``, as layers grow alike.
     """
-    beta, best = network.coefficients(states), data.best("l2")
+    beta, best = network.coefficients(states), data.best["l2"]
     margins, outside = data.y * (data.X @ best), outside_support(data.X, data.y, best)
     if np.linalg.norm(outside, 2) < 0.5 or len(sigmas) < 2:
         return {}
@@ -171,18 +162,15 @@ def _power_outside(
     share = outside_lengths / lengths
     # this part has no gradient: at fifty times its rounding it is exact to two per cent, and its power to 0.002
     resolved = share.min() > 50 * RESTS
-    cosine_gap = 1 - beta[0] @ best / (lengths[0] * np.linalg.norm(best))
     margins_resolved = tight_margins(margins, nearly).sum() == tight_margins(margins).sum()
     first_layer, product = _first_layer_and_product(network, states)
     sizes = np.linalg.norm(first_layer @ outside, axis=(-2, -1)) * np.linalg.norm(product, axis=-1)
     # without a power nothing is judged
     turning = abs(fitted_power(sigmas, outside_lengths / sizes)) if resolved else 0.0
+    power, predicted = fitted_power(sigmas, share) if resolved else np.nan, 1 / network.depth
     return {
-        "power": (
-            np.array([[fitted_power(sigmas, share) if resolved else np.nan]]),
-            1 / network.depth if margins_resolved else np.nan,
-        ),
-        "between": np.array([[cosine_gap]]),
+        "power": (np.array([[power]]), predicted if margins_resolved else np.nan),
+        "between": np.array([[1 - beta[0] @ best / (lengths[0] * np.linalg.norm(best))]]),
         "moving": np.array([[abs(fitted_power(sigmas, lengths)) + turning]]),
         "sign": np.ones((1, 1)),
     }
@@ -218,24 +206,21 @@ def from_many_starts(trajectory: Trajectory) -> Tables:
         the last time. Real decomposable networks alone.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
-    for architecture in settings["networks"]:
-        for depth in settings["depths"]:
-            network = network_of(architecture, X.shape[-1], depth, settings["seed"])
-            states = trajectory.series[f"{architecture}_{depth}"][:, 1:]
-            beta = network.coefficients(states)
-            direction = beta / np.linalg.norm(beta, axis=-1, keepdims=True)
-            axes = {"seed": np.arange(len(X)), "sigma": trajectory.time[1:], "start": np.arange(settings["starts"])}
-            labels = {"network": architecture, "depth": depth}
-            yield rows({"direction": direction}, axes, **labels)
-            margins = np.einsum("mni,msi,mn->msn", X, beta[:, -1], y).min(axis=-1)
-            at_the_end = axes | {"sigma": trajectory.time[-1:]}
-            yield rows({"margin": margins[:, None]}, at_the_end, **labels)
-            if network.S is None or not np.isrealobj(network.S):
-                continue
-            power, rho = 2 / depth, singular_products(network, states[:, -1])
+    axes = {"seed": np.arange(len(X)), "sigma": trajectory.time[1:], "start": np.arange(settings["starts"])}
+    for network, followed_states in followed_networks(trajectory):
+        states = followed_states[:, 1:]
+        beta = network.coefficients(states)
+        direction = beta / np.linalg.norm(beta, axis=-1, keepdims=True)
+        labels = {"network": network.name, "depth": network.depth}
+        yield rows({"direction": direction}, axes, **labels)
+        margins = np.einsum("mni,msi,mn->msn", X, beta[:, -1], y).min(axis=-1)
+        ends = {"margin": margins[:, None]}
+        if network.S is not None and np.isrealobj(network.S):
+            power, rho = 2 / network.depth, singular_products(network, states[:, -1])
             least_norms = [least_quasi_norm(x @ network.S.T, label, power) for x, label in zip(X, y, strict=True)]
             excess = np.sum(np.abs(rho) ** power, axis=-1) / margins**power / np.array(least_norms)[:, None] - 1
-            yield rows({"excess": excess[:, None]}, at_the_end, **labels)
+            ends["excess"] = excess[:, None]
+        yield rows(ends, axes | {"sigma": trajectory.time[-1:]}, **labels)
 
 
 @columns(SEED, SCALE, TIME, *FITS)

@@ -6,7 +6,7 @@ import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import Span, integrate
 from learning_dynamics.papers.tensor_networks import tensor_network
-from learning_dynamics.papers.tensor_networks.architectures import Common, network_of
+from learning_dynamics.papers.tensor_networks.architectures import Common, networks_of
 from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flows, slowing_times
 from learning_dynamics.papers.tensor_networks.starts import given_coefficients, undecided, zero_last
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork, contractions
@@ -40,14 +40,11 @@ def from_random_layers(
     X, y = data["X"], data["y"]
     sigmas = slowing_times(last, records, doublings)
     series: Arrays = {}
-    for architecture in networks:
-        network = network_of(architecture, X.shape[-1], depth, seed)
+    for network in networks_of(networks, [depth], X.shape[-1], seed):
         starts = zero_last(network, len(X), seed)
         if zero == "first":
             starts = _with_first_zero(network, starts, seed)
-        series[architecture] = exponential_flows(
-            network, X, y, scale * starts[:, None], sigmas, integration, architecture
-        )
+        series[network.name] = exponential_flows(network, X, y, scale * starts[:, None], sigmas, integration)
     return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=undecided(series))
 
 
@@ -74,12 +71,11 @@ def from_many_starts(
     X, y = data["X"], data["y"]
     sigmas = np.concatenate([[0.0], last * 2.0 ** np.arange(doublings + 1)])
     series: Arrays = {}
-    for architecture in networks:
-        for depth in depths:
-            network = network_of(architecture, X.shape[-1], depth, seed)
-            initial = np.stack([scale * zero_last(network, starts, seed)] * len(X))
-            states = exponential_flows(network, X, y, initial, sigmas, integration, f"{architecture}, {depth} layers")
-            series[f"{architecture}_{depth}"] = states.reshape(len(X), starts, len(sigmas), -1).swapaxes(1, 2)
+    for network in networks_of(networks, depths, X.shape[-1], seed):
+        initial = np.stack([scale * zero_last(network, starts, seed)] * len(X))
+        states = exponential_flows(network, X, y, initial, sigmas, integration)
+        by_start = states.reshape(len(X), starts, len(sigmas), -1)
+        series[f"{network.name}_{network.depth}"] = by_start.swapaxes(1, 2)
     return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=undecided(series))
 
 
@@ -106,26 +102,16 @@ def from_coefficients(
     X, y = data["X"], data["y"]
     sigmas = np.linspace(0.0, last, records)
     series: Arrays = {}
-    for architecture in networks:
-        network = network_of(architecture, X.shape[-1], 2, seed)
-        starts = given_coefficients(network, architecture, scales, directions, imbalance, seed)
-        series[architecture] = exponential_flows(
-            network, X, y, np.stack([starts] * len(X)), sigmas, integration, architecture
-        )
+    for network in networks_of(networks, [2], X.shape[-1], seed):
+        starts = given_coefficients(network, scales, directions, imbalance, seed)
+        series[network.name] = exponential_flows(network, X, y, np.stack([starts] * len(X)), sigmas, integration)
     return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=undecided(series))
 
 
-def from_opposed_layers(
-    data: Arrays,
-    *,
-    scales: list[Positive],
-    integration: Span,
-    seed: Seed,
-) -> Trajectory:
+def from_opposed_layers(data: Arrays, *, scales: list[Positive], integration: Span, seed: Seed) -> Trajectory:
     """Follow two diagonal layers on one point from second layers that are the first's with every sign wrong (Remark 2).
 
-    Both layers keep that relation, also in floating point: every operation on one is the negative of that on the
-    other.
+    Both layers keep that relation exactly: every operation on one is the negative of that on the other.
 
     Returns
     -------

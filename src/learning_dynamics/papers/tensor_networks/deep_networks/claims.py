@@ -1,6 +1,6 @@
 """Deep fully connected networks: Theorem 6, and the steps (88) and (93) of its proof."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from learning_dynamics.judging import (
 )
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
+
+LEAST_L1 = r"the least $\ell_1$ norm"
 
 
 def _by_scale(*tables: Table) -> Draws:
@@ -85,7 +87,7 @@ def theorem_6_convergence(
 
 
 def _residuals(tables: Sequence[Table]) -> np.ndarray:
-    return _by_scale(*tables).over(lambda flow: flow.entries("residual").ravel())
+    return Draws(tables).over(lambda flow: flow.entries("residual").ravel())
 
 
 @claim(
@@ -94,7 +96,7 @@ def _residuals(tables: Sequence[Table]) -> np.ndarray:
     "five layers; scales down to 0.01",
     quantifier="all draws",
 )
-def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, order: Positive) -> Finding:
+def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, order: Positive) -> Claim:
     r"""If the loss tends to zero, then as $\alpha \to 0$ the limit of a deep fully connected network tends to the
     interpolator of least $\ell_2$ norm, whatever the depth.
 
@@ -104,80 +106,55 @@ def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, or
     identity plus a matrix within the span of the data, and the limit is the least-norm interpolator at every $\alpha$,
     which is more than the theorem says.
     """
-    identity_ratios = _by_scale(*identity).over(lambda flow: _ratios(flow, "distance", "unfitted").ravel())
-    descending_judge = _limit_judge(descending, order)
-
-    def judge(predicted: Quantity) -> Checks:
-        yield from descending_judge(predicted)
-        yield every_draw(
-            "from the identity: distance, in units of what the residual allows",
-            identity_ratios,
-            at_most=1.0,
-            because="a residual leaves at most its norm over the least singular value of the data",
-        )
-
-    return Finding(
-        judge,
-        "distance",
-        rivals={r"the least $\ell_1$ norm": "distance_l1"},
-        facts={"nearest": _largest_ratio(descending), "power": _mean_power(descending)},
+    yield from _tends_to_least_norm(descending, order)
+    yield every_draw(
+        "from the identity: distance, in units of what the residual allows",
+        Draws(identity).over(lambda flow: (flow.entries("distance") / flow.entries("unfitted")).ravel()),
+        at_most=1.0,
+        because="a residual leaves at most its norm over the least singular value of the data",
     )
 
 
-def _ratios(draws: Draws, quantity: Quantity, bound: Quantity) -> np.ndarray:
-    return draws.entries(quantity) / draws.entries(bound)
-
-
-def _converged_draws(draws: Draws) -> np.ndarray:
-    """Return which draws end at no saddle, where residuals are of order one; flows given up, nan, pass."""
-    precision = np.sqrt(draws.setting("integration.residual"))[:, None]
-    return ~(draws.entries("residual") > precision).any(axis=1)
-
-
-def _largest_ratio(tables: Sequence[Table]) -> float:
-    """Return the largest ratio of a limit's distance to its bound, over draws that converge."""
-    draws = _by_scale(*tables)
-    ratios = draws.over(lambda flow: _ratios(flow, "distance", "bound"))[_converged_draws(draws)]
-    return float(ratios.max(initial=0.0, where=np.isfinite(ratios)))
-
-
-def _mean_power(tables: Sequence[Table]) -> float:
-    """Return the mean power of alpha in a limit's distance, over draws that converge."""
-    draws = _by_scale(*tables)
-    return float(np.nanmean(_powers(draws, "distance")[_converged_draws(draws)]))
-
-
-def _limit_judge(tables: Sequence[Table], order: float) -> Callable[[Quantity], Checks]:
-    """Return the judge of a limit as alpha falls, by the power of the distance to it and its bound at every alpha.
+def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
+    """Check how far limits are from the least norm: within a bound at every alpha, and falling as alpha does.
 
     A draw is left out if one of its flows ends at a saddle, and undecided if the integrator gave one up.
     """
     draws = _by_scale(*tables)
-    converged = _converged_draws(draws)
-    reasons = {"the loss does not vanish, of which the theorem does not speak": int((~converged).sum())}
+    # at a saddle residuals are of order one; those of flows that were given up, nan, pass
+    precision = np.sqrt(draws.setting("integration.residual"))[:, None]
+    converged = ~(draws.entries("residual") > precision).any(axis=1)
+    followed = converged & np.isfinite(draws.worst("distance"))
+    left_out = {"the loss does not vanish, of which the theorem does not speak": int((~converged).sum())}
+    lost = int((converged & ~followed).sum())
+    counts = {"draws_for": int(followed.sum()), "draws_undecided": lost} if lost else {}
 
-    def judge(predicted: Quantity) -> Checks:
-        finite = np.isfinite(draws.worst(predicted))[converged]
-        orders, undecided = _powers(draws, predicted)[converged][finite], int((~finite).sum())
-        counts = {"draws_for": len(orders), "draws_undecided": undecided} if undecided else {}
-        yield every_draw(
-            "largest relative distance in units of its bound, of order $\\alpha$",
-            draws.over(lambda flow: _ratios(flow, predicted, "bound").max(axis=1))[converged],
-            at_most=1.0,
-            because="the first layer's start outside the span of the data stays, and the conservation laws bound "
-            "the product of the others",
-            left_out=reasons,
-        )
-        yield at_least(
-            "power of $\\alpha$ in the distance, between the two smallest scales, mean of draws",
-            mean(orders),
-            order,
-            because="chosen; any power above zero tends to the limit, one is what the first layer's start leaves",
-            left_out=reasons,
-            **counts,
-        )
+    def ratios(distance: Quantity) -> np.ndarray:
+        return draws.over(lambda flow: (flow.entries(distance) / flow.entries("bound")).max(axis=1))[converged]
 
-    return judge
+    def power(distance: Quantity) -> Estimate:
+        return mean(_powers(draws, distance)[followed])
+
+    yield every_draw(
+        "largest relative distance in units of its bound, of order $\\alpha$",
+        ratios("distance"),
+        at_most=1.0,
+        because="the first layer's start outside the span of the data stays, and the conservation laws bound "
+        "the product of the others",
+        left_out=left_out,
+        rivals={LEAST_L1: Instead(values=ratios("distance_l1"))},
+        fact="nearest",
+    )
+    yield at_least(
+        "power of $\\alpha$ in the distance, between the two smallest scales, mean of draws",
+        power("distance"),
+        order,
+        because="chosen; any power above zero tends to the limit, one is what the first layer's start leaves",
+        left_out=left_out,
+        rivals={LEAST_L1: Instead(estimate=power("distance_l1"))},
+        fact="power",
+        **counts,
+    )
 
 
 @claim(
@@ -186,25 +163,14 @@ def _limit_judge(tables: Sequence[Table], order: float) -> Callable[[Quantity], 
     "layers; scales down to 0.01",
     quantifier="all draws",
 )
-def theorem_6_any_directions(gaussian: Sequence[Table], *, order: Positive) -> Finding:
+def theorem_6_any_directions(gaussian: Sequence[Table], *, order: Positive) -> Claim:
     r"""The bias towards the least $\ell_2$ norm as $\alpha \to 0$ holds for any initial directions from which the loss
     tends to zero, not only for those of the convergence part.
 
     The distance is at most {nearest:.2g} of its bound, of order $\alpha$, at every scale, and falls like $\alpha^{p}$
     with $p$ = {power:.3f} on average over {draws} draws.
     """
-    return Finding(
-        _limit_judge(gaussian, order),
-        "distance",
-        rivals={r"the least $\ell_1$ norm": "distance_l1"},
-        facts={"nearest": _largest_ratio(gaussian), "power": _mean_power(gaussian)},
-    )
-
-
-def _slopes(draws: Draws, quantity: Quantity, floor: float) -> tuple[Estimate, int]:
-    """Return the mean power of alpha, and the number of draws below `floor` at the smallest scale."""
-    resolved = ~(draws.over(lambda flow: flow.entries(quantity)[:, 0]) < floor)
-    return mean(_powers(draws, quantity)[resolved]), int((~resolved).sum())
+    return _tends_to_least_norm(gaussian, order)
 
 
 @claim(
@@ -283,6 +249,7 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
     average, off by at most {value:.2g} on any draw.
     """
     powers = _powers(_by_scale(*descending, *gaussian), "rank_one")
+    rivals = {"order zero: matrices that keep their rank": 0.0, "order three halves": 1.5}
     yield equal_on_every_draw(
         "power of $\\alpha$ in the distance from rank one",
         powers,
@@ -290,7 +257,7 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
         tolerance=0.25,
         relative_to=1.0,
         because="halfway to order three halves; higher powers of a scale of one to three hundredths enter",
-        rivals={"order zero: matrices that keep their rank": 0.0, "order three halves": 1.5},
+        rivals=rivals,
         corrected=1.0,
     )
     yield equal(
@@ -300,10 +267,10 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
         tolerance=tolerance,
         resolution=0.5,
         because="higher powers of a scale of one to three hundredths",
-        rivals={"order zero: matrices that keep their rank": 0.0, "order three halves": 1.5},
+        rivals=rivals,
         corrected=1.0,
+        fact="power",
     )
-    yield Facts(power=float(np.mean(powers)))
 
 
 @claim(
@@ -327,7 +294,8 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Findi
         return draws.over(lambda flow: flow.entries("allowed", column=column).ravel())
 
     ratios, scales = allowed("value"), allowed("scale")
-    estimate, below_rounding = _slopes(draws, "misaligned", 1e-13)
+    resolved = ~(draws.over(lambda flow: flow.entries("misaligned")[:, 0]) < 1e-13)
+    power = mean(_powers(draws, "misaligned")[resolved])
 
     def judge(predicted: tuple[float, float, float]) -> Checks:
         factor, printed, order = predicted
@@ -339,10 +307,10 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Findi
         )
         yield at_least(
             "power of $\\alpha$ in $1 - (v_l^T u_{l+1})^2$, mean of draws",
-            estimate,
+            power,
             order,
             because="(93) bounds it by the square of the scale",
-            left_out={"below rounding at the smallest scale": below_rounding},
+            left_out={"below rounding at the smallest scale": int((~resolved).sum())},
         )
 
     return Finding(
@@ -354,5 +322,5 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Findi
             r"a misalignment of order $\alpha^5$": (1.0, 2.0, 5.0),
         },
         scaled=lambda prediction, by: (prediction[0] * min(by, 2 - by), *prediction[1:]),
-        facts={"power": estimate.value, "small": float(draws.over(lambda flow: flow.entries("allowed")[:, 0]).max())},
+        facts={"power": power.value, "small": float(draws.over(lambda flow: flow.entries("allowed")[:, 0]).max())},
     )

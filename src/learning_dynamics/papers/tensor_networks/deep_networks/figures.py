@@ -45,8 +45,4 @@ def small_scales(descending: Table, gaussian: Table) -> Drawn:
         axis.set(xlabel=SCALE, ylabel=label)
     handles = [*depth_handles(colours), handle("conditions of 6.1"), handle("Gaussian layers", ls="--")]
     legend_below(figure, handles, len(handles))
-    return Drawn(
-        figure,
-        {},
-        alt="Three panels in double logarithmic axes; lines fall with slope one, one and four.",
-    )
+    return Drawn(figure, {}, alt="Three panels in double logarithmic axes; lines fall with slope one, one and four.")

@@ -6,7 +6,6 @@ from itertools import pairwise
 import numpy as np
 
 from learning_dynamics.papers.tensor_networks.deep_networks.flow import coefficients, matrices
-from learning_dynamics.papers.tensor_networks.distances import relative_distance
 from learning_dynamics.papers.tensor_networks.solutions import Norm, minimum_norm
 from learning_dynamics.papers.tensor_networks.starts import last_of_product
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, MEASURED, measured
@@ -44,19 +43,17 @@ def deep_regression(trajectory: Trajectory) -> Tables:
     scales = trajectory.time
     data = list(zip(X, y, strict=True))
     solutions: dict[str, Norm] = {"distance": "l2", "distance_l1": "l1"}
-    minimisers = {name: [minimum_norm(*data_set, norm) for data_set in data] for name, norm in solutions.items()}
+    minimisers = {
+        name: np.array([minimum_norm(*data_set, norm) for data_set in data])[:, None]
+        for name, norm in solutions.items()
+    }
     for depth in settings["depths"]:
         states, starts = trajectory.series[f"flow_{depth}"], trajectory.constants[f"start_{depth}"]
         beta = coefficients(states, X.shape[-1])
         misses = np.einsum("mni,msi->msn", X, beta) - y[:, None]
         quantities: dict = {"residual": np.abs(misses).max(axis=-1) / np.abs(y).max(axis=-1)[:, None]}
-        for name, references in minimisers.items():
-            quantities[name] = np.array(
-                [
-                    [relative_distance(limit, reference) for limit in limits]
-                    for limits, reference in zip(beta, references, strict=True)
-                ]
-            )
+        for name, least in minimisers.items():
+            quantities[name] = np.linalg.norm(beta - least, axis=-1) / np.linalg.norm(least, axis=-1)
         layer_values = [
             [
                 (

@@ -20,7 +20,7 @@ from learning_dynamics.judging import (
 from learning_dynamics.papers.tensor_networks.distances import angle_between_units, spread
 from learning_dynamics.papers.tensor_networks.limit_checks import check_limits
 from learning_dynamics.settings import Positive, Real
-from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, draw_columns, select
+from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select
 
 
 @claim(
@@ -43,29 +43,36 @@ def theorem_5(tensors: Table, steps: Table) -> Claim:
     """
     _, small, large, *_ = sizes = sorted(steps["step"].unique())
     residual = select(steps, "residual")["value"].max()
+    descents = Draws(steps, draw=["network", "scale"])  # entries: coefficients from all starts
+
+    def largest_error(quantity: Quantity, step: float) -> np.ndarray:
+        limits, predicted = descents.where(step=step).compared(quantity)
+        return np.abs(limits - predicted).max(axis=1)
+
     # limits are a + b h + c h**2 in the step h: the line leaves -c h h', and the fitted order is off by c h / b
-    second_difference = _worst_of_starts(steps, _second_difference(steps, sizes[-3:]))
-    fine, coarse = (_largest_error(steps, "limit", size) for size in (small, large))
+    second_difference = _second_difference(descents, sizes[-3:])
+    fine, coarse = (largest_error("limit", size) for size in (small, large))
     resolved = fine > 1e3 * residual
     order = np.log(coarse / fine) / np.log(large / small)
     off = second_difference * large**2 / (coarse * np.log(large / small))
     swapped = r"$g(\nu) = y / \alpha$"
+    # a table for each network, which have different numbers of parameters
+    flows = Draws([tensors[tensors["network"] == network] for network in np.unique(tensors["network"])])
     yield check_limits(
         "error of the flow's limit, relative to the largest parameter",
-        Draws(tensors),
-        _by_network(tensors, "parameter", "value"),
-        _by_network(tensors, "parameter", "predicted"),
+        flows,
+        *flows.compared("parameter"),
         rivals={
-            swapped: _by_network(tensors, "swapped", "predicted"),
-            "the opposite label's limit": _by_network(tensors, "exchanged", "predicted"),
+            swapped: flows.entries("swapped", column="predicted"),
+            "the opposite label's limit": flows.entries("exchanged", column="predicted"),
         },
     )
     yield every_draw(
         "gradient descent, extrapolated to step size zero: distance from the formula",
-        _largest_error(steps, "limit", 0.0),
+        largest_error("limit", 0.0),
         at_most=2 * second_difference * small * large + 10 * residual,
         because="twice what the limits' second difference by the step makes of it, and the residual",
-        rivals={swapped: Instead(values=_largest_error(steps, "swapped", 0.0))},
+        rivals={swapped: Instead(values=largest_error("swapped", 0.0))},
     )
     yield equal_on_every_draw(
         "order of gradient descent's largest error in its step, by network and scale",
@@ -87,29 +94,11 @@ def theorem_5(tensors: Table, steps: Table) -> Claim:
     )
 
 
-def _by_network(table: Table, quantity: Quantity, column: str) -> np.ndarray:
-    """Return a quantity, one row a draw, padded with zeros to the widest network."""
-    networks = [table[table["network"] == network] for network in np.unique(table["network"])]
-    return Draws(networks).entries(quantity, column=column)
-
-
-def _largest_error(steps: Table, quantity: Quantity, step: float) -> np.ndarray:
-    """Return the largest distance of a coefficient from its prediction at a step size, of each network and scale."""
-    value, predicted = Draws(steps, step=step).compared(quantity)
-    return _worst_of_starts(steps, np.abs(value - predicted).max(axis=1))
-
-
-def _second_difference(steps: Table, sizes: Sequence[float]) -> np.ndarray:
-    """Return the second divided difference of the limits at three steps, the largest of the coefficients of a draw."""
-    low, middle, high = (by_draw(steps, "limit", step=size) for size in sizes)
+def _second_difference(descents: Draws, sizes: Sequence[float]) -> np.ndarray:
+    """Return the second divided difference of the limits at three steps, the largest entry's of each draw."""
+    low, middle, high = (descents.where(step=size).entries("limit") for size in sizes)
     slope, next_slope = (middle - low) / (sizes[1] - sizes[0]), (high - middle) / (sizes[2] - sizes[1])
     return np.abs((next_slope - slope) / (sizes[2] - sizes[0])).max(axis=1)
-
-
-def _worst_of_starts(steps: Table, errors: np.ndarray) -> np.ndarray:
-    """Return the largest error over the starts of each network and scale, from one error per draw."""
-    draws = select(steps, "condition", step=0.0).groupby(draw_columns(steps)).size().reset_index()
-    return draws.assign(error=errors).groupby(["network", "scale"])["error"].max().to_numpy()
 
 
 @claim(
@@ -133,11 +122,9 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
     which is not among these draws, coefficients differ as well. A joint sign, which leaves the coefficients, is not
     counted.
     """
-    names = ["network", "seed"]
     tiny, large = min(limits["scale"]), max(limits["scale"])
-    simple = by_draw(limits, "second", draw=names, scale=tiny)[:, 0] < 1 - 1e-9
-    remainder = 4 * by_draw(limits, "remainder", draw=names, scale=tiny).max(axis=1)
-
+    points = Draws(limits, draw=["network", "seed"], scale=tiny)
+    simple, remainder = points.worst("second") < 1 - 1e-9, 4 * points.worst("remainder")
     everywhere = np.ones_like(simple)
 
     def agree(name: str, spreads: np.ndarray, where: np.ndarray) -> Check:
@@ -202,11 +189,7 @@ def _spreads(limits: Table, quantity: Quantity, scale: float, *, signed: bool) -
     return np.array(spreads)
 
 
-@claim(
-    "section 6",
-    scope="the paper's points; solutions from a convex solver",
-    quantifier="all draws",
-)
+@claim("section 6", scope="the paper's points; solutions from a convex solver", quantifier="all draws")
 def min_norm_points(
     regression: Table, classification: Table, *, printed: dict[str, list[Real]], points: dict[str, list[Real]]
 ) -> Claim:

@@ -8,42 +8,45 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from learning_dynamics.papers.tensor_networks.distances import spread
-from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, handle, network_handles
+from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, SHOWN, handle, network_handles
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, panels, plain_number
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Quantity, Table, by_draw, select, settings_of
+from learning_dynamics.tidy import Draws, Table, by_draw, select, settings_of
 
 MINIMA = COLOURS["orange"]
 STYLES = [(0, ()), (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5))]  # one for each start
 SHAPES = {"fully_connected": ("s", 6.0), "diagonal": ("D", 5.5), "convolutional": ("o", 7.0)}
 DASHED = (0, (4, 3))
-SHOWN = ["fully_connected", "diagonal", "convolutional"]
 
 
 def fig1(regression: Table, *, scales: list[Positive]) -> Drawn:
     r"""Coefficients of three architectures under gradient descent on one data point, from the same starts.
 
     Every network starts at the same {starts} coefficients $\alpha^2 \bar z_j$ (black dots, one line style each). Lines:
-    gradient descent. Open symbols{minima}: the limits that Theorem 5 predicts. Stars: the points of least $\ell_2$,
-    $\ell_1$ and DFT-domain $\ell_1$ norm. From the small scale each architecture goes towards the point of least norm
-    in its own norm (all limits are within {near:.2g} of it, and spread over at most {small:.2g}), from the large one
-    the start decides (those of each architecture spread over at least {large:.2g}).
+    gradient descent. Open symbols on the line of global minima: the limits that Theorem 5 predicts. Stars: the points
+    of least $\ell_2$, $\ell_1$ and DFT-domain $\ell_1$ norm. From the small scale each architecture goes towards the
+    point of least norm in its own norm (all limits are within {near:.2g} of it, and spread over at most {small:.2g}),
+    from the large one the start decides (those of each architecture spread over at least {large:.2g}).
     """
     figure, axes = panels(1, len(scales), height=4.5, lettered=False)
     for axis, scale in zip(axes[0], scales, strict=True):
         _regression_panel(axis, regression, scale)
-    legend_below(figure, _handles(regression, classification=False), 4)
-    spreads = [
-        [spread(by_draw(regression, "limit", network=network, scale=scale)) for network in SHOWN] for scale in scales
+    legend_below(figure, _handles(classification=False), 4)
+    small, large = (
+        [by_draw(regression, "limit", network=network, scale=scale) for network in SHOWN]
+        for scale in (scales[0], scales[-1])
+    )
+    distances = [
+        np.linalg.norm(limits - _reference(regression, network), axis=-1)
+        for network, limits in zip(SHOWN, small, strict=True)
     ]
     return Drawn(
         figure,
         {
-            "near": max(_distance(regression, network, scales[0]) for network in SHOWN),
-            "small": max(spreads[0]),
-            "large": min(spreads[-1]),
+            "near": float(np.max(distances)),
+            "small": max(map(spread, small)),
+            "large": min(map(spread, large)),
             "starts": regression["direction"].max() + 1,
-            "minima": _which_plane(regression, " on the line of global minima"),
         },
         alt="Panels in the plane of two coefficients. At small scale trajectories of a network end at one point, at "
         "large scale apart from each other.",
@@ -55,7 +58,7 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
 
     First panel as in figure 1. Other panels: separable points under the exponential loss, from the same starts, for
     {steps:,} steps; filled symbols mark where they end; dashed rays are the max-margin directions of each
-    architecture's norm{plane}. Losses at the end lie between {least:.2g} and {largest:.2g}. Angles that are left to
+    architecture's norm. Losses at the end lie between {least:.2g} and {largest:.2g}. Angles that are left to
     the rays range from {nearest:.2g} to {farthest:.2g} degrees.
     """
     scales = np.unique(select(classification, "limit")["scale"])
@@ -66,8 +69,9 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
         _classification_panel(axis, classification, classification_scale)
     for axis in others[len(scales) :]:
         axis.set_axis_off()
-    legend_below(figure, _handles(regression, classification=True), 3)
-    losses, angles = (_final_values(classification, quantity) for quantity in ("loss", "angle"))
+    legend_below(figure, _handles(classification=True), 3)
+    end = Draws(classification).at_end()
+    losses, angles = end["loss"], end["angle"]
     return Drawn(
         figure,
         {
@@ -76,7 +80,6 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
             "largest": losses.max(),
             "nearest": angles.min(),
             "farthest": angles.max(),
-            "plane": _which_plane(classification, ""),
         },
         alt="Four panels in the plane of coefficients; trajectories of classification grow outwards beside the rays of "
         "their max-margin directions, closest where the initial scale is small.",
@@ -92,10 +95,10 @@ def _regression_panel(axis: Axes, table: Table, scale: float) -> None:
         axis.plot(*ends[-1], "*", ms=9, color=NETWORKS[network][0], mec="white", mew=0.6, zorder=7)
     points = np.array(ends)
     _fit(axis, points, 0.2)
-    if _size(table) == 2:  # through the interpolators of least norm runs the line of global minima of one data point
-        middle = points.mean(axis=0)
-        direction = np.linalg.svd(points - middle)[2][0]
-        axis.axline(middle, middle + direction, color=MINIMA, lw=3.0, alpha=0.45, zorder=1)
+    # through the interpolators of least norm runs the line of global minima of one data point
+    middle = points.mean(axis=0)
+    direction = np.linalg.svd(points - middle)[2][0]
+    axis.axline(middle, middle + direction, color=MINIMA, lw=3.0, alpha=0.45, zorder=1)
     axis.set_title(rf"regression, $\alpha = {scale:g}$")
 
 
@@ -107,36 +110,20 @@ def _classification_panel(axis: Axes, table: Table, scale: float) -> None:
     for network in SHOWN:
         axis.axline((0, 0), tuple(_reference(table, network)), color=NETWORKS[network][0], lw=0.9, ls=DASHED, zorder=1)
     axis.set_title(rf"classification, $\alpha = {scale:g}$")
-    losses = _final_values(table, "loss", scale=scale)
+    losses = Draws(table, scale=scale).at_end()["loss"]
     text = f"losses {plain_number(losses.min(), digits=2)}\nto {plain_number(losses.max(), digits=2)}"
     axis.text(0.97, 0.04, text, transform=axis.transAxes, ha="right", va="bottom", fontsize=7.5, color=COLOURS["grey"])
 
 
-def _size(table: Table) -> int:
-    """Return how many coefficients there are; figures show the plane of the first two."""
-    return int(select(table, "coefficient")["index"].max())
-
-
-def _which_plane(table: Table, of_two: str) -> str:
-    """Return a note that the first of more coefficients are drawn, or what is to be said of two."""
-    return of_two if _size(table) == 2 else f" (of {_size(table)} coefficients the first two are drawn)"
-
-
-def _final_values(table: Table, quantity: Quantity, **where: Any) -> np.ndarray:
-    """Return a quantity after the last step, shape (runs, 1)."""
-    return by_draw(table, quantity, time=table["time"].max(), **where)
-
-
 def _reference(table: Table, network: str) -> np.ndarray:
-    """Return the first two coefficients of the solution of least norm, or of largest margin."""
-    return by_draw(table, "reference", network=network)[0, :2]
+    """Return the solution of least norm, or of largest margin."""
+    return by_draw(table, "reference", network=network)[0]
 
 
 def _draw_trajectories(axis: Axes, table: Table, scale: float) -> None:
     for (network, direction), run in select(table, "coefficient", scale=scale).groupby(["network", "direction"]):
-        path = run["value"].to_numpy().reshape(-1, _size(table))[:, :2]
-        style = STYLES[direction % len(STYLES)]
-        axis.plot(*path.T, color=NETWORKS[network][0], lw=1.1, ls=style, zorder=3)
+        path = run["value"].to_numpy().reshape(-1, 2)
+        axis.plot(*path.T, color=NETWORKS[network][0], lw=1.1, ls=STYLES[direction % len(STYLES)], zorder=3)
         axis.plot(*path[0], "o", ms=4, color=COLOURS["black"], zorder=6)
     axis.set(xlabel=r"$\beta_1$", ylabel=r"$\beta_2$")
 
@@ -145,7 +132,7 @@ def _draw_limits(axis: Axes, table: Table, scale: float, column: str, **style: A
     """Draw where runs end, or are predicted to, and return these points."""
     limits = []
     for (network, _), run in select(table, "limit", scale=scale).groupby(["network", "direction"]):
-        limits.append(run[column].to_numpy()[:2])
+        limits.append(run[column].to_numpy())
         shape, size = SHAPES[network]
         axis.plot(*limits[-1], shape, ms=size, color=NETWORKS[network][0], zorder=5, **style)
     return limits
@@ -160,23 +147,15 @@ def _fit(axis: Axes, points: np.ndarray, margin: float) -> None:
     axis.set(aspect="equal", xlim=limits[0], ylim=limits[1])
 
 
-def _distance(table: Table, network: str, scale: float) -> float:
-    """Return the largest distance of a network's limits from the point of least norm in its own norm."""
-    limits = by_draw(table, "limit", network=network, scale=scale)
-    reference = by_draw(table, "reference", network=network)
-    return float(np.max(np.linalg.norm(limits - reference, axis=-1)))
-
-
-def _handles(regression: Table, *, classification: bool) -> list[Line2D]:
+def _handles(*, classification: bool) -> list[Line2D]:
     suffix = " (regression)" if classification else ""
     handles = [
         *network_handles(SHOWN),
         handle(r"start, $\alpha^2 \bar z_j$", COLOURS["black"], ls="", marker="o", ms=4),
         handle(f"limit by Theorem 5{suffix}", ls="", marker="o", ms=6.5, mfc="none"),
         handle("least norm", ls="", marker="*", ms=8),
+        handle("global minima", MINIMA, lw=3.0, alpha=0.45),
     ]
-    if _size(regression) == 2:
-        handles.append(handle("global minima", MINIMA, lw=3.0, alpha=0.45))
     if classification:
         handles.append(handle("max margin", lw=0.9, ls=DASHED))
         handles.append(handle("end (classification)", ls="", marker="o", ms=6.5, mec="white"))

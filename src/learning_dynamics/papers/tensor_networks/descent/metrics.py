@@ -3,10 +3,9 @@
 import numpy as np
 
 from learning_dynamics.papers.tensor_networks import one_point
-from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.architectures import followed_networks
 from learning_dynamics.papers.tensor_networks.distances import angle_between
-from learning_dynamics.papers.tensor_networks.limit_measures import OWN
-from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
+from learning_dynamics.papers.tensor_networks.solutions import OWN, minimum_norm
 from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, MEASURED, NETWORK
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import SEED, Column, Tables, columns, rows
@@ -55,10 +54,8 @@ def descent(trajectory: Trajectory) -> Tables:
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     classification = settings["loss"] == "exponential"
     starts, end = _starts(settings), trajectory.time[-1:]
-    for architecture in settings["networks"]:
-        network = network_of(architecture, X.shape[1], 2, settings["seed"])
-        reference = minimum_norm(X, y, OWN[architecture], classification=classification)
-        states = trajectory.series[architecture]
+    for network, states in followed_networks(trajectory):
+        reference = minimum_norm(X, y, OWN[network.name], classification=classification)
         beta = network.coefficients(states)
         outputs = beta @ X.T
         quantities: dict = {"coefficient": beta}
@@ -77,20 +74,15 @@ def descent(trajectory: Trajectory) -> Tables:
             if not classification:
                 limits = _limits(network, X[0], y[0], starts["scale"], directions)
                 final_quantities["limit"] = (beta[:, -1:], network.coefficients(limits)[:, None])
-        labels = {"network": architecture, "scale": starts["scale"]}
+        labels = {"network": network.name, "scale": starts["scale"]}
         yield rows(quantities, {"direction": starts["direction"], "time": trajectory.time}, **labels)
         yield rows(final_quantities, {"direction": starts["direction"], "time": end}, **labels)
         fixed = {"reference": reference[None], "labelled": (y[:, None] * X).reshape(1, -1)}
-        yield rows(fixed, {"time": end}, network=architecture, scale=0.0, direction=-1)
+        yield rows(fixed, {"time": end}, network=network.name, scale=0.0, direction=-1)
 
 
 def _limits(
-    network: TensorNetwork,
-    x: np.ndarray,
-    label: float,
-    scales: np.ndarray,
-    directions: np.ndarray,
-    power: float = 2.0,
+    network: TensorNetwork, x: np.ndarray, label: float, scales: np.ndarray, directions: np.ndarray, power: float = 2.0
 ) -> np.ndarray:
     """Return the limits that Theorem 5 predicts from directions, each at its scale, shape (runs, parameters)."""
     tensor = network.data_tensor(x)
@@ -139,19 +131,18 @@ def step_sizes(trajectory: Trajectory) -> Tables:
     condition
         Largest lambda for which the initial directions fulfil the condition of Theorem 5.
     """
-    X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
-    starts, steps = _starts(settings), trajectory.time
+    X, y = trajectory.constants["X"], trajectory.constants["y"]
+    starts, steps = _starts(trajectory.settings), trajectory.time
     order = np.argsort(steps)[:2]
     fine, coarse = steps[order]
-    for architecture in settings["networks"]:
-        network = network_of(architecture, X.shape[1], 2, settings["seed"])
-        directions = trajectory.constants[f"initial/{architecture}"] / starts["scale"][:, None]
+    for network, ends in followed_networks(trajectory):
+        directions = trajectory.constants[f"initial/{network.name}"] / starts["scale"][:, None]
         predicted = {
             name: network.coefficients(_limits(network, X[0], y[0], starts["scale"], directions, power))
             for name, power in (("limit", 2.0), ("swapped", 1.0))
         }
-        predicted["least"] = np.broadcast_to(minimum_norm(X, y, OWN[architecture]), predicted["limit"].shape)
-        beta = network.coefficients(trajectory.series[architecture])
+        predicted["least"] = np.broadcast_to(minimum_norm(X, y, OWN[network.name]), predicted["limit"].shape)
+        beta = network.coefficients(ends)
         # the line through the limits at the two smallest step sizes, at step size zero
         line = (coarse * beta[:, order[0]] - fine * beta[:, order[1]]) / (coarse - fine)
         beta = np.concatenate([line[:, None], beta], axis=1)
@@ -159,7 +150,7 @@ def step_sizes(trajectory: Trajectory) -> Tables:
         quantities["residual"] = np.abs(beta @ X[0] - y[0])
         quantities["condition"] = np.repeat(_conditions(network, X[0], directions), 1 + len(steps), axis=1)
         axes = {"direction": starts["direction"], "step": np.concatenate([[0.0], steps])}
-        yield rows(quantities, axes, network=architecture, scale=starts["scale"])
+        yield rows(quantities, axes, network=network.name, scale=starts["scale"])
 
 
 @columns(SEED, NETWORK, SCALE, *FOLLOWED)
@@ -175,19 +166,17 @@ def any_tensor(trajectory: Trajectory) -> Tables:
     exchanged
         `parameter`, predicted by Theorem 5 with the opposite label.
     """
-    X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
-    scales = trajectory.time
-    for architecture in settings["networks"]:
-        network = network_of(architecture, X.shape[-1], 2, settings["seed"])
-        starts = trajectory.constants[f"initial/{architecture}"]
+    X, y, scales = trajectory.constants["X"], trajectory.constants["y"], trajectory.time
+    for network, states in followed_networks(trajectory):
+        starts = trajectory.constants[f"initial/{network.name}"]
         quantities = {}
         for name, sign, power in (("parameter", 1, 2.0), ("swapped", 1, 1.0), ("exchanged", -1, 2.0)):
             limits = [
                 _limits(network, x, sign * label, scales, np.tile(start, (len(scales), 1)), power)
                 for x, label, start in zip(X[:, 0], y[:, 0], starts, strict=True)
             ]
-            quantities[name] = (trajectory.series[architecture], np.array(limits))
-        yield rows(quantities, {"seed": np.arange(len(starts)), "scale": scales}, network=architecture)
+            quantities[name] = (states, np.array(limits))
+        yield rows(quantities, {"seed": np.arange(len(starts)), "scale": scales}, network=network.name)
 
 
 @columns(SEED, NETWORK, SCALE, DIRECTION, *FOLLOWED)
@@ -206,14 +195,13 @@ def from_many_directions(trajectory: Trajectory) -> Tables:
     second
         Second singular value of M(x), relative to the first.
     """
-    X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
-    for architecture in settings["networks"]:
-        network = network_of(architecture, X.shape[-1], 2, settings["seed"])
-        states, starts = trajectory.series[architecture], trajectory.constants[f"initial/{architecture}"]
+    X, y, scales = trajectory.constants["X"], trajectory.constants["y"], trajectory.time
+    for network, states in followed_networks(trajectory):
+        starts = trajectory.constants[f"initial/{network.name}"]
         remainders, second = np.empty(states.shape[:-1]), np.empty(states.shape[:-1])
         for member, place, number in np.ndindex(remainders.shape):
             tensor, label = network.data_tensor(X[member, 0]), y[member, 0]
-            sigma = np.log(2 * abs(label)) - 2 * np.log(trajectory.time[place])
+            sigma = np.log(2 * abs(label)) - 2 * np.log(scales[place])
             v1, v2 = network.layers(starts[member, number])
             s, sums, differences = one_point.transient(tensor, label, v1, v2, sigma)
             inactive = np.where(s < s[0] * (1 - 1e-9), sums + differences, 0.0)
@@ -225,5 +213,5 @@ def from_many_directions(trajectory: Trajectory) -> Tables:
             "remainder": remainders,
             "second": second,
         }
-        axes = {"seed": np.arange(len(X)), "scale": trajectory.time, "direction": np.arange(settings["directions"])}
-        yield rows(quantities, axes, network=architecture)
+        axes = {"seed": np.arange(len(X)), "scale": scales, "direction": np.arange(states.shape[2])}
+        yield rows(quantities, axes, network=network.name)

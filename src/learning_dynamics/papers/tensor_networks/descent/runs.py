@@ -1,12 +1,13 @@
 """Two layers that all start at the same coefficients (section 6), and on any data tensor (Theorem 5)."""
 
+import functools
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
 from learning_dynamics.dynamics.multilinear_descent import descend
-from learning_dynamics.papers.tensor_networks.architectures import Common, network_of
+from learning_dynamics.papers.tensor_networks.architectures import Common, networks_of
 from learning_dynamics.papers.tensor_networks.squared_flow import Limit, flow_limits
 from learning_dynamics.papers.tensor_networks.starts import given_coefficients, undecided, within_condition
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
@@ -40,11 +41,10 @@ def descent(
     X, y = data["X"][0], data["y"][0]
     recorded_steps = np.unique(np.round(np.geomspace(1, steps + 1, records) - 1).astype(int))
     series: Arrays = {}
-    for architecture in networks:
-        network = network_of(architecture, X.shape[1], 2, seed)
-        initial = given_coefficients(network, architecture, scales, directions, imbalance, seed)
+    for network in networks_of(networks, [2], X.shape[1], seed):
+        initial = given_coefficients(network, scales, directions, imbalance, seed)
         run = descend(network.data_tensor(X), y, initial, loss=loss, step=step, steps=steps, records=recorded_steps)
-        series[architecture] = run.states
+        series[network.name] = run.states
     return Trajectory(recorded_steps.astype(float), series, {"X": X, "y": y})
 
 
@@ -73,23 +73,15 @@ def step_sizes(
     X, y = data["X"][0], data["y"][0]
     series: Arrays = {}
     constants = {"X": X, "y": y}
-    for architecture in networks:
-        network = network_of(architecture, X.shape[1], 2, seed)
-        initial = given_coefficients(network, architecture, scales, directions, imbalance, seed)
+    for network in networks_of(networks, [2], X.shape[1], seed):
+        initial = given_coefficients(network, scales, directions, imbalance, seed)
+        follow = functools.partial(descend, network.data_tensor(X), y, initial, loss="squared", tolerance=tolerance)
         limits = [
-            descend(
-                network.data_tensor(X),
-                y,
-                initial,
-                loss="squared",
-                step=step,
-                steps=round(duration / step),
-                tolerance=tolerance,
-            ).final_states
-            for step in progress(steps, f"{architecture}: step sizes")
+            follow(step=step, steps=round(duration / step)).final_states
+            for step in progress(steps, f"{network.name}: step sizes")
         ]
-        series[architecture] = np.stack(limits, axis=1)
-        constants[f"initial/{architecture}"] = initial
+        series[network.name] = np.stack(limits, axis=1)
+        constants[f"initial/{network.name}"] = initial
     return Trajectory(np.array(steps), series, constants)
 
 
@@ -112,11 +104,10 @@ def any_tensor(
     X, y = data["X"], data["y"]
     series: Arrays = {}
     constants = {"X": X, "y": y}
-    for architecture in networks:
-        network = network_of(architecture, X.shape[-1], 2, seed)
-        starts = _starts_within_condition(network, X, f"initial_direction.{architecture}", seed)
-        series[architecture] = flow_limits(network, X, y, starts, scales, integration, architecture)
-        constants[f"initial/{architecture}"] = starts
+    for network in networks_of(networks, [2], X.shape[-1], seed):
+        starts = _starts_within_condition(network, X, f"initial_direction.{network.name}", seed)
+        series[network.name] = flow_limits(network, X, y, starts, scales, integration)
+        constants[f"initial/{network.name}"] = starts
     return Trajectory(np.array(scales), series, constants, undecided=undecided(series))
 
 
@@ -142,18 +133,15 @@ def from_many_directions(
     X, y = (np.repeat(data[name], directions, axis=0) for name in ("X", "y"))
     series: Arrays = {}
     constants = {name: data[name] for name in ("X", "y")}
-    for architecture in networks:
-        network = network_of(architecture, X.shape[-1], 2, seed)
-        starts = _starts_within_condition(network, X, f"initial_direction.many.{architecture}", seed)
+    for network in networks_of(networks, [2], X.shape[-1], seed):
+        starts = _starts_within_condition(network, X, f"initial_direction.many.{network.name}", seed)
         limits = [
-            flow_limits(
-                network, X, y, starts, [scale], replace(integration, atol=integration.atol * scale), architecture
-            )
+            flow_limits(network, X, y, starts, [scale], replace(integration, atol=integration.atol * scale))
             for scale in scales
         ]
         by_direction = np.concatenate(limits, axis=1).reshape(-1, directions, len(scales), starts.shape[-1])
-        series[architecture] = by_direction.swapaxes(1, 2)
-        constants[f"initial/{architecture}"] = starts.reshape(-1, directions, starts.shape[-1])
+        series[network.name] = by_direction.swapaxes(1, 2)
+        constants[f"initial/{network.name}"] = starts.reshape(-1, directions, starts.shape[-1])
     return Trajectory(np.array(scales), series, constants, undecided=undecided(series))
 
 

@@ -4,16 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.judging import (
-    Check,
-    Claim,
-    Facts,
-    Instead,
-    claim,
-    equal_on_every_draw,
-    every_draw,
-    takes_rivals,
-)
+from learning_dynamics.judging import Check, Claim, Facts, Instead, claim, equal_on_every_draw, every_draw, takes_rivals
 from learning_dynamics.papers.tensor_networks.limit_checks import last_sigma, limit_error, loss_vanishes
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table
@@ -52,17 +43,13 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
     """
     draws = Draws(flows)
     end, error = draws.at_end("sigma"), limit_error(draws)
-
-    def gap(norm: str) -> Instead:
-        name = rf"gap to the largest $\ell_{norm}$ margin in singular coordinates"
-        return Instead(name=name, values=np.abs(end[f"gap_l{norm}"]))
-
     yield _left_by_transient(
-        **gap("1"),
-        transient=draws["largest_gap"],
-        error=error,
-        resolution=resolution,
-        rivals={r"the $\ell_2$ max margin in singular coordinates": gap("2")},
+        r"gap to the largest $\ell_1$ margin in singular coordinates",
+        np.abs(end["gap_l1"]),
+        draws["largest_gap"],
+        error,
+        resolution,
+        rivals={r"the $\ell_2$ max margin in singular coordinates": np.abs(end["gap_l2"])},
     )
     yield every_draw(
         "distance of one layer's singular coordinates from the other's, with the sign predicted, relative",

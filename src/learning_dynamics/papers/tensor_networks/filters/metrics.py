@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from learning_dynamics.papers.tensor_networks.architectures import two_layer_networks
+from learning_dynamics.papers.tensor_networks.architectures import networks_of
 from learning_dynamics.papers.tensor_networks.distances import angle_between
 from learning_dynamics.papers.tensor_networks.filters.theory import (
     filter_condition,
@@ -70,9 +70,8 @@ def single_point(trajectory: Trajectory) -> Tables:
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     sigmas = trajectory.time
-    for name, network in two_layer_networks(
-        settings["networks"], settings["lengths"], X.shape[-1], settings["seed"]
-    ).items():
+    for network in networks_of(list(trajectory.series), [2], X.shape[-1], settings["seed"]):
+        name = network.name
         length = int(name.removeprefix("filter_")) if name.startswith("filter_") else 0
         for member in range(len(X)):
             x, label, states = X[member, 0], y[member, 0], trajectory.series[name][member]

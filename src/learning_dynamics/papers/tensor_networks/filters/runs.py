@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from learning_dynamics.papers.tensor_networks.architectures import two_layer_networks
+from learning_dynamics.papers.tensor_networks.architectures import networks_of
 from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flows, slowing_times
 from learning_dynamics.papers.tensor_networks.starts import undecided, zero_last
 from learning_dynamics.settings import Count, Natural, Positive, Seed
@@ -31,8 +31,9 @@ def single_point(
     """
     X, y = data["X"], data["y"]
     sigmas = slowing_times(last, records, doublings)
+    names = [*networks, *(f"filter_{length}" for length in lengths)]
     series = {
-        name: exponential_flows(network, X, y, zero_last(network, len(X), seed)[:, None], sigmas, integration, name)
-        for name, network in two_layer_networks(networks, lengths, X.shape[-1], seed).items()
+        network.name: exponential_flows(network, X, y, zero_last(network, len(X), seed)[:, None], sigmas, integration)
+        for network in networks_of(names, [2], X.shape[-1], seed)
     }
     return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=undecided(series))

@@ -7,13 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from learning_dynamics.evidence import mean
-from learning_dynamics.papers.tensor_networks.drawing import (
-    DOTTED,
-    SCALE,
-    depth_colours,
-    depth_handles,
-    handle,
-)
+from learning_dynamics.papers.tensor_networks.drawing import DOTTED, SCALE, depth_colours, depth_handles, handle
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below
 from learning_dynamics.tidy import Table, by_draw
 

@@ -19,12 +19,7 @@ MOST_STEPS = 20_000
 
 
 def matrix_sensing(
-    data: Arrays,
-    *,
-    basis: Literal["eigen", "generic"],
-    depths: list[Count],
-    scales: list[Positive],
-    integration: Limit,
+    data: Arrays, *, basis: Literal["eigen", "generic"], depths: list[Count], scales: list[Positive], integration: Limit
 ) -> Trajectory:
     """Follow deep matrix sensing to its limit from W_l = alpha I for l < L and W_L = 0 (Corollary 7).
 
@@ -37,19 +32,20 @@ def matrix_sensing(
         For each depth a series ``product_<depth>``, shape (data sets, scales, size, size), with the scale in place of
         time: W_1 ... W_L in the sensors' eigenbasis; nan where the flow did not converge.
     """
-    y, Q, values, A = data["y"], data["Q"], data["X"], data["A"]
+    y, Q = data["y"], data["Q"]
     size = Q.shape[-1]
+    sensors = data["X"][..., None] * np.eye(size) if basis == "eigen" else data["A"]
     series: Arrays = {}
     for depth in depths:
-        products = np.empty((len(Q), len(scales), size, size))
-        for member in progress(range(len(Q)), f"depth {depth}"):
-            sensors = np.stack([np.diag(row) for row in values[member]]) if basis == "eigen" else A[member]
-            for index, scale in enumerate(scales):
-                start = np.zeros((depth, size, size))
-                start[:-1] = scale * np.eye(size)
-                product = _sensing_limit(sensors, y[member], start, integration)
-                products[member, index] = product if basis == "eigen" else Q[member].T @ product @ Q[member]
-        series[f"product_{depth}"] = products
+        start = np.zeros((depth, size, size))
+        start[:-1] = np.eye(size)
+        products = np.array(
+            [
+                [_sensing_limit(sensors[member], y[member], scale * start, integration) for scale in scales]
+                for member in progress(range(len(Q)), f"depth {depth}")
+            ]
+        )
+        series[f"product_{depth}"] = products if basis == "eigen" else Q[:, None].mT @ products @ Q[:, None]
     return Trajectory(np.array(scales), series, dict(data), undecided=undecided(series))
 
 
@@ -79,15 +75,13 @@ def rounding(
     fractions = np.linspace(0.0, 1.0, records)
     series: Arrays = {}
     for precision in precisions:
-        dtype = PRECISIONS[precision]
-        off_diagonal = np.empty((len(data["Q"]), records, len(scales)))
-        loss = np.empty_like(off_diagonal)
-        for index, scale in enumerate(progress(scales, precision)):
-            end = horizon * scale ** (2 - depth)
-            off_diagonal[..., index], loss[..., index] = _off_diagonal_growth(
-                data, dtype, depth, scale, fractions * end, tolerance
+        growth = [
+            _off_diagonal_growth(
+                data, PRECISIONS[precision], depth, scale, fractions * (horizon * scale ** (2 - depth)), tolerance
             )
-        series[precision], series[f"loss/{precision}"] = off_diagonal, loss
+            for scale in progress(scales, precision)
+        ]
+        series[precision], series[f"loss/{precision}"] = np.moveaxis(np.array(growth), 0, -1)
     return Trajectory(fractions * horizon, series, {})
 
 

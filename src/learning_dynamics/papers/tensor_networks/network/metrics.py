@@ -1,11 +1,12 @@
 """The arrays of a contraction, and what the flow of a network's layers conserves."""
 
+import itertools
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.architectures import followed_networks
 from learning_dynamics.papers.tensor_networks.network.models import ACTIVATIONS
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, MEASURED, NETWORK
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
@@ -46,14 +47,12 @@ def forward(trajectory: Trajectory) -> Tables:
         The activation at zero.
     """
     settings = trajectory.settings
-    for architecture in settings["networks"]:
-        for depth in settings["depths"]:
-            for activation in settings["activations"]:
-                tensor, layered = trajectory.series[f"{architecture}_{activation}_{depth}"][:, 0].T
-                at_zero = np.full(len(tensor), float(ACTIVATIONS[activation](np.zeros(1))[0]))
-                quantities = {"output": (tensor, layered), "at_zero": at_zero}
-                labels = {"network": architecture, "activation": activation, "depth": depth}
-                yield rows(quantities, {"seed": np.arange(len(tensor))}, **labels)
+    cases = itertools.product(settings["networks"], settings["depths"], settings["activations"])
+    for architecture, depth, activation in cases:
+        tensor, layered = trajectory.series[f"{architecture}_{activation}_{depth}"][:, 0].T
+        at_zero = np.full(len(tensor), float(ACTIVATIONS[activation](np.zeros(1))[0]))
+        labels = {"network": architecture, "activation": activation, "depth": depth}
+        yield rows({"output": (tensor, layered), "at_zero": at_zero}, {"seed": np.arange(trajectory.members)}, **labels)
 
 
 @columns(SEED, NETWORK, DEPTH, TIME, *MEASURED)
@@ -73,23 +72,19 @@ def flow(trajectory: Trajectory) -> Tables:
     loss
         Half the sum of squared residuals.
     """
-    X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
-    for architecture in settings["networks"]:
-        for depth in settings["depths"]:
-            network = network_of(architecture, X.shape[-1], depth, settings["seed"])
-            states = trajectory.series[f"{architecture}_{depth}"]
-            invariants, comparisons, size = (
-                _gram_differences if architecture == "fully_connected" else _square_differences
-            )(network, states)
-            misses = np.einsum("mni,mti->mtn", X, network.coefficients(states)) - y[:, None]
-            quantities = {
-                "drift": np.abs(invariants - invariants[:, :1]).max(axis=-1),
-                "other": np.abs(comparisons - comparisons[:, :1]).max(axis=-1),
-                "size": size,
-                "loss": 0.5 * np.sum(misses**2, axis=-1),
-            }
-            axes = {"seed": np.arange(len(X)), "time": trajectory.time}
-            yield rows(quantities, axes, network=architecture, depth=depth)
+    X, y = trajectory.constants["X"], trajectory.constants["y"]
+    axes = {"seed": np.arange(len(X)), "time": trajectory.time}
+    for network, states in followed_networks(trajectory):
+        differences = _gram_differences if network.name == "fully_connected" else _square_differences
+        invariants, comparisons, size = differences(network, states)
+        misses = np.einsum("mni,mti->mtn", X, network.coefficients(states)) - y[:, None]
+        quantities = {
+            "drift": np.abs(invariants - invariants[:, :1]).max(axis=-1),
+            "other": np.abs(comparisons - comparisons[:, :1]).max(axis=-1),
+            "size": size,
+            "loss": 0.5 * np.sum(misses**2, axis=-1),
+        }
+        yield rows(quantities, axes, network=network.name, depth=network.depth)
 
 
 def _square_differences(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import Span
-from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.architectures import networks_of
 from learning_dynamics.papers.tensor_networks.network.models import ACTIVATIONS, contracted, layer_by_layer
 from learning_dynamics.papers.tensor_networks.squared_flow import flow_states
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
@@ -51,20 +51,18 @@ def forward(
         Members are draws, and there is one time. Series ``<network>_<activation>_<depth>``, shape (draws, 1, 2).
     """
     series: Arrays = {}
-    for architecture in networks:
-        for depth in depths:
-            network = network_of(architecture, inputs, depth, seed)
-            rngs = generators(seed, f"tensor_network.forward.{architecture}.{depth}", draws)
-            examples = [(rng.standard_normal(inputs), rng.standard_normal(sum(network.lengths))) for rng in rngs]
-            for name in activations:
-                outputs = [
-                    (
-                        contracted(network.data_tensor(x), network.layers(state), ACTIVATIONS[name]),
-                        layer_by_layer(architecture, x, network.layers(state), ACTIVATIONS[name]),
-                    )
-                    for x, state in examples
-                ]
-                series[f"{architecture}_{name}_{depth}"] = np.array(outputs)[:, None]
+    for network in networks_of(networks, depths, inputs, seed):
+        rngs = generators(seed, f"tensor_network.forward.{network.name}.{network.depth}", draws)
+        examples = [(rng.standard_normal(inputs), rng.standard_normal(sum(network.lengths))) for rng in rngs]
+        for name in activations:
+            outputs = [
+                (
+                    contracted(network.data_tensor(x), network.layers(state), ACTIVATIONS[name]),
+                    layer_by_layer(network.name, x, network.layers(state), ACTIVATIONS[name]),
+                )
+                for x, state in examples
+            ]
+            series[f"{network.name}_{name}_{network.depth}"] = np.array(outputs)[:, None]
     return Trajectory(np.zeros(1), series)
 
 
@@ -86,15 +84,10 @@ def flow(
     """
     X, y = data["X"], data["y"]
     series: Arrays = {}
-    for architecture in networks:
-        for depth in depths:
-            network = network_of(architecture, X.shape[-1], depth, seed)
-            rngs = generators(seed, "initial_direction.gaussian", len(X))
-            starts = [scale * rng.standard_normal(sum(network.lengths)) for rng in rngs]
-            series[f"{architecture}_{depth}"] = np.stack(
-                [
-                    flow_states(network, *data_set, integration.times, integration)
-                    for data_set in zip(X, y, starts, strict=True)
-                ]
-            )
+    for network in networks_of(networks, depths, X.shape[-1], seed):
+        rngs = generators(seed, "initial_direction.gaussian", len(X))
+        starts = [scale * rng.standard_normal(sum(network.lengths)) for rng in rngs]
+        members = zip(X, y, starts, strict=True)
+        flows = [flow_states(network, *member, integration.times, integration) for member in members]
+        series[f"{network.name}_{network.depth}"] = np.stack(flows)
     return Trajectory(integration.times, series, {"X": X, "y": y})

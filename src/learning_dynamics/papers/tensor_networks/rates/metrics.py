@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.architectures import followed_networks
 from learning_dynamics.papers.tensor_networks.rates.theory import decomposable_constant, one_point_constant
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, FOLLOWED, NETWORK, SCALE
 from learning_dynamics.tidy import SEED, Column, Tables, columns, rows
@@ -37,22 +37,18 @@ def exponential_loss(trajectory: Trajectory) -> Tables:
     width = 1 / np.linalg.norm(trajectory.constants["best"], axis=1)  # the l2 max margin gamma
     seeds, starts = np.repeat(np.arange(len(X)), len(margins)), np.tile(margins, len(X))
     log_time = np.expm1(trajectory.time)
-    for architecture in settings["networks"]:
-        for depth in settings["depths"]:
-            network = network_of(architecture, X.shape[-1], depth, settings["seed"])
-            states = trajectory.series[f"{architecture}_{depth}"]
-            outputs = np.einsum("mni,mti->mtn", X[seeds], network.coefficients(states)) * y[seeds][:, None]
-            outputs *= (1 + log_time)[:, None]
-            log_loss = np.log(np.exp(-outputs).sum(axis=-1))
-            labels = {"network": architecture, "depth": depth, "start_margin": starts}
-            yield rows({"log_loss": log_loss}, {"seed": seeds, "log_time": log_time}, **labels)
-            constant = decomposable_constant(network, 1.0, settings["imbalance"]) * width[seeds] ** 2
-            once = {"constant": constant[:, None]}
-            if depth == 2 and X.shape[1] == 1:
-                once["constant_one"] = np.array(
-                    [[one_point_constant(network, x, 1.0, settings["imbalance"])] for x in X[seeds, 0]]
-                )
-            yield rows(once, {"seed": seeds, "log_time": log_time[:1]}, **labels)
+    for network, states in followed_networks(trajectory):
+        outputs = np.einsum("mni,mti->mtn", X[seeds], network.coefficients(states)) * y[seeds][:, None]
+        outputs *= (1 + log_time)[:, None]
+        log_loss = np.log(np.exp(-outputs).sum(axis=-1))
+        labels = {"network": network.name, "depth": network.depth, "start_margin": starts}
+        yield rows({"log_loss": log_loss}, {"seed": seeds, "log_time": log_time}, **labels)
+        constant = decomposable_constant(network, 1.0, settings["imbalance"]) * width[seeds] ** 2
+        once = {"constant": constant[:, None]}
+        if network.depth == 2 and X.shape[1] == 1:
+            constants = [one_point_constant(network, x, 1.0, settings["imbalance"]) for x in X[seeds, 0]]
+            once["constant_one"] = np.array(constants)[:, None]
+        yield rows(once, {"seed": seeds, "log_time": log_time[:1]}, **labels)
 
 
 @columns(
@@ -77,18 +73,15 @@ def squared_loss(trajectory: Trajectory) -> Tables:
     """
     X, settings = trajectory.constants["X"], trajectory.settings
     times = trajectory.time[1:]
-    for architecture in settings["networks"]:
-        for depth in settings["depths"]:
-            residuals = trajectory.series[f"{architecture}_{depth}"]
-            loss = 0.5 * np.sum(residuals**2, axis=-1)
-            share = loss[:, 1:] / loss[:, :1]
-            with np.errstate(divide="ignore"):
-                speed = np.where(share > LOWEST, -np.log(share) / times[:, None], np.nan)
-            quantities = {"speed": np.swapaxes(speed, 1, 2)}
-            if depth == 2 and X.shape[1] == 1 and architecture != "fully_connected":
-                network = network_of(architecture, X.shape[-1], depth, settings["seed"])
-                constant = decomposable_constant(network, 1.0, 1.0)
-                units = [constant * (x @ x) / one_point_constant(network, x, 1.0, 1.0) for x in X[:, 0]]
-                quantities["speed_one"] = quantities["speed"] * np.array(units)[:, None, None]
-            axes = {"seed": np.arange(len(X)), "scale": np.array(settings["scales"], dtype=float), "time": times}
-            yield rows(quantities, axes, network=architecture, depth=depth)
+    axes = {"seed": np.arange(len(X)), "scale": np.array(settings["scales"], dtype=float), "time": times}
+    for network, residuals in followed_networks(trajectory):
+        loss = 0.5 * np.sum(residuals**2, axis=-1)
+        share = loss[:, 1:] / loss[:, :1]
+        with np.errstate(divide="ignore"):
+            speed = np.where(share > LOWEST, -np.log(share) / times[:, None], np.nan)
+        quantities = {"speed": np.swapaxes(speed, 1, 2)}
+        if network.depth == 2 and X.shape[1] == 1 and network.name != "fully_connected":
+            constant = decomposable_constant(network, 1.0, 1.0)
+            units = [constant * (x @ x) / one_point_constant(network, x, 1.0, 1.0) for x in X[:, 0]]
+            quantities["speed_one"] = quantities["speed"] * np.array(units)[:, None, None]
+        yield rows(quantities, axes, network=network.name, depth=network.depth)

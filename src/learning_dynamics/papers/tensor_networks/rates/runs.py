@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import Span, Tolerances
-from learning_dynamics.papers.tensor_networks.architectures import Common, network_of
+from learning_dynamics.papers.tensor_networks.architectures import Common, networks_of
 from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flows
 from learning_dynamics.papers.tensor_networks.rates.theory import decomposable_constant, matrix_constant
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
@@ -43,25 +43,15 @@ def exponential_loss(
     exact = Accuracy(rtol=integration.rtol, atol=integration.atol, sharpness=sharpness)
     best = np.array([minimum_norm(*data_set, "l2", classification=True) for data_set in zip(X, y, strict=True)])
     series: Arrays = {}
-    for architecture in networks:
-        for depth in depths:
-            network = network_of(architecture, X.shape[-1], depth, seed)
-            starts = np.array(
-                [[factors(architecture, margin * beta, imbalance, depth) for margin in margins] for beta in best]
-            )
-            label = f"{architecture}, {depth} layers"
-            series[f"{architecture}_{depth}"] = exponential_flows(network, X, y, starts, sigmas, exact, label)
+    for network in networks_of(networks, depths, X.shape[-1], seed):
+        name, depth = network.name, network.depth
+        starts = [[factors(name, margin * beta, imbalance, depth) for margin in margins] for beta in best]
+        series[f"{name}_{depth}"] = exponential_flows(network, X, y, np.array(starts), sigmas, exact)
     return Trajectory(sigmas, series, {"X": X, "y": y, "best": best}, undecided=undecided(series))
 
 
 def squared_loss(
-    data: Arrays,
-    *,
-    networks: list[Common],
-    depths: list[Count],
-    scales: list[Positive],
-    integration: Span,
-    seed: Seed,
+    data: Arrays, *, networks: list[Common], depths: list[Count], scales: list[Positive], integration: Span, seed: Seed
 ) -> Trajectory:
     """Follow regression from v_L = 0 and all other layers of size alpha, in units of the bound's rate.
 
@@ -73,35 +63,23 @@ def squared_loss(
     """
     X, y = data["X"], data["y"]
     series: Arrays = {}
-    for architecture in networks:
-        for depth in depths:
-            network = network_of(architecture, X.shape[-1], depth, seed)
-            series[f"{architecture}_{depth}"] = np.stack(
-                [
-                    np.stack(
-                        [_residuals(network, architecture, *data_set, scale, integration) for scale in scales], axis=1
-                    )
-                    for data_set in zip(X, y, strict=True)
-                ]
-            )
+    for network in networks_of(networks, depths, X.shape[-1], seed):
+        residuals = [
+            [_residuals(network, *data_set, scale, integration) for scale in scales]
+            for data_set in zip(X, y, strict=True)
+        ]
+        series[f"{network.name}_{network.depth}"] = np.swapaxes(residuals, 1, 2)
     return Trajectory(integration.times, series, {"X": X, "y": y})
 
 
-def _residuals(
-    network: TensorNetwork,
-    architecture: str,
-    X: np.ndarray,
-    y: np.ndarray,
-    scale: float,
-    integration: Span,
-) -> np.ndarray:
+def _residuals(network: TensorNetwork, X: np.ndarray, y: np.ndarray, scale: float, integration: Span) -> np.ndarray:
     """Return f(x_i) - y_i, shape (times, samples)."""
     inputs, depth = X.shape[1], network.depth
-    if architecture == "fully_connected":
+    if network.name == "fully_connected":
         start = np.concatenate([np.eye(inputs).ravel()] * (depth - 1) + [np.zeros(inputs)])
         constant = matrix_constant(depth, scale, 1.0)
     else:
-        start = factors(architecture, np.zeros(inputs), 1.0, depth)
+        start = factors(network.name, np.zeros(inputs), 1.0, depth)
         constant = decomposable_constant(network, scale, 1.0)
     rate = 2 * constant * float(np.linalg.svd(X, compute_uv=False)[-1]) ** 2
     states = flow_states(network, X, y, scale * start, integration.times / rate, integration)

@@ -204,11 +204,7 @@ def remark_4_growth(functions: Table) -> Claim:
     yield Facts(shallow=float(slopes[depths == 2].mean()), deep=float(np.abs(slopes[depths > 2]).max()))
 
 
-@claim(
-    "Lemma 5.1",
-    scope="two to five layers, until |q| passes a thousand",
-    quantifier="all draws",
-)
+@claim("Lemma 5.1", scope="two to five layers, until |q| passes a thousand", quantifier="all draws")
 def lemma_5_1(functions: Table) -> Claim:
     r"""$p_L$ and $q_L$ exist on a symmetric interval $(-c, c)$, and $h_L = p_L^{L-1} q_L$ is odd and strictly
     increasing from $-\infty$ to $\infty$ on it.

@@ -9,7 +9,7 @@ import pandas as pd
 from learning_dynamics.papers.tensor_networks import norm_like
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.interactive import INK, Interactive, choice, colours, italic, reading, slider
-from learning_dynamics.tidy import Quantity, Table, select
+from learning_dynamics.tidy import Table, by_draw, select
 
 POINTS = 41  # of a path
 TINTS = [COLOURS[name] for name in ("blue", "vermilion", "green", "purple", "orange")]
@@ -23,12 +23,7 @@ def depth(flow: Table, descent: Table) -> Interactive:
     form (Lemma 5.1). Circles: where gradient flow ended, crosses: gradient descent, at the {scales} scales for which
     they were followed; they lie within {error:.1g} of the ends of the curves.
     """
-
-    def minimum_norm_point(norm: Quantity) -> np.ndarray:
-        rows = select(flow, norm, seed=0, depth=int(flow["depth"].min()))
-        return rows.groupby("index")["predicted"].first().to_numpy()
-
-    l1_point, l2_point = minimum_norm_point("plain_l1"), minimum_norm_point("plain_l2")
+    l1_point, l2_point = (by_draw(flow, f"plain_{norm}", column="predicted")[0] for norm in ("l1", "l2"))
     point = l2_point / (l2_point @ l2_point)  # the data point over its label
     grid = np.sort(select(flow, "curve")["scale"].unique())
     exponents = np.log10(grid).round(3)
@@ -40,11 +35,13 @@ def depth(flow: Table, descent: Table) -> Interactive:
             paths.append({"exponent": exponent, "depth": name, "x": x, "y": y})
         for table in (flow, descent):
             for scale, rows in select(table, "coefficient", seed=0, depth=number).groupby("scale"):
-                gaps.append(np.abs(_path(point, float(scale), number)[-1] - rows.sort_values("index")["value"]).max())
+                gaps.append(np.abs(_path(point, float(scale), number)[-1] - rows["value"]).max())
     marks = pd.concat([_ends(table, method, names) for table, method in ((flow, "flow"), (descent, "descent"))])
-    minima = _minima_line(point, l1_point, l2_point)
+    # the line of global minima, drawn beyond the two solutions of least norm
+    along = (l2_point - l1_point) / np.linalg.norm(l2_point - l1_point)
+    minima = [_place(l1_point - 0.06 * along), _place(l2_point + 0.15 * along)]
     stars = [_place(place) | {"name": f"least {norm} norm"} for place, norm in ((l1_point, "ℓ₁"), (l2_point, "ℓ₂"))]
-    corners = np.array([[0.0, 0.0], *([end["x"], end["y"]] for end in minima)])
+    corners = np.array([[0.0, 0.0], *(list(end.values()) for end in minima)])
     low, high = corners.min(axis=0), corners.max(axis=0)
     margin = 0.06 * (high - low)
     axes = [
@@ -86,7 +83,7 @@ def depth(flow: Table, descent: Table) -> Interactive:
     )
     return Interactive(
         chart.add_params(alpha, layers).properties(title=reading("alpha", exponents, labels)),
-        facts={"scales": int(flow["scale"].where(flow["quantity"] == "coefficient").nunique()), "error": max(gaps)},
+        facts={"scales": select(flow, "coefficient")["scale"].nunique(), "error": max(gaps)},
         alt="Paths from the origin of a plane to a straight line of global minima. At a large initial scale they go "
         "straight to the point of least l2 norm, at a small one they bend towards that of least l1 norm, deeper "
         "networks more sharply.",
@@ -122,12 +119,6 @@ def _ends(table: Table, by: str, names: dict[int, str]) -> pd.DataFrame:
             "y": wide[2].round(5),
         }
     )
-
-
-def _minima_line(point: np.ndarray, l1_point: np.ndarray, l2_point: np.ndarray) -> list[dict[str, Any]]:
-    """Return the ends of the line of global minima, drawn beyond the two solutions of least norm."""
-    along = (l2_point - l1_point) / np.linalg.norm(l2_point - l1_point)
-    return [_place(l1_point - 0.06 * along), _place(l2_point + 0.15 * along)]
 
 
 def _place(point: np.ndarray) -> dict[str, Any]:

@@ -10,9 +10,8 @@ from learning_dynamics.papers.tensor_networks.regression.theory import (
     small_scale_minimiser,
     vanishing_power,
 )
-from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
+from learning_dynamics.papers.tensor_networks.solutions import Norm, minimum_norm
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, FOLLOWED, MEASURED, SCALE
-from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import SEED, TIME, Column, Table, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
@@ -54,29 +53,34 @@ def interpolation(trajectory: Trajectory) -> Tables:
     even = settings["network"] == "convolutional"
     for depth in settings["depths"]:
         network = network_of(settings["network"], X.shape[-1], depth, settings["seed"])
-        etas = trajectory.constants[f"eta_{depth}"]
+        assert network.S is not None
+        features, back = X @ network.S.T, network.S.T
+        if even:  # an even sequence's transform is real, and so is the program
+            features, back = features.real, back.real
         beta = network.coefficients(trajectory.series[f"flow_{depth}"])
-        data = list(zip(X, y, etas, strict=True))
-        members = [_predictions(network, *data_set, scales, depth, even) for data_set in data]
+        data = list(zip(features, y, trajectory.constants[f"eta_{depth}"], strict=True))
+        members = [_predictions(*data_set, back, scales, depth) for data_set in data]
         predicted = {name: np.array([member[name] for member in members]) for name in members[0]}
+        if even:
+            F = tensor_network.fourier(X.shape[-1]).real
+            programs = [(x @ F, label, eta) for x, (_, label, eta) in zip(X, data, strict=True)]
+            predicted["printed"] = np.array([_minimisers(*program, F, scales, depth) for program in programs])
         quantities = {name: (beta, coefficients) for name, coefficients in predicted.items()}
         seeds = {"seed": np.arange(len(X))}
         yield rows(quantities, seeds | {"scale": scales}, depth=depth)
         if depth == 2 and not even:
-            powers = np.array([_powers(network, *data_set) for data_set in data])[:, :, None]
+            powers = np.array([vanishing_power(*data_set) for data_set in data])[:, :, None]
             axes = seeds | {"scale": SMALL[-1:]}
             yield rows({"vanishing": (powers[:, 0], powers[:, 1])}, axes, depth=depth)
         if depth > 2 and not even:
-            ends = np.array([_small_minimiser(network, *data_set) for data_set in data])[:, None]
+            ends = np.array([back @ small_scale_minimiser(*data_set, depth) for data_set in data])[:, None]
             norms = ("weighted_l1", "weighted_l2", "plain_l1", "plain_l2")
             quantities = {f"small_{name}": (ends, predicted[name][:, :1]) for name in norms}
             yield rows(quantities, seeds | {"scale": [SMALL_DEEP]}, depth=depth)
-        if len(X) > 1:
-            continue
-        grid = np.geomspace(scales.min(), scales.max(), PLOTTED)
-        features, back = _singular_features(network, X[0], even)
-        curve = np.array([(back @ norm_like.norm_like_minimiser(features, y[0], etas[0], s, depth))[0] for s in grid])
-        yield rows({"curve": curve[None]}, seeds | {"scale": grid}, depth=depth)
+        if len(X) == 1:
+            grid = np.geomspace(scales.min(), scales.max(), PLOTTED)
+            curve = _minimisers(*data[0], back, grid, depth)[:, 0]
+            yield rows({"curve": curve[None]}, seeds | {"scale": grid}, depth=depth)
 
 
 @columns(*LIMITS)
@@ -90,56 +94,33 @@ def interpolation_by_descent(trajectory: Trajectory) -> Table:
     return interpolation(trajectory)
 
 
-def _singular_features(network: TensorNetwork, X: np.ndarray, even: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return X S^T and S^T; an even sequence's transform is real, and so is the program."""
-    assert network.S is not None
-    features, back = X @ network.S.T, network.S.T
-    return (features.real, back.real) if even else (features, back)
-
-
-def _powers(network: TensorNetwork, X: np.ndarray, y: np.ndarray, eta: np.ndarray) -> tuple[float, float]:
-    features, _ = _singular_features(network, X, False)
-    return vanishing_power(features, y, eta, minimum_norm(features, y, "l1"))
-
-
-def _small_minimiser(network: TensorNetwork, X: np.ndarray, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
-    features, back = _singular_features(network, X, False)
-    return back @ small_scale_minimiser(features, y, eta, network.depth)
-
-
 def _predictions(
-    network: TensorNetwork, X: np.ndarray, y: np.ndarray, eta: np.ndarray, scales: np.ndarray, depth: int, even: bool
+    features: np.ndarray, y: np.ndarray, eta: np.ndarray, back: np.ndarray, scales: np.ndarray, depth: int
 ) -> dict[str, np.ndarray]:
     """Return predicted coefficients of one data set, shape (scales, inputs), by what predicts them."""
-    features, back = _singular_features(network, X, even)
 
-    def minimisers(deep: int, factor: float) -> np.ndarray:
-        return np.array([back @ norm_like.norm_like_minimiser(features, y, eta, factor * s, deep) for s in scales])
+    def minimum_norm_solution(weights: np.ndarray, norm: Norm) -> np.ndarray:
+        return np.tile(back @ (weights * minimum_norm(features * weights, y, norm)), (len(scales), 1))
 
-    def minimum_norm_solution(weights: np.ndarray, norm: str) -> np.ndarray:
-        return np.tile(back @ (weights * minimum_norm(features * weights, y, norm)), (len(scales), 1))  # type: ignore[arg-type]
-
-    predictions = {
-        "coefficient": minimisers(depth, 1.0),
-        "other_depth": minimisers(depth + 1, 1.0),
-        "other_scale": minimisers(depth, 2.0),
+    return {
+        "coefficient": _minimisers(features, y, eta, back, scales, depth),
+        "other_depth": _minimisers(features, y, eta, back, scales, depth + 1),
+        "other_scale": _minimisers(features, y, eta, back, 2 * scales, depth),
         "weighted_l1": minimum_norm_solution(eta ** (depth - 2), "l1"),
         "weighted_l2": minimum_norm_solution(eta ** (depth - 1), "l2"),
         "plain_l1": minimum_norm_solution(np.ones_like(eta), "l1"),
         "plain_l2": minimum_norm_solution(np.ones_like(eta), "l2"),
     }
-    if even:
-        F = tensor_network.fourier(X.shape[-1]).real
-        predictions["printed"] = np.array([F @ norm_like.norm_like_minimiser(X @ F, y, eta, s, depth) for s in scales])
-    return predictions
 
 
-@columns(
-    DEPTH,
-    Column("sign", "int", "1 forward, -1 backward in time", draw=True),
-    TIME,
-    *MEASURED,
-)
+def _minimisers(
+    features: np.ndarray, y: np.ndarray, eta: np.ndarray, back: np.ndarray, scales: np.ndarray, depth: int
+) -> np.ndarray:
+    """Return the coefficients ``back @ rho`` at the minimiser rho of Q, shape (scales, inputs)."""
+    return np.array([back @ norm_like.norm_like_minimiser(features, y, eta, scale, depth) for scale in scales])
+
+
+@columns(DEPTH, Column("sign", "int", "1 forward, -1 backward in time", draw=True), TIME, *MEASURED)
 def depth_functions(trajectory: Trajectory) -> Tables:
     """Measure the functions of Lemma 5.1.
 

@@ -81,7 +81,7 @@ def _limits(
     constants = {"X": X, "y": y}
     for depth in depths:
         model = network_of(network, X.shape[-1], depth, seed)
-        eta, starts = _starts(model, network, weights, len(X), seed)
+        eta, starts = _starts(model, weights, len(X), seed)
         series[f"flow_{depth}"] = np.stack(
             [
                 [limit(model, X[member], y[member], scale * starts[member]) for scale in scales]
@@ -92,21 +92,21 @@ def _limits(
     return Trajectory(np.array(scales), series, constants)
 
 
-def _starts(model: TensorNetwork, network: str, weights: str, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _starts(network: TensorNetwork, weights: str, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the weights eta, shape (count, m), and the directions of all layers, shape (count, parameters)."""
-    assert model.S is not None
+    assert network.S is not None
     eta, starts = [], []
-    for rng in generators(seed, f"weights.{network}", count):
-        entries, signs = np.ones(len(model.S)), np.ones(len(model.S))
+    for rng in generators(seed, f"weights.{network.name}", count):
+        entries, signs = np.ones(len(network.S)), np.ones(len(network.S))
         if weights == "random":
             entries, signs = 0.5 + rng.uniform(size=len(entries)), rng.choice([-1.0, 1.0], size=len(entries))
-        if network == "convolutional":  # the transform of an even filter is even
+        if network.name == "convolutional":  # the transform of an even filter is even
             mirrored = -np.arange(len(entries)) % len(entries)
             entries, signs = (entries + entries[mirrored]) / 2, signs[np.minimum(np.arange(len(entries)), mirrored)]
         entries = entries * signs
         eta.append(entries)
-        starts.append(np.concatenate([(vectors @ entries).real for vectors in model.U]))
-        starts[-1][model.bounds[-1][0] :] = 0.0
+        starts.append(np.concatenate([(vectors @ entries).real for vectors in network.U]))
+        starts[-1][network.bounds[-1][0] :] = 0.0
     return np.stack(eta), np.stack(starts)
 
 

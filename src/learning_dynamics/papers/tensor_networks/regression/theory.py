@@ -4,6 +4,7 @@ import numpy as np
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.tensor_networks.norm_like import norm_like_minimiser
+from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 
 SMALL_DEEP = 1e-3  # for three layers and more, where smaller ones lie within rounding of a blow-up time
 SMALL = (1e-15, 1e-30)  # far below any scale that a flow is followed from: the minimiser needs no flow
@@ -17,9 +18,7 @@ def small_scale_minimiser(features: np.ndarray, labels: np.ndarray, weights: np.
         return np.full(features.shape[1], np.nan)
 
 
-def vanishing_power(
-    features: np.ndarray, labels: np.ndarray, weights: np.ndarray, least: np.ndarray
-) -> tuple[float, float]:
+def vanishing_power(features: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
     """Return the power of alpha with which entries of the minimiser outside a support vanish, and its prediction.
 
     The power is that of the largest such entry between the two scales of `SMALL`, for two layers. It is predicted to
@@ -31,9 +30,8 @@ def vanishing_power(
     ----------
     features, labels, weights
         As in `norm_like_minimiser`.
-    least : ndarray, shape (m,)
-        The solution of least l1 norm.
     """
+    least = minimum_norm(features, labels, "l1")
     support = np.abs(least) > 1e-6 * np.abs(least).max()
     if support.sum() != len(features):
         return np.nan, np.nan
@@ -41,9 +39,8 @@ def vanishing_power(
     sizes = []
     for scale in SMALL:
         try:
-            entries = np.abs(
-                norm_like_minimiser(features, labels, weights, scale, 2, start=np.log(1 / scale) * multipliers)
-            )
+            start = np.log(1 / scale) * multipliers
+            entries = np.abs(norm_like_minimiser(features, labels, weights, scale, 2, start))
         except ProjectError:
             return np.nan, np.nan
         sizes.append(entries[~support].max() / entries.max())

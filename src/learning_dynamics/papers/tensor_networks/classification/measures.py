@@ -5,28 +5,23 @@ such a measure of what might hold instead: another norm, another exponent, anoth
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from string import ascii_lowercase
 
 import numpy as np
 
+from learning_dynamics.papers.tensor_networks.classification.theory import fitted_power, outside_support, tight_margins
 from learning_dynamics.papers.tensor_networks.distances import angle_between
-from learning_dynamics.papers.tensor_networks.solutions import (
-    Norm,
-    least_quasi_norm,
-    minimum_norm,
-    norm_of,
-)
+from learning_dynamics.papers.tensor_networks.solutions import OWN, Norm, least_quasi_norm, minimum_norm, norm_of
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 
 NORMS: tuple[Norm, ...] = ("l2", "l1", "dft_l1")
-# the norm whose max margin two layers of these tend to; fully connected ones at any depth
-OWN: dict[str, Norm] = {"fully_connected": "l2", "diagonal": "l1", "convolutional": "dft_l1"}
 
 
-@dataclass
+@dataclass(frozen=True)
 class Classified:
-    """A data set, and the classifiers of largest margin on it in each norm, solved once.
+    """A data set, and the classifiers of largest margin on it in each norm.
 
     Attributes
     ----------
@@ -36,18 +31,15 @@ class Classified:
 
     X: np.ndarray
     y: np.ndarray
-    _solutions: dict[str, np.ndarray] = field(default_factory=dict)
 
-    def best(self, norm: Norm) -> np.ndarray:
-        """Return the classifier of least norm among those whose margins are at least one."""
-        if norm not in self._solutions:
-            self._solutions[norm] = minimum_norm(self.X, self.y, norm, classification=True)
-        return self._solutions[norm]
+    @cached_property
+    def best(self) -> dict[Norm, np.ndarray]:
+        """The classifier of least norm among those whose margins are at least one, by norm."""
+        return {norm: minimum_norm(self.X, self.y, norm, classification=True) for norm in NORMS}
 
 
 def measure_flow(
     network: TensorNetwork,
-    architecture: str,
     data: Classified,
     sigmas: np.ndarray,
     states: np.ndarray,
@@ -117,8 +109,6 @@ def measure_flow(
 
     Parameters
     ----------
-    architecture : str
-        As in `network_of`.
     sigmas, states, sharpness
         As in `exponential_flow`.
     window : pair of float
@@ -136,20 +126,20 @@ def measure_flow(
     push_directions = residual_directions(network, X, y, sigmas, states, sharpness)
     quantities: dict = {"margin": least_margins, "turned": angle_between(push_directions, push_directions[-1])}
     for norm in NORMS:
-        quantities[f"gap_{norm}"] = 1 - least_margins * norm_of(data.best(norm), norm) / norm_of(beta, norm)
+        quantities[f"gap_{norm}"] = 1 - least_margins * norm_of(data.best[norm], norm) / norm_of(beta, norm)
     quantities |= _parameter_quantities(network, push_directions, y @ X, sigmas, states)
     for name, inputs in (("", push_directions), ("_data", y @ X), ("_coefficients", beta[-1])):
         inputs_by_time = np.broadcast_to(inputs, push_directions.shape)
         quantities[f"singular{name}"] = _singular_residual(network, inputs_by_time, states)
     if depth == 2:
         quantities["top"] = _top_gap(network, push_directions, states)
-    if architecture == "fully_connected":
+    if network.name == "fully_connected":
         for name, direction in (("against", push_directions), ("against_data", y @ X)):
             quantities[name] = np.linalg.norm(_unit(beta) - _unit(direction), axis=-1)
-    if architecture == "fully_connected" or (depth == 2 and architecture in OWN):
-        quantities["gap_own"] = quantities[f"gap_{OWN[architecture]}"]
-        quantities["angle"] = angle_between(beta, data.best(OWN[architecture]))
-        predicted = _predicted_exponent(network, architecture, data, push_directions[-1])
+    if network.name == "fully_connected" or (depth == 2 and network.name in OWN):
+        quantities["gap_own"] = quantities[f"gap_{OWN[network.name]}"]
+        quantities["angle"] = angle_between(beta, data.best[OWN[network.name]])
+        predicted = _predicted_exponent(network, data, push_directions[-1])
         quantities["exponent"] = (_exponents(sigmas, quantities["angle"], window), predicted)
     if network.S is None:
         return quantities
@@ -200,11 +190,8 @@ def _parameter_quantities(
         # one minus the cosine, without cancellation
         quantities[name] = 0.5 * np.sum((directions - _unit(downhill)) ** 2, axis=-1)
     shares = np.stack([np.sum(layer**2, axis=-1) for layer in network.layers(directions)], axis=-1)
-    for name, share in (
-        ("share", 1 / network.depth),
-        ("share_lengths", np.divide(network.lengths, sum(network.lengths))),
-    ):
-        quantities[name] = np.abs(shares - share).max(axis=-1)
+    quantities["share"] = np.abs(shares - 1 / network.depth).max(axis=-1)
+    quantities["share_lengths"] = np.abs(shares - np.divide(network.lengths, sum(network.lengths))).max(axis=-1)
     quantities["growth"] = 1 + network.depth * np.log(np.linalg.norm(states, axis=-1)) / sigmas
     return quantities
 
@@ -277,9 +264,7 @@ def _share_beyond(sizes: np.ndarray, count: int) -> np.ndarray:
     return ordered[..., count:].sum(axis=-1) / ordered.sum(axis=-1)
 
 
-def _predicted_exponent(
-    network: TensorNetwork, architecture: str, data: Classified, push_direction: np.ndarray
-) -> float:
+def _predicted_exponent(network: TensorNetwork, data: Classified, push_direction: np.ndarray) -> float:
     """Return the exponent of 1 / log t in the angle to the max-margin direction.
 
     A fully connected network's first layer keeps its part outside the span of the support vectors, and the other
@@ -289,16 +274,15 @@ def _predicted_exponent(
     directions are active than margins are least: what these leave open among the active ones settles at a rate of its
     own.
     """
-    classifier = data.best(OWN[architecture])
-    margins = data.y * (data.X @ classifier)
-    support = data.X[margins < (1 + 1e-6) * margins.min()]
-    if architecture == "fully_connected":
-        return 1 / network.depth if np.linalg.matrix_rank(support) < data.X.shape[1] else np.nan
+    classifier = data.best[OWN[network.name]]
+    if network.name == "fully_connected":
+        spanned = np.linalg.norm(outside_support(data.X, data.y, classifier), 2) < 0.5
+        return np.nan if spanned else 1 / network.depth
     assert network.S is not None
     values = np.abs(network.S @ push_direction)
     best = np.abs(network.S @ classifier)
     inactive = best < 1e-6 * best.max()
-    if (~inactive).sum() > len(support):
+    if (~inactive).sum() > tight_margins(data.y * (data.X @ classifier)).sum():
         return np.nan
     if not inactive.any() or not np.isfinite(values).all():
         return 1.0
@@ -310,5 +294,5 @@ def _exponents(sigmas: np.ndarray, angle: np.ndarray, window: Sequence[float]) -
     in_window = (sigmas >= window[0]) & (sigmas <= window[1])
     exponents = np.full(len(sigmas), np.nan)
     if in_window.sum() > 1 and (angle[in_window] > 0).all():
-        exponents[-1] = -np.polyfit(sigmas[in_window], np.log(angle[in_window]), 1)[0]
+        exponents[-1] = fitted_power(sigmas[in_window], angle[in_window])
     return exponents
