@@ -23,7 +23,7 @@ def cooling(tmp_path_factory):
     shutil.copy(TOY / "pace.py", workspace.folder / PAPER)
     shutil.copytree(TOY / "cooling", workspace.folder / PAPER / "cooling")
     config = read_yaml(workspace.folder / "workflow/config/toy.yaml")
-    merge(config, read_yaml(TOY / "cooling.yaml"), "", {})
+    merge(config, read_yaml(TOY / "cooling.yaml"))
     workspace.write("workflow/config/toy.yaml", yaml.safe_dump(config, sort_keys=False))
     return workspace
 

@@ -130,7 +130,7 @@ def test_values_of_the_command_line(configured):
         ({"seed": 7.0}, "seed: must be a whole number"),
         ({"scale": "s", "changes": {"toy": {"data": {"more": {}}}}}, "data.more.source: missing; add it"),
         ({"seeds_of": ["toi"]}, "seeds_of: no paper `toi`; did you mean `toy`?"),
-        ({"changes": {"toy": {"runs": {"fast": {1: 2}}}}}, "changes.toy.runs.fast: the key 1 is not text"),
+        ({"changes": {"toy": {"runs": {"fast": {1: 2}}}}}, "runs.fast.1: a key must be text; quote it"),
         ({"replications": 3}, "--config: replications: unknown key"),
     ):
         assert words in refusal(configured, **given)

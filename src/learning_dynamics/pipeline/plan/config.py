@@ -20,7 +20,7 @@ from learning_dynamics.pipeline.plan.blocks import (
     run_names,
     select_keys,
 )
-from learning_dynamics.pipeline.plan.config_files import Block, ConfigFiles
+from learning_dynamics.pipeline.plan.config_files import PAPERS, Block, ConfigFiles
 from learning_dynamics.pipeline.plan.signatures import Signature, signature_of
 from learning_dynamics.pipeline.plan.sources import PACKAGE, PARTS, Definition, definition_of, definitions
 from learning_dynamics.pipeline.plan.sweeps import Members, sweep_members, sweep_tables
@@ -76,7 +76,7 @@ class Config:
 
     def where(self, paper: str, *path: str) -> str:
         """The beginning of an error: the file that sets a key of a paper, and the key."""
-        return self.configuration.where(paper, *path)
+        return self.configuration.layers[paper].where(*path)
 
     def blocks(self, paper: str, section: str) -> Block:
         """The blocks of a section of a paper, by name."""
@@ -111,9 +111,8 @@ class Config:
 
     def expected(self, paper: str, claim: str) -> str:
         """The verdict that is expected of a claim; another scale's does not hold at this one."""
-        origin = self.configuration.origins.get((paper, "claims", claim, "expected"))
         scaled = self.configuration.overlaid and self.configuration.scale is not None
-        if scaled and origin == f"workflow/config/{paper}.yaml":
+        if scaled and self.configuration.layers[paper].origin("claims", claim, "expected") == f"{PAPERS}/{paper}.yaml":
             return ""
         return self.declared(paper, "claims", claim).get("expected", "")
 

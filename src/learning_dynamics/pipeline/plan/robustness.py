@@ -25,7 +25,7 @@ import numpy as np
 from learning_dynamics.errors import ProjectError, check_known, suggest_name
 from learning_dynamics.pipeline.plan.blocks import all_settings, flat, overlay, place_settings, run_names, select_keys
 from learning_dynamics.pipeline.plan.config import Config
-from learning_dynamics.pipeline.plan.config_files import Block, ConfigFiles, merge
+from learning_dynamics.pipeline.plan.config_files import Block, ConfigFiles, Layers, merge
 from learning_dynamics.pipeline.plan.schema import SEED_OR_DRAW
 
 Layer = dict[str, Any]
@@ -107,9 +107,9 @@ def changed_configuration(config: Config, paper: str, change: Change, value: Any
         for name, claim in block["claims"].items()
         if name in change.claims
     }
-    origins, base = dict(configuration.origins), dict(configuration.base)
-    merge(block, layer, change.name, origins, (paper,), base)
-    return replace(configuration, seed=seed, papers={paper: block}, overlaid=True, origins=origins, base=base)
+    merge(block, layer)
+    layers = Layers({**configuration.layers[paper].blocks, change.name: layer})
+    return replace(configuration, seed=seed, papers={paper: block}, layers={paper: layers})
 
 
 def layer_of(config: Config, paper: str, change: Change, value: Any) -> Layer:

@@ -19,14 +19,14 @@ def provenance(config: Config, paper: str, section: str, name: str, key: str) ->
     it is a field of. `stated` and `code` of a kind in a paper's own file do not apply to a value that a run
     overrides or sweeps.
     """
-    configuration = config.configuration
+    layers = config.configuration.layers[paper]
     blocks = list(config.ancestry(paper, name)) if section == "runs" else [(name, config.declared(paper, "data", name))]
     setters = [number for number, (_, block) in enumerate(blocks) if key in all_settings(block)]
     if not setters:
         return None
     owner, block = blocks[setters[0]]
-    path = (paper, section, owner, *_path_in_block(block, key))
-    overlay, file = configuration.overlay_of(*path), configuration.origin(*path)
+    path = (section, owner, *_path_in_block(block, key))
+    overlay, file = layers.overlay_of(*path), layers.origin(*path)
     for child, inheriting in blocks[: setters[0] + 1]:
         if key in inheriting.get("provenance", {}):
             from_file, first = _reasons(config, paper, file, (section, child, "provenance", key))
@@ -149,7 +149,7 @@ def _path_in_block(block: Mapping[str, Any], key: str) -> Key:
 
 def _reasons(config: Config, paper: str, file: str, path: Key) -> tuple[Any, Any]:
     """Return the reason that a file gives at a path of keys, and that of this file or the first that gives one."""
-    layers = config.configuration.layers[paper]
+    layers = config.configuration.layers[paper].blocks.items()
     reasons = {name: functools.reduce(lambda block, key: block.get(key, {}), path, layer) for name, layer in layers}
     given = [reasons.get(file), *reasons.values()]
     return reasons.get(file) or None, next(filter(None, given), None)

@@ -25,6 +25,7 @@ MESSAGES = {
     "list_type": "must be a list",
     "too_short": "must have {min_length} values or more",
     "too_long": "must have {max_length} values or fewer",
+    "invalid_key": "a key must be text; quote it",
     "dict_type": "must be a mapping",
     "model_type": "must be a mapping of settings",
     "model_attributes_type": "must be a mapping of settings",
