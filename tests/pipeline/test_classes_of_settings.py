@@ -56,7 +56,7 @@ def test_errors_name_the_whole_key(refuses):
         ("runs.teas.sweep", {"pace.rtlo": [1.0]}, "teas.pace.rtlo: unknown setting of `Pace`; did you mean `rtol`"),
         ("runs.teas.sweep", {"pace.rtol": [1.0, -1.0]}, "runs.teas.pace.rtol: must be above 0"),
         ("runs.tea.free", {"pace.rtol": [0.0, 1.0]}, "runs.tea.free.pace.rtol: must be above 0"),
-        ("provenance.Pace.hroizon", "stated", "provenance.Pace.hroizon: no setting of `Pace`; did you mean `horizon`"),
+        ("provenance.Pace.hroizon", "stated", "provenance.Pace.hroizon: no setting `hroizon`; did you mean `horizon`"),
         ("provenance.Accuracy", {}, "runs.tea.pace.rtol: has no provenance; add it"),
     )
 
