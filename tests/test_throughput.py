@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import torch
+from bench import throughput
 from torch import nn
 
 from learning_dynamics.dynamics.training import Recipe, train
-from learning_dynamics.measures import throughput
 
 
 def test_operations_of_a_linear_layer_are_known():
