@@ -52,8 +52,7 @@ def rows(section: str, only: str, repeats: int) -> Iterator[dict[str, Any]]:
     """Yield the rows of a section whose names contain a text."""
     import torch
 
-    from bench import collapse, descent, flow, harness, memory, noise, pipeline
-    from learning_dynamics.measures import clock
+    from bench import clock, collapse, descent, flow, harness, memory, noise, pipeline
 
     torch.set_num_threads(1)
     if section == "clock":

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from learning_dynamics.measures import clock
+from bench import clock
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNS = ("rate=1e-6:1:100:log", "steps=100:199:100")  # 100 times 100

@@ -12,9 +12,9 @@ from typing import Any
 import hypothesis
 import pandas as pd
 import pytest
+from bench import clock
 from xdist.scheduler import LoadScopeScheduling
 
-from learning_dynamics.measures import clock
 from learning_dynamics.pipeline.plan.sweeps import sweep_members
 from tests.support import PAPERS, SHARED, smoke
 
