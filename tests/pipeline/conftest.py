@@ -125,7 +125,7 @@ def toy(folder: Path) -> Workspace:
     shutil.copy(TOY / "starts.py", folder / PAPER)
     shutil.copytree(TOY / "growth", folder / PAPER / "growth", ignore=shutil.ignore_patterns("__pycache__"))
     config = read_yaml(folder / "workflow/config/toy.yaml")
-    merge(config, read_yaml(TOY / "toy.yaml"), "", {})
+    merge(config, read_yaml(TOY / "toy.yaml"))
     workspace.write("workflow/config/toy.yaml", yaml.safe_dump(config, sort_keys=False))
     workspace.write("config.yaml", "seed: 2023\npapers: [toy]\nseeds_of: [toy]\n")
     return Workspace(folder)

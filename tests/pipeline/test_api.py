@@ -154,16 +154,6 @@ print(*found.attrs["outdated"], sep="\\n")
 
 def test_verdicts_say_of_which_version_they_are(workspace):
     assert answered(workspace.folder, CLAIMS).split() == []
-    # what verdicts were made from was made again since, or is not there: a run that failed leaves them so
-    npz = workspace.folder / "results/toy/runs/slow.npz"
-    os.utime(npz)
-    earlier = "toy: verdicts of an earlier run: {} {}; run: snakemake toy"
-    assert answered(workspace.folder, CLAIMS).strip() == earlier.format(npz, "was made since")
-    npz.unlink()
-    told = earlier.format(npz, "is not there").replace("snakemake toy", "snakemake results/toy/runs/slow.npz toy")
-    assert answered(workspace.folder, CLAIMS).strip() == told
-    workspace.snakemake(*told.rpartition("snakemake ")[2].split())
-    assert answered(workspace.folder, CLAIMS).split() == []
     workspace.edit(f"{PAPER}/growth/theory.py", "(1 + rate)", "(1.0 + rate)")
     other = "toy: verdicts of other settings or other code; run: snakemake toy"
     assert answered(workspace.folder, CLAIMS).strip() == other

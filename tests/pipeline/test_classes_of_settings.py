@@ -23,7 +23,7 @@ def cooling(tmp_path_factory):
     shutil.copy(TOY / "pace.py", workspace.folder / PAPER)
     shutil.copytree(TOY / "cooling", workspace.folder / PAPER / "cooling")
     config = read_yaml(workspace.folder / "workflow/config/toy.yaml")
-    merge(config, read_yaml(TOY / "cooling.yaml"), "", {})
+    merge(config, read_yaml(TOY / "cooling.yaml"))
     workspace.write("workflow/config/toy.yaml", yaml.safe_dump(config, sort_keys=False))
     return workspace
 
@@ -56,7 +56,7 @@ def test_errors_name_the_whole_key(refuses):
         ("runs.teas.sweep", {"pace.rtlo": [1.0]}, "teas.pace.rtlo: unknown setting of `Pace`; did you mean `rtol`"),
         ("runs.teas.sweep", {"pace.rtol": [1.0, -1.0]}, "runs.teas.pace.rtol: must be above 0"),
         ("runs.tea.free", {"pace.rtol": [0.0, 1.0]}, "runs.tea.free.pace.rtol: must be above 0"),
-        ("provenance.Pace.hroizon", "stated", "provenance.Pace.hroizon: no setting of `Pace`; did you mean `horizon`"),
+        ("provenance.Pace.hroizon", "stated", "provenance.Pace.hroizon: no setting `hroizon`; did you mean `horizon`"),
         ("provenance.Accuracy", {}, "runs.tea.pace.rtol: has no provenance; add it"),
     )
 

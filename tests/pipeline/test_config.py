@@ -46,9 +46,9 @@ def test_an_overlay_changes_what_it_names_and_is_named(root):
     assert found.papers["two"]["runs"]["a"]["gamma"] == 1.0
     assert found.scale == "small"
     assert found.overlaid
-    assert found.overlay_of("one", "runs", "a", "gamma") == f"{root}/changes/one.yaml"
-    assert found.overlay_of("one", "runs", "a", "kind") is None
-    assert found.origin("two", "runs", "a", "gamma") == "workflow/config/two.yaml"
+    assert found.layers["one"].overlay_of("runs", "a", "gamma") == f"{root}/changes/one.yaml"
+    assert found.layers["one"].overlay_of("runs", "a", "kind") is None
+    assert found.layers["two"].origin("runs", "a", "gamma") == "workflow/config/two.yaml"
     # a later one lies above
     second = write(root / "more.yaml", "changes: {one: {runs: {a: {gamma: 3.0}}}}\n")
     assert load([root / "small.yaml", second], root=root).papers["one"]["runs"]["a"]["gamma"] == 3.0
@@ -81,7 +81,7 @@ def test_a_mistake_in_form_is_one_line_with_file_and_key(root):
         ("seed: 1\npapers: [one]\noverlays: [nowhere]\n", "overlays: no folder nowhere"),
         ("seed: 1\npapers: [one]\nchanges: {three: {}}\n", "config.yaml: changes.three: no paper `three`"),
         ("seed: !!python/object/apply:os.system [id]\npapers: [one]\n", "config.yaml:1: "),
-        ("1: 2\nseed: 1\npapers: [one]\n", "config.yaml: top level: "),
+        ("1: 2\nseed: 1\npapers: [one]\n", "config.yaml: 1: unknown key"),
     ):
         write(root / "config.yaml", text)
         assert words in refusal(load, root=root), text

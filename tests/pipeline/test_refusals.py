@@ -25,8 +25,8 @@ def test_runs_and_data(refuses):
         ("runs.slow.data", ..., "runs.slow.data: kind `growth.growth` does not agree; add `data:`"),
         ("runs.slow.data", "strats", "runs.slow.data: no data set `strats`; did you mean `starts`"),
         ("runs.descent.data", "starts", "runs.descent.data: kind `decay.descent` does not agree; remove `data:`"),
-        ("runs.fast.like", "slow", "runs.fast.like: unknown key; it is now `extends`"),
-        ("telling", "growth", "telling: unknown key; it is now `lead_figure`"),
+        ("runs.fast.extend", "slow", "runs.fast.extend: unknown key; did you mean `extends`?"),
+        ("lead_figrue", "growth", "lead_figrue: unknown key; did you mean `lead_figure`?"),
         ("runs.fast.extends", "slwo", "runs.fast.extends: no run `slwo`; did you mean `slow`"),
         ("runs.slow.extends", "fast", "refers back to itself"),
         ("runs.fast.resources", {"runtime": 2_000_000}, "must be 525600 or less"),
@@ -45,7 +45,7 @@ def test_sweeps_and_bundles(refuses, configured):
         ("runs.scan", swept(rtae=[0.1]), "scan.rtae: unknown setting of `growth`; did you mean `rate`"),
         ("runs.scan", swept(rate=["../x"]), "scan"),
         ("runs.scan", swept(rate=[1e-3], steps=[*range(1, 2000)], every=[*range(1, 2000)]), "sweep fewer values"),
-        ("runs.fast.sweep", {"rate": [1.0], "steps": [10**290]}, "is too long for a file's name (313 characters, "),
+        ("runs.fast.sweep", {"rate": [1.0], "steps": [10**290]}, "cannot be a file's name; sweep fewer settings"),
         ("runs.fast.sweep", {"measure": ["slow", "fast"]}, "runs.fast.sweep.measure: is no setting of a run"),
         ("runs.metrics", swept(rate=[0.1, 0.2]), "runs.metrics: `snakemake toy_metrics` makes something else"),
         ("runs.scan", {"extends": "slow", "bundle": 5}, "runs.scan.bundle: is for the members of a sweep"),
@@ -74,7 +74,7 @@ def test_figures_and_claims(refuses):
         ("claims.geometric.kind", "growth.geometry", "claims.geometric.kind: no function `geometry`"),
         ("claims.geometric.expected", "fine", "claims.geometric.expected: must match"),
         ("claims.geometric.rounding", ..., "claims.geometric.rounding: missing; add it"),
-        ("claims.geometric.vary", {"rouding": [1.0]}, "vary.rouding: no setting of this claim; did you mean"),
+        ("claims.geometric.vary", {"rouding": [1.0]}, "vary.rouding: no setting of this claim `rouding`; did you mean"),
         ("claims.geometric.vary", {"rounding": [-1.0]}, "vary.rounding: must be above 0"),
         ("claims.geometric.free", {"steps": [3, 9]}, "claims.geometric.free: must be False"),
     )
@@ -120,7 +120,11 @@ def test_reasons(refuses, configured):
         *((own, {"rate": reason}, f"{own}.rate") for reason in ("guessed", {"chosen": 3}, {}, ["stated"], None)),
         (own, {"rtae": "stated"}, f"{own}.rtae: no setting"),
         ("data.starts.provenance", {"smaples": "stated"}, "data.starts.provenance.smaples: no setting"),
-        ("provenance", {"growth.grwth": {"rate": "stated"}}, "provenance.growth.grwth: no kind of run or source"),
+        (
+            "provenance",
+            {"growth.grwth": {"rate": "stated"}},
+            "provenance.growth.grwth: no kind of run, source",
+        ),
     )
 
 
@@ -130,7 +134,7 @@ def test_values_of_the_command_line(configured):
         ({"seed": 7.0}, "seed: must be a whole number"),
         ({"scale": "s", "changes": {"toy": {"data": {"more": {}}}}}, "data.more.source: missing; add it"),
         ({"seeds_of": ["toi"]}, "seeds_of: no paper `toi`; did you mean `toy`?"),
-        ({"changes": {"toy": {"runs": {"fast": {1: 2}}}}}, "changes.toy.runs.fast: the key 1 is not text"),
+        ({"changes": {"toy": {"runs": {"fast": {1: 2}}}}}, "runs.fast.1: a key must be text; quote it"),
         ({"replications": 3}, "--config: replications: unknown key"),
     ):
         assert words in refusal(configured, **given)

@@ -44,14 +44,12 @@ SETTINGS = {"width": 3, "scales": [1.0, 2], "seed": 0}
 
 def test_a_function_says_what_it_takes():
     assert list(Signature(flow).arguments) == ["data"]
-    assert Signature(flow).docstring == "Flow."
-    assert Signature(flow).takes_seed
     assert list(Signature(figure).arguments) == ["small", "large", "other"]
-    assert Signature(figure).optional == {"other"}
+    assert Signature(figure).defaults == {"other": None}
     assert Signature(figure).has("columns")
     assert Signature(figure).settings == {"limit"}
     assert set(Signature(figure).fields) == {"limit.rtol", "limit.horizon", "limit.points"}
-    assert [parent.name for parent in Signature(Limit).ancestors] == ["Accuracy"]
+    assert [one.name for one in Signature(Limit).lineage] == ["Limit", "Accuracy"]
     Signature(flow).check(SETTINGS | {"clip": None, "init": "b", "pairs": 4}, "here")
     Signature(flow).check({"width": np.int64(3), "scales": (np.float32(1), np.float64(2)), "seed": 0}, "here")
     Signature(figure).check({"limit": {"horizon": np.float64(1.0), "rtol": 1}}, "here")

@@ -40,7 +40,7 @@ def execute(
     Raises
     ------
     ProjectError
-        If the configuration of the paper has no such change, or the change does not reach the runs.
+        If the configuration of the paper has no such change.
     """
     plan = Plan(load([Path(file) for file in config["files"]], {**config["given"], "papers": [paper]}))
     change = robustness.change(plan.config, paper, name)
@@ -116,10 +116,7 @@ class Judgements:
         return str(self.at(value)[claim]["verdict"])
 
     def _workbench(self, value: Any) -> Workbench:
-        config = self.plan.config
-        plan = Plan(robustness.changed_configuration(config, self.paper, self.change, value))
-        robustness.check_arrived(plan.config, self.paper, robustness.layer_of(config, self.paper, self.change, value))
-        return Workbench(plan)
+        return Workbench(Plan(robustness.changed_configuration(self.plan.config, self.paper, self.change, value)))
 
     def _is_empirical(self, claim: str) -> bool:
         """Whether a claim is about the outcome of an experiment, which the hypotheses of no theorem speak of."""

@@ -4,8 +4,9 @@ A run has the settings of those that it ``extends``, and a sweep stands for its 
 with the function that it names; `plan.Plan` says what jobs make of it.
 """
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, check_known
@@ -20,17 +21,15 @@ from learning_dynamics.pipeline.plan.blocks import (
     run_names,
     select_keys,
 )
-from learning_dynamics.pipeline.plan.config_files import Block, ConfigFiles
+from learning_dynamics.pipeline.plan.config_files import PAPERS, Block, ConfigFiles
 from learning_dynamics.pipeline.plan.signatures import Signature, signature_of
 from learning_dynamics.pipeline.plan.sources import PACKAGE, PARTS, Definition, definition_of, definitions
 from learning_dynamics.pipeline.plan.sweeps import Members, sweep_members, sweep_tables
 
 # where the block of a stage's job stands, if not in the section of its name
 SECTIONS = {"run": "runs", "metrics": "runs", "figure": "figures", "motion": "figures"}
-MEMBER = re.compile(r"[a-z][A-Za-z0-9_.+-]*")
+MEMBER = re.compile(r"[a-z][A-Za-z0-9_.+-]{0,199}")  # which files bear as their name
 MAX_MEMBERS = 100_000
-MAX_NAME_LENGTH = 200  # characters of a member's name, which files bear
-MAX_BUNDLE_LENGTH = 100_000  # characters of all its members' names: an argument of a command holds 131,072
 
 
 class Config:
@@ -76,7 +75,7 @@ class Config:
 
     def where(self, paper: str, *path: str) -> str:
         """The beginning of an error: the file that sets a key of a paper, and the key."""
-        return self.configuration.where(paper, *path)
+        return self.configuration.layers[paper].where(*path)
 
     def blocks(self, paper: str, section: str) -> Block:
         """The blocks of a section of a paper, by name."""
@@ -111,9 +110,8 @@ class Config:
 
     def expected(self, paper: str, claim: str) -> str:
         """The verdict that is expected of a claim; another scale's does not hold at this one."""
-        origin = self.configuration.origins.get((paper, "claims", claim, "expected"))
         scaled = self.configuration.overlaid and self.configuration.scale is not None
-        if scaled and origin == f"workflow/config/{paper}.yaml":
+        if scaled and self.configuration.layers[paper].origin("claims", claim, "expected") == f"{PAPERS}/{paper}.yaml":
             return ""
         return self.declared(paper, "claims", claim).get("expected", "")
 
@@ -206,14 +204,16 @@ class Config:
 
     def settings(self, stage: str, paper: str, name: str, /, **changes: Any) -> Spec:
         """The settings with which a job calls its function, with any of them changed."""
-        settings = self.given_settings(
-            stage, self.block(stage, paper, name), self.definition(stage, paper, name).settings
-        )
-        if not changes:
-            return settings
-        changed = overlay(settings, changes)
-        self.signature(stage, paper, name).check(changed, f"{paper} {name}")
-        return changed
+        block, names = self.block(stage, paper, name), self.definition(stage, paper, name).settings
+        settings = dict(block.get("measure", {})) if stage == "metrics" else own_settings(stage, block)
+        if stage in ("data", "run") and "seed" in names:
+            settings.setdefault("seed", self.seed)
+        if stage == "motion":
+            settings = select_keys(settings, names)
+        if changes:
+            settings = overlay(settings, changes)
+            self.signature(stage, paper, name).check(settings, f"{paper} {name}")
+        return settings
 
     def roles(self, stage: str, paper: str, name: str) -> Roles:
         """The runs that a figure, its motion, an interactive figure or a claim is given, by role."""
@@ -223,15 +223,6 @@ class Config:
     def runs_of_claim(self, paper: str, claim: str) -> list[str]:
         """The runs that a claim is given, sweeps as one."""
         return sorted(set(run_names(self.roles("claims", paper, claim))))
-
-    def given_settings(self, stage: str, block: Block, names: Iterable[str]) -> Spec:
-        """The settings that a block gives to a function that takes these."""
-        if stage == "metrics":
-            return dict(block.get("measure", {}))
-        settings = own_settings(stage, block)
-        if stage in ("data", "run") and "seed" in names:
-            settings.setdefault("seed", self.seed)
-        return select_keys(settings, names) if stage == "motion" else settings
 
     def varied(self, paper: str, name: str, differing: Spec) -> Block:
         """The block of a run in which some settings differ."""
@@ -268,23 +259,17 @@ class Config:
     def _expand(self, paper: str, name: str, sweep: Mapping[str, Sequence[Any]] | None) -> None:
         """Take up a run's members among the runs."""
         where = self.where(paper, "runs", name)
-        count = 1
-        for key, values in (sweep or {}).items():
-            count *= len(values)
+        for key in sweep or {}:
             if key in NOT_SWEPT:
                 raise ProjectError(f"{where}.sweep.{key}: is no setting of a run, and cannot be varied")
+        count = math.prod(map(len, (sweep or {}).values()))
         if count > MAX_MEMBERS:
             raise ProjectError(f"{where}.sweep: {count} runs; sweep fewer values")
         for member, differing in sweep_members(name, sweep):
-            if len(member) > MAX_NAME_LENGTH:
-                raise ProjectError(
-                    f"{where}.sweep: `{member[:MAX_NAME_LENGTH]}...` is too long for a file's name ({len(member)} "
-                    f"characters, {MAX_NAME_LENGTH} at most); give the values fewer digits, or sweep fewer settings"
-                )
             if not MEMBER.fullmatch(member):
                 raise ProjectError(
-                    f"{where}.sweep: `{member}` cannot be a file's name; sweep numbers or plain words, "
-                    "or write a run for each value"
+                    f"{where}.sweep: `{member[:200]}` cannot be a file's name; sweep fewer settings, numbers of fewer "
+                    "digits or plain words, or write a run for each value"
                 )
             self.runs[paper].setdefault(member, (name, differing))
 
@@ -298,5 +283,3 @@ class Config:
             raise ProjectError(f"{where}: is for the members of a sweep, of one kind; remove it")
         for table, members in self.tables(paper, name).items():
             self.bundles[paper][table] = [member for member, _ in members]
-            if sum(map(len, self.bundles[paper][table])) > MAX_BUNDLE_LENGTH:
-                raise ProjectError(f"{where}: the names of {block['bundle']} members fit no command; take fewer")

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from learning_dynamics.pipeline.plan import checks, robustness
-from learning_dynamics.pipeline.plan.blocks import Roles, Spec, place_settings, run_names
+from learning_dynamics.pipeline.plan.blocks import Roles, Spec, run_names
 from learning_dynamics.pipeline.plan.config import Config
 from learning_dynamics.pipeline.plan.config_files import ConfigFiles
 from learning_dynamics.pipeline.plan.digests import science
@@ -34,7 +34,7 @@ class Plan:
         if check:
             checks.check(self.config)
         self._fingerprints: dict[tuple[str, str, str], str] = {}
-        self._trajectories: dict[str, dict[tuple[str, str], str]] = {}
+        self._trajectories: dict[str, dict[str, str]] = {}
         scale = configuration.scale
         self.results = f"results/{scale}" if scale else "results"
         self.figures = f"figures/{scale}" if scale else "figures"
@@ -43,27 +43,27 @@ class Plan:
 
     def spec(self, stage: str, paper: str, name: str) -> Spec:
         """What a job of a stage is to do."""
-        if stage in ("figure", "motion", "interactive"):
+        if stage in FORMATS:
             return self.drawing(stage, paper, name)
         if stage == "claims":
             return self.claims(paper)
-        spec_functions = {"data": self.data, "run": self.run, "metrics": self.measure, "bundle": self.bundle}
-        return spec_functions[stage](paper, name)
+        return self.bundle(paper, name) if stage == "bundle" else self._call(stage, paper, name)
+
+    def _call(self, stage: str, paper: str, name: str, **changes: Any) -> Spec:
+        settings = self.config.settings(stage, paper, name, **changes)
+        return {"source" if stage == "data" else "kind": self.config.kind(stage, paper, name), "settings": settings}
 
     def data(self, paper: str, name: str, **changes: Any) -> Spec:
         """What a data job is to do: source and settings, with any of them changed."""
-        settings = self.config.settings("data", paper, name, **changes)
-        return {"source": self.config.kind("data", paper, name), "settings": settings}
+        return self._call("data", paper, name, **changes)
 
     def run(self, paper: str, name: str, **changes: Any) -> Spec:
         """What a run job is to do: kind and settings, with any of them changed."""
-        settings = self.config.settings("run", paper, name, **changes)
-        return {"kind": self.config.kind("run", paper, name), "settings": settings}
+        return self._call("run", paper, name, **changes)
 
     def measure(self, paper: str, name: str, **changes: Any) -> Spec:
         """What a metrics job is to do: kind, and the settings of measuring, with any of them changed."""
-        settings = self.config.settings("metrics", paper, name, **changes)
-        return {"kind": self.config.kind("metrics", paper, name), "settings": settings}
+        return self._call("metrics", paper, name, **changes)
 
     def bundle(self, paper: str, name: str) -> Spec:
         """What a bundle's job is to do: the settings that its members share, and the values in which they differ."""
@@ -155,35 +155,23 @@ class Plan:
         return list(dict.fromkeys(filter(None, data_sets)))
 
     def trajectory(self, paper: str, name: str) -> str:
-        """The run whose trajectory a run's metrics measure: itself, or the first that differs in measuring alone."""
-        simulated, measured = self._simulated(paper, name)
-        if not measured:
-            return name
-        base = self.config.blocks(paper, "runs")[simulated[0]].get("extends")
-        if base in self.config.runs[paper] and self._runs_alike(paper, name, base):
-            return self.trajectory(paper, base)
+        """The run whose trajectory a run's metrics measure: the first with the same kind, settings and data."""
         if paper not in self._trajectories:
-            first_members = self._trajectories[paper] = {}
-            for member in self.config.runs[paper]:
-                first_members.setdefault(self._simulated(paper, member)[0], member)
-        return self._trajectories[paper][simulated]
+            self._trajectories[paper] = {}
+            for run in self._runs_alone(paper):
+                self._trajectories[paper].setdefault(self._simulated(paper, run), run)
+        return self._trajectories[paper].get(self._simulated(paper, name), name)
 
-    def _simulated(self, paper: str, name: str) -> tuple[tuple[str, str], bool]:
-        """Return a key of a run's trajectory, and whether the run differs from others in measuring."""
-        run, differing = self.config.member(paper, name)
-        values = place_settings(self.config.resolved(paper, "runs", run), differing)
-        measured = values.pop("measure", {})
-        return (run, json.dumps(values)), bool(measured)
+    def _simulated(self, paper: str, name: str) -> str:
+        return json.dumps([self.run(paper, name), self.run_data(paper, name)])
 
-    def _runs_alike(self, paper: str, first: str, second: str) -> bool:
-        same_data = self.run_data(paper, first) == self.run_data(paper, second)
-        return same_data and self.run(paper, first) == self.run(paper, second)
+    def _runs_alone(self, paper: str) -> list[str]:
+        bundled = {member for members in self.config.bundles[paper].values() for member in members}
+        return [run for run in self.config.runs[paper] if run not in bundled]
 
     def tables(self, paper: str) -> list[str]:
         """The tables of metrics that jobs make: a run's each, or a bundle's."""
-        bundles = self.config.bundles[paper]
-        bundled = {member for members in bundles.values() for member in members}
-        return [member for member in self.config.runs[paper] if member not in bundled] + list(bundles)
+        return [*self._runs_alone(paper), *self.config.bundles[paper]]
 
     def tables_for(self, stage: str, paper: str, name: str = "claims") -> list[str]:
         """The tables of metrics that drawing a figure reads, or judging all claims of a paper."""
@@ -337,8 +325,7 @@ class Plan:
         key = (stage, paper, name)
         if key not in self._fingerprints:
             if stage == "bundle":
-                members = self.config.bundles[paper][name]
-                made = digest([self.fingerprint("metrics", paper, member) for member in members])
+                made = digest([self.fingerprint("metrics", paper, run) for run in self.config.bundles[paper][name]])
             else:
                 spec, made_from = self.spec(stage, paper, name), self.made_from(stage, paper, name)
                 made = fingerprint(stage, spec, self.science(stage, paper, name), made_from)
@@ -361,13 +348,11 @@ class Plan:
     @cached_property
     def page(self) -> str:
         """The fingerprint of the page: of all verdicts, and of all that is drawn."""
-        drawing_fingerprints: dict[str, dict[str, str]] = {"figure": {}, "motion": {}, "interactive": {}}
+        drawings: dict[str, dict[str, str]] = {stage: {} for stage in FORMATS}
         for paper in self.config.papers:
-            for stage, figures in self.config.drawings(paper).items():
-                drawing_fingerprints[stage] |= {
-                    f"{paper}/{name}": self.fingerprint(stage, paper, name) for name in figures
-                }
-        return digest([self.verdicts, drawing_fingerprints])
+            for stage, names in self.config.drawings(paper).items():
+                drawings[stage] |= {f"{paper}/{name}": self.fingerprint(stage, paper, name) for name in names}
+        return digest([self.verdicts, drawings])
 
     @cached_property
     def outputs(self) -> dict[str, str]:

@@ -25,7 +25,7 @@ import numpy as np
 from learning_dynamics.errors import ProjectError, check_known, suggest_name
 from learning_dynamics.pipeline.plan.blocks import all_settings, flat, overlay, place_settings, run_names, select_keys
 from learning_dynamics.pipeline.plan.config import Config
-from learning_dynamics.pipeline.plan.config_files import Block, ConfigFiles, merge
+from learning_dynamics.pipeline.plan.config_files import Block, ConfigFiles, Layers, merge
 from learning_dynamics.pipeline.plan.schema import SEED_OR_DRAW
 
 Layer = dict[str, Any]
@@ -107,9 +107,9 @@ def changed_configuration(config: Config, paper: str, change: Change, value: Any
         for name, claim in block["claims"].items()
         if name in change.claims
     }
-    origins, base = dict(configuration.origins), dict(configuration.base)
-    merge(block, layer, change.name, origins, (paper,), base)
-    return replace(configuration, seed=seed, papers={paper: block}, overlaid=True, origins=origins, base=base)
+    merge(block, layer)
+    layers = Layers({**configuration.layers[paper].blocks, change.name: layer})
+    return replace(configuration, seed=seed, papers={paper: block}, layers={paper: layers})
 
 
 def layer_of(config: Config, paper: str, change: Change, value: Any) -> Layer:
@@ -117,24 +117,6 @@ def layer_of(config: Config, paper: str, change: Change, value: Any) -> Layer:
     if change.kind == "seed":
         return {}
     return draw_layer(config, paper, value) if change.kind == "draw" else _setting_layer(config, paper, change, value)
-
-
-def check_arrived(config: Config, paper: str, layer: Layer) -> None:
-    """Refuse a changed configuration in which a setting of the layer is not what the layer says.
-
-    Raises
-    ------
-    ProjectError
-        It names the setting.
-    """
-    for section, blocks in layer.items():
-        for name, block in blocks.items():
-            data = config.resolved(paper, section, name).get("data")
-            settings = config.every_setting(paper, section, name) | {"data": data}
-            for key, value in (flat(block) | flat(block.get("measure", {}))).items():
-                actual = value if key.startswith("measure.") else settings.get(key)
-                if actual != value:
-                    raise ProjectError(f"{paper}: {section}.{name}.{key}: is {actual}, not {value} as changed")
 
 
 # -- draws of what hypotheses leave free -------------------------------------------------------------------------------
@@ -207,10 +189,8 @@ def _names_a_setting(value: Any) -> bool:
 
 
 def _is_range(value: Any) -> bool:
-    if not isinstance(value, list) or len(value) != 2 or any(isinstance(end, bool) for end in value):
-        return False
-    numbers = [isinstance(end, int | float) for end in value]
-    return any(numbers) and all(number or isinstance(end, str) for number, end in zip(numbers, value, strict=True))
+    types = {type(end) for end in value} if isinstance(value, list) and len(value) == 2 else set()
+    return types <= {int, float, str} and bool(types & {int, float})
 
 
 def _draw_value(choice: Any, settings: Mapping[str, Any], rng: np.random.Generator, where: str) -> Any:
@@ -221,7 +201,7 @@ def _draw_value(choice: Any, settings: Mapping[str, Any], rng: np.random.Generat
     ends = []
     for end in choice:
         value = settings.get(end) if isinstance(end, str) else end
-        if not isinstance(value, int | float) or isinstance(value, bool):
+        if type(value) not in (int, float):
             raise ProjectError(f"{where}: `{end}` is no number and names none{suggest_name(str(end), settings)}")
         ends.append(value)
     low, high = ends[0], max(ends)
@@ -269,10 +249,8 @@ def midpoint(low: Any, high: Any) -> Any:
     """Return the value halfway between two at which a verdict differs; None where they are close enough."""
     if all(isinstance(end, int) for end in (low, high)):
         return (low + high) // 2 if high - low > 1 else None
-    if low > 0:
-        return float(f"{math.sqrt(low) * math.sqrt(high):.4g}") if high / low > MIN_RATIO else None
-    middle = (low + high) / 2
-    return float(f"{middle:.4g}") if high - low > (MIN_RATIO - 1) * max(abs(low), abs(high)) else None
+    size, middle = (low, math.sqrt(low) * math.sqrt(high)) if low > 0 else (max(-low, high), (low + high) / 2)
+    return float(f"{middle:.4g}") if high - low > (MIN_RATIO - 1) * size else None
 
 
 def _by_decades(low: float, high: float) -> bool:

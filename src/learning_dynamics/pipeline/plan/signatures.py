@@ -21,10 +21,8 @@ from pydantic.fields import FieldInfo
 
 from learning_dynamics.errors import ProjectError, suggest_name
 from learning_dynamics.pipeline.plan.blocks import flat
-from learning_dynamics.pipeline.plan.sources import definition_of, definitions, module_of
+from learning_dynamics.pipeline.plan.sources import definition_of, module_of
 from learning_dynamics.pipeline.plan.validation import Strict, find_problem
-
-EMPTY = inspect.Parameter.empty
 
 
 class _Settings(Strict):
@@ -38,12 +36,12 @@ class Signature:
 
     Attributes
     ----------
-    name, where, docstring : str
+    name, where : str
         `where` is the file.
     arguments : mapping from name to type
         The positional parameters: a run's data, a figure's or claim's tables by role.
-    optional : set of str
-        Arguments with a default.
+    defaults : mapping from name to value
+        Of parameters that have one.
     types : mapping from name to type
         The settings; a class's are all of its fields.
     classes : mapping from name to Signature
@@ -55,20 +53,18 @@ class Signature:
         self.called = inspect.unwrap(called)
         self.name: str = self.called.__name__
         self.where = inspect.getsourcefile(self.called) or ""
-        self.docstring = inspect.getdoc(self.called) or ""
         try:
             hints = typing.get_type_hints(self.called, include_extras=True)
         except (NameError, TypeError) as error:
             raise ProjectError(f"{self.where}: `{self.name}`: {error}; correct its annotations") from None
-        self._parameters = inspect.signature(self.called).parameters
-        settings = [
-            name
-            for name, parameter in self._parameters.items()
+        parameters = inspect.signature(self.called).parameters
+        self.types = {
+            name: hints.get(name)
+            for name, parameter in parameters.items()
             if isinstance(self.called, type) or parameter.kind is inspect.Parameter.KEYWORD_ONLY
-        ]
-        self.types = {name: hints.get(name) for name in settings}
-        self.arguments = {name: hints.get(name) for name in self._parameters if name not in settings}
-        self.optional = {name for name in self.arguments if self._parameters[name].default is not EMPTY}
+        }
+        self.arguments = {name: hints.get(name) for name in parameters if name not in self.types}
+        self.defaults = {name: one.default for name, one in parameters.items() if one.default is not one.empty}
         self.classes = {
             name: _signature(kind) for name, kind in self.types.items() if isinstance(kind, type) and is_dataclass(kind)
         }
@@ -78,20 +74,15 @@ class Signature:
         """The names of the settings; a class's is one."""
         return set(self.types)
 
-    @property
-    def takes_seed(self) -> bool:
-        """Whether one of the settings is the random seed."""
-        return "seed" in self.types
-
     def has(self, decoration: str) -> bool:
         """Whether a decorator has given the function an attribute."""
         return hasattr(self._decorated, decoration)
 
     @property
-    def ancestors(self) -> list["Signature"]:
-        """Of a class those that it inherits fields from, nearest first."""
-        classes = self.called.__mro__[1:] if isinstance(self.called, type) else ()
-        return [_signature(parent) for parent in classes if is_dataclass(parent)]
+    def lineage(self) -> list["Signature"]:
+        """A class and those that it inherits fields from, nearest first."""
+        classes = self.called.__mro__ if isinstance(self.called, type) else ()
+        return [_signature(one) for one in classes if is_dataclass(one)]
 
     @functools.cached_property
     def model(self) -> type[BaseModel]:
@@ -100,9 +91,8 @@ class Signature:
         for name, kind in self.types.items():
             if kind is None:
                 raise ProjectError(f"{self.where}: `{self.name}`: setting `{name}` has no type; annotate it")
-            default = self._parameters[name].default
             field = self.classes[name].model if name in self.classes else kind
-            fields[name] = (field, ... if default is EMPTY else default)
+            fields[name] = (field, self.defaults.get(name, ...))
         try:
             return create_model(self.name, __base__=_Settings, **fields)
         except Exception as error:  # of pydantic's, for what is no type
@@ -141,19 +131,17 @@ class Signature:
                 is_list = typing.get_origin(kind) in (list, tuple, Sequence)
                 if is_list != isinstance(runs[role], list):
                     raise ProjectError(f"{where}.runs.{role}: must be {'a list of runs' if is_list else 'one run'}")
-            elif role not in self.optional:
+            elif role not in self.defaults:
                 raise ProjectError(f"{where}.runs.{role}: missing; name the run that is the {role} of `{self.name}`")
 
 
 _signature = functools.cache(Signature)
-_signatures: dict[tuple[str, str, str], Signature] = {}
 
 
 def forget() -> None:
     """Forget what was imported, for tests of edited sources."""
-    _signatures.clear()
-    _signature.cache_clear()
-    signatures_of.cache_clear()
+    for cached in (_signature, _imported, signatures_of):
+        cached.cache_clear()
 
 
 def signature_of(stage: str, paper: str, kind: str, where: str) -> Signature:
@@ -164,24 +152,20 @@ def signature_of(stage: str, paper: str, kind: str, where: str) -> Signature:
     ProjectError
         If there is no such function, or its module cannot be imported.
     """
-    if (stage, paper, kind) not in _signatures:
-        definition_of(stage, paper, kind, where)
-        _signatures[stage, paper, kind] = _imported(module_of(stage, paper, kind), kind.rpartition(".")[2])
-    return _signatures[stage, paper, kind]
+    definition_of(stage, paper, kind, where)
+    return _imported(module_of(stage, paper, kind), kind.rpartition(".")[2])
 
 
 @functools.cache
 def signatures_of(paper: str, kind: str) -> list[Signature]:
-    """Return the functions of a kind of run, simulating and measuring, or of a source of data, as far as there are."""
-    stages: list[str] = []
-    for stage in ("run", "metrics", "data"):
+    """Return the functions of a kind of run, simulating and measuring, or else of a source of data; none of others."""
+    for stages in (("run", "metrics"), ("data",)):
         with suppress(ProjectError):
-            defined = definitions(module_of(stage, paper, kind))
-            if kind.rpartition(".")[2] in defined and (stage != "data" or not stages):
-                stages.append(stage)
-    return [signature_of(stage, paper, kind, kind) for stage in stages]
+            return [signature_of(stage, paper, kind, kind) for stage in stages]
+    return []
 
 
+@functools.cache
 def _imported(module: str, name: str) -> Signature:
     try:
         return _signature(getattr(importlib.import_module(module), name))
@@ -189,10 +173,8 @@ def _imported(module: str, name: str) -> Signature:
         raise
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
-        place, said = f"{frame.filename}:{frame.lineno}", str(error)
-        if isinstance(error, SyntaxError):  # of a module that the last frame imports
-            place, said = f"{error.filename}:{error.lineno}", error.msg
-        raise ProjectError(f"{module} cannot be imported: {place}: {type(error).__name__}: {said}") from error
+        place = f"{frame.filename}:{frame.lineno}"
+        raise ProjectError(f"{module} cannot be imported: {place}: {type(error).__name__}: {error}") from error
 
 
 def _to_python(value: Any) -> Any:

@@ -20,6 +20,7 @@ from learning_dynamics.pipeline.store.tables import read_provenance
 
 SEEN = Path(".snakemake/learning_dynamics.seen.json")
 ENDS = {".pdf": b"%%EOF", ".svg": b"</svg>", ".html": b"</html>"}  # of formats without checksums
+MADE_BY_OTHERS = "was made by other settings or other code"
 MARK = Path(".snakemake/made_by_other_settings_or_code")  # Snakemake names it as the reason of a rerun
 
 
@@ -58,30 +59,10 @@ def _pages(config: Config, figures: str) -> list[str]:
 
 
 def outdated_verdicts(plan: Plan, paper: str, results: Path) -> str | None:
-    """Return why a paper's verdicts are not those of the configuration and the sources as they stand; None if they are.
-
-    Verdicts of the right fingerprint are of an earlier run if what they were made from is not there any more, or was
-    made again since: a run that fails leaves them so.
-    """
-    file = results / paper / "claims.parquet"
-    wrong = fault(file, plan.fingerprint("claims", paper, "claims"))
-    if wrong is not None:
-        other = "was made by other" in wrong
-        return f"{paper}: verdicts of other settings or other code; run: snakemake {paper}" if other else wrong
-    made = file.stat().st_mtime
-    for run in plan.tables_for("claims", paper):
-        bundled = run in plan.config.bundles[paper]
-        of = None if bundled else plan.trajectory(paper, run)
-        # of what goes once it is measured, the metrics tell
-        simulated = [plan.run_file(paper, run)] if of is not None and plan.keeps(paper, of) else []
-        for below in (*simulated, f"metrics/{run}.parquet"):
-            behind = results / paper / below
-            since = "is not there" if not behind.exists() else "was made since" if behind.stat().st_mtime > made else ""
-            if since:
-                # Snakemake does not make again what is missing behind outputs that are there, unless it is asked for
-                asked = f"{plan.results}/{paper}/{below} " if not behind.exists() else ""
-                return f"{paper}: verdicts of an earlier run: {behind} {since}; run: snakemake {asked}{paper}"
-    return None
+    """Return why a paper's verdicts are not those of the configuration and the sources; None if they are."""
+    wrong = fault(results / paper / "claims.parquet", plan.fingerprint("claims", paper, "claims"))
+    other = f"{paper}: verdicts of other settings or other code; run: snakemake {paper}"
+    return other if wrong and MADE_BY_OTHERS in wrong else wrong
 
 
 def fault(path: str | Path, expected: str) -> str | None:
@@ -100,7 +81,7 @@ def fault(path: str | Path, expected: str) -> str | None:
     except ProjectError as error:
         return str(error)
     if not carried:
-        return f"{path}: was made by other settings or other code; delete it and run snakemake again"
+        return f"{path}: {MADE_BY_OTHERS}; delete it and run snakemake again"
     return None
 
 

@@ -25,21 +25,11 @@ MESSAGES = {
     "list_type": "must be a list",
     "too_short": "must have {min_length} values or more",
     "too_long": "must have {max_length} values or fewer",
+    "invalid_key": "a key must be text; quote it",
     "dict_type": "must be a mapping",
     "model_type": "must be a mapping of settings",
     "model_attributes_type": "must be a mapping of settings",
     "literal_error": "must be {expected}",
-}
-
-
-# keys of earlier versions
-RENAMED = {
-    "like": "extends",
-    "keep": "temporary",
-    "telling": "lead_figure",
-    "wild": "free",
-    "sensitivity": "robustness",
-    "turning": "robustness",
 }
 
 
@@ -54,8 +44,7 @@ class Strict(BaseModel):
         if isinstance(block, Mapping) and cls.model_config["extra"] == "forbid":
             for key in block:
                 if key not in cls.model_fields:
-                    now = f"; it is now `{RENAMED[key]}`" if key in RENAMED else suggest_name(key, cls.model_fields)
-                    context = {"key": str(key), "what": cls.unknown(), "nearest": now}
+                    context = {"key": str(key), "what": cls.unknown(), "nearest": suggest_name(key, cls.model_fields)}
                     raise PydanticCustomError("unknown_key", "{what}{nearest}", context)
         return block
 

@@ -9,17 +9,15 @@ from typing import Any
 import pandas as pd
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.store import records
 
 ROOT = Path(__file__).resolve().parents[4]
 FOLDER = ROOT / "docs/results"
 SCALES = ROOT / "docs/scales"  # of other scales, a folder each
 CLAIMS = "claims.csv"
 VERSIONS = "versions.json"
-COLUMNS = (
-    *("paper", "claim", "reference", "origin", "statement", "scope", "correction", "quantity", "predicted", "measured"),
-    *("lower", "upper", "interval", "criterion", "margin", "draws", "draws_for", "draws_against", "draws_undecided"),
-    *("left_out", "rivals", "refuses", "agreement", "verdict", "figure", "reason"),
-)
+UNPUBLISHED = ("quantifier", "uncertainty", "expected", "evidence", "facts")
+COLUMNS = tuple(column.name for column in records.COLUMNS if column.name not in UNPUBLISHED)
 RELATIVE_TOLERANCE = 1e-3  # relative difference above which a number counts as another
 
 

@@ -132,26 +132,22 @@ def claim_row(about: About, evaluation: Evaluation) -> dict[str, Any]:
 
 def part_rows(evaluation: Evaluation) -> list[dict[str, Any]]:
     """Return a row for each check behind a verdict, of the printed prediction and of the correction."""
-    rows = []
-    printed_fails = evaluation.judgement is not None and evaluation.judgement.state == "fails"
-    for prediction, judgement in (
-        ("printed", evaluation.judgement),
-        ("corrected", evaluation.corrected if printed_fails else None),
-    ):
-        if judgement is not None:
-            for part, check in enumerate(judgement.checks):
-                rows.append(
-                    {
-                        "of": prediction,
-                        "part": part,
-                        "decides": check is judgement.deciding,
-                        "is_premise": check.is_premise,
-                        **check_row(check),
-                        "state": check.state,
-                        "open_because": check.open_because,
-                    }
-                )
-    return rows
+    printed = evaluation.judgement
+    corrected = evaluation.corrected if printed is not None and printed.state == "fails" else None
+    return [
+        {
+            "of": prediction,
+            "part": part,
+            "decides": check is judgement.deciding,
+            "is_premise": check.is_premise,
+            **check_row(check),
+            "state": check.state,
+            "open_because": check.open_because,
+        }
+        for prediction, judgement in (("printed", printed), ("corrected", corrected))
+        if judgement is not None
+        for part, check in enumerate(judgement.checks)
+    ]
 
 
 def is_expected(verdict: str, expected: str) -> bool:

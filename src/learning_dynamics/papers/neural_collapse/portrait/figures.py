@@ -10,9 +10,8 @@ from matplotlib.patches import FancyArrowPatch, Polygon
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.neural_collapse.collapse.figures import recipe
-from learning_dynamics.papers.neural_collapse.panels import shared_legend
 from learning_dynamics.papers.neural_collapse.portrait import theory
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, plain_number
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, plain_number, shared_legend
 from learning_dynamics.tidy import Quantity, Table
 
 CLASS_COLOURS = (COLOURS["blue"], COLOURS["orange"], COLOURS["green"])
@@ -92,7 +91,7 @@ def fig13(training: Table) -> Drawn:
         below.plot([-0.9 * base, -0.9 * base + 10], [-0.9 * base] * 2, color=COLOURS["black"], lw=2.0)
     for axis, name in zip(axes[:, 0], names, strict=True):
         axis.set_ylabel(name)
-    shared_legend(figure, markerscale=2)
+    shared_legend(figure, columns=4, markerscale=2)
     figure.canvas.draw()
     _draw_links(figure, axes)
     alt = (
