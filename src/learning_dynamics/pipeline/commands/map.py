@@ -27,7 +27,7 @@ MOMENTS = ("time", "epoch", "step")  # columns that say when
 DRAWS = ("seed", "draw")  # columns that say of which draw
 NO_AXIS = {"quantity", "value", "predicted", "lower", "upper", *MOMENTS, *DRAWS}
 MAX_CONTOURS = 4
-MAX_TICKS = 8
+MAX_TICKS = 6
 
 
 def execute(
@@ -205,7 +205,7 @@ def draw_lines(points: pd.DataFrame, x: str, label: str) -> Figure:
 
 
 def _written(value: Any) -> str:
-    return value if isinstance(value, str) else f"{value:g}"
+    return value if isinstance(value, str) else f"{value:.3g}"
 
 
 def _in_order(column: pd.Series) -> np.ndarray:
