@@ -27,7 +27,7 @@ MOMENTS = ("time", "epoch", "step")  # columns that say when
 DRAWS = ("seed", "draw")  # columns that say of which draw
 NO_AXIS = {"quantity", "value", "predicted", "lower", "upper", *MOMENTS, *DRAWS}
 MAX_CONTOURS = 4
-MAX_TICKS = 6
+MAX_TICKS = 5
 
 
 def execute(
@@ -85,7 +85,7 @@ def execute(
     if x == y:
         raise ProjectError(f"--y {y}: is what --x is; name another, or leave it out to draw lines")
     quantities = sorted(table["quantity"].unique())
-    if quantity not in quantities:
+    if quantity is None or quantity not in quantities:
         raise ProjectError(f"--quantity: name one of {', '.join(quantities)}")
     chosen = parse_conditions(where, table) | ({} if index is None else {"index": index})
     rows = select(table, quantity, **chosen)
@@ -166,16 +166,15 @@ def draw_heat_map(
     mesh = axis.pcolormesh(range(len(across)), range(len(up)), grid("value"), norm=norm, cmap="viridis")
     bar = figure.colorbar(mesh, label=label)
     # between words there is nothing that a contour could run through
-    if "predicted" in points and is_numeric_dtype(across) and is_numeric_dtype(up) and min(len(across), len(up)) > 1:
+    is_plane = is_numeric_dtype(across) and is_numeric_dtype(up) and min(len(across), len(up)) > 1
+    if is_plane and _has_prediction(points):
         predicted = grid("predicted")
         levels = [tick for tick in bar.get_ticks() if np.nanmin(predicted) < tick < np.nanmax(predicted)]
         if levels:
             shown = levels[:: -(-len(levels) // MAX_CONTOURS)]
             lines = axis.contour(predicted, levels=shown, colors="white", linewidths=0.9)
-            edge = [withStroke(linewidth=2, foreground="black")]  # legible on light cells
-            lines.set_path_effects(edge)
-            for text in axis.clabel(lines, fmt="%g", fontsize=6):
-                text.set_path_effects(edge)
+            for artist in (lines, *axis.clabel(lines, fmt="%g", fontsize=6)):
+                artist.set_path_effects([withStroke(linewidth=2, foreground="black")])  # legible on light cells
     axis.set(xlabel=x, ylabel=y)
     _label_cells(axis.xaxis, across)
     _label_cells(axis.yaxis, up)
@@ -193,7 +192,7 @@ def draw_lines(points: pd.DataFrame, x: str, label: str) -> Figure:
     points = points.sort_values(x) if numeric else points
     figure, axis = plt.subplots(figsize=(WIDTH / 2, 2.6))
     axis.plot(points[x].to_numpy(), points["value"], "o", markersize=3, label="measured")
-    if "predicted" in points and points["predicted"].notna().any():
+    if _has_prediction(points):
         axis.plot(points[x].to_numpy(), points["predicted"], color="0.3", label="predicted")
         axis.legend()
     axis.set(xlabel=x, ylabel=label)
@@ -202,6 +201,10 @@ def draw_lines(points: pd.DataFrame, x: str, label: str) -> Figure:
     if _spans_decades(points["value"]):
         axis.set_yscale("log")
     return figure
+
+
+def _has_prediction(points: pd.DataFrame) -> bool:
+    return "predicted" in points and bool(points["predicted"].notna().any())
 
 
 def _written(value: Any) -> str:
