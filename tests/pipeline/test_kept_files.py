@@ -45,12 +45,6 @@ def test_a_run_does_not_repeat_the_data_that_its_metrics_are_given(clean):
     )
     assert read.returncode == 0, read.stderr
     np.testing.assert_allclose(np.array(eval(read.stdout, {"np": np})), starts["x"])
-    planned = clean.snakemake("--dry-run", "--forceall", "-p", "results/toy/metrics/slow.parquet").stdout
-    (command,) = re.findall("python -m learning_dynamics metrics .*", planned)
-    assert "--data results/toy/data/starts.npz" in command
-    without = command.replace("--data results/toy/data/starts.npz", "").split(">")[0]
-    ended = clean.run("sh", "-c", f"export PYTHONPATH=src; {without}")
-    assert "--data: `growth.growth` takes a data set; name its .npz" in ended.stderr
 
 
 def test_jobs_that_share_a_gpu_are_given_more_time(clean):

@@ -143,18 +143,8 @@ def test_values_of_the_command_line(configured):
 # -- commands --------------------------------------------------------------------------------------------------------
 
 RUN = ("run", "spectral_bias", "small_scale", "--out", "x.npz", "--spec")
-DATA = ("data", "spectral_bias", "x", "--out", "x.npz", "--spec")
 SWEEP = ("sweep", "spectral_bias", "small_scale", "--vary")
 JOINED = ("robustness", "--results", "results", "--out", "a.parquet", "--markdown", "a.md", "--csv", "a.csv")
-DRAWN = {"samples": 5, "inputs": 10, "outputs": 3, "teacher": 1.0, "seeds": 2, "seed": 1}
-FLOW = {
-    "width": 20, "gamma": 0.1, "seed": 1,
-    "integration": {"horizon": 1.0, "points": 3, "residual": 0.1, "patience": 10.0, "rtol": 1e-3, "atol": 1e-3},
-}  # fmt: skip
-
-
-def of_data(**changes):
-    return [*DATA, json.dumps({"source": "problems.gaussian", "settings": DRAWN | changes})]
 
 
 def of_run(kind, settings, *more):
@@ -176,10 +166,6 @@ def elsewhere(tmp_path, monkeypatch):
 def test_commands(elsewhere, capsys):
     before = sorted(elsewhere.iterdir())
     for arguments, words in (
-        (of_data(samples=-1), "--spec: settings.samples: must be 1 or more (is -1)"),
-        (of_data(smples=5), "settings.smples: unknown setting of `gaussian`; did you mean `samples`?"),
-        (of_run("flow.linear_flow", FLOW | {"width": 0}), "--spec: settings.width: must be 1 or more"),
-        (of_run("flow.linear_flow", FLOW), "--data: `flow.linear_flow` takes a data set; name its .npz"),
         (of_run("flow", {}), "`flow`: write topic.function"),
         (of_run("flwo.flow", {}), "did you mean `flow`"),
         (of_run("os.system", {}), "`os.system`"),

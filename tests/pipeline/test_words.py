@@ -107,7 +107,7 @@ def test_a_field_that_cannot_be_filled_is_one_line_and_nothing_is_called():
         ("{value.__class__}", "`{value.__class__}` that nothing fills"),
         ("{value[0]}", "{value[0]}"),
         ("{value:q}", "cannot be filled"),
-        ("{value!r}", "cannot be filled"),
+        ("{value!r}", "`{value!r}` that nothing fills"),
         (r"$\lambda_{2} = {value:.2f}$", "`{value}` within mathematics, where nothing is filled"),
     ):
         said = refusal(fill, text, {"value": 1.0}, "figures.py: `spectra`")
@@ -164,8 +164,6 @@ def test_a_card_says_how_the_claim_fared_and_nothing_twice(tmp_path):
 def test_a_topic_says_what_the_papers_map_says_of_it(monkeypatch):
     for map_, about in (
         ("- ``flow``: the limit,\n  Theorem 1\n- ``noise``: else", "the limit, Theorem 1"),
-        ("| section | topic |\n|---|---|\n| 3, figure 2 | `flow` |\n| 4 | `noise` |", "section: 3, figure 2"),
-        ("=====  =====\n`flow`  the limit\n=====  =====", "the limit"),
         ("the flow is said of nothing", ""),
     ):
         words = f"Title.\n\n{map_}\n\nShared: ``flow``."

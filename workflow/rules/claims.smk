@@ -13,12 +13,9 @@ rule claims:
         "<results>/{paper}/benchmarks/claims.tsv"
     priority: priority("claims")
     resources:
-        mem_mb=resource("claims", "mem_mb"),
-        runtime=resource("claims", "runtime"),
+        **requests("claims"),
     params:
-        spec=spec("claims"),
-        science=science("claims"),
-        fingerprints=fingerprints("claims"),
+        **job("claims"),
         folder=lambda wc: f"{plan.results}/{wc.paper}",
     shell:
         "python -m learning_dynamics claims {wildcards.paper} --metrics {params.folder}/metrics --out {params.folder}"

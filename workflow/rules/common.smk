@@ -62,50 +62,45 @@ def judged_again(wildcards):
     return hashlib.sha256(table.read_bytes()).hexdigest()[:20] if table.is_file() else ""
 
 
-def spec(stage):
-    """Return a parameter function: what a job is to do, as JSON."""
-    return lookup(lambda paper, name: compact(plan.spec(stage, paper, name)))
+def job(stage):
+    """Return the parameters of a stage's jobs: what to do, as JSON; the science that does it; their fingerprints."""
 
-
-def science(stage):
-    """Return a parameter function: the functions, classes and constants that a job reaches, each with its digest."""
-    return lookup(lambda paper, name: plan.science_list(stage, paper, name))
-
-
-def fingerprints(stage):
-    """Return a parameter function: the fingerprints of a job's input and output, as options of its command."""
-
-    def options(paper, name):
+    def fingerprints(paper, name):
         source = plan.made_from(stage, paper, name)
         return (f"--made-from {source} " if source else "") + f"--fingerprint {plan.fingerprint(stage, paper, name)}"
 
-    return lookup(options)
+    return {
+        "spec": lookup(lambda paper, name: compact(plan.spec(stage, paper, name))),
+        "science": lookup(lambda paper, name: plan.science_list(stage, paper, name)),
+        "fingerprints": lookup(fingerprints),
+    }
 
 
-def resource(stage, key):
-    """Return a resource function: what a job asks for, memory and time growing with each attempt."""
+def data_option(wildcards, input):
+    return f"--data {input.data}" if input.data else ""
 
-    def amount(wildcards, attempt):
-        configured = stage in ("data", "run", "metrics", "bundle")
-        given = plan.resources(stage, wildcards.paper, wildcards.name) if configured else {}
-        asked = given.get(key, REQUESTS[stage].get(key, 0))
-        # jobs that share a GPU take so much longer
-        shared = config.get("sharing", 1) if key == "runtime" and given.get("gpu") else 1
-        return asked * attempt * shared if key in ("mem_mb", "runtime") else asked
 
-    return amount
+def requests(stage):
+    """Return the resources that a stage's jobs ask for; memory and time grow with each attempt."""
+
+    def resource(key):
+        def amount(wildcards, attempt):
+            request = REQUESTS[stage] | plan.resources(stage, wildcards.get("paper"), wildcards.get("name"))
+            if key not in ("mem_mb", "runtime"):
+                return request[key]
+            # jobs that share a GPU take so much longer
+            shared = config.get("sharing", 1) if key == "runtime" and request.get("gpu") else 1
+            return request[key] * attempt * shared
+
+        return amount
+
+    return {key: resource(key) for key in REQUESTS[stage]}
 
 
 def priority(stage):
     """Return a priority function: the first paper, drawings before runs; then jobs that take long; then the others."""
     drawn = stage in ("figure", "motion", "interactive", "claims")
-
-    def of_job(wildcards):
-        if wildcards.paper == plan.config.papers[0]:
-            return 4 if drawn else 3
-        return 1 if drawn else 2
-
-    return of_job
+    return lambda wildcards: 3 + drawn if wildcards.paper == plan.config.papers[0] else 2 - drawn
 
 
 def threads(stage):
@@ -115,14 +110,3 @@ def threads(stage):
 def metrics_for(stage):
     """Return an input function: the tables of metrics that a figure, or all claims of a paper, are made from."""
     return lookup(lambda paper, name: plan.metrics_files(paper, plan.tables_for(stage, paper, name)))
-
-
-def together_options(paper, topic, wildcards):
-    """Return what the short jobs of a topic are to do, as JSON."""
-    return compact(plan.together_options(paper, topic))
-
-
-def together_science(paper, topic, wildcards):
-    """Return the functions, classes and constants that the short jobs of a topic reach, each with its digest."""
-    jobs = plan.together[paper, topic]
-    return sorted({label for stage, name in jobs for label in plan.science_list(stage, paper, name)})

@@ -9,12 +9,9 @@ rule data:
     benchmark:
         "<results>/{paper}/benchmarks/data/{name}.tsv"
     resources:
-        mem_mb=resource("data", "mem_mb"),
-        runtime=resource("data", "runtime"),
+        **requests("data"),
     params:
-        spec=spec("data"),
-        science=science("data"),
-        fingerprints=fingerprints("data"),
+        **job("data"),
     shell:
         "python -m learning_dynamics data {wildcards.paper} {wildcards.name} --out {output}"
         " {params.fingerprints} --minutes {resources.runtime} --spec {params.spec:q} > {log} 2>&1"

@@ -13,15 +13,10 @@ rule metrics:
     priority: priority("metrics")
     threads: threads("metrics")
     resources:
-        mem_mb=resource("metrics", "mem_mb"),
-        runtime=resource("metrics", "runtime"),
-        gpu=resource("metrics", "gpu"),
-        gpu_mb=resource("metrics", "gpu_mb"),
+        **requests("metrics"),
     params:
-        spec=spec("metrics"),
-        science=science("metrics"),
-        fingerprints=fingerprints("metrics"),
-        data=lambda wc, input: f"--data {input.data}" if input.data else "",
+        **job("metrics"),
+        data=data_option,
     shell:
         "python -m learning_dynamics metrics {wildcards.paper} {wildcards.name} --run {input.run} {params.data}"
         " --out {output} {params.fingerprints} --minutes {resources.runtime} --spec {params.spec:q} > {log} 2>&1"

@@ -12,31 +12,26 @@ rule table1:
         "<results>/neural_collapse/logs/table1.log",
     localrule: True
     params:
+        function="generalisation.table1.accuracies",
         science=lambda wc: plan.science_list("data", "neural_collapse", function="generalisation.table1.accuracies"),
     shell:
-        "python -m learning_dynamics table neural_collapse generalisation.table1.accuracies"
-        " --metrics {input} --out {output} > {log} 2>&1"
+        "python -m learning_dynamics table neural_collapse {params.function} --metrics {input} --out {output}"
+        " > {log} 2>&1"
 
 
-rule learning_rates:
-    """For each sweep `..._rates` the learning rate with the best test error, as a configuration to lay over."""
+# for each sweep `..._rates` the learning rate with the best test error, as a configuration to lay over
+use rule table1 as learning_rates with:
     input:
-        lambda wc: plan.metrics_files(
-            "neural_collapse",
-            [
-                run
-                for sweep, runs in plan.config.sweeps("neural_collapse").items()
-                if sweep.endswith("_rates")
-                for run in runs
-            ],
-        ),
+        lambda wc: [
+            file
+            for target, files in plan.targets().items()
+            if target.startswith("neural_collapse_") and target.endswith("_rates")
+            for file in files
+        ],
     output:
         "<results>/neural_collapse/learning_rates.yaml",
     log:
         "<results>/neural_collapse/logs/learning_rates.log",
-    localrule: True
     params:
+        function="selection.learning_rates",
         science=lambda wc: plan.science_list("data", "neural_collapse", function="selection.learning_rates"),
-    shell:
-        "python -m learning_dynamics table neural_collapse selection.learning_rates"
-        " --metrics {input} --out {output} > {log} 2>&1"

@@ -24,8 +24,8 @@ rule page:
         " --out {output.page} --claims {output.claims} > {log} 2>&1"
 
 
-rule verdicts:
-    """Fails if a verdict of any paper is not the expected one; says what differs from the published results."""
+# also says what differs from the published results
+use rule verdicts_of_paper as verdicts with:
     input:
         claims="<results>/claims.parquet",
         page="<figures>/index.html",
@@ -34,8 +34,5 @@ rule verdicts:
         "<results>/verdicts.txt",
     log:
         "<results>/logs/verdicts.log",
-    localrule: True
     params:
         fingerprint=plan.verdicts,
-    shell:
-        "python -m learning_dynamics verdicts {input.claims} --out {output} > {log} 2>&1"

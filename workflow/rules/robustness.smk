@@ -10,11 +10,6 @@ AGAIN = [
 NUMBERS = ("seeds", "seeds_of", "draws", "papers", "sharing")
 CHANGED = configuration_option({key: value for key, value in command_line.items() if key not in NUMBERS})
 
-if workflow.is_main_process and "robustness" in sys.argv:
-    from learning_dynamics.pipeline.commands.robustness import estimate_time, missing_jobs
-
-    print(estimate_time(plan, Path(plan.results), missing_jobs(plan, Path(plan.results))), file=sys.stderr)
-
 
 rule again:
     """Judge claims under a seed, on a draw, or over a range of a setting; an interrupted job goes on where it was."""
@@ -27,8 +22,7 @@ rule again:
     benchmark:
         "<results>/{paper}/benchmarks/again/{name}.tsv"
     resources:
-        mem_mb=resource("again", "mem_mb"),
-        runtime=resource("again", "runtime"),
+        **requests("again"),
     params:
         config=CHANGED,
         fingerprint=lookup(plan.change_fingerprint),

@@ -12,15 +12,10 @@ rule run:
     priority: priority("run")
     threads: threads("run")
     resources:
-        mem_mb=resource("run", "mem_mb"),
-        runtime=resource("run", "runtime"),
-        gpu=resource("run", "gpu"),
-        gpu_mb=resource("run", "gpu_mb"),
+        **requests("run"),
     params:
-        spec=spec("run"),
-        science=science("run"),
-        fingerprints=fingerprints("run"),
-        data=lambda wc, input: f"--data {input.data}" if input.data else "",
+        **job("run"),
+        data=data_option,
     shell:
         "python -m learning_dynamics run {wildcards.paper} {wildcards.name} {params.data} --out {output}"
         " {params.fingerprints} --minutes {resources.runtime} --spec {params.spec:q} > {log} 2>&1"
@@ -50,14 +45,10 @@ rule bundle:
         name=r"[a-z][A-Za-z0-9_.+-]*@\d+",
     threads: threads("bundle")
     resources:
-        mem_mb=resource("bundle", "mem_mb"),
-        runtime=resource("bundle", "runtime"),
-        gpu=resource("bundle", "gpu"),
+        **requests("bundle"),
     params:
-        spec=spec("bundle"),
-        science=science("bundle"),
-        fingerprints=fingerprints("bundle"),
-        data=lambda wc, input: f"--data {input.data}" if input.data else "",
+        **job("bundle"),
+        data=data_option,
     shell:
         "python -m learning_dynamics bundle {wildcards.paper} {wildcards.name} {params.data} --out {output}"
         " {params.fingerprints} --minutes {resources.runtime} --spec {params.spec:q} > {log} 2>&1"
@@ -80,12 +71,11 @@ for paper, topic in plan.together:
             f"<results>/{paper}/benchmarks/together/{topic}.tsv"
         priority: 3 if paper == plan.config.papers[0] else 0
         resources:
-            mem_mb=resource("together", "mem_mb"),
-            runtime=resource("together", "runtime"),
+            **requests("together"),
         params:
             topic=f"{paper} {topic}",
-            jobs=functools.partial(together_options, paper, topic),
-            science=functools.partial(together_science, paper, topic),
+            jobs=lambda wc, of=(paper, topic): compact(plan.together_options(*of)),
+            science=lambda wc, of=(paper, topic): plan.together_science(*of),
         shell:
             "python -m learning_dynamics together {params.topic} --minutes {resources.runtime} --jobs {params.jobs:q}"
             " > {log} 2>&1"

@@ -23,10 +23,13 @@ from matplotlib.figure import Figure
 from learning_dynamics.environment import check_checkout
 from learning_dynamics.errors import ProjectError, check_known, shortened
 from learning_dynamics.judging import Check, Evaluation
-from learning_dynamics.pipeline.commands import in_process
 from learning_dynamics.pipeline.commands.claims import evaluate_claim
+from learning_dynamics.pipeline.commands.data import make_data
 from learning_dynamics.pipeline.commands.functions import paper_function
+from learning_dynamics.pipeline.commands.in_process import join_tables
+from learning_dynamics.pipeline.commands.metrics import measure as measure_run
 from learning_dynamics.pipeline.commands.roles import load_table, load_tables
+from learning_dynamics.pipeline.commands.run import simulate as simulate_run
 from learning_dynamics.pipeline.plan.blocks import flat
 from learning_dynamics.pipeline.plan.config_files import PAPERS, ROOT, load
 from learning_dynamics.pipeline.plan.plan import Plan
@@ -213,9 +216,9 @@ def _simulate_with(
     if name is not None:
         changes = {key: value for key, value in settings.items() if key not in of_run or {key} & of_data == {"seed"}}
         changes |= data if isinstance(data, Mapping) else {}
-        arrays = in_process.make_data(paper, name, plan.data(paper, name, **changes))
+        arrays = make_data(paper, name, plan.data(paper, name, **changes))
     spec = plan.run(paper, run, **{key: value for key, value in settings.items() if key in of_run})
-    return in_process.simulate(paper, run, spec, arrays)
+    return simulate_run(paper, run, spec, arrays)
 
 
 def measure(paper: str, run: str, of: Trajectory | Mapping[str, Trajectory], **settings: Any) -> pd.DataFrame:
@@ -229,13 +232,15 @@ def measure(paper: str, run: str, of: Trajectory | Mapping[str, Trajectory], **s
     members = plan.config.members(paper, run)
     if isinstance(of, Trajectory):
         member = members[0][0]
-        return in_process.measure(paper, member, plan.measure(paper, member, **settings), of, run)
+        measured = measure_run(paper, member, plan.measure(paper, member, **settings), of)
+        measured.attrs["run"] = run
+        return measured
     tables = []
     for member, differing in members:
         check_known(member, list(of), "trajectory", f"{paper} {run}")
         spec = plan.measure(paper, member, **settings)
-        tables.append((differing, in_process.measure(paper, member, spec, of[member])))
-    return in_process.join_tables(run, plan.describe_run(paper, run)["sweep"], tables)
+        tables.append((differing, measure_run(paper, member, spec, of[member])))
+    return join_tables(run, plan.describe_run(paper, run)["sweep"], tables)
 
 
 @dataclass(frozen=True)

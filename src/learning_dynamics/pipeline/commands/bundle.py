@@ -9,8 +9,9 @@ from typing import Any
 import pyarrow as pa
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.commands import in_process
-from learning_dynamics.pipeline.commands.functions import check_by_hand, paper_function, verify_fingerprint
+from learning_dynamics.pipeline.commands.functions import paper_function, verify_fingerprint
+from learning_dynamics.pipeline.commands.metrics import measure
+from learning_dynamics.pipeline.commands.run import simulate
 from learning_dynamics.pipeline.plan.blocks import flat, overlay
 from learning_dynamics.pipeline.plan.digests import science
 from learning_dynamics.pipeline.plan.sweeps import sweep_members
@@ -57,9 +58,6 @@ def execute(
     columns = paper_function(paper, "metrics", spec["kind"]).columns
     paper_function(paper, "runs", spec["kind"])  # read before its digest is
     members = list(_members(paper, spec, {key: record["fingerprint"] for key, (_, record) in data_sets.items()}))
-    for member in members if fingerprint is None else ():
-        for stage, stage_spec in (("run", member.run), ("metrics", member.metrics)):
-            check_by_hand(stage, paper, spec["kind"], stage_spec["settings"], f"--spec: {member.name}")
     bundle_fingerprint = verify_fingerprint(
         digest([member.measured for member in members]), fingerprint, f"{paper} {name}"
     )
@@ -76,8 +74,8 @@ def execute(
             try:
                 if latest is None or latest[0] != member.simulated:
                     arrays = None if member.data is None else data_sets[member.data][0]
-                    latest = member.simulated, in_process.simulate(paper, member.name, member.run, arrays)
-                table = in_process.measure(paper, member.name, member.metrics, latest[1])
+                    latest = member.simulated, simulate(paper, member.name, member.run, arrays)
+                table = measure(paper, member.name, member.metrics, latest[1])
                 tables[member.name] = to_arrow(member.name, table, columns)
             except ProjectError as error:
                 failures[member.name] = error
@@ -100,17 +98,15 @@ def execute(
 
 def _members(paper: str, spec: Mapping[str, Any], data_fingerprints: Mapping[str, str]) -> Iterator[Member]:
     """Yield the members of a bundle, given the fingerprints of its data sets."""
-    kind, measure = spec["kind"], spec["measure"]
+    kind = spec["kind"]
     simulating, measuring = science("run", paper, kind), science("metrics", paper, kind)
     for values in spec["members"]:
         differing = dict(zip(spec["axes"], values, strict=True))
         ((name, _),) = sweep_members(spec["sweep"], {key: [value] for key, value in differing.items()})
         data = differing.pop("data", spec["data"])
-        if data is not None and data not in data_fingerprints:
-            raise ProjectError(f"--data: the data set `{data}` is not among the files; copy the command from the log")
-        measured = {key: differing.pop(key) for key in flat(measure) if key in differing}
+        measured = {key: differing.pop(key) for key in flat(spec["measure"]) if key in differing}
         run = {"kind": kind, "settings": overlay(spec["settings"], differing)}
-        metrics = {"kind": kind, "settings": overlay(measure, measured)}
+        metrics = {"kind": kind, "settings": overlay(spec["measure"], measured)}
         simulated = fingerprint("run", run, simulating, None if data is None else data_fingerprints[data])
         yield Member(name, data, run, metrics, simulated, fingerprint("metrics", metrics, measuring, simulated))
 

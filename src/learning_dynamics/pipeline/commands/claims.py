@@ -12,12 +12,7 @@ import pandas as pd
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import Evaluation, evaluate
-from learning_dynamics.pipeline.commands.functions import (
-    check_by_hand,
-    error_context,
-    paper_function,
-    verify_fingerprint,
-)
+from learning_dynamics.pipeline.commands.functions import error_context, paper_function, verify_fingerprint
 from learning_dynamics.pipeline.commands.roles import load_table, load_tables
 from learning_dynamics.pipeline.plan.digests import science
 from learning_dynamics.pipeline.plan.sources import definition_of
@@ -39,7 +34,9 @@ def execute(paper: str, /, spec: Mapping[str, Any], metrics: Path, out: Path, fi
     Writes ``claims.parquet``, ``parts.parquet`` and ``again.parquet`` into `out`.
     """
     functions = {name: paper_function(paper, "claims", block["kind"]) for name, block in spec["claims"].items()}
-    claims_fingerprint = _fingerprint_here(paper, spec, fingerprint)
+    reached = science("claims", paper, *sorted({block["kind"] for block in spec["claims"].values()}))
+    claims_fingerprint = fingerprint_of("claims", spec, reached, None)
+    verify_fingerprint(claims_fingerprint, fingerprint, f"claims of {paper}")
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
     for name, block in spec["claims"].items():
         head = {"paper": paper, "claim": f"{paper}.{name}"}
@@ -69,13 +66,6 @@ def execute(paper: str, /, spec: Mapping[str, Any], metrics: Path, out: Path, fi
         write_table(
             out / f"{name}.parquet", table, declared, provenance("claims", paper, name, spec, claims_fingerprint)
         )
-
-
-def _fingerprint_here(paper: str, spec: Mapping[str, Any], expected: str | None) -> str:
-    for name, block in spec["claims"].items() if expected is None else ():
-        check_by_hand("claims", paper, block["kind"], block["settings"], f"--spec: claims.{name}")
-    reached = science("claims", paper, *sorted({block["kind"] for block in spec["claims"].values()}))
-    return verify_fingerprint(fingerprint_of("claims", spec, reached, None), expected, f"claims of {paper}")
 
 
 def _statement(paper: str, kind: str) -> str:

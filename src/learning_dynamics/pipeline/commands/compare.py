@@ -5,7 +5,8 @@ from pathlib import Path
 from tabulate import tabulate
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.commands.verdicts import format_number, outdated_claims
+from learning_dynamics.pipeline.commands.verdicts import outdated_claims
+from learning_dynamics.pipeline.report.markdown import number
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS
 from learning_dynamics.pipeline.store.tables import read_provenance, read_table
@@ -25,10 +26,8 @@ def execute(claims: Path = Path("results/claims.parquet"), /) -> int:
         print(f"outdated: {outdated}")
     cells = [
         [
-            row["claim"],
-            *(row["verdict_published"], format_number(row["measured_published"])),
-            *(row["verdict"], format_number(row["measured"])),
-            row["comes"],
+            *(row["claim"], row["verdict_published"], number(row["measured_published"])),
+            *(row["verdict"], number(row["measured"]), row["comes"]),
         ]
         for row in comparison.fillna({"verdict": "", "verdict_published": ""}).to_dict("records")
     ]

@@ -10,8 +10,7 @@ import matplotlib
 from matplotlib.collections import QuadMesh
 
 from learning_dynamics.files import atomic_write
-from learning_dynamics.pipeline.commands.functions import error_context
-from learning_dynamics.pipeline.commands.roles import prepare_drawing
+from learning_dynamics.pipeline.commands.roles import draw
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.provenance import KEY, plain_facts
 from learning_dynamics.plotting import Drawn, legible_ticks, sized, style
@@ -25,23 +24,18 @@ def execute(
     /,
     spec: Mapping[str, Any] | None = None,
     metrics: Path | None = None,
-    pdf: Path | None = None,
-    png: Path | None = None,
-    svg: Path | None = None,
+    out: Path | None = None,
     fingerprint: str | None = None,
     look: Literal["paper", "talk", "thesis"] = "paper",
 ) -> None:
-    """Call the figure's function with its runs' tables by role and save what it draws.
+    """Call the figure's function with its runs' tables by role and save what it draws, PNG and SVG beside the PDF.
 
     What is not given is the configuration's: a person names paper, figure and look, and finds ``figures/<look>/``.
     """
-    pdf = pdf or Path("figures", *([look] if look != "paper" else []), paper, f"{name}.pdf")
-    png = png or pdf.with_suffix(".png")
-    svg = svg or pdf.with_suffix(".svg")
-    draw, settings, record = prepare_drawing("figure", paper, name, spec, metrics, fingerprint)
+    pdf = out or Path("figures", *([look] if look != "paper" else []), paper, f"{name}.pdf")
     with matplotlib_defaults(), style(look):
-        with error_context(f"figure {name}", settings):
-            drawn = Drawn.of(draw())
+        result, record = draw("figure", paper, name, spec, metrics, fingerprint)
+        drawn = Drawn.of(result)
         figure = sized(drawn.figure, look)
         figure.set_dpi(matplotlib.rcParams["savefig.dpi"])  # letters are a little wider or narrower at another
         legible_ticks(figure)
@@ -55,10 +49,10 @@ def execute(
                 "CreationDate": None,
             }
             figure.savefig(partial, format="pdf", metadata=metadata)
-        with atomic_write(png) as partial:
+        with atomic_write(pdf.with_suffix(".png")) as partial:
             figure.savefig(partial, format="png", metadata={"Title": f"{paper} {name}", KEY: described})
         for artist in figure.findobj(lambda artist: artist.get_rasterized() and not isinstance(artist, QuadMesh)):
             artist.set_rasterized(False)  # in the SVG nothing but maps is pixels
-        with atomic_write(svg) as partial:
+        with atomic_write(pdf.with_suffix(".svg")) as partial:
             metadata = {"Title": metadata["Title"], "Description": metadata["Subject"], "Date": None}
             figure.savefig(partial, format="svg", metadata=metadata)

@@ -13,12 +13,7 @@ from learning_dynamics.errors import ProjectError, suggest_name
 from learning_dynamics.pipeline.commands.guard import TRACEBACK
 from learning_dynamics.pipeline.plan.blocks import flat
 from learning_dynamics.pipeline.plan.digests import science
-from learning_dynamics.pipeline.plan.sources import (
-    SOURCE_ROOT,
-    data_module,
-    definitions,
-    part_module,
-)
+from learning_dynamics.pipeline.plan.sources import SOURCE_ROOT, data_module, definitions, part_module
 from learning_dynamics.pipeline.store.provenance import fingerprint
 
 
@@ -31,13 +26,6 @@ def takes(paper: str, part: str, kind: str, argument: str) -> bool:
     """Whether a function of a part takes an argument; read from its source, since importing takes longer than a run."""
     definition = definitions(part_module(paper, part, kind)).get(kind.rpartition(".")[2])
     return definition is not None and argument in definition.arguments
-
-
-def check_data(paper: str, part: str, kind: str, data: Path | None) -> None:
-    """Refuse a data set that a function does not take, and none where it takes one."""
-    if takes(paper, part, kind, "data") != (data is not None):
-        fix = "takes a data set; name its .npz" if data is None else "takes no data set; leave it out"
-        raise ProjectError(f"--data: `{kind}` {fix}")
 
 
 def data_function(paper: str, source: str) -> Any:
@@ -68,44 +56,29 @@ def _function(module: str, kind: str) -> Any:
 
 
 def fingerprint_here(stage: str, paper: str, kind: str, spec: Any, made_from: Any, expected: str | None) -> str:
-    """Return the fingerprint of what a job makes, with the source as it stands now.
+    """Return the fingerprint of what a job makes, with the source as it stands now; see `verify_fingerprint`.
 
     Called once the job's functions are imported: what was edited since Snakemake planned the job is refused, and
     what is edited from here on is not what runs.
+    """
+    made = fingerprint(stage, spec, science(stage, paper, kind), made_from)
+    return verify_fingerprint(made, expected, f"{paper} {kind}")
+
+
+def verify_fingerprint(fingerprint: str, expected: str | None, what: str) -> str:
+    """Return a fingerprint.
 
     Raises
     ------
     ProjectError
-        If it is not the expected one; where none is expected, if the settings are none that the function takes.
+        If another one is expected.
     """
-    if expected is None:
-        check_by_hand(stage, paper, kind, spec["settings"])
-    return verify_fingerprint(
-        fingerprint(stage, spec, science(stage, paper, kind), made_from), expected, f"{paper} {kind}"
-    )
-
-
-def check_by_hand(stage: str, paper: str, kind: str, settings: Mapping[str, Any], where: str = "--spec") -> None:
-    """Hold settings to their function as a configuration's are; those that Snakemake gives have been.
-
-    Raises
-    ------
-    ProjectError
-        It names the setting and the fix.
-    """
-    from learning_dynamics.pipeline.plan.signatures import signature_of  # which Snakemake's jobs need not wait for
-
-    signature_of(stage, paper, kind, where).check(settings, f"{where}: settings")
-
-
-def verify_fingerprint(found: str, expected: str | None, what: str) -> str:
-    """Return a fingerprint; see `fingerprint_here` for the error."""
-    if expected is not None and found != expected:
+    if expected is not None and fingerprint != expected:
         raise ProjectError(
             f"{what}: the source or the settings have changed since Snakemake planned this job; "
             "run the same command again"
         )
-    return found
+    return fingerprint
 
 
 @contextmanager

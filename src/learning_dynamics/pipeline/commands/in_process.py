@@ -1,50 +1,22 @@
 """A configuration's data, runs, metrics and claims, made here and now in one process; nothing is written."""
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import Evaluation
-from learning_dynamics.pipeline.commands import stages
 from learning_dynamics.pipeline.commands.claims import evaluate_claim
-from learning_dynamics.pipeline.commands.functions import paper_function, takes
-from learning_dynamics.pipeline.commands.stages import Spec, make_data
+from learning_dynamics.pipeline.commands.data import make_data
+from learning_dynamics.pipeline.commands.functions import paper_function
+from learning_dynamics.pipeline.commands.metrics import measure
+from learning_dynamics.pipeline.commands.run import simulate
 from learning_dynamics.pipeline.plan.blocks import overlay
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.tidy import Settings
 from learning_dynamics.trajectories import Trajectory
-
-
-def simulate(paper: str, name: str, spec: Spec, data: Any = None) -> Trajectory:
-    """Return the trajectory of a run; see `stages.simulate`."""
-    with tempfile.TemporaryDirectory() as folder:
-        resume = Path(folder) if takes(paper, "runs", spec["kind"], "resume") else None
-        return stages.simulate(paper, name, spec, data, resume)
-
-
-def measure(paper: str, name: str, spec: Spec, trajectory: Trajectory, called: str | None = None) -> pd.DataFrame:
-    """Return the metrics of a trajectory, with the settings of run and metrics, and the run's name, in ``attrs``.
-
-    What its constants hold is the data set of a trajectory that was simulated here.
-
-    Raises
-    ------
-    ProjectError
-        If the trajectory is of another kind of run.
-    """
-    kind = trajectory.settings.get("kind")
-    if kind != spec["kind"]:
-        raise ProjectError(f"{paper} {name}: measures {spec['kind']}; this trajectory is of {kind or 'nothing known'}")
-    data = trajectory.constants if takes(paper, "metrics", kind, "data") else None
-    table: pd.DataFrame = stages.measure(paper, name, spec, trajectory, data)
-    settings = Settings({**trajectory.settings, **spec["settings"]})
-    table.attrs |= {"settings": settings, "run": called or name}
-    return table
 
 
 def join_tables(name: str, sweep: Mapping[str, Any], members: Sequence[tuple[Mapping[str, Any], pd.DataFrame]]) -> Any:

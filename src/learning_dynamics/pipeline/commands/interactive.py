@@ -7,8 +7,7 @@ from typing import Any
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
-from learning_dynamics.pipeline.commands.functions import error_context
-from learning_dynamics.pipeline.commands.roles import prepare_drawing
+from learning_dynamics.pipeline.commands.roles import draw
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.templates import fill
 from learning_dynamics.pipeline.store.provenance import plain_facts
@@ -31,11 +30,9 @@ def execute(
     What is not given is the configuration's.
     """
     out = out or Path("figures", paper, f"{name}.json")
-    draw, settings, record = prepare_drawing("interactive", paper, name, spec, metrics, fingerprint)
-    with error_context(f"interactive {name}", settings):
-        drawn: Interactive = draw()
-        facts = plain_facts(drawn.facts)
-        chart = chart_json(drawn, maths.plain(fill(drawn.alt, facts)), f"interactive {name}")
+    drawn, record = draw("interactive", paper, name, spec, metrics, fingerprint)
+    facts = plain_facts(drawn.facts)
+    chart = chart_json(drawn, maths.plain(fill(drawn.alt, facts)), f"interactive {name}")
     with atomic_write(out) as partial:
         described = json.dumps(record | {"facts": facts, "alt": drawn.alt})
         partial.write_text(f"[{described},\n{chart}]\n", encoding="utf-8")

@@ -4,14 +4,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.commands.functions import check_data, fingerprint_here, paper_function
-from learning_dynamics.pipeline.commands.stages import measure
+from learning_dynamics.pipeline.commands.functions import (
+    arguments_for,
+    error_context,
+    fingerprint_here,
+    paper_function,
+    takes,
+)
 from learning_dynamics.pipeline.plan.quantities import refuse_unlisted
 from learning_dynamics.pipeline.store.arrays import load_arrays, load_trajectory
 from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.tables import write_table
-from learning_dynamics.tidy import QUANTITY
+from learning_dynamics.tidy import QUANTITY, Settings
+from learning_dynamics.trajectories import Trajectory
 
 
 def execute(
@@ -32,12 +40,34 @@ def execute(
     columns = paper_function(paper, "metrics", spec["kind"]).columns
     metrics_fingerprint = fingerprint_here("metrics", paper, spec["kind"], spec, made_from, fingerprint)
     trajectory, record = load_trajectory(run, made_from)
-    if trajectory.settings.get("kind") != spec["kind"]:
-        raise ProjectError(f"{run}: is of kind {trajectory.settings.get('kind')}, not {spec['kind']}; name its own run")
-    check_data(paper, "metrics", spec["kind"], data)
     arrays = None if data is None else load_arrays(data, record.get("data"))[0]
     table = measure(paper, name, spec, trajectory, arrays)
-    settings = {**trajectory.settings, **spec["settings"]}
     if QUANTITY in columns:
         refuse_unlisted(paper, spec["kind"], table["quantity"].unique())
-    write_table(out, table, columns, provenance("metrics", paper, name, settings, metrics_fingerprint))
+    record = provenance("metrics", paper, name, table.attrs["settings"], metrics_fingerprint)
+    write_table(out, table, columns, record)
+
+
+def measure(paper: str, name: str, spec: Mapping[str, Any], trajectory: Trajectory, data: Any = None) -> pd.DataFrame:
+    """Return the metrics of a trajectory, given kind and settings as `Plan.measure` has them.
+
+    ``attrs`` hold the settings of run and metrics, and the run's name. A function that takes a data set is given
+    `data`, without it the constants of the trajectory, which hold the data set of one that was simulated here.
+
+    Raises
+    ------
+    ProjectError
+        If the trajectory is of another kind of run.
+    """
+    kind = trajectory.settings.get("kind")
+    if kind != spec["kind"]:
+        raise ProjectError(f"{paper} {name}: measures {spec['kind']}; this trajectory is of {kind or 'nothing known'}")
+    function = paper_function(paper, "metrics", kind)
+    arguments = arguments_for(function, spec["settings"])
+    if takes(paper, "metrics", kind, "data"):
+        arguments["data"] = trajectory.constants if data is None else data
+    settings = {**trajectory.settings, **spec["settings"]}
+    with error_context(f"metrics of {name}", settings):
+        table: pd.DataFrame = function(trajectory, **arguments)
+    table.attrs |= {"settings": Settings(settings), "run": name}
+    return table

@@ -13,7 +13,7 @@ from PIL import ExifTags, Image
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.functions import error_context
-from learning_dynamics.pipeline.commands.roles import prepare_drawing
+from learning_dynamics.pipeline.commands.roles import draw
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.provenance import KEY, plain_facts
 from learning_dynamics.plotting import legible_ticks, style
@@ -38,10 +38,9 @@ def execute(
     What is not given is the configuration's.
     """
     out = out or Path("figures", paper, f"{name}.webp")
-    draw, settings, record = prepare_drawing("motion", paper, name, spec, metrics, fingerprint)
     with matplotlib_defaults(), style():
-        with error_context(f"motion {name}", settings):
-            motion: Motion = draw()
+        motion, record = draw("motion", paper, name, spec, metrics, fingerprint)
+        with error_context(f"motion {name}", record["settings"]):
             frames = render_frames(motion)
         described = json.dumps({KEY: record | {"facts": plain_facts(motion.facts), "alt": motion.alt}})
         with atomic_write(out) as partial:

@@ -1,8 +1,7 @@
 """What a figure or claim is given: metrics by role, one table for each run or a list of them, and its settings."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.commands.functions import fingerprint_here, paper_function
+from learning_dynamics.pipeline.commands.functions import error_context, fingerprint_here, paper_function
 from learning_dynamics.pipeline.plan.blocks import overlay
 from learning_dynamics.pipeline.plan.sources import PARTS
 from learning_dynamics.pipeline.plan.sweeps import sweep_tables
@@ -23,15 +22,15 @@ from learning_dynamics.tidy import Settings
 RunSpec = Mapping[str, Any]
 
 
-def prepare_drawing(
+def draw(
     stage: str,
     paper: str,
     name: str,
     spec: Mapping[str, Any] | None,
     metrics: Path | None,
     fingerprint: str | None,
-) -> tuple[Callable[[], Any], Mapping[str, Any], dict[str, Any]]:
-    """Return what draws a figure, one that moves or an interactive one, its settings, and its record.
+) -> tuple[Any, dict[str, Any]]:
+    """Return what the function of a figure, one that moves or an interactive one returns, and its record.
 
     What is not given is the configuration's.
     """
@@ -45,11 +44,9 @@ def prepare_drawing(
     function = paper_function(paper, PARTS[stage], kind)
     made = fingerprint_here(stage, paper, kind, spec, None, fingerprint)
     tables = load_tables(metrics or Path("results", paper, "metrics"), runs)
-    return (
-        partial(function, **tables, **settings),
-        settings,
-        provenance(stage, paper, name, {"runs": runs, **settings}, made),
-    )
+    with error_context(f"{stage} {name}", settings):
+        drawn = function(**tables, **settings)
+    return drawn, provenance(stage, paper, name, {"runs": runs, **settings}, made)
 
 
 def load_tables(folder: Path, roles: Mapping[str, RunSpec | Sequence[RunSpec]]) -> dict[str, Any]:

@@ -1,16 +1,22 @@
 """Simulate or train: ``<name>.npz``, a trajectory of raw states."""
 
-import dataclasses
 import shutil
+import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from learning_dynamics.errors import ProjectError, UnfinishedError
-from learning_dynamics.pipeline.commands.functions import check_data, fingerprint_here, paper_function, takes
-from learning_dynamics.pipeline.commands.stages import simulate
+from learning_dynamics.errors import DivergenceError, UnfinishedError
+from learning_dynamics.pipeline.commands.functions import (
+    arguments_for,
+    error_context,
+    fingerprint_here,
+    paper_function,
+    takes,
+)
 from learning_dynamics.pipeline.plan import cluster
 from learning_dynamics.pipeline.store.arrays import load_arrays, save_trajectory
 from learning_dynamics.pipeline.store.provenance import provenance
@@ -40,30 +46,50 @@ def execute(
     kind = spec["kind"]
     paper_function(paper, "runs", kind)  # read before its digest is
     run_fingerprint = fingerprint_here("run", paper, kind, spec, made_from, fingerprint)
-    check_data(paper, "runs", kind, data)
-    arrays, source = None, None
-    if data is not None:
-        arrays, record = load_arrays(data, made_from)
-        source = record["fingerprint"]
-        if record["stage"] != "data":
-            raise ProjectError(f"{data}: is no data set; name one that `data` has made")
-    resume = out.parent.parent / "resume" / run_fingerprint if takes(paper, "runs", kind, "resume") else None
+    arrays, record_of_data = (None, {}) if data is None else load_arrays(data, made_from)
+    resume = out.parent.parent / "resume" / run_fingerprint
     try:
         trajectory = simulate(paper, name, spec, arrays, resume)
     except UnfinishedError as unfinished:
         if cluster.may_requeue():
             cluster.requeue(str(unfinished))
         raise
-    record_of_run = provenance("run", paper, name, trajectory.settings, run_fingerprint)
+    record = provenance("run", paper, name, trajectory.settings, run_fingerprint)
     if arrays is not None and takes(paper, "metrics", kind, "data"):
-        trajectory = without_data(trajectory, arrays)
-        record_of_run["data"] = source
-    save_trajectory(out, trajectory, record_of_run)
-    if resume is not None:
-        shutil.rmtree(resume, ignore_errors=True)
+        own = {key: array for key, array in trajectory.constants.items() if array is not arrays.get(key)}
+        trajectory = replace(trajectory, constants=own)
+        record["data"] = record_of_data["fingerprint"]
+    save_trajectory(out, trajectory, record)
+    shutil.rmtree(resume, ignore_errors=True)
 
 
-def without_data(trajectory: Trajectory, data: Mapping[str, np.ndarray]) -> Trajectory:
-    """Return a trajectory less the constants that are arrays of a data set."""
-    constants = {name: array for name, array in trajectory.constants.items() if array is not data.get(name)}
-    return dataclasses.replace(trajectory, constants=constants)
+def simulate(
+    paper: str, name: str, spec: Mapping[str, Any], data: Any = None, resume: Path | None = None
+) -> Trajectory:
+    """Return the trajectory of a run, given kind and settings as `Plan.run` has them, and its data if it takes any.
+
+    What it has reached is kept in the folder `resume`, without one only as long as it runs.
+
+    Raises
+    ------
+    ProjectError
+        If the run's function refuses its settings.
+    DivergenceError
+        If a state leaves the finite numbers, except of members that the run itself calls undecided.
+    """
+    function, settings = paper_function(paper, "runs", spec["kind"]), spec["settings"]
+    arguments = arguments_for(function, settings) | ({} if data is None else {"data": data})
+    with tempfile.TemporaryDirectory() as folder, error_context(f"run {name}", settings):
+        if takes(paper, "runs", spec["kind"], "resume"):
+            arguments["resume"] = resume or Path(folder)
+        trajectory: Trajectory = function(**arguments)
+    decided = slice(None) if trajectory.undecided is None else ~np.asarray(trajectory.undecided, dtype=bool)
+    for series, states in trajectory.series.items():
+        if np.issubdtype(states.dtype, np.inexact) and not np.isfinite(states[decided]).all():
+            when = trajectory.time[np.argwhere(~np.isfinite(states[decided]))[0][1]]
+            raise DivergenceError(
+                f"{name}: {series} is not finite at time {when:g}; shorten the step or the time, or say with "
+                f"`Trajectory(undecided=...)` which members do not arrive; settings {dict(settings)}"
+            )
+    trajectory.settings = {"kind": spec["kind"], **settings}
+    return trajectory

@@ -4,6 +4,7 @@ import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import pandas as pd
@@ -15,6 +16,7 @@ from learning_dynamics.pipeline.plan.config_files import load
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import fault, outdated_verdicts
 from learning_dynamics.pipeline.report import maths
+from learning_dynamics.pipeline.report.markdown import measurement, number
 from learning_dynamics.pipeline.report.robustness import MARK, MARK_MEANING, is_turned
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS, is_expected
@@ -25,7 +27,7 @@ MIN_QUANTITY_WIDTH = 20  # characters that the quantity always has
 DEFAULT_RESULTS = Path("results")  # where the claims of the default scale lie, the one that is published
 
 
-def execute(claims: Path = Path("results/claims.parquet"), /, page: Path | None = None, out: Path | None = None) -> int:
+def execute(claims: Path = Path("results/claims.parquet"), /, out: Path | None = None) -> int:
     """Print or write the table; return 1 if a verdict is not the expected one."""
     table = read_table(claims, declared=COLUMNS)
     record = read_provenance(claims)
@@ -35,8 +37,6 @@ def execute(claims: Path = Path("results/claims.parquet"), /, page: Path | None 
     text += f"of science and configuration {record.get('fingerprint')}\n"
     for outdated in outdated_claims(claims, record):
         print(f"outdated: {outdated}", file=sys.stderr)
-    if page is not None:
-        text += f"\nfigures and claims to read: {page.resolve()}\n"
     unexpected = table[[not is_expected(row.verdict, row.expected) for row in table.itertuples()]]
     for row in unexpected.to_dict("records"):
         print(complaint(row), file=sys.stderr)
@@ -58,23 +58,18 @@ def outdated_claims(claims: Path, record: Mapping[str, Any]) -> list[str]:
         return []
     plan = Plan(load([Path(file) for file in config["files"]], config["given"]), check=False)
     problems = filter(None, (outdated_verdicts(plan, paper, claims.parent) for paper in plan.config.papers))
-    joined_problem = fault(claims, plan.verdicts)
-    return [*problems, *([joined_problem] if joined_problem else [])]
+    return [*problems, *filter(None, [fault(claims, plan.verdicts)])]
 
 
 def complaint(row: dict[str, Any]) -> str:
     """Return what is wrong with a claim whose verdict is not the expected one, and what to do."""
     paper = row["claim"].partition(".")[0]
-    measurement = (
-        f"{maths.plain(row['quantity'])}: {format_measurement(row)}, {maths.plain(row['criterion'])}"
-        if row["quantity"]
-        else ""
-    )
-    reasons = "; ".join(part for part in (maths.plain(row["reason"]), measurement) if part)
+    deciding = f"{row['quantity']}: {measurement(row)}, {row['criterion']}" if row["quantity"] else ""
+    reasons = maths.plain("; ".join(filter(None, [row["reason"], deciding])))
     return (
         f"error: {row['claim']}: verdict `{row['verdict']}`, expected `{row['expected']}`"
         f"{': ' if reasons else ''}{reasons}\n"
-        "    Mend the cause, or, if the new verdict is right, record it under "
+        "    Fix the cause, or, if the new verdict is right, record it under "
         f"claims.{row['claim'].partition('.')[2]}.expected in workflow/config/{paper}.yaml"
     )
 
@@ -90,13 +85,11 @@ def describe(table: pd.DataFrame, width: int | None = None) -> str:
             if not is_expected(row["verdict"], row["expected"]):
                 verdict += f" (expected: {row['expected']})"
             name = row["claim"].partition(".")[2]
-            cells.append(
-                [name, maths.plain(row["reference"]), verdict, format_measurement(row), format_number(row["predicted"])]
-            )
+            cells.append([name, maths.plain(row["reference"]), verdict, measurement(row), number(row["predicted"])])
         width_used = sum(max(len(cell) for cell in column) + 2 for column in zip(head, *cells, strict=True))
         room = max(width - width_used, MIN_QUANTITY_WIDTH)
         for line, quantity in zip(cells, rows["quantity"], strict=True):
-            line.append(truncate(maths.plain(quantity), room))
+            line.append(shorten(maths.plain(quantity), room, placeholder="…"))
         blocks.append(f"{paper}\n" + tabulate(cells, headers=[*head, "quantity"], disable_numparse=True))
     papers_claims = table[table["origin"] != "ours"]
     n_observations = len(table) - len(papers_claims)
@@ -112,37 +105,10 @@ def describe_differences(table: pd.DataFrame, published_claims: pd.DataFrame | N
     if published_claims is None:
         return ""
     comparison = published.compare_claims(table, published_claims)
-    lines = []
-    for word, label in (("new", "new since the published results"), ("missing", "published, but not in this run")):
-        claims = comparison[comparison["comes"] == word]["claim"]
-        if len(claims):
-            lines.append(f"{label}: {', '.join(claims)}")
-    for row in comparison[comparison["comes"] == "with another verdict"].to_dict("records"):
-        lines.append(
-            f"differs from the published results: {row['claim']}: {row['verdict']}, was {row['verdict_published']}"
-        )
-    n_other_number = (comparison["comes"] == "with another number").sum()
-    if n_other_number:
-        lines.append(f"{n_other_number} verdicts as published with another number: python -m learning_dynamics compare")
-    return "\n".join(lines or ["all verdicts are as published in docs/results"]) + "\n"
-
-
-def format_measurement(row: dict[str, Any]) -> str:
-    """Return a measurement with its interval."""
-    if pd.isna(row["measured"]):
-        return ""
-    interval = "" if pd.isna(row["lower"]) else f" [{format_number(row['lower'], 3)}, {format_number(row['upper'], 3)}]"
-    return format_number(row["measured"]) + interval
-
-
-def format_number(value: float, digits: int = 4) -> str:
-    """Return a number in plain text, nothing where there is none."""
-    return "" if pd.isna(value) else f"{value:.{digits}g}"
-
-
-def truncate(text: str, room: int) -> str:
-    """Return a text cut to so many characters, at a word."""
-    if len(text) <= room:
-        return text
-    cut = text[: room - 1]
-    return (cut[: cut.rfind(" ")] if " " in cut[room // 2 :] else cut) + "…"
+    lines = [
+        f"differs from the published results: {row['claim']}: {row['verdict']}, was {row['verdict_published']}\n"
+        for row in comparison.to_dict("records")
+        if row["comes"] == "with another verdict"
+    ]
+    counts = ", ".join(f"{count} {comes}" for comes, count in comparison["comes"].value_counts().items())
+    return "".join([*lines, f"beside docs/results: {counts}; python -m learning_dynamics compare lists them\n"])

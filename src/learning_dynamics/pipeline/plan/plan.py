@@ -223,9 +223,11 @@ class Plan:
         return targets
 
     def resources(self, stage: str, paper: str, name: str) -> Mapping[str, int]:
-        """What a data, run, metrics or bundle job asks for."""
+        """What the configuration lets a job ask for; nothing for stages other than data, run, metrics and bundle."""
         if stage == "bundle":
             return self.resources("run", paper, self.config.bundles[paper][name][0])
+        if stage not in ("data", "run", "metrics"):
+            return {}
         key = "measure_resources" if stage == "metrics" else "resources"
         return self.config.block(stage, paper, name).get(key, {})
 
@@ -279,6 +281,11 @@ class Plan:
     def together_options(self, paper: str, topic: str) -> dict[str, Spec]:
         """The options of each of a topic's jobs, as `commands.together` takes them."""
         return {f"{stage} {name}": self._options(stage, paper, name) for stage, name in self.together[paper, topic]}
+
+    def together_science(self, paper: str, topic: str) -> list[str]:
+        """The functions, classes and constants that a topic's jobs reach, as `science_list` has them."""
+        jobs = self.together[paper, topic]
+        return sorted({label for stage, name in jobs for label in self.science_list(stage, paper, name)})
 
     def _options(self, stage: str, paper: str, name: str) -> Spec:
         options: Spec = {

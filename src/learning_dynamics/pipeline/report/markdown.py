@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -83,18 +84,14 @@ def scale_page(scale: str, papers: Sequence[Paper], comparison: pd.DataFrame) ->
         rows = [
             f"| [{row['claim']}]({row['claim'].partition('.')[0]}.md#{row['claim']}) "
             f"| {_cell(references[row['claim']]['reference'])} "
-            f"| {row['verdict_published']} | {_number_or_nothing(row['measured_published'])} "
-            f"| {row['verdict']} | {_number_or_nothing(row['measured'])} |"
+            f"| {row['verdict_published']} | {number(row['measured_published'])} "
+            f"| {row['verdict']} | {number(row['measured'])} |"
             for row in chosen.to_dict("records")
         ]
         if rows:
             head = "| claim | where | default | measured | here | measured |\n|---|---|---|---:|---|---:|\n"
             lines += [f"## {title}", head + "\n".join(rows)]
     return _join(lines)
-
-
-def _number_or_nothing(value: float) -> str:
-    return "" if pd.isna(value) else _number(value)
 
 
 def readme_table(papers: Sequence[Paper], folder: str) -> str:
@@ -129,7 +126,7 @@ def paper_page(paper: Paper, folder: Path) -> str:
     mark = f" ({MARK_MEANING})" if any(claim["turned"] for claim in paper.all_claims) else ""
     lines += [f"{_counts(paper.counts)}{mark}. [All papers](README.md)"]
     lines.append(prose(paper.summary))
-    lines.append("\n".join(f"{number}. {prose(finding)}" for number, finding in enumerate(paper.findings, start=1)))
+    lines.append("\n".join(f"{place}. {prose(finding)}" for place, finding in enumerate(paper.findings, start=1)))
     if paper.notation:
         lines.append("> **Model and notation.** " + prose(paper.notation))
     if paper.lead_figure:
@@ -167,11 +164,12 @@ def _claim(claim: Row, folder: Path) -> str:
     if claim["reason"]:
         lines.append(f"Why: {prose(claim['reason'])}.")
     if standing:
-        predicted = "" if pd.isna(standing["predicted"]) else f", predicted {_number(standing['predicted'])}"
+        measured = measurement(standing) or "–"
+        predicted = "" if pd.isna(standing["predicted"]) else f", predicted {number(standing['predicted'])}"
         criterion = standing["criterion"]
         if claim["quantifier"] == "all draws":
             criterion = criterion.replace(" on every draw", "")
-        lines.append(f"**{_measured(standing)}**{predicted}: {prose(standing['quantity'])}; {prose(criterion)}.")
+        lines.append(f"**{measured}**{predicted}: {prose(standing['quantity'])}; {prose(criterion)}.")
         lines += [f"{prose(claim['robustness'])}."] if claim["robustness"] else []
     text = "\n  ".join(f"{line}  " for line in lines).rstrip()
     return text + (
@@ -192,7 +190,7 @@ def _details(claim: Row) -> str:
         prose(rival) if is_refused and verdict == "contradicted" else f"{prose(rival)} ({verdict})"
         for rival, verdict in claim["rivals"].items()
     )
-    least = "" if pd.isna(claim["refuses"]) else f"; relative errors from {_number(claim['refuses'], 2)} on"
+    least = "" if pd.isna(claim["refuses"]) else f"; relative errors from {number(claim['refuses'], 2)} on"
     return f"{text} {'Refused' if is_refused else 'Rivals'}: {rivals}{least}."
 
 
@@ -201,7 +199,7 @@ def _failed_claim(claim: Row) -> str:
     if claim["verdict"] == "corrected":
         holds = _cell(claim["correction"])
     else:
-        holds = f"contradicted: {_cell(claim['quantity'])}: {_measured(claim)}"
+        holds = f"contradicted: {_cell(claim['quantity'])}: {measurement(claim) or '–'}"
     paper = claim["claim"].partition(".")[0]
     return f"| [{_cell(claim['reference'])}]({paper}.md#{claim['claim']}) | {_cell(claim['statement'])} | {holds} |"
 
@@ -223,15 +221,15 @@ def _plural(count: int, thing: str) -> str:
     return f"{count} {thing}" + ("" if count == 1 else "s")
 
 
-def _measured(row: Row) -> str:
-    if pd.isna(row["measured"]):
-        return "–"
-    interval = "" if pd.isna(row["lower"]) else f" [{_number(row['lower'], 3)}, {_number(row['upper'], 3)}]"
-    return _number(row["measured"], 4 if interval else row.get("digits", 4)) + interval
+def measurement(row: Mapping[str, Any]) -> str:
+    """Return a measurement with its interval; nothing where there is none."""
+    interval = "" if pd.isna(row["lower"]) else f" [{number(row['lower'], 3)}, {number(row['upper'], 3)}]"
+    return number(row["measured"], 4 if interval else row.get("digits", 4)) + interval
 
 
-def _number(value: float, digits: int = 4) -> str:
-    return maths.plain(f"{value + 0.0:.{digits}g}")  # a zero has no sign
+def number(value: float, digits: int = 4) -> str:
+    """Return a number in plain text, powers of ten raised; nothing where there is none."""
+    return "" if pd.isna(value) else maths.plain(f"{value + 0.0:.{digits}g}")  # a zero has no sign
 
 
 def _code(path: str, folder: Path) -> str:

@@ -25,30 +25,9 @@ def topic_title(paper: str, topic: str) -> str:
 
 
 def topic_about(paper: str, topic: str) -> str:
-    """Return what the map in the paper's own docstring says of a topic; empty if it is not there.
-
-    A map is a list (``- `topic`: words``, and lines below it further in), or a table with the topic in a column, of
-    which other columns are told by their headings.
-    """
-    entries: list[str] = []
-    for line in _docstring(paper).splitlines():
-        if line.startswith(" ") and entries and entries[-1].startswith("-"):
-            entries[-1] += " " + line.strip()
-        else:
-            entries.append(line.strip())
-    headings: list[str] = []  # of a table, its first row
-    for entry in entries:
-        cells = [cell.strip() for cell in entry.strip("|").split("|")] if entry.startswith("|") else None
-        if cells is not None:
-            if any(cell.strip("`") == topic for cell in cells) and "`" in entry:
-                named = zip(headings, cells, strict=False)
-                return "; ".join(f"{name}: {cell}" for name, cell in named if cell.strip("`") != topic)
-            headings = headings or cells
-        else:
-            match = re.fullmatch(rf"(?:- )?`+{topic}`+(?::\s*|\s{{2,}})(.*)", entry)
-            if match:
-                return match[1]
-    return ""
+    """Return what the list in the paper's own docstring says of a topic, ``- `topic`: words``; empty without it."""
+    entry = re.search(rf"^- `+{topic}`+: (.+(?:\n  .+)*)", _docstring(paper), re.MULTILINE)
+    return " ".join(entry[1].split()) if entry else ""
 
 
 def _docstring(*package: str) -> str:
