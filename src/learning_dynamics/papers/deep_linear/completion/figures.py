@@ -52,7 +52,7 @@ def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, mi
 
 QUANTITIES = {
     "error": "reconstruction error",
-    "nuclear_norm": "nuclear norm − truth's",
+    "nuclear_norm": "nuclear norm − target's",
     "effective_rank": "effective rank",
 }
 

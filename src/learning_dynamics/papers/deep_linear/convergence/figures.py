@@ -77,7 +77,13 @@ def _guarantee_panel(axis: Axes, table: Table) -> None:
     bound = select(table, "loss", case="assumptions hold").groupby("time")["predicted"].first()
     axis.plot(bound.index, bound, color=COLOURS["black"], ls=DASHED, lw=1.0)
     axis.annotate("guarantee", (81, 1e-4), color=COLOURS["black"], fontsize=7, ha="right")
-    axis.set(yscale="log", ylim=(1e-12, 1e4), title="assumptions", xlabel="step × iterations", ylabel="loss / start")
+    axis.set(
+        yscale="log",
+        ylim=(1e-12, 1e4),
+        title="assumptions",
+        xlabel="step × iterations",
+        ylabel="loss / loss at the start",
+    )
 
 
 def guarantees(flows: Table, starts: Table) -> Drawn:

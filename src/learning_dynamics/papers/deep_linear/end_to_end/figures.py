@@ -61,7 +61,7 @@ def factors(factors: Table, *, member: Natural) -> Drawn:
             right.plot(wide.index, wide[index] / wide[index + 1], "o-", color=colour, ms=4, lw=1)
     left.axhline(1, color=COLOURS["black"], ls=DASHED, lw=0.8)
     left.set(yscale="log", xlabel="number of layers $N$", ylabel="factor of the rate")
-    right.set(yscale="log", xlabel="number of layers $N$", ylabel="factor over the next smaller one's")
+    right.set(yscale="log", xlabel="number of layers $N$", ylabel=r"factor / that of the next smaller $\sigma$")
     figure.legend(loc="outside lower center", ncols=len(values), fontsize=7.5)
     alt = "Left: factors by depth, those of small singular values fall and rise again. Right: ratios that all grow."
     return Drawn(figure, alt=alt)

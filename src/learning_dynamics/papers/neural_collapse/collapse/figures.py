@@ -81,7 +81,7 @@ def fig8(trainings: Sequence[Table]) -> Drawn:
     verticals as in figure 3. {recipe}
     """
     lines = [*under_both_losses("nc4", "train", "{}, train"), *under_both_losses("nc4", "test", "{}, test", ls=DASHED)]
-    figure = curves(trainings, mse_first(lines), ylabel="share that differ", scale="symlog")
+    figure = curves(trainings, mse_first(lines), ylabel="share of images that differ", scale="symlog")
     for axis in figure.axes:
         axis.set_ylim(bottom=-2e-4)
         axis.set_yticks([0, 1e-3, 1e-2, 1e-1], ["0", "0.001", "0.01", "0.1"])

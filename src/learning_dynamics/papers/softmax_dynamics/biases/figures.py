@@ -50,7 +50,7 @@ def biases(skewed: Table) -> Drawn:
     second.spines["right"].set_visible(True)
     line(second, select(skewed, "separation_f"), COLOURS["blue"], "features apart")
     line(second, select(skewed, "separation_w"), COLOURS["orange"], "weights apart")
-    second.set(yscale="log", ylabel="distance / spread")
+    second.set(yscale="log", ylabel="distance of classes / spread")
     lines = [*aligning.lines, *second.lines]
     aligning.legend(
         lines, [curve.get_label() for curve in lines], loc="upper right", bbox_to_anchor=(1.0, 0.94), fontsize=7.5
@@ -136,8 +136,8 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
         draw(ratio, shares(grown, everything), "blue", r"$\sigma_1$ grows more" if begin == 2 else "", fmt, shift)
         draw(ratio, shares(falls, everything), "vermilion", r"ratio falls" if begin == 2 else "", fmt, shift)
     ratio.axhline(0.5, **GUIDE)
-    distance.set(yscale="log", ylabel="separation, factor")
-    order.set(ylabel="share of pairs, of draws", title="primacy bias")
+    distance.set(yscale="log", ylabel="separation / that at the start")
+    order.set(ylabel="share of pairs or draws", title="primacy bias")
     aligned.set(ylabel="share of draws", title="alignment")
     distance.set_title("the most frequent class apart")
     ratio.set(ylabel="share of draws", title="while rare classes are learned")

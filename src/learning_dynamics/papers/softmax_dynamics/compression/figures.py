@@ -70,9 +70,9 @@ def compression_map(
     panels[0].xaxis.set_major_formatter(PercentFormatter(1.0))
     handles, labels = panels[0].get_legend_handles_labels()
     bottom.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8, handletextpad=0.1)
-    panels[1].set(xlabel="depth of their falls", xlim=(0, None))
+    panels[1].set(xlabel="deepest fall of the rank", xlim=(0, None))
     panels[2].axvline(0.0, **GUIDE)
-    panels[2].set(xlabel="net change")
+    panels[2].set(xlabel="net change of the rank")
     facts = {"threshold": threshold, "seeds": settings_of(skews)["seeds"]}
     alt = "Shares of seeds that compress, by skew, dimension, scale and optimiser, with intervals."
     return Drawn(figure, facts, alt)

@@ -33,7 +33,7 @@ def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> D
     ends = np.geomspace(0.5 * simple, 1.0, 50)
     residual.plot(ends, difference_error(ends), **EXPECTED)
     residual.axvline(simple, color=COLOURS["grey"], lw=0.9, ls=":")
-    residual.set(xlabel="relative gap", ylabel=r"error of $-g_i \sigma_i$", xlim=(0.5 * simple, 1.2))
+    residual.set(xlabel="relative gap of singular values", ylabel=r"error of $-g_i \sigma_i$", xlim=(0.5 * simple, 1.2))
     residual.legend(loc="lower left", markerscale=5, handletextpad=0.0)
     x, y = np.log(starts["sigma"].to_numpy()), np.log(starts["rate"].abs().to_numpy())
     fit = slope(x, y)

@@ -80,7 +80,12 @@ def _lemma(axis: Axes, curves: Table, flow: Table, simple: float) -> None:
     axis.plot(ends, difference_error(ends), **EXPECTED)
     axis.axhline(truncation_error(simple), color=COLOURS["orange"], lw=0.9, ls=DASHED)
     axis.axvline(simple, color=COLOURS["grey"], lw=0.9, ls=":")
-    axis.set(xlabel="relative gap", ylabel=r"error of $\dot\sigma_k$", title="Lemma B.1", xlim=(0.2 * simple, 2.0))
+    axis.set(
+        xlabel="relative gap of singular values",
+        ylabel=r"error of $\dot\sigma_k$",
+        title="Lemma B.1",
+        xlim=(0.2 * simple, 2.0),
+    )
     axis.legend(loc="lower left", markerscale=4, handletextpad=0.0, fontsize=7.5)
 
 

@@ -26,7 +26,7 @@ def descent(whitened: Table, others: Table, *, member: Natural) -> Drawn:
             curve(norms, select(table, quantity, seed=member), colour, style, lw=1.2)
     singular_values(spectrum, whitened, member)
     turning.set(yscale="log", ylim=(FLOOR, 3), xlabel="step", ylabel="sine with the first direction")
-    norms.set(xlabel="step", ylabel="norm over the largest")
+    norms.set(xlabel="step", ylabel="norm / its largest value")
     spectrum.set(xlabel="step", ylabel=r"$\sigma_i(W)$")
     for axis in (turning, norms):
         axis.set_xlim(0, whitened["time"].max())

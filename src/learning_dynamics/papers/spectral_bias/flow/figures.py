@@ -87,7 +87,7 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
         handles.append(line(rf"$\gamma = {power(gamma)}$", colour))
     for rate in (2, 4):
         level(rates, rate, "grey")
-    losses.set(yscale="log", ylim=(1e-5, 3), ylabel="relative to start or limit", title="(a) convergence")
+    losses.set(yscale="log", ylim=(1e-5, 3), ylabel="loss or distance, relative", title="(a) convergence")
     rates.set(ylabel=r"decay rate over $\gamma\lambda_{\min}$", title="(b) Lemma C.6")
     rates.set_yscale("symlog", linthresh=10)
     title = "(c) imbalance (Lemma 3.2)"
@@ -130,7 +130,7 @@ def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Ta
     low, high = left.get_xlim()
     guide(left, [low, high], [low, high], "grey", "-", zorder=0)
     left.set(xlabel=r"predicted $\sigma_i(W_1)$", ylabel=r"measured $\sigma_i(W_1)$", xscale="log", yscale="log")
-    right.set(xscale="log", yscale="log", xlabel="error left open", ylabel="error")
+    right.set(xscale="log", yscale="log", xlabel="bound on the error", ylabel="measured error")
     low, high = right.get_xlim()
     guide(right, [low, high], [low, high], "grey", "-", zorder=0)
     figure.legend(loc="outside lower center", ncols=4)

@@ -69,10 +69,10 @@ def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Drawn:
     draw(axes[2], gaussian, "alpha_outside", "vermilion", ":", lw=1.4)
     for quantity, colour in (("c_17", "green"), ("c_18", "purple"), ("c_22", "orange")):
         draw(axes[1], whitened, quantity, colour, lw=1.2, label=f"({quantity.replace('_', '.').upper()})")
-    for axis, title in zip(axes, ("off the diagonal", "asymmetry", "on any data"), strict=True):
+    for axis, title in zip(axes, ("off-diagonal part", "asymmetry", "commutators"), strict=True):
         axis.set(yscale="log", ylim=(FLOOR, 2), xlabel="time $t$", title=title)
         axis.set_xlim(0, whitened.loc[whitened["phase"] == "flow", "time"].max())
-    axes[0].set_ylabel("relative size")
+    axes[0].set_ylabel("norm, relative")
     axes[1].legend(loc="upper right")
     handles = [
         line(rf"{name} data, $\gamma = {power(settings_of(table)['gamma'])}$", colour)

@@ -72,7 +72,7 @@ def label_noise_moments(ensembles: Sequence[Table]) -> Drawn:
         bottom.set(xlabel=r"time $(\eta\delta)^2 t$")
         top.set_title(f"$n = {table['samples'].iloc[0]}$, $d = {table['inputs'].iloc[0]}$")
     axes[0, 0].set_ylabel(r"mean of $|a|^2$")
-    axes[1, 0].set_ylabel("rows' growth")
+    axes[1, 0].set_ylabel("growth of the rows")
     handles = [marks("descent"), line("process, appendix D"), line("equal $D_j$", style="--", width=1.0)]
     legend_below(figure, handles)
     return Drawn(figure, alt="Dots on the solid lines; the rows' growths lie decades apart, far from the dashed line.")

@@ -223,7 +223,9 @@ def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Drawn:
     guide(rates, places, theory.spectrum_limit(places))
     level(rates, 0.0, "grey", width=0.8)
     rates.axvline(0.25, color=COLOURS["grey"], lw=0.8, zorder=0)
-    rates.set(xlim=(0, 1), ylim=(-0.3, 1.6), xlabel="share $q = (i - 1/2)/d$", ylabel=r"$\lambda_i$", title="(a)")
+    rates.set(
+        xlim=(0, 1), ylim=(-0.3, 1.6), xlabel="place of the rate, $(i - 1/2)/d$", ylabel=r"$\lambda_i$", title="(a)"
+    )
     rates.legend(loc="upper right")
     grid = np.unique(np.geomspace(3, max(dimensions), 24).round().astype(int))
     spectra = [theory.lyapunov_exponents(int(inputs)) for inputs in grid]
@@ -235,7 +237,7 @@ def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Drawn:
     ):
         shares.plot(grid, values, ".", color=COLOURS[colour_name], label=label)
         level(shares, limit, colour_name, "--")
-    shares.set(xscale="log", ylim=(0, 0.5), xlabel="dimension $d$", ylabel="share, rate", title="(b)")
+    shares.set(xscale="log", ylim=(0, 0.5), xlabel="dimension $d$", ylabel=r"share; $\lambda_1/\sqrt{d}$", title="(b)")
     shares.legend(loc="lower right")
     return Drawn(
         figure,

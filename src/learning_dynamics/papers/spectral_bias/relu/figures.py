@@ -62,7 +62,7 @@ def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Drawn:
             box.set(facecolor=COLOURS[colour], alpha=0.6)
         for median in boxes["medians"]:
             median.set(color=COLOURS["black"])
-    angles.set(xlabel="principal angle", ylabel="cosine", title="(d) teacher's directions", ylim=(0, 1.02))
+    angles.set(xlabel="principal angle", ylabel="cosine of the angle", title="(d) teacher's directions", ylim=(0, 1.02))
     angles.set_xticks(places, [str(number) for number in places])
     legend_below(figure, index_handles(inputs))
     return Drawn(
@@ -97,7 +97,7 @@ def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Drawn
     follow = np.bincount(counts[ranks == 1], minlength=len(places)) / len(counts)
     counts_axis.bar(places, totals, color=COLOURS["orange"], label="all")
     counts_axis.bar(
-        places, follow, color="none", edgecolor=COLOURS["black"], hatch="///", lw=0.6, label="rank 1 at the 2nd"
+        places, follow, color="none", edgecolor=COLOURS["black"], hatch="///", lw=0.6, label="rank 1 at 2nd plateau"
     )
     counts_axis.set(xlabel="number of plateaus", ylabel="share of draws", xticks=places)
     counts_axis.set(ylim=(0, 1.25 * totals.max()), title=f"(b) {len(draws)} draws")
@@ -109,7 +109,9 @@ def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Drawn
         bars = [[part.value - part.lower], [part.upper - part.value]]
         limit.errorbar([size], [part.value], bars, fmt="o", ms=3.5, lw=1.0, color=COLOURS["blue"])
     level(limit, 0.5, style="--")
-    limit.set(xscale="log", xlabel="initial scale", ylabel="rank 1 at the 2nd", ylim=(0, 1), title="(c) small scales")
+    limit.set(
+        xscale="log", xlabel="initial scale", ylabel="rank 1 at 2nd plateau", ylim=(0, 1), title="(c) small scales"
+    )
     holding = list(itertools.takewhile(lambda size: parts[size].lower > 0.5, parts))
     turns = rf"from a scale of ${power(holding[-1])}$ down" if holding else "at no scale tried"
     facts = {"none": float((counts < 2).mean()), "turns": turns}

@@ -98,7 +98,11 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
     guide(columns, grid, 2 * grid / (grid + np.hypot(grid, 1)), style="-", zorder=0)
     columns.plot(relative.ravel(), scalars.entries("misaligned").ravel(), "^", color=COLOURS["green"], ms=3, mfc="none")
     columns.set(
-        xscale="log", yscale="log", xlabel=r"$\gamma / |\beta_*|$", ylabel="ratio, sine", title="(c) one output"
+        xscale="log",
+        yscale="log",
+        xlabel=r"$\gamma / |\beta_*|$",
+        ylabel=r"$(\sigma_2/\sigma_1)^2$; sine of the angle",
+        title="(c) one output",
     )
     return Drawn(
         figure, alt="Excess norms on a line of slope one; potentials that tend to one half; a crossover on one curve."

@@ -28,7 +28,7 @@ def instability(rounding: Table) -> Drawn:
                 axis.semilogy(line["time"], line["value"] / scale, color=colour, lw=1.0)
             axis.axhline(2.0**-bits, color=colour, ls=DOTTED, lw=0.9)
         axis.set(title=rf"$\alpha = {scale:g}$", xlabel=r"$t\, \alpha^{L - 2}$")
-    axes[0, 0].set(ylabel=r"off the diagonal, relative to $\alpha$", yticks=10.0 ** np.arange(-20, 4, 4))
+    axes[0, 0].set(ylabel=r"largest off-diagonal entry / $\alpha$", yticks=10.0 ** np.arange(-20, 4, 4))
     handles = [handle(f"{name} precision", colour) for name, (colour, _) in formats.items()]
     legend_below(figure, [*handles, handle("unit roundoff", ls=DOTTED, lw=0.9)], 4)
     return Drawn(
