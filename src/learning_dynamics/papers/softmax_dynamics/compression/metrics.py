@@ -1,7 +1,6 @@
 """Falls of the effective rank over the maps."""
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 from learning_dynamics.measures.spectra import effective_rank
 from learning_dynamics.papers.softmax_dynamics import cells, falls
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import QUANTITY, Column, Table, Tables, columns
+from learning_dynamics.tidy import QUANTITY, Column, Tables, columns
 from learning_dynamics.trajectories import Trajectory
 
 MAP = (
@@ -48,11 +47,10 @@ def descent_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
         Deepest part of such a fall (see ``fall``) just before, and just after, the time of ``fall_rare``: in as many
         records as that has, as far as the course goes.
     """
-    constants = trajectory.constants
-    sizes = constants["counts"]
+    sizes = trajectory.constants["counts"]
     classes = (sizes > 0).sum(axis=1)
     examples = sizes.sum(axis=1)[:, None, None, None]
-    failed = trajectory.undecided if trajectory.undecided is not None else np.zeros(len(sizes), dtype=bool)
+    failed = np.asarray(trajectory.undecided, dtype=bool)
     mask = failed[:, None, None]
     gram = np.where(mask[..., None], np.eye(trajectory.series["gram"].shape[-1]), trajectory.series["gram"])
     sums = np.where(mask[..., None], 0.0, trajectory.series["sums"])
@@ -69,11 +67,7 @@ def descent_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
         "class_rankme_centred": second - centre[..., :, None] * centre[..., None, :] / classes[:, None, None, None],
         "class_rankme": second,
     }
-    labels = {name: constants[name] for name in ("amount", "dimension", "scale")} | cells.class_sizes(sizes)
-    labels |= {"variant": constants["variant"].astype(str), "classes": classes}
-    of_members: Callable[..., Table] = functools.partial(
-        cells.member_rows, failed=failed, seeds=trajectory.settings["seeds"], threshold=0.0, **labels
-    )
+    of_members = functools.partial(cells.member_rows, trajectory, failed)
     windows = _windows(probabilities, counts, pad[:, 0], lower, upper)
     for measure, covariance in covariances.items():
         covariance = np.where(failed[:, None, None, None], np.eye(covariance.shape[-1]), covariance)
