@@ -138,7 +138,7 @@ def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Ta
     settings = settings_of(rates)
     epochs = rates["epoch"].to_numpy()
     facts = {
-        "epoch": int(epochs[epochs <= first_drop(rates)].max()),
+        "epoch": epochs[epochs <= first_drop(rates)].max(),
         "rate": settings_of(batches)["learning_rate"],
         "steps": settings["continued_steps"],
         "decay": settings["weight_decay"],

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from learning_dynamics.evidence import share
 from learning_dynamics.papers.softmax_dynamics import falls
 from learning_dynamics.papers.softmax_dynamics.draws import members as members_of
 from learning_dynamics.papers.softmax_dynamics.draws import shapes, values
@@ -21,7 +21,6 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
     logarithmic_time,
     share_bar,
     share_map,
-    span,
 )
 from learning_dynamics.papers.softmax_dynamics.spectra import Measure
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
@@ -63,8 +62,8 @@ def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Drawn:
         "strong_sizes": _listed(strongly),
         "dimension": settings_of(skewed)["dimension"],
         "threshold": threshold,
-        "known": int(select(skewed, "feature_x")["seed"].nunique()),
-        "strong_known": int(select(strongly, "feature_x")["seed"].nunique()),
+        "known": select(skewed, "feature_x")["seed"].nunique(),
+        "strong_known": select(strongly, "feature_x")["seed"].nunique(),
     }
     alt = "Paths of features and weights, singular values and RankMe in two settings; at the larger skew the rank over "
     return Drawn(
@@ -97,7 +96,7 @@ def _setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
     gap = (first - second)[first.index > 0]
     spectrum.plot(gap.index, gap, color=COLOURS["vermilion"], ls=DASHED, lw=1.1, label=r"$\sigma_1 - \sigma_2$")
     spectrum.set(ylabel="singular values of $f$")
-    band(rank, table, "class_rankme_centred", COLOURS["vermilion"])
+    band(rank, select(table, "class_rankme_centred"), COLOURS["vermilion"])
     for name, tint in (("rankme_centred", "black"), ("class_rankme_centred", "vermilion")):
         curve = select(rows, name)
         curve = curve[curve["time"] > 0]
@@ -179,8 +178,9 @@ def _paths(
     axis.set(xlabel="first coordinate", ylabel="second coordinate")
 
 
+CELL = ["counts", "scale"]
 PHASES = (
-    ("falls first", lambda courses, falls: np.array([bool(course) and course[0] == "F" for course in courses])),
+    ("falls first", lambda courses, falls: courses.str[0] == "F"),
     ("grows from the warm-\nup's trough on", lambda courses, falls: ~falls["fall"]),
     ("falls after a rise, while\nrare classes are learned", lambda courses, falls: falls["fall_rare"]),
 )
@@ -201,10 +201,12 @@ def phases(
     tables = (cross_entropy, no_bottleneck, squared)
     figure, axes = plt.subplots(len(PHASES), len(tables), figsize=(WIDTH, 5.9), sharex=True, sharey=True)
     for row, (name, rule) in enumerate(PHASES):
-        panels = [_shares(table, rule, measure, threshold) for table in tables]
-        top = max(shares[..., 1].max() for shares, *_ in panels)
-        for axis, panel in zip(axes[row], panels, strict=True):
-            image = share_map(axis, *panel, most=top, size=7.5, linespacing=1.05)
+        panels = [_draws(table, rule, measure, threshold) for table in tables]
+        top = max(draws.groupby(CELL)["holds"].mean().max() for draws in panels)
+        for axis, draws in zip(axes[row], panels, strict=True):
+            sizes = {counts: counts.replace("-", " ") for counts in sorted(draws["counts"].unique(), reverse=True)}
+            scales = {scale: f"{scale:g}" for scale in sorted(draws["scale"].unique())}
+            image = share_map(axis, draws, "holds", sizes, scales, CELL, most=top, size=7.5)
         share_bar(figure, image, axes[row], "share of seeds", aspect=12, pad=0.01)
         axes[row, 0].set_ylabel(name)
     losses = {"cross_entropy": "cross-entropy", "squared": "squared loss"}
@@ -219,11 +221,7 @@ def phases(
     )
 
 
-def _shares(table: Table, rule: Callable, measure: str, threshold: float) -> tuple[np.ndarray, list[str], list[str]]:
-    """Return shares of draws and their intervals by class sizes and scale, and the names of both."""
-    cells = members_of(table)
+def _draws(table: Table, rule: Callable, measure: str, threshold: float) -> pd.DataFrame:
+    """Return the members of a grid; column `holds` says whether they show a phase."""
     falls = {name: values(table, name, 0, measure, threshold) >= threshold for name in ("fall", "fall_rare")}
-    draws = cells.assign(holds=rule(shapes(table, measure, threshold), falls)).groupby(["counts", "scale"])["holds"]
-    sizes, scales = sorted(cells["counts"].unique(), reverse=True), sorted(cells["scale"].unique())
-    spans = [[span(share(*draws.get_group((size, scale)).agg(["sum", "size"]))) for scale in scales] for size in sizes]
-    return np.array(spans), [size.replace("-", " ") for size in sizes], [f"{scale:g}" for scale in scales]
+    return members_of(table).assign(holds=rule(shapes(table, measure, threshold), falls))
