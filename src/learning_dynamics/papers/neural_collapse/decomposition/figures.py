@@ -12,7 +12,6 @@ from learning_dynamics.papers.neural_collapse.panels import (
     PLAIN,
     band,
     mark_epochs,
-    shared_legend,
     title_of,
     training_grid,
 )
@@ -26,7 +25,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     place_of,
     without_error,
 )
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, shared_legend
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
 TERMS = {
@@ -134,7 +133,7 @@ def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Ta
         row[0].set_ylabel(r"share of $\mathcal{L}_{\mathrm{LS}}$")
     axes[1, 0].set_xlabel(r"learning rate $\eta$")
     axes[1, 1].set_xlabel("images in a batch $B$")
-    shared_legend(figure, columns=2)
+    shared_legend(figure)
     settings = settings_of(rates)
     epochs = rates["epoch"].to_numpy()
     facts = {
