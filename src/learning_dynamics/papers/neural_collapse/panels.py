@@ -119,7 +119,7 @@ def curves(
         axis.xaxis.set_major_formatter(PLAIN)
         axis.set_ylabel(ylabel)
         axis.label_outer()
-    shared_legend(figure)
+    shared_legend(figure, ncols=4)
     return figure
 
 

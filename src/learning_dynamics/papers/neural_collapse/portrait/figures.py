@@ -47,7 +47,7 @@ def fig1(training: Table) -> Drawn:
     for axis in axes.ravel():
         axis.set(aspect="equal", xticks=[], yticks=[])
         axis.spines[:].set_visible(False)
-    shared_legend(figure, markerscale=1.6)
+    shared_legend(figure, ncols=6, markerscale=1.6)
     spread = np.sqrt(np.mean(deviations**2))
     alt = (
         "Three clouds of features shrink onto the corners of a triangle; at the end they spread by {spread:.1g} of it."
