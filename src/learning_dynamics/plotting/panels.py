@@ -59,9 +59,7 @@ def letters(axes: Iterable[Axes], first: str = "a") -> None:
         )
 
 
-def shared_legend(
-    figure: Figure, axes: Iterable[Axes] | None = None, columns: int | None = None, **options: Any
-) -> Legend:
+def shared_legend(figure: Figure, axes: Iterable[Axes] | None = None, **options: Any) -> Legend:
     """Set one legend for all panels below them, each label once, in as many columns as fit if nothing else is said.
 
     Raises
@@ -76,9 +74,9 @@ def shared_legend(
     if not found:
         raise ValueError("nothing is labelled: give artists a label")
     longest = max(len(label.replace("$", "").replace("\\", "")) for label in found)
-    fitting = int(figure.get_size_inches()[0] // (HANDLE + CHARACTER * longest))
-    columns = min(columns or max(fitting, 1), len(found))
-    return figure.legend(list(found.values()), list(found), ncols=columns, loc="outside lower center", **options)
+    columns = int(np.clip(figure.get_size_inches()[0] // (HANDLE + CHARACTER * longest), 1, len(found)))
+    options = {"ncols": columns, "loc": "outside lower center", **options}
+    return figure.legend(list(found.values()), list(found), **options)
 
 
 def legend_below(figure: Figure | SubFigure, handles: Sequence[Artist], columns: int | None = None) -> None:

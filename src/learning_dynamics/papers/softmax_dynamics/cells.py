@@ -1,6 +1,5 @@
 """Columns for the cell of a grid that a row belongs to, the member of the cell, its population and threshold."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,6 +7,7 @@ import pandas as pd
 
 from learning_dynamics.papers.softmax_dynamics.starts import name_of
 from learning_dynamics.tidy import Column, rows
+from learning_dynamics.trajectories import Arrays, Trajectory
 
 COUNTS = Column("counts", "str", "class sizes, largest first, joined by dashes", draw=True)
 CLASSES = Column("classes", "int", "number of classes V", draw=True)
@@ -23,14 +23,27 @@ THRESHOLD = Column("threshold", "float", "smallest change that counts as a fall 
 
 
 def class_sizes(counts: np.ndarray) -> dict[str, Any]:
-    """Return the columns `counts` and `skewed` of members by their class sizes, shape (members, classes)."""
+    """Return the columns `counts`, `skewed` and `classes` of members by their class sizes, shape (members, classes)."""
     smallest = np.where(counts > 0, counts, counts.max()).min(axis=1)
-    return {"counts": np.array(list(map(name_of, counts.tolist()))), "skewed": counts.max(axis=1) > smallest}
+    return {
+        "counts": np.array(list(map(name_of, counts.tolist()))),
+        "skewed": counts.max(axis=1) > smallest,
+        "classes": (counts > 0).sum(axis=1),
+    }
 
 
-def member_rows(measured: Mapping[str, np.ndarray], failed: np.ndarray, seeds: int, **labels: Any) -> pd.DataFrame:
-    """Return the rows of members that stand cell by cell, so many `seeds` in each; nan where a member failed."""
+def member_rows(trajectory: Trajectory, failed: np.ndarray, measured: Arrays, **labels: Any) -> pd.DataFrame:
+    """Return the rows of a grid's members, which stand cell by cell; nan where a member failed.
+
+    What tells cells apart, in the trajectory's constants, becomes columns, besides the labels given.
+
+    Parameters
+    ----------
+    measured : mapping from quantity to array, shape (members, ...)
+    """
     masked = {
         name: np.where(failed.reshape(-1, *[1] * (value.ndim - 1)), np.nan, value) for name, value in measured.items()
     }
-    return rows(masked, {"seed": np.arange(len(failed)) % seeds}, **labels)
+    cells = {name: values for name, values in trajectory.constants.items() if values.ndim == 1}
+    labels = cells | class_sizes(trajectory.constants["counts"]) | {"threshold": 0.0} | labels
+    return rows(masked, {"seed": np.arange(len(failed)) % trajectory.settings.get("seeds", 1)}, **labels)

@@ -1,13 +1,13 @@
 """Readings of a grid for claims and figures: values by member, shapes of the rank's course, differences of shares."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from learning_dynamics.evidence import LEVEL, Estimate
+from learning_dynamics.evidence import LEVEL, Estimate, share
 from learning_dynamics.judging import Check, Checks, share_of_draws, takes_rivals
 from learning_dynamics.tidy import Quantity, Table, remembered, select
 
@@ -16,12 +16,6 @@ START, FIRST, RARE_BEGIN, RARE_LEARNED, END = 1, 2, 3, 4, 5  # places of phases.
 TREATED = "skewed classes of 8 examples, V = 4, d = 2, cross-entropy, gradient flow from four scales"
 MORE = "more often than not"
 NOT_UNIFORM = "starts of larger scale, whose predictions are not near uniform"
-
-
-def at_threshold(table: Table, quantity: Quantity, threshold: float, **where: Any) -> pd.DataFrame:
-    """Return the rows of a quantity at a threshold, 0 for what needs none."""
-    rows = select(table, quantity, **where)
-    return rows[np.isclose(rows["threshold"], threshold)]
 
 
 @remembered
@@ -34,7 +28,7 @@ def values(
     -------
     ndarray, shape (members,) or (members, entries)
     """
-    rows = at_threshold(table, quantity, threshold, measure=measure, **where)
+    rows = select(table, quantity, measure=measure, threshold=threshold, **where)
     if index is not None:
         return select(rows, index=index)["value"].to_numpy()
     return rows["value"].to_numpy().reshape(-1, rows["index"].nunique())
@@ -51,13 +45,35 @@ def members(table: Table, **where: Any) -> pd.DataFrame:
     return select(table, "sigma_1", index=1, **where)[["counts", "init", "scale", "seed"]].reset_index(drop=True)
 
 
-def shapes(table: Table, measure: str, threshold: float, **where: Any) -> np.ndarray:
-    """Return each member's course of the rank: F a fall, R a rise, in their order, at most four; None if it failed."""
+def scales(table: Table, **where: Any) -> np.ndarray:
+    """Return the scale at which each member starts, in the order of `values`."""
+    return members(table, **where)["scale"].to_numpy()
+
+
+def class_sizes(table: Table, **where: Any) -> np.ndarray:
+    """Return each member's class sizes, shape (members, classes), in the order of `values`."""
+    return np.array(list(map(sizes_of, members(table, **where)["counts"])))
+
+
+def pairs_in_order(times: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return each member's share of pairs of classes of different size of which the larger is learned first.
+
+    Parameters
+    ----------
+    times, sizes : ndarray, shape (members, classes)
+        Pairs that are never learned, at infinite times, are not in order; a member with a time of nan is nan.
+    """
+    larger = sizes[:, :, None] > sizes[:, None, :]
+    earlier = times[:, :, None] < times[:, None, :]
+    shares = (larger & earlier).sum(axis=(1, 2)) / larger.sum(axis=(1, 2))
+    return np.where(np.isnan(times).any(axis=1), np.nan, shares)
+
+
+def shapes(table: Table, measure: str, threshold: float, **where: Any) -> pd.Series:
+    """Return each member's course of the rank: F a fall, R a rise, in order, at most four; missing if it failed."""
     swings = values(table, "swing", None, measure, threshold, **where)
     courses = ["".join("F" if swing < 0 else "R" for swing in row if swing) for row in swings]
-    return np.array(
-        [None if np.isnan(row).any() else course for course, row in zip(courses, swings, strict=True)], object
-    )
+    return pd.Series(courses, dtype=object).mask(np.isnan(swings).any(axis=1))
 
 
 def monotone(table: Table, measure: str, threshold: float, **where: Any) -> np.ndarray:
@@ -74,11 +90,16 @@ def first_two(course: Table, quantity: Quantity) -> pd.DataFrame:
     return rows.pivot_table(index=["seed", "time"], columns="index", values="value")
 
 
+def share_of(holds: Any) -> Estimate:
+    """Return the share of draws of which something is true, with Wilson's interval."""
+    return share(np.sum(holds), len(holds))
+
+
 def share_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
     """Return the difference of two independent shares, with Newcombe's interval from Wilson's."""
     tests = [(np.mean(part), stats.binomtest(int(np.sum(part)), len(part))) for part in (first, second)]
     (p, first_interval), (q, second_interval) = (
-        (share, test.proportion_ci(LEVEL, method="wilson")) for share, test in tests
+        (proportion, test.proportion_ci(LEVEL, method="wilson")) for proportion, test in tests
     )
     lower = p - q - np.hypot(p - first_interval.low, second_interval.high - q)
     upper = p - q + np.hypot(first_interval.high - p, q - second_interval.low)
@@ -88,9 +109,17 @@ def share_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
 
 
 def fall_rows(region: Table, quantity: Quantity, population: str, threshold: float) -> pd.DataFrame:
-    """Return the rows of a quantity at a threshold; column `fallen` says whether the fall reaches the threshold."""
-    rows = at_threshold(region, quantity, threshold, population=population)
-    return rows.assign(fallen=rows["value"] >= threshold)
+    """Return the rows of a quantity at a threshold.
+
+    Added columns: fallen, whether the fall reaches the threshold, and ratio, the largest class over the smallest.
+    """
+    rows = select(region, quantity, population=population, threshold=threshold)
+    return rows.assign(fallen=rows["value"] >= threshold, ratio=rows["counts"].map(ratio))
+
+
+def narrowest(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the fewest dimensions."""
+    return rows[rows["dimension"] == rows["dimension"].min()]
 
 
 def times_by_scale(flows: Sequence[Table]) -> pd.DataFrame:
@@ -131,16 +160,16 @@ def most_small_starts(
     typical: float,
     scale: np.ndarray,
     small: float,
+    rivals: Mapping[str, np.ndarray],
     reason: str = NOT_UNIFORM,
 ) -> Checks:
     """Check the same of the draws that start at scales up to `small`, then of those of each such scale."""
     chosen = scale <= small
-    yield most_draws(name, holds[chosen], undecided[chosen], typical, {reason: int((~chosen).sum())})
+
+    def check(name: str, at: np.ndarray, left_out: Mapping[str, int] | None = None) -> Check:
+        others = {phrase: other[at] for phrase, other in rivals.items()}
+        return most_draws(name, holds[at], undecided[at], typical, left_out, rivals=others)
+
+    yield check(name, chosen, {reason: int((~chosen).sum())})
     for start in np.unique(scale[chosen]):
-        at = scale == start
-        yield most_draws(f"of those that start at scale {start:g}", holds[at], undecided[at], typical)
-
-
-def by_scale(numbers: np.ndarray, scale: np.ndarray, statistic: Callable = np.mean) -> dict[float, float]:
-    """Return a statistic of the draws that start at each scale."""
-    return {float(start): float(statistic(numbers[scale == start])) for start in np.unique(scale)}
+        yield check(f"of those that start at scale {start:g}", scale == start)

@@ -115,39 +115,35 @@ def _kernel(inputs, orthonormal, labels, copies, theta, W, optimiser, draws, rec
     examples, dimension = theta.shape
     classes = W.shape[1]
     np.random.seed(draws)  # noqa: NPY002 - in compiled code this is the thread's own generator, not the process's
-    f, A = np.empty((examples, dimension)), np.empty((examples, classes))
-    gradient_f, gradient_theta = np.zeros((examples, dimension)), np.zeros((examples, dimension))
-    gradient_W = np.zeros((dimension, classes))
-    first_theta, first_W = np.zeros((examples, dimension)), np.zeros((dimension, classes))
-    second_theta, second_W = np.zeros((examples, dimension)), np.zeros((dimension, classes))
+    A = np.empty((examples, classes))
+    gradient_f, gradient_W = np.zeros((examples, dimension)), np.zeros((dimension, classes))
+    first_theta, second_theta = np.zeros((examples, dimension)), np.zeros((examples, dimension))
+    first_W, second_W = np.zeros((dimension, classes)), np.zeros((dimension, classes))
     order, sizes = np.arange(examples), np.zeros(classes)
     for i in range(examples):
         sizes[labels[i]] += 1
     batch_size = examples if optimiser.batch == 0 else min(optimiser.batch, examples)
     recorded = steps = 0
     while True:
-        _product(inputs, orthonormal, theta, f)
-        recording = records[recorded] == steps
+        f = theta if orthonormal else inputs @ theta
         if batch_size < examples:
             for i in range(batch_size):
                 j = i + np.random.randint(examples - i)  # noqa: NPY002
                 order[i], order[j] = order[j], order[i]
-        if recording:
+        if records[recorded] == steps:
+            losses = np.empty(examples)
             for i in range(examples):
-                _residual(f, W, labels, i, A)
-                if not np.isfinite(A[i, labels[i]]):
-                    return
+                own, top, s = _residual(f, W, labels, i, A)
+                losses[i] = top + np.log(s) - own
+            if not np.isfinite(A.sum()):
+                return
             course.gram[recorded], course.sums[recorded], course.probabilities[recorded] = 0.0, 0.0, 0.0
-            course.loss[recorded], course.largest_loss[recorded] = 0.0, 0.0
+            course.loss[recorded], course.largest_loss[recorded] = 0.0, max(0.0, losses.max())
             for i in range(examples):
+                course.gram[recorded] += np.outer(copies[i] * f[i], f[i])
+                course.sums[recorded, labels[i]] += copies[i] * f[i]
                 course.probabilities[recorded, labels[i]] += (A[i, labels[i]] + 1) / sizes[labels[i]]
-                loss = _loss(f, W, labels[i], i)
-                course.loss[recorded] += copies[i] * loss / copies.sum()
-                course.largest_loss[recorded] = max(course.largest_loss[recorded], loss)
-                for k in range(dimension):
-                    course.sums[recorded, labels[i], k] += copies[i] * f[i, k]
-                    for m in range(dimension):
-                        course.gram[recorded, k, m] += copies[i] * f[i, k] * f[i, m]
+                course.loss[recorded] += copies[i] * losses[i] / copies.sum()
             recorded += 1
             if recorded == len(records):
                 return
@@ -161,76 +157,47 @@ def _kernel(inputs, orthonormal, labels, copies, theta, W, optimiser, draws, rec
                     s += A[i, c] * W[k, c]
                     gradient_W[k, c] += examples / batch_size * copies[i] * f[i, k] * A[i, c]
                 gradient_f[i, k] = examples / batch_size * s
-        _product(inputs, orthonormal, gradient_f, gradient_theta)  # inputs are symmetric
+        gradient_theta = gradient_f if orthonormal else inputs @ gradient_f  # inputs are symmetric
         steps += 1
         _move(theta, gradient_theta, first_theta, second_theta, optimiser, steps)
         _move(W, gradient_W, first_W, second_W, optimiser, steps)
 
 
 @numba.njit
-def _product(left, unit, right, result):
-    for i in range(right.shape[0]):
-        for k in range(right.shape[1]):
-            if unit:
-                result[i, k] = right[i, k]
-                continue
-            s = 0.0
-            for j in range(left.shape[1]):
-                s += left[i, j] * right[j, k]
-            result[i, k] = s
-
-
-@numba.njit
 def _residual(f, W, labels, i, A):
-    top = -np.inf
-    for c in range(W.shape[1]):
-        A[i, c] = _logit(f, W, i, c)
-        top = max(top, A[i, c])
-    s = 0.0
-    for c in range(W.shape[1]):
+    """Write an example's probabilities less its one-hot label into a row of A.
+
+    Returns its own logit, the largest one, and the sum of exponentials of logits less the largest.
+    """
+    classes, top, s = W.shape[1], -np.inf, 0.0
+    for c in range(classes):
+        logit = 0.0
+        for k in range(W.shape[0]):
+            logit += f[i, k] * W[k, c]
+        A[i, c] = logit
+        top = max(top, logit)
+    own = A[i, labels[i]]
+    for c in range(classes):
         A[i, c] = np.exp(A[i, c] - top)
         s += A[i, c]
-    for c in range(W.shape[1]):
+    for c in range(classes):
         A[i, c] /= s
     A[i, labels[i]] -= 1.0
-
-
-@numba.njit
-def _logit(f, W, i, c):
-    z = 0.0
-    for k in range(W.shape[0]):
-        z += f[i, k] * W[k, c]
-    return z
-
-
-@numba.njit
-def _loss(f, W, label, i):
-    own = _logit(f, W, i, label)
-    top = own
-    for c in range(W.shape[1]):
-        top = max(top, _logit(f, W, i, c))
-    s = 0.0
-    for c in range(W.shape[1]):
-        s += np.exp(_logit(f, W, i, c) - top)
-    return top + np.log(s) - own
+    return own, top, s
 
 
 @numba.njit
 def _move(parameters, gradient, first, second, optimiser, steps):
     rate, decay = optimiser.learning_rate, optimiser.weight_decay
-    for i in range(parameters.shape[0]):
-        for k in range(parameters.shape[1]):
-            g = gradient[i, k]
-            if optimiser.decoupled:
-                parameters[i, k] *= 1 - rate * decay
-            else:
-                g += decay * parameters[i, k]
-            if optimiser.adam:
-                first[i, k] = FIRST_MOMENT * first[i, k] + (1 - FIRST_MOMENT) * g
-                second[i, k] = SECOND_MOMENT * second[i, k] + (1 - SECOND_MOMENT) * g * g
-                mean = first[i, k] / (1 - FIRST_MOMENT**steps)
-                square = second[i, k] / (1 - SECOND_MOMENT**steps)
-                parameters[i, k] -= rate * mean / (np.sqrt(square) + OFFSET)
-            else:
-                first[i, k] = optimiser.momentum * first[i, k] + g
-                parameters[i, k] -= rate * first[i, k]
+    if optimiser.decoupled:
+        parameters *= 1 - rate * decay
+    else:
+        gradient = gradient + decay * parameters
+    if optimiser.adam:
+        first[:] = FIRST_MOMENT * first + (1 - FIRST_MOMENT) * gradient
+        second[:] = SECOND_MOMENT * second + (1 - SECOND_MOMENT) * gradient * gradient
+        mean, square = first / (1 - FIRST_MOMENT**steps), second / (1 - SECOND_MOMENT**steps)
+        parameters -= rate * mean / (np.sqrt(square) + OFFSET)
+    else:
+        first[:] = optimiser.momentum * first + gradient
+        parameters -= rate * first

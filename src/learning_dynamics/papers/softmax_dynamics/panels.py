@@ -1,23 +1,26 @@
 """Curves, intervals and maps of shares, and the names and colours that figures share."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import Estimate
+from learning_dynamics.papers.softmax_dynamics.draws import share_of
 from learning_dynamics.papers.softmax_dynamics.falls import LEARNED
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.tidy import Quantity, Table, select
 
 CLASS_COLOURS = ("blue", "orange", "green", "purple", "vermilion", "sky", "black", "grey")
 RANK_NAMES = {"rankme_centred": "RankMe", "rankme": "RankMe, not centred", "effective_rank": "effective rank"}
-DASHED = (0, (4, 2))
+DASHED, DOTTED = (0, (4, 2)), (0, (1, 1))
 GUIDE: dict[str, Any] = {"color": COLOURS["grey"], "lw": 0.9, "ls": DASHED}
 EXPECTED: dict[str, Any] = GUIDE | {"color": COLOURS["black"]}
 QUARTILES = [0.25, 0.5, 0.75]
@@ -28,28 +31,30 @@ def class_colours(count: int) -> list[str]:
     return [COLOURS[CLASS_COLOURS[k % len(CLASS_COLOURS)]] for k in range(count)]
 
 
-def learned_times(rows: Table, classes: int) -> np.ndarray:
+def by_index(rows: Table, quantity: Quantity) -> pd.DataFrame:
+    """Return a quantity of one draw by time, a column for each index."""
+    return select(rows, quantity).pivot_table(index="time", columns="index", values="value")
+
+
+def learned_times(rows: Table) -> np.ndarray:
     """Return the recorded time from which on each class of a draw is learned; infinite for one that never is."""
-    wide = select(rows, "probability", index=list(range(1, classes + 1))).pivot_table(
-        index="time", columns="index", values="value"
-    )
+    wide = by_index(rows, "probability")
     learned = np.logical_and.accumulate(wide.to_numpy()[::-1] > LEARNED)[::-1]
     return np.where(learned.any(axis=0), wide.index[learned.argmax(axis=0)], np.inf)
 
 
-def line(axis: Axes, rows: Table, colour: object, label: str) -> None:
-    """Draw the median over seeds of a quantity's rows and the middle half of them."""
+def band(axis: Axes, rows: Table, colour: str) -> None:
+    """Draw the middle half of the seeds over time."""
     by_time = rows[rows["time"] > 0].groupby("time")["value"]
-    lower, middle, upper = map(by_time.quantile, QUARTILES)
-    axis.fill_between(lower.index, lower, upper, color=colour, alpha=0.2, lw=0)
-    axis.plot(middle.index, middle, color=colour, label=label)
-
-
-def band(axis: Axes, table: Table, quantity: Quantity, colour: str) -> None:
-    """Draw the middle half of the seeds."""
-    by_time = select(table, quantity).groupby("time")["value"]
     lower, upper = by_time.quantile(0.25), by_time.quantile(0.75)
-    axis.fill_between(lower.index, lower, upper, color=colour, alpha=0.25, lw=0)
+    axis.fill_between(lower.index, lower, upper, color=colour, alpha=0.2, lw=0)
+
+
+def line(axis: Axes, rows: Table, colour: str, label: str) -> None:
+    """Draw the median over seeds of a quantity's rows and the middle half of them."""
+    band(axis, rows, colour)
+    middle = rows[rows["time"] > 0].groupby("time")["value"].median()
+    axis.plot(middle.index, middle, color=colour, label=label)
 
 
 def logarithmic_time(axis: Axes, table: Table) -> None:
@@ -60,6 +65,12 @@ def logarithmic_time(axis: Axes, table: Table) -> None:
 def span(estimate: Estimate) -> tuple[float, float, float]:
     """Return the lower end, the value and the upper end of an estimate."""
     return estimate.lower, estimate.value, estimate.upper
+
+
+def in_per_cent(*axes: Axis) -> None:
+    """Write the ticks of shares in per cent."""
+    for axis in axes:
+        axis.set_major_formatter(PercentFormatter(1.0))
 
 
 def quartiles(groups: Any) -> np.ndarray:
@@ -79,46 +90,64 @@ def bars(axis: Axes, at: Any, spans: Any, *, horizontal: bool = False, **style: 
 
 def share_map(
     axis: Axes,
-    spans: np.ndarray,
-    rows: Sequence[str],
-    columns: Sequence[str],
+    draws: pd.DataFrame,
+    holds: str,
+    rows: Mapping[Any, str],
+    columns: Mapping[Any, str],
+    by: Sequence[str],
     *,
     most: float = 1.0,
-    size: float = 7,
-    linespacing: float = 1.0,
+    intervals: bool = True,
     **options: Any,
 ) -> AxesImage:
-    """Draw shares in per cent with their intervals below, as a map with colours up to the share `most`.
+    """Draw the shares of draws, in per cent, as a map with colours up to the share `most`.
 
     Parameters
     ----------
-    spans : ndarray, shape (rows, columns, 3)
-        Lower end, share and upper end; nan in cells that stay empty.
-    size, linespacing : float
-        Of the text.
+    draws : DataFrame
+        A row for each draw, and in it whether something `holds`.
+    rows, columns : mapping
+        From the values that the two columns `by` have, to their names. Combinations without draws stay empty.
+    intervals : bool
+        Whether they stand below the shares; the text is smaller without them.
     """
-    for i, j in np.argwhere(np.isfinite(spans[..., 1])):
-        low, value, high = spans[i, j]
-        text = f"{100 * value:.0f}\n{100 * low:.0f}–{100 * high:.0f}"
+    shares = np.full((len(rows), len(columns)), np.nan)
+    for place, cell in _cells(draws, rows, columns, by):
+        low, value, high = span(share_of(cell[holds]))
+        shares[place] = value
+        text = f"{100 * value:.0f}" + (f"\n{100 * low:.0f}–{100 * high:.0f}" if intervals else "")
         colour = "black" if value > 0.6 * most else "white"
-        axis.text(j, i, text, ha="center", va="center", fontsize=size, color=colour, linespacing=linespacing)
-    axis.set_xticks(range(len(columns)), columns)
-    axis.set_yticks(range(len(rows)), rows)
+        axis.text(*place[::-1], text, ha="center", va="center", fontsize=7 if intervals else 5, color=colour)
+    axis.set_xticks(range(len(columns)), columns.values())
+    axis.set_yticks(range(len(rows)), rows.values())
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)
-    return axis.imshow(spans[..., 1], vmin=0, vmax=max(most, 0.01), cmap="cividis", aspect="auto", **options)
+    return axis.imshow(shares, vmin=0, vmax=max(most, 0.01), cmap="cividis", aspect="auto", **options)
 
 
-def hatch(axis: Axes, row: int, column: int, pattern: str = "//") -> None:
-    """Hatch a cell of a map."""
-    place = column - 0.5, row - 0.5
-    axis.add_patch(Rectangle(place, 1, 1, fill=False, hatch=pattern, edgecolor="0.55", lw=0))
-
-
-def share_bar(
-    figure: Figure, image: AxesImage, axes: Any, label: str, *, decimals: int | None = 0, **options: Any
+def hatch_unlearned(
+    axis: Axes,
+    draws: pd.DataFrame,
+    rows: Mapping[Any, str],
+    columns: Mapping[Any, str],
+    by: Sequence[str],
 ) -> None:
+    """Hatch the cells of a map in which fewer than half of the draws have `learned`."""
+    for (i, j), cell in _cells(draws, rows, columns, by):
+        if cell["learned"].mean() < 0.5:
+            axis.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="//", edgecolor="0.55", lw=0))
+
+
+def _cells(
+    draws: pd.DataFrame, rows: Mapping[Any, str], columns: Mapping[Any, str], by: Sequence[str]
+) -> Iterator[tuple[tuple[int, int], pd.DataFrame]]:
+    """Yield the place of each cell of a map, row and column, and its draws."""
+    for (row, column), cell in draws.groupby(list(by)):
+        yield (list(rows).index(row), list(columns).index(column)), cell
+
+
+def share_bar(figure: Figure | SubFigure, image: AxesImage, axes: Any, label: str, **options: Any) -> None:
     """Draw the colours of maps of shares, in per cent, beside them."""
     bar = figure.colorbar(image, ax=axes, **options)
-    bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=decimals))
+    in_per_cent(bar.ax.yaxis)
     bar.set_label(label)

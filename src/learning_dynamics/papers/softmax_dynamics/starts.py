@@ -1,12 +1,13 @@
 """Where members start, and how members of several cells stand one below the other."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import models as model
+from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.trajectories import Trajectory
 
@@ -66,6 +67,32 @@ def constants_of(names: Sequence[str], cells: Iterable[Sequence[Any]], seeds: in
         name: np.repeat(np.array(column), seeds, axis=0)
         for name, column in zip(names, zip(*cells, strict=True), strict=True)
     }
+
+
+def over_cells(
+    follow: Callable[..., dict[str, np.ndarray]],
+    names: Sequence[str],
+    cells: Iterable[Sequence[Any]],
+    seeds: int,
+    times: np.ndarray,
+) -> Trajectory:
+    """Follow the members of one cell of a grid after the other, and stack them.
+
+    Parameters
+    ----------
+    follow : callable
+        Takes what tells a cell apart, in the order of `names`; returns series of its members, (seeds, times, ...).
+
+    Returns
+    -------
+    Trajectory
+        Members cell by cell, padded with zeros to the largest shapes; undecided where a state is not finite. Constants
+        are what tells cells apart.
+    """
+    cells = list(cells)
+    parts = [follow(*cell) for cell in progress(cells, "cells")]
+    series = {name: padded(part[name] for part in parts) for name in parts[0]}
+    return Trajectory(times, series, constants_of(names, cells, seeds), undecided=undecided(*series.values()))
 
 
 def require_equal_numbers_of_classes(kind: str, counts: Sequence[Sequence[int]]) -> None:

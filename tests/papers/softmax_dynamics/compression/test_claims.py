@@ -136,7 +136,7 @@ def decays(treated: float, *, equal: float = 0.0, wide: float = 0.0, none: float
             known = {"fall_rare": (0.05, 0.1 if seed % 10 < round(10 * share) else 0.04), "net": (0.0, 0.3),
                      "learned": (0.0, float(seed % 2))}  # fmt: skip
             rows += [
-                {"skewed": skewed, "dimension": dimension, "classes": 4, "variant": "AdamW", "amount": amount,
+                {"skewed": skewed, "dimension": dimension, "counts": "4-2-1-1", "variant": "AdamW", "amount": amount,
                  "seed": seed, "measure": measure, "quantity": quantity, "threshold": threshold, "value": value}
                 for quantity, (threshold, value) in known.items()
             ]  # fmt: skip

@@ -47,7 +47,7 @@ def fig1(training: Table) -> Drawn:
     for axis in axes.ravel():
         axis.set(aspect="equal", xticks=[], yticks=[])
         axis.spines[:].set_visible(False)
-    shared_legend(figure, columns=6, markerscale=1.6)
+    shared_legend(figure, ncols=6, markerscale=1.6)
     spread = np.sqrt(np.mean(deviations**2))
     alt = (
         "Three clouds of features shrink onto the corners of a triangle; at the end they spread by {spread:.1g} of it."
@@ -91,7 +91,7 @@ def fig13(training: Table) -> Drawn:
         below.plot([-0.9 * base, -0.9 * base + 10], [-0.9 * base] * 2, color=COLOURS["black"], lw=2.0)
     for axis, name in zip(axes[:, 0], names, strict=True):
         axis.set_ylabel(name)
-    shared_legend(figure, columns=4, markerscale=2)
+    shared_legend(figure, ncols=4, markerscale=2)
     figure.canvas.draw()
     _draw_links(figure, axes)
     alt = (
@@ -155,15 +155,8 @@ def _portrait_panel(axis: Axes, means: np.ndarray, classifiers: np.ndarray, feat
     for label, colour in enumerate(CLASS_COLOURS):
         axis.plot(*means[label], "o", ms=8, color=colour, mec="white", mew=0.9, zorder=4)
         # arrows above the dots, so that their heads are seen where classifiers meet means
-        arrow = {
-            "arrowstyle": "-|>",
-            "color": COLOURS["black"],
-            "lw": 1.1,
-            "shrinkA": 0,
-            "shrinkB": 0,
-            "mutation_scale": 9,
-        }
-        axis.annotate("", classifiers[label], (0, 0), arrowprops=arrow, zorder=6)
+        arrow = {"arrowstyle": "-|>", "color": COLOURS["black"], "lw": 1.1, "shrinkA": 0, "shrinkB": 0}
+        axis.annotate("", classifiers[label], (0, 0), arrowprops=arrow | {"mutation_scale": 9}, zorder=6)
     axis.plot([], [], "o", ms=6, color=COLOURS["grey"], mec="white", label="class means")
     axis.plot([], [], color=COLOURS["black"], marker=">", markevery=[-1], ms=3, lw=1.1, label="classifiers")
 

@@ -3,19 +3,22 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import pandas as pd
 
 from learning_dynamics.evidence import mean, share
-from learning_dynamics.judging import Checks, Finding, at_least, claim, equal, equal_on_every_draw
+from learning_dynamics.judging import Checks, Claim, Facts, Finding, at_least, claim, equal, equal_on_every_draw
 from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.draws import (
     FIRST,
     NOT_UNIFORM,
     START,
     TREATED,
+    class_sizes,
     first_two,
     learning_times,
-    members,
     most_small_starts,
+    pairs_in_order,
+    scales,
     sizes_of,
     slopes_by_scale,
     times_by_scale,
@@ -39,21 +42,11 @@ def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Finding:
     the most frequent class is learned before all others, in {ordered:.0%} all pairs are in order. Of the starts of
     larger scale, which are left out since predictions are not uniform there, pairs are in order in {large:.0%}.
     """
-    times = learning_times(grid, skewed=True)
-    cells = members(grid, skewed=True)
-    sizes = np.array(list(map(sizes_of, cells["counts"])))
-    scale = cells["scale"].to_numpy()
+    times, sizes, scale = (read(grid, skewed=True) for read in (learning_times, class_sizes, scales))
     small_scale = scale <= small
 
-    def in_order(sizes: np.ndarray) -> np.ndarray:
-        """Share of pairs of different size learned in the order of size; pairs never learned are not in order."""
-        larger = sizes[:, :, None] > sizes[:, None, :]
-        earlier = times[:, :, None] < times[:, None, :]
-        shares = (larger & earlier).sum(axis=(1, 2)) / larger.sum(axis=(1, 2))
-        return np.where(np.isnan(times).any(axis=1), np.nan, shares)
-
     def judge(reorder: Sequence[int]) -> Checks:
-        shares = in_order(sizes[:, list(reorder)])
+        shares = pairs_in_order(times, sizes[:, list(reorder)])
         because = "that of an order that does not know the sizes"
         yield at_least(
             "share of pairs in which the more frequent class is learned first (mean over draws)",
@@ -68,11 +61,12 @@ def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Finding:
             )
 
     order = list(range(sizes.shape[1]))
+    in_order = pairs_in_order(times, sizes)
     rivals = {"rare classes first": order[::-1], "sizes handed to other classes": [*order[1:], 0]}
     facts = {
-        "first": float(np.mean(times[small_scale, 0] < times[small_scale, 1:].min(axis=1))),
-        "ordered": float(np.mean(in_order(sizes)[small_scale] == 1)),
-        "large": float(np.mean(in_order(sizes)[~small_scale])) if (~small_scale).any() else np.nan,
+        "first": np.mean(times[small_scale, 0] < times[small_scale, 1:].min(axis=1)),
+        "ordered": np.mean(in_order[small_scale] == 1),
+        "large": np.mean(in_order[~small_scale]) if (~small_scale).any() else np.nan,
     }
     return Finding(judge, order, rivals, facts=facts)
 
@@ -105,7 +99,7 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Finding
     larger_faster = (wide[1] > wide[2]).to_numpy()
     sigma, rate = first_two(course, "sigma"), first_two(course, "rate")
     # up to the last class learned
-    worst = select(course, "probability").groupby(["seed", "time"])["value"].min().unstack("time")
+    worst = select(course, "probability").pivot_table(index="seed", columns="time", values="value", aggfunc="min")
     ongoing = worst.to_numpy() <= 0.5
     loss = select(course, "loss").pivot_table(index="seed", columns="time", values="value").to_numpy()
     decrease = np.where(ongoing[:, :-1], -np.diff(loss, axis=1), 0.0)
@@ -127,7 +121,7 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Finding
         )
 
     def faster(order: float) -> Table:
-        return (rate[1] * sigma[1] ** (order - 1) > rate[2] * sigma[2] ** (order - 1)).unstack("time")
+        return (rate[1] * sigma[1] ** (order - 1) > rate[2] * sigma[2] ** (order - 1)).unstack("time")  # noqa: PD010 - a series
 
     def loss_share(order: float) -> np.ndarray:
         """Share of each draw's fall of the loss in steps that begin with the larger value growing faster."""
@@ -159,15 +153,15 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Finding
         "when_lowest": learning.idxmin(),
         "expected": predicted_share(1.0),
         "square": predicted_share(2.0),
-        "course": float(np.mean(loss_share(1.0))),
-        "relative": float(np.mean(loss_share(0.0))),
+        "course": np.mean(loss_share(1.0)),
+        "relative": np.mean(loss_share(0.0)),
     }
     rivals = {"rates that do not depend on the singular value": 0.0, "rates like its square": 2.0}
     return Finding(judge, 1.0, rivals, facts=facts)
 
 
 @claim("Section 3.3, alignment", scope=f"{TREATED}; Gaussian starts", empirical=True, quantifier="most draws")
-def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fraction) -> Finding:
+def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fraction) -> Claim:
     r"""From small starts the leading eigenvectors of the feature space and of the weight space align during the
     warm-up.
 
@@ -176,25 +170,27 @@ def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fracti
     {random:.0%} of draws; at the starts {before:.0%} are. The flow conserves $f^T f - W W^T$ while both grow, so they
     must align from small starts; of those at larger scales, which are left out, {large:.0%} do.
     """
-    scale = members(grid, skewed=True, init="gaussian")["scale"].to_numpy()
-    small_scale = scale <= small
+    scale = scales(grid, skewed=True, init="gaussian")
 
-    def close(place: int) -> np.ndarray:
-        cosines = values(grid, "alignment", place, skewed=True, init="gaussian")
-        return np.where(np.isnan(cosines), np.nan, cosines >= cosine)
+    def cosines(place: int) -> np.ndarray:
+        return values(grid, "alignment", place, skewed=True, init="gaussian")
 
-    def judge(place: int) -> Checks:
-        aligned, undecided = close(place) == 1, np.isnan(close(place))
-        name = "draws whose leading eigenvectors are aligned when the first class is learned"
-        reason = "starts of larger scale, whose conserved difference is not small"
-        yield from most_small_starts(name, aligned, undecided, typical, scale, small, reason)
-
-    facts = {
-        "random": 2 * float(np.arccos(cosine)) / np.pi,
-        "before": float(np.nanmean(close(START)[small_scale])),
-        "large": float(np.nanmean(close(FIRST)[~small_scale])) if (~small_scale).any() else np.nan,
-    }
-    return Finding(judge, FIRST, {"aligned from the start": START}, facts=facts)
+    at_start, first_learned = (pd.Series(cosines(place) >= cosine) for place in (START, FIRST))
+    yield from most_small_starts(
+        "draws whose leading eigenvectors are aligned when the first class is learned",
+        first_learned,
+        np.isnan(cosines(FIRST)),
+        typical,
+        scale,
+        small,
+        {"aligned from the start": at_start},
+        "starts of larger scale, whose conserved difference is not small",
+    )
+    yield Facts(
+        random=2 * np.arccos(cosine) / np.pi,
+        before=at_start[scale <= small].mean(),
+        large=first_learned[scale > small].mean(),
+    )
 
 
 JUDGED = [1, 2, 3]  # classes by size
@@ -298,16 +294,16 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Finding:
         "smallest": smallest,
         "largest": largest,
         "example": " : ".join(map(str, sizes)),
-        "second": float(theory.pair_times(sizes)[2]),
+        "second": theory.pair_times(sizes)[2],
         "naive": f"{theory.times_one_by_one(sizes)[2]:.3f}",
         "alone": max(abs(float(last_alone(counts)[2] / theory.pair_times(counts)[2]) - 1) for counts in all_sizes),
         "first": _ratio_to_limit(times, largest, 1),
-        "before": float(_slope_ratios(slopes_by_scale(times.iloc[:, 1:]), theory.pair_times)[3].mean()),
-        "third": float(pair_ratios[3].mean()),
-        "fourth": float(pair_ratios[4].mean()),
-        "fourth_most": float(by_sizes[4].max()),
+        "before": _slope_ratios(slopes_by_scale(times.iloc[:, 1:]), theory.pair_times)[3].mean(),
+        "third": pair_ratios[3].mean(),
+        "fourth": pair_ratios[4].mean(),
+        "fourth_most": by_sizes[4].max(),
         "fourth_largest": _ratio_to_limit(times, largest, 4),
-        "fifth": float(pair_ratios[5].mean()) if 5 in pair_ratios else np.nan,
+        "fifth": pair_ratios[5].mean() if 5 in pair_ratios else np.nan,
     }
     return Finding(judge, theory.pair_times, OTHER_FACTORS, facts=facts)
 

@@ -1,23 +1,37 @@
 """Biases, alignment and separation over time, and by scale."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import cycle
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import PercentFormatter
 
-from learning_dynamics.evidence import Estimate, mean, median, share
+from learning_dynamics.evidence import Estimate, mean, median
 from learning_dynamics.papers.softmax_dynamics import theory
-from learning_dynamics.papers.softmax_dynamics.draws import first_two, sizes_of, slopes_by_scale, times_by_scale, values
+from learning_dynamics.papers.softmax_dynamics.draws import (
+    FIRST,
+    RARE_BEGIN,
+    RARE_LEARNED,
+    START,
+    class_sizes,
+    first_two,
+    members,
+    pairs_in_order,
+    scales,
+    share_of,
+    sizes_of,
+    slopes_by_scale,
+    times_by_scale,
+    values,
+)
 from learning_dynamics.papers.softmax_dynamics.draws import learning_times as times_learned
-from learning_dynamics.papers.softmax_dynamics.draws import members as members_of
 from learning_dynamics.papers.softmax_dynamics.panels import (
     EXPECTED,
     GUIDE,
     bars,
     class_colours,
+    in_per_cent,
     learned_times,
     line,
     logarithmic_time,
@@ -65,12 +79,12 @@ def biases(skewed: Table) -> Drawn:
         faster.plot(shares.index, shares, color=COLOURS[colour], label=label)
     faster.axhline(0.5, **GUIDE)
     faster.set(ylabel="share of seeds", ylim=(-0.02, 1.05))
-    faster.yaxis.set_major_formatter(PercentFormatter(1.0))
+    in_per_cent(faster.yaxis)
     difference = (sigma[1] - sigma[2]).rename("value").reset_index()
     line(ratio, (sigma[1] / sigma[2]).rename("value").reset_index(), COLOURS["vermilion"], r"$\sigma_1 / \sigma_2$")
     line(ratio, difference, COLOURS["blue"], r"$\sigma_1 - \sigma_2$")
     ratio.set(ylabel="singular values of $f$", yscale="log")
-    times = np.array([learned_times(rows, len(counts)) for _, rows in skewed.groupby("seed")])
+    times = np.array([learned_times(rows) for _, rows in skewed.groupby("seed")])
     for axis in (learning, aligning, faster, ratio):
         for time in (np.median(times.min(axis=1)), np.median(times.max(axis=1))):
             axis.axvline(time, color=COLOURS["grey"], lw=0.9, ls=":", zorder=0)
@@ -79,7 +93,7 @@ def biases(skewed: Table) -> Drawn:
         axis.set_xlabel("gradient-flow time $t$")
     for axis, place in ((learning, "lower right"), (faster, "lower right"), (ratio, "upper right")):
         axis.legend(loc=place, fontsize=8, handlelength=1.4, labelspacing=0.2)
-    facts = {"sizes": ", ".join(map(str, counts)), "draws": int(skewed["seed"].nunique())}
+    facts = {"sizes": ", ".join(map(str, counts)), "draws": skewed["seed"].nunique()}
     return Drawn(
         figure, facts, "Curves over time of what is learned, of alignment, and of which singular value grows faster."
     )
@@ -97,44 +111,44 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
     share of draws in which $\sigma_1$ grows more than $\sigma_2$, and in which their ratio falls, while the rarest
     classes are learned (circles) and after (squares).
     """
-    cells = members_of(grid, skewed=True)
-    scale = cells["scale"].to_numpy()
-    scales = np.unique(scale)
+    scale, sizes = scales(grid, skewed=True), class_sizes(grid, skewed=True)
+    starts = np.unique(scale)
     figure, ((order, aligned), (distance, ratio)) = plt.subplots(2, 2, figsize=(WIDTH, 4.8), sharex=True)
 
     def draw(
-        axis: Axes, estimates: list[Estimate], colour: str, label: str, fmt: str = "o", shift: float = 1.0
+        axis: Axes,
+        estimate: Callable[[np.ndarray], Estimate],
+        numbers: np.ndarray,
+        colour: str,
+        label: str,
+        fmt: str = "o",
+        shift: float = 1.0,
     ) -> None:
-        spans = list(map(span, estimates))
-        bars(axis, scales * shift, spans, fmt=f"{fmt}-", ms=4, lw=1.1, color=COLOURS[colour], label=label)
-
-    def shares(holds: np.ndarray, subset: np.ndarray) -> list[Estimate]:
-        cells = [subset & (scale == start_scale) for start_scale in scales]
-        return [share(holds[cell].sum(), cell.sum()) for cell in cells]
+        spans = [span(estimate(numbers[(scale == start) & ~np.isnan(numbers)])) for start in starts]
+        bars(axis, starts * shift, spans, fmt=f"{fmt}-", ms=4, lw=1.1, color=COLOURS[colour], label=label)
 
     times = times_learned(grid, skewed=True)
-    sizes = np.array([sizes_of(counts) for counts in cells["counts"]])
-    larger = sizes[:, :, None] > sizes[:, None, :]
-    pairs = (larger & (times[:, :, None] < times[:, None, :])).sum(axis=(1, 2)) / larger.sum(axis=(1, 2))
-    everything = np.ones(len(cells), dtype=bool)
-    draw(order, [mean(pairs[scale == start_scale]) for start_scale in scales], "blue", "pairs in order")
-    draw(order, shares(times[:, 0] < times[:, 1:].min(axis=1), everything), "orange", "most frequent first", shift=1.1)
+    draw(order, mean, pairs_in_order(times, sizes), "blue", "pairs in order")
+    first = (times[:, 0] < times[:, 1:].min(axis=1)).astype(float)
+    draw(order, share_of, first, "orange", "most frequent first", shift=1.1)
     order.axhline(0.5, **GUIDE)
-    gaussian = (cells["init"] == "gaussian").to_numpy()
-    for place, colour, label in ((1, "orange", "at the start"), (2, "blue", "first class learned")):
+    is_gaussian = members(grid, skewed=True)["init"] == "gaussian"
+    for place, colour, label in ((START, "orange", "at the start"), (FIRST, "blue", "first class learned")):
         close = values(grid, "alignment", place, skewed=True) >= cosine
-        draw(aligned, shares(close, gaussian), colour, label)
+        draw(aligned, share_of, np.where(is_gaussian, close, np.nan), colour, label)
     aligned.axhline(2 * np.arccos(cosine) / np.pi, **GUIDE)
     for quantity, colour, label in (("separation_f", "blue", "features"), ("separation_w", "orange", "weights")):
-        before, after = (values(grid, quantity, place, skewed=True) for place in (1, 2))
-        draw(distance, [median((after / before)[scale == start]) for start in scales], colour, label)
+        before, after = (values(grid, quantity, place, skewed=True) for place in (START, FIRST))
+        draw(distance, median, after / before, colour, label)
     distance.axhline(1.0, **GUIDE)
-    first, second = values(grid, "sigma_1", None, skewed=True), values(grid, "sigma_2", None, skewed=True)
-    for begin, fmt, shift in ((2, "o", 1.0), (3, "s", 1.15)):
-        grown = (first[:, begin + 1] - first[:, begin]) > (second[:, begin + 1] - second[:, begin])
-        falls = (first / second)[:, begin + 1] < (first / second)[:, begin]
-        draw(ratio, shares(grown, everything), "blue", r"$\sigma_1$ grows more" if begin == 2 else "", fmt, shift)
-        draw(ratio, shares(falls, everything), "vermilion", r"ratio falls" if begin == 2 else "", fmt, shift)
+    larger, smaller = (values(grid, f"sigma_{k}", None, skewed=True) for k in (1, 2))
+    for begin, fmt, shift, labels in (
+        (RARE_BEGIN, "o", 1.0, (r"$\sigma_1$ grows more", "ratio falls")),
+        (RARE_LEARNED, "s", 1.15, ("", "")),
+    ):
+        gap, quotient = (series[:, begin] - series[:, begin - 1] for series in (larger - smaller, larger / smaller))
+        for holds, colour, label in zip((gap > 0, quotient < 0), ("blue", "vermilion"), labels, strict=True):
+            draw(ratio, share_of, holds.astype(float), colour, label, fmt, shift)
     ratio.axhline(0.5, **GUIDE)
     distance.set(yscale="log", ylabel="separation / that at the start")
     order.set(ylabel="share of pairs or draws", title="primacy bias")
@@ -143,7 +157,7 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
     ratio.set(ylabel="share of draws", title="while rare classes are learned")
     for axis in (order, aligned, ratio):
         axis.set_ylim(-0.03, 1.05)
-        axis.yaxis.set_major_formatter(PercentFormatter(1.0))
+        in_per_cent(axis.yaxis)
     for axis in (order, aligned, distance, ratio):
         axis.set_xscale("log")
         axis.legend(loc="center left" if axis is aligned else "best", fontsize=7.5, handlelength=1.2)
@@ -184,18 +198,8 @@ def _time_panel(axis: Axes, table: Table, sizes: list[int]) -> None:
         times = select(table, "learned", index=index).groupby("scale")["value"]
         spans = quartiles(times)
         at = np.log(1 / np.array(list(times.groups)))
-        bars(
-            axis,
-            at,
-            spans,
-            fmt=marker,
-            ms=4.5,
-            lw=1,
-            color=colour,
-            zorder=3,
-            mfc=colour if index % 2 else "none",
-            label=f"class {index} ({sizes[index - 1]})",
-        )
+        label, face = f"class {index} ({sizes[index - 1]})", colour if index % 2 else "none"
+        bars(axis, at, spans, fmt=marker, ms=4.5, lw=1, color=colour, zorder=3, mfc=face, label=label)
         axis.plot(domain, spans[0, 1] + factor * (domain - at[0]), color=colour, lw=1.0)
         axis.plot(domain, naive * domain, color=colour, lw=1.0, ls=":")
     axis.set(xlabel=r"$\ln(1 / s)$", ylabel="time at which a class is learned", xlim=domain)

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.softmax_dynamics import cells, falls
-from learning_dynamics.tidy import QUANTITY, Column, columns, rows
+from learning_dynamics.papers.softmax_dynamics import cells, falls, starts
+from learning_dynamics.tidy import QUANTITY, Column, columns
 from learning_dynamics.trajectories import Trajectory
 
 
@@ -26,10 +26,6 @@ def escapes(trajectory: Trajectory) -> pd.DataFrame:
         Flow time at which the mean probability of a class, over its own examples, passes one half for good; nan for a
         class that is never learned and for a failed flow.
     """
-    constants = trajectory.constants
-    scale = constants["scale"]
     times = falls.learned_at(trajectory.time, trajectory.series["probabilities"].astype(float))
-    times = np.where(np.isfinite(times), times, np.nan) * np.log(1 / scale)[:, None]
-    labels = {"counts": cells.class_sizes(constants["counts"])["counts"], "dimension": constants["dimension"]}
-    axes = {"seed": np.arange(len(times)) % trajectory.settings["seeds"]}
-    return rows({"learned": times}, axes, scale=scale, **labels)
+    times = np.where(np.isfinite(times), times, np.nan) * np.log(1 / trajectory.constants["scale"])[:, None]
+    return cells.member_rows(trajectory, starts.undecided(trajectory.series["probabilities"]), {"learned": times})

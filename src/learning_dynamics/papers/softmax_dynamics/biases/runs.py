@@ -10,7 +10,6 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts, theory, toy_flow
 from learning_dynamics.papers.softmax_dynamics.starts import name_of
-from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectories import Trajectory
@@ -41,17 +40,16 @@ def escapes(
     if max(scales) >= 1:
         raise ProjectError("escapes: scales must lie below one, as time is counted in units of log(1 / scale)")
     times = integration.times
-    cells = list(itertools.product(counts, dimensions, scales))
-    probabilities = []
-    for sizes, dimension, scale in progress(cells, "cells"):
+
+    def follow(sizes: list[int], dimension: int, scale: float) -> dict[str, np.ndarray]:
         label = f"softmax_dynamics.escapes.{name_of(sizes)}.{dimension}"
         initial = np.stack([_start(rng, sizes, dimension, scale) for rng in generators(seed, label, seeds)])
         tolerances = replace(integration, atol=integration.atol * scale)
         f, W = toy_flow.class_flow(sizes, initial, dimension, np.log(1 / scale) * times, tolerances)
-        probabilities.append(np.diagonal(model.softmax(f @ W), axis1=-2, axis2=-1).astype(np.float32))
-    series = np.concatenate(probabilities)
-    constants = starts.constants_of(("counts", "dimension", "scale"), cells, seeds)
-    return Trajectory(times, {"probabilities": series}, constants, undecided=starts.undecided(series))
+        return {"probabilities": np.diagonal(model.softmax(f @ W), axis1=-2, axis2=-1).astype(np.float32)}
+
+    cells = itertools.product(counts, dimensions, scales)
+    return starts.over_cells(follow, ("counts", "dimension", "scale"), cells, seeds, times)
 
 
 def _start(rng: np.random.Generator, sizes: list[int], dimension: int, scale: float) -> np.ndarray:

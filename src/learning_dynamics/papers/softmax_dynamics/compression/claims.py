@@ -3,9 +3,10 @@
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 
 from learning_dynamics.judging import Check, Checks, Claim, Facts, Finding, claim, share_of_draws
-from learning_dynamics.papers.softmax_dynamics.compression.selections import Within, map_draws
+from learning_dynamics.papers.softmax_dynamics.cases import Within, map_draws
 from learning_dynamics.papers.softmax_dynamics.draws import (
     END,
     FIRST,
@@ -13,9 +14,8 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
     RARE_LEARNED,
     START,
     TREATED,
-    by_scale,
-    members,
     most_draws,
+    scales,
     values,
 )
 from learning_dynamics.papers.softmax_dynamics.spectra import POPULATIONS, Measure
@@ -49,15 +49,14 @@ def compression(grid: Table, *, measure: Measure, threshold: Positive, within: W
         typical,
         rivals={"the rank rises while they are learned": net >= threshold},
     )
-    shares = by_scale(fallen >= threshold, members(grid, skewed=True)["scale"].to_numpy())
-    at = max(shares, key=shares.__getitem__)
+    shares = pd.Series(fallen >= threshold).groupby(scales(grid, skewed=True)).mean()
     yield Facts(
-        highest=shares[at],
-        at=at,
-        any=float(np.mean(fallen > 0)),
-        phases=float(np.mean(values(grid, "phases", 0, measure, threshold, skewed=True) == 1)),
-        rising=float(np.mean(net >= threshold)),
-        net=float(np.nanmedian(net)),
+        highest=shares.max(),
+        at=shares.idxmax(),
+        any=np.mean(fallen > 0),
+        phases=np.mean(values(grid, "phases", 0, measure, threshold, skewed=True) == 1),
+        rising=np.mean(net >= threshold),
+        net=np.nanmedian(net),
     )
 
 
@@ -213,15 +212,15 @@ def adamw_compresses(
     others = [share(depths("treated", amount)) for amount in amounts if amount != decay]
     facts = {
         "tried": len(amounts),
-        "decay": float(decay),
+        "decay": decay,
         "fewest": min(others, default=np.nan),
         "most": max(others, default=np.nan),
         **{case: share(depths(case, decay)) for case in controls.values()},
         "none": share(depths("treated", 0.0)),
         "classes": share(depths("treated", decay, f"class_{measure}")),
-        "depth": float(np.median(treated[treated >= threshold])) if (treated >= threshold).any() else 0.0,
-        "net": float(np.nanmedian(read("net", "treated", decay, measure, True))),
-        "learned": float(np.nanmean(read("learned", "treated", decay, measure, True))),
+        "depth": np.median(treated[treated >= threshold]) if (treated >= threshold).any() else 0.0,
+        "net": np.nanmedian(read("net", "treated", decay, measure, True)),
+        "learned": np.nanmean(read("learned", "treated", decay, measure, True)),
     }
     rivals = {"no decay": (0.0, measure), "the rank over the means of classes": (decay, f"class_{measure}")}
     return Finding(judge, (decay, measure), rivals, facts=facts)

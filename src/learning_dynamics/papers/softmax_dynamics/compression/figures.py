@@ -3,15 +3,21 @@
 from typing import Any, Literal
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
-from matplotlib.ticker import PercentFormatter
 
-from learning_dynamics.evidence import share
-from learning_dynamics.papers.softmax_dynamics.compression.selections import CONTROLS, Within, map_draws
-from learning_dynamics.papers.softmax_dynamics.panels import GUIDE, QUARTILES, bars, share_bar, share_map, span
+from learning_dynamics.papers.softmax_dynamics.cases import CONTROLS, Within, map_draws
+from learning_dynamics.papers.softmax_dynamics.draws import share_of
+from learning_dynamics.papers.softmax_dynamics.panels import (
+    GUIDE,
+    QUARTILES,
+    bars,
+    in_per_cent,
+    share_bar,
+    share_map,
+    span,
+)
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, settings_of
@@ -41,11 +47,11 @@ def compression_map(
     figure = plt.figure(figsize=(WIDTH, 8.6))
     top, bottom = figure.subfigures(2, 1, height_ratios=[1.0, 1.25])  # type: ignore[misc]
     left, right = top.subplots(1, 2, width_ratios=[3.4, 1.0])
-    most = max(_shares(table, within, measure, threshold).max() for table in (skews, classes))
-    _cells(left, skews, within, measure, threshold, most)
-    image = _cells(right, classes, within, measure, threshold, most)
+    maps = [_draws(table, within, measure, threshold) for table in (skews, classes)]
+    most = max(draws.groupby(["row", "column"])["fallen"].mean().max() for draws in maps)
+    image, _ = (_draw_map(axis, draws, most) for axis, draws in zip((left, right), maps, strict=True))
     top.supxlabel("initial scale and dimension", fontsize=9.5)
-    share_bar(top, image, [left, right], "share of seeds", decimals=None, aspect=20, pad=0.01)
+    share_bar(top, image, [left, right], "share of seeds", aspect=20, pad=0.01)
     left.set_ylabel("class sizes")
     panels = bottom.subplots(1, 3, sharey=True, width_ratios=[1.5, 1.0, 1.0])
     keys = list(dict.fromkeys(zip(variants["variant"], variants["amount"], strict=True)))
@@ -57,7 +63,7 @@ def compression_map(
                 table[(table["variant"] == variant) & (table["amount"] == amount)]["value"]
                 for table in (fallen, change)
             )
-            spans = [span(share((depth >= threshold).sum(), len(depth)))]
+            spans = [span(share_of(depth >= threshold))]
             spans += [part.quantile(QUARTILES) for part in (depth[depth >= threshold], net)]
             label = CONTROLS[control].format(least=variants["dimension"].min()) if place == 0 else None
             style: dict[str, Any] = {"fmt": "o", "ms": 3, "lw": 1, "color": COLOURS[CASE_COLOURS[control]]}
@@ -67,7 +73,7 @@ def compression_map(
     panels[0].invert_yaxis()
     panels[0].axvline(0.5, **GUIDE)
     panels[0].set(xlim=(-0.02, None), xlabel="share of seeds that compress")
-    panels[0].xaxis.set_major_formatter(PercentFormatter(1.0))
+    in_per_cent(panels[0].xaxis)
     handles, labels = panels[0].get_legend_handles_labels()
     bottom.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8, handletextpad=0.1)
     panels[1].set(xlabel="deepest fall of the rank", xlim=(0, None))
@@ -78,24 +84,20 @@ def compression_map(
     return Drawn(figure, facts, alt)
 
 
-def _shares(table: Table, within: str, measure: str, threshold: float) -> pd.Series:
-    """Return the share of draws that fall, by class sizes, dimension and scale."""
+def _draws(table: Table, within: str, measure: str, threshold: float) -> pd.DataFrame:
+    """Return the draws of a map, and of each whether it falls, its class sizes and its dimension and scale."""
     rows = map_draws(table, within, measure, threshold)
-    return (rows["value"] >= threshold).groupby([rows["counts"], rows["dimension"], rows["scale"]]).mean()
+    column = [
+        f"{scale:g}\n$d = {dimension}$" for dimension, scale in zip(rows["dimension"], rows["scale"], strict=True)
+    ]
+    return rows.assign(fallen=rows["value"] >= threshold, row=rows["counts"].map(_short), column=column)
 
 
-def _cells(axis: Axes, table: Table, within: str, measure: str, threshold: float, most: float) -> AxesImage:
+def _draw_map(axis: Axes, draws: pd.DataFrame, most: float) -> AxesImage:
     """Draw a table of shares with their intervals: class sizes by dimensions and scales."""
-    rows = map_draws(table, within, measure, threshold)
-    rows = rows.assign(row=[_short(counts) for counts in rows["counts"]])
-    names = list(dict.fromkeys(rows["row"]))
-    columns = sorted(set(zip(rows["dimension"], rows["scale"], strict=True)))
-    shares = np.full((len(names), len(columns), 3), np.nan)
-    for (name, *column), cell in rows.groupby(["row", "dimension", "scale"]):
-        fallen = cell["value"] >= threshold
-        shares[names.index(name), columns.index(tuple(column))] = span(share(fallen.sum(), len(cell)))
-    labels = [f"{scale:g}\n$d = {dimension}$" for dimension, scale in columns]
-    image = share_map(axis, shares, names, labels, most=most, size=7.5)
+    sizes, columns = draws["row"], draws.sort_values(["dimension", "scale"])["column"]
+    rows, columns = (dict(zip(names, names, strict=True)) for names in (sizes, columns))
+    image = share_map(axis, draws, "fallen", rows, columns, ("row", "column"), most=most)
     axis.tick_params("y", labelsize=8)
     return image
 
@@ -120,22 +122,15 @@ def adamw(decays: Table, *, threshold: Positive) -> Drawn:
     for axis, (measure, title) in zip(axes, titles.items(), strict=True):
         rows = map_draws(decays, "fall_rare", measure, threshold)
         for (dimension, skewed), cell in rows.groupby(["dimension", "skewed"]):
-            fallen = (cell["value"] >= threshold).groupby(cell["amount"]).agg(["sum", "count"])
+            fallen = (cell["value"] >= threshold).groupby(cell["amount"])
             colour = COLOURS[{2: "blue", 3: "orange"}.get(dimension, "green")]
-            bars(
-                axis,
-                fallen.index,
-                [span(share(falling, draws)) for falling, draws in fallen.to_numpy()],
-                fmt="o-" if skewed else "o--",
-                ms=4,
-                lw=1.0,
-                color=colour,
-                mfc=colour if skewed else "none",
-                label=f"{'skewed' if skewed else 'equal'}, $d = {dimension}$",
-            )
+            spans = [span(share_of(draws)) for _, draws in fallen]
+            label = f"{'skewed' if skewed else 'equal'}, $d = {dimension}$"
+            line, face = ("o-", colour) if skewed else ("o--", "none")
+            bars(axis, list(fallen.groups), spans, fmt=line, ms=4, lw=1.0, color=colour, mfc=face, label=label)
         axis.set(xlabel="weight decay", title=title, ylim=(-0.03, 1.03))
     axes[0].set_ylabel("share of seeds that fall")
-    axes[0].yaxis.set_major_formatter(PercentFormatter(1.0))
+    in_per_cent(axes[0].yaxis)
     axes[1].legend(loc="upper left", fontsize=8)
     settings = settings_of(decays)
     facts = {

@@ -1,7 +1,6 @@
 """Falls of the effective rank over the maps."""
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 from learning_dynamics.measures.spectra import effective_rank
 from learning_dynamics.papers.softmax_dynamics import cells, falls
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import QUANTITY, Column, Table, Tables, columns
+from learning_dynamics.tidy import QUANTITY, Column, Tables, columns
 from learning_dynamics.trajectories import Trajectory
 
 MAP = (
@@ -48,37 +47,29 @@ def descent_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
         Deepest part of such a fall (see ``fall``) just before, and just after, the time of ``fall_rare``: in as many
         records as that has, as far as the course goes.
     """
-    constants = trajectory.constants
-    sizes = constants["counts"]
+    sizes = trajectory.constants["counts"]
     classes = (sizes > 0).sum(axis=1)
     examples = sizes.sum(axis=1)[:, None, None, None]
-    failed = trajectory.undecided if trajectory.undecided is not None else np.zeros(len(sizes), dtype=bool)
+    failed = np.asarray(trajectory.undecided, dtype=bool)
     mask = failed[:, None, None]
     gram = np.where(mask[..., None], np.eye(trajectory.series["gram"].shape[-1]), trajectory.series["gram"])
     sums = np.where(mask[..., None], 0.0, trajectory.series["sums"])
     total = sums.sum(axis=2)
     means = sums / np.maximum(sizes, 1)[:, None, :, None]  # of classes; those that only pad the array are zero
     second, centre = np.swapaxes(means, -1, -2) @ means, means.sum(axis=2)
-    # classes that only pad the array are learned from the start and as large as can be
-    pad = (sizes == 0)[:, None]
-    probabilities = np.where(pad, 1.0, np.where(mask, 0.0, trajectory.series["probabilities"]))
-    counts = np.where(sizes == 0, sizes.max() + 1, sizes)
+    probabilities = np.where(mask, 0.0, trajectory.series["probabilities"])
     covariances = {
         "rankme_centred": gram - total[..., :, None] * total[..., None, :] / examples,
         "rankme": gram,
         "class_rankme_centred": second - centre[..., :, None] * centre[..., None, :] / classes[:, None, None, None],
         "class_rankme": second,
     }
-    labels = {name: constants[name] for name in ("amount", "dimension", "scale")} | cells.class_sizes(sizes)
-    labels |= {"variant": constants["variant"].astype(str), "classes": classes}
-    of_members: Callable[..., Table] = functools.partial(
-        cells.member_rows, failed=failed, seeds=trajectory.settings["seeds"], threshold=0.0, **labels
-    )
-    windows = _windows(probabilities, counts, pad[:, 0], lower, upper)
+    of_members = functools.partial(cells.member_rows, trajectory, failed)
+    windows = falls.windows(probabilities, sizes, lower, upper)
+    learned = ((probabilities[:, -1] > upper) | (sizes == 0)).all(axis=1)
     for measure, covariance in covariances.items():
         covariance = np.where(failed[:, None, None, None], np.eye(covariance.shape[-1]), covariance)
         series = effective_rank(np.clip(np.linalg.eigvalsh(covariance), 0.0, None))
-        learned = (probabilities[:, -1] > upper).all(axis=1)
         quantities: dict[str, Any] = {"net": falls.net_change(series, windows.rare), "learned": learned}
         yield of_members(quantities, measure=measure)
         since = falls.troughs(series, windows.learning[0])
@@ -120,12 +111,3 @@ def _adjacent_windows(window: tuple[np.ndarray, np.ndarray], last: int) -> dict[
     """Return the windows of equal length just before and just after a window, as far as the series goes."""
     begin, end = window
     return {"before": (np.maximum(2 * begin - end, 0), begin), "after": (end, np.minimum(2 * end - begin, last))}
-
-
-def _windows(
-    probabilities: np.ndarray, counts: np.ndarray, padding: np.ndarray, lower: float, upper: float
-) -> falls.Windows:
-    """Return windows of the real classes; classes that only pad the array do not begin one."""
-    windows = falls.windows(probabilities, counts, lower, upper)
-    real = np.where(padding[:, None], 0.0, probabilities)
-    return falls.Windows(windows.rare, falls.windows(real, counts, lower, upper).learning[:1] + windows.learning[1:])

@@ -12,7 +12,6 @@ import numpy as np
 from learning_dynamics.papers.softmax_dynamics import models as toy
 from learning_dynamics.papers.softmax_dynamics import starts
 from learning_dynamics.papers.softmax_dynamics.starts import name_of
-from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Fraction, NonNegative, Positive, Seed
 from learning_dynamics.trajectories import Trajectory
@@ -147,27 +146,21 @@ def _map(
     from learning_dynamics.papers.softmax_dynamics import optimisers
 
     records = optimisers.recorded_steps(steps, points)
-    cells = list(itertools.product(variants, counts, dimensions, scales))
-    width, max_classes = max(dimensions), max(map(len, counts))
-    members = len(cells) * seeds
-    series = {
-        "gram": np.zeros((members, len(records), width, width)),
-        "sums": np.zeros((members, len(records), max_classes, width)),
-        "probabilities": np.zeros((members, len(records), max_classes)),
-    }
-    for cell, (variant, sizes, dimension, scale) in enumerate(progress(cells, "cells")):
-        inputs = optimisers.inputs_of(np.array(sizes), variant.shared, variant.by_class)
-        label = f"softmax_dynamics.map.{name_of(sizes)}.{dimension}.{scale}"
-        for member, rng in enumerate(generators(seed, label, seeds), start=cell * seeds):
-            theta, W = toy.gaussian(rng, sum(sizes), dimension, len(sizes), scale)
+    most = max(map(len, counts))
+    by_name = {(variant.name, float(variant.amount)): variant for variant in variants}
+
+    def follow(name: str, amount: float, padded: list[int], dimension: int, scale: float) -> dict[str, np.ndarray]:
+        variant, sizes = by_name[name, amount], np.array([size for size in padded if size])
+        inputs = optimisers.inputs_of(sizes, variant.shared, variant.by_class)
+        courses = []
+        for rng in generators(seed, f"softmax_dynamics.map.{name_of(sizes)}.{dimension}.{scale}", seeds):
+            theta, W = toy.gaussian(rng, sizes.sum(), dimension, len(sizes), scale)
             draws = int(rng.integers(2**31))
-            course = optimisers.train(inputs, np.array(sizes), theta, W, variant.optimiser, records, draws)
-            series["gram"][member, :, :dimension, :dimension] = course.gram
-            series["sums"][member, :, : len(sizes), :dimension] = course.sums
-            series["probabilities"][member, :, : len(sizes)] = course.probabilities
-    columns = [
-        (variant.name, float(variant.amount), sizes + [0] * (max_classes - len(sizes)), dimension, scale)
-        for variant, sizes, dimension, scale in cells
-    ]
-    constants = starts.constants_of(("variant", "amount", "counts", "dimension", "scale"), columns, seeds)
-    return Trajectory(records.astype(float), series, constants, undecided=starts.undecided(*series.values()))
+            courses.append(optimisers.train(inputs, sizes, theta, W, variant.optimiser, records, draws))
+        kept = ("gram", "sums", "probabilities")
+        return {name: np.stack([getattr(course, name) for course in courses]) for name in kept}
+
+    padded_counts = [sizes + [0] * (most - len(sizes)) for sizes in counts]
+    cells = [(*variant, *cell) for variant, *cell in itertools.product(by_name, padded_counts, dimensions, scales)]
+    names = ("variant", "amount", "counts", "dimension", "scale")
+    return starts.over_cells(follow, names, cells, seeds, records.astype(float))

@@ -5,13 +5,14 @@ import pandas as pd
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import Estimate, difference
-from learning_dynamics.judging import Check, Checks, Claim, Facts, Finding, Instead, at_least, claim, every_draw
+from learning_dynamics.judging import Check, Claim, Facts, Instead, at_least, claim, every_draw
 from learning_dynamics.papers.softmax_dynamics.draws import (
     NOT_UNIFORM,
+    class_sizes,
     members,
+    scales,
     shapes,
     share_difference,
-    sizes_of,
     values,
 )
 from learning_dynamics.papers.softmax_dynamics.spectra import Measure
@@ -22,40 +23,40 @@ SMALL = "gradient flow from small starts of two kinds"
 NEVER = "what counts as a change; what always grows falls on no draw"
 
 
-def _growth_finding(
+def _monotone_growth(
     control: Table, treated: Table, skewed: bool, measure: str, threshold: float, small: float
-) -> Finding:
+) -> Claim:
     """Test whether the rank's growth after the warm-up is monotone and saturates, on every draw from a small start."""
 
     def of(table: Table, quantity: Quantity, skewed: bool, at: float = 0.0) -> np.ndarray:
-        is_small = members(table, skewed=skewed)["scale"].to_numpy() <= small
-        return values(table, quantity, 0, measure, at, skewed=skewed)[is_small]
+        return values(table, quantity, 0, measure, at, skewed=skewed)[scales(table, skewed=skewed) <= small]
 
+    is_small = scales(control, skewed=skewed) <= small
+    out, beyond = {NOT_UNIFORM: int((~is_small).sum())}, Instead(at_most=None, at_least=threshold)
     fall, tail = of(control, "fall", skewed, threshold), np.abs(of(control, "tail", skewed))
-    is_small = members(control, skewed=skewed)["scale"].to_numpy() <= small
-    courses = shapes(control, measure, threshold, skewed=skewed)[is_small]
-    rises = np.array([np.nan if course is None else "R" in course for course in courses], dtype=float)
-    out = {NOT_UNIFORM: int((~is_small).sum())}
-
-    def judge(reading: tuple[bool, bool]) -> Checks:
-        keeps, saturates = reading
-        name = "fall of the rank once it has risen from the warm-up's trough"
-        yield every_draw(name, fall, **_bound(threshold, keeps), because=NEVER, left_out=out)
-        yield every_draw("whether the rank rises, 1 if so", rises, at_least=1.0, left_out=out)
-        name = "change of the rank over the last half decade of time"
-        yield every_draw(name, tail, **_bound(threshold, saturates), because=NEVER, left_out=out)
-
-    facts = {
-        "monotone": float(np.mean(fall < threshold)),
-        "treated": float(np.mean(of(treated, "fall", True, threshold) < threshold)),
-        "rare": float(np.mean(of(control, "fall_rare", skewed, threshold) >= threshold)),
-    }
-    rivals = {"a fall after the growth: compression": (False, True), "growth that does not saturate": (True, False)}
-    return Finding(judge, (True, True), rivals, facts=facts)
-
-
-def _bound(threshold: float, below: bool) -> dict[str, float]:
-    return {"at_most" if below else "at_least": threshold}
+    yield every_draw(
+        "fall of the rank once it has risen from the warm-up's trough",
+        fall,
+        at_most=threshold,
+        because=NEVER,
+        left_out=out,
+        rivals={"a fall after the growth: compression": beyond},
+    )
+    rises = shapes(control, measure, threshold, skewed=skewed)[is_small].str.contains("R").astype(float)
+    yield every_draw("whether the rank rises, 1 if so", rises, at_least=1.0, left_out=out)
+    yield every_draw(
+        "change of the rank over the last half decade of time",
+        tail,
+        at_most=threshold,
+        because=NEVER,
+        left_out=out,
+        rivals={"growth that does not saturate": beyond},
+    )
+    yield Facts(
+        monotone=np.mean(fall < threshold),
+        treated=np.mean(of(treated, "fall", True, threshold) < threshold),
+        rare=np.mean(of(control, "fall_rare", skewed, threshold) >= threshold),
+    )
 
 
 def _require(setting: str, value: object, **tables: Table) -> None:
@@ -73,7 +74,7 @@ def _require(setting: str, value: object, **tables: Table) -> None:
 )
 def controls_uniform(
     control: Table, treated: Table, *, measure: Measure, threshold: Positive, small: Positive
-) -> Finding:
+) -> Claim:
     """Without class skew, from small starts, the warm-up is followed by a monotone, saturating growth of the effective
     rank.
 
@@ -83,7 +84,7 @@ def controls_uniform(
     in {rare:.1%}.
     """
     _require("loss", "cross_entropy", control=control)
-    return _growth_finding(control, treated, False, measure, threshold, small)
+    return _monotone_growth(control, treated, False, measure, threshold, small)
 
 
 @claim(
@@ -94,7 +95,7 @@ def controls_uniform(
 )
 def controls_no_bottleneck(
     control: Table, treated: Table, *, measure: Measure, threshold: Positive, small: Positive
-) -> Finding:
+) -> Claim:
     """Without a bottleneck, from small starts, the warm-up is followed by a monotone, saturating growth of the
     effective rank.
 
@@ -105,7 +106,7 @@ def controls_no_bottleneck(
     """
     _require("loss", "cross_entropy", control=control)
     _require("dimension", 3, control=control)
-    return _growth_finding(control, treated, True, measure, threshold, small)
+    return _monotone_growth(control, treated, True, measure, threshold, small)
 
 
 @claim(
@@ -116,7 +117,7 @@ def controls_no_bottleneck(
 )
 def controls_squared_loss(
     control: Table, treated: Table, *, measure: Measure, threshold: Positive, small: Positive
-) -> Finding:
+) -> Claim:
     """Under the squared loss with skewed classes, from small starts, the warm-up is followed by a monotone, saturating
     growth of the effective rank.
 
@@ -126,7 +127,7 @@ def controls_squared_loss(
     in {rare:.1%}.
     """
     _require("loss", "squared", control=control)
-    return _growth_finding(control, treated, True, measure, threshold, small)
+    return _monotone_growth(control, treated, True, measure, threshold, small)
 
 
 @claim(
@@ -137,7 +138,7 @@ def controls_squared_loss(
 )
 def controls_squared_loss_uniform(
     control: Table, treated: Table, *, measure: Measure, threshold: Positive, small: Positive
-) -> Finding:
+) -> Claim:
     """Under the squared loss with equal classes, from small starts, the warm-up is followed by a monotone, saturating
     growth of the effective rank.
 
@@ -147,7 +148,7 @@ def controls_squared_loss_uniform(
     in {rare:.1%}.
     """
     _require("loss", "squared", control=control)
-    return _growth_finding(control, treated, False, measure, threshold, small)
+    return _monotone_growth(control, treated, False, measure, threshold, small)
 
 
 def _falls(table: Table, skewed: bool, measure: str, threshold: float, small: float) -> pd.Series:
@@ -196,7 +197,7 @@ def controls_differ(
     )
     yield _more_falls("equal classes", share_difference(with_both, equal))
     yield _more_falls("no bottleneck", share_difference(with_both, wide))
-    yield Facts(treated=float(with_both.mean()), equal=float(equal.mean()), wide=float(wide.mean()))
+    yield Facts(treated=with_both.mean(), equal=equal.mean(), wide=wide.mean())
 
 
 @claim(
@@ -221,7 +222,7 @@ def controls_differ_squared_loss(
     skewed, equal = (_falls(squared, skew, measure, threshold, small) for skew in (True, False))
     yield _more_falls("the squared loss", _from_equal_starts(with_all, skewed))
     yield _more_falls("the squared loss and equal classes", share_difference(with_all, equal))
-    yield Facts(treated=float(with_all.mean()), squared=float(skewed.mean()), squared_equal=float(equal.mean()))
+    yield Facts(treated=with_all.mean(), squared=skewed.mean(), squared_equal=equal.mean())
 
 
 @claim(
@@ -243,8 +244,7 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table) -
     _require("loss", "squared", squared=squared)
 
     def in_order(table: Table, sign: int) -> Instead:
-        rows = members(table, skewed=True)
-        sizes = np.array(list(map(sizes_of, rows["counts"])))
+        sizes = class_sizes(table, skewed=True)
         final = values(table, "final", None, skewed=True)
         learned = final > 0.5
         rarest_learned = np.where(learned, sign * sizes, np.inf).min(axis=1)
@@ -262,4 +262,4 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table) -
         },
     )
     final = values(cross_entropy, "final", None, skewed=True)
-    yield Facts(all_learned=float(np.mean((final > 0.5).all(axis=1))))
+    yield Facts(all_learned=np.mean((final > 0.5).all(axis=1)))

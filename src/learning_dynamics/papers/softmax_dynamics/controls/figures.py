@@ -2,15 +2,14 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import PercentFormatter
 
-from learning_dynamics.evidence import share
-from learning_dynamics.papers.softmax_dynamics.draws import monotone, values
+from learning_dynamics.papers.softmax_dynamics.draws import monotone, share_of, values
 from learning_dynamics.papers.softmax_dynamics.panels import (
     DASHED,
     RANK_NAMES,
     band,
     bars,
+    in_per_cent,
     learned_times,
     logarithmic_time,
     span,
@@ -53,12 +52,12 @@ def controls(
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.8))
     for axis, (title, table) in zip(axes.ravel(), panels.items(), strict=False):
         settings = settings_of(table)
-        band(axis, table, measure, COLOURS["blue"])
+        band(axis, select(table, measure), COLOURS["blue"])
         for seed in range(min(members, settings["seeds"])):
             rows = table[table["seed"] == seed]
             curve = select(rows, measure).set_index("time")["value"]
             axis.plot(curve.index, curve, color=COLOURS["blue"], lw=0.7, alpha=0.7)
-            learned = learned_times(rows, len(settings["counts"]))
+            learned = learned_times(rows)
             for when, colour in ((learned.min(), "orange"), (learned.max(), "vermilion")):
                 if np.isfinite(when):
                     axis.plot(when, curve[when], "o", ms=3, color=COLOURS[colour], zorder=3)
@@ -82,11 +81,11 @@ def controls(
             (0.13, fallen, "vermilion", "falls, rare classes"),
         ):
             style = {"fmt": "o", "ms": 4, "color": COLOURS[colour], "label": label if place == 0 else None}
-            bars(axis, [place + shift], [span(share(draws.sum(), len(draws)))], horizontal=True, **style)
+            bars(axis, [place + shift], [span(share_of(draws))], horizontal=True, **style)
     axis.set_yticks(range(len(cases)), list(cases))
     axis.invert_yaxis()
     axis.set(xlim=(-0.03, 1.03), xlabel="share of seeds")
-    axis.xaxis.set_major_formatter(PercentFormatter(1.0))
+    in_per_cent(axis.xaxis)
     axis.legend(
         loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2, fontsize=7.5, handletextpad=0.1, columnspacing=0.6
     )

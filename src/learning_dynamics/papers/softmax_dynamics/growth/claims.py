@@ -63,7 +63,7 @@ def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple: P
         "rates like its square": 2.0,
         "rates like its square root": 0.5,
     }
-    facts = {"slope": fit.value, "spread": float(residuals.std()), "shrinking": float((starts["rate"] < 0).mean())}
+    facts = {"slope": fit.value, "spread": residuals.std(), "shrinking": (starts["rate"] < 0).mean()}
     return Finding(judge, 1.0, rivals, facts=facts)
 
 
@@ -140,8 +140,8 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
     }
     facts = {
         "start": at_start.value,
-        "aligned": float(_orders(early).mean()),
-        "repeats": float(_orders(repeated).mean()),
+        "aligned": _orders(early).mean(),
+        "repeats": _orders(repeated).mean(),
     }
     return Finding(judge, (1.0, 1.0, 1.0), rivals, (0.5, 0.0, 1.0), facts=facts)
 
@@ -223,11 +223,8 @@ def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: T
         )
 
     rivals = {"the root of N as the bound": 0.5, "a bound that does not grow with N": 0.0}
-    facts = {
-        name: float(np.nanmax(_relative_rates(starts, early, order)))
-        for name, order in (("uniform", 1), ("sharp", 0.5))
-    }
-    facts |= {"broken": float((beyond.groupby(members).max() > 1).mean()), "worst": float(beyond.max())}
+    facts = {name: np.nanmax(_relative_rates(starts, early, order)) for name, order in (("uniform", 1), ("sharp", 0.5))}
+    facts |= {"broken": (beyond.groupby(members).max() > 1).mean(), "worst": beyond.max()}
     return Finding(judge, 1.0, rivals, facts=facts)
 
 
@@ -283,11 +280,11 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped: Fracti
     classes, errors = relative_errors("gain_many_classes")
     facts = {
         "few": errors[0].value,
-        "fewest": int(classes[0]),
+        "fewest": classes[0],
         "error": errors[-1].value,
-        "most": int(classes[-1]),
+        "most": classes[-1],
         "order": slope(np.log(classes), np.log([error.value for error in errors])).value,
-        "repeats": float(_orders(repeated).mean()),
+        "repeats": _orders(repeated).mean(),
     }
     # dropped are (1 / V) (sum of u) (sum of v), of size 1 / V, beside a gain of size 1 / sqrt(V)
     rivals = {

@@ -1,14 +1,12 @@
 """Balanced starts and early flows over class sizes, for the growth of singular values (Theorem B.3)."""
 
 import itertools
-from collections.abc import Callable
 
 import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import Tolerances
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts, toy_flow
-from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectories import Trajectory
@@ -26,15 +24,14 @@ def initial_states(
     Trajectory
         Series f and W at time 0; constants classes, largest, scale of each member.
     """
-    cells = list(itertools.product(classes, largest, scales))
-    drawn = []
-    for count, size, scale in cells:
+
+    def draw(count: int, size: int, scale: float) -> dict[str, np.ndarray]:
         rngs = generators(seed, f"softmax_dynamics.initial_states.{count}.{size}.{scale}", seeds)
-        members = [model.balanced(rng, size + count - 1, dimension, count, scale) for rng in rngs]
-        drawn.append([np.stack(factors)[:, None] for factors in zip(*members, strict=True)])
-    f, W = map(starts.padded, zip(*drawn, strict=True))
-    constants = starts.constants_of(("classes", "largest", "scale"), cells, seeds)
-    return Trajectory(np.zeros(1), {"f": f, "W": W}, constants)
+        f, W = zip(*(model.balanced(rng, size + count - 1, dimension, count, scale) for rng in rngs), strict=True)
+        return {"f": np.stack(f)[:, None], "W": np.stack(W)[:, None]}
+
+    cells = itertools.product(classes, largest, scales)
+    return starts.over_cells(draw, ("classes", "largest", "scale"), cells, seeds, np.zeros(1))
 
 
 def early_growth(
@@ -61,13 +58,14 @@ def early_growth(
     """
     times = np.linspace(0.0, growth, points)
 
-    def flow(counts: list[int]) -> tuple[np.ndarray, np.ndarray]:
-        labels, initial = starts.cell_states(seed, counts, dimension, "balanced", scale, seeds)
-        flow_times, tolerances = times / np.sqrt(counts[0]), Tolerances(rtol, rtol * scale)
+    def follow(count: int, size: int) -> dict[str, np.ndarray]:
+        labels, initial = starts.cell_states(seed, [size] + [1] * (count - 1), dimension, "balanced", scale, seeds)
+        flow_times, tolerances = times / np.sqrt(size), Tolerances(rtol, rtol * scale)
         states = toy_flow.flow(labels, initial, dimension, "cross_entropy", flow_times, tolerances)
-        return model.unpack(states, sum(counts), dimension, len(counts))
+        return starts.factors_of(states, labels, dimension)
 
-    return _by_size(flow, classes, largest, times, seeds)
+    cells = itertools.product(classes, largest)
+    return starts.over_cells(follow, ("classes", "largest"), cells, seeds, times)
 
 
 def repeated_contexts(
@@ -94,24 +92,11 @@ def repeated_contexts(
     """
     times = np.linspace(0.0, growth, points)
 
-    def flow(counts: list[int]) -> tuple[np.ndarray, np.ndarray]:
-        _, initial = starts.cell_states(seed, [1] * len(counts), dimension, "balanced", scale, seeds)
-        tolerances = Tolerances(rtol, rtol * scale)
-        return toy_flow.class_flow(counts, initial, dimension, times / counts[0], tolerances, shared=True)
+    def follow(count: int, size: int) -> dict[str, np.ndarray]:
+        _, initial = starts.cell_states(seed, [1] * count, dimension, "balanced", scale, seeds)
+        sizes, tolerances = [size] + [1] * (count - 1), Tolerances(rtol, rtol * scale)
+        f, W = toy_flow.class_flow(sizes, initial, dimension, times / size, tolerances, shared=True)
+        return {"f": f, "W": W}
 
-    return _by_size(flow, classes, largest, times, seeds)
-
-
-def _by_size(
-    flow: Callable[[list[int]], tuple[np.ndarray, np.ndarray]],
-    classes: list[int],
-    largest: list[int],
-    times: np.ndarray,
-    seeds: int,
-) -> Trajectory:
-    """Return f and W, given class sizes, over numbers of classes and sizes of the largest; the others have one."""
-    cells = list(itertools.product(classes, largest))
-    flows = [flow([size] + [1] * (count - 1)) for count, size in progress(cells, "cells")]
-    f, W = map(starts.padded, zip(*flows, strict=True))
-    constants = starts.constants_of(("classes", "largest"), cells, seeds)
-    return Trajectory(times, {"f": f, "W": W}, constants, undecided=starts.undecided(f))
+    cells = itertools.product(classes, largest)
+    return starts.over_cells(follow, ("classes", "largest"), cells, seeds, times)

@@ -111,7 +111,7 @@ def conservation(balanced: Table, gaussian: Table) -> Claim:
         "10 rtol",
         rivals={"the factors become equal: the difference itself vanishes": imbalance},
     )
-    yield Facts(imbalance=float(imbalance.max()))
+    yield Facts(imbalance=imbalance.max())
 
 
 @claim(
@@ -169,7 +169,7 @@ def equation_12(inputs: Table) -> Claim:
         because=f"the draw's own error of integration at a tolerance {looser:g} times as large",
         rivals={"inputs that are correlated": distances(most)},
     )
-    yield Facts(looser=looser, correlation=most, correlated=float(worst.loc[most].median()))
+    yield Facts(looser=looser, correlation=most, correlated=worst.loc[most].median())
 
 
 @claim("Theorem B.2", scope="balanced starts, cross-entropy, d = 2 and d = 3, V = 4", quantifier="all draws")

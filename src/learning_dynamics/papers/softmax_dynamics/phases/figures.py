@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from learning_dynamics.evidence import share
 from learning_dynamics.papers.softmax_dynamics import falls
 from learning_dynamics.papers.softmax_dynamics.draws import members as members_of
 from learning_dynamics.papers.softmax_dynamics.draws import shapes, values
@@ -16,12 +16,12 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
     DASHED,
     RANK_NAMES,
     band,
+    by_index,
     class_colours,
     learned_times,
     logarithmic_time,
     share_bar,
     share_map,
-    span,
 )
 from learning_dynamics.papers.softmax_dynamics.spectra import Measure
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
@@ -63,8 +63,8 @@ def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Drawn:
         "strong_sizes": _listed(strongly),
         "dimension": settings_of(skewed)["dimension"],
         "threshold": threshold,
-        "known": int(select(skewed, "feature_x")["seed"].nunique()),
-        "strong_known": int(select(strongly, "feature_x")["seed"].nunique()),
+        "known": select(skewed, "feature_x")["seed"].nunique(),
+        "strong_known": select(strongly, "feature_x")["seed"].nunique(),
     }
     alt = "Paths of features and weights, singular values and RankMe in two settings; at the larger skew the rank over "
     return Drawn(
@@ -81,7 +81,7 @@ def _setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
     plane, weights, spectrum, rank = axes
     rows = table[table["seed"] == typical_member(table)]
     counts = settings_of(table)["counts"]
-    learned = learned_times(rows, len(counts))
+    learned = learned_times(rows)
     marks = (float(np.min(learned)), float(np.max(learned)))
     colours = class_colours(len(counts))
     labels = np.repeat(np.arange(len(counts)), counts)
@@ -89,18 +89,16 @@ def _setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
     _paths(weights, rows, "class", colours, marks, 1.8)
     plane.set_title(f"class sizes {_listed(table)}\nfeatures $f$")
     weights.set_title("classifier $W$")
+    after_start = rows[rows["time"] > 0]
+    sigma = by_index(after_start, "sigma")
     for index, colour in zip((1, 2), sequence(2), strict=True):
-        curve = select(rows, "sigma", index=index)
-        curve = curve[curve["time"] > 0]
-        spectrum.plot(curve["time"], curve["value"], color=colour, label=rf"$\sigma_{index}$")
-    first, second = (select(rows, "sigma", index=index).set_index("time")["value"] for index in (1, 2))
-    gap = (first - second)[first.index > 0]
+        spectrum.plot(sigma.index, sigma[index], color=colour, label=rf"$\sigma_{index}$")
+    gap = sigma[1] - sigma[2]
     spectrum.plot(gap.index, gap, color=COLOURS["vermilion"], ls=DASHED, lw=1.1, label=r"$\sigma_1 - \sigma_2$")
     spectrum.set(ylabel="singular values of $f$")
-    band(rank, table, "class_rankme_centred", COLOURS["vermilion"])
+    band(rank, select(table, "class_rankme_centred"), COLOURS["vermilion"])
     for name, tint in (("rankme_centred", "black"), ("class_rankme_centred", "vermilion")):
-        curve = select(rows, name)
-        curve = curve[curve["time"] > 0]
+        curve = select(after_start, name)
         rank.plot(curve["time"], curve["value"], color=COLOURS[tint], label=POPULATION_NAMES[name])
     rank.set(ylabel="RankMe", ylim=(0.98, settings_of(table)["dimension"] + 0.06))
     times, course = (select(rows, "class_rankme_centred")[name].to_numpy() for name in ("time", "value"))
@@ -114,16 +112,8 @@ def _setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
         axis.set_xlabel("gradient-flow time $t$")
     label_edges = np.maximum(edges, table.loc[table["time"] > 0, "time"].min())
     for (begin, end), name in zip(itertools.pairwise(label_edges), PHASE_NAMES, strict=False):
-        rank.text(
-            np.sqrt(begin * end),
-            1.02,
-            name,
-            transform=rank.get_xaxis_transform(),
-            ha="center",
-            va="bottom",
-            fontsize=7.5,
-            linespacing=0.95,
-        )
+        place, above = np.sqrt(begin * end), rank.get_xaxis_transform()
+        rank.text(place, 1.02, name, transform=above, ha="center", va="bottom", fontsize=7.5)
     spectrum.legend(loc="upper left", handlelength=1.5, fontsize=8)
     rank.legend(loc="lower right", handlelength=1.3, fontsize=8)
     handles = [
@@ -162,12 +152,10 @@ def typical_member(table: Table) -> int:
 def _paths(
     axis: Axes, rows: Table, name: str, colours: Sequence[str], marks: tuple[float, float], width: float
 ) -> None:
-    x, y = (select(rows, f"{name}_{letter}") for letter in "xy")
+    x, y = (by_index(rows, f"{name}_{letter}") for letter in "xy")
+    cuts = [0, *np.searchsorted(x.index, marks), len(x) - 1]
     for index, colour in enumerate(colours, start=1):
-        line = [table[table["index"] == index] for table in (x, y)]
-        times = line[0]["time"].to_numpy()
-        a, b = (table["value"].to_numpy() for table in line)
-        cuts = [0, *np.searchsorted(times, marks), len(times) - 1]
+        a, b = x[index].to_numpy(), y[index].to_numpy()
         for (begin, end), style in zip(itertools.pairwise(cuts), STYLES, strict=True):
             part = slice(begin, end + 1)
             axis.plot(a[part], b[part], color=colour, lw=width, ls=style, alpha=0.9)
@@ -179,8 +167,9 @@ def _paths(
     axis.set(xlabel="first coordinate", ylabel="second coordinate")
 
 
+CELL = ["counts", "scale"]
 PHASES = (
-    ("falls first", lambda courses, falls: np.array([bool(course) and course[0] == "F" for course in courses])),
+    ("falls first", lambda courses, falls: courses.str[0] == "F"),
     ("grows from the warm-\nup's trough on", lambda courses, falls: ~falls["fall"]),
     ("falls after a rise, while\nrare classes are learned", lambda courses, falls: falls["fall_rare"]),
 )
@@ -201,10 +190,12 @@ def phases(
     tables = (cross_entropy, no_bottleneck, squared)
     figure, axes = plt.subplots(len(PHASES), len(tables), figsize=(WIDTH, 5.9), sharex=True, sharey=True)
     for row, (name, rule) in enumerate(PHASES):
-        panels = [_shares(table, rule, measure, threshold) for table in tables]
-        top = max(shares[..., 1].max() for shares, *_ in panels)
-        for axis, panel in zip(axes[row], panels, strict=True):
-            image = share_map(axis, *panel, most=top, size=7.5, linespacing=1.05)
+        panels = [_draws(table, rule, measure, threshold) for table in tables]
+        top = max(draws.groupby(CELL)["holds"].mean().max() for draws in panels)
+        for axis, draws in zip(axes[row], panels, strict=True):
+            sizes = {counts: counts.replace("-", " ") for counts in sorted(draws["counts"].unique(), reverse=True)}
+            scales = {scale: f"{scale:g}" for scale in sorted(draws["scale"].unique())}
+            image = share_map(axis, draws, "holds", sizes, scales, CELL, most=top)
         share_bar(figure, image, axes[row], "share of seeds", aspect=12, pad=0.01)
         axes[row, 0].set_ylabel(name)
     losses = {"cross_entropy": "cross-entropy", "squared": "squared loss"}
@@ -219,11 +210,7 @@ def phases(
     )
 
 
-def _shares(table: Table, rule: Callable, measure: str, threshold: float) -> tuple[np.ndarray, list[str], list[str]]:
-    """Return shares of draws and their intervals by class sizes and scale, and the names of both."""
-    cells = members_of(table)
+def _draws(table: Table, rule: Callable, measure: str, threshold: float) -> pd.DataFrame:
+    """Return the members of a grid; column `holds` says whether they show a phase."""
     falls = {name: values(table, name, 0, measure, threshold) >= threshold for name in ("fall", "fall_rare")}
-    draws = cells.assign(holds=rule(shapes(table, measure, threshold), falls)).groupby(["counts", "scale"])["holds"]
-    sizes, scales = sorted(cells["counts"].unique(), reverse=True), sorted(cells["scale"].unique())
-    spans = [[span(share(*draws.get_group((size, scale)).agg(["sum", "size"]))) for scale in scales] for size in sizes]
-    return np.array(spans), [size.replace("-", " ") for size in sizes], [f"{scale:g}" for scale in scales]
+    return members_of(table).assign(holds=rule(shapes(table, measure, threshold), falls))

@@ -1,7 +1,6 @@
 """Effective ranks, learning of classes, alignment and separation along the toy's flows."""
 
 import functools
-from collections.abc import Callable
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from learning_dynamics.papers.softmax_dynamics.spectra import (
     sorted_svd,
 )
 from learning_dynamics.settings import Fraction, Natural, Positive
-from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, Column, Table, Tables, columns, rows
+from learning_dynamics.tidy import INDEX, QUANTITY, SEED, TIME, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 VALUE = Column("value", "float", "measured; empty where a member's flow could not be integrated", nullable=True)
@@ -160,16 +159,7 @@ def flow_grid(
         group = np.all(largest == pattern, axis=1)
         separated[group] = separation(f[group], pattern)
     _, rate = _rates(f, W, labels, loss)
-    of_members: Callable[..., Table] = functools.partial(
-        cells.member_rows,
-        failed=failed,
-        seeds=trajectory.settings["seeds"],
-        init=constants["init"].astype(str),
-        scale=constants["scale"],
-        measure="",
-        threshold=0.0,
-        **cells.class_sizes(counts),
-    )
+    of_members = functools.partial(cells.member_rows, trajectory, failed, measure="")
     learned = falls.learned_at(times, probabilities)
     yield of_members(
         {

@@ -6,9 +6,27 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.evidence import mean
-from learning_dynamics.judging import Check, Checks, Finding, claim, equal, every_draw, premise, share_of_draws
+from learning_dynamics.judging import (
+    Check,
+    Claim,
+    Facts,
+    Instead,
+    claim,
+    equal,
+    every_draw,
+    premise,
+    share_of_draws,
+)
 from learning_dynamics.papers.softmax_dynamics import theory
-from learning_dynamics.papers.softmax_dynamics.draws import fall_rows, members, most_draws, ratio, values
+from learning_dynamics.papers.softmax_dynamics.draws import (
+    fall_rows,
+    members,
+    most_draws,
+    narrowest,
+    ratio,
+    scales,
+    values,
+)
 from learning_dynamics.papers.softmax_dynamics.spectra import Measure
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, select
@@ -25,7 +43,7 @@ INPUTS = "draws with warm-up, growth and compression, in this order, at the sett
     empirical=True,
     quantifier="some setting",
 )
-def three_phases_exist(region: Table, *, threshold: Positive, typical: Fraction) -> Finding:
+def three_phases_exist(region: Table, *, threshold: Positive, typical: Fraction) -> Claim:
     """Under cross-entropy three phases can emerge with skewed classes and a bottleneck: the effective rank falls,
     rises, and falls again while the rare classes are learned.
 
@@ -37,32 +55,33 @@ def three_phases_exist(region: Table, *, threshold: Positive, typical: Fraction)
     the flow, and a claim of its own.
     """
 
-    def rows_of(population: str) -> pd.DataFrame:
-        rows = fall_rows(region, "phases", population, threshold)
-        rows = rows[rows["skewed"] & (rows["dimension"] == rows["dimension"].min())]
-        return rows.assign(shown=np.where(rows["value"].isna(), np.nan, rows["value"] == 1))
+    def at_best(population: str) -> tuple[tuple[str, float], pd.Series]:
+        """Return sizes and scale at which most draws of even number show the phases; of odd ones there, which do."""
+        rows = narrowest(fall_rows(region, "phases", population, threshold))
+        rows = rows[rows["skewed"]]
+        even, odd = (rows[rows["seed"] % 2 == part].set_index(["counts", "scale"])["value"] for part in (0, 1))
+        setting = even.groupby(level=[0, 1]).mean().idxmax()
+        return setting, odd.loc[setting]
 
-    def best(rows: pd.DataFrame) -> tuple[str, float]:
-        return rows[rows["seed"] % 2 == 0].groupby(["counts", "scale"])["shown"].mean().idxmax()
-
-    def judge(population: str) -> Checks:
-        rows = rows_of(population)
-        counts, scale = best(rows)
-        shown = select(rows, counts=counts, scale=scale, seed=lambda seed: seed % 2 == 1)["shown"]
-        out = {"draws on which the setting was chosen": len(shown)}
-        yield most_draws(INPUTS, (shown == 1).to_numpy(), shown.isna().to_numpy(), typical, out)
-
-    counts, scale = best(rows_of("examples"))
-    falls = fall_rows(region, "fall_rare", "examples", threshold)
-    falls = falls[falls["skewed"] & (falls["dimension"] == falls["dimension"].min())]
-    facts = {
-        "settings": int(falls.groupby(["counts", "scale"]).ngroups),
-        "setting": counts.replace("-", " : "),
-        "scale": float(scale),
-        "falls": float(falls.groupby(["counts", "scale"])["fallen"].mean().max()),
-        "classes": next(iter(judge("classes"))).value,
-    }
-    return Finding(judge, "examples", {"the rank over the means of classes": "classes"}, facts=facts)
+    (counts, scale), phases = at_best("examples")
+    _, over_classes = at_best("classes")
+    yield most_draws(
+        INPUTS,
+        phases == 1,
+        phases.isna(),
+        typical,
+        {"draws on which the setting was chosen": len(phases)},
+        rivals={"the rank over the means of classes": Instead(holds=over_classes == 1, undecided=over_classes.isna())},
+    )
+    falls = narrowest(fall_rows(region, "fall_rare", "examples", threshold))
+    falls = falls[falls["skewed"]].groupby(["counts", "scale"])["fallen"].mean()
+    yield Facts(
+        settings=len(falls),
+        setting=counts.replace("-", " : "),
+        scale=scale,
+        falls=falls.max(),
+        classes=np.mean(over_classes == 1),
+    )
 
 
 @claim(
@@ -75,7 +94,7 @@ def three_phases_exist(region: Table, *, threshold: Positive, typical: Fraction)
 )
 def three_phases_over_classes(
     grid: Table, region: Table, *, measure: Measure, threshold: Positive, typical: Fraction
-) -> Finding:
+) -> Claim:
     """At class sizes 64, 16, 4 and 1, in two dimensions and from small starts, RankMe of the means of classes falls,
     rises, and falls again while the rare classes are learned.
 
@@ -85,53 +104,47 @@ def three_phases_over_classes(
     of scale {at:g}, most draws show the phases from {least:.0f} : 1 between the largest class and the smallest on, and
     at {below:.0f} : 1 {share_below:.0%} do.
     """
-    scale = members(grid)["scale"].to_numpy()
-    smallest, largest = float(scale.min()), float(scale.max())
-
-    def check_phases(name: str, chosen: np.ndarray, description: str) -> Check:
-        phases = values(grid, "phases", 0, name, threshold)[chosen]
-        return most_draws(description, phases == 1, np.isnan(phases), typical)
-
-    def judge(name: Quantity) -> Checks:
-        kinds = members(grid)["init"].to_numpy()
-        small = scale == smallest
-        yield check_phases(name, small, "draws with warm-up, growth and compression, in this order")
-        for kind in np.unique(kinds):
-            yield check_phases(name, small & (kinds == kind), f"of those from {kind.capitalize()} starts")
-
-    cells = fall_rows(region, "phases", "classes", threshold)
-    cells = cells[(cells["dimension"] == cells["dimension"].min()) & (cells["scale"] == smallest)]
-    skews = cells.assign(shown=cells["value"] == 1, ratio=cells["counts"].map(ratio)).groupby("ratio")["shown"].mean()
-    most = [skew for skew in skews.index if (skews.loc[skew:] > 0.5).all()]
-    least = min(most, default=np.nan)
-    below = max([skew for skew in skews.index if not skew >= least], default=np.nan)
-    facts = {
-        "at": smallest,
-        "larger": largest,
-        "wider": float(np.mean(values(grid, "phases", 0, f"class_{measure}", threshold)[scale == largest] == 1)),
-        "examples": float(np.mean(values(grid, "phases", 0, measure, threshold)[scale == smallest] == 1)),
-        "least": least,
-        "below": below,
-        "share_below": float(skews.get(below, np.nan)),
-    }
-    return Finding(judge, f"class_{measure}", {"the rank over all examples": measure}, facts=facts)
+    scale, kinds = scales(grid), members(grid)["init"].to_numpy()
+    is_small = scale == scale.min()
+    classes, examples = (values(grid, "phases", 0, name, threshold) for name in (f"class_{measure}", measure))
+    draws = {"draws with warm-up, growth and compression, in this order": is_small}
+    draws |= {f"of those from {kind.capitalize()} starts": is_small & (kinds == kind) for kind in np.unique(kinds)}
+    for name, chosen in draws.items():
+        over_examples = Instead(holds=examples[chosen] == 1, undecided=np.isnan(examples[chosen]))
+        rivals = {"the rank over all examples": over_examples}
+        yield most_draws(name, classes[chosen] == 1, np.isnan(classes[chosen]), typical, rivals=rivals)
+    cells = narrowest(fall_rows(region, "phases", "classes", threshold))
+    cells = cells[cells["scale"] == scale.min()]
+    skews = (cells["value"] == 1).groupby(cells["ratio"]).mean()
+    least = min((skew for skew in skews.index if (skews.loc[skew:] > 0.5).all()), default=np.nan)
+    below = max((skew for skew in skews.index if not skew >= least), default=np.nan)
+    yield Facts(
+        at=scale.min(),
+        larger=scale.max(),
+        wider=np.mean(classes[scale == scale.max()] == 1),
+        examples=np.mean(examples[is_small] == 1),
+        least=least,
+        below=below,
+        share_below=skews.get(below, np.nan),
+    )
 
 
 def _small_starts(region: Table, threshold: float, small: float, population: str = "classes") -> pd.DataFrame:
     rows = fall_rows(region, "fall_rare", population, threshold)
-    return rows[rows["scale"] <= small].assign(ratio=lambda table: table["counts"].map(ratio))
+    return rows[rows["scale"] <= small]
 
 
-def _never_falls(name: str, rows: pd.DataFrame, threshold: float) -> Check:
+def _never_falls(name: str, rows: pd.DataFrame, threshold: float, rivals: dict[str, pd.DataFrame]) -> Check:
     because = "what counts as a fall; necessary means never without"
-    return every_draw(name, rows["value"], at_most=threshold, because=because)
+    others = {phrase: Instead(values=other["value"]) for phrase, other in rivals.items()}
+    return every_draw(name, rows["value"], at_most=threshold, because=because, rivals=others)
 
 
 def _falls_with_both(rows: pd.DataFrame, typical: float) -> Check:
     """Check what necessity takes for granted: with skew and a bottleneck the rank falls, at the largest skew."""
-    both = rows[(rows["dimension"] == rows["dimension"].min()) & (rows["ratio"] == rows["ratio"].max())]
+    both = narrowest(rows)[lambda table: table["ratio"] == table["ratio"].max()]
     name = "draws that fall with a bottleneck, at the largest skew"
-    return premise(most_draws(name, both["fallen"].to_numpy(), both["value"].isna().to_numpy(), typical))
+    return premise(most_draws(name, both["fallen"], both["value"].isna(), typical))
 
 
 @claim(
@@ -140,7 +153,7 @@ def _falls_with_both(rows: pd.DataFrame, typical: float) -> Check:
     empirical=True,
     quantifier="all draws",
 )
-def skew_is_necessary(region: Table, *, threshold: Positive, small: Positive, typical: Fraction) -> Finding:
+def skew_is_necessary(region: Table, *, threshold: Positive, small: Positive, typical: Fraction) -> Claim:
     """Skewed classes are necessary for compression: with equal classes the effective rank does not fall, from small
     starts, while they are learned.
 
@@ -151,17 +164,13 @@ def skew_is_necessary(region: Table, *, threshold: Positive, small: Positive, ty
     The ranks are those of class means: over all inputs there is no fall that something could be necessary for.
     """
     rows = _small_starts(region, threshold, small)
-    skewed = rows[rows["skewed"] & (rows["dimension"] == rows["dimension"].min())]
-
-    def judge(table: pd.DataFrame) -> Checks:
-        yield _never_falls("fall of the rank while classes are learned", table, threshold)
-        yield _falls_with_both(rows, typical)
-
+    skewed = narrowest(rows)[lambda table: table["skewed"]]
+    rivals = {"skewed classes with a bottleneck in their place": skewed}
+    yield _never_falls("fall of the rank while classes are learned", rows[~rows["skewed"]], threshold, rivals)
+    yield _falls_with_both(rows, typical)
     every = fall_rows(region, "fall_rare", "classes", threshold)
     larger = every[(every["scale"] > small) & ~every["skewed"]]["fallen"]
-    facts = {"skewed": float(skewed["fallen"].mean()), "large": float(larger.mean()) if len(larger) else np.nan}
-    rivals = {"skewed classes with a bottleneck in their place": skewed}
-    return Finding(judge, rows[~rows["skewed"]], rivals, facts=facts)
+    yield Facts(skewed=skewed["fallen"].mean(), large=larger.mean())
 
 
 @claim(
@@ -172,7 +181,7 @@ def skew_is_necessary(region: Table, *, threshold: Positive, small: Positive, ty
 )
 def bottleneck_is_necessary(
     regions: Sequence[Table], *, threshold: Positive, small: Positive, typical: Fraction
-) -> Finding:
+) -> Claim:
     """A bottleneck is necessary for compression: with as many dimensions as there are classes, or one less, the
     effective rank does not fall, from small starts, while the rare classes are learned.
 
@@ -184,31 +193,28 @@ def bottleneck_is_necessary(
     """
     rows = pd.concat([_small_starts(region, threshold, small) for region in regions])
     rows = rows[rows["skewed"]]
-    narrow, wide = int(rows["dimension"].min()), int(rows["dimension"].max())
-
-    def judge(with_bottleneck: bool) -> Checks:
-        chosen = rows[(rows["dimension"] == narrow) == with_bottleneck]
-        yield _never_falls("fall of the rank while the rare classes are learned", chosen, threshold)
-        yield _falls_with_both(rows, typical)
-
+    narrow, wide = rows["dimension"].min(), rows["dimension"].max()
+    without = rows[rows["dimension"] > narrow]
+    rivals = {"two dimensions in their place": narrowest(rows)}
+    yield _never_falls("fall of the rank while the rare classes are learned", without, threshold, rivals)
+    yield _falls_with_both(rows, typical)
     shares = rows.groupby(["scale", "dimension", "ratio"])["fallen"].mean()
-    scales = rows[rows["dimension"] == wide]["scale"]
-    at, larger = float(scales.min()), float(scales.max())
-    turns = {
-        scale: min(skew for skew, share in [*shares[scale, wide].items(), (np.nan, 1.0)] if share > 0.5)
+    scales_of_wide = rows[rows["dimension"] == wide]["scale"]
+    at, larger = scales_of_wide.min(), scales_of_wide.max()
+    turns, turns_larger = (
+        min((skew for skew, share in shares[scale, wide].items() if share > 0.5), default=np.nan)
         for scale in (at, larger)
-    }
-    facts = {
-        "fallen": float(rows[rows["dimension"] > narrow]["fallen"].mean()),
-        "wide": wide,
-        "at": at,
-        "larger": larger,
-        "turns": turns[at],
-        "turns_larger": turns[larger],
-        "share": float(shares.get((at, wide, turns[at]), np.nan)),
-        "narrow": float(shares.get((at, narrow, turns[at]), np.nan)),
-    }
-    return Finding(judge, False, {"two dimensions in their place": True}, facts=facts)
+    )
+    yield Facts(
+        fallen=without["fallen"].mean(),
+        wide=wide,
+        at=at,
+        larger=larger,
+        turns=turns,
+        turns_larger=turns_larger,
+        share=shares.get((at, wide, turns), np.nan),
+        narrow=shares.get((at, narrow, turns), np.nan),
+    )
 
 
 @claim(
@@ -217,7 +223,7 @@ def bottleneck_is_necessary(
     empirical=True,
     quantifier="all draws",
 )
-def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small: Positive) -> Finding:
+def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small: Positive) -> Claim:
     """Skewed token frequencies and a bottleneck suffice, under cross-entropy from small starts, to produce expansion
     and then compression: the effective rank rises, and falls while the rare classes are learned.
 
@@ -226,39 +232,27 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small: Po
     and the smallest {mild:.1%} (errata 6). From scales up to {tiny:g}, and over class means, it takes {enough:.0f} : 1
     for each of the draws here to fall.
     """
-
-    def narrow(skewed: bool) -> dict[str, pd.DataFrame]:
-        tables = {name: _small_starts(region, threshold, small, name) for name in ("examples", "classes")}
-        return {
-            name: rows[(rows["skewed"] == skewed) & (rows["dimension"] == rows["dimension"].min())]
-            for name, rows in tables.items()
-        }
-
-    tables = narrow(True)
-    classes = tables["classes"]
+    tables = {name: narrowest(_small_starts(region, threshold, small, name)) for name in ("examples", "classes")}
+    for name, rows in tables.items():
+        yield every_draw(
+            f"fall of the rank over {name} while the rare classes are learned",
+            rows[rows["skewed"]]["value"],
+            at_least=threshold,
+            because="what counts as a fall; what suffices does so always",
+            rivals={"equal classes in the place of skewed ones": Instead(values=rows[~rows["skewed"]]["value"])},
+        )
+    examples, classes = (rows[rows["skewed"]] for rows in tables.values())
     tiny = classes[classes["scale"] <= sorted(classes["scale"].unique())[:2][-1]]
     always = tiny.groupby("ratio")["fallen"].all()
-    enough = min((skew for skew in always.index if always.loc[skew:].all()), default=np.nan)
-
-    def judge(given: dict[str, pd.DataFrame]) -> Checks:
-        for name, rows in given.items():
-            yield every_draw(
-                f"fall of the rank over {name} while the rare classes are learned",
-                rows["value"],
-                at_least=threshold,
-                because="what counts as a fall; what suffices does so always",
-            )
-
-    mildest = float(classes["ratio"].min())
-    facts = {
-        "examples": float(tables["examples"]["fallen"].mean()),
-        "classes": float(classes["fallen"].mean()),
-        "mildest": mildest,
-        "mild": float(classes[classes["ratio"] == mildest]["fallen"].mean()),
-        "tiny": float(tiny["scale"].max()),
-        "enough": enough,
-    }
-    return Finding(judge, tables, {"equal classes in the place of skewed ones": narrow(False)}, facts=facts)
+    mildest = classes["ratio"].min()
+    yield Facts(
+        examples=examples["fallen"].mean(),
+        classes=classes["fallen"].mean(),
+        mildest=mildest,
+        mild=classes[classes["ratio"] == mildest]["fallen"].mean(),
+        tiny=tiny["scale"].max(),
+        enough=min((skew for skew in always.index if always.loc[skew:].all()), default=np.nan),
+    )
 
 
 @claim(
@@ -269,7 +263,7 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small: Po
     empirical=True,
     quantifier="an average",
 )
-def population_decides(region: Table, *, threshold: Positive, typical: Fraction, rare: Fraction) -> Finding:
+def population_decides(region: Table, *, threshold: Positive, typical: Fraction, rare: Fraction) -> Claim:
     r"""From small starts of four classes in two dimensions, at sizes in powers of a ratio, the mean feature of a class
     of $n$ examples has a squared length of about its margin over $\sqrt n$, on average. The rare classes, counted by
     class, outweigh the frequent ones in the end, and in most draws the rank falls; counted by examples they do not, and
@@ -286,8 +280,7 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
     margins are not quite equal; over examples it ends at {end_examples:.2f}, which centring makes higher.
     """
     smallest = region["scale"].min()
-    rows = region[(region["scale"] == smallest) & region["skewed"]]
-    rows = rows[rows["dimension"] == rows["dimension"].min()]
+    rows = narrowest(region[(region["scale"] == smallest) & region["skewed"]])
     orders = select(rows, "length_order")["value"].to_numpy()
 
     def ends(quantity: Quantity, population: str) -> pd.Series:
@@ -295,38 +288,40 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
 
     drops = {name: ends("peak", name) - ends("end", name) for name in ("classes", "examples")}
 
-    def judge(reading: tuple[float, str, str]) -> Checks:
-        order, falling, rising = reading
-        yield equal(
-            r"slope of $\log(|f_c|^2 / m_c)$ on $\log n_c$ over classes, mean over draws",
-            mean(orders),
-            order,
-            tolerance=0.05,
-            resolution=0.25,
-            because="interval of the mean, and a tenth of the slope for 'about': classes share directions",
-        )
-        name = f"draws whose rank over {falling} ends below its highest by the threshold"
-        yield most_draws(name, drops[falling] >= threshold, drops[falling].isna(), typical)
-        yield share_of_draws(
-            f"the same over {rising}",
-            drops[rising] >= threshold,
-            at_most=rare,
-            undecided=drops[rising].isna(),
-            because="one draw in twenty is let pass",
-        )
-
+    yield equal(
+        r"slope of $\log(|f_c|^2 / m_c)$ on $\log n_c$ over classes, mean over draws",
+        mean(orders),
+        -0.5,
+        tolerance=0.05,
+        resolution=0.25,
+        because="interval of the mean, and a tenth of the slope for 'about': classes share directions",
+        rivals={
+            "lengths that do not depend on the size": 0.0,
+            "squared lengths of one over the size": -1.0,
+        },
+        scaled=False,
+    )
+    ends_below = {name: Instead(holds=drop >= threshold, undecided=drop.isna()) for name, drop in drops.items()}
+    exchanged = "the populations exchanged"
+    yield most_draws(
+        "draws whose rank over classes ends below its highest by the threshold",
+        **ends_below["classes"],
+        typical=typical,
+        rivals={exchanged: ends_below["examples"]},
+    )
+    yield share_of_draws(
+        "the same over examples",
+        **ends_below["examples"],
+        at_most=rare,
+        because="one draw in twenty is let pass",
+        rivals={exchanged: ends_below["classes"]},
+    )
     most = max(rows["counts"].unique(), key=ratio)
-    facts = {
-        "classes": float(np.mean(drops["classes"] >= threshold)),
-        "examples": float(np.mean(drops["examples"] >= threshold)),
-        "most": ratio(most),
-        "predicted_rank": theory.rank_of_two_pairs(ratio(most) ** (1 / 3)),
-        "end": float(ends("end", "classes").loc[most].median()),
-        "end_examples": float(ends("end", "examples").loc[most].median()),
-    }
-    rivals = {
-        "lengths that do not depend on the size": (0.0, "classes", "examples"),
-        "squared lengths of one over the size": (-1.0, "classes", "examples"),
-        "the populations exchanged": (-0.5, "examples", "classes"),
-    }
-    return Finding(judge, (-0.5, "classes", "examples"), rivals, facts=facts)
+    yield Facts(
+        classes=np.mean(drops["classes"] >= threshold),
+        examples=np.mean(drops["examples"] >= threshold),
+        most=ratio(most),
+        predicted_rank=theory.rank_of_two_pairs(ratio(most) ** (1 / 3)),
+        end=ends("end", "classes").loc[most].median(),
+        end_examples=ends("end", "examples").loc[most].median(),
+    )

@@ -1,6 +1,6 @@
 """The phase diagram: where the rank falls while rare classes are learned, over examples and over classes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle
 from typing import Any
 
@@ -8,20 +8,19 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.image import AxesImage
-from matplotlib.ticker import PercentFormatter
 
-from learning_dynamics.evidence import share
-from learning_dynamics.papers.softmax_dynamics.draws import fall_rows, ratio, sizes_of
+from learning_dynamics.papers.softmax_dynamics.draws import fall_rows, ratio, share_of, sizes_of
 from learning_dynamics.papers.softmax_dynamics.panels import (
     EXPECTED,
     bars,
-    hatch,
+    hatch_unlearned,
+    in_per_cent,
     quartiles,
     share_bar,
     share_map,
     span,
 )
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, shared_legend
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, plain_number, shared_legend
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
@@ -40,19 +39,20 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Drawn:
     """
     dimensions = sorted(region["dimension"].unique())
     scales = sorted(region["scale"].unique())
-    sizes = sorted(region["counts"].unique(), key=ratio)
+    sizes = {counts: f"{ratio(counts):.0f}" for counts in _by_skew(region)}
+    learned = region[region["quantity"] == "learned"]  # tables of flows do not record it
     figure, axes = plt.subplots(
         2, len(dimensions), figsize=(WIDTH, 1.6 + 0.62 * len(sizes)), sharex=True, sharey=True, squeeze=False
     )
     for row, population in zip(axes, ("classes", "examples"), strict=True):
         rows = fall_rows(region, "fall_rare", population, threshold)
         for axis, dimension in zip(row, dimensions, strict=True):
-            cells = rows[rows["dimension"] == dimension].groupby(["counts", "scale"])["fallen"].agg(["sum", "count"])
-            image = _shares(axis, cells, sizes, scales, [f"{ratio(size):.0f}" for size in sizes])
-            _hatch(axis, region[region["dimension"] == dimension], sizes, scales)
+            image = _draw_map(axis, rows[rows["dimension"] == dimension], sizes, scales, "counts")
+            of_dimension = learned[learned["dimension"] == dimension].rename(columns={"value": "learned"})
+            hatch_unlearned(axis, of_dimension, sizes, dict.fromkeys(scales, ""), ("counts", "scale"))
         row[0].set_ylabel(f"over {population}\nlargest class / smallest")
     for top, bottom, dimension in zip(*axes, dimensions, strict=True):
-        top.set_title(f"$d = {dimension}$" + (", no bottleneck" if dimension >= len(sizes_of(sizes[0])) - 1 else ""))
+        top.set_title(f"$d = {dimension}$" + (", no bottleneck" if dimension >= _classes(region) - 1 else ""))
         bottom.set_xlabel("initial scale")
     share_bar(figure, image, axes, "share of seeds that fall", aspect=30, pad=0.015)
     facts = {
@@ -94,49 +94,28 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Drawn:
             }
             bars(depths, expected, quartiles(by_counts), **style)
             if population == "classes":
-                bars(
-                    shares,
-                    expected,
-                    [span(share((part >= threshold).sum(), len(part))) for _, part in by_counts],
-                    **style,
-                )
+                spans = [span(share_of(part >= threshold)) for _, part in by_counts]
+                bars(shares, expected, spans, **style)
     end = 1.1 * max(line.get_xdata().max() for line in depths.lines)
     depths.plot([0, end], [0, end], zorder=0, **EXPECTED)
     shares.step([0, threshold, end], [0, 0, 1], where="pre", zorder=0, **EXPECTED)
     depths.set(xlabel="fall from the two-direction start", ylabel="fall from random starts")
     shares.set(xlabel="fall from the two-direction start", ylabel="share of seeds that fall", ylim=(-0.03, 1.03))
-    shares.yaxis.set_major_formatter(PercentFormatter(1.0))
+    in_per_cent(shares.yaxis)
     depths.legend(loc="upper left", fontsize=7.5, handletextpad=0.2)
     settings = settings_of(draws)
     facts = {"laws": len(settings["counts"]), "seeds": settings["seeds"], "threshold": threshold}
     return Drawn(figure, facts, "Falls from random starts near the diagonal of those from one start, and their shares.")
 
 
-def _scale_label(scale: float) -> str:
-    """Return a scale as TeX, with powers of ten."""
-    digits, _, power = f"{scale:g}".partition("e")
-    if not power:
-        return digits
-    return f"$10^{{{int(power)}}}$" if digits == "1" else rf"${digits} \cdot 10^{{{int(power)}}}$"
-
-
-def _shares(
-    axis: plt.Axes, cells: pd.DataFrame, rows: Sequence[Any], scales: Sequence[float], names: Sequence[str]
+def _draw_map(
+    axis: plt.Axes, draws: pd.DataFrame, rows: Mapping[Any, str], scales: Sequence[float], row: str
 ) -> AxesImage:
-    """Draw shares with their intervals, and edges between cells with more than half and others.
-
-    `cells` has columns sum and count, by row and scale; `names` are those of rows.
-    """
-    shares = np.array([[span(share(*cells.loc[(row, scale)].astype(int))) for scale in scales] for row in rows])
-    _boundary(axis, shares[..., 1] > 0.5)
-    return share_map(axis, shares, names, [_scale_label(scale) for scale in scales], origin="lower")
-
-
-def _hatch(axis: plt.Axes, table: Table, rows: Sequence[Any], scales: Sequence[float]) -> None:
-    """Hatch cells in which fewer than half of the seeds have learned; tables of flows do not record it."""
-    learned = table[table["quantity"] == "learned"].groupby(["counts", "scale"])["value"].mean()
-    for counts, scale in learned.index[learned < 0.5]:
-        hatch(axis, rows.index(counts), scales.index(scale))
+    """Draw shares of draws that have `fallen`, and edges between cells with more than half and others."""
+    columns = {scale: plain_number(scale) for scale in scales}
+    image = share_map(axis, draws, "fallen", rows, columns, (row, "scale"), origin="lower")
+    _boundary(axis, np.asarray(image.get_array()) > 0.5)
+    return image
 
 
 def _boundary(axis: plt.Axes, inside: np.ndarray) -> None:
@@ -164,7 +143,7 @@ def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive)
             for population in ("classes", "examples"):
                 _falls_by_dimension(shares, depths, table, counts, population, scale, threshold, COLOURS[colour])
         shares.set(ylabel="share of seeds", ylim=(-0.03, 1.03))
-        shares.yaxis.set_major_formatter(PercentFormatter(1.0))
+        in_per_cent(shares.yaxis)
         depths.set(ylabel="fall from the\nhighest rank")
         for axis in (shares, depths):
             axis.set_title(f"$V = {_classes(table)}$", fontsize=9)
@@ -204,10 +183,10 @@ def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Drawn
         scales, dimensions = (sorted(table[name].unique()) for name in ("scale", "dimension"))
         drops = {name: _drops(table, name) >= threshold for name in ("classes", "examples")}
         by_cell = drops["examples"].groupby(["counts", "scale", "dimension"]).mean()
-        most_over_examples = max(most_over_examples, float(by_cell.max()))
+        most_over_examples = max(most_over_examples, by_cell.max())
         for axis, counts in zip(row, _by_skew(table), strict=True):
-            cells = drops["classes"].loc[counts].groupby(["dimension", "scale"]).agg(["sum", "count"])
-            image = _shares(axis, cells, dimensions, scales, [str(dimension) for dimension in dimensions])
+            draws = drops["classes"].loc[counts].rename("fallen").reset_index()
+            image = _draw_map(axis, draws, {number: str(number) for number in dimensions}, scales, "dimension")
         row[0].set_ylabel(f"$V = {_classes(table)}$\n$d$")
     for axis, law in zip(axes[0], LAWS, strict=True):
         axis.set_title(law, fontsize=10)
@@ -219,7 +198,7 @@ def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Drawn
         "seeds": _listed(settings_of(table)["seeds"] for table in laws),
         "threshold": threshold,
         "examples": most_over_examples,
-        "failed": float(pd.concat([_drops(table, "classes") for table in laws]).isna().mean()),
+        "failed": pd.concat([_drops(table, "classes") for table in laws]).isna().mean(),
     }
     alt = "Shares of seeds that fall, by scale and dimensions, for equal sizes and two power laws."
     return Drawn(figure, facts, alt)
@@ -256,8 +235,8 @@ def _falls_by_dimension(
     }
     order = round(np.log(ratio(counts)) / np.log(_classes(table)))
     label = f"{LAWS[order]}, over {population}"
-    estimates = [share((part >= threshold).sum(), len(part)) for _, part in by_dimension]
-    bars(shares, places, list(map(span, estimates)), label=label, **style)
+    spans = [span(share_of(part >= threshold)) for _, part in by_dimension]
+    bars(shares, places, spans, label=label, **style)
     bars(depths, places, quartiles(by_dimension), **style)
 
 

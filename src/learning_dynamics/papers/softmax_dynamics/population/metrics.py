@@ -1,7 +1,6 @@
 """Phases of the rank over examples and over classes, from one row of features for each class."""
 
 import functools
-from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,7 @@ from learning_dynamics.measures.spectra import effective_rank
 from learning_dynamics.papers.softmax_dynamics import cells, falls, starts
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import QUANTITY, Column, Table, Tables, columns
+from learning_dynamics.tidy import QUANTITY, Column, Tables, columns
 from learning_dynamics.trajectories import Trajectory
 
 CELLS = (
@@ -50,16 +49,11 @@ def class_flows(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
         Slope of log(|f_c|^2 / f_c w_c), a class's squared length over its margin at the end, on log(n_c), its size,
         over classes c; of neither population. nan where classes are equal, or a margin is not positive.
     """
-    constants = trajectory.constants
-    sizes = constants["counts"]
+    sizes = trajectory.constants["counts"]
     f, W, failed = starts.finite_factors(trajectory)
     probabilities = np.diagonal(model.softmax(f @ W), axis1=-2, axis2=-1)
     windows = falls.windows(probabilities, sizes, lower, upper)
-    labels = cells.class_sizes(sizes) | {name: constants[name] for name in ("dimension", "scale")}
-    seeds = trajectory.settings.get("seeds", 1)
-    of_members: Callable[..., Table] = functools.partial(
-        cells.member_rows, failed=failed, seeds=seeds, threshold=0.0, **labels
-    )
+    of_members = functools.partial(cells.member_rows, trajectory, failed)
     yield of_members({"length_order": length_orders(f[:, -1], W[:, -1], sizes)}, population="")
     for population, weights in (("examples", sizes.astype(float)), ("classes", np.ones(sizes.shape))):
         series = weighted_rankme(f, weights[:, None])

@@ -9,7 +9,6 @@ from learning_dynamics.dynamics.gradient_flow import LogSpan
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts, theory, toy_flow
 from learning_dynamics.papers.softmax_dynamics.starts import name_of
-from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectories import Trajectory
@@ -78,13 +77,11 @@ def _flows(
     integration: LogSpan,
 ) -> Trajectory:
     """Return flows from packed starts, given dimension, class sizes and scale, in single precision."""
-    cells = list(itertools.product(dimensions, counts, scales))
-    flows, undecided = [], []
-    for dimension, sizes, scale in progress(cells, "cells"):
+
+    def follow(dimension: int, sizes: list[int], scale: float) -> dict[str, np.ndarray]:
         start = initial(dimension, sizes, scale)
-        factors = toy_flow.class_flow(sizes, start, dimension, integration.times, integration)
-        undecided.append(starts.undecided(factors[0]))
-        flows.append([factor.astype(np.float32) for factor in factors])
-    f, W = map(starts.padded, zip(*flows, strict=True))
-    constants = starts.constants_of(("dimension", "counts", "scale"), cells, seeds)
-    return Trajectory(integration.times, {"f": f, "W": W}, constants, undecided=np.concatenate(undecided))
+        f, W = toy_flow.class_flow(sizes, start, dimension, integration.times, integration)
+        return {"f": f.astype(np.float32), "W": W.astype(np.float32)}
+
+    cells = itertools.product(dimensions, counts, scales)
+    return starts.over_cells(follow, ("dimension", "counts", "scale"), cells, seeds, integration.times)

@@ -3,8 +3,8 @@
 import pandas as pd
 
 from learning_dynamics.judging import Check, Checks, Finding, claim, share_of_draws
+from learning_dynamics.papers.softmax_dynamics.cases import CASES, SETTING, case_draws
 from learning_dynamics.papers.softmax_dynamics.draws import MORE
-from learning_dynamics.papers.softmax_dynamics.training.selections import CASES, SETTING, case_draws
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table
 
@@ -76,13 +76,13 @@ def eight_examples_show_three_phases(trainings: Table, *, threshold: Positive, t
     facts = {
         "settings": len(_shares(draws["treated"])),
         "setting": _name(best_setting),
-        "learned": float(at_best["treated"]["learned"]),
+        "learned": at_best["treated"]["learned"],
         "often": _name(commonest),
-        "most": float(at_commonest["treated"]["shows"]),
+        "most": at_commonest["treated"]["shows"],
     }
     for case in ("equal", "wide"):
-        facts |= {case: float(at_best[case]["shows"]), f"{case}_learned": float(at_best[case]["learned"])}
-        facts[f"most_{case}"] = float(at_commonest[case]["shows"])
+        facts |= {case: at_best[case]["shows"], f"{case}_learned": at_best[case]["learned"]}
+        facts[f"most_{case}"] = at_commonest[case]["shows"]
     rivals = {"equal classes in place of skewed ones": "equal", "three dimensions in place of two": "wide"}
     return Finding(judge, "treated", rivals, facts=facts)
 

@@ -8,10 +8,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 
-from learning_dynamics.evidence import share
-from learning_dynamics.papers.softmax_dynamics.draws import at_threshold, sizes_of
-from learning_dynamics.papers.softmax_dynamics.panels import hatch, share_bar, share_map, span
-from learning_dynamics.papers.softmax_dynamics.training.selections import CASES, MEMBER, case_draws
+from learning_dynamics.papers.softmax_dynamics.cases import CASES, MEMBER, case_draws
+from learning_dynamics.papers.softmax_dynamics.draws import sizes_of
+from learning_dynamics.papers.softmax_dynamics.panels import hatch_unlearned, share_bar, share_map
 from learning_dynamics.plotting import WIDTH, Drawn
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
@@ -36,7 +35,7 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Drawn:
     )
     for row, (case, name) in zip(axes, CASES.items(), strict=True):
         for axis, end in zip(row, steps, strict=True):
-            image = _settings(axis, draws[case][draws[case]["steps"] == end])
+            image = _draw_map(axis, draws[case][draws[case]["steps"] == end])
         row[0].set_ylabel(f"{name.format(least=dimensions.min(), most=dimensions.max())}\nbatch")
     for top, bottom, end in zip(axes[0], axes[-1], steps, strict=True):
         top.set_title(f"{end} steps", fontsize=10)
@@ -54,19 +53,15 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Drawn:
     return Drawn(figure, facts, alt)
 
 
-def _settings(axis: Axes, rows: pd.DataFrame) -> AxesImage:
+def _draw_map(axis: Axes, draws: pd.DataFrame) -> AxesImage:
     """Draw shares with their intervals: batches by learning rates."""
     # a batch of 0 is all examples, and so the largest
-    batches = sorted(rows["batch"].unique(), key=lambda batch: batch or np.inf)
-    rates = sorted(rows["learning_rate"].unique())
-    shares = np.empty((len(batches), len(rates), 3))
-    for (batch, rate), cell in rows.groupby(["batch", "learning_rate"]):
-        place = batches.index(batch), rates.index(rate)
-        shares[place] = span(share(cell["shows"].sum(), len(cell)))
-        if cell["learned"].mean() < 0.5:
-            hatch(axis, *place)
-    names = [str(batch or "all") for batch in batches]
-    return share_map(axis, shares, names, [f"{rate:g}" for rate in rates], origin="lower")
+    batches = sorted(draws["batch"].unique(), key=lambda batch: batch or np.inf)
+    rows = {batch: str(batch or "all") for batch in batches}
+    columns = {rate: f"{rate:g}" for rate in sorted(draws["learning_rate"].unique())}
+    by = ("batch", "learning_rate")
+    hatch_unlearned(axis, draws, rows, columns, by)
+    return share_map(axis, draws, "shows", rows, columns, by, origin="lower")
 
 
 def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Drawn:
@@ -81,12 +76,16 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Drawn:
     ends. With all examples at once there is one row a class.
     """
     draws = pd.concat([_fall_rows(table, threshold) for table in trainings], ignore_index=True)
-    names = list(dict.fromkeys(draws.sort_values(["batch", "method", "decay"], key=_sort_key)["name"]))
+    in_order = draws.sort_values(["batch", "method", "decay"], key=_sort_key)["name"]
+    names = dict(zip(in_order, in_order, strict=True))
     classes = sorted(draws["classes"].unique())
     cells = {
-        V: sorted(
-            set(zip(part["law"], part["dimension"], strict=True)), key=lambda cell: (LAWS.index(cell[0]), cell[1])
-        )
+        V: {
+            (law, d): str(d)
+            for law in LAWS
+            for d in sorted(part["dimension"].unique())
+            if (law, d) in set(part["cell"])
+        }
         for V, part in draws.groupby("classes")
     }
     figure, axes = plt.subplots(
@@ -101,11 +100,14 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Drawn:
     for row, population in zip(axes, ("classes", "examples"), strict=True):
         for axis, V in zip(row, classes, strict=True):
             part = draws[(draws["population"] == population) & (draws["classes"] == V)]
-            image = _combinations(axis, part, names, cells[V])
+            by = ("name", "cell")
+            image = share_map(axis, part, "fallen", names, cells[V], by, intervals=False)
+            hatch_unlearned(axis, part, names, cells[V], by)
+            axis.tick_params("x", labelsize=7)
+            axis.tick_params("y", labelsize=7.5)
         row[0].set_ylabel(f"over {population}")
     for top, axis, V in zip(*axes, classes, strict=True):
         top.set_title(f"$V = {V}$", fontsize=10)
-        axis.set_xticks(range(len(cells[V])), [f"{d}" for _, d in cells[V]], fontsize=7)
         axis.set_xlabel("$d$, by law of sizes")
         for law in LAWS:
             places = [place for place, (name, _) in enumerate(cells[V]) if name == law]
@@ -137,15 +139,15 @@ def _sort_key(column: pd.Series) -> pd.Series:
 
 
 def _fall_rows(table: Table, threshold: float) -> pd.DataFrame:
-    """Return the draws of a table; added columns: whether the rank falls, whether they learned, classes, law, name."""
-    rows = at_threshold(table, "fall_learning", threshold)
+    """Return the draws of a table, with whether the rank falls, whether they learned, and their cell of the map."""
+    rows = select(table, "fall_learning", threshold=threshold)
     learned = select(table, "learned").set_index(MEMBER)["value"].reindex(pd.MultiIndex.from_frame(rows[MEMBER]))
     sizes = rows["counts"].map(sizes_of)
     return rows.assign(
         fallen=rows["value"] >= threshold,
         learned=learned.to_numpy() == 1,
         classes=sizes.map(len),
-        law=sizes.map(_law),
+        cell=list(zip(sizes.map(_law), rows["dimension"], strict=True)),
         name=[_name(*key) for key in rows[["method", "decay", "batch"]].itertuples(index=False)],
     )
 
@@ -158,19 +160,3 @@ def _law(sizes: Sequence[int]) -> str:
 def _name(method: str, decay: float, batch: int) -> str:
     name = f"AdamW, decay {decay:g}" if method == "AdamW" else {"SGD": "descent"}.get(method, method)
     return f"{name}, {f'batch {batch}' if batch else 'all'}"
-
-
-def _combinations(axis: Axes, rows: pd.DataFrame, names: list[str], cells: list[tuple[str, int]]) -> AxesImage:
-    """Draw shares, trainings by laws and dimensions; combinations that were not run stay empty."""
-    shares = np.full((len(names), len(cells)), np.nan)
-    for (name, law, dimension), cell in rows.groupby(["name", "law", "dimension"]):
-        i, j = names.index(name), cells.index((law, dimension))
-        shares[i, j] = cell["fallen"].mean()
-        colour = "black" if shares[i, j] > 0.6 else "white"
-        axis.text(j, i, f"{100 * shares[i, j]:.0f}", ha="center", va="center", fontsize=5, color=colour)
-        if cell["learned"].mean() < 0.5:
-            hatch(axis, i, j, "///")
-    axis.set_yticks(range(len(names)), names, fontsize=7.5)
-    axis.tick_params(length=0)
-    axis.spines[:].set_visible(False)
-    return axis.imshow(shares, vmin=0, vmax=1, cmap="cividis", aspect="auto")

@@ -1,14 +1,13 @@
 """Phases of the rank under combined optimisers, and which trainings have learned their examples."""
 
 import functools
-from collections.abc import Callable
 
 import numpy as np
 
 from learning_dynamics.measures.spectra import effective_rank
 from learning_dynamics.papers.softmax_dynamics import cells, falls
 from learning_dynamics.settings import Count, Fraction, Positive
-from learning_dynamics.tidy import QUANTITY, Column, Table, Tables, columns
+from learning_dynamics.tidy import QUANTITY, Column, Tables, columns
 from learning_dynamics.trajectories import Trajectory
 
 CELLS = (
@@ -51,14 +50,9 @@ def combinations(
     `falls.three_phases`
         By population and threshold.
     """
-    constants = trajectory.constants
-    sizes = constants["counts"]
+    sizes = trajectory.constants["counts"]
     failed = np.asarray(trajectory.undecided, dtype=bool)
-    labels = cells.class_sizes(sizes) | {"method": constants["method"].astype(str)}
-    labels |= {name: constants[name] for name in ("learning_rate", "decay", "batch", "dimension", "scale")}
-    of_members: Callable[..., Table] = functools.partial(
-        cells.member_rows, failed=failed, seeds=trajectory.settings["seeds"], threshold=0.0, **labels
-    )
+    of_members = functools.partial(cells.member_rows, trajectory, failed)
     # failed members are set to where everything is defined, and masked
     ranks = {
         name: effective_rank(np.where(failed[:, None, None], 1.0, trajectory.series[name]))
@@ -66,7 +60,8 @@ def combinations(
     }
     for end in steps:
         until_end = trajectory.time <= end
-        yield of_members(outcomes(trajectory, until_end), failed=np.zeros_like(failed), steps=end, population="")
+        learned_or_diverged = outcomes(trajectory, until_end)
+        yield cells.member_rows(trajectory, np.zeros_like(failed), learned_or_diverged, steps=end, population="")
         probabilities = np.where(failed[:, None, None], 0.0, trajectory.series["probabilities"])[:, until_end]
         windows = falls.windows(probabilities, sizes, lower, upper)
         for population, rank in ranks.items():

@@ -11,7 +11,6 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import models as toy
 from learning_dynamics.papers.softmax_dynamics import starts
 from learning_dynamics.papers.softmax_dynamics.starts import name_of
-from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Fraction, Natural, NonNegative, Positive, Seed
 from learning_dynamics.trajectories import Trajectory
@@ -68,37 +67,32 @@ def combinations(
     starts.require_equal_numbers_of_classes("combinations", counts)
     if rows == "classes" and any(batches):
         raise ProjectError("combinations: `rows: classes` takes full batches alone; give `batches: [0]`")
-    trainings = itertools.product(methods, learning_rates, decays, batches)
-    cells = list(itertools.product(trainings, counts, dimensions, scales))
     records = optimisers.recorded_steps(steps, points)
-    members, width, classes = len(cells) * seeds, max(dimensions), len(counts[0])
-    series = {
-        "examples": np.zeros((members, len(records), width)),
-        "classes": np.zeros((members, len(records), width)),
-        "probabilities": np.zeros((members, len(records), classes)),
-        "loss": np.zeros((members, len(records), 2)),
-    }
     reduced = rows == "classes"
-    for cell, (training, sizes, dimension, scale) in enumerate(progress(cells, "cells")):
-        n = np.array(sizes)
-        optimiser = _optimiser(*training, momentum, int(n.sum()) if loss == "mean" else 1)
+
+    def follow(
+        method: str, rate: float, decay: float, batch: int, sizes: list[int], dimension: int, scale: float
+    ) -> dict[str, np.ndarray]:
+        n, classes = np.array(sizes), len(sizes)
+        optimiser = _optimiser(method, rate, decay, batch, momentum, int(n.sum()) if loss == "mean" else 1)
+        rows_of_classes, copies = (np.ones_like(n), n) if reduced else (n, None)
         # siblings under other optimisers start alike
         label = f"softmax_dynamics.map.{name_of(sizes)}.{dimension}.{scale}" + ".classes" * reduced
-        for member, rng in enumerate(generators(seed, label, seeds), start=cell * seeds):
-            theta, W = toy.gaussian(rng, classes if reduced else int(n.sum()), dimension, classes, scale)
+        series: dict[str, list[np.ndarray]] = {"examples": [], "classes": [], "probabilities": [], "loss": []}
+        for rng in generators(seed, label, seeds):
+            theta, W = toy.gaussian(rng, rows_of_classes.sum(), dimension, classes, scale)
             draws = int(rng.integers(2**31))
-            if reduced and training[0] not in ADAPTIVE:
+            if reduced and method not in ADAPTIVE:
                 theta /= np.sqrt(n)[:, None]
-            course = optimisers.train(
-                None, np.ones_like(n) if reduced else n, theta, W, optimiser, records, draws, n if reduced else None
-            )
-            for population, spectrum in zip(("examples", "classes"), _spectra(course, n), strict=True):
-                series[population][member, :, :dimension] = spectrum
-            series["probabilities"][member] = course.probabilities
-            series["loss"][member] = np.stack([course.loss, course.largest_loss], axis=-1)
+            course = optimisers.train(None, rows_of_classes, theta, W, optimiser, records, draws, copies)
+            losses = np.stack([course.loss, course.largest_loss], axis=-1)
+            for states, part in zip(series.values(), (*_spectra(course, n), course.probabilities, losses), strict=True):
+                states.append(part)
+        return {name: np.stack(states) for name, states in series.items()}
+
+    cells = itertools.product(methods, learning_rates, decays, batches, counts, dimensions, scales)
     names = ("method", "learning_rate", "decay", "batch", "counts", "dimension", "scale")
-    constants = starts.constants_of(names, [(*training, *cell) for training, *cell in cells], seeds)
-    return Trajectory(records.astype(float), series, constants, undecided=starts.undecided(*series.values()))
+    return starts.over_cells(follow, names, cells, seeds, records.astype(float))
 
 
 def _optimiser(method: str, rate: float, decay: float, batch: int, momentum: float, share: int) -> Optimiser:
