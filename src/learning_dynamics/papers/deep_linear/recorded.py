@@ -1,7 +1,6 @@
 """What runs keep of their members, as trajectories."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,14 +18,12 @@ def by_name(members: Members) -> Arrays:
 
 
 def trajectory(time: np.ndarray, members: Members, *series: str, **common: Any) -> Trajectory:
-    """Return a trajectory with some of what is kept of members as its series, all else and `common` as constants."""
+    """Return a trajectory with some of what is kept of members as its series, all else and `common` as constants.
+
+    Members whose series are not finite are undecided.
+    """
     constants = by_name(members)
+    followed = {name: constants.pop(name) for name in series}
+    finite = [np.isfinite(values).all(axis=tuple(range(1, values.ndim))) for values in followed.values()]
     of_all = {name: np.asarray(value) for name, value in common.items()}
-    return Trajectory(time, {name: constants.pop(name) for name in series}, constants | of_all)
-
-
-def flows(time: np.ndarray, members: Members, *series: str) -> Trajectory:
-    """Return a trajectory of flows; those that could not be integrated, whose series are nan, are undecided."""
-    found = trajectory(time, members, *series)
-    finite = [np.isfinite(values).all(axis=tuple(range(1, values.ndim))) for values in found.series.values()]
-    return replace(found, undecided=~np.all(finite, axis=0))
+    return Trajectory(time, followed, constants | of_all, undecided=~np.all(finite, axis=0))

@@ -11,13 +11,7 @@ from learning_dynamics.papers.deep_linear.acceleration.stiffness import (
     power_of_stiffness,
     powers_of_stiffness,
 )
-from learning_dynamics.papers.deep_linear.drawing import (
-    DASHED,
-    DEPTH_COLOURS,
-    depth_handles,
-    handle,
-    median_with_draws,
-)
+from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle, median_with_draws
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, direct_labels, legend_below
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select, settings_of

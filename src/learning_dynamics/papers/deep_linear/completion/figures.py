@@ -4,13 +4,7 @@ from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 
-from learning_dynamics.papers.deep_linear.drawing import (
-    DASHED,
-    DEPTH_COLOURS,
-    depth_handles,
-    handle,
-    median_with_draws,
-)
+from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle, median_with_draws
 from learning_dynamics.papers.deep_linear.tables import depth_of, less_true_norm, observed_entries, unfinished
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below
 from learning_dynamics.tidy import Table, select

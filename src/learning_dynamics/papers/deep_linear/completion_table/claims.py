@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy.interpolate import interp1d
 
 from learning_dynamics.evidence import median
 from learning_dynamics.judging import Checks, Finding, claim, equal
@@ -146,14 +147,8 @@ def _interpolate(quantity: np.ndarray, printed: float, log_error: np.ndarray) ->
 
     Linear between neighbouring settings; beyond the sweep's ends the last line is continued.
     """
-    values = []
-    for x, y in zip(quantity.T, log_error.T, strict=True):
-        order = np.argsort(x)
-        x, y = x[order], y[order]
-        place = int(np.clip(np.searchsorted(x, printed), 1, len(x) - 1))
-        share = (printed - x[place - 1]) / (x[place] - x[place - 1])
-        values.append(y[place - 1] + share * (y[place] - y[place - 1]))
-    return np.array(values)
+    pairs = zip(quantity.T, log_error.T, strict=True)
+    return np.array([interp1d(*pair, fill_value="extrapolate")(printed) for pair in pairs])
 
 
 @claim("Table, 2K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)

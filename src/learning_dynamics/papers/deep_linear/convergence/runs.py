@@ -211,7 +211,7 @@ def margins(
                             "member": member,
                         }
                     )
-    return recorded.flows(integration.times, members, "end_to_end")
+    return recorded.trajectory(integration.times, members, "end_to_end")
 
 
 def _spectrum(rng: np.random.Generator, size: int, smallest: float, largest: float) -> np.ndarray:
@@ -277,7 +277,7 @@ def convex_losses(
                         "member": member,
                     }
                 )
-    return recorded.flows(integration.times, members, "end_to_end")
+    return recorded.trajectory(integration.times, members, "end_to_end")
 
 
 def _matrix_with_loss(loss: Loss, target: np.ndarray, step: np.ndarray, factor: np.ndarray, share: float) -> np.ndarray:

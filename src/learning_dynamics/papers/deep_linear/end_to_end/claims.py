@@ -6,16 +6,7 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.judging import (
-    Check,
-    Claim,
-    Facts,
-    Instead,
-    claim,
-    equal_on_every_draw,
-    every_draw,
-    takes_rivals,
-)
+from learning_dynamics.judging import Check, Claim, Facts, Instead, claim, equal_on_every_draw, every_draw, takes_rivals
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 

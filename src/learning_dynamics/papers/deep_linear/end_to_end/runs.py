@@ -58,7 +58,7 @@ def end_to_end_flow(
             series["coarser"] = _all_flows(layers, target, coarser)["direct"]
             series["layers"] = np.pad(series["layers"], ((0, 0), (0, longest - networks.parameters(widths))))
             members.append(series | {"target": target, "depth": depth, "member": member})
-    return recorded.flows(integration.times, members, *series)
+    return recorded.trajectory(integration.times, members, *series)
 
 
 def _all_flows(layers: networks.Layers, target: np.ndarray, integration: Span) -> dict[str, np.ndarray]:
@@ -157,7 +157,7 @@ def approximate_balance(
             times = np.array([0.0, horizon / (scale or 1.0) ** (depth - 2)])
             states = networks.flow(field, networks.pack(layers), times, integration)
             members.append({"layers": states, "scale": scale, "member": member})
-    return recorded.flows(np.array([0.0, 1.0]), members, "layers")
+    return recorded.trajectory(np.array([0.0, 1.0]), members, "layers")
 
 
 def balancedness_descent(

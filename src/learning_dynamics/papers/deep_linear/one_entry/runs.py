@@ -100,7 +100,7 @@ def one_measurement(
             states = networks.flow(path_velocity, initial, length, integration)
             path = networks.product(networks.unpack(states, widths))
             members.append({"end_to_end": path, "depth": depth, "member": member})
-    return recorded.flows(length, members, "end_to_end")
+    return recorded.trajectory(length, members, "end_to_end")
 
 
 def _flows(A: np.ndarray, starts: list[tuple[int, int, np.ndarray]], target: float, integration: Span) -> Trajectory:
@@ -111,7 +111,7 @@ def _flows(A: np.ndarray, starts: list[tuple[int, int, np.ndarray]], target: flo
         layers = networks.balanced_layers(W, [2] * (depth + 1))
         path = networks.path(layers, lambda W: (np.sum(A * W) - target) * A, times, integration)
         members.append({"end_to_end": path, "depth": depth, "member": member})
-    return recorded.flows(times, members, "end_to_end")
+    return recorded.trajectory(times, members, "end_to_end")
 
 
 def _rotation(rng: np.random.Generator) -> np.ndarray:

@@ -70,7 +70,7 @@ def commuting_measurements(
                         "member": member,
                     }
                 )
-    return recorded.flows(np.array([0.0, 1.0]), members, "end_to_end")
+    return recorded.trajectory(np.array([0.0, 1.0]), members, "end_to_end")
 
 
 def _draw_instance(

@@ -9,14 +9,7 @@ from learning_dynamics.settings import Count, Positive, Scale, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory
 
 
-def linear_flow(
-    data: Arrays,
-    *,
-    width: Count,
-    gamma: Scale,
-    integration: Limit,
-    seed: Seed,
-) -> Trajectory:
+def linear_flow(data: Arrays, *, width: Count, gamma: Scale, integration: Limit, seed: Seed) -> Trajectory:
     """Gradient flow from W1(0) = sqrt(2 gamma) P with P P^T = I, and W2(0) = 0 (eq. 2.4, initialisation I_gamma).
 
     The end of the integration is kept as the limit.
@@ -53,14 +46,7 @@ def anisotropic_flow(
     return to_the_limit(data, _orthogonal_start(data, width, scales[:, None]), integration, seed)
 
 
-def balanced_flow(
-    data: Arrays,
-    *,
-    width: Count,
-    variance: Scale,
-    integration: Limit,
-    seed: Seed,
-) -> Trajectory:
+def balanced_flow(data: Arrays, *, width: Count, variance: Scale, integration: Limit, seed: Seed) -> Trajectory:
     """Gradient flow from balanced layers, W1^T W1 = W2 W2^T, the narrower one Gaussian at 0; see `linear_flow`."""
     inputs, outputs = data["X"].shape[-1], data["Y"].shape[-1]
     smaller, larger = sorted((inputs, outputs))

@@ -6,7 +6,7 @@ from learning_dynamics.papers.spectral_bias import two_layer
 from learning_dynamics.papers.spectral_bias.label_noise import models
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, NonNegative, Positive, Seed
-from learning_dynamics.trajectories import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory, ensemble
 
 
 def label_noise_descent(
@@ -73,18 +73,19 @@ def label_noise_ensemble(
     """
     X, Y = data["X"], data["Y"]
     inputs = X.shape[-1]
-    by_data_set = []
-    for member, rng in enumerate(generators(seed, "label_noise.ensemble", len(X))):
-        x, y = (np.broadcast_to(array[member], (paths, *array[member].shape)) for array in (X, Y))
+
+    def moments(rng: np.random.Generator, x: np.ndarray, y: np.ndarray) -> Arrays:
+        of_paths = (np.broadcast_to(array, (paths, *array.shape)) for array in (x, y))
         start = np.repeat(np.sqrt(2 * gamma) * np.eye(inputs)[None], paths, axis=0)
         zero = np.zeros((paths, inputs, y.shape[-1]))
         W, a = models.descend(
-            start, zero, x, y, step=step, steps=steps, every=every, noise=noise, rngs=[rng], shared=True
+            *(start, zero, *of_paths), step=step, steps=steps, every=every, noise=noise, rngs=[rng], shared=True
         )
-        by_data_set.append(_path_moments(W, a, np.linalg.svd(X[member], full_matrices=False)[2]))
-    series = {name: np.stack([moments[name] for moments in by_data_set]) for name in by_data_set[0]}
-    times = (step * noise) ** 2 * every * np.arange(series["outside"].shape[1])
-    return Trajectory(times, series, {"X": X, "Y": Y})
+        return _path_moments(W, a, np.linalg.svd(x, full_matrices=False)[2])
+
+    members = list(zip(generators(seed, "label_noise.ensemble", len(X)), X, Y, strict=True))
+    times = (step * noise) ** 2 * every * np.arange(steps // every + 1)
+    return ensemble(moments, members, times, "output_mean", "rows_mean", "outside", label="label noise", X=X, Y=Y)
 
 
 def _path_moments(W: np.ndarray, a: np.ndarray, Vt: np.ndarray) -> Arrays:

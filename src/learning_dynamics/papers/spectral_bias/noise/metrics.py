@@ -5,13 +5,13 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.evidence import Estimate, mean, share
+from learning_dynamics.evidence import mean, share
 from learning_dynamics.measures.ensembles import mean_interval, quantile_intervals
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias.noise import theory
 from learning_dynamics.papers.spectral_bias.noise.observables import commutator_norms
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, columns, rows
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
 STATISTIC = Column("statistic", "str", "mean, quantile or share over paths")
@@ -70,8 +70,9 @@ def noise_process(trajectory: Trajectory, *, powers: list[Positive], quantiles: 
             for part, interval in zip(quantiles, quantile_intervals(values, quantiles), strict=True):
                 records.append((time, quantity, f"quantile {part:g}", *interval, np.nan, len(values), np.nan))
             if quantity.startswith("sigma"):
-                share_above = share(int((values > 1).sum()), len(values))
-                records.append((time, quantity, "share above 1", *_interval(share_above), np.nan, len(values), np.nan))
+                above = share(int((values > 1).sum()), len(values))
+                interval = above.value, above.lower, above.upper
+                records.append((time, quantity, "share above 1", *interval, np.nan, len(values), np.nan))
     return pd.DataFrame(records, columns=[column.name for column in noise_process.columns])
 
 
@@ -98,7 +99,7 @@ def noise_paths(trajectory: Trajectory) -> pd.DataFrame:
 
 
 @columns(DIMENSION, QUANTITY, INDEX, VALUE, LOWER, UPPER, PREDICTED, PATHS)
-def noise_exponents(trajectory: Trajectory) -> pd.DataFrame:
+def noise_exponents(trajectory: Trajectory) -> Tables:
     """Measure almost sure growth rates per unit of time in each dimension, by their mean over paths.
 
     Rates are extrapolated to step zero. All but ``scheme`` are predicted exactly (docs/noise_spectrum.md).
@@ -118,11 +119,8 @@ def noise_exponents(trajectory: Trajectory) -> pd.DataFrame:
     scheme
         Largest difference of a rate between the two steps, the error that extrapolation to step zero takes away.
     """
-    records = []
     for inputs in trajectory.constants["dimensions"].tolist():
-        for quantity, index, estimate, predicted in _rates(trajectory.series[f"growth_{inputs}"], inputs):
-            records.append((inputs, quantity, index, *_interval(estimate), predicted, estimate.draws))
-    return pd.DataFrame(records, columns=[column.name for column in noise_exponents.columns])
+        yield _rates(trajectory.series[f"growth_{inputs}"], inputs).assign(inputs=inputs)
 
 
 @columns(QUANTITY, INDEX, VALUE, LOWER, UPPER, PREDICTED, PATHS)
@@ -138,21 +136,20 @@ def weighted_noise_exponents(trajectory: Trajectory) -> pd.DataFrame:
     total
         Growth rate of all directions together; predicted minus the sum of the squared weights.
     """
-    weights = trajectory.settings["weights"]
-    known = {"total": -float(np.sum(np.square(weights)))}
-    records = [
-        (quantity, index, *_interval(estimate), known.get(quantity, np.nan), estimate.draws)
-        for quantity, index, estimate, _ in _rates(trajectory.series["growth"], len(weights))
-    ]
-    return pd.DataFrame(records, columns=[column.name for column in weighted_noise_exponents.columns])
+    weights = np.array(trajectory.settings["weights"])
+    table = _rates(trajectory.series["growth"], len(weights))
+    return table.assign(predicted=np.where(table["quantity"] == "total", -np.sum(weights**2), np.nan))
 
 
-def _rates(growth: np.ndarray, inputs: int) -> list[tuple[str, int, Estimate, float]]:
-    """Return (quantity, index, estimate, prediction) from rates with both steps, shape (paths, 2, d + 1)."""
+def _rates(growth: np.ndarray, inputs: int) -> pd.DataFrame:
+    """Return a row for each rate, with its prediction for equal weights, from growth with both steps.
+
+    Growth has the shape (paths, 2, d + 1).
+    """
     fine, coarse = growth[:, 0], growth[:, 1]
     rates = 2 * fine - coarse  # the scheme's error is of first order in the step
     exact = theory.lyapunov_exponents(inputs)
-    return [
+    estimates = [
         *(("exponent", index, mean(rates[:, index - 1]), exact[index - 1]) for index in range(1, inputs + 2)),
         ("commutator", 0, mean(rates[:, 0] + rates[:, 1]), exact[0] + exact[1]),
         ("angle", 0, mean(rates[:, 1] - rates[:, 0]), exact[1] - exact[0]),
@@ -160,10 +157,11 @@ def _rates(growth: np.ndarray, inputs: int) -> list[tuple[str, int, Estimate, fl
         ("total", 0, mean(rates.sum(axis=1)), -float(inputs)),
         ("scheme", 0, mean(np.abs((coarse - fine).mean(axis=0)).max() * np.ones(2)), np.nan),
     ]
-
-
-def _interval(estimate: Estimate) -> tuple[float, float, float]:
-    return estimate.value, estimate.lower, estimate.upper
+    records = [
+        (quantity, index, rate.value, rate.lower, rate.upper, predicted, rate.draws)
+        for quantity, index, rate, predicted in estimates
+    ]
+    return pd.DataFrame(records, columns=["quantity", "index", "value", "lower", "upper", "predicted", "paths"])
 
 
 def _powers(paths: Mapping[str, np.ndarray], inputs: int, powers: list[float]) -> dict[str, np.ndarray]:

@@ -4,15 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.judging import (
-    Claim,
-    Facts,
-    Instead,
-    Untested,
-    claim,
-    equal_on_every_draw,
-    every_draw,
-)
+from learning_dynamics.judging import Claim, Facts, Instead, Untested, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.draws import STEPS_BY_RTOL, several_interpolators, steps_by_rtol
 from learning_dynamics.settings import Positive

@@ -14,14 +14,7 @@ from learning_dynamics.settings import Count, Scale, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory, ensemble
 
 
-def reduced_flow(
-    data: Arrays,
-    *,
-    gammas: list[Scale],
-    width: Count,
-    integration: LogSpan,
-    seed: Seed,
-) -> Trajectory:
+def reduced_flow(data: Arrays, *, gammas: list[Scale], width: Count, integration: LogSpan, seed: Seed) -> Trajectory:
     """The network's flow beside the smaller systems that the theory puts in its place, each integrated alone.
 
     From the orthogonal initialisation at each of `gammas`: the network (W1, W2) of full width (eq. 2.4); the

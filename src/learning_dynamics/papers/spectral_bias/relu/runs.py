@@ -3,10 +3,9 @@
 import numpy as np
 
 from learning_dynamics.measures.spectra import singular_values
-from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, NonNegative, Positive, Seed
-from learning_dynamics.trajectories import Arrays, Trajectory
+from learning_dynamics.trajectories import Arrays, Trajectory, ensemble
 
 
 def relu_descent(
@@ -40,14 +39,15 @@ def relu_descent(
     X, y = data["X"], data["y"]
     end = horizon + decade * max(0.0, -np.log10(scale))
     record = np.unique(np.r_[0, np.rint(np.geomspace(start, end, points) / step)]).astype(int)
-    losses, sigma = np.empty((len(X), len(record))), np.empty((len(X), len(record), min(neurons, X.shape[-1])))
-    limit_W1, limit_W2 = np.empty((len(X), neurons, X.shape[-1])), np.empty((len(X), neurons))
-    rngs = generators(seed, "relu_student.initialisation", len(X))
-    for member, rng in enumerate(progress(rngs, "ReLU student")):
-        W, a = scale * rng.standard_normal((neurons, X.shape[-1])), scale * rng.standard_normal(neurons)
-        W1, W2 = relu_student.descend(W, a, X[member], y[member], step, record)
-        losses[member] = relu_student.loss(W1, W2, X[member], y[member])
-        sigma[member] = singular_values(W1) if np.isfinite(W1).all() else np.nan
-        limit_W1[member], limit_W2[member] = W1[-1], W2[-1]
-    constants = {"X": X, "y": y, "teacher_W": data["teacher_W"], "limit_W1": limit_W1, "limit_W2": limit_W2}
-    return Trajectory(step * record, {"loss": losses, "sigma": sigma}, constants)
+
+    def follow(rng: np.random.Generator, x: np.ndarray, labels: np.ndarray) -> dict[str, np.ndarray]:
+        W, a = scale * rng.standard_normal((neurons, x.shape[-1])), scale * rng.standard_normal(neurons)
+        W1, W2 = relu_student.descend(W, a, x, labels, step, record)
+        finite = np.isfinite(W1).all()
+        sigma = np.where(finite, singular_values(np.where(finite, W1, 1.0)), np.nan)
+        losses = relu_student.loss(W1, W2, x, labels)
+        return {"loss": losses, "sigma": sigma, "limit_W1": W1[-1], "limit_W2": W2[-1]}
+
+    members = list(zip(generators(seed, "relu_student.initialisation", len(X)), X, y, strict=True))
+    constants = {"X": X, "y": y, "teacher_W": data["teacher_W"]}
+    return ensemble(follow, members, step * record, "loss", "sigma", label="ReLU student", **constants)
