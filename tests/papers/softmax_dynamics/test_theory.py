@@ -1,58 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 from learning_dynamics.dynamics.gradient_flow import Tolerances
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import theory, toy_flow
-
-
-def uniform_residual(counts: list[int]) -> np.ndarray:
-    return 1 / len(counts) - model.one_hot(counts)
-
-
-@settings(max_examples=40)
-@given(st.lists(st.integers(1, 20), min_size=2, max_size=8))
-def test_fastest_growth_is_the_norm_of_the_residual_and_below_the_root_of_the_largest_class(counts):
-    fastest = theory.fastest_growth(counts)
-    assert fastest == pytest.approx(np.linalg.norm(uniform_residual(counts), 2))
-    assert fastest <= np.sqrt(max(counts)) * (1 + 1e-12)
-
-
-def test_equal_classes_grow_equally_fast():
-    A = uniform_residual([2, 2, 2, 2])
-    np.testing.assert_allclose(np.linalg.svd(A, compute_uv=False)[:3], np.sqrt(2))
-
-
-@pytest.mark.parametrize(("examples", "dimension", "classes"), [(8, 2, 4), (5, 3, 4), (3, 6, 5)])
-def test_balanced_singular_values_grow_at_their_gains(examples, dimension, classes):
-    """The two factors' rates by Lemma B.1 are both -g sigma at a balanced state, before any integration."""
-    rng = np.random.default_rng(4)
-    f, W = model.balanced(rng, examples, dimension, classes, 0.7)
-    labels = np.eye(classes)[rng.integers(classes, size=examples)]
-    rank = min(examples, dimension, classes)
-    (U1, S1, V1t), (U2, S2, V2t) = (np.linalg.svd(factor, full_matrices=False) for factor in (f, W))
-    U1, V1, U2, V2 = U1[:, :rank], V1t.T[:, :rank], U2[:, :rank], V2t.T[:, :rank]
-    V2 = V2 * np.sign(np.sum(V1 * U2, axis=0))
-    df, dW = model.derivatives(f, W, labels, "cross_entropy")
-    g = theory.gains(U1, model.residual(f, W, labels, "cross_entropy"), V2)
-    turned = U2 * np.sign(np.sum(V1 * U2, axis=0))
-    np.testing.assert_allclose(theory.singular_value_rates(U1, df, V1), -g * S2[:rank], atol=1e-12)
-    np.testing.assert_allclose(theory.singular_value_rates(turned, dW, V2), -g * S1[:rank], atol=1e-12)
-
-
-def test_a_tiny_aligned_start_grows_at_the_fastest_rate():
-    counts = [9, 2, 1]
-    labels = model.one_hot(counts)
-    U, S, Vt = np.linalg.svd(uniform_residual(counts))
-    f, W = 1e-8 * U[:, :1] * [[1.0, 0.0]], -1e-8 * np.array([[1.0], [0.0]]) * Vt[:1]
-    times = np.array([0.0, 1.0, 2.0])
-    states = toy_flow.flow(labels[None], model.pack(f, W)[None], 2, "cross_entropy", times, Tolerances(1e-10, 1e-20))
-    norms = np.linalg.norm(model.unpack(states, 12, 2, 3)[0][0], axis=(-2, -1))
-    np.testing.assert_allclose(np.log(norms / 1e-8), times * S[0], rtol=1e-8, atol=1e-12)
-    assert S[0] == pytest.approx(theory.fastest_growth(counts))
 
 
 @pytest.mark.parametrize("ratio", [1, 2, 4, 8])

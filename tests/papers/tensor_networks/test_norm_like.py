@@ -4,27 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.integrate import quad, solve_ivp
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.tensor_networks import norm_like
 
 DEPTHS = [2, 3, 4, 5]
-
-
-@pytest.mark.parametrize(("depth", "time"), [(2, np.inf), (3, np.pi / 2), (4, 1.0)])
-def test_blow_up_times(depth, time):
-    assert norm_like.blow_up_time(depth) == pytest.approx(time, rel=1e-14)
-
-
-@pytest.mark.parametrize("depth", DEPTHS)
-def test_q_solves_its_equation(depth):
-    end = 0.9 * min(norm_like.blow_up_time(depth), 3.0)
-    found = solve_ivp(
-        lambda _t, s: [s[0] ** (depth - 2) * s[1], s[0] ** (depth - 1)], (0, end), [1.0, 0.0], method="DOP853",
-        rtol=1e-12, atol=1e-14, t_eval=np.linspace(0, end, 9),
-    )  # fmt: skip
-    np.testing.assert_allclose(norm_like.depth_q(found.t, depth), found.y[1], rtol=1e-9, atol=1e-14)
 
 
 @settings(max_examples=40)
@@ -36,12 +20,6 @@ def test_h_inverts(depth, size, sign):
     assert norm_like.depth_h(norm_like.depth_h_inverse(z, depth), depth) == pytest.approx(
         z, rel=1e-13 * amplified + 1e-12
     )
-
-
-@pytest.mark.parametrize("depth", DEPTHS)
-def test_penalty_is_the_integral_of_the_inverse(depth):
-    integral, _ = quad(lambda z: float(norm_like.depth_h_inverse(z, depth)), 0, 3.0, epsabs=1e-11)
-    assert float(norm_like.depth_penalty(3.0, depth)) == pytest.approx(integral, rel=1e-9)
 
 
 @pytest.mark.parametrize("scale", [0.03, 1.0, 10.0])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from learning_dynamics.papers.tensor_networks import tensor_network
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.starts import descending_matrices, factors, zero_last
+from learning_dynamics.papers.tensor_networks.starts import factors
 from learning_dynamics.papers.tensor_networks.tensor_network import contractions, outputs, pair_contractions
 
 ARCHITECTURES = ["diagonal", "convolutional", "short_filters", "fully_connected", "decomposable", "general"]
@@ -105,24 +105,6 @@ def test_factors_start_at_the_coefficients_asked_for(z, imbalance, architecture)
         np.testing.assert_allclose(first - second, imbalance, rtol=1e-6)
 
 
-def test_zero_last_leaves_only_the_last_layer_zero():
-    network = network_of("short_filters", 4, 3, seed=0)
-    *others, last = network.layers(zero_last(network, 1, seed=0)[0])
-    assert not last.any()
-    assert all(layer.all() for layer in others)
-
-
-@pytest.mark.parametrize("depth", [2, 3, 4])
-def test_descending_matrices_fulfil_the_conditions_of_theorem_6(depth):
-    network = tensor_network.fully_connected([3] * depth)
-    state = descending_matrices(np.random.default_rng(0), 3, depth)
-    *flat, last = network.layers(state)
-    layers = [layer.reshape(3, 3, order="F") for layer in flat] + [last[:, None]]
-    margins = [np.linalg.eigvalsh(W.T @ W - V @ V.T).min() for W, V in pairwise(layers)]
-    assert min(margins[:-1], default=0.0) >= 0
-    assert margins[-1] > 0.5
-
-
 @pytest.mark.parametrize("depth", [2, 3, 4])
 def test_pair_contractions_are_the_derivative_of_contractions(depth):
     tensor = draw(0, *range(2, 2 + depth))
@@ -136,12 +118,3 @@ def test_pair_contractions_are_the_derivative_of_contractions(depth):
     )
     # central differences: h**2 of third derivatives, and rounding over h
     np.testing.assert_allclose(second @ np.concatenate(step), (ahead - behind) / (2 * h), rtol=1e-7, atol=1e-8)
-
-
-@pytest.mark.parametrize("depth", [2, 3])
-@pytest.mark.parametrize("architecture", ["diagonal", "convolutional"])
-def test_factors_of_any_depth(architecture, depth):
-    z = np.array([0.5, -2.0, 0.0, 1.5])
-    network = network_of(architecture, 4, depth, seed=0)
-    state = factors(architecture, z, 0.7, depth)
-    np.testing.assert_allclose(network.coefficients(state), z, atol=1e-12)

@@ -35,41 +35,6 @@ def test_closed_form_solves_its_equation(solution, velocity, size, start, decade
     np.testing.assert_allclose(solution(start, np.zeros(1), *size), start, rtol=1e-11)
 
 
-@EXAMPLES
-@given(size=SIZE, start=st.floats(1e-2, 10.0), decades=st.floats(-2.0, 12.0))
-def test_closed_form_satisfies_equation_9(size, start, decades):
-    time = 10.0**decades
-    c1, c2, c3 = theory.snr_constants(*size)
-
-    def left(omega):
-        return c1 * np.log(omega) + c2 * omega**2 + c3 * omega**4
-
-    omega = theory.snr_closed_form(start, time, *size)
-    scale = abs(c1 * np.log(omega)) + c2 * omega**2 + c3 * omega**4
-    assert left(omega) == pytest.approx(left(start) + time, abs=1e-10 * scale)
-
-
-def test_closed_forms_meet_their_asymptotes():
-    time = 1e14
-    assert theory.snr_closed_form(1.0, time, 4, 8) == pytest.approx(theory.snr_asymptote(time, 8), rel=1e-5)
-    assert theory.algorithm_closed_form(1.0, time, 4, 8) == pytest.approx(
-        theory.algorithm_asymptote(time, 4, 8), rel=1e-9
-    )
-
-
-def test_small_exact_steps_have_the_algorithms_velocity():
-    omega = np.array([0.3, 1.0, 7.0])
-    for step in (1e-2, 1e-3):
-        slope = (theory.algorithm_step(omega, step, 4, 8) - omega) / step
-        np.testing.assert_allclose(slope, theory.algorithm_velocity(omega, 4, 8), rtol=step)
-
-
-def test_parts_of_the_spectral_loss_add_up():
-    omega = np.array([0.1, 2.0, 50.0])
-    parts = theory.spectral_variability_loss(omega, 4) + theory.spectral_geometry_loss(omega, 4)
-    assert parts == pytest.approx(theory.spectral_loss(omega, 4), rel=1e-14)
-
-
 def test_step_sizes_that_miss_each_others_times_are_refused():
     with pytest.raises(ProjectError, match="divide the largest"):
         renormalised_descent(sizes=[[3, 6, 4]], signal=0.5, seeds=1, horizon=10.0, points=3, steps=[1.0, 0.7], seed=0)

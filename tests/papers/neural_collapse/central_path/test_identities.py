@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learning_dynamics.measures import collapse
-from learning_dynamics.papers.neural_collapse.central_path import identities, tangents, theory
+from learning_dynamics.papers.neural_collapse.central_path import identities
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
 
 SIZE = (4, 8, 6)
@@ -46,19 +46,3 @@ def test_altered_identities_leave_gaps():
     for name, gap in gaps.items():
         # rounding, for condition numbers below 100
         assert gap > 1e-3 if "--" in name else gap < 2e-13, name
-
-
-def test_the_trace_is_least_where_class_means_span_an_invariant_subspace():
-    H = features()
-    raw, renormalised = H, central_path.renormalised(H, 4)
-    omega = central_path.snr_singular_values(H, 4)
-    traces = [4 * collapse.variability(*identities.moments(each, 4)) for each in (raw, renormalised)]
-    assert traces[1] == pytest.approx(theory.trace_bound(omega, 4), rel=1e-12)
-    assert traces[0] > 1.001 * theory.trace_bound(omega, 4)
-
-
-def test_singular_values_change_as_lemma_3_says():
-    X = central_path.renormalised(features(), 4)
-    slopes = tangents.singular_value_slopes(X, np.random.default_rng(3).standard_normal(X.shape), 4)
-    np.testing.assert_allclose(slopes["slope"], slopes["slope--lemma_3"], rtol=1e-8)
-    assert np.abs(slopes["slope"] - slopes["slope--without_shrinking"]).max() > 0.01

@@ -28,15 +28,6 @@ def test_predictions_and_losses_along_a_fibre():
     assert found["losses--classifier_kept"] == pytest.approx((after - before) / before, rel=1e-8)
 
 
-def test_the_gradient_is_orthogonal_to_every_fibre_by_autograd():
-    H = oracles.features(*SIZE)
-    gradient = oracles.gradient(H, 3)
-    rng = np.random.default_rng(1)
-    for _ in range(5):
-        along = rng.standard_normal((5, 5)) @ H
-        assert abs(np.sum(gradient * along)) < 1e-12 * np.linalg.norm(gradient) * np.linalg.norm(along)
-
-
 def test_frames_of_as_few_features_as_there_can_be():
     H = oracles.features(3, 6, 2)
     found = identities.simplex_frames(H, np.random.default_rng(2).standard_normal(H.shape), 3)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from learning_dynamics.papers.neural_collapse.portrait import theory
 from learning_dynamics.papers.neural_collapse.trainings import (
     at_zero_error,
     by_seed,
@@ -57,27 +56,3 @@ def test_a_quantity_measured_at_fewer_epochs_starts_at_the_first_after_zero_erro
     table = made_up()
     sparse = by_seed(table, "robustness", "test").loc[[1, 30, 100]]
     assert at_zero_error(sparse, table)[0] == pytest.approx(0.05 * 30**0.5)
-
-
-def test_the_nearest_triangle_of_a_triangle_is_itself():
-    angles = np.array([0.3, 0.3 - 2 * np.pi / 3, 0.3 + 2 * np.pi / 3])
-    triangle = np.column_stack([np.cos(angles), np.sin(angles)])
-    np.testing.assert_allclose(theory.simplex_in_the_plane(2 * triangle), triangle, atol=1e-14)
-
-
-def test_features_on_a_fibre_share_predictions_and_loss():
-    rng = np.random.default_rng(0)
-    features = rng.standard_normal((3, 20, 2)) + 3 * rng.standard_normal((3, 1, 2))
-    transform = np.array([[1.5, 0.4], [0.4, 0.3]])
-    weights, bias, loss = theory.least_squares_classifier(features)
-    moved_weights, moved_bias, moved_loss = theory.least_squares_classifier(features @ transform)
-    assert moved_loss == pytest.approx(loss, rel=1e-12)
-    predictions = features @ weights.T + bias
-    np.testing.assert_allclose(features @ transform @ moved_weights.T + moved_bias, predictions, atol=1e-12)
-
-
-def test_renormalised_features_have_unit_covariance():
-    rng = np.random.default_rng(1)
-    features = rng.standard_normal((3, 30, 2)) @ np.array([[2.0, 0.5], [0.0, 0.1]])
-    whitened = features @ np.linalg.inv(theory.within_class_root(features))
-    np.testing.assert_allclose(theory.within_class_root(whitened), np.eye(2), atol=1e-10)

@@ -1,4 +1,4 @@
-"""The noise-driven process: its schedules, its moments, its order of convergence, its invariants."""
+"""The noise-driven process: its schedules, its random numbers, its rates, and what is read of a path."""
 
 import numpy as np
 import pytest
@@ -17,39 +17,6 @@ def test_steps_are_positive_and_add_up(schedule, step, horizon):
     assert sizes.sum() == pytest.approx(horizon)
     if schedule == "inverse square root" and len(sizes) > 5:
         np.testing.assert_allclose(sizes[:4], step / np.sqrt([1, 2, 3, 4]))
-
-
-@pytest.mark.parametrize("inputs", [2, 5])
-def test_moments_are_those_of_the_scheme(inputs):
-    sizes = np.full(10, 0.1)
-    W, a, _ = models.simulate(inputs, 20_000, sizes, np.array([10]), seed=1)
-    hidden, output = (W[:, 0] ** 2).sum(axis=1).mean(axis=1), (a[:, 0] ** 2).mean(axis=1)
-    u, v = noise_theory.euler_second_moments(inputs, sizes)
-    for values, exact in ((hidden, u[-1]), (output, v[-1])):
-        assert abs(values.mean() - exact) < 4 * values.std() / np.sqrt(len(values))
-
-
-def test_the_scheme_is_of_weak_order_one():
-    """Simulated second moments at time 1/2, against the exact ones, at steps halved twice."""
-    exact = np.sum(
-        [part * weight for part, weight in zip(noise_theory.second_moments(2, 0.5), (1, np.sqrt(2)), strict=True)]
-    )
-    errors, noise = [], []
-    for count in (2, 4, 8):
-        W, a, _ = models.simulate(2, 200_000, np.full(count, 0.5 / count), np.array([count]), seed=2)
-        values = (W[:, 0] ** 2).sum(axis=(1, 2)) / 2 + np.sqrt(2) * (a[:, 0] ** 2).sum(axis=1) / 2
-        errors.append(exact - values.mean())
-        noise.append(values.std() / np.sqrt(len(values)))
-    order = np.polyfit(np.log([2, 4, 8]), np.log(errors), 1)[0]
-    # the last error's sampling noise, and the next order's share of the first error, a quarter
-    assert -order == pytest.approx(1.0, abs=0.15 + 2 * noise[-1] / errors[-1])
-
-
-def test_the_determinant_is_a_martingale_in_two_dimensions():
-    W, _, _ = models.simulate(2, 20_000, np.full(100, 0.01), np.array([50, 100]), seed=3)
-    determinants = np.linalg.det(W)
-    error = determinants.std(axis=0) / np.sqrt(len(determinants))
-    assert (np.abs(determinants.mean(axis=0) - 1) < 4 * error).all()
 
 
 def test_paths_do_not_depend_on_how_many_batches_follow():

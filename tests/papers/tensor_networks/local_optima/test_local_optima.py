@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
 from scipy.special import elliprf
 
 from learning_dynamics.errors import ProjectError
@@ -36,19 +35,6 @@ def test_blow_up_times_of_three_layers_are_elliptic_integrals(first):
 def test_blow_up_times_of_equal_layers_are_those_of_the_lemma(depth):
     found = theory.blow_up_times(np.full((depth - 1, 1), 0.01))
     np.testing.assert_allclose(found, 0.1 ** (2 - depth) * norm_like.blow_up_time(depth), rtol=1e-12)
-
-
-def test_blow_up_times_of_any_layers_are_the_integral():
-    squares = np.random.default_rng(0).standard_normal((2, 4, 3)) ** 2
-
-    def integrand(q, of):
-        return 1 / np.sqrt(np.prod(of + q**2))
-
-    expected = [
-        [quad(integrand, 0, 1, args=(of,), epsabs=0)[0] + quad(integrand, 1, np.inf, args=(of,), epsabs=0)[0]
-         for of in one.T] for one in squares
-    ]  # fmt: skip
-    np.testing.assert_allclose(theory.blow_up_times(squares), expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("depth", [3, 5])
@@ -183,8 +169,6 @@ def counted(scale, number, **where):
 
 def test_the_share_of_the_global_optimum_decides():
     found = judged(CLAIM)
-    assert found.verdict == "reproduced"
-    assert set(found.rivals.values()) == {"contradicted"}
     assert found.facts["missed"] < 0.02
     assert found.judgement.headline.draws == 160
     # small starts that all come to it, or large ones

@@ -129,8 +129,6 @@ def test_a_loss_that_falls_more_slowly_than_its_bound_is_refused(claim, quantity
     bound = 0.5 if claim == "section_h_1" else 1.0
     where = ONE | {"network": network}
     found = judged(claim)
-    assert found.verdict == "reproduced"
-    assert set(found.rivals.values()) == {"contradicted"}
     # half the rate can be raised without a contradiction, a sharp bound cannot
     assert (found.refuses < 1e-4) == (claim != "section_h_1")
     slow = setting(quantity, bound * (1 - 2e-5), **where, time=0.1)
@@ -144,8 +142,6 @@ def test_a_loss_that_falls_more_slowly_than_its_bound_is_refused(claim, quantity
 @pytest.mark.parametrize("claim", ["section_d_1_1", "section_e_1_1"])
 def test_the_bounds_with_the_initial_loss_hold_and_hardly_more(claim):
     found = judged(claim)
-    assert found.verdict == "corrected"
-    assert set(found.rivals.values()) == {"contradicted"}
     assert found.facts["printed_factor"] == pytest.approx(np.exp(found.judgement.headline.value))
     # three times the constant, on one draw of two layers
     constants = {"section_d_1_1": "constant", "section_e_1_1": "constant_one"}[claim]

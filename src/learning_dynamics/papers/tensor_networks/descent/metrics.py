@@ -63,9 +63,7 @@ def descent(trajectory: Trajectory) -> Tables:
         if classification:
             quantities["loss"] = np.exp(-y * outputs).sum(axis=-1)
             quantities["angle"] = angle_between(beta, reference)
-            final_quantities["inverse_growth"] = _growth(
-                network.layers(states[:, -1]), network.data_tensor(X), y, end, settings
-            )
+            final_quantities["inverse_growth"] = _growth(network, X, y, states[:, -1], settings["step"] * end[0])
         else:
             quantities["loss"] = 0.5 * np.sum((outputs - y) ** 2, axis=-1)
         if len(X) == 1:
@@ -100,18 +98,13 @@ def _conditions(network: TensorNetwork, x: np.ndarray, directions: np.ndarray) -
     return np.array([[one_point.one_point_condition(tensor, *network.layers(start))] for start in directions])
 
 
-def _growth(
-    layers: list[np.ndarray], tensors: np.ndarray, y: np.ndarray, steps: np.ndarray, settings: dict
-) -> np.ndarray:
-    """Return L = 1 / (time |grad L|^2 / L^2), shape (runs, 1): the loss after the last step if it falls like 1/t."""
-    v1, v2 = layers
-    signed = y[:, None, None] * tensors
-    weights = np.exp(-np.einsum("nij,ri,rj->rn", signed, v1, v2))
-    total = weights.sum(axis=1)
-    push = np.einsum("rn,nij->rij", weights / total[:, None], signed)
-    square = np.sum(np.einsum("rij,rj->ri", push, v2) ** 2, axis=1)
-    square += np.sum(np.einsum("rij,ri->rj", push, v1) ** 2, axis=1)
-    return (1 / (settings["step"] * steps[-1] * square))[:, None]
+def _growth(network: TensorNetwork, X: np.ndarray, y: np.ndarray, states: np.ndarray, time: float) -> np.ndarray:
+    """Return 1 / (t |grad log L|^2), shape (runs, 1): the loss at time t if it falls like 1/t."""
+    losses = np.exp(-y * (network.coefficients(states) @ X.T))
+    tensors = network.data_tensor((losses / losses.sum(axis=1, keepdims=True) * y) @ X)  # (runs, k_1, k_2)
+    v1, v2 = network.layers(states)
+    pushes = tensors @ v2[..., None], v1[:, None] @ tensors
+    return 1 / (time * np.sum([np.sum(push**2, axis=(1, 2)) for push in pushes], axis=0)[:, None])
 
 
 @columns(NETWORK, SCALE, DIRECTION, STEP, *MEASURED)

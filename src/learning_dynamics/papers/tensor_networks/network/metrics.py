@@ -1,7 +1,6 @@
 """The arrays of a contraction, and what the flow of a network's layers conserves."""
 
 import itertools
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -103,8 +102,8 @@ def _gram_differences(network: TensorNetwork, states: np.ndarray) -> tuple[np.nd
     lead = states.shape[:-1]
     # columns come first in a state: read as rows, each matrix is its transpose
     matrices = [layer.reshape(*lead, last.shape[-1], -1).mT for layer in flat] + [last[..., None]]
-    invariants = [W.mT @ W - V @ V.mT for W, V in pairwise(matrices)]
-    comparisons = [W @ W.mT - V @ V.mT for W, V in pairwise(matrices)]
+    invariants = [W.mT @ W - V @ V.mT for W, V in itertools.pairwise(matrices)]
+    comparisons = [W @ W.mT - V @ V.mT for W, V in itertools.pairwise(matrices)]
     size = np.max([np.abs(W.mT @ W).max(axis=(-2, -1)) for W in matrices], axis=0)
     entries = (
         np.concatenate([difference.reshape(*lead, -1) for difference in differences], axis=-1)
