@@ -10,18 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, check_known
-from learning_dynamics.pipeline.plan.blocks import (
-    NOT_SWEPT,
-    Roles,
-    Spec,
-    all_settings,
-    overlay,
-    own_settings,
-    place_settings,
-    run_names,
-    select_keys,
-)
+from learning_dynamics.pipeline.plan.blocks import Roles, Spec, overlay, run_names, select_keys
 from learning_dynamics.pipeline.plan.config_files import PAPERS, Block, ConfigFiles
+from learning_dynamics.pipeline.plan.schema import NOT_SWEPT, all_settings, own_settings, place_settings
 from learning_dynamics.pipeline.plan.signatures import Signature, signature_of
 from learning_dynamics.pipeline.plan.sources import PACKAGE, PARTS, Definition, definition_of, definitions
 from learning_dynamics.pipeline.plan.sweeps import Members, sweep_members, sweep_tables
