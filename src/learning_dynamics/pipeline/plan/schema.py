@@ -217,6 +217,13 @@ def all_settings(block: Mapping[str, Any]) -> Spec:
     return {**flat(settings), **block.get("sweep", {}), **flat(block.get("measure", {}))}
 
 
+def lay_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> Spec:
+    """Return a run's block with another over it: settings, and those of measuring, like `overlay`."""
+    block = {**below, **above, **overlay(own_settings("run", below), own_settings("run", above))}
+    measure = overlay(below.get("measure", {}), above.get("measure", {}))
+    return block | {"measure": measure} if measure else block
+
+
 def place_settings(block: Mapping[str, Any], values: Mapping[str, Any]) -> Spec:
     """Return values of a run's settings where its block has them: those of measuring below ``measure``."""
     measured = select_keys(values, flat(block.get("measure", {})))
