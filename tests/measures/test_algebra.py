@@ -5,9 +5,8 @@ import pytest
 import torch
 
 from learning_dynamics.measures import collapse
-from learning_dynamics.measures.algebra import NUMPY, Algebra, algebra_on, torch_algebra
 
-ON_TORCH = torch_algebra(torch.device("cpu"))
+DEVICES = ("cpu:0", "cpu")  # a torch device, and numpy
 
 
 @pytest.fixture(scope="module")
@@ -19,14 +18,10 @@ def moments():
     return within, rng.standard_normal((4, 30)), rng.standard_normal((4, 31))
 
 
-def test_a_processor_computes_with_numpy():
-    assert algebra_on(torch.device("cpu")) is NUMPY
-
-
 def test_rank_and_signal_to_noise_are_the_same(moments):
     within, means, _ = moments
     (rank, values), (expected, singular) = (
-        collapse.rank_and_signal_to_noise(within, means, algebra) for algebra in (ON_TORCH, NUMPY)
+        collapse.rank_and_signal_to_noise(within, means, device) for device in DEVICES
     )
     assert rank == expected == 27
     # eigenvalues down to 1e-6 of the largest are known to 1e-10
@@ -34,24 +29,25 @@ def test_rank_and_signal_to_noise_are_the_same(moments):
 
 
 def test_the_terms_of_the_loss_are_the_same(moments):
-    found, expected = (collapse.decomposition(*moments, 5e-3, algebra) for algebra in (ON_TORCH, NUMPY))
+    found, expected = (collapse.decomposition(*moments, 5e-3, device) for device in DEVICES)
     for term, value in expected.items():
         np.testing.assert_allclose(found[term], value, rtol=1e-10, err_msg=term)
 
 
-def test_eigenvectors_are_found_once_and_nowhere_else(moments, monkeypatch):
+def test_eigenvectors_are_found_once_and_on_the_device(moments, monkeypatch):
     within, means, _ = moments
-    asked = []
+    asked, eigh = [], torch.linalg.eigh
 
-    def eigh(matrix):
+    def noted(matrix):
         asked.append(matrix.shape)
-        return ON_TORCH.eigh(matrix)
+        return eigh(matrix)
 
     def refused(*_arguments, **_options):
-        raise AssertionError("cubic work beside the algebra that was given")
+        raise AssertionError("cubic work beside the device that was given")
 
+    monkeypatch.setattr(torch.linalg, "eigh", noted)
     for name in ("eigh", "eigvalsh", "eigvals", "inv", "solve"):
         monkeypatch.setattr(np.linalg, name, refused)
-    collapse.rank_and_signal_to_noise(within, means, Algebra(eigh, ON_TORCH.solve))
-    collapse.decomposition(*moments, 5e-3, Algebra(eigh, ON_TORCH.solve))
+    collapse.rank_and_signal_to_noise(within, means, "cpu:0")
+    collapse.decomposition(*moments, 5e-3, "cpu:0")
     assert asked == [(30, 30)]

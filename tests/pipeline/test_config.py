@@ -3,9 +3,7 @@
 import pytest
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.plan.blocks import KEYS
 from learning_dynamics.pipeline.plan.config_files import load, read_yaml
-from learning_dynamics.pipeline.plan.schema import Claim, Data, Figure, Interactive, Run
 from learning_dynamics.pipeline.plan.setting_sources import unstated_settings
 from tests.pipeline.conftest import refusal
 from tests.support import PAPERS, ROOT, plan
@@ -27,12 +25,6 @@ def write(file, text):
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
     return file
-
-
-def test_what_is_no_setting_is_a_key_of_the_schema():
-    models = {"data": Data, "run": Run, "figure": Figure, "interactive": Interactive, "claims": Claim}
-    for stage, model in models.items():
-        assert KEYS[stage] == set(model.model_fields)
 
 
 def overlay(root, **changes):

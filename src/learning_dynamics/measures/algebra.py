@@ -1,53 +1,30 @@
-"""Eigenvectors and linear equations of large matrices, in float64, by numpy or on a GPU."""
+"""Eigenvectors and linear equations of large matrices, in float64: by numpy on a processor, by torch on a GPU.
 
-from collections.abc import Callable
-from dataclasses import dataclass
+Results of a processor do not depend on torch.
+"""
+
 from typing import Any
 
 import numpy as np
 
 
-@dataclass(frozen=True)
-class Algebra:
-    """Where the cubic work on matrices is done; arrays go in and come out.
-
-    Attributes
-    ----------
-    eigh : callable
-        A symmetric matrix, shape (P, P), to eigenvalues, ascending, and eigenvectors as columns.
-    solve : callable
-        Matrices, shape (..., P, P), and right sides, shape (..., P, C), to solutions of the latter's shape.
-    """
-
-    eigh: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-    solve: Callable[[np.ndarray, np.ndarray], np.ndarray]
-
-
-def _by_numpy(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    values, vectors = np.linalg.eigh(matrix)
-    return values, vectors
-
-
-NUMPY = Algebra(_by_numpy, np.linalg.solve)
-
-
-def algebra_on(device: Any) -> Algebra:
-    """Return the algebra of a torch device: numpy's on a processor, whose results do not depend on torch."""
-    return NUMPY if device.type == "cpu" else torch_algebra(device)
-
-
-def torch_algebra(device: Any) -> Algebra:
-    """Return the algebra of torch on a device."""
+def eigh(matrix: np.ndarray, device: Any = "cpu") -> tuple[np.ndarray, np.ndarray]:
+    """Return eigenvalues, ascending, and eigenvectors as columns of a symmetric matrix, shape (P, P)."""
+    if str(device) == "cpu":
+        values, vectors = np.linalg.eigh(matrix)
+        return values, vectors
     import torch
 
-    def there(array: np.ndarray) -> Any:
-        return torch.from_numpy(np.ascontiguousarray(array)).to(device)
+    values, vectors = torch.linalg.eigh(torch.as_tensor(matrix, device=device))
+    return values.cpu().numpy(), vectors.cpu().numpy()
 
-    def eigh(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        values, vectors = torch.linalg.eigh(there(matrix))
-        return values.cpu().numpy(), vectors.cpu().numpy()
 
-    def solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-        return torch.linalg.solve(there(matrix), there(right)).cpu().numpy()
+def solve(matrix: np.ndarray, right: np.ndarray, device: Any = "cpu") -> np.ndarray:
+    """Return the solutions of equations, shape (..., P, C), by matrices, shape (..., P, P), and right sides."""
+    if str(device) == "cpu":
+        return np.linalg.solve(matrix, right)
+    import torch
 
-    return Algebra(eigh, solve)
+    return (
+        torch.linalg.solve(torch.as_tensor(matrix, device=device), torch.as_tensor(right, device=device)).cpu().numpy()
+    )

@@ -4,9 +4,11 @@ C classes, features in R^P; class means are rows, shape (..., C, P), over any le
 Han, Donoho 2020 (figures 2 to 7) and Han, Papyan, Donoho 2022 (sections 1.1 and 2). Everything is float64.
 """
 
+from typing import Any
+
 import numpy as np
 
-from learning_dynamics.measures.algebra import NUMPY, Algebra
+from learning_dynamics.measures import algebra
 
 FLOAT32_ROUNDING = float(np.finfo(np.float32).eps)
 
@@ -63,7 +65,7 @@ def self_duality(classifiers: np.ndarray, means: np.ndarray) -> np.ndarray:
     return np.sum(difference**2, axis=(-2, -1))
 
 
-def rank_and_signal_to_noise(within: np.ndarray, means: np.ndarray, algebra: Algebra = NUMPY) -> tuple[int, np.ndarray]:
+def rank_and_signal_to_noise(within: np.ndarray, means: np.ndarray, device: Any = "cpu") -> tuple[int, np.ndarray]:
     """Return the numerical rank of Sigma_W and the non-zero singular values of Sigma_W^(-1/2) M.
 
     M are the centred class means. Directions in which features vary no more than float32 rounds, those of units that
@@ -73,7 +75,7 @@ def rank_and_signal_to_noise(within: np.ndarray, means: np.ndarray, algebra: Alg
     Parameters
     ----------
     within, means : ndarray, shapes (P, P) and (C, P)
-    algebra : Algebra
+    device : str or torch.device
         Where eigenvectors are computed, once.
 
     Returns
@@ -82,15 +84,13 @@ def rank_and_signal_to_noise(within: np.ndarray, means: np.ndarray, algebra: Alg
     singular_values : ndarray, shape (C - 1,), descending
     """
     floor = FLOAT32_ROUNDING**2 * float(np.trace(within) + np.mean(np.sum(means**2, axis=1)))
-    values, directions = algebra.eigh(within)
+    values, directions = algebra.eigh(within, device)
     kept = values > floor
     whitened = (centred_means(means) @ directions[:, kept]) / np.sqrt(values[kept])
     return int(kept.sum()), np.linalg.svd(whitened, compute_uv=False)[: len(means) - 1]
 
 
-def least_squares_classifier(
-    within: np.ndarray, means: np.ndarray, decay: float, algebra: Algebra = NUMPY
-) -> np.ndarray:
+def least_squares_classifier(within: np.ndarray, means: np.ndarray, decay: float, device: Any = "cpu") -> np.ndarray:
     """Return the extended least-squares classifier [W, b], shape (..., C, P + 1) (Proposition 1).
 
     M^T (Sigma_T + mu_G mu_G^T + decay I)^{-1} / C in extended features, whose last entry is one.
@@ -101,22 +101,22 @@ def least_squares_classifier(
         Sigma_W, shape (..., P, P), and class means, shape (..., C, P), over balanced classes.
     decay : float
         lambda >= 0, the weight of ||W||_F^2 / 2 + ||b||^2 / 2 in the loss.
-    algebra : Algebra
+    device : str or torch.device
         Where the equations are solved.
     """
     extended = _extended(means)
-    solved = algebra.solve(_second_moment(within, means, decay), np.swapaxes(extended, -1, -2))
+    solved = algebra.solve(_second_moment(within, means, decay), np.swapaxes(extended, -1, -2), device)
     return np.swapaxes(solved, -1, -2) / means.shape[-2]
 
 
 def decomposition(
-    within: np.ndarray, means: np.ndarray, classifier: np.ndarray, decay: float, algebra: Algebra = NUMPY
+    within: np.ndarray, means: np.ndarray, classifier: np.ndarray, decay: float, device: Any = "cpu"
 ) -> dict[str, np.ndarray]:
     """Return the three terms of the MSE loss (Han, Papyan, Donoho 2022, theorems 1 and 2), and what decay adds to each.
 
     Parameters
     ----------
-    within, means, decay, algebra
+    within, means, decay, device
         As in `least_squares_classifier`.
     classifier : ndarray, shape (..., C, P + 1)
         Weights with a last column of biases.
@@ -128,7 +128,7 @@ def decomposition(
         ``loss_nc1_decay`` and ``loss_ls_perp_decay`` are the parts of weight decay: without them the terms are
         squared errors of predictions.
     """
-    optimum = least_squares_classifier(within, means, decay, algebra)
+    optimum = least_squares_classifier(within, means, decay, device)
     extended = _extended(means)
     excess = classifier - optimum
     scores = optimum @ np.swapaxes(extended, -1, -2)

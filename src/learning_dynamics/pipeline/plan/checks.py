@@ -6,9 +6,10 @@ from typing import Any
 
 from learning_dynamics.errors import ProjectError, check_known, suggest_name
 from learning_dynamics.pipeline.plan import robustness, setting_sources
-from learning_dynamics.pipeline.plan.blocks import KEYS, flat, run_names
+from learning_dynamics.pipeline.plan.blocks import flat, run_names
 from learning_dynamics.pipeline.plan.config import SECTIONS, Config
 from learning_dynamics.pipeline.plan.config_files import Block
+from learning_dynamics.pipeline.plan.schema import KEYS
 from learning_dynamics.pipeline.plan.signatures import Signature, signature_of
 from learning_dynamics.pipeline.plan.sources import PACKAGE, PARTS, definitions
 

@@ -10,18 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, check_known
-from learning_dynamics.pipeline.plan.blocks import (
-    NOT_SWEPT,
-    Roles,
-    Spec,
-    all_settings,
-    overlay,
-    own_settings,
-    place_settings,
-    run_names,
-    select_keys,
-)
+from learning_dynamics.pipeline.plan.blocks import Roles, Spec, overlay, run_names, select_keys
 from learning_dynamics.pipeline.plan.config_files import PAPERS, Block, ConfigFiles
+from learning_dynamics.pipeline.plan.schema import NOT_SWEPT, all_settings, lay_over, own_settings, place_settings
 from learning_dynamics.pipeline.plan.signatures import Signature, signature_of
 from learning_dynamics.pipeline.plan.sources import PACKAGE, PARTS, Definition, definition_of, definitions
 from learning_dynamics.pipeline.plan.sweeps import Members, sweep_members, sweep_tables
@@ -145,11 +136,7 @@ class Config:
                 swept = {key: values for key, values in inherited.items() if key not in all_settings(merged)}
                 own |= {"sweep": swept} if swept else {}
                 own |= {"bundle": bundle} if swept and bundle else {}
-            measure = overlay(own.get("measure", {}), merged.get("measure", {}))
-            settings = overlay(own_settings("run", own), own_settings("run", merged))
-            merged = {**own, **merged, **settings}
-            if measure:
-                merged["measure"] = measure
+            merged = lay_over(own, merged)
         return merged
 
     def every_setting(self, paper: str, section: str, name: str) -> Spec:
@@ -227,9 +214,7 @@ class Config:
     def varied(self, paper: str, name: str, differing: Spec) -> Block:
         """The block of a run in which some settings differ."""
         block = self.resolved(paper, "runs", name)
-        changes = place_settings(block, differing)
-        measured = {"measure": overlay(block["measure"], changes.pop("measure"))} if "measure" in changes else {}
-        return overlay(block, changes) | measured
+        return lay_over(block, place_settings(block, differing))
 
     def moves(self, paper: str, name: str) -> bool:
         """Whether a figure also moves."""
@@ -240,19 +225,16 @@ class Config:
 
     def caption(self, paper: str, name: str, stage: str = "figure") -> str:
         """A figure's caption: its function's docstring, up to parameters; a template of its facts."""
-        return self._prose(stage, paper, name)
+        docstring = self.definition(stage, paper, name).docstring
+        return re.split(r"\n\n(?:Parameters|Returns|Raises|Notes)\n-+\n", docstring)[0].strip()
 
     def statement(self, paper: str, name: str) -> str:
         """A claim's statement: the first paragraph of its function's docstring."""
-        return " ".join(self._prose("claims", paper, name).partition("\n\n")[0].split())
+        return " ".join(self.caption(paper, name, "claims").partition("\n\n")[0].split())
 
     def explanation(self, paper: str, name: str) -> str:
         """A claim's explanation: the rest of its function's docstring; a template of its facts."""
-        return self._prose("claims", paper, name).partition("\n\n")[2].strip()
-
-    def _prose(self, stage: str, paper: str, name: str) -> str:
-        docstring = self.definition(stage, paper, name).docstring
-        return re.split(r"\n\n(?:Parameters|Returns|Raises|Notes)\n-+\n", docstring)[0].strip()
+        return self.caption(paper, name, "claims").partition("\n\n")[2].strip()
 
     # -- runs that are taken up ---------------------------------------------------------------------
 

@@ -195,35 +195,25 @@ def _links(node: Node) -> tuple[tuple[Node, ...], ...]:
 @functools.cache
 def _targets(reference: Reference) -> tuple[Node, ...]:
     """Return the definitions that a name leads to, through whatever imports it again."""
-    found: dict[Node, None] = {}
-    waiting, seen = [reference], set()
-    while waiting:
-        name, path = asked = waiting.pop()
-        if asked in seen:
-            continue
-        seen.add(asked)
-        first = path[0] if path else ""
-        if name == PACKAGE and path:  # which holds modules, and what notebooks call
-            waiting.append(Reference(f"{PACKAGE}.{first}", path[1:]))
-        elif not _is_science(name):
-            found[Node("", ".".join((name, *path)))] = None
-        elif _path(name) is None:  # Python imports folders without an __init__.py, too
-            raise ProjectError(f"{name}: no such module is there; write its file, or give its folder an __init__.py")
-        elif not path:
-            found[Node(name, ENTIRE_MODULE)] = None
-        else:
-            module, inner = _module(name), Reference(f"{name}.{first}", path[1:])
-            # a name that a package imports from itself, and has no other value, is a module
-            again = [Reference(base, own + path[1:]) for base, own in module.imports.get(first, ())]
-            again = [one for one in again if one not in seen]
-            if first in module.definitions:
-                found[Node(name, first)] = None
-            elif not again:
-                again = [inner]
-                if _path(inner.module) is None:
-                    found[Node(name, ENTIRE_MODULE)], again = None, []
-            waiting += again[::-1]
-    return tuple(found)
+    name, path = reference
+    if name == PACKAGE and path:  # which holds modules, and what notebooks call
+        return _targets(Reference(f"{PACKAGE}.{path[0]}", path[1:]))
+    if not _is_science(name):
+        return (Node("", ".".join((name, *path))),)
+    if _path(name) is None:  # Python imports folders without an __init__.py, too
+        raise ProjectError(f"{name}: no such module is there; write its file, or give its folder an __init__.py")
+    if not path:
+        return (Node(name, ENTIRE_MODULE),)
+    first, rest = path[0], path[1:]
+    # a name that a package imports from itself, and has no other value, is a module
+    imported = [Reference(base, own + rest) for base, own in _module(name).imports.get(first, ())]
+    imported = [one for one in imported if one != reference]
+    is_defined = first in _module(name).definitions
+    if not imported and not is_defined:
+        inner = Reference(f"{name}.{first}", rest)
+        return _targets(inner) if _path(inner.module) else (Node(name, ENTIRE_MODULE),)
+    own = [Node(name, first)] if is_defined else []
+    return tuple(dict.fromkeys([*own, *(target for one in imported for target in _targets(one))]))
 
 
 def _is_science(module: str) -> bool:
@@ -238,10 +228,6 @@ def _is_science(module: str) -> bool:
 def _module(name: str) -> Module:
     path = _path(name)
     assert path is not None
-    return _read(name, path)
-
-
-def _read(name: str, path: Path) -> Module:
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     tree = parsed(path)
     imports: dict[str, list[Reference]] = {}
@@ -287,10 +273,12 @@ def _defined_names(statement: ast.stmt) -> list[str]:
     """Return the names that a statement defines; what does anything besides is done on import."""
     if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return [statement.name]
-    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    names = [one for target in targets for one in (target.elts if isinstance(target, ast.Tuple) else [target])]
-    if isinstance(statement, ast.Assign | ast.AnnAssign) and all(isinstance(one, ast.Name) for one in names):
-        return [one.id for one in names if isinstance(one, ast.Name)]
+    if isinstance(statement, ast.Assign | ast.AnnAssign):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        values = [one for target in targets for one in (target.elts if isinstance(target, ast.Tuple) else [target])]
+        names = [one.id for one in values if isinstance(one, ast.Name)]
+        if len(names) == len(values):
+            return names
     words = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
     never = ("TYPE_CHECKING", "__name__ == '__main__'")
     skipped = isinstance(statement, ast.If) and ast.unparse(statement.test) in never and not statement.orelse

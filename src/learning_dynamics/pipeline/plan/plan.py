@@ -90,24 +90,17 @@ class Plan:
 
     def claims(self, paper: str) -> Spec:
         """What a claims job is to do: every claim with its runs and thresholds, and ``values`` of ``robustness:``."""
-        return {
-            "claims": {name: self.claim(paper, name) for name in self.config.blocks(paper, "claims")},
-            "robustness": {
-                name: entry
-                | {
-                    "members": [
-                        {
-                            "value": str(differing[entry["setting"]]),
-                            "name": member,
-                            "fingerprint": self.fingerprint("metrics", paper, member),
-                        }
-                        for member, differing in _members(entry)
-                    ]
-                }
-                for name, entry in self.config.checks(paper).items()
-                if "values" in entry
-            },
-        }
+        checks = {}
+        for name, entry in self.config.checks(paper).items():
+            if "values" in entry:
+                members = [
+                    {"value": str(value), "name": member, "fingerprint": self.fingerprint("metrics", paper, member)}
+                    for member, differing in _members(entry)
+                    for value in differing.values()
+                ]
+                checks[name] = {**entry, "members": members}
+        claims = {name: self.claim(paper, name) for name in self.config.blocks(paper, "claims")}
+        return {"claims": claims, "robustness": checks}
 
     def claim(self, paper: str, name: str, **changes: Any) -> Spec:
         """What is known of one claim: kind, runs by role, figure, expected verdict, settings and their variants."""
@@ -152,7 +145,7 @@ class Plan:
     def bundle_data(self, paper: str, name: str) -> list[str]:
         """The data sets that a bundle's members take."""
         data_sets = (self.run_data(paper, member) for member in self.config.bundles[paper][name])
-        return list(dict.fromkeys(filter(None, data_sets)))
+        return [data for data in dict.fromkeys(data_sets) if data]
 
     def trajectory(self, paper: str, name: str) -> str:
         """The run whose trajectory a run's metrics measure: the first with the same kind, settings and data."""
@@ -264,19 +257,13 @@ class Plan:
     def together_files(self, paper: str, topic: str) -> tuple[list[str], list[str]]:
         """The data sets that a topic's jobs read, and the files that they make."""
         jobs = self.together[paper, topic]
-        made = [self._file(paper, *job) for job in jobs]
-        data = [
-            file
-            for stage, name in jobs
-            if stage != "data"
-            for file in self.data_files(paper, self.run_data(paper, name))
-        ]
-        return list(dict.fromkeys(data)), made
+        data_sets = dict.fromkeys(self.run_data(paper, name) for stage, name in jobs if stage != "data")
+        return self.data_files(paper, *data_sets), [self._file(paper, *job) for job in jobs]
 
     def _file(self, paper: str, stage: str, name: str) -> str:
-        if stage == "run":
-            return f"{self.results}/{paper}/{self.run_file(paper, name)}"
-        return (self.data_files(paper, name) if stage == "data" else self.metrics_files(paper, [name]))[0]
+        if stage == "data":
+            return self.data_files(paper, name)[0]
+        return f"{self.results}/{paper}/{self.run_file(paper, name) if stage == 'run' else f'metrics/{name}.parquet'}"
 
     def together_options(self, paper: str, topic: str) -> dict[str, Spec]:
         """The options of each of a topic's jobs, as `commands.together` takes them."""

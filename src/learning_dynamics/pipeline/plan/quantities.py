@@ -12,14 +12,8 @@ from fnmatch import fnmatchcase
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.plan.sources import module_of, module_path, parsed
 
-SECTION = re.compile(r"(?:^|\n\n)(Parameters|Quantities|Returns|Raises|Notes)\n-+\n")
+SECTION = re.compile(r"\n\nQuantities\n-+\n(.*?)(?:\n\n(?:Parameters|Returns|Raises|Notes)\n-+\n|\Z)", re.DOTALL)
 ENTRY = re.compile(r"^(\S.*)((?:\n(?: .*)?)*)", re.MULTILINE)  # at the margin, and the text below it
-
-
-def docstring_sections(docstring: str) -> tuple[str, dict[str, list[tuple[str, str]]]]:
-    """Return a docstring's prose, and its sections: heads and the texts below them, by title."""
-    prose, *rest = SECTION.split(docstring)
-    return prose, {title: ENTRY.findall(body) for title, body in zip(rest[::2], rest[1::2], strict=True)}
 
 
 def declared_quantities(paper: str, kind: str) -> Mapping[str, str]:
@@ -52,7 +46,8 @@ def _declared(module: str, name: str) -> Mapping[str, str]:
     meanings: dict[str, str] = {}
     if function is None:
         return meanings
-    for head, text in docstring_sections(ast.get_docstring(function) or "")[1].get("Quantities", []):
+    section = SECTION.search(ast.get_docstring(function) or "")
+    for head, text in ENTRY.findall(section[1]) if section else []:
         if head.startswith("`"):
             meanings |= _declared(*_resolve_function(module, head.strip("`")))
         else:

@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.errors import ProjectError, check_known, suggest_name
-from learning_dynamics.pipeline.plan.blocks import all_settings, flat, overlay, place_settings, run_names, select_keys
+from learning_dynamics.pipeline.plan.blocks import flat, overlay, run_names, select_keys
 from learning_dynamics.pipeline.plan.config import Config
 from learning_dynamics.pipeline.plan.config_files import Block, ConfigFiles, Layers, merge
-from learning_dynamics.pipeline.plan.schema import SEED_OR_DRAW
+from learning_dynamics.pipeline.plan.schema import SEED_OR_DRAW, all_settings, place_settings
 
 Layer = dict[str, Any]
 DECADE = 10.0
@@ -201,7 +201,7 @@ def _draw_value(choice: Any, settings: Mapping[str, Any], rng: np.random.Generat
     ends = []
     for end in choice:
         value = settings.get(end) if isinstance(end, str) else end
-        if type(value) not in (int, float):
+        if not isinstance(value, int | float) or isinstance(value, bool):
             raise ProjectError(f"{where}: `{end}` is no number and names none{suggest_name(str(end), settings)}")
         ends.append(value)
     low, high = ends[0], max(ends)

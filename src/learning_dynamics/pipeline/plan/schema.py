@@ -1,12 +1,13 @@
 """The configuration's structure. Other keys of data sets, runs, figures and claims are settings of their functions."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from learning_dynamics.pipeline.plan.blocks import Spec, flat, overlay, select_keys
 from learning_dynamics.pipeline.plan.validation import Strict
 from learning_dynamics.settings import Seed
 
@@ -189,3 +190,42 @@ class Paper(Strict):
     robustness: dict[
         Annotated[Name, AfterValidator(_no_seed_or_draw)], Entry | None
     ] = {}  # null in an overlay drops an entry
+
+
+# -- which keys of a block are settings
+
+# what in the block of a stage's job is no setting
+KEYS = {
+    "data": Data.model_fields.keys(),
+    "run": Run.model_fields.keys(),
+    "figure": Figure.model_fields.keys(),
+    "motion": Figure.model_fields.keys(),
+    "interactive": Interactive.model_fields.keys(),
+    "claims": Claim.model_fields.keys(),
+}
+NOT_SWEPT = KEYS["run"] - {"data", "kind"}
+
+
+def own_settings(stage: str, block: Mapping[str, Any]) -> Spec:
+    """Return the settings that a block gives, without swept ones and those of measuring."""
+    return {key: value for key, value in block.items() if key not in KEYS[stage]}
+
+
+def all_settings(block: Mapping[str, Any]) -> Spec:
+    """Return all settings of a run's or data set's block, `flat`: its own, swept ones, those of measuring."""
+    settings = own_settings("data", own_settings("run", block))
+    return {**flat(settings), **block.get("sweep", {}), **flat(block.get("measure", {}))}
+
+
+def lay_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> Spec:
+    """Return a run's block with another over it: settings, and those of measuring, like `overlay`."""
+    block = {**below, **above, **overlay(own_settings("run", below), own_settings("run", above))}
+    measure = overlay(below.get("measure", {}), above.get("measure", {}))
+    return block | {"measure": measure} if measure else block
+
+
+def place_settings(block: Mapping[str, Any], values: Mapping[str, Any]) -> Spec:
+    """Return values of a run's settings where its block has them: those of measuring below ``measure``."""
+    measured = select_keys(values, flat(block.get("measure", {})))
+    simulated = overlay({}, {key: value for key, value in values.items() if key not in measured})
+    return simulated | {"measure": overlay({}, measured)} if measured else simulated

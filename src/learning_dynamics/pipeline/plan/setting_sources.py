@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from learning_dynamics.errors import ProjectError, check_known
-from learning_dynamics.pipeline.plan.blocks import Spec, all_settings, flat
+from learning_dynamics.pipeline.plan.blocks import Spec, flat
 from learning_dynamics.pipeline.plan.config import Config
 from learning_dynamics.pipeline.plan.config_files import PAPERS, Key, Layers
+from learning_dynamics.pipeline.plan.schema import all_settings
 from learning_dynamics.pipeline.plan.signatures import Signature, signatures_of
 
 

@@ -112,13 +112,9 @@ def read_provenance(path: str | Path) -> dict[str, Any]:
 
 
 def _record_of(schema: pa.Schema) -> dict[str, Any]:
-    record = json.loads(schema.metadata[KEY.encode()])
-    if isinstance(record, list):  # files of before have no CRC
-        expected, record = record
-        if expected != _footer_crc(schema, record):
-            raise ValueError("its footer has another CRC")
-    if not isinstance(record["settings"], dict):
-        raise TypeError("its settings are no mapping")
+    expected, record = json.loads(schema.metadata[KEY.encode()])
+    if expected != _footer_crc(schema, record):
+        raise ValueError("its footer has another CRC")
     return dict(record)
 
 

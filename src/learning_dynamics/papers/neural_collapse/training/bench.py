@@ -9,7 +9,6 @@ import torch
 from learning_dynamics.datasets.images import checked_images, standardised
 from learning_dynamics.dynamics.training import arithmetic, chosen_device
 from learning_dynamics.measures import collapse
-from learning_dynamics.measures.algebra import algebra_on
 from learning_dynamics.measures.memory import images_within
 from learning_dynamics.measures.robustness import crossing_distances, decisions, deepfool
 from learning_dynamics.papers.neural_collapse.portrait.theory import CLASSES, coordinates
@@ -38,8 +37,7 @@ class Bench:
         self.data = str(data["name"])
         self.settings, self.statistics, self.gigabytes = settings, statistics, gigabytes
         self.decays = {"": settings["weight_decay"], "--notebook": share * settings["weight_decay"]}
-        device = chosen_device(settings.get("device", "auto"))
-        self.algebra = algebra_on(device)
+        device = self.device = chosen_device(settings.get("device", "auto"))
         self.images, self.labels = {}, {}
         for split in ("train", "test"):
             pixels = standardised(data[f"{split}_images"], data["train_images"])
@@ -88,7 +86,7 @@ class Bench:
         yield _scalar("train", "features", features)
         yield _scalar("train", "classes", classes)
         yield _scalar("train", "examples", len(self.labels["train"]) / classes)
-        rank, snr = collapse.rank_and_signal_to_noise(train.within, train.means, self.algebra)
+        rank, snr = collapse.rank_and_signal_to_noise(train.within, train.means, self.device)
         yield _scalar("train", "rank", rank)
         for index, value in enumerate(snr, start=1):
             yield "train", "snr", index, -1, -1, float(value)
@@ -97,7 +95,7 @@ class Bench:
                 norm = 0.5 * decay * float(np.sum(classifier**2))
                 yield _scalar("train", f"loss{suffix}", train.square_loss + norm)
                 yield _scalar("train", f"loss_decay{suffix}", norm)
-                terms = collapse.decomposition(train.within, train.means, classifier, decay, self.algebra)
+                terms = collapse.decomposition(train.within, train.means, classifier, decay, self.device)
                 for term, value in terms.items():
                     yield _scalar("train", f"{term}{suffix}", value)
         if portrait and classes >= CLASSES:
@@ -124,7 +122,7 @@ class Bench:
                 with arithmetic():
                     summary = measure(self._layer("train"))
                 classifier = extended_classifier(self.network)
-                terms = collapse.decomposition(summary.within, summary.means, classifier, self.decays[""], self.algebra)
+                terms = collapse.decomposition(summary.within, summary.means, classifier, self.decays[""], self.device)
                 shares.append(terms["loss_ls_perp"] / (terms["loss_nc1"] + terms["loss_nc23"]))
             rows.append(_scalar("train", name, np.mean(shares)))
         return rows
