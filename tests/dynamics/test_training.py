@@ -4,7 +4,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from tests.support import ROOT
 
 RECIPE = training.Recipe("mse", 0.05, 0.9, 1e-3, 8, 6, (1 / 3, 2 / 3))
 RECORD = np.array([1, 3, 6])
+ALWAYS = 1e9  # share of the time that resume points may take: one after every epoch
 
 
 def problem() -> tuple[torch.Tensor, torch.Tensor]:
@@ -37,7 +40,7 @@ class KilledError(Exception):
 
 def test_killed_twice_equals_left_in_peace(tmp_path, monkeypatch):
     images, labels = problem()
-    monkeypatch.setattr(training, "INTERVAL", 0.0)
+    monkeypatch.setattr(training, "SHARE", ALWAYS)
     undisturbed = training.train(network(), images, labels, RECIPE, RECORD, seed=5)
     whole_epoch = training.one_epoch
     taken = []
@@ -77,7 +80,7 @@ import sys; from pathlib import Path; import numpy as np; import torch
 torch.set_num_threads(1)
 from tests.dynamics.test_training import network, problem
 from learning_dynamics.dynamics import training
-training.INTERVAL = 0.0
+training.SHARE = 1e9
 recipe = training.Recipe("mse", 0.05, 0.9, 1e-3, 8, 60, (1 / 3, 2 / 3))
 states = training.train(network(), *problem(), recipe, np.array([1, 60]), seed=5, resume=Path(sys.argv[1]))
 np.savez(sys.argv[2], **states[60])
@@ -128,14 +131,25 @@ class Clock:
         monkeypatch.setattr(training.time, "monotonic", lambda: self.now)
 
 
-@pytest.mark.parametrize("epoch", [5.0, 195.0])
-def test_an_interruption_costs_an_interval_and_an_epoch(epoch, tmp_path, monkeypatch):
-    clock = Clock(monkeypatch, epoch=epoch, point=2.0)
+@pytest.mark.parametrize(
+    ("epoch", "point", "share", "lost"),
+    [
+        # VGG11 on CIFAR10: one in a hundred seconds; the second is late by the first, whose time was a guess
+        (5.0, 2.0, 0.02, 2 * 2.0 / 0.02 + 5.0 + 2.0),
+        (195.0, 1.0, 0.02, 195.0 + 1.0),  # epochs that are long anyway
+        (5.0, 60.0, 0.11, 600.0 + 5.0 + 60.0),  # a disk so slow that the bound on what may be lost decides
+    ],
+)
+def test_resume_points_take_a_share_of_the_time_and_bound_what_may_be_lost(
+    epoch, point, share, lost, tmp_path, monkeypatch
+):
+    clock = Clock(monkeypatch, epoch=epoch, point=point)
     recipe = training.Recipe("mse", 0.05, 0.9, 1e-3, 30, 350, ())
     training.train(network(), *problem(), recipe, np.array([1, 350]), seed=5, resume=tmp_path)
-    assert clock.written[-1] == clock.now  # at the end, for whoever has other members to train
-    assert max(np.diff([0.0, *clock.written])) <= training.INTERVAL + epoch + 2.0
-    assert min(np.diff(clock.written[:-1])) >= training.INTERVAL
+    *points, last = clock.written
+    assert last == clock.now  # at the end, for whoever has other members to train
+    assert len(points) * point <= share * clock.now
+    assert max(np.diff([0.0, *clock.written])) <= lost
 
 
 def test_a_training_whose_time_is_over_stops_at_a_resume_point(tmp_path, monkeypatch):
@@ -297,10 +311,24 @@ def test_bfloat16_trains_float32_parameters():
     assert np.isfinite(state["classifier.weight"]).all()
 
 
-def test_seeded_draws_leave_torchs_generator_as_it_was():
-    before = torch.random.get_rng_state()
-    network()
-    assert torch.equal(torch.random.get_rng_state(), before)
+def test_draws_of_two_threads_that_take_turns_are_those_of_each_alone():
+    turn = threading.Barrier(2)
+
+    def draws(member, wait=lambda: None):
+        with training.seeded(5, "initialisation", member):
+            drawn = []
+            for _ in range(3):
+                wait()
+                layer = torch.nn.Linear(20, 3)
+                drawn += [layer.weight.detach(), layer.bias.detach(), torch.randn(5)]
+        return torch.cat([values.ravel() for values in drawn])
+
+    alone, before = [draws(member) for member in (0, 1)], torch.random.get_rng_state()
+    with ThreadPoolExecutor(2) as threads:
+        together = list(threads.map(lambda member: draws(member, turn.wait), (0, 1)))
+    for one, other in zip(alone, together, strict=True):
+        assert torch.equal(one, other)
+    assert torch.equal(torch.random.get_rng_state(), before)  # nor is the process's generator touched
 
 
 def test_seeded_draws_are_those_of_torchs_own_generator():
@@ -312,15 +340,38 @@ def test_seeded_draws_are_those_of_torchs_own_generator():
         assert torch.equal(value, expected[name]), name
 
 
-def test_flags_of_arithmetic_are_restored():
-    products, deterministic = torch.backends.cuda.matmul, torch.are_deterministic_algorithms_enabled
-    with training.arithmetic():
-        assert deterministic()
-        with training.arithmetic("tf32"):
-            assert products.allow_tf32
-        assert not products.allow_tf32
-        assert deterministic()
+def test_what_can_draw_from_the_process_alone_is_refused():
+    with training.seeded(5, "dropout", 0), pytest.raises(RuntimeError, match="native_dropout"):
+        torch.native_dropout(torch.ones(5), 0.5, True)
+
+
+def test_flags_of_arithmetic_last_until_the_last_context_ends():
+    deterministic = torch.are_deterministic_algorithms_enabled
+    first, second = training.arithmetic(), training.arithmetic("bfloat16")
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert deterministic()
+    second.__exit__(None, None, None)
     assert not deterministic()
+
+
+def test_threads_of_other_arithmetic_wait_for_each_other():
+    rounds = torch.backends.cuda.matmul
+
+    def rounded():
+        with training.arithmetic("tf32"):
+            return rounds.allow_tf32
+
+    with ThreadPoolExecutor(1) as thread:
+        with training.arithmetic():
+            later = thread.submit(rounded)
+            with pytest.raises(TimeoutError):
+                later.result(timeout=0.1)
+            assert not rounds.allow_tf32
+            with pytest.raises(RuntimeError, match="arithmetic of one kind within another"):
+                rounded()
+        assert later.result(timeout=10)
 
 
 def test_a_process_holds_one_place_and_another_process_takes_the_next(tmp_path):

@@ -11,17 +11,20 @@ import functools
 import math
 import os
 import tempfile
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils._python_dispatch import TorchDispatchMode
 from tqdm import tqdm
 
 from learning_dynamics.errors import DivergenceError, ProjectError, UnfinishedError
@@ -30,7 +33,9 @@ from learning_dynamics.progress import time_left
 from learning_dynamics.seeds import seed_sequence
 
 State = dict[str, np.ndarray]
-INTERVAL = 300.0  # seconds of training that an interruption may cost beside the epoch that it falls into
+SHARE = 0.02  # of a training's time that writing down what it has reached may take
+LONGEST = 600.0  # seconds of training that an interruption may cost beside the epoch that it falls into
+SLOW_DISK = 1e8  # bytes a second that are written down before the first time has been measured
 
 
 @dataclass(frozen=True)
@@ -75,27 +80,64 @@ class Recipe:
         return self.learning_rate * 0.1 ** sum(epoch > round(drop * self.epochs) for drop in self.drops)
 
 
+class _Flags:
+    """Torch's flags of arithmetic, the process's: the first context that opens sets them, the last restores them."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Condition()
+        self._open: list[tuple[bool, int]] = []  # of each context whether it lets factors be rounded, and its thread
+        self._before: tuple[bool, ...] = ()
+
+    def open(self, rounded: bool) -> tuple[bool, int]:
+        products, convolutions = torch.backends.cuda.matmul, torch.backends.cudnn
+        here = (rounded, threading.get_ident())
+        with self.lock:
+            if (not rounded, here[1]) in self._open:
+                raise RuntimeError("arithmetic of one kind within another; close that first")
+            self.lock.wait_for(lambda: not self._open or self._open[0][0] == rounded)
+            if not self._open:
+                deterministic = torch.are_deterministic_algorithms_enabled()
+                self._before = products.allow_tf32, convolutions.allow_tf32, convolutions.benchmark, deterministic
+                products.allow_tf32 = convolutions.allow_tf32 = rounded
+                convolutions.benchmark = False
+                torch.use_deterministic_algorithms(True)
+            self._open.append(here)
+        return here
+
+    def close(self, here: tuple[bool, int]) -> None:
+        products, convolutions = torch.backends.cuda.matmul, torch.backends.cudnn
+        with self.lock:
+            self._open.remove(here)
+            if not self._open:
+                products.allow_tf32, convolutions.allow_tf32, convolutions.benchmark, deterministic = self._before
+                torch.use_deterministic_algorithms(deterministic)
+                self.lock.notify_all()
+
+
+_FLAGS = _Flags()
+
+
 @contextmanager
 def arithmetic(precision: str = "float32") -> Iterator[None]:
     """Within this context algorithms are deterministic, and products of float32 are exact but where `precision` says.
 
     ``tf32`` lets a GPU round the factors of products and convolutions to 10 bits; ``float32`` and ``bfloat16``, whose
-    casts the forward pass makes itself, do not. An operation without a deterministic algorithm raises. The flags are
-    the process's.
+    casts the forward pass makes itself, do not. An operation without a deterministic algorithm raises.
+
+    Several threads may be in it; one that lets factors be rounded waits for those that do not, and they for it.
+
+    Raises
+    ------
+    RuntimeError
+        If a thread opens a context of the one kind within one of the other, for which it would wait for ever.
     """
     # cuBLAS reads this when it is first used; without it its products are not deterministic
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    products, convolutions = torch.backends.cuda.matmul, torch.backends.cudnn
-    before = products.allow_tf32, convolutions.allow_tf32, convolutions.benchmark
-    deterministic = torch.are_deterministic_algorithms_enabled()
-    products.allow_tf32 = convolutions.allow_tf32 = precision == "tf32"
-    convolutions.benchmark = False
-    torch.use_deterministic_algorithms(True)
+    context = _FLAGS.open(precision == "tf32")
     try:
         yield
     finally:
-        products.allow_tf32, convolutions.allow_tf32, convolutions.benchmark = before
-        torch.use_deterministic_algorithms(deterministic)
+        _FLAGS.close(context)
 
 
 def chosen_device(wanted: str) -> torch.device:
@@ -108,7 +150,8 @@ def chosen_device(wanted: str) -> torch.device:
         wanted = "cuda" if torch.cuda.is_available() else "cpu"
     if wanted == "cuda" and torch.cuda.device_count() > 1:
         names = tuple(_uuid(index) for index in range(torch.cuda.device_count()))
-        return torch.device("cuda", free_place(names))
+        with _FLAGS.lock:  # one thread at a time: the others have the place that it takes
+            return torch.device("cuda", free_place(names))
     return torch.device(wanted)
 
 
@@ -141,14 +184,31 @@ def measured_epochs(epochs: int, count: int) -> np.ndarray:
 
 @contextmanager
 def seeded(seed: int, label: str, member: int) -> Iterator[None]:
-    """Let what torch draws on the processor, as to initialise layers, come from a stream of the project's seed.
+    """Let what torch draws in this thread, as to initialise layers, come from a stream of the project's seed.
 
-    Afterwards torch's generator is as it was.
+    Torch's own generator, which is the process's, is neither read nor changed; an operation that can draw from no
+    other raises.
     """
     state = int(seed_sequence(seed, label, member).generate_state(1, np.uint64)[0] >> 1)
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(state)
+    with _DrawFrom(torch.Generator().manual_seed(state)):
         yield
+
+
+class _DrawFrom(TorchDispatchMode):
+    """Within this context, and this thread, random operations draw from a generator."""
+
+    def __init__(self, generator: torch.Generator) -> None:
+        super().__init__()
+        self._generator = generator
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Run an operation; one that draws, in the form that takes a generator."""
+        kwargs = kwargs or {}
+        if torch.Tag.nondeterministic_seeded in func.tags:
+            forms = func.overloadpacket
+            func = forms.generator if "generator" in forms.overloads() else func
+            kwargs = {**kwargs, "generator": self._generator}
+        return func(*args, **kwargs)
 
 
 def train(
@@ -220,8 +280,8 @@ def train(
         if state:
             states[epoch] = state
         if point is not None:
-            over = epoch < recipe.epochs and point.must_stop()
-            if over or epoch == recipe.epochs or point.is_due():
+            over = epoch < recipe.epochs and point.must_stop(network, states)
+            if over or epoch == recipe.epochs or point.is_due(network, states):
                 point.set_down(network, optimiser, states, epoch)
             if over:
                 raise UnfinishedError(f"{epoch} of {recipe.epochs} epochs are trained (seed {member})")
@@ -289,14 +349,15 @@ def _state(network: nn.Module) -> State:
 class ResumePoint:
     """What a training has reached, in a folder: the last whole epoch, and the states recorded so far.
 
-    Written at the first end of an epoch after each `INTERVAL`; each file whole or not at all, the one that names the
-    others last.
+    Written so seldom that it takes no more than `SHARE` of the time, but after `LONGEST` at the latest; each file
+    whole or not at all, the one that names the others last.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._last = self._passed = time.monotonic()
-        self._longest_epoch = self._longest_writing = 0.0
+        self._begun = self._last = self._passed = time.monotonic()
+        self._spent = self._longest_epoch = 0.0
+        self._bytes_per_second = SLOW_DISK
         self._written: set[int] = set()
 
     def take_up(self, network: nn.Module, optimiser: torch.optim.Optimizer) -> tuple[dict[int, State], int]:
@@ -314,23 +375,25 @@ class ResumePoint:
         self._written = set(states)
         return states, last["epoch"]
 
-    def is_due(self) -> bool:
-        """Whether what has been reached is to be written; asked at the end of each epoch."""
-        return time.monotonic() - self._last >= INTERVAL
+    def is_due(self, network: nn.Module, states: dict[int, State]) -> bool:
+        """Whether what has been reached is worth the time that it takes to write."""
+        now = time.monotonic()
+        affordable = self._spent + self._seconds(network, states) <= SHARE * (now - self._begun)
+        return affordable or now - self._last >= LONGEST
 
-    def must_stop(self) -> bool:
+    def must_stop(self, network: nn.Module, states: dict[int, State]) -> bool:
         """Whether the time that is left might not do for another epoch; called at the end of each."""
         now = time.monotonic()
         self._longest_epoch = max(self._longest_epoch, now - self._passed)
         self._passed = now
         # an epoch may take longer than those before it, and so may writing
-        return time_left() < 2.0 * (self._longest_epoch + self._longest_writing)
+        return time_left() < 2.0 * (self._longest_epoch + self._seconds(network, states))
 
     def set_down(
         self, network: nn.Module, optimiser: torch.optim.Optimizer, states: dict[int, State], epoch: int
     ) -> None:
         """Write what has been reached; the recorded states first, so that what names them never comes before them."""
-        begun = time.monotonic()
+        begun, size = time.monotonic(), self._bytes(network, states)
         for recorded in sorted(set(states) - self._written):
             with atomic_write(self._folder / f"epoch-{recorded}.npz") as partial, open(partial, "wb") as stream:
                 np.savez(stream, **states[recorded])  # type: ignore[arg-type]
@@ -344,4 +407,14 @@ class ResumePoint:
             torch.save(last, partial)
         self._written = set(states)
         self._last = time.monotonic()
-        self._longest_writing = max(self._longest_writing, self._last - begun)
+        self._spent += self._last - begun
+        self._bytes_per_second = size / max(self._last - begun, 1e-6)
+
+    def _bytes(self, network: nn.Module, states: dict[int, State]) -> int:
+        """Return what is to be written: parameters, momenta, and the states that no earlier point has written."""
+        held = sum(value.numel() * value.element_size() for value in network.state_dict().values())
+        momenta = sum(parameter.numel() * parameter.element_size() for parameter in network.parameters())
+        return held + momenta + held * len(set(states) - self._written)
+
+    def _seconds(self, network: nn.Module, states: dict[int, State]) -> float:
+        return self._bytes(network, states) / self._bytes_per_second
