@@ -8,6 +8,7 @@ import threading
 
 import numpy as np
 import pytest
+from scipy.io import savemat
 
 from learning_dynamics.datasets import benchmarks, downloads, regression_tables
 from learning_dynamics.errors import ProjectError
@@ -57,8 +58,22 @@ def test_mnist_is_padded_with_zeros(tmp_path):
     assert data["test_images"].sum() == images.sum(dtype=np.int64)
 
 
-TRAIN = next(iter(benchmarks.MNIST_FILES))
+TRAIN, TRAIN_LABELS, TEST, TEST_LABELS = benchmarks.MNIST_FILES
+PIXELS, LABELS = formats.arrays(40, 1, 28)
+PIXELS = PIXELS[:, 0]
 CIFAR, STL, MAT = "cifar-10-binary.tar.gz", "stl10_binary.tar.gz", "test_32x32.mat"
+HOUSES, NUMBERS = formats.arrays(30, 3, 32)
+HOUSES, NUMBERS = HOUSES.transpose(2, 3, 1, 0), np.where(NUMBERS == 0, 10, NUMBERS)[:, None]
+
+
+def idx(**arrays):
+    """Write IDX files anew, by the name of their constant here."""
+
+    def spoil(folder):
+        for name, array in arrays.items():
+            formats.write_idx(folder / globals()[name], array)
+
+    return spoil
 
 
 def content(file, change):
@@ -81,12 +96,26 @@ def member(name, change):
     return spoil
 
 
+def mat(**arrays):
+    return lambda folder: savemat(folder / MAT, {"X": HOUSES, "y": NUMBERS} | arrays)
+
+
 DAMAGED = "cannot be read"
 FAULTS = {
     "magic number": ("mnist", unzipped(TRAIN, lambda whole: b"\0\0\x0d" + whole[3:]), f"{TRAIN}: .* 00000d03"),
     "cut gzip": ("mnist", content(TRAIN, lambda whole: whole[:1000]), f"{TRAIN}: {DAMAGED} .EOFError"),
     "cut values": ("mnist", unzipped(TRAIN, lambda whole: whole[:-5]), f"{TRAIN}: {DAMAGED} .* 31355 into"),
     "cut header": ("mnist", unzipped(TRAIN, lambda whole: whole[:7]), f"{TRAIN}: {DAMAGED}"),
+    "fewer images": ("mnist", idx(TRAIN=PIXELS[:39]), f"{TRAIN_LABELS}: .* beside 39 images"),
+    "label 17": ("mnist", idx(TRAIN_LABELS=np.full(40, 17, np.uint8)), f"{TRAIN_LABELS}: train labels are 17"),
+    "no images": ("mnist", idx(TEST=PIXELS[:0], TEST_LABELS=LABELS[:0]), f"{TEST}: .* none of them 0"),
+    "no 3": ("mnist", idx(TEST=PIXELS[LABELS != 3], TEST_LABELS=LABELS[LABELS != 3]), f"{TEST_LABELS}: .* 2, 4, 5"),
+    "sizes that padding would hide": ("mnist", idx(TEST=PIXELS[:20, :14, :14]), rf"{TEST}: .*\(1, 14, 14\)"),
+    "labels for images": ("mnist", idx(TRAIN=LABELS), rf"{TRAIN}: train images have shape \(40, 1\)"),
+    "float test images": ("svhn", mat(X=HOUSES / 255), f"{MAT}: .* float64 .* train images uint8"),
+    "grey test images": ("svhn", mat(X=HOUSES[:, :, :1]), rf"{MAT}: .*\(1, 32, 32\)"),
+    "cells": ("svhn", mat(y=NUMBERS.astype(object)), f"{MAT}: .* type object must be whole"),
+    "labels 11 to 20": ("svhn", mat(y=NUMBERS + 10), f"{MAT}: .* 20; they must be 0 to 9"),
     "cut matlab": ("svhn", content(MAT, lambda whole: whole[:400]), f"{MAT}: {DAMAGED}"),
     "matlab 7.3": ("svhn", content(MAT, lambda _: b" " * 124 + b"\0\2IM"), f"{MAT}: {DAMAGED} .NotImplementedError"),
     "a page": ("svhn", content(MAT, lambda _: b"<html></html>"), f"{MAT}: {DAMAGED}"),
@@ -96,6 +125,7 @@ FAULTS = {
     "cut archive": ("cifar10", content(CIFAR, lambda whole: whole[:5000]), f"{CIFAR}: {DAMAGED} .EOFError"),
     "damaged xz": ("cifar10", content(CIFAR, lambda whole: lzma.compress(whole)[:-90]), f"{CIFAR}: {DAMAGED}"),
     "cut pixels": ("stl10", member("test_X.bin", lambda whole: whole[:-1]), f"{STL}: .* 552959 into"),
+    "label 0": ("stl10", member("test_y.bin", lambda whole: b"\0" + whole[1:]), f"{STL}: test labels are -1, 0"),
 }
 
 
@@ -150,23 +180,23 @@ def test_a_missing_file_is_downloaded_once_from_the_mirror_that_has_it(mirror, t
     (served / "file.bin").write_bytes(b"contents")
     md5 = hashlib.md5(b"contents").hexdigest()
     mirrors = (address + "nowhere/", address)
-    path = downloads.obtained("file.bin", tmp_path / "into", mirrors, md5)
+    path = downloads.obtained("file.bin", tmp_path / "into", mirrors, md5, pause=0)
     assert path.read_bytes() == b"contents"
     (served / "file.bin").unlink()
-    assert downloads.obtained("file.bin", tmp_path / "into", mirrors, md5) == path
+    assert downloads.obtained("file.bin", tmp_path / "into", mirrors, md5, pause=0) == path
 
 
 def test_a_damaged_download_leaves_nothing_behind(mirror, tmp_path):
     served, address = mirror
     (served / "file.bin").write_bytes(b"damaged")
     with pytest.raises(ProjectError, match=r"cannot be downloaded .*put the file into that folder"):
-        downloads.obtained("file.bin", tmp_path / "into", (address,), "0" * 32)
+        downloads.obtained("file.bin", tmp_path / "into", (address,), "0" * 32, pause=0)
     assert list((tmp_path / "into").iterdir()) == []
 
 
 def test_without_network_the_message_says_what_to_do(tmp_path):
     with pytest.raises(ProjectError, match=r"file.bin is not in .*On a machine without network, put the file"):
-        downloads.obtained("file.bin", tmp_path, ("http://127.0.0.1:9/",), "0" * 32)
+        downloads.obtained("file.bin", tmp_path, ("http://127.0.0.1:9/",), "0" * 32, pause=0)
 
 
 def test_a_folder_below_home_is_found(tmp_path, monkeypatch):
@@ -188,6 +218,7 @@ def test_a_folder_below_home_is_found(tmp_path, monkeypatch):
 def test_a_folder_that_is_none_is_refused_and_nothing_is_created(text, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(benchmarks, "MNIST_MIRRORS", ("http://127.0.0.1:9/",))
+    monkeypatch.setattr(downloads, "ATTEMPTS", 1)
     (tmp_path / "file").touch()
     with pytest.raises(ProjectError, match=message):
         read("mnist", text)

@@ -26,6 +26,8 @@ def test_runs_and_data(refuses):
         ("runs.slow.data", "strats", "runs.slow.data: no data set `strats`; did you mean `starts`"),
         ("runs.descent.data", "starts", "runs.descent.data: kind `decay.descent` does not agree; remove `data:`"),
         ("runs.fast.extend", "slow", "runs.fast.extend: unknown key; did you mean `extends`?"),
+        ("runs.fast.like", "slow", "runs.fast.like: unknown key; it is now `extends`"),
+        ("telling", "growth", "telling: unknown key; it is now `lead_figure`"),
         ("lead_figrue", "growth", "lead_figrue: unknown key; did you mean `lead_figure`?"),
         ("runs.fast.extends", "slwo", "runs.fast.extends: no run `slwo`; did you mean `slow`"),
         ("runs.slow.extends", "fast", "refers back to itself"),

@@ -1,8 +1,8 @@
 """The five image data sets of the paper in their original files: MNIST, FashionMNIST, CIFAR10, SVHN, STL10.
 
 Each function reads a folder, downloads there what is missing, and returns arrays as `images.digits` does.
-Train images are a random subset with equally many of each class, sorted by class; test images are all. A file that
-cannot be read is a `ProjectError` that names it.
+Train images are a random subset with equally many of each class, sorted by class; test images are all. Files that
+cannot be read, or do not belong together, are a `ProjectError` that names one of them.
 """
 
 import gzip
@@ -14,11 +14,12 @@ import numpy as np
 from scipy.io import loadmat
 
 from learning_dynamics.datasets.downloads import obtained, read_file
-from learning_dynamics.datasets.images import balanced_split, padded
+from learning_dynamics.datasets.images import ARRAYS, balanced_split, checked_images, padded
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Seed
 
 Arrays = dict[str, np.ndarray]
+CLASSES = 10
 
 MNIST_MIRRORS = (
     "https://ossci-datasets.s3.amazonaws.com/mnist/",
@@ -64,33 +65,36 @@ def fashion_mnist(*, folder: str, per_class: Count, pad_to: Count = 32, checksum
 def cifar10(*, folder: str, per_class: Count, checksums: bool = True, seed: Seed) -> Arrays:
     """Objects, 32 x 32 colour pixels (Krizhevsky 2009), from the binary version."""
     path = obtained("cifar-10-binary.tar.gz", folder, CIFAR10_MIRRORS, CIFAR10_MD5, check=checksums)
-    return _balanced("cifar10", read_file(path, _cifar10_arrays), per_class, seed)
+    return _balanced("cifar10", (3, 32, 32), [path] * 4, read_file(path, _cifar10_arrays), per_class, seed)
 
 
 def svhn(*, folder: str, per_class: Count, checksums: bool = True, seed: Seed) -> Arrays:
     """House numbers, 32 x 32 colour pixels (Netzer et al. 2011), cropped digits."""
     paths = [obtained(name, folder, SVHN_MIRRORS, md5, check=checksums) for name, md5 in SVHN_FILES.items()]
     arrays = [array for path in paths for array in read_file(path, _svhn_arrays)]
-    return _balanced("svhn", arrays, per_class, seed)
+    return _balanced("svhn", (3, 32, 32), [path for path in paths for _ in range(2)], arrays, per_class, seed)
 
 
 def stl10(*, folder: str, per_class: Count, checksums: bool = True, seed: Seed) -> Arrays:
     """Objects, 96 x 96 colour pixels (Coates, Lee, Ng 2011), the labelled images."""
     path = obtained("stl10_binary.tar.gz", folder, STL10_MIRRORS, STL10_MD5, check=checksums)
-    return _balanced("stl10", read_file(path, _stl10_arrays), per_class, seed)
+    return _balanced("stl10", (3, 96, 96), [path] * 4, read_file(path, _stl10_arrays), per_class, seed)
 
 
-def _balanced(name: str, arrays: Sequence[np.ndarray], per_class: int, seed: int) -> Arrays:
-    """Return a data set from train images and labels and test images and labels."""
-    images, labels, test_images, test_labels = arrays
-    chosen, _ = balanced_split(labels, per_class, generators(seed, "benchmarks.subset", 1)[0])
-    return {
-        "train_images": images[chosen],
-        "train_labels": labels[chosen].astype(np.int64),
-        "test_images": np.ascontiguousarray(test_images),
-        "test_labels": test_labels.astype(np.int64),
-        "name": np.array(name),
-    }
+def _balanced(
+    name: str,
+    shape: tuple[int, int, int],
+    files: Sequence[Path],
+    arrays: Sequence[np.ndarray],
+    per_class: int,
+    seed: int,
+) -> Arrays:
+    """Return a data set from train images and labels and test images and labels, and the file that each is from."""
+    read = dict(zip(ARRAYS, arrays, strict=True)) | {"name": np.array(name)}
+    data = checked_images(read, shape=shape, classes=CLASSES, files=dict(zip(ARRAYS, files, strict=True)))
+    chosen, _ = balanced_split(data["train_labels"], per_class, generators(seed, "benchmarks.subset", 1)[0])
+    data |= {key: data[key][chosen] for key in ("train_images", "train_labels")}
+    return data | {"test_images": np.ascontiguousarray(data["test_images"])}
 
 
 def _idx_set(
@@ -106,7 +110,7 @@ def _idx_set(
     paths = [obtained(file, folder, mirrors, md5, check=check) for file, md5 in files.items()]
     train, train_labels, test, test_labels = (read_file(path, idx_array) for path in paths)
     arrays = [train[:, None], train_labels, test[:, None], test_labels]
-    data = _balanced(name, arrays, per_class, seed)
+    data = _balanced(name, (1, 28, 28), paths, arrays, per_class, seed)
     return data | {key: padded(data[key], pad_to) for key in ("train_images", "test_images")}
 
 
@@ -143,7 +147,7 @@ def _cifar10_arrays(path: Path) -> list[np.ndarray]:
 def _svhn_arrays(path: Path) -> list[np.ndarray]:
     contents = loadmat(path)
     labels = contents["y"].ravel()
-    return [contents["X"].transpose(3, 2, 0, 1), np.where(labels == 10, 0, labels)]  # digit 0 is labelled 10
+    return [contents["X"].transpose(3, 2, 0, 1), np.where(labels == CLASSES, 0, labels)]  # digit 0 is labelled 10
 
 
 def _stl10_arrays(path: Path) -> list[np.ndarray]:

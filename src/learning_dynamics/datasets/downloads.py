@@ -1,8 +1,10 @@
-"""Files from the network: a list of mirrors, checksums; or a folder in which they lie already."""
+"""Files from the network: a list of mirrors, retries, checksums; or a folder in which they lie already."""
 
 import hashlib
 import http.client
 import itertools
+import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -12,11 +14,14 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write, configured_path
 
 TIMEOUT = 30.0  # seconds without a byte
+ATTEMPTS = 3  # for each mirror
 
 Contents = TypeVar("Contents")
 
 
-def obtained(name: str, folder: str | Path, mirrors: Sequence[str], md5: str, *, check: bool = True) -> Path:
+def obtained(
+    name: str, folder: str | Path, mirrors: Sequence[str], md5: str, *, check: bool = True, pause: float = 2.0
+) -> Path:
     """Return the path of a file in a folder, downloaded there if it is not yet.
 
     Parameters
@@ -26,11 +31,13 @@ def obtained(name: str, folder: str | Path, mirrors: Sequence[str], md5: str, *,
     folder : path
         A user's folder of the data set, or where to download it: made when bytes have come, and not before.
     mirrors : sequence of str
-        Addresses of folders that hold the file, tried in turn.
+        Addresses of folders that hold the file, tried in turn, each several times.
     md5 : str
         The published checksum.
     check : bool
         Whether a file that lies in the folder must have that checksum; a downloaded one always must.
+    pause : float
+        Seconds before a mirror is tried again, doubled each time.
 
     Raises
     ------
@@ -50,11 +57,16 @@ def obtained(name: str, folder: str | Path, mirrors: Sequence[str], md5: str, *,
         return path
     failures = []
     for mirror in mirrors:
-        try:
-            _download(mirror + name, path, md5)
-            return path
-        except _NoAnswerError as error:
-            failures.append(f"{mirror + name}: {error}")
+        for attempt in range(ATTEMPTS):
+            try:
+                _download(mirror + name, path, md5)
+                return path
+            except _NoAnswerError as error:
+                failures.append(f"{mirror + name}: {error}")
+                if error.final:
+                    break
+                if attempt + 1 < ATTEMPTS:
+                    time.sleep(pause * 2**attempt)
     raise ProjectError(
         f"{name} is not in {place.absolute()} and cannot be downloaded ({failures[-1]}; tried {', '.join(mirrors)}). "
         "On a machine without network, put the file into that folder, or name another one under `folder`"
@@ -84,7 +96,11 @@ def checksum(path: Path) -> str:
 
 
 class _NoAnswerError(Exception):
-    """A download that failed."""
+    """A download that failed; `final` if another attempt at the same address cannot help."""
+
+    def __init__(self, text: str, final: bool = False) -> None:
+        super().__init__(text)
+        self.final = final
 
 
 def _download(address: str, path: Path, md5: str) -> None:
@@ -107,5 +123,7 @@ def _blocks(address: str) -> Iterator[bytes]:
             while block:
                 yield block
                 block = answer.read(1 << 20)
+    except urllib.error.HTTPError as error:
+        raise _NoAnswerError(str(error), final=error.code in (403, 404, 410)) from error
     except (OSError, http.client.HTTPException) as error:
         raise _NoAnswerError(str(error)) from error

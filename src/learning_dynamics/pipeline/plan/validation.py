@@ -33,6 +33,17 @@ MESSAGES = {
 }
 
 
+# keys of earlier versions
+RENAMED = {
+    "like": "extends",
+    "keep": "temporary",
+    "telling": "lead_figure",
+    "wild": "free",
+    "sensitivity": "robustness",
+    "turning": "robustness",
+}
+
+
 class Strict(BaseModel):
     """A block whose keys are known, and whose values are of their type already."""
 
@@ -44,7 +55,8 @@ class Strict(BaseModel):
         if isinstance(block, Mapping) and cls.model_config["extra"] == "forbid":
             for key in block:
                 if key not in cls.model_fields:
-                    context = {"key": str(key), "what": cls.unknown(), "nearest": suggest_name(key, cls.model_fields)}
+                    now = f"; it is now `{RENAMED[key]}`" if key in RENAMED else suggest_name(key, cls.model_fields)
+                    context = {"key": str(key), "what": cls.unknown(), "nearest": now}
                     raise PydanticCustomError("unknown_key", "{what}{nearest}", context)
         return block
 
