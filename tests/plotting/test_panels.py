@@ -5,13 +5,17 @@ from itertools import pairwise
 from typing import get_args
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from learning_dynamics.pipeline.commands import figure as figure_command
 from learning_dynamics.plotting import (
     COLUMN,
     LOOKS,
     WIDTH,
+    direct_labels,
     legible_ticks,
     panels,
     plain_number,
@@ -20,6 +24,7 @@ from learning_dynamics.plotting import (
     sized,
     style,
 )
+from learning_dynamics.plotting.panels import _apart
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +76,27 @@ def test_a_legend_of_nothing_is_refused():
     figure, _ = panels()
     with pytest.raises(ValueError, match="labelled"):
         shared_legend(figure)
+
+
+def test_labels_stand_at_the_ends_of_lines_and_apart():
+    figure, axes = panels()
+    for height in (1.0, 1.01, 1.02, 3.0):
+        axes[0, 0].semilogy([0, 1], [1.0, height], label=f"to {height}")
+    direct_labels(axes[0, 0])
+    figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in axes[0, 0].texts]
+    assert len(boxes) == 4
+    assert not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
+    assert all(box.x1 <= figure.bbox.x1 for box in boxes)
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=12))
+def test_what_is_moved_apart_keeps_its_order_and_its_middle(heights):
+    heights = np.array(heights)
+    moved = _apart(heights, 10.0)
+    order = np.argsort(heights, kind="stable")
+    assert np.all(np.diff(moved[order]) >= 10.0 - 1e-6)
+    assert moved.mean() == pytest.approx(heights.mean(), abs=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """One style for every figure: sheets, widths, a palette, and the panels, letters and legends that figures share."""
 
 from learning_dynamics.plotting.panels import (
+    direct_labels,
     legend_below,
     legible_ticks,
     letters,
@@ -17,6 +18,7 @@ __all__ = [
     "LOOKS",
     "WIDTH",
     "Drawn",
+    "direct_labels",
     "legend_below",
     "legible_ticks",
     "letters",

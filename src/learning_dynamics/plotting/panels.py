@@ -1,4 +1,4 @@
-"""Panels side by side with letters, one legend for many panels, ticks on short ranges."""
+"""Panels side by side with letters, labels at the ends of lines, one legend for many panels, ticks on short ranges."""
 
 import string
 from collections.abc import Iterable, Sequence
@@ -82,6 +82,62 @@ def shared_legend(figure: Figure, axes: Iterable[Axes] | None = None, **options:
 def legend_below(figure: Figure | SubFigure, handles: Sequence[Artist], columns: int | None = None) -> None:
     """Set a legend of given entries below all panels, in one row if nothing else is said."""
     figure.legend(handles=list(handles), loc="outside lower center", ncols=columns or len(handles))
+
+
+def direct_labels(axis: Axes, *, gap: float = 11.0, pad: float = 4.0) -> None:
+    """Write each labelled line's label at its right end in its colour, in place of a legend.
+
+    Call it when limits and scales are final. Labels that would touch are moved apart.
+
+    Parameters
+    ----------
+    gap : float
+        Least distance of two labels, in points.
+    pad : float
+        Distance from the line's end, in points.
+    """
+    lines = [
+        line for line in axis.get_lines() if not str(line.get_label()).startswith("_") and np.size(line.get_xdata())
+    ]
+    if not lines:
+        return
+    ends = []
+    for line in lines:
+        points = np.column_stack([np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)])
+        shown = points[np.isfinite(axis.transData.transform(points)).all(axis=1)]
+        ends.append(shown[-1] if len(shown) else (np.nan, np.nan))
+    heights = axis.transData.transform(ends)[:, 1] * 72 / axis.figure.dpi
+    moved = _apart(np.nan_to_num(heights), gap)
+    for line, end, shift in zip(lines, ends, moved - heights, strict=True):
+        if np.isfinite(end).all():
+            axis.annotate(
+                str(line.get_label()),
+                tuple(end),
+                xytext=(pad, shift),
+                textcoords="offset points",
+                color=line.get_color(),
+                va="center",
+                fontsize=plt.rcParams["legend.fontsize"],
+                annotation_clip=False,
+            )
+
+
+def _apart(heights: np.ndarray, gap: float) -> np.ndarray:
+    """Return heights moved as little as needed so that neighbours are `gap` apart, their order kept."""
+    order = np.argsort(heights, kind="stable")
+    # with the gaps taken out, what is left must not decrease: the nearest such sequence pools what violates it
+    wanted = heights[order] - gap * np.arange(len(heights))
+    pools: list[list[float]] = []
+    for height in wanted:
+        pools.append([float(height), 1])
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            value, count = pools.pop()
+            total = pools[-1][1] + count
+            pools[-1] = [(pools[-1][0] * pools[-1][1] + value * count) / total, total]
+    level = np.concatenate([np.full(int(count), value) for value, count in pools])
+    moved = np.empty_like(heights, dtype=float)
+    moved[order] = level + gap * np.arange(len(heights))
+    return moved
 
 
 def readable_ticks(axis: Axis) -> None:
