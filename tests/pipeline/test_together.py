@@ -43,11 +43,19 @@ def test_of_a_topic_that_fails_each_run_that_failed_is_named(short):
     assert (short.folder / "results/toy/metrics/descent.parquet").exists()
 
 
-@pytest.mark.parametrize(
-    ("values", "shared"), [([0.1, 0.2], True), ([number / 1000 for number in range(1, 22)], False)]
-)
-def test_members_of_a_long_sweep_have_jobs_of_their_own(configured, values, shared):
+@pytest.mark.parametrize(("n_values", "shared"), [(20, True), (21, False)])
+def test_members_of_a_long_sweep_have_jobs_of_their_own(configured, n_values, shared):
     configured("runs.slow.resources", ...)
+    values = [number / 1000 for number in range(1, n_values + 1)]
     sweep = {"extends": "slow", "sweep": {"rate": values}, "provenance": {"rate": {"chosen": "a scan"}}}
     jobs = configured("runs.scan", sweep).together["toy", "growth"]
     assert any(name.startswith("scan") for _, name in jobs) == shared
+
+
+@pytest.mark.parametrize("key", ["resources", "measure_resources"])
+def test_a_run_with_resources_has_a_job_of_its_own(configured, key):
+    for run in ("descent", "slow"):
+        configured(f"runs.{run}.resources", ...)
+    assert ("run", "slow") in configured("runs.slow.measure", {"every": 1}).together["toy", "growth"]
+    jobs = configured(f"runs.slow.{key}", {"runtime": 3}).together.get(("toy", "growth"), [])
+    assert not {"slow", "fast"} & {name for _, name in jobs}  # `fast` extends it
