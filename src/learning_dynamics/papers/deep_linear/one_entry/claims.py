@@ -115,13 +115,11 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
 
 def _last_exponents(table: Table, depth: int) -> tuple[np.ndarray, np.ndarray]:
     """Return by draw the mean exponent and the mean slope of sigma_2 in sigma_1 over sigma_1's last doubling."""
-    exponents, slopes = [], []
+    larger, smaller = sigmas(table, 1, 2, depth=depth)
     # flows that could not be integrated are nan throughout
-    for larger, smaller in zip(*sigmas(table, 1, 2, depth=depth), strict=True):
-        begin = int(np.argmax(larger >= larger[-1] / 2))
-        exponents.append(np.log(smaller[-1] / smaller[begin]) / np.log(larger[-1] / larger[begin]))
-        slopes.append((smaller[-1] - smaller[begin]) / (larger[-1] - larger[begin]))
-    return np.array(exponents), np.array(slopes)
+    begin = np.arange(len(larger)), np.argmax(larger >= larger[:, -1:] / 2, axis=1)
+    exponents = np.log(smaller[:, -1] / smaller[begin]) / np.log(larger[:, -1] / larger[begin])
+    return exponents, (smaller[:, -1] - smaller[begin]) / (larger[:, -1] - larger[begin])
 
 
 @claim(

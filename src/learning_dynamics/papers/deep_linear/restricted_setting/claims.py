@@ -2,17 +2,7 @@
 
 import numpy as np
 
-from learning_dynamics.judging import (
-    Check,
-    Checks,
-    Claim,
-    Facts,
-    Finding,
-    Instead,
-    claim,
-    equal_on_every_draw,
-    every_draw,
-)
+from learning_dynamics.judging import Check, Claim, Facts, Instead, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.tables import excess_norm, minimiser_values
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
@@ -25,7 +15,7 @@ SCOPE = (
 
 
 @claim("Current theory is oblivious to depth, theorem", quantifier="all draws", scope=SCOPE)
-def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Finding:
+def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Claim:
     r"""Where symmetric measurements commute and layers start at one multiple of the identity, any depth of at least two
     ends at the least nuclear norm of positive semidefinite matrices that fit them, as the start tends to zero.
 
@@ -37,38 +27,40 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Find
     largest, smallest = starts[0], starts[-1]
     excess = np.array([np.divide(*draws.compared("nuclear_norm"))[:, 0] - 1 for draws in starts])
 
-    def judge(prediction: tuple[Quantity, Draws, np.ndarray]) -> Checks:
-        quantity, draws, approach = prediction
+    def end(draws: Draws, quantity: Quantity) -> Instead:
         measured, predicted = draws.compared(quantity)
-        yield equal_on_every_draw(
-            "error of the nuclear norm at the end, relative",
-            measured,
-            predicted,
-            tolerance=tolerance,
-            relative_to=predicted[:, 0],
-            resolution=0.1,
-            because="what the smallest start leaves of the limit, at depth 2 about its power of the dual slack",
-        )
-        yield every_draw(
-            "excess over the least norm from a smaller start, over that from the one before",
-            np.max(np.abs(approach[1:]) / np.maximum(np.abs(approach[:-1]), 1e-9), axis=0),
-            at_most=1.0,
-            because="the limit is approached; differences of 1e-9 are the integrator's",
-        )
-        yield every_draw(
-            "largest relative error of a measurement",
-            draws["misfit"],
-            at_most=1e-6,
-            because="the flow has fitted them",
-        )
+        return Instead(measured=measured, predicted=predicted, relative_to=predicted[:, 0])
 
+    def approach(excess: np.ndarray) -> np.ndarray:
+        return np.max(np.abs(excess[1:]) / np.maximum(np.abs(excess[:-1]), 1e-9), axis=0)
+
+    yield equal_on_every_draw(
+        "error of the nuclear norm at the end, relative",
+        **end(smallest, "nuclear_norm"),
+        tolerance=tolerance,
+        resolution=0.1,
+        because="what the smallest start leaves of the limit, at depth 2 about its power of the dual slack",
+        rivals={
+            "the least Frobenius norm": end(smallest, "least_squares_norm"),
+            "the end is the same from any start": end(largest, "nuclear_norm"),
+        },
+        scaled=False,
+    )
+    yield every_draw(
+        "excess over the least norm from a smaller start, over that from the one before",
+        approach(excess),
+        at_most=1.0,
+        because="the limit is approached; differences of 1e-9 are the integrator's",
+        rivals={"smaller starts end further away": Instead(values=approach(excess[::-1]))},
+    )
+    yield every_draw(
+        "largest relative error of a measurement",
+        smallest["misfit"],
+        at_most=1e-6,
+        because="the flow has fitted them",
+    )
     nuclear, least_squares = smallest.compared("least_squares_norm")
-    rivals = {
-        "the least Frobenius norm": ("least_squares_norm", smallest, excess),
-        "the end is the same from any start": ("nuclear_norm", largest, excess),
-        "smaller starts end further away": ("nuclear_norm", smallest, excess[::-1]),
-    }
-    return Finding(judge, ("nuclear_norm", smallest, excess), rivals, facts={"other": np.max(least_squares / nuclear)})
+    yield Facts(other=np.max(least_squares / nuclear))
 
 
 @claim("Current theory is oblivious to depth, proposition", quantifier="all draws", scope=SCOPE)

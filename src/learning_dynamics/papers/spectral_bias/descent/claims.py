@@ -1,22 +1,10 @@
 """Discrete gradient descent on whitened data (appendix C.1): its recursion, and the directions that it keeps."""
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 
-from learning_dynamics.judging import Checks, Finding, claim, every_draw
+from learning_dynamics.judging import Claim, Facts, Instead, claim, every_draw
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Draws, Quantity, Table
-
-
-@dataclass(frozen=True)
-class Recursion:
-    """A reading of appendix C.1: the formulas of a step, whether |R| grows, and the run whose directions are kept."""
-
-    output: Quantity
-    gradient: Quantity
-    gradient_grows: bool
-    standing: Table
 
 
 @claim(
@@ -25,8 +13,9 @@ class Recursion:
     scope="width d, one output, whitened data (directions) and ill-conditioned data with n = d (recursion)",
     correction=r"$a' = a + \eta W^\top R$, and $a^\top W^\top R$ in the term of second order; on whitened data, and "
     "for steps that are small enough, $a$ grows and $R$ shrinks, both in their directions.",
+    reason="two misprints in the recursion, and a residual that shrinks",
 )
-def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Finding:
+def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Claim:
     r"""Gradient descent of width $d$ with one output, from $W = \sqrt{2\gamma} I$, $a = 0$, takes the steps $W' = W +
     \eta R a^\top$, $a' = a + \eta W^\top a$, $R' = R - \eta X^\top X (WW^\top + |a|^2) R - \eta^2 (a^\top W R)
     X^\top X R$; and where $X^\top X = I$, $R$ and $a$ only grow in norm and keep their directions, so that $W$
@@ -41,56 +30,63 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Find
     # each step rounds a few hundred operations; directions collect it
     rounding = 100 * np.finfo(float).eps
 
-    def judge(reading: Recursion) -> Checks:
-        for quantity, label, unit in (
-            (reading.output, "$a'$", "the largest $|a|$"),
-            (reading.gradient, "$R'$", "$|R(0)|$"),
-        ):
-            yield every_draw(
-                f"largest distance of {label} from its formula, relative to {unit}",
-                Draws([whitened, others]).worst(quantity),
-                at_most=rounding,
-                because="rounding",
-                predicted=0.0,
-            )
-        for quantity, label, bound, because in (
-            ("output_turning", "$a$", rounding * steps, "rounding of every step"),
-            ("layer_turning", "$W - W(0)$", rounding * steps, "rounding of every step"),
-            ("gradient_turning", "$R$", np.sqrt(rounding), "rounding over a residual of $10^{-8}$"),
-        ):
-            yield every_draw(
-                f"largest turning of {label} from the direction of $R(0)$",
-                Draws(reading.standing).worst(quantity),
-                at_most=bound,
-                because=because,
-            )
-        for quantity, label, grows in (("output_norm", "$a$", True), ("gradient_norm", "$R$", reading.gradient_grows)):
-            change = np.diff(Draws(whitened).entries(quantity), axis=1)
-            trend = f"{label} {'grows' if grows else 'shrinks'}"
-            yield every_draw(
-                f"largest step against the trend that {trend}, relative to the largest norm",
-                (-change if grows else change).max(axis=1),
-                at_most=rounding,
-                because="rounding",
-            )
-        squares = Draws(whitened).at_end().entries("sigma_w1") ** 2
+    transposed = "$W$ for $W^\\top$ in the term of second order"
+
+    def step_error(quantity: Quantity) -> Instead:
+        return Instead(values=Draws([whitened, others]).worst(quantity))
+
+    yield every_draw(
+        "largest distance of $a'$ from its formula, relative to the largest $|a|$",
+        **step_error("output_step_printed"),
+        at_most=rounding,
+        because="rounding",
+        predicted=0.0,
+        corrected=step_error("output_step"),
+    )
+    yield every_draw(
+        "largest distance of $R'$ from its formula, relative to $|R(0)|$",
+        **step_error("gradient_step_printed"),
+        at_most=rounding,
+        because="rounding",
+        predicted=0.0,
+        corrected=step_error("gradient_step"),
+        rivals={
+            "no term of second order, as for the flow": step_error("gradient_step_first"),
+            transposed: step_error("gradient_step_printed"),
+        },
+    )
+    for quantity, label, bound, because in (
+        ("output_turning", "$a$", rounding * steps, "rounding of every step"),
+        ("layer_turning", "$W - W(0)$", rounding * steps, "rounding of every step"),
+        ("gradient_turning", "$R$", np.sqrt(rounding), "rounding over a residual of $10^{-8}$"),
+    ):
         yield every_draw(
-            "share of $|W|^2$ in its largest singular value at the end",
-            squares[:, 0] / squares.sum(axis=1),
-            at_least=share,
-            because="close to rank one",
+            f"largest turning of {label} from the direction of $R(0)$",
+            Draws(whitened).worst(quantity),
+            at_most=bound,
+            because=because,
+            rivals={"directions that stay whatever the data": Instead(values=Draws(others).worst(quantity))},
         )
 
-    right = Recursion("output_step", "gradient_step", False, whitened)
-    return Finding(
-        judge,
-        Recursion("output_step_printed", "gradient_step_printed", True, whitened),
-        corrected=right,
-        rivals={
-            "no term of second order, as for the flow": replace(right, gradient="gradient_step_first"),
-            "$W$ for $W^\\top$ in the term of second order": replace(right, gradient="gradient_step_printed"),
-            "directions that stay whatever the data": replace(right, standing=others),
-        },
-        reason="two misprints in the recursion, and a residual that shrinks",
-        facts={"turning": float(np.nanmax(Draws(others).worst("output_turning")))},
+    def against(trend: str, quantity: Quantity, sign: int) -> Instead:
+        change = np.diff(Draws(whitened).entries(quantity), axis=1)
+        name = f"largest step against the trend that {trend}, relative to the largest norm"
+        return Instead(name=name, values=(sign * change).max(axis=1))
+
+    yield every_draw(**against("$a$ grows", "output_norm", -1), at_most=rounding, because="rounding")
+    shrinks = against("$R$ shrinks", "gradient_norm", 1)
+    yield every_draw(
+        **against("$R$ grows", "gradient_norm", -1),
+        at_most=rounding,
+        because="rounding",
+        corrected=shrinks,
+        rivals={transposed: shrinks},  # a rival of the correction: of the printed recursion it is a part
     )
+    squares = Draws(whitened).at_end().entries("sigma_w1") ** 2
+    yield every_draw(
+        "share of $|W|^2$ in its largest singular value at the end",
+        squares[:, 0] / squares.sum(axis=1),
+        at_least=share,
+        because="close to rank one",
+    )
+    yield Facts(turning=float(np.nanmax(Draws(others).worst("output_turning"))))

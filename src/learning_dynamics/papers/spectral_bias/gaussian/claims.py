@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.judging import Checks, Claim, Facts, Finding, Instead, Untested, claim, every_draw
+from learning_dynamics.judging import Claim, Facts, Instead, Untested, claim, every_draw
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Draws, Table, settings_of
 
@@ -52,10 +52,11 @@ def gaussian_init_low_rank(printed: Table, deviation: Table, *, share: Fraction)
     quantifier="all draws",
     scope="Gaussian W1 of variance 0.001 and W2 of variance 0.01 and 0.001, five samples in ten dimensions",
     empirical=True,
+    reason="a second layer that starts large leaves little for the k-th value to grow, and moves the next ones",
 )
 def nonzero_second_layer(
     flows: Sequence[Table], deviations: Sequence[Table], large: Table, *, share: Fraction
-) -> Finding:
+) -> Claim:
     r"""With both layers Gaussian the hidden layer's spectrum still follows the trend: $k$ values grow, the others stay.
 
     The theory needs $W_2(0) = 0$. As for Figure 1a, the share of the spectrum's squared displacement beyond the $k$
@@ -70,44 +71,39 @@ def nonzero_second_layer(
     _require_spare_values(flows[0])
     left = 1 - share
 
-    def judge(reading: tuple[Sequence[Table], int]) -> Checks:
-        tables, fewer = reading
-        growing = f"k - {fewer}" if fewer else "k"
-        for table in tables:
-            settings = settings_of(table)
-            yield every_draw(
-                f"share of the spectrum's displacement beyond the ${growing}$ largest, variance of $W_1$ "
-                f"{settings['variance']:g}, of $W_2$ {settings['output_variance']:g}",
-                _displacement_share(table, fewer),
-                at_most=left,
-                because=f"only ${growing}$ grow",
-            )
+    def moved(table: Table, fewer: int) -> Instead:
+        growing, settings = f"k - {fewer}" if fewer else "k", settings_of(table)
+        return Instead(
+            name=f"share of the spectrum's displacement beyond the ${growing}$ largest, variance of $W_1$ "
+            f"{settings['variance']:g}, of $W_2$ {settings['output_variance']:g}",
+            values=_displacement_share(table, fewer),
+            because=f"only ${growing}$ grow",
+        )
 
+    for table in (*flows, *deviations):
+        yield every_draw(
+            **moved(table, 0),
+            at_most=left,
+            rivals={
+                "only $k - 1$ values grow": moved(table, 1),
+                "a hidden layer that starts at the large scale of Figure 1a": moved(large, 0),
+            },
+        )
     ends, predicted = Draws(flows[0], phase="limit").compared("sigma_w1")
     count = _outputs(flows[0])
     growth = np.concatenate([end / start - 1 for start, end in map(_ends, flows)])
     lower_shares = [_lower_displacement_share(table) for table in flows]
-    runs = [*flows, *deviations]
-    return Finding(
-        judge,
-        (runs, 0),
-        rivals={
-            "only $k - 1$ values grow": (runs, 1),
-            "a hidden layer that starts at the large scale of Figure 1a": ([large], 0),
-        },
-        reason="a second layer that starts large leaves little for the k-th value to grow, and moves the next ones",
-        facts={
-            "below": float(np.nanmedian(np.abs(ends / predicted - 1)[:, :count])),
-            "least": float(np.nanmin(growth[:, count - 1])),
-            "next": float(np.nanmax(growth[:, count])),
-            "first": float(np.nanmax(lower_shares[0])),
-            "second": float(np.nanmax(lower_shares[-1])),
-            "left": left,
-            "first_against": int((lower_shares[0] > left).sum()),
-            "second_against": int((lower_shares[-1] > left).sum()),
-            "members": len(lower_shares[0]),
-            "deviation": float(max(np.nanmax(_lower_displacement_share(table)) for table in deviations)),
-        },
+    yield Facts(
+        below=float(np.nanmedian(np.abs(ends / predicted - 1)[:, :count])),
+        least=float(np.nanmin(growth[:, count - 1])),
+        next=float(np.nanmax(growth[:, count])),
+        first=float(np.nanmax(lower_shares[0])),
+        second=float(np.nanmax(lower_shares[-1])),
+        left=left,
+        first_against=int((lower_shares[0] > left).sum()),
+        second_against=int((lower_shares[-1] > left).sum()),
+        members=len(lower_shares[0]),
+        deviation=float(max(np.nanmax(_lower_displacement_share(table)) for table in deviations)),
     )
 
 

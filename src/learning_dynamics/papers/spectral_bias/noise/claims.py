@@ -176,7 +176,7 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Claim:
     "paths, and the signs of their growth rates, in 20 dimensions only",
     origin="ours",
 )
-def quarter_grows(many: Table) -> Finding:
+def quarter_grows(many: Table) -> Claim:
     r"""Under the noise-driven process (4.1), from $W(0)$ of full rank, as $d$ grows, a quarter of the singular values
     of $W$ grow: $\lambda_i$ tends to $\frac{1}{4\sqrt{q}} - \frac{1}{2}$ at $i = q d$, $0 < q < 1$; and the largest
     grows at the rate $\lambda_1 \sim \frac{\Gamma(3/4)}{\Gamma(1/4)} \sqrt{d}$.
@@ -195,46 +195,37 @@ def quarter_grows(many: Table) -> Finding:
     # the correction to the first is of relative order 1 / sqrt(d), and the next of order 1 / d
     slope = 2 * exact[largest][0] / np.sqrt(largest) - exact[second_largest][0] / np.sqrt(second_largest)
 
-    def judge(reading: tuple[float, float]) -> Checks:
-        share, first_rate = reading
-        count = counts[inputs] if share == 0.25 else round(share * inputs)
-        crossing = (counts[inputs], counts[inputs] + 1)
-        yield equal(
-            f"share of the singular values that grow in {largest} dimensions, by the exact rates",
-            counts[largest] / largest,
-            share,
-            tolerance=2 / largest,
-            resolution=0.05,
-            because="a whole number of them, and the next order, of one more",
-        )
-        yield equal(
-            r"$\lambda_1 / \sqrt{d}$, extrapolated",
-            float(slope),
-            first_rate,
-            tolerance=2 / second_largest,
-            resolution=0.05,
-            because="terms of the order of one over the smaller dimension",
-        )
-        for index in range(1, inputs + 1):
-            if index not in crossing:
-                yield sign_of(rates, "exponent", index, inputs, 1 if index <= count else -1)
-
-    limit = float(gamma(0.75) / gamma(0.25))
-    return Finding(
-        judge,
-        (0.25, limit),
+    yield equal(
+        f"share of the singular values that grow in {largest} dimensions, by the exact rates",
+        counts[largest] / largest,
+        0.25,
+        tolerance=2 / largest,
+        resolution=0.05,
+        because="a whole number of them, and the next order, of one more",
         rivals={
-            "half of them grow": (0.5, limit),
-            "one grows, in every dimension": (1 / inputs, limit),
-            "none but a vanishing share grows": (0.0, limit),
-            r"$\lambda_1 \sim \sqrt{d} / 2$, half the rate of $E|W|^2$": (0.25, 0.5),
+            "half of them grow": 0.5,
+            "one grows, in every dimension": 1 / inputs,
+            "none but a vanishing share grows": 0.0,
         },
-        scaled=lambda reading, factor: (reading[0], reading[1] * factor),
-        facts={
-            "course": ", ".join(f"{counts[number] / number:.1%} in {number} dimensions" for number in dimensions),
-            "inputs": inputs,
-            "growing": counts[inputs],
-        },
+        scaled=False,
+    )
+    yield equal(
+        r"$\lambda_1 / \sqrt{d}$, extrapolated",
+        float(slope),
+        float(gamma(0.75) / gamma(0.25)),
+        tolerance=2 / second_largest,
+        resolution=0.05,
+        because="terms of the order of one over the smaller dimension",
+        rivals={r"$\lambda_1 \sim \sqrt{d} / 2$, half the rate of $E|W|^2$": 0.5},
+    )
+    crossing = (counts[inputs], counts[inputs] + 1)
+    for index in range(1, inputs + 1):
+        if index not in crossing:
+            yield sign_of(rates, "exponent", index, inputs, 1 if index <= counts[inputs] else -1)
+    yield Facts(
+        course=", ".join(f"{counts[number] / number:.1%} in {number} dimensions" for number in dimensions),
+        inputs=inputs,
+        growing=counts[inputs],
     )
 
 
@@ -281,7 +272,7 @@ def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positi
     quantifier="an average",
     scope="growth rates along long paths in every dimension listed; moments over many paths, d = 5",
 )
-def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive]) -> Finding:
+def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive]) -> Claim:
     r"""For $d \geq 5$, from a start that is not zero, every moment $E|W|^\alpha$ with $\alpha > 0$ diverges, and so
     does $E(|a|^\alpha + |\bar a|^\alpha)$ with the exponential moving average $\bar a$ of $a$.
 
@@ -298,28 +289,17 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
     powers = sorted(name for name in five["quantity"].unique() if "_power_" in name)
     course = f"from time {early:g} to {late:g}, d = {settings_of(five)['inputs']}"
 
-    def judge(change: float) -> Checks:
-        for inputs in dimensions:
-            yield as_derived(rates, "exponent", 1, inputs, change)
-        for inputs in dimensions:
-            yield sign_of(rates, "exponent", 1, inputs, 1)
-        for quantity in powers:
-            estimate = increase(five, quantity, early, late)
-            name = f"growth of the mean of {power_name(quantity)} {course}"
-            yield at_least(name, estimate, 0.0, because="growing")
-
     first_rate = theory.lyapunov_exponents(dimensions[0])[0]
-    root = np.sqrt(5.0)
-    return Finding(
-        judge,
-        0.0,
-        rivals={
-            "no growth, as in the plane": -first_rate,
-            "rates larger by a tenth": 0.1,
-        },
-        facts={"positive": number_ranges(highs), "gap": float(1 - 2 * 5.0 / (root + 1) ** 2)},
-        scaled=lambda change, factor: change + (factor - 1) * first_rate,
-    )
+    for inputs in dimensions:
+        _, rate = rates["exponent", 1, inputs]
+        rivals = {"no growth, as in the plane": rate - first_rate, "rates larger by a tenth": rate + 0.1}
+        yield as_derived(rates, "exponent", 1, inputs, rivals)
+    for inputs in dimensions:
+        yield sign_of(rates, "exponent", 1, inputs, 1)
+    for quantity in powers:
+        name = f"growth of the mean of {power_name(quantity)} {course}"
+        yield at_least(name, increase(five, quantity, early, late), 0.0, because="growing")
+    yield Facts(positive=number_ranges(highs), gap=float(1 - 2 * 5.0 / (np.sqrt(5.0) + 1) ** 2))
 
 
 @claim(

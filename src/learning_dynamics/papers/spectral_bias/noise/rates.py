@@ -75,17 +75,20 @@ def _difference(before: Estimate, after: Estimate, how: str) -> Estimate:
     return within(after.value - before.value, before.uncertainty + after.uncertainty, after.draws, how)
 
 
-def as_derived(rates: Rates, quantity: Quantity, index: int, inputs: int, change: float = 0.0) -> Check:
-    """Check that a rate is the one that was derived, or differs from it by `change`."""
+def as_derived(
+    rates: Rates, quantity: Quantity, index: int, inputs: int, rivals: Mapping[str, float] | None = None
+) -> Check:
+    """Check that a rate is the one that was derived."""
     estimate, predicted = rates[quantity, index, inputs]
     # twice the 95 % half-width, for many dimensions are judged at once; and a tenth of what extrapolation took away
     return equal(
         _rate_name(quantity, index, inputs),
         estimate,
-        predicted + change,
+        predicted,
         tolerance=estimate.uncertainty + 0.1 * _scheme(rates, inputs),
         resolution=0.1,
         because="four standard errors, and the scheme's next order",
+        rivals=rivals,
     )
 
 

@@ -19,7 +19,7 @@ SCOPE = "ten samples in five dimensions, a Gaussian teacher of two ReLU neurons,
 
 
 @claim("Figure 2", quantifier="most draws", scope=SCOPE, empirical=True)
-def relu_low_rank(small: Table, large: Table, *, share: Count, loss: Fraction) -> Finding:
+def relu_low_rank(small: Table, large: Table, *, share: Count, loss: Fraction) -> Claim:
     r"""A ReLU student ends at approximately rank 2, the teacher's, from small weights, and at high rank from large
     ones.
 
@@ -32,41 +32,38 @@ def relu_low_rank(small: Table, large: Table, *, share: Count, loss: Fraction) -
     ranks = {name: last_ranks(table, share) for name, table in tables.items()}
     open_ = {name: ~fitted_draws(table, loss) for name, table in tables.items()}
 
-    def judge(roles: tuple[str, str]) -> Checks:
-        low, high = roles
-        yield share_of_draws(
-            "share of draws from small weights that end at rank 2 or below",
-            ranks[low] <= 2,
-            undecided=open_[low],
-            at_least=0.5,
-            because="most draws",
-        )
-        yield share_of_draws(
-            "share of draws from small weights that end at rank 1",
-            ranks[low] <= 1,
-            undecided=open_[low],
-            at_most=0.5,
-            because="not the rule",
-        )
-        yield share_of_draws(
-            "share of draws from large weights that end above rank 2",
-            ranks[high] > 2,
-            undecided=open_[high],
-            at_least=0.5,
-            because="most draws",
-        )
+    def up_to(rank: int, name: str) -> Instead:
+        return Instead(holds=ranks[name] <= rank, undecided=open_[name])
 
-    return Finding(
-        judge,
-        ("small", "large"),
-        rivals={"low rank from large weights too": ("large", "large"), "high rank from small ones": ("small", "small")},
-        facts={
-            "one": float(np.mean(ranks["small"] == 1)),
-            "two": float(np.mean(ranks["small"] == 2)),
-            "more": float(np.mean(ranks["small"] > 2)),
-            "stuck": int(open_["small"].sum()),
-            "large": float(np.mean(ranks["large"] > 2)),
-        },
+    low_too, high_too = "low rank from large weights too", "high rank from small ones"
+    yield share_of_draws(
+        "share of draws from small weights that end at rank 2 or below",
+        **up_to(2, "small"),
+        at_least=0.5,
+        because="most draws",
+        rivals={low_too: up_to(2, "large")},
+    )
+    yield share_of_draws(
+        "share of draws from small weights that end at rank 1",
+        **up_to(1, "small"),
+        at_most=0.5,
+        because="not the rule",
+        rivals={low_too: up_to(1, "large")},
+    )
+    yield share_of_draws(
+        "share of draws from large weights that end above rank 2",
+        ranks["large"] > 2,
+        undecided=open_["large"],
+        at_least=0.5,
+        because="most draws",
+        rivals={high_too: Instead(holds=ranks["small"] > 2, undecided=open_["small"])},
+    )
+    yield Facts(
+        one=float(np.mean(ranks["small"] == 1)),
+        two=float(np.mean(ranks["small"] == 2)),
+        more=float(np.mean(ranks["small"] > 2)),
+        stuck=int(open_["small"].sum()),
+        large=float(np.mean(ranks["large"] > 2)),
     )
 
 
