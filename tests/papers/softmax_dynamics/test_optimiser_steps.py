@@ -16,51 +16,6 @@ def start():
     return toy.gaussian(rng, 6, 2, 3, 0.7)
 
 
-def by_hand(start, optimiser: Optimiser, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Features and classifier after the last of `RECORDS`, step by step in numpy."""
-    theta, W = (factor.copy() for factor in start)
-    moments = [[np.zeros_like(theta), np.zeros_like(theta)], [np.zeros_like(W), np.zeros_like(W)]]
-    for step in range(1, RECORDS[-1] + 1):
-        f = inputs @ theta
-        A = toy.residual(f, W, LABELS, "cross_entropy")
-        gradients = [inputs.T @ A @ W.T, f.T @ A]
-        for place, gradient in enumerate(gradients):
-            parameters = (theta, W)[place]
-            gradient = gradient + optimiser.weight_decay * parameters
-            first, second = moments[place]
-            if optimiser.adam:
-                first[:] = 0.9 * first + 0.1 * gradient
-                second[:] = 0.999 * second + 0.001 * gradient**2
-                parameters -= (
-                    optimiser.learning_rate * first / (1 - 0.9**step) / (np.sqrt(second / (1 - 0.999**step)) + 1e-8)
-                )
-            else:
-                first[:] = optimiser.momentum * first + gradient
-                parameters -= optimiser.learning_rate * first
-    return inputs @ theta, W
-
-
-@pytest.mark.parametrize(
-    "optimiser",
-    [
-        Optimiser(0.1),
-        Optimiser(0.1, weight_decay=0.2),
-        Optimiser(0.02, momentum=0.9),
-        Optimiser(0.05, adam=True),
-    ],
-)
-@pytest.mark.parametrize("correlations", [(0.0, 0.0), (0.4, 0.0), (0.1, 0.5)])
-def test_training_takes_the_steps_of_its_optimiser(start, optimiser, correlations):
-    inputs = inputs_of(COUNTS, *correlations)
-    course = train(inputs, COUNTS, *start, optimiser, RECORDS, 1)
-    f, W = by_hand(start, optimiser, inputs)
-    p = toy.softmax(f @ W)[np.arange(6), LABELS.argmax(axis=1)]
-    # twenty steps of a dozen operations each
-    np.testing.assert_allclose(course.gram[-1], f.T @ f, rtol=1e-11, atol=1e-12)
-    np.testing.assert_allclose(course.sums[-1].sum(axis=0), f.sum(axis=0), rtol=1e-11, atol=1e-12)
-    np.testing.assert_allclose(course.probabilities[-1], [p[:3].mean(), p[3:5].mean(), p[5]], rtol=1e-11)
-
-
 def test_orthonormal_inputs_give_the_toys_own_descent(start):
     field = toy.vector_field(LABELS[None], 2, "cross_entropy")
     states = ensemble.descent(field, toy.pack(*start)[None], 0.1, RECORDS)

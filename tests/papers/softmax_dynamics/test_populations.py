@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from learning_dynamics.papers.softmax_dynamics import models as model
-from learning_dynamics.papers.softmax_dynamics.spectra import population, ranks_of
+from learning_dynamics.papers.softmax_dynamics.spectra import ranks_of
 
 COUNTS = [4, 2, 1]
 
@@ -13,15 +13,6 @@ COUNTS = [4, 2, 1]
 @pytest.fixture
 def features():
     return np.random.default_rng(0).standard_normal((2, 3, 7, 2)), np.repeat(model.one_hot(COUNTS)[None], 2, axis=0)
-
-
-def test_class_means_are_the_means_of_classes(features):
-    f, labels = features
-    found = population(f, labels, "classes")
-    for member, time in np.ndindex(2, 3):
-        expected = [f[member, time, :4].mean(0), f[member, time, 4:6].mean(0), f[member, time, 6]]
-        np.testing.assert_allclose(found[member, time], expected)
-    assert population(f, labels, "examples") is f
 
 
 def test_ranks_of_both_populations_are_told_apart(features):
@@ -38,10 +29,3 @@ def test_ranks_of_both_populations_are_told_apart(features):
         second = points.T @ points
         assert found[f"{prefix}rankme"][1, 2] == pytest.approx(np.exp(stats.entropy(np.linalg.eigvalsh(second))))
     assert set(ranks_of(f, labels, ["examples"])) == {"rankme_centred", "rankme", "effective_rank"}
-
-
-def test_equal_classes_without_spread_have_one_rank_whatever_is_counted():
-    means = np.random.default_rng(1).standard_normal((1, 1, 3, 2))
-    f, labels = np.repeat(means, 2, axis=2), np.repeat(np.eye(3), 2, axis=0)[None]
-    found = ranks_of(f, labels, ["examples", "classes"])
-    np.testing.assert_allclose(found["rankme_centred"], found["class_rankme_centred"])

@@ -1,4 +1,4 @@
-"""Claims on training: reproduced where collapse is as the paper tells it, and not on altered measurements.
+"""Claims on training: what they leave undecided, which trainings they leave out, and how losses are compared.
 
 The measurements are made up, so that what a claim asks for is seen without training a network.
 """
@@ -18,51 +18,25 @@ from tests.papers.neural_collapse.training.made_up import made_up
 
 NETWORKS = ("vgg", "resnet", "densenet")
 CASES = {
-    "nc1": (collapse.nc1, {"level": 0.01}, "nc1", "train"),
-    "nc2_equinorm": (collapse.nc2_equinorm, {"level": 0.5}, "equinorm_classifiers", "train"),
-    "nc3": (collapse.nc3, {"level": 0.1}, "self_duality", "train"),
-    "nc4": (collapse.nc4, {"share": 0.001}, "nc4", "train"),
+    "nc1": (collapse.nc1, {"level": 0.01}),
+    "nc4": (collapse.nc4, {"share": 0.001}),
     "deviation": (
         decomposition.least_squares_deviation_negligible,
         {"share": 0.1, "reference": "all", "since": "zero_error", "decay": "trained"},
-        "loss_ls_perp", "train",
     ),
-    "grows": (
-        robustness.robustness_grows_after_zero_error, {"measure": "robustness"}, "robustness", "test",
-    ),
-    "accuracy": (generalisation.accuracy_after_zero_error, {"average": "mean"}, "error", "test"),
-    "test_images": (generalisation.test_collapse_slower, {"average": "mean"}, "nc1", "train"),
-}  # fmt: skip
+    "grows": (robustness.robustness_grows_after_zero_error, {"measure": "robustness"}),
+    "accuracy": (generalisation.accuracy_after_zero_error, {"average": "mean"}),
+    "test_images": (generalisation.test_collapse_slower, {"average": "mean"}),
+}
 
 
 def trainings(loss="mse"):
     return [made_up(network, loss) for network in NETWORKS]
 
 
-def held_at_its_start(tables, quantity, split, seed=None):
-    """Set a quantity to its value at the first epoch throughout, in one seed of the last table or everywhere."""
-    for table in tables if seed is None else tables[-1:]:
-        rows = (table["quantity"] == quantity) & (table["split"] == split)
-        rows &= True if seed is None else table["seed"] == seed
-        table.loc[rows, "value"] = 10 * table.loc[rows, "value"].max()
-    return tables
-
-
 @pytest.mark.parametrize("case", CASES)
-def test_a_claim_holds_where_collapse_is_as_told_and_turns_where_it_is_not(case):
-    claim, settings, quantity, split = CASES[case]
-    found = evaluate(claim, {"trainings": trainings()}, settings)
-    assert found.verdict == "reproduced", found.judgement
-    assert "reproduced" not in found.rivals.values()
-    altered = held_at_its_start(trainings(), quantity, split)
-    # a mean over trainings that all stay where they began differs from nothing on none of them
-    expected = "undecided" if case in ("grows", "accuracy") else "not reproduced"
-    assert evaluate(claim, {"trainings": altered}, settings).verdict == expected
-
-
-@pytest.mark.parametrize("case", ["nc1", "nc4", "deviation", "grows", "accuracy", "test_images"])
 def test_a_training_that_keeps_its_errors_leaves_what_is_said_of_the_time_after_them_undecided(case):
-    claim, settings, *_ = CASES[case]
+    claim, settings = CASES[case]
     tables = trainings()
     rows = (tables[0]["quantity"] == "error") & (tables[0]["split"] == "train") & (tables[0]["seed"] == 0)
     tables[0].loc[rows, "value"] = 0.01

@@ -21,14 +21,28 @@ def data():
     return points.commuting_sensors(samples=2, size=SIZE, seeds=2, seed=4)
 
 
-def flow(sensors, labels, depth, scale, when):
-    """W_1 ... W_L by torch's gradient of half the squared residuals, in scipy's integrator."""
+def loss_of(sensors, labels, depth):
+    """Half the squared residuals as a function of all layers in one torch vector."""
     A, y = torch.tensor(sensors), torch.tensor(labels)
 
     def loss(state):
         product = functools.reduce(torch.matmul, state.reshape(depth, SIZE, SIZE))
         return ((torch.einsum("sij,ij->s", A, product) - y) ** 2).sum() / 2
 
+    return loss
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_velocities_are_minus_the_gradient_where_layers_do_not_commute(depth):
+    rng = np.random.default_rng(0)
+    layers, sensors, y = (rng.standard_normal(shape) for shape in ((depth, SIZE, SIZE), (2, SIZE, SIZE), 2))
+    slope = plain.gradient(loss_of(sensors, y, depth), layers.ravel())
+    np.testing.assert_allclose(runs._pushes(layers, sensors, y)[0].ravel(), -slope, rtol=1e-10)
+
+
+def flow(sensors, labels, depth, scale, when):
+    """W_1 ... W_L by torch's gradient of half the squared residuals, in scipy's integrator."""
+    loss = loss_of(sensors, labels, depth)
     start = np.concatenate([scale * np.eye(SIZE).ravel()] * (depth - 1) + [np.zeros(SIZE**2)])
     found = solve_ivp(lambda _t, s: -plain.gradient(loss, s), (0, when[-1]), start, method="DOP853", t_eval=when,
                       rtol=1e-10, atol=1e-12).y.T  # fmt: skip
