@@ -3,7 +3,6 @@
 from learning_dynamics.plotting.panels import (
     legend_below,
     legible_ticks,
-    letters,
     panels,
     plain_number,
     readable_ticks,
@@ -19,7 +18,6 @@ __all__ = [
     "Drawn",
     "legend_below",
     "legible_ticks",
-    "letters",
     "panels",
     "plain_number",
     "readable_ticks",
