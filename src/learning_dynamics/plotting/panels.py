@@ -43,10 +43,9 @@ def panels(
     return figure, axes
 
 
-def letters(axes: Iterable[Axes], first: str = "a") -> None:
+def letters(axes: Iterable[Axes]) -> None:
     """Set bold letters above the upper left corners of panels, in their order."""
-    start = string.ascii_lowercase.index(first)
-    for letter, axis in zip(string.ascii_lowercase[start:], axes, strict=False):
+    for letter, axis in zip(string.ascii_lowercase, axes, strict=False):
         axis.annotate(
             letter,
             (0, 1),
