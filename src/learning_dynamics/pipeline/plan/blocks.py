@@ -1,6 +1,6 @@
 """The blocks of a configuration: which of their keys are settings, and which name runs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 Spec = dict[str, Any]
@@ -58,6 +58,14 @@ def place_settings(block: Mapping[str, Any], values: Mapping[str, Any]) -> Spec:
     measured = select_keys(values, flat(block.get("measure", {})))
     simulated = overlay({}, {key: value for key, value in values.items() if key not in measured})
     return simulated | {"measure": overlay({}, measured)} if measured else simulated
+
+
+def map_roles(change: Callable[[Any], Any], roles: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `change` makes of the run, table or spec of each role, or of each that the role lists."""
+    return {
+        role: [change(each) for each in given] if isinstance(given, list) else change(given)
+        for role, given in roles.items()
+    }
 
 
 def run_names(roles: Roles) -> list[str]:
