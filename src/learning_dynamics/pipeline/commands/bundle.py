@@ -65,7 +65,10 @@ def execute(
     settings = {"kind": spec["kind"], **first_member.run["settings"], **first_member.metrics["settings"]}
     record = provenance("bundle", paper, name, settings, bundle_fingerprint)
     kept_files = {member.name: out.parent.parent / "resume" / f"{member.measured}.parquet" for member in members}
-    tables, failures = _read_kept(kept_files), {}
+    tables, failures = {}, {}
+    for kept, file in kept_files.items():
+        with suppress(ProjectError):  # the member has not been made yet
+            tables[kept] = read_arrow(file)[0]
     try:
         latest: tuple[str, Trajectory] | None = None
         for member in members:
@@ -109,12 +112,3 @@ def _members(paper: str, spec: Mapping[str, Any], data_fingerprints: Mapping[str
         metrics = {"kind": kind, "settings": overlay(spec["measure"], measured)}
         simulated = fingerprint("run", run, simulating, None if data is None else data_fingerprints[data])
         yield Member(name, data, run, metrics, simulated, fingerprint("metrics", metrics, measuring, simulated))
-
-
-def _read_kept(files: Mapping[str, Path]) -> dict[str, pa.Table]:
-    """Return the tables that an earlier try has kept, by member."""
-    tables = {}
-    for name, file in files.items():
-        with suppress(ProjectError):
-            tables[name] = read_arrow(file)[0]
-    return tables

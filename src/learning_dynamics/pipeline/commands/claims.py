@@ -4,6 +4,7 @@ import itertools
 import warnings
 from collections.abc import Iterator, Mapping
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import Evaluation, evaluate
 from learning_dynamics.pipeline.commands.functions import error_context, paper_function, verify_fingerprint
 from learning_dynamics.pipeline.commands.roles import load_table, load_tables
+from learning_dynamics.pipeline.plan.blocks import map_roles, run_names
 from learning_dynamics.pipeline.plan.digests import science
 from learning_dynamics.pipeline.plan.sources import definition_of
 from learning_dynamics.pipeline.store import records
@@ -42,6 +44,7 @@ def execute(paper: str, /, spec: Mapping[str, Any], metrics: Path, out: Path, fi
         head = {"paper": paper, "claim": f"{paper}.{name}"}
         function = functions[name]
         tables = load_tables(metrics, block["runs"])
+        runs = run_names(map_roles(itemgetter("name"), block["runs"]))
         evaluation = evaluate_claim(name, function, tables, block["settings"])
         again = [*_thresholds(name, function, tables, block), *_settings(name, function, tables, block, spec, metrics)]
         for check, entry in spec["robustness"].items():
@@ -57,7 +60,7 @@ def execute(paper: str, /, spec: Mapping[str, Any], metrics: Path, out: Path, fi
                 "agreement": sum(agrees) / len(agrees) if agrees else float("nan"),
                 "expected": block["expected"],
                 "figure": block["figure"],
-                "evidence": ", ".join(f"{metrics}/{run}.parquet" for run in _run_names(block["runs"])),
+                "evidence": ", ".join(f"{metrics}/{run}.parquet" for run in dict.fromkeys(runs)),
             }
         )
         rows["parts"] += [head | part for part in records.part_rows(evaluation)]
@@ -84,8 +87,6 @@ def evaluate_claim(
     ProjectError
         If the claim asks for something that was not measured.
     """
-    if not hasattr(function, "claim"):
-        raise ProjectError(f"claim {name}: its function is no claim; decorate it with @claim(...)")
     try:
         with error_context(f"claim {name}", settings), warnings.catch_warnings():
             # draws of which nothing was measured are nan, and count as undecided
@@ -118,7 +119,7 @@ def _settings(
     """Judge a claim again with each of the runs of ``robustness:`` in place of the one whose setting it changes."""
     for entry in spec["robustness"].values():
         for member in entry["members"] if name in entry["claims"] else ():
-            changed = _map_tables(tables, partial(_replace_run, entry["run"], load_table(metrics, member)))
+            changed = map_roles(partial(_replace_run, entry["run"], load_table(metrics, member)), tables)
             evaluation = evaluate_claim(name, function, changed, block["settings"], verdict_alone=True)
             yield "setting", f"{entry['run']}.{entry['setting']}", member["value"], evaluation
 
@@ -147,17 +148,11 @@ def refuse_unread_run(
         missing = {column: np.nan for column in ("value", "predicted") if column in table}
         return table.copy().assign(**missing)
 
-    all_tables = [
-        one_table for value in tables.values() for one_table in (value if isinstance(value, list) else [value])
-    ]
-    if (
-        {table.attrs["run"] for table in all_tables} == {run}
-        or not configured.standing
-        or np.isnan(configured.standing.headline.value)
-    ):
+    runs = run_names(map_roles(lambda table: table.attrs["run"], tables))
+    if set(runs) == {run} or not configured.standing or np.isnan(configured.standing.headline.value):
         return  # there is no other run to read, or nothing was read
     try:
-        without = evaluate_claim(name, function, _map_tables(tables, without_numbers), settings, verdict_alone=True)
+        without = evaluate_claim(name, function, map_roles(without_numbers, tables), settings, verdict_alone=True)
     except ProjectError:
         return  # it cannot do without
     # all that it says is compared: the draw that is shown may be of another run, and draws of this one count
@@ -168,23 +163,5 @@ def refuse_unread_run(
         )
 
 
-def _map_tables(tables: Mapping[str, Any], change: Any) -> dict[str, Any]:
-    """Return tables by role, each changed."""
-    return {
-        role: [change(table) for table in value] if isinstance(value, list) else change(value)
-        for role, value in tables.items()
-    }
-
-
 def _replace_run(run: str, replacement: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     return replacement if table.attrs["run"] == run else table
-
-
-def _run_names(roles: Mapping[str, Any]) -> list[str]:
-    """Return the names of the metrics files behind roles, sweeps by their run's name."""
-    runs = [
-        run["name"]
-        for runs_of_role in roles.values()
-        for run in (runs_of_role if isinstance(runs_of_role, list) else [runs_of_role])
-    ]
-    return list(dict.fromkeys(runs))

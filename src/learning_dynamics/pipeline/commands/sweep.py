@@ -25,12 +25,11 @@ def execute(
     name: str,
     /,
     vary: Sequence[str],
-    called: str | None = None,
     bundle: int | None = None,
     out: Path | None = None,
     files: Sequence[Path] = (),
 ) -> None:
-    """Write the overlay to `out`, or print it; the swept run is called `called`, by default the run's name and _sweep.
+    """Write the overlay to `out`, or print it; the swept run has the run's name and _sweep.
 
     Parameters
     ----------
@@ -48,7 +47,7 @@ def execute(
     """
     kinds = types_of_settings(Plan(load(files, {"papers": [paper]})).config, paper, name)
     sweep = dict(parse_axis(text, kinds) for text in vary)
-    swept = called or f"{name}_sweep"
+    swept = f"{name}_sweep"
     block = {"extends": name, "sweep": sweep} | ({} if bundle is None else {"bundle": bundle})
     changes = {paper: {"runs": {swept: block}}}
     try:
