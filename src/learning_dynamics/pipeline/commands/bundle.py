@@ -31,8 +31,8 @@ class Member:
     data: str | None
     run: Mapping[str, Any]
     metrics: Mapping[str, Any]
-    simulated: str
-    measured: str
+    run_fingerprint: str
+    fingerprint: str
 
 
 def execute(
@@ -59,12 +59,12 @@ def execute(
     paper_function(paper, "runs", spec["kind"])  # read before its digest is
     members = list(_members(paper, spec, {key: record["fingerprint"] for key, (_, record) in data_sets.items()}))
     bundle_fingerprint = verify_fingerprint(
-        digest([member.measured for member in members]), fingerprint, f"{paper} {name}"
+        digest([member.fingerprint for member in members]), fingerprint, f"{paper} {name}"
     )
     first_member = members[0]
     settings = {"kind": spec["kind"], **first_member.run["settings"], **first_member.metrics["settings"]}
     record = provenance("bundle", paper, name, settings, bundle_fingerprint)
-    kept_files = {member.name: out.parent.parent / "resume" / f"{member.measured}.parquet" for member in members}
+    kept_files = {member.name: out.parent.parent / "resume" / f"{member.fingerprint}.parquet" for member in members}
     tables, failures = {}, {}
     for kept, file in kept_files.items():
         with suppress(ProjectError):  # the member has not been made yet
@@ -75,9 +75,9 @@ def execute(
             if member.name in tables:
                 continue
             try:
-                if latest is None or latest[0] != member.simulated:
+                if latest is None or latest[0] != member.run_fingerprint:
                     arrays = None if member.data is None else data_sets[member.data][0]
-                    latest = member.simulated, simulate(paper, member.name, member.run, arrays)
+                    latest = member.run_fingerprint, simulate(paper, member.name, member.run, arrays)
                 table = measure(paper, member.name, member.metrics, latest[1])
                 tables[member.name] = to_arrow(member.name, table, columns)
             except ProjectError as error:
@@ -92,7 +92,7 @@ def execute(
         raise ProjectError(
             f"{len(failures)} of {len(members)} members failed; what the others gave is kept: {listed}{ellipsis}"
         )
-    record["members"] = [(member.measured, tables[member.name].num_rows) for member in members]
+    record["members"] = [(member.fingerprint, tables[member.name].num_rows) for member in members]
     write_arrow(out, pa.concat_tables([tables[member.name] for member in members]), record)
     for file in kept_files.values():
         with suppress(OSError):

@@ -98,7 +98,7 @@ def parse_axis(text: str, kinds: Mapping[str, Any]) -> tuple[str, list[Any]]:
     Raises
     ------
     ProjectError
-        If the text does not follow the grammar, there is no such setting, or two values are the same.
+        If the text does not follow the grammar, or there is no such setting.
     """
     setting, equals, written = text.partition("=")
     if not (setting and equals and written):
@@ -113,8 +113,6 @@ def parse_axis(text: str, kinds: Mapping[str, Any]) -> tuple[str, list[Any]]:
         raise ProjectError(f"`{text}`: {GRAMMAR}; the ends of a setting that counts are whole numbers") from None
     if number is float:
         values = [float(f"{value:.6g}") if isinstance(value, int | float) else value for value in values]
-    if len(set(map(str, values))) < len(values):
-        raise ProjectError(f"`{text}`: some of the {len(values)} values are the same; ask for fewer")
     return setting, values
 
 
