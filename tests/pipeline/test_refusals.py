@@ -146,7 +146,6 @@ def test_values_of_the_command_line(configured):
 
 RUN = ("run", "spectral_bias", "small_scale", "--out", "x.npz", "--spec")
 SWEEP = ("sweep", "spectral_bias", "small_scale", "--vary")
-JOINED = ("robustness", "--results", "results", "--out", "a.parquet", "--markdown", "a.md", "--csv", "a.csv")
 
 
 def of_run(kind, settings, *more):
@@ -180,7 +179,6 @@ def test_commands(elsewhere, capsys):
         (["verdicts", "text.txt"], "text.txt: damaged, or not written by learning-dynamics"),
         (["verdicts", "table.parquet"], "has other columns than are looked for here"),
         (["check", "--configfile", "text.txt"], "text.txt"),
-        ([*JOINED], "results: nothing there was judged again; run: snakemake robustness"),
     ):
         assert cli.main(arguments) == 1, arguments
         said = capsys.readouterr().err

@@ -7,11 +7,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import mean
-from learning_dynamics.judging import Evaluation, Finding, Judgement, at_most, claim, equal, evaluate, every_draw
+from learning_dynamics.judging import Evaluation, Judgement, at_most, every_draw
 from learning_dynamics.pipeline.commands import again, verdicts
-from learning_dynamics.pipeline.commands.claims import refuse_unread_run
 from learning_dynamics.pipeline.plan import robustness
 from learning_dynamics.pipeline.plan.config_files import read_yaml
 from learning_dynamics.pipeline.plan.plan import Plan
@@ -115,32 +113,6 @@ def test_the_grid_has_a_value_a_decade_and_bisection_ends_within_a_tenth_of_the_
     # nor is what is not decided, or does not turn
     assert again.bisect(lambda value: "undecided" if value < 3 else "reproduced", 1, 1000) == []
     assert again.bisect(lambda value: "reproduced", 1, 1000) == []
-
-
-def table(run, values):
-    made = pd.DataFrame({"seed": np.arange(len(values)), "value": values})
-    made.attrs["run"] = run
-    return made
-
-
-@claim("Theorem 1", scope="made up")
-def of_first(first, others) -> Finding:
-    """The first are one, and so are the others."""
-
-    def judge(predicted):
-        rest = [equal("other", mean(other["value"]), 2.0) for other in others]
-        return [equal("first", mean(first["value"]), predicted), *rest]
-
-    return Finding(judge, 1.0, {"two": 2.0})
-
-
-def test_an_entry_of_a_run_that_the_headline_does_not_read_is_refused():
-    tables = {"first": table("a", np.linspace(0.9, 1.1)), "others": [table(run, np.linspace(1.9, 2.1)) for run in "bc"]}
-    ours = evaluate(of_first, tables, {})
-    assert ours.verdict == "reproduced"
-    refuse_unread_run("a_width", "of_first", of_first, tables, {}, "a", ours)
-    with pytest.raises(ProjectError, match="the headline of claim `of_first` does not read run `c`"):
-        refuse_unread_run("c_width", "of_first", of_first, tables, {}, "c", ours)
 
 
 # -- verdicts on draws -------------------------------------------------------------------------------------------------
@@ -336,8 +308,7 @@ def judged_again(workspace):
 
 def test_planted_errors_are_seen_and_nothing_is_left_out(planted):
     counts = ("--config", "seeds=2", "draws=6")
-    ended = planted.snakemake("robustness", *counts)
-    assert "robustness: 9 jobs, about" in ended.stderr
+    planted.snakemake("robustness", *counts)
     found = judged_again(planted)
     tried = {kind: set(part["value"]) for kind, part in found.groupby("change")}
     assert tried["seed"] == {"2024", "2025"}
@@ -364,14 +335,11 @@ def test_planted_errors_are_seen_and_nothing_is_left_out(planted):
     # a draw that is missing, or of another configuration, is not passed over
     parts = sorted(str(path.relative_to(planted.folder)) for path in planted.folder.glob("results/toy/again/*.parquet"))
     assert len(parts) == 9
-    join = ("robustness", *parts, "--results", "results", "--out", "a.parquet", "--csv", "a.csv", "--markdown", "a.md")
     (planted.folder / parts[0]).rename(planted.folder / "kept.parquet")
-    assert f"{parts[0]}: is missing, or of other settings or code" in planted.stage(*join).stderr
     (planted.folder / "results/again.parquet").unlink()
     assert planted.would_run("robustness", *counts) == {parts[0], "results/again.parquet"}
     (planted.folder / "kept.parquet").rename(planted.folder / parts[0])
     planted.configure("runs", "descent", "rate", value=0.9)
-    assert "is missing, or of other settings or code" in planted.stage(*join).stderr
     assert set(parts) <= planted.would_run("robustness", *counts)
 
 

@@ -19,7 +19,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
 from learning_dynamics.judging import Finding, Untested, claim, equal, evaluate, every_draw
 from learning_dynamics.pipeline.commands.check import find_damage
-from learning_dynamics.pipeline.commands.roles import load_table, load_tables
+from learning_dynamics.pipeline.commands.roles import load_tables
 from learning_dynamics.pipeline.store import records
 from learning_dynamics.pipeline.store.arrays import load_arrays, load_trajectory, save_arrays, save_trajectory
 from learning_dynamics.pipeline.store.pictures import read_png, read_record
@@ -192,16 +192,12 @@ def test_a_swept_run_is_one_table(tmp_path):
     assert tables["others"][0].attrs["settings"] == {"gamma": 2.0}
 
 
-def test_a_swept_seed_leaves_the_members_of_each_run_as_draws(tmp_path):
+def test_a_swept_seed_is_refused(tmp_path):
     for seed in (5, 6):
         write_member(tmp_path, f"scan--seed-{seed}", 2, seed=seed)
     run = {"name": "scan", "sweep": {"seed": [5, 6]}}
     # claims would take all members for one draw
     assert "raise `seeds` instead" in refusal(load_tables, tmp_path, {"run": run})
-    swept = load_table(tmp_path, run, members_as="draw")
-    assert swept["seed"].tolist() == [5, 5, 6, 6]
-    assert swept["draw"].tolist() == [0, 1, 0, 1]
-    assert swept.attrs["draw"] == ("seed", "draw")
 
 
 def test_an_input_that_is_not_what_it_should_be_is_refused(tmp_path):

@@ -18,10 +18,8 @@ rule page:
         words=digest_of_texts(plan.config),
         fingerprints=[plan.page, plan.verdicts],
         again=judged_again,
-        folders=f"--results {plan.results} --figures {plan.figures}",
     shell:
-        "python -m learning_dynamics report --config {params.config:q} {params.folders}"
-        " --out {output.page} --claims {output.claims} > {log} 2>&1"
+        "python -m learning_dynamics report --config {params.config:q} > {log} 2>&1"
 
 
 # also says what differs from the published results

@@ -45,7 +45,5 @@ rule robustness:
     localrule: True
     params:
         config=CHANGED,
-        results=lambda wc: plan.results,
     shell:
-        "python -m learning_dynamics robustness {input.again} --config {params.config:q} --results {params.results}"
-        " --out {output.table} --csv {output.csv} --markdown {output.markdown} > {log} 2>&1"
+        "python -m learning_dynamics robustness --config {params.config:q} > {log} 2>&1"

@@ -16,7 +16,6 @@ from learning_dynamics.judging import Evaluation, Judgement
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.in_process import Workbench
 from learning_dynamics.pipeline.plan import robustness
-from learning_dynamics.pipeline.plan.config_files import load
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.store.provenance import provenance
@@ -42,7 +41,7 @@ def execute(
     ProjectError
         If the configuration of the paper has no such change.
     """
-    plan = Plan(load([Path(file) for file in config["files"]], {**config["given"], "papers": [paper]}))
+    plan = Plan.read(config, papers=[paper])
     change = robustness.change(plan.config, paper, name)
     fingerprint = fingerprint or plan.change_fingerprint(paper, name)
     judgements = Judgements(
@@ -87,7 +86,7 @@ class Judgements:
         for line in file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else []:
             with suppress(ValueError, TypeError, KeyError):  # a line that was cut off is judged again
                 value, claim, row = json.loads(line)
-                self.rows.setdefault(value, {})[claim] = {column.name: row[column.name] for column in AGAIN_COLUMNS}
+                self.rows.setdefault(value, {})[claim] = row
 
     def at(self, value: Any) -> dict[str, dict[str, Any]]:
         """Return the row of each claim under a value of the change."""
@@ -98,7 +97,7 @@ class Judgements:
         workbench = self._workbench(value)
         for claim in missing:
             try:
-                evaluation = workbench.judge(self.paper, claim, verdict_alone=True)
+                evaluation = workbench.judge(self.paper, claim)
                 if self.change.kind == "draw":
                     expected = self.plan.config.declared(self.paper, "claims", claim).get("expected", "")
                     verdict, reason = verdict_on_draw(evaluation, expected)

@@ -13,7 +13,7 @@ import os
 import re
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,7 +28,7 @@ from learning_dynamics.pipeline.commands.data import make_data
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.in_process import join_tables
 from learning_dynamics.pipeline.commands.metrics import measure as measure_run
-from learning_dynamics.pipeline.commands.roles import load_table, load_tables
+from learning_dynamics.pipeline.commands.roles import draw, load_table, load_tables
 from learning_dynamics.pipeline.commands.run import simulate as simulate_run
 from learning_dynamics.pipeline.plan.blocks import flat
 from learning_dynamics.pipeline.plan.config_files import PAPERS, ROOT, load
@@ -50,7 +50,7 @@ SCALE = "LEARNING_DYNAMICS_SCALE"
 
 def paper_names() -> list[str]:
     """Return the names of the papers, in the order of the configuration."""
-    return _project().config.papers
+    return _plan().config.papers
 
 
 def runs(paper: str) -> list[str]:
@@ -59,12 +59,12 @@ def runs(paper: str) -> list[str]:
     >>> "small_scale" in runs("spectral_bias")
     True
     """
-    return list(_of(paper).config.blocks(paper, "runs"))
+    return list(_plan(paper).config.blocks(paper, "runs"))
 
 
 def figures(paper: str) -> list[str]:
     """Return the figures of a paper."""
-    return _of(paper).config.figures(paper)
+    return _plan(paper).config.figures(paper)
 
 
 def table(paper: str, run: str) -> pd.DataFrame:
@@ -78,7 +78,7 @@ def table(paper: str, run: str) -> pd.DataFrame:
         If there is no such run, its metrics are not there, or they were made by other settings or other code.
     """
     check_known(run, runs(paper), "run", paper)
-    return load_table(_results(paper, "metrics"), _project().describe_run(paper, run))
+    return load_table(_results(paper, "metrics"), _plan().describe_run(paper, run))
 
 
 def trajectory(paper: str, run: str) -> Trajectory:
@@ -89,7 +89,7 @@ def trajectory(paper: str, run: str) -> Trajectory:
     ProjectError
         As `table`.
     """
-    plan = _of(paper)
+    plan = _plan(paper)
     check_known(run, plan.config.runs[paper], "run", paper)
     if any(run in members for members in plan.config.bundles[paper].values()):
         raise ProjectError(
@@ -110,7 +110,7 @@ def claims(paper: str | None = None) -> pd.DataFrame:
     ``attrs["of"]`` says which of the two, ``attrs["outdated"]`` which papers' verdicts other settings, other code or an
     earlier run have made, and why; a warning says the same.
     """
-    plan = _of(paper) if paper else _project()
+    plan = _plan(paper)
     names = [paper] if paper else paper_names()
     judged = [name for name in names if _results(name, "claims.parquet").is_file()]
     if judged:
@@ -134,7 +134,7 @@ def claims(paper: str | None = None) -> pd.DataFrame:
 
 
 def figure(paper: str, name: str, *, look: Literal["paper", "talk", "thesis"] = "paper", **settings: Any) -> Figure:
-    """Draw a figure anew from its metrics, in a look, with any of its settings changed.
+    """Draw a figure again from its metrics, in a look, with any of its settings changed.
 
     Raises
     ------
@@ -143,13 +143,13 @@ def figure(paper: str, name: str, *, look: Literal["paper", "talk", "thesis"] = 
     """
     check_known(name, figures(paper), "figure", paper)
     check_known(look, list(LOOKS), "look", f"{paper} {name}")
-    spec = _project().drawing("figure", paper, name)
-    settings = _project().config.settings("figure", paper, name, **settings)
     import matplotlib.pyplot as plt
 
-    draw = paper_function(paper, "figures", spec["kind"])
+    plan = _plan()
+    spec = plan.drawing("figure", paper, name)
+    spec["settings"] = plan.config.settings("figure", paper, name, **settings)
     with matplotlib_defaults(), style(look):
-        drawn = Drawn.of(draw(**load_tables(_results(paper, "metrics"), spec["runs"]), **settings))
+        drawn = Drawn.of(draw("figure", paper, name, spec, _results(paper, "metrics"), None)[0])
     plt.close(drawn.figure)  # it is returned; a notebook would show it twice
     return drawn.figure
 
@@ -186,7 +186,7 @@ def simulate(
     DivergenceError
         If a state leaves the finite numbers.
     """
-    plan = _with_run(paper, run)
+    plan = _plan_with(paper, run)
     if seed is not None:
         settings["seed"] = seed
     trajectories = {}
@@ -228,7 +228,7 @@ def measure(paper: str, run: str, of: Trajectory | Mapping[str, Trajectory], **s
 
     >>> measure("spectral_bias", "small_scale", few)  # doctest: +SKIP
     """
-    plan = _with_run(paper, run)
+    plan = _plan_with(paper, run)
     members = plan.config.members(paper, run)
     if isinstance(of, Trajectory):
         member = members[0][0]
@@ -244,29 +244,25 @@ def measure(paper: str, run: str, of: Trajectory | Mapping[str, Trajectory], **s
 
 
 @dataclass(frozen=True)
-class Judged:
-    """What a claim's card on the page shows."""
+class Judged(Evaluation):
+    """An evaluation with the words of the claim's card on the page."""
 
-    paper: str
-    claim: str
-    reference: str
-    statement: str
-    scope: str
-    explanation: str
-    verdict: str
-    quantifier: str  # of what the claim speaks: all draws, most draws, an average, some setting, a number
-    reason: str  # why the verdict is not `reproduced`
-    headline: Check | None  # of the prediction that stands: the correction's where it is what holds
-    parts: tuple[Check, ...]  # what else must hold
-    rivals: Mapping[str, str]  # wrong predictions, and the verdict that each would get
-    refuses: float  # smallest relative error of the prediction that would have been refused
-    evaluation: Evaluation = field(repr=False)  # all that stands behind it
+    claim: str = ""  # paper and name
+    reference: str = ""
+    statement: str = ""
+    scope: str = ""
+    explanation: str = ""
+
+    @property
+    def headline(self) -> Check | None:
+        """The headline of the prediction that stands: the correction's where it is what holds."""
+        return self.standing.headline if self.standing else None
 
     def __repr__(self) -> str:
         of = f", of {self.quantifier}" if self.quantifier else ""
-        lines = [f"{self.paper}.{self.claim} ({self.reference}): {self.verdict}{of}", self.statement]
+        lines = [f"{self.claim} ({self.reference}): {self.verdict}{of}", self.statement]
         lines += [f"why: {self.reason}"] if self.reason else []
-        lines += [str(check) for check in (self.headline, *self.parts) if check is not None]
+        lines += map(str, self.standing.checks if self.standing else ())
         lines += [f"rival: {rival}: {verdict}" for rival, verdict in self.rivals.items()]
         lines += [f"refuses: a prediction off by a fraction of {self.refuses:.2g}"] if self.refuses > 0 else []
         return "\n  ".join(map(maths.plain, lines))
@@ -292,7 +288,7 @@ def judge(paper: str, claim: str, tables_by_role: Mapping[str, Any] | None = Non
     ProjectError
         If there is no such claim, role or setting, what is given is of another kind, or a run's metrics are not there.
     """
-    plan = _of(paper, check=True)
+    plan = _plan(paper, check=True)
     check_known(claim, list(plan.config.blocks(paper, "claims")), "claim", paper)
     spec, given_tables = plan.claim(paper, claim, **settings), tables_by_role or {}
     for role in given_tables:
@@ -305,22 +301,14 @@ def judge(paper: str, claim: str, tables_by_role: Mapping[str, Any] | None = Non
     }
     function = paper_function(paper, "claims", spec["kind"])
     evaluation = evaluate_claim(claim, function, tables, spec["settings"])
-    facts, standing = plain_facts(evaluation.facts), evaluation.standing
+    facts = plain_facts(evaluation.facts)
     return Judged(
-        paper,
-        claim,
-        function.claim.reference,
-        plan.config.statement(paper, claim),
-        function.claim.scope,
-        fill(plan.config.explanation(paper, claim), facts) if facts else "",
-        evaluation.verdict,
-        evaluation.quantifier,
-        evaluation.reason,
-        standing.headline if standing else None,
-        standing.parts if standing else (),
-        evaluation.rivals,
-        evaluation.refuses,
-        evaluation,
+        **vars(evaluation),
+        claim=f"{paper}.{claim}",
+        reference=function.claim.reference,
+        statement=plan.config.statement(paper, claim),
+        scope=function.claim.scope,
+        explanation=fill(plan.config.explanation(paper, claim), facts) if facts else "",
     )
 
 
@@ -337,7 +325,7 @@ def _as_role(paper: str, where: str, role: Any, value: Any) -> Any:
 
 def _as_table(paper: str, where: str, run: str, value: Any) -> pd.DataFrame:
     rows = value if isinstance(value, pd.DataFrame) else measure(paper, run, value)
-    kind = _project().config.kind("metrics", paper, _project().config.members(paper, run)[0][0])
+    kind = _plan().config.kind("metrics", paper, _plan().config.members(paper, run)[0][0])
     declared = paper_function(paper, "metrics", kind).columns
     missing = [column.name for column in declared if column.name not in rows]
     if missing or "settings" not in rows.attrs:
@@ -355,14 +343,18 @@ def _results(*path: str) -> Path:
     return ROOT.joinpath("results", os.environ.get(SCALE, ""), *path)
 
 
-def _project(paper: str | None = None) -> Plan:
-    """Return the configuration as it is, to be read; of one paper, checked, for what calls its functions."""
+def _plan(paper: str | None = None, check: bool = False) -> Plan:
+    """Return the plan of all papers, to be read; with `check` of one, checked, for what calls its functions."""
     check_checkout()
-    return _project_at(os.environ.get(SCALE), paper)
+    scale = os.environ.get(SCALE)
+    plan = _plan_at(scale, None)
+    if paper is not None:
+        check_known(paper, plan.config.papers, "paper", "config.yaml")
+    return _plan_at(scale, paper) if check else plan
 
 
 @functools.cache
-def _project_at(scale: str | None, paper: str | None) -> Plan:
+def _plan_at(scale: str | None, paper: str | None) -> Plan:
     overlay = ROOT / PAPERS / f"{scale}.yaml"
     seed = re.fullmatch(r"seed([0-9]{1,18})", scale or "")
     if scale and not (seed or overlay.is_file() or (ROOT / "results" / scale).is_dir()):
@@ -371,14 +363,8 @@ def _project_at(scale: str | None, paper: str | None) -> Plan:
     return Plan(load([overlay] if scale and overlay.is_file() else [], overrides), check=paper is not None)
 
 
-def _of(paper: str, check: bool = False) -> Plan:
-    """Return the configuration that has a paper."""
-    check_known(paper, paper_names(), "paper", "config.yaml")
-    return _project(paper if check else None)
-
-
-def _with_run(paper: str, run: str) -> Plan:
-    """Return the checked configuration of a paper that has a run, or member of a sweep."""
-    plan = _of(paper, check=True)
+def _plan_with(paper: str, run: str) -> Plan:
+    """Return the checked plan of a paper that has a run, or member of a sweep."""
+    plan = _plan(paper, check=True)
     check_known(run, [*runs(paper), *plan.config.runs[paper]], "run", paper)
     return plan

@@ -31,8 +31,8 @@ class Member:
     data: str | None
     run: Mapping[str, Any]
     metrics: Mapping[str, Any]
-    simulated: str
-    measured: str
+    run_fingerprint: str
+    fingerprint: str
 
 
 def execute(
@@ -59,22 +59,25 @@ def execute(
     paper_function(paper, "runs", spec["kind"])  # read before its digest is
     members = list(_members(paper, spec, {key: record["fingerprint"] for key, (_, record) in data_sets.items()}))
     bundle_fingerprint = verify_fingerprint(
-        digest([member.measured for member in members]), fingerprint, f"{paper} {name}"
+        digest([member.fingerprint for member in members]), fingerprint, f"{paper} {name}"
     )
     first_member = members[0]
     settings = {"kind": spec["kind"], **first_member.run["settings"], **first_member.metrics["settings"]}
     record = provenance("bundle", paper, name, settings, bundle_fingerprint)
-    kept_files = {member.name: out.parent.parent / "resume" / f"{member.measured}.parquet" for member in members}
-    tables, failures = _read_kept(kept_files), {}
+    kept_files = {member.name: out.parent.parent / "resume" / f"{member.fingerprint}.parquet" for member in members}
+    tables, failures = {}, {}
+    for kept, file in kept_files.items():
+        with suppress(ProjectError):  # the member has not been made yet
+            tables[kept] = read_arrow(file)[0]
     try:
         latest: tuple[str, Trajectory] | None = None
         for member in members:
             if member.name in tables:
                 continue
             try:
-                if latest is None or latest[0] != member.simulated:
+                if latest is None or latest[0] != member.run_fingerprint:
                     arrays = None if member.data is None else data_sets[member.data][0]
-                    latest = member.simulated, simulate(paper, member.name, member.run, arrays)
+                    latest = member.run_fingerprint, simulate(paper, member.name, member.run, arrays)
                 table = measure(paper, member.name, member.metrics, latest[1])
                 tables[member.name] = to_arrow(member.name, table, columns)
             except ProjectError as error:
@@ -89,7 +92,7 @@ def execute(
         raise ProjectError(
             f"{len(failures)} of {len(members)} members failed; what the others gave is kept: {listed}{ellipsis}"
         )
-    record["members"] = [(member.measured, tables[member.name].num_rows) for member in members]
+    record["members"] = [(member.fingerprint, tables[member.name].num_rows) for member in members]
     write_arrow(out, pa.concat_tables([tables[member.name] for member in members]), record)
     for file in kept_files.values():
         with suppress(OSError):
@@ -109,12 +112,3 @@ def _members(paper: str, spec: Mapping[str, Any], data_fingerprints: Mapping[str
         metrics = {"kind": kind, "settings": overlay(spec["measure"], measured)}
         simulated = fingerprint("run", run, simulating, None if data is None else data_fingerprints[data])
         yield Member(name, data, run, metrics, simulated, fingerprint("metrics", metrics, measuring, simulated))
-
-
-def _read_kept(files: Mapping[str, Path]) -> dict[str, pa.Table]:
-    """Return the tables that an earlier try has kept, by member."""
-    tables = {}
-    for name, file in files.items():
-        with suppress(ProjectError):
-            tables[name] = read_arrow(file)[0]
-    return tables

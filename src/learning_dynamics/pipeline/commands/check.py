@@ -1,13 +1,12 @@
 """Compare every output on disk with the configuration: was it made by these settings and this code?"""
 
-import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.plan.config_files import load, output_folders
+from learning_dynamics.pipeline.plan.config_files import load
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import expected_outputs, fault
 from learning_dynamics.pipeline.store.arrays import load_arrays
@@ -16,31 +15,22 @@ from learning_dynamics.pipeline.store.tables import read_arrow
 
 # formats with checksums, and what reads all of such a file
 READERS: dict[str, Callable[[Path], Any]] = {".parquet": read_arrow, ".npz": load_arrays, ".png": read_png}
-IGNORED_FOLDERS = {"logs", "benchmarks", "resume"}  # what jobs leave beside their outputs
 
 
 def execute(files: Sequence[Path] = ()) -> int:
-    """Print every stale or damaged output, and count the files of other configurations; return 1 if one is stale."""
-    configuration = load(files)
-    results, figures = output_folders(configuration)
-    plan = Plan(configuration)
-    n_checked, problems = find_stale(plan, results, figures, problem_of=find_problem)
+    """Print every stale or damaged output; return 1 if there is one."""
+    plan = Plan(load(files))
+    n_checked, problems = find_stale(expected_outputs(plan, plan.results, plan.figures), problem_of=find_problem)
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
-    expected = expected_outputs(plan, str(results), str(figures))
-    others = sum(path not in expected for folder in (results, figures) for path in _files(folder))
-    print(f"{n_checked} outputs checked, {len(problems)} stale or damaged; {others} other files")
+    print(f"{n_checked} outputs checked, {len(problems)} stale or damaged")
     return int(bool(problems))
 
 
 def find_stale(
-    plan: Plan,
-    results: Path,
-    figures: Path | None = None,
-    problem_of: Callable[[str, str], str | None] = fault,
+    expected: Mapping[str, str], problem_of: Callable[[str, str], str | None] = fault
 ) -> tuple[int, list[str]]:
-    """Return how many outputs there are, and what is wrong with those that the configuration did not make."""
-    expected = expected_outputs(plan, str(results), None if figures is None else str(figures))
+    """Return how many of the expected outputs there are, and what is wrong with them."""
     present = [path for path in expected if Path(path).exists()]
     return len(present), [problem for path in present if (problem := problem_of(path, expected[path])) is not None]
 
@@ -57,12 +47,3 @@ def find_damage(path: Path) -> str | None:
     except ProjectError as error:
         return str(error)
     return None
-
-
-def _files(folder: Path) -> list[str]:
-    """Return the files below a folder."""
-    files = []
-    for parent, folders, names in os.walk(folder):
-        folders[:] = set(folders) - IGNORED_FOLDERS
-        files += [str(Path(parent, name)) for name in names]
-    return files

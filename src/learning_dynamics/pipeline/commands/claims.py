@@ -2,18 +2,19 @@
 
 import itertools
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import Evaluation, evaluate
 from learning_dynamics.pipeline.commands.functions import error_context, paper_function, verify_fingerprint
 from learning_dynamics.pipeline.commands.roles import load_table, load_tables
+from learning_dynamics.pipeline.plan.blocks import map_roles, run_names
 from learning_dynamics.pipeline.plan.digests import science
 from learning_dynamics.pipeline.plan.sources import definition_of
 from learning_dynamics.pipeline.store import records
@@ -40,24 +41,24 @@ def execute(paper: str, /, spec: Mapping[str, Any], metrics: Path, out: Path, fi
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
     for name, block in spec["claims"].items():
         head = {"paper": paper, "claim": f"{paper}.{name}"}
-        function = functions[name]
+        judge, settings = partial(evaluate_claim, name, functions[name]), block["settings"]
         tables = load_tables(metrics, block["runs"])
-        evaluation = evaluate_claim(name, function, tables, block["settings"])
-        again = [*_thresholds(name, function, tables, block), *_settings(name, function, tables, block, spec, metrics)]
-        for check, entry in spec["robustness"].items():
-            if name in entry["claims"]:
-                refuse_unread_run(check, name, function, tables, block["settings"], entry["run"], evaluation)
+        evaluation = judge(tables, settings)
+        entries = [entry for entry in spec["robustness"].values() if name in entry["claims"]]
+        again = [*_thresholds(judge, tables, settings, block["vary"])]
+        again += _settings(judge, tables, settings, entries, metrics)
+        runs = run_names(map_roles(itemgetter("name"), block["runs"]))
         rows["again"] += [records.again_row(paper, name, *row) for row in again]
         agrees = [row[-1].verdict == evaluation.verdict for row in again]
         rows["claims"].append(
             {
                 **head,
-                **records.claim_row(function.claim, evaluation),
+                **records.claim_row(functions[name].claim, evaluation),
                 "statement": _statement(paper, block["kind"]),
                 "agreement": sum(agrees) / len(agrees) if agrees else float("nan"),
                 "expected": block["expected"],
                 "figure": block["figure"],
-                "evidence": ", ".join(f"{metrics}/{run}.parquet" for run in _run_names(block["runs"])),
+                "evidence": ", ".join(f"{metrics}/{run}.parquet" for run in dict.fromkeys(runs)),
             }
         )
         rows["parts"] += [head | part for part in records.part_rows(evaluation)]
@@ -84,8 +85,6 @@ def evaluate_claim(
     ProjectError
         If the claim asks for something that was not measured.
     """
-    if not hasattr(function, "claim"):
-        raise ProjectError(f"claim {name}: its function is no claim; decorate it with @claim(...)")
     try:
         with error_context(f"claim {name}", settings), warnings.catch_warnings():
             # draws of which nothing was measured are nan, and count as undecided
@@ -101,90 +100,32 @@ def evaluate_claim(
 Again = tuple[str, str, str, Evaluation]  # what kind of change, of what, to which value, and what came of it
 
 
-def _thresholds(name: str, function: Any, tables: Any, block: Mapping[str, Any]) -> Iterator[Again]:
+def _thresholds(
+    judge: Callable[..., Evaluation], tables: Any, own: Mapping[str, Any], vary: Mapping[str, Any]
+) -> Iterator[Again]:
     """Judge a claim again under every other combination of its own settings and those of ``vary:``."""
-    own = block["settings"]
-    choices = [[own[key], *(value for value in values if value != own[key])] for key, values in block["vary"].items()]
+    choices = [[own[key], *(value for value in values if value != own[key])] for key, values in vary.items()]
     for values in list(itertools.product(*choices))[1:]:
-        chosen = dict(zip(block["vary"], values, strict=True))
+        chosen = dict(zip(vary, values, strict=True))
         changed = {key: value for key, value in chosen.items() if value != own[key]}
-        evaluation = evaluate_claim(name, function, tables, own | changed, verdict_alone=True)
+        evaluation = judge(tables, {**own, **changed}, verdict_alone=True)
         yield "threshold", " and ".join(changed), " and ".join(map(str, changed.values())), evaluation
 
 
 def _settings(
-    name: str, function: Any, tables: Any, block: Mapping[str, Any], spec: Mapping[str, Any], metrics: Path
+    judge: Callable[..., Evaluation],
+    tables: Any,
+    settings: Mapping[str, Any],
+    entries: Sequence[Mapping[str, Any]],
+    metrics: Path,
 ) -> Iterator[Again]:
     """Judge a claim again with each of the runs of ``robustness:`` in place of the one whose setting it changes."""
-    for entry in spec["robustness"].values():
-        for member in entry["members"] if name in entry["claims"] else ():
-            changed = _map_tables(tables, partial(_replace_run, entry["run"], load_table(metrics, member)))
-            evaluation = evaluate_claim(name, function, changed, block["settings"], verdict_alone=True)
+    for entry in entries:
+        for member in entry["members"]:
+            changed = map_roles(partial(_replace_run, entry["run"], load_table(metrics, member)), tables)
+            evaluation = judge(changed, settings, verdict_alone=True)
             yield "setting", f"{entry['run']}.{entry['setting']}", member["value"], evaluation
-
-
-def refuse_unread_run(
-    check: str,
-    name: str,
-    function: Any,
-    tables: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    run: str,
-    configured: Evaluation,
-) -> None:
-    """Refuse an entry of ``robustness:`` whose run the claim's headline does not read.
-
-    Raises
-    ------
-    ProjectError
-        If the headline stays as it is when every number of that run is taken away.
-    """
-
-    def without_numbers(table: pd.DataFrame) -> pd.DataFrame:
-        if table.attrs["run"] != run:
-            return table
-        # its own copy: what was read from a table is remembered by the table
-        missing = {column: np.nan for column in ("value", "predicted") if column in table}
-        return table.copy().assign(**missing)
-
-    all_tables = [
-        one_table for value in tables.values() for one_table in (value if isinstance(value, list) else [value])
-    ]
-    if (
-        {table.attrs["run"] for table in all_tables} == {run}
-        or not configured.standing
-        or np.isnan(configured.standing.headline.value)
-    ):
-        return  # there is no other run to read, or nothing was read
-    try:
-        without = evaluate_claim(name, function, _map_tables(tables, without_numbers), settings, verdict_alone=True)
-    except ProjectError:
-        return  # it cannot do without
-    # all that it says is compared: the draw that is shown may be of another run, and draws of this one count
-    if without.standing and repr(configured.standing.headline) == repr(without.standing.headline):
-        raise ProjectError(
-            f"robustness.{check}: the headline of claim `{name}` does not read run `{run}`, so that its number cannot "
-            "move; name a claim whose headline does"
-        )
-
-
-def _map_tables(tables: Mapping[str, Any], change: Any) -> dict[str, Any]:
-    """Return tables by role, each changed."""
-    return {
-        role: [change(table) for table in value] if isinstance(value, list) else change(value)
-        for role, value in tables.items()
-    }
 
 
 def _replace_run(run: str, replacement: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     return replacement if table.attrs["run"] == run else table
-
-
-def _run_names(roles: Mapping[str, Any]) -> list[str]:
-    """Return the names of the metrics files behind roles, sweeps by their run's name."""
-    runs = [
-        run["name"]
-        for runs_of_role in roles.values()
-        for run in (runs_of_role if isinstance(runs_of_role, list) else [runs_of_role])
-    ]
-    return list(dict.fromkeys(runs))

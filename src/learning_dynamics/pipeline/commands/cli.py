@@ -5,7 +5,6 @@ A command is a module of this folder with a function `execute`, whose signature 
 """
 
 import argparse
-import ast
 import importlib
 import inspect
 import json
@@ -23,18 +22,14 @@ from learning_dynamics.pipeline.plan.sources import papers
 from learning_dynamics.progress import grant
 
 FLAGS = {"files": "--configfile", "look": "--style"}  # options that are not called as their parameter
-OF_JOBS = {
-    "fingerprint",
-    "made",
-    "jobs",
-}  # a command with such a parameter is a job's, and may be given a bound on its time
+OF_JOBS = {"fingerprint", "jobs"}  # a command with such a parameter is a job's, and may be given a bound on its time
 
 
 def commands() -> dict[str, str]:
     """Return what each command does, by name: the first line of its module's docstring."""
     texts = {file.stem: file.read_text(encoding="utf-8") for file in sorted(Path(__file__).parent.glob("*.py"))}
     return {
-        name: (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+        name: text.removeprefix('"""').partition("\n")[0].rstrip('"')
         for name, text in texts.items()
         if "\ndef execute(" in text
     }
@@ -48,15 +43,15 @@ def parse(arguments: Sequence[str]) -> tuple[Callable[..., int | None], dict[str
     SystemExit
         With status 2 if it is no command line; with 0 if it asks for help.
     """
-    root = argparse.ArgumentParser(prog="python -m learning_dynamics", description=__doc__)
-    name = next(iter(arguments), "--help")
-    file = Path(__file__).parent / f"{name}.py"
-    if not (name.isidentifier() and file.is_file() and "\ndef execute(" in file.read_text(encoding="utf-8")):
-        known = commands()
-        root.epilog = "commands:\n" + "\n".join(f"  {known_name:12} {about}" for known_name, about in known.items())
-        root.formatter_class = argparse.RawDescriptionHelpFormatter
-        root.add_argument("command", choices=known, metavar="command").required = True
-        root.parse_args(arguments[:1])
+    known = commands()
+    root = argparse.ArgumentParser(
+        prog="python -m learning_dynamics",
+        description=__doc__,
+        epilog="commands:\n" + "\n".join(f"  {name:12} {about}" for name, about in known.items()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    root.add_argument("command", choices=known, metavar="command")
+    name = root.parse_args(arguments[:1]).command
     execute = importlib.import_module(f"learning_dynamics.pipeline.commands.{name}").execute
     return execute, vars(_parser(f"{root.prog} {name}", execute).parse_args(arguments[1:]))
 

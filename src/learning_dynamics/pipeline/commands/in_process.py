@@ -13,7 +13,7 @@ from learning_dynamics.pipeline.commands.data import make_data
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.metrics import measure
 from learning_dynamics.pipeline.commands.run import simulate
-from learning_dynamics.pipeline.plan.blocks import overlay
+from learning_dynamics.pipeline.plan.blocks import map_roles, overlay
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.tidy import Settings
 from learning_dynamics.trajectories import Trajectory
@@ -71,15 +71,10 @@ class Workbench:
 
     def tables(self, paper: str, claim: str) -> dict[str, Any]:
         """Return the tables of a claim by role."""
-        return {
-            role: [self.table(paper, run["name"]) for run in runs]
-            if isinstance(runs, list)
-            else self.table(paper, runs["name"])
-            for role, runs in self.plan.claim(paper, claim)["runs"].items()
-        }
+        return map_roles(lambda run: self.table(paper, run["name"]), self.plan.claim(paper, claim)["runs"])
 
-    def judge(self, paper: str, claim: str, *, verdict_alone: bool = False) -> Evaluation:
-        """Return a claim's evaluation; see `judging.evaluate`."""
+    def judge(self, paper: str, claim: str) -> Evaluation:
+        """Return the verdict on a claim; see `judging.evaluate`."""
         spec = self.plan.claim(paper, claim)
         function = paper_function(paper, "claims", spec["kind"])
-        return evaluate_claim(claim, function, self.tables(paper, claim), spec["settings"], verdict_alone=verdict_alone)
+        return evaluate_claim(claim, function, self.tables(paper, claim), spec["settings"], verdict_alone=True)

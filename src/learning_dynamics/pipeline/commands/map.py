@@ -24,8 +24,7 @@ from learning_dynamics.tidy import select
 
 At = Literal["last", "first", "largest", "smallest"]
 MOMENTS = ("time", "epoch", "step")  # columns that say when
-DRAWS = ("seed", "draw")  # columns that say of which draw
-NO_AXIS = {"quantity", "value", "predicted", "lower", "upper", *MOMENTS, *DRAWS}
+NO_AXIS = {"quantity", "value", "predicted", "lower", "upper", "seed", *MOMENTS}
 MAX_CONTOURS = 4
 MAX_TICKS = 5
 
@@ -76,7 +75,7 @@ def execute(
     check_known(name, plan.config.paper_block(paper)["runs"], "run", f"{paper} (is its --configfile given?)")
     results, figures = output_folders(configuration)
     described = plan.describe_run(paper, name)
-    table = load_table(results / paper / "metrics", described, members_as="draw")
+    table = load_table(results / paper / "metrics", described)
     table = table.astype({column: str for column in table if not is_numeric_dtype(table[column])})
     axes = [x, *([y] if y else [])]
     for axis in axes:
@@ -129,7 +128,7 @@ def reduce_draws(rows: pd.DataFrame, axes: Sequence[str], at: At, above: float |
     ProjectError
         If several rows of a draw share a moment: one of what they differ by must be chosen.
     """
-    draw = [*axes, *(column for column in DRAWS if column in rows and column not in axes)]
+    draw = [*axes, *(["seed"] if "seed" in rows else [])]
     moments = [column for column in MOMENTS if column in rows][:1]
     # of what else tells rows apart one must be chosen, or they would be mixed
     differing = [key for key in rows if key not in {*draw, *NO_AXIS} and len(rows[key].unique()) > 1]

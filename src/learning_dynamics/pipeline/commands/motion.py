@@ -21,7 +21,7 @@ from learning_dynamics.plotting.motion import Motion
 
 MAX_BYTES = 500_000
 LAST_FRAME_TIME = 1500  # milliseconds for which the last frame stays
-COLOURS = (64, 32, 16)  # from fine to coarse
+COLOURS = 64  # of all frames together
 
 
 def execute(
@@ -65,48 +65,41 @@ def render_frames(motion: Motion) -> list[Image.Image]:
 
 
 def encode_webp(frames: Sequence[Image.Image], seconds: float, described: str, label: str) -> bytes:
-    """Return frames as an animated WebP that repeats, in one palette, of as many colours as fit into `MAX_BYTES`.
+    """Return frames as an animated WebP that repeats.
+
+    All have one palette: with palettes of their own, what stands still would flicker.
 
     Raises
     ------
     ProjectError
-        If it is larger even in few colours.
+        If it is larger than `MAX_BYTES`.
     """
     step = round(1000 * seconds / len(frames))
-    durations = [step] * (len(frames) - 1) + [step + LAST_FRAME_TIME]
     exif = Image.Exif()
     exif[ExifTags.Base.ImageDescription] = described
-    for colours in COLOURS:
-        images = _in_one_palette(frames, colours)
-        buffer = io.BytesIO()
-        images[0].save(
-            buffer,
-            "WEBP",
-            save_all=True,
-            append_images=images[1:],
-            duration=durations,
-            loop=0,
-            lossless=True,
-            quality=60,
-            method=4,
-            minimize_size=True,
-            exif=exif,
+    width, height = frames[0].size
+    strip = Image.new("RGB", (width, height * len(frames)))
+    for number, frame in enumerate(frames):
+        strip.paste(frame, (0, number * height))
+    strip = strip.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).convert("RGB")
+    first, *rest = (strip.crop((0, top, width, top + height)) for top in range(0, strip.height, height))
+    buffer = io.BytesIO()
+    first.save(
+        buffer,
+        "WEBP",
+        save_all=True,
+        append_images=rest,
+        duration=[step] * len(rest) + [step + LAST_FRAME_TIME],
+        loop=0,
+        lossless=True,
+        quality=60,
+        method=4,
+        minimize_size=True,
+        exif=exif,
+    )
+    if buffer.tell() > MAX_BYTES:
+        raise ProjectError(
+            f"{label}: takes {buffer.tell() / 1000:.0f} kB, at most {MAX_BYTES / 1000:.0f} are shown; "
+            "let less of it move"
         )
-        if buffer.tell() <= MAX_BYTES:
-            return buffer.getvalue()
-    raise ProjectError(
-        f"{label}: takes {buffer.tell() / 1000:.0f} kB, at most {MAX_BYTES / 1000:.0f} are shown; let less of it move"
-    )
-
-
-def _in_one_palette(frames: Sequence[Image.Image], colours: int) -> list[Image.Image]:
-    """Return frames in colours that all share: with palettes of their own, what stands still would flicker."""
-    packed = [np.asarray(frame, dtype=np.uint32) @ np.array([1 << 16, 1 << 8, 1], dtype=np.uint32) for frame in frames]
-    unique_colours = np.unique(np.concatenate([np.unique(frame) for frame in packed]))
-    all_colours = np.stack([unique_colours >> 16, unique_colours >> 8 & 255, unique_colours & 255], axis=-1).astype(
-        np.uint8
-    )
-    palette = Image.fromarray(all_colours[None]).quantize(
-        colours, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
-    )
-    return [frame.quantize(palette=palette, dither=Image.Dither.NONE).convert("RGB") for frame in frames]
+    return buffer.getvalue()

@@ -14,7 +14,7 @@ from learning_dynamics.pipeline.commands.check import find_stale
 from learning_dynamics.pipeline.commands.report import read_claim_tables
 from learning_dynamics.pipeline.plan.config_files import ROOT, load, output_folders
 from learning_dynamics.pipeline.plan.plan import Plan
-from learning_dynamics.pipeline.plan.stale_outputs import fault
+from learning_dynamics.pipeline.plan.stale_outputs import expected_outputs
 from learning_dynamics.pipeline.report import markdown, maths, robustness
 from learning_dynamics.pipeline.report.contents import Paper, gather
 from learning_dynamics.pipeline.report.pictures import compress_to_fit
@@ -86,7 +86,7 @@ def refuse_stale(plan: Plan, results: Path, figures: Path) -> None:
         for paper in plan.config.papers
         for name in plan.config.figures(paper)
     }
-    problems = find_stale(plan, results)[1] + [text for png, made in pngs.items() if (text := fault(png, made))]
+    _, problems = find_stale(expected_outputs(plan, str(results)) | pngs)
     if problems:
         and_more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
         raise ProjectError(f"{problems[0]}{and_more}; what is published is a run of this commit: make figures")

@@ -6,13 +6,12 @@ from typing import Any
 
 import pandas as pd
 
-from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.check import find_stale
 from learning_dynamics.pipeline.commands.claims import TABLES
 from learning_dynamics.pipeline.commands.robustness import read_again
-from learning_dynamics.pipeline.plan.config_files import load
 from learning_dynamics.pipeline.plan.plan import Plan
+from learning_dynamics.pipeline.plan.stale_outputs import expected_outputs
 from learning_dynamics.pipeline.report import page
 from learning_dynamics.pipeline.report.contents import gather
 from learning_dynamics.pipeline.report.robustness import settle
@@ -21,23 +20,19 @@ from learning_dynamics.pipeline.store.records import COLUMNS
 from learning_dynamics.pipeline.store.tables import read_table, write_table
 
 
-def execute(config: Mapping[str, Any], results: Path, figures: Path, out: Path, claims: Path) -> None:
-    """Read every paper's claims and figures; write pages and claims.
-
-    The pages of papers lie beside the first, `out`.
-    """
-    if set(config) != {"files", "given"}:
-        raise ProjectError("--config: must have the keys `files` and `given`; copy the command from Snakemake's log")
-    plan = Plan(load([Path(file) for file in config["files"]], config["given"]), check=False)
+def execute(config: Mapping[str, Any]) -> None:
+    """Read every paper's claims and figures; write pages and claims."""
+    plan = Plan.read(config, check=False)
+    results, figures = Path(plan.results), Path(plan.figures)
     tables = read_claim_tables(plan, results)
-    record = provenance("report", "all", claims.stem, {"papers": plan.config.papers, **config}, plan.verdicts)
-    n_checked, problems = find_stale(plan, results)
+    record = provenance("report", "all", "claims", {"papers": plan.config.papers, **config}, plan.verdicts)
+    n_checked, problems = find_stale(expected_outputs(plan, plan.results))
     papers = gather(plan.config, tables, figures, config)
-    pages = page.render(papers, out.parent, record | {"checked": n_checked, "stale": problems, "page": plan.page})
+    pages = page.render(papers, figures, record | {"checked": n_checked, "stale": problems, "page": plan.page})
     all_claims = pd.concat([tables_of_paper["claims"] for tables_of_paper in tables.values()], ignore_index=True)
-    write_table(claims, all_claims, COLUMNS, record)
+    write_table(results / "claims.parquet", all_claims, COLUMNS, record)
     for name, html in reversed(pages.items()):  # the first leads to all others
-        with atomic_write(out.parent / name) as partial:
+        with atomic_write(figures / name) as partial:
             partial.write_text(html, encoding="utf-8")
 
 

@@ -1,14 +1,12 @@
 """Join everything that was judged again: one table, the same as CSV, a page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
-from learning_dynamics.pipeline.plan.config_files import load
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import existing_parts
 from learning_dynamics.pipeline.report import maths, robustness
@@ -17,41 +15,21 @@ from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.tables import read_provenance, read_table, write_table
 
 COLUMN_NAMES = [column.name for column in records.AGAIN_COLUMNS]
-NO_CONFIG: Mapping[str, Any] = {"files": [], "given": {}}
 CSV_COLUMNS = ("claim", "change", "what", "value", "verdict", "measured", "reason")
 
 
-def execute(
-    files: Sequence[Path],
-    /,
-    results: Path,
-    out: Path,
-    csv: Path,
-    markdown: Path,
-    config: Mapping[str, Any] = NO_CONFIG,
-) -> None:
-    """Write the three files of all that is there of this configuration; `files` must be among it.
-
-    Raises
-    ------
-    ProjectError
-        If one of `files` is missing, or of other settings or code.
-    """
-    plan = Plan(load([Path(file) for file in config["files"]], config["given"]))
-    again, outdated = read_again(plan, results)
-    current = {path: made for path, made in existing_parts(plan, results).items() if path not in outdated}
-    for path in files:
-        if str(path) not in current:
-            raise ProjectError(f"{path}: is missing, or of other settings or code; run: snakemake robustness")
-    if again.empty:
-        raise ProjectError(f"{results}: nothing there was judged again; run: snakemake robustness")
-    tables = [results / paper / "claims.parquet" for paper in plan.config.papers if paper in set(again["paper"])]
+def execute(config: Mapping[str, Any]) -> None:
+    """Write all that is there of this configuration: ``again.parquet``, ``robustness.csv`` and ``robustness.md``."""
+    plan = Plan.read(config)
+    results = Path(plan.results)
+    again, _ = read_again(plan, results)
+    tables = [results / paper / "claims.parquet" for paper in plan.config.papers]
     claims = pd.concat([read_table(table, declared=records.COLUMNS) for table in tables], ignore_index=True)
-    record = provenance("robustness", "all", out.stem, {"made": current})
-    write_table(out, again, records.AGAIN_COLUMNS, record)
-    with atomic_write(csv) as partial:
+    record = provenance("robustness", "all", "again", config)
+    write_table(results / "again.parquet", again, records.AGAIN_COLUMNS, record)
+    with atomic_write(results / "robustness.csv") as partial:
         partial.write_text(to_csv(again), encoding="utf-8")
-    with atomic_write(markdown) as partial:
+    with atomic_write(results / "robustness.md") as partial:
         partial.write_text(robustness.page(robustness.settle(claims, again), again), encoding="utf-8")
 
 

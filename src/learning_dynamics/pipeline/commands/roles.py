@@ -1,7 +1,8 @@
 """What a figure or claim is given: metrics by role, one table for each run or a list of them, and its settings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pyarrow as pa
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands.functions import error_context, fingerprint_here, paper_function
-from learning_dynamics.pipeline.plan.blocks import overlay
+from learning_dynamics.pipeline.plan.blocks import map_roles, overlay
 from learning_dynamics.pipeline.plan.sources import PARTS
 from learning_dynamics.pipeline.plan.sweeps import sweep_tables
 from learning_dynamics.pipeline.store.provenance import check_made_from, digest, provenance
@@ -49,59 +50,51 @@ def draw(
     return drawn, provenance(stage, paper, name, {"runs": runs, **settings}, made)
 
 
-def load_tables(folder: Path, roles: Mapping[str, RunSpec | Sequence[RunSpec]]) -> dict[str, Any]:
+def load_tables(folder: Path, roles: Mapping[str, RunSpec | list[RunSpec]]) -> dict[str, Any]:
     """Return tables by role; a swept run's members are one table, with swept settings as columns."""
-    return {
-        role: load_table(folder, run)
-        if isinstance(run, Mapping)
-        else [load_table(folder, listed_run) for listed_run in run]
-        for role, run in roles.items()
-    }
+    return map_roles(partial(load_table, folder), roles)
 
 
-def load_table(folder: Path, run: RunSpec, *, members_as: str | None = None) -> pd.DataFrame:
+def load_table(folder: Path, run: RunSpec) -> pd.DataFrame:
     """Return the table of one run; ``attrs`` hold its settings, its draw columns and its name.
 
-    Where `seed` was swept, the column of that name, which distinguishes the members of each run, is called
-    `members_as`; without it such a sweep is refused, as claims and figures count draws by that column.
+    Raises
+    ------
+    ProjectError
+        If it was made by other settings or other code, or a swept setting is the name of another column, such as
+        `seed`, by which claims and figures count draws.
     """
-    sweep, expected = run.get("sweep"), run.get("fingerprint")
-    if not sweep:
-        table = read_table(folder / f"{run['name']}.parquet", expected)
+    if run.get("sweep"):
+        table = _load_sweep(folder, run)
     else:
-        table = _load_sweep(folder, run, expected, members_as)
+        table = read_table(folder / f"{run['name']}.parquet", run.get("fingerprint"))
     table.attrs["run"] = run["name"]
     return table
 
 
-def _load_sweep(folder: Path, run: RunSpec, expected: str | None, members_as: str | None) -> pd.DataFrame:
-    name, sweep = run["name"], run["sweep"]
+def _load_sweep(folder: Path, run: RunSpec) -> pd.DataFrame:
+    name, sweep, expected = run["name"], run["sweep"], run.get("fingerprint")
     tables = sweep_tables(name, sweep, run.get("bundle", 1))
-    files = [folder / f"{table}.parquet" for table in tables]
     with ThreadPoolExecutor() as threads:
-        read = list(threads.map(read_arrow, files))
-    records = [record for _, record in read]
+        read = list(threads.map(read_arrow, (folder / f"{table}.parquet" for table in tables)))
     parts = [  # fingerprint and rows of each member
-        part
-        for record, (arrow, _) in zip(records, read, strict=True)
-        for part in record.get("members", [(record.get("fingerprint"), arrow.num_rows)])
+        part for arrow, record in read for part in record.get("members", [(record.get("fingerprint"), arrow.num_rows)])
     ]
     if expected is not None and digest([member_fingerprint for member_fingerprint, _ in parts]) != expected:
         check_made_from(f"{folder}/{name} (members of a sweep)", {"stage": "metrics", "name": name}, expected)
     lengths = [rows for _, rows in parts]
     # joined before they become a data frame: three times faster than joining thousands of data frames
     joined = pa.concat_tables([arrow for arrow, _ in read])
-    merged, draw = joined.to_pandas(), draw_columns_of(joined.schema)
+    merged = joined.to_pandas()
     for key in sweep:
         swept = [differing[key] for members in tables.values() for _, differing in members]
         values = pd.Series(swept).repeat(lengths).to_numpy()
-        if members_as and key == "seed" and members_as not in merged:
-            merged, draw = merged.rename(columns={"seed": members_as}), (*draw, members_as)
         if key in merged and not (merged[key].to_numpy() == values).all():
             raise ProjectError(
                 f"{folder}/{name}: the metrics have a column `{key}` that is not the swept setting `{key}`; "
                 + ("raise `seeds` instead" if key == "seed" else "rename it")
             )
         merged[key] = values
-    merged.attrs = {"settings": Settings(overlay(records[0]["settings"], sweep)), "draw": draw}
+    settings = Settings(overlay(read[0][1]["settings"], sweep))
+    merged.attrs = {"settings": settings, "draw": draw_columns_of(joined.schema)}
     return merged

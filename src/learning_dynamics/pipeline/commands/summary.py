@@ -6,13 +6,13 @@ from pathlib import Path
 import pandas as pd
 
 from learning_dynamics.pipeline.commands.robustness import read_again
-from learning_dynamics.pipeline.commands.verdicts import complaint, describe, describe_differences
+from learning_dynamics.pipeline.commands.verdicts import complaints, describe, describe_differences
 from learning_dynamics.pipeline.plan.config_files import load, output_folders
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import fault, outdated_verdicts
 from learning_dynamics.pipeline.report.robustness import settle
 from learning_dynamics.pipeline.store import published
-from learning_dynamics.pipeline.store.records import COLUMNS, is_expected
+from learning_dynamics.pipeline.store.records import COLUMNS
 from learning_dynamics.pipeline.store.tables import read_table
 
 
@@ -40,9 +40,7 @@ def execute(papers: Sequence[str] = (), since: float | None = None, files: Seque
         print(describe(table), end="")
         if not configuration.scale:
             print(describe_differences(table, published.read_claims()), end="")
-        unexpected = [
-            complaint(row) for row in table.to_dict("records") if not is_expected(row["verdict"], row["expected"])
-        ]
+        unexpected = complaints(table)
     for text in unexpected:
         print(text)
     for text in outdated:

@@ -25,12 +25,11 @@ def execute(
     name: str,
     /,
     vary: Sequence[str],
-    called: str | None = None,
     bundle: int | None = None,
     out: Path | None = None,
     files: Sequence[Path] = (),
 ) -> None:
-    """Write the overlay to `out`, or print it; the swept run is called `called`, by default the run's name and _sweep.
+    """Write the overlay to `out`, or print it; the swept run has the run's name and _sweep.
 
     Parameters
     ----------
@@ -48,7 +47,7 @@ def execute(
     """
     kinds = types_of_settings(Plan(load(files, {"papers": [paper]})).config, paper, name)
     sweep = dict(parse_axis(text, kinds) for text in vary)
-    swept = called or f"{name}_sweep"
+    swept = f"{name}_sweep"
     block = {"extends": name, "sweep": sweep} | ({} if bundle is None else {"bundle": bundle})
     changes = {paper: {"runs": {swept: block}}}
     try:
@@ -99,7 +98,7 @@ def parse_axis(text: str, kinds: Mapping[str, Any]) -> tuple[str, list[Any]]:
     Raises
     ------
     ProjectError
-        If the text does not follow the grammar, there is no such setting, or two values are the same.
+        If the text does not follow the grammar, or there is no such setting.
     """
     setting, equals, written = text.partition("=")
     if not (setting and equals and written):
@@ -114,8 +113,6 @@ def parse_axis(text: str, kinds: Mapping[str, Any]) -> tuple[str, list[Any]]:
         raise ProjectError(f"`{text}`: {GRAMMAR}; the ends of a setting that counts are whole numbers") from None
     if number is float:
         values = [float(f"{value:.6g}") if isinstance(value, int | float) else value for value in values]
-    if len(set(map(str, values))) < len(values):
-        raise ProjectError(f"`{text}`: some of the {len(values)} values are the same; ask for fewer")
     return setting, values
 
 

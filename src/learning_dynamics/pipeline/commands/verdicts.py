@@ -12,7 +12,6 @@ from tabulate import tabulate
 
 from learning_dynamics.files import atomic_write
 from learning_dynamics.judging import VERDICTS
-from learning_dynamics.pipeline.plan.config_files import load
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import fault, outdated_verdicts
 from learning_dynamics.pipeline.report import maths
@@ -37,15 +36,15 @@ def execute(claims: Path = Path("results/claims.parquet"), /, out: Path | None =
     text += f"of science and configuration {record.get('fingerprint')}\n"
     for outdated in outdated_claims(claims, record):
         print(f"outdated: {outdated}", file=sys.stderr)
-    unexpected = table[[not is_expected(row.verdict, row.expected) for row in table.itertuples()]]
-    for row in unexpected.to_dict("records"):
-        print(complaint(row), file=sys.stderr)
+    unexpected = complaints(table)
+    for complaint in unexpected:
+        print(complaint, file=sys.stderr)
     if out is None:
         print(text, end="")
-    elif unexpected.empty:
+    elif not unexpected:
         with atomic_write(out) as partial:
             partial.write_text(text, encoding="utf-8")
-    return int(not unexpected.empty)
+    return int(bool(unexpected))
 
 
 def outdated_claims(claims: Path, record: Mapping[str, Any]) -> list[str]:
@@ -53,16 +52,19 @@ def outdated_claims(claims: Path, record: Mapping[str, Any]) -> list[str]:
 
     The configuration is read again as it was read when the table was written; of another table nothing is known.
     """
-    config = record["settings"]
-    if record.get("stage") != "report" or not {"files", "given"} <= set(config):
+    if record.get("stage") != "report":
         return []
-    plan = Plan(load([Path(file) for file in config["files"]], config["given"]), check=False)
+    plan = Plan.read(record["settings"], check=False)
     problems = filter(None, (outdated_verdicts(plan, paper, claims.parent) for paper in plan.config.papers))
     return [*problems, *filter(None, [fault(claims, plan.verdicts)])]
 
 
-def complaint(row: dict[str, Any]) -> str:
-    """Return what is wrong with a claim whose verdict is not the expected one, and what to do."""
+def complaints(table: pd.DataFrame) -> list[str]:
+    """Return which verdicts are not the expected ones, and what to do."""
+    return [_complaint(row) for row in table.to_dict("records") if not is_expected(row["verdict"], row["expected"])]
+
+
+def _complaint(row: dict[str, Any]) -> str:
     paper = row["claim"].partition(".")[0]
     deciding = f"{row['quantity']}: {measurement(row)}, {row['criterion']}" if row["quantity"] else ""
     reasons = maths.plain("; ".join(filter(None, [row["reason"], deciding])))

@@ -1,6 +1,6 @@
 """Settings in blocks of a configuration, laid over one another; and the runs that blocks name."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 Spec = dict[str, Any]
@@ -27,6 +27,14 @@ def overlay(below: Mapping[str, Any], above: Mapping[str, Any]) -> Spec:
         current = merged.get(name)
         merged[name] = {**(current if isinstance(current, Mapping) else {}), inner: value} if inner else value
     return merged
+
+
+def map_roles(change: Callable[[Any], Any], roles: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `change` makes of the run, table or spec of each role, or of each that the role lists."""
+    return {
+        role: [change(each) for each in given] if isinstance(given, list) else change(given)
+        for role, given in roles.items()
+    }
 
 
 def run_names(roles: Roles) -> list[str]:

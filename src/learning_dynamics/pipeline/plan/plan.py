@@ -3,13 +3,14 @@
 import json
 import math
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 from learning_dynamics.pipeline.plan import checks, robustness
-from learning_dynamics.pipeline.plan.blocks import Roles, Spec, run_names
+from learning_dynamics.pipeline.plan.blocks import Spec, map_roles, run_names
 from learning_dynamics.pipeline.plan.config import Config
-from learning_dynamics.pipeline.plan.config_files import ConfigFiles
+from learning_dynamics.pipeline.plan.config_files import ConfigFiles, load
 from learning_dynamics.pipeline.plan.digests import science
 from learning_dynamics.pipeline.plan.sweeps import Members, sweep_members
 from learning_dynamics.pipeline.store.provenance import digest, fingerprint
@@ -38,6 +39,11 @@ class Plan:
         scale = configuration.scale
         self.results = f"results/{scale}" if scale else "results"
         self.figures = f"figures/{scale}" if scale else "figures"
+
+    @classmethod
+    def read(cls, option: Mapping[str, Any], check: bool = True, **given: Any) -> "Plan":
+        """Return the plan of a configuration that Snakemake read: its overlays, and what its command line gave."""
+        return cls(load([Path(file) for file in option["files"]], {**option["given"], **given}), check)
 
     # -- what jobs are to do ------------------------------------------------------------------------
 
@@ -84,7 +90,7 @@ class Plan:
         """What a figure, motion or interactive job is to do: kind, settings, runs by role with their fingerprints."""
         return {
             "kind": self.config.kind(stage, paper, name),
-            "runs": self._described(paper, self.config.roles(stage, paper, name)),
+            "runs": map_roles(partial(self.describe_run, paper), self.config.roles(stage, paper, name)),
             "settings": self.config.settings(stage, paper, name),
         }
 
@@ -107,7 +113,7 @@ class Plan:
         block = self.config.block("claims", paper, name)
         return {
             "kind": block["kind"],
-            "runs": self._described(paper, block["runs"]),
+            "runs": map_roles(partial(self.describe_run, paper), block["runs"]),
             "figure": block.get("figure"),
             "expected": self.config.expected(paper, name),
             "settings": self.config.settings("claims", paper, name, **changes),
@@ -121,14 +127,6 @@ class Plan:
         prints = [self.fingerprint("metrics", paper, member) for member, _ in sweep_members(name, sweep)]
         described = {"name": name, "sweep": sweep, "fingerprint": digest(prints) if sweep else prints[0]}
         return described if bundle == 1 else described | {"bundle": bundle}
-
-    def _described(self, paper: str, roles: Roles) -> Spec:
-        return {
-            role: [self.describe_run(paper, run) for run in runs]
-            if isinstance(runs, list)
-            else self.describe_run(paper, runs)
-            for role, runs in roles.items()
-        }
 
     # -- the files that jobs read, and what they ask for ---------------------------------------------
 

@@ -247,47 +247,39 @@ def drop_repeated_clause(meaning: str, reason: str) -> str:
 
 
 def _exhibit(config: Config, paper: str, name: str, figures: Path, options: str) -> Exhibit:
-    png = figures / paper / f"{name}.png"
-    drawing = read_record(png)
-    facts, place = drawing["facts"], _place(config, "figure", paper, name)
-    heading, _, caption = fill(config.caption(paper, name), facts, place).partition("\n\n")
+    png, webp = (figures / paper / f"{name}.{kind}" for kind in ("png", "webp"))
+    text, alt = _caption_and_alt(config, "figure", paper, name, png)
+    heading, _, caption = text.partition("\n\n")
+    title = " ".join(heading.split()).rstrip(".")
     pdf = png.with_suffix(".pdf")
     output = output_folders(config.configuration)[1] / paper / pdf.name  # wherever it is read from
-    title = " ".join(heading.split()).rstrip(".")
-    return Exhibit(
+    exhibit = Exhibit(
         paper,
         name,
         title,
         caption,
-        fill(drawing.get("alt", ""), facts, place) or title,
+        alt or title,
         png,
         pdf,
         link_to_function(paper, "figure", config.kind("figure", paper, name)),
         f"snakemake --cores all {output}{options}",
-        film=_film(config, paper, name, figures) if name in config.motions(paper) else None,
-        interactive=_interactive(config, paper, name, figures),
     )
+    if name in config.motions(paper):
+        exhibit.film = Film(webp, *_caption_and_alt(config, "motion", paper, name, webp))
+    for interactive, block in config.blocks(paper, "interactive").items():
+        if block["figure"] == name:
+            file = figures / paper / f"{interactive}.json"
+            exhibit.interactive = Interactive(
+                file, _caption_and_alt(config, "interactive", paper, interactive, file)[0]
+            )
+    return exhibit
 
 
-def _film(config: Config, paper: str, name: str, figures: Path) -> Film:
-    webp = figures / paper / f"{name}.webp"
-    moving = read_record(webp)
-    facts, place = moving["facts"], _place(config, "motion", paper, name)
-    return Film(webp, fill(config.caption(paper, name, "motion"), facts, place), fill(moving["alt"], facts, place))
-
-
-def _interactive(config: Config, paper: str, name: str, figures: Path) -> Interactive | None:
-    """Return what stands below a figure and can be moved, if something does."""
-    name_of_interactive = next(
-        (interactive for interactive, block in config.blocks(paper, "interactive").items() if block["figure"] == name),
-        None,
-    )
-    if name_of_interactive is None:
-        return None
-    file = figures / paper / f"{name_of_interactive}.json"
-    place = _place(config, "interactive", paper, name_of_interactive)
-    caption = config.caption(paper, name_of_interactive, "interactive")
-    return Interactive(file, fill(caption, read_record(file)["facts"], place))
+def _caption_and_alt(config: Config, stage: str, paper: str, name: str, file: Path) -> tuple[str, str]:
+    """Return caption and alternative text of what is drawn, filled with the facts in its file."""
+    record, place = read_record(file), _place(config, stage, paper, name)
+    facts = record["facts"]
+    return fill(config.caption(paper, name, stage), facts, place), fill(record.get("alt", ""), facts, place)
 
 
 def _topic(topics: dict[str, Topic], paper: str, kind: str) -> Topic:

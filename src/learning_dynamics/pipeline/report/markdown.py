@@ -82,10 +82,12 @@ def scale_page(scale: str, papers: Sequence[Paper], comparison: pd.DataFrame) ->
     ]
     for title, chosen in (("Verdicts that turn", in_both[turned]), ("Verdicts that carry", in_both[~turned])):
         rows = [
-            f"| [{row['claim']}]({row['claim'].partition('.')[0]}.md#{row['claim']}) "
-            f"| {_cell(references[row['claim']]['reference'])} "
-            f"| {row['verdict_published']} | {number(row['measured_published'])} "
-            f"| {row['verdict']} | {number(row['measured'])} |"
+            _row(
+                f"[{row['claim']}]({row['claim'].partition('.')[0]}.md#{row['claim']})",
+                _cell(references[row["claim"]]["reference"]),
+                *(row["verdict_published"], number(row["measured_published"])),
+                *(row["verdict"], number(row["measured"])),
+            )
             for row in chosen.to_dict("records")
         ]
         if rows:
@@ -96,25 +98,17 @@ def scale_page(scale: str, papers: Sequence[Paper], comparison: pd.DataFrame) ->
 
 def readme_table(papers: Sequence[Paper], folder: str) -> str:
     """Return what the project's README shows first: three figures, and how many claims of each verdict; one link."""
-    shown_papers = [paper for paper in papers if paper.lead_figure][:MAX_PICTURES]
-    claims = [claim for paper in papers for claim in paper.claims]
-    verdicts = list(count_verdicts(claims))
+    shown = [figure for paper in papers if (figure := paper.lead_figure)][:MAX_PICTURES]
+    verdicts = list(count_verdicts([claim for paper in papers for claim in paper.claims]))
     lines = []
-    if shown_papers:
-        lines += [
-            "| "
-            + " | ".join(_image(paper.lead_figure, f"{folder}/") for paper in shown_papers if paper.lead_figure)
-            + " |"
-        ]
-        lines += ["|" + "---|" * len(shown_papers)]
-        lines += [
-            "| " + " | ".join(_cell(paper.lead_figure.title) for paper in shown_papers if paper.lead_figure) + " |",
-            "",
-        ]
-    lines += ["| claims of | " + " | ".join(verdicts) + " |", "|---|" + "---:|" * len(verdicts)]
+    if shown:
+        lines.append(_row(*(_image(figure, f"{folder}/") for figure in shown)))
+        lines.append("|" + "---|" * len(shown))
+        lines += [_row(*(_cell(figure.title) for figure in shown)), ""]
+    lines += [_row("claims of", *verdicts), "|---|" + "---:|" * len(verdicts)]
     for paper in papers:
-        counts = " | ".join(str(paper.counts.get(verdict, "")) for verdict in verdicts)
-        lines.append(f"| [{_cell(paper.title)}]({folder}/{paper.name}.md) | {counts} |")
+        counts = (str(paper.counts.get(verdict, "")) for verdict in verdicts)
+        lines.append(_row(f"[{_cell(paper.title)}]({folder}/{paper.name}.md)", *counts))
     lines += ["", f"All claims, figures and numbers: [{folder}]({folder}/README.md)."]
     return "\n".join(lines)
 
@@ -173,7 +167,7 @@ def _claim(claim: Row, folder: Path) -> str:
         lines += [f"{prose(claim['robustness'])}."] if claim["robustness"] else []
     text = "\n  ".join(f"{line}  " for line in lines).rstrip()
     return text + (
-        f"\n\n  <details><summary>Details</summary>\n\n  {_details(claim)}\n\n  </details>\n" if standing else ""
+        f"\n\n  <details><summary>Details</summary>\n\n  {_details(claim)}\n\n  </details>" if standing else ""
     )
 
 
@@ -201,7 +195,12 @@ def _failed_claim(claim: Row) -> str:
     else:
         holds = f"contradicted: {_cell(claim['quantity'])}: {measurement(claim) or '–'}"
     paper = claim["claim"].partition(".")[0]
-    return f"| [{_cell(claim['reference'])}]({paper}.md#{claim['claim']}) | {_cell(claim['statement'])} | {holds} |"
+    return _row(f"[{_cell(claim['reference'])}]({paper}.md#{claim['claim']})", _cell(claim["statement"]), holds)
+
+
+def _row(*cells: str) -> str:
+    """Return a row of a table."""
+    return f"| {' | '.join(cells)} |"
 
 
 def _cell(text: str) -> str:
@@ -257,12 +256,5 @@ def prose(text: str) -> str:
     return "\n\n".join(paragraphs)
 
 
-def _join(lines: Sequence[str]) -> str:
-    text = ""
-    for line in filter(None, lines):
-        text += (
-            ("\n" if text and not (line.startswith("- ") and text.rpartition("\n\n")[2].startswith("- ")) else "")
-            + line
-            + "\n"
-        )
-    return text
+def _join(blocks: Sequence[str]) -> str:
+    return "\n\n".join(filter(None, blocks)) + "\n"

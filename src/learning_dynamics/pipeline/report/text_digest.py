@@ -11,9 +11,8 @@ def digest_of_texts(config: Config) -> str:
     """Return a digest of captions, claims' texts, the configuration and the page's own code."""
     texts: list[object] = [config.configuration.papers]
     for paper in config.papers:
-        texts += [config.caption(paper, name) for name in config.figures(paper)]
-        texts += [config.caption(paper, name, "motion") for name in config.motions(paper)]
-        texts += [config.caption(paper, name, "interactive") for name in config.interactives(paper)]
+        for stage, names in config.drawings(paper).items():
+            texts += [config.caption(paper, name, stage) for name in names]
         texts += [config.explanation(paper, name) for name in config.blocks(paper, "claims")]
         kinds = [config.kind("figure", paper, name) for name in config.figures(paper)]
         for topic in sorted({kind.partition(".")[0] for kind in kinds}):
