@@ -6,13 +6,12 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter
 
 from learning_dynamics.papers.neural_collapse.trainings import by_seed, place_of, zero_error_epochs
-from learning_dynamics.plotting import COLOURS, WIDTH
+from learning_dynamics.plotting import COLOURS, WIDTH, shared_legend
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
 Line = dict[str, Any]
@@ -118,13 +117,9 @@ def curves(
                     band(axis, by_seed(table, line["quantity"], line["split"]), **style)
             mark_epochs(axis, table, drops=number == 0)
         axis.xaxis.set_major_formatter(PLAIN)
-        if scale == "log":
-            _label_minor_ticks(axis)
-    for axis in figure.axes:
-        subplot = axis.get_subplotspec()
-        if subplot is not None and subplot.is_first_col():
-            axis.set_ylabel(ylabel)
-    shared_legend(figure)
+        axis.set_ylabel(ylabel)
+        axis.label_outer()
+    shared_legend(figure, ncols=4)
     return figure
 
 
@@ -146,25 +141,3 @@ def under_both_losses(quantity: Quantity, split: str = "train", label: str = "{}
 def side_by_side(*kinds: Iterable[Line]) -> list[Line]:
     """Return lines of several kinds, of the first loss one of each kind, then of the second: columns of a legend."""
     return [line for lines in zip(*kinds, strict=True) for line in lines]
-
-
-def shared_legend(figure: Figure, columns: int = 4, **options: Any) -> None:
-    """Put one legend below all panels, each label once."""
-    entries: dict[str, Artist] = {}
-    for axis in figure.axes:
-        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
-            entries.setdefault(label, handle)
-    figure.legend(
-        list(entries.values()), list(entries), loc="outside lower center", ncols=min(columns, len(entries)), **options
-    )
-
-
-def _label_minor_ticks(axis: Axes) -> None:
-    """Label a logarithmic axis at 2 and 5 too where it covers less than two decades."""
-    low, high = axis.get_ylim()
-    axis.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
-    if np.log10(high / low) < 2:
-        axis.yaxis.set_major_formatter(PLAIN)
-        axis.yaxis.set_minor_formatter(PLAIN)
-    else:
-        axis.yaxis.set_minor_formatter(NullFormatter())

@@ -540,6 +540,16 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
     )
 
 
+def _with_free_directions(features: Table) -> tuple[Draws, dict[str, int]]:
+    """Return the draws with directions in which class means do not differ, and how many have none, with why."""
+    free = features[features["features"] >= features["classes"]]
+    if not len(free):
+        raise Untested("class means span all directions in every size: noise has none of its own; give more features")
+    draws = Draws(free)
+    n_left_out = len(Draws(features).column("seed")) - len(draws.column("seed"))
+    return draws, {"their class means span all directions, and noise has none of its own": n_left_out}
+
+
 @claim(
     "Appendix D.6, end of the derivation of NC1",
     scope="class means of renormalised Gaussian features of three sizes, large noise in a direction that leans a "
@@ -559,13 +569,8 @@ def trace_and_product(features: Table) -> Finding:
     at most its trace. So small $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ says nothing of noise in directions in
     which class means do not differ; and it is the trace that figures draw, not the trace norm of footnote 3 (errata 9).
     """
-    with_free_directions = features[features["features"] >= features["classes"]]
-    if not len(with_free_directions):
-        raise Untested("class means span all directions in every size: noise has none of its own; give more features")
-    draws = Draws(with_free_directions)
+    draws, left_out = _with_free_directions(features)
     trace, norm, condition = (draws.entries(name) for name in ("product_trace", "product_norm", "condition"))
-    n_left_out = len(Draws(features).column("seed")) - len(trace)
-    left_out = {"their class means span all directions, and noise has none of its own": n_left_out}
 
     def judge(power: float) -> Checks:
         yield every_draw(
@@ -617,16 +622,11 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     predict: its rows keep a component along the second direction, however small the noise is. Self-duality then stays
     at {coupled:.2g} or more, and is at most {uncoupled:.1g} where the noise is as small and not coupled.
     """
-    with_free_directions = features[features["features"] >= features["classes"]]
-    if not len(with_free_directions):
-        raise Untested("class means span all directions in every size: noise has none of its own; give more features")
-    draws = Draws(with_free_directions)
+    draws, left_out = _with_free_directions(features)
     nc1, nc4, coupled, uncoupled = (
         draws.entries(f"vanishing_{name}")[:, -1] for name in ("nc1", "nc4", "duality", "duality--uncoupled")
     )
     others = draws.column("classes") - 1.0
-    n_left_out = len(Draws(features).column("seed")) - len(coupled)
-    left_out = {"their class means span all directions, and noise has none of its own": n_left_out}
 
     def left(part: np.ndarray | float) -> np.ndarray:
         """Return the squared distance of unit vectors of which one has a share of 1 / (1 + part) along the other."""

@@ -54,21 +54,23 @@ def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> central
     total, optimal_loss = (central_path.extended_loss(weights, H, decay) for weights in (W, solution))
     excess = W - solution
     deviation_without_mean = parts["loss_ls_perp"] - 0.5 * np.sum((excess @ mean) ** 2)
-    gaps = {
-        "classifier": central_path.relative_gap(collapse.least_squares_classifier(within, means, decay), solution),
-        "classifier--half_decay": central_path.relative_gap(
-            collapse.least_squares_classifier(within, means, decay / 2), solution
-        ),
-        "classifier--without_mean": central_path.relative_gap(without_mean.T, solution),
-        "theorem_1": abs(total - optimal_loss - parts["loss_ls_perp"]) / total,
-        "theorem_1--without_mean": abs(total - optimal_loss - deviation_without_mean) / total,
-        "theorem_2": abs(optimal_loss - parts["loss_nc1"] - parts["loss_nc23"]) / optimal_loss,
-        "theorem_2--without_decay": abs(optimal_loss - parts["loss_nc1"] + parts["loss_nc1_decay"] - parts["loss_nc23"])
-        / optimal_loss,
-        "theorem_2--without_classes": abs(optimal_loss - parts["loss_nc1"] - classes * parts["loss_nc23"])
-        / optimal_loss,
+    nc1, nc23 = parts["loss_nc1"], parts["loss_nc23"]
+    classifiers = {
+        "classifier": collapse.least_squares_classifier(within, means, decay),
+        "classifier--half_decay": collapse.least_squares_classifier(within, means, decay / 2),
+        "classifier--without_mean": without_mean.T,
     }
-    return {name: float(gap) for name, gap in gaps.items()}
+    excesses = {"theorem_1": parts["loss_ls_perp"], "theorem_1--without_mean": deviation_without_mean}
+    splits = {
+        "theorem_2": nc1 + nc23,
+        "theorem_2--without_decay": nc1 - parts["loss_nc1_decay"] + nc23,
+        "theorem_2--without_classes": nc1 + classes * nc23,
+    }
+    return {
+        **{name: central_path.relative_gap(weights, solution) for name, weights in classifiers.items()},
+        **{name: abs(total - optimal_loss - deviation) / total for name, deviation in excesses.items()},
+        **{name: abs(optimal_loss - split) / optimal_loss for name, split in splits.items()},
+    }
 
 
 def equation_6(H: np.ndarray, classes: int) -> central_path.Numbers:
@@ -88,12 +90,14 @@ def equation_6(H: np.ndarray, classes: int) -> central_path.Numbers:
     total = within + centred.T @ centred / classes
     weights, discriminant = (np.linalg.solve(matrix, centred.T).T / classes for matrix in (total, within))
     biases = np.full(classes, 1 / classes)
+    altered = {
+        "": (weights, weights @ centre),
+        "--within": (discriminant, discriminant @ centre),
+        "--bias": (weights, 0.0),
+    }
     return {
-        "equation_6": central_path.relative_gap(np.column_stack([weights, biases - weights @ centre]), solution),
-        "equation_6--within": central_path.relative_gap(
-            np.column_stack([discriminant, biases - discriminant @ centre]), solution
-        ),
-        "equation_6--bias": central_path.relative_gap(np.column_stack([weights, biases]), solution),
+        f"equation_6{name}": central_path.relative_gap(np.column_stack([W, biases - offset]), solution)
+        for name, (W, offset) in altered.items()
     }
 
 
@@ -112,14 +116,12 @@ def invariance(H: np.ndarray, A: np.ndarray, classes: int) -> central_path.Numbe
     classifier, mapped_classifier = (
         collapse.least_squares_classifier(*moments(features, classes), decay=0.0) for features in (H, mapped)
     )
-    scores = classifier @ central_path.extended(H)
-    loss = central_path.extended_loss(classifier, H, 0.0)
-    return {
-        "predictions": central_path.relative_gap(mapped_classifier @ central_path.extended(mapped), scores),
-        "predictions--classifier_kept": central_path.relative_gap(classifier @ central_path.extended(mapped), scores),
-        "losses": abs(central_path.extended_loss(mapped_classifier, mapped, 0.0) - loss) / loss,
-        "losses--classifier_kept": abs(central_path.extended_loss(classifier, mapped, 0.0) - loss) / loss,
-    }
+    scores, loss = classifier @ central_path.extended(H), central_path.extended_loss(classifier, H, 0.0)
+    gaps: central_path.Numbers = {}
+    for name, weights in (("", mapped_classifier), ("--classifier_kept", classifier)):
+        gaps[f"predictions{name}"] = central_path.relative_gap(weights @ central_path.extended(mapped), scores)
+        gaps[f"losses{name}"] = abs(central_path.extended_loss(weights, mapped, 0.0) - loss) / loss
+    return gaps
 
 
 def simplex_frames(H: np.ndarray, Z: np.ndarray, classes: int) -> central_path.Numbers:

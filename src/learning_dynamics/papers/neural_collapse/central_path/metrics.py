@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +10,7 @@ from learning_dynamics.measures import collapse
 from learning_dynamics.papers.neural_collapse.central_path import converses, identities, limits, tangents, theory
 from learning_dynamics.papers.neural_collapse.central_path import flows as renormalised
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
+from learning_dynamics.papers.neural_collapse.draws import SIZE
 from learning_dynamics.settings import NonNegative
 from learning_dynamics.tidy import QUANTITY, SEED, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
@@ -152,13 +152,8 @@ def _table(
     step: float = 0.0,
 ) -> pd.DataFrame:
     """Return the rows of one size and flow: quantities of all members, over time where it is given."""
-    axes: dict[str, Any] = {"seed": np.arange(len(members))}
-    labels: dict[str, Any] = dict(zip(("classes", "examples", "features"), size, strict=True))
-    labels |= {"flow": flow, "step": step}
-    if time is None:
-        labels["time"] = 0.0
-    else:
-        axes["time"] = time
+    axes = {"seed": np.arange(len(members))} | ({} if time is None else {"time": time})
+    labels = dict(zip(SIZE, size, strict=True)) | {"flow": flow, "step": step} | ({"time": 0.0} if time is None else {})
     return rows({name: np.stack([member[name] for member in members]) for name in members[0]}, axes, **labels)
 
 

@@ -12,7 +12,6 @@ from learning_dynamics.papers.neural_collapse.panels import (
     PLAIN,
     band,
     mark_epochs,
-    shared_legend,
     title_of,
     training_grid,
 )
@@ -26,7 +25,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     place_of,
     without_error,
 )
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, shared_legend
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
 TERMS = {
@@ -74,7 +73,7 @@ def deviation_split(trainings: Sequence[Table]) -> Drawn:
     axis.set_xticks(*zip(*labels, strict=True))
     axis.set_ylabel(r"share of $\mathcal{L}_{\mathrm{LS}}$")
     axis.margins(x=0.02)
-    shared_legend(figure)
+    shared_legend(figure, ncols=3)
     network_deviation = at_the_drop(trainings, "loss_ls_perp")
     shares = {
         part: np.median(at_the_drop(trainings, f"split_{part}") / network_deviation) for part in ("sampling", "batches")
@@ -134,7 +133,7 @@ def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Ta
         row[0].set_ylabel(r"share of $\mathcal{L}_{\mathrm{LS}}$")
     axes[1, 0].set_xlabel(r"learning rate $\eta$")
     axes[1, 1].set_xlabel("images in a batch $B$")
-    shared_legend(figure, columns=2)
+    shared_legend(figure, ncols=2)
     settings = settings_of(rates)
     epochs = rates["epoch"].to_numpy()
     facts = {
@@ -202,7 +201,7 @@ def fig2(trainings: Sequence[Table], *, decay: Literal["trained", "notebook"]) -
         deviation, total = (by_seed(table, f"{term}{suffix}").iloc[-1] for term in ("loss_ls_perp", "loss"))
         shares.append(deviation / total)
     next(iter(panels.values())).set_ylabel("term of the MSE loss")
-    shared_legend(figure)
+    shared_legend(figure, ncols=4)
     alt = "Three terms of the MSE loss against epochs; at the end the deviation is a share {share:.1g} of the loss."
     facts = {
         "recipe": recipe(trainings),

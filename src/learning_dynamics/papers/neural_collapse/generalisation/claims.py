@@ -158,7 +158,7 @@ def collapse_on_test_images(trainings: Sequence[Table], *, average: Average) -> 
 
 
 @claim("Table 1", scope=SMALL + ", MSE", empirical=True, quantifier="an average")
-def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average) -> Finding:
+def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average) -> Claim:
     r"""Under MSE, test accuracy improves when training goes on beyond zero train error, in the mean over trainings.
 
     The gain is counted from the first recorded epoch without a train error; its mean must lie above zero by more than
@@ -168,21 +168,18 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average) -
     start = when_errors_end(trainings, "error", "test")
     gain = 100 * (start - at_the_end(trainings, "error", "test"))
 
-    def judge(gains: np.ndarray) -> Checks:
-        yield above_zero("gain in test accuracy, percentage points", gains, average)
-        yield errors_end(trainings)
-
-    return Finding(
-        judge,
-        printed=gain,
+    yield above_zero(
+        "gain in test accuracy, percentage points",
+        gain,
+        average,
         rivals={
             "accuracy that gets worse": -gain,
             "start and end exchanged in every second training": half_exchanged(gain),
             "the first epoch in the place of the last": 100 * (start - at_first_epoch(trainings, "error", "test")),
         },
-        facts={"median": np.nanmedian(gain), "least": np.nanmin(gain), "most": np.nanmax(gain)},
-        scaled=lambda gains, _: gains,  # a sign is no prediction of a size
     )
+    yield errors_end(trainings)
+    yield Facts(median=np.nanmedian(gain), least=np.nanmin(gain), most=np.nanmax(gain))
 
 
 @claim(

@@ -10,9 +10,8 @@ from matplotlib.patches import FancyArrowPatch, Polygon
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.neural_collapse.collapse.figures import recipe
-from learning_dynamics.papers.neural_collapse.panels import shared_legend
 from learning_dynamics.papers.neural_collapse.portrait import theory
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, plain_number
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, plain_number, shared_legend
 from learning_dynamics.tidy import Quantity, Table
 
 CLASS_COLOURS = (COLOURS["blue"], COLOURS["orange"], COLOURS["green"])
@@ -48,7 +47,7 @@ def fig1(training: Table) -> Drawn:
     for axis in axes.ravel():
         axis.set(aspect="equal", xticks=[], yticks=[])
         axis.spines[:].set_visible(False)
-    shared_legend(figure, columns=6, markerscale=1.6)
+    shared_legend(figure, ncols=6, markerscale=1.6)
     spread = np.sqrt(np.mean(deviations**2))
     alt = (
         "Three clouds of features shrink onto the corners of a triangle; at the end they spread by {spread:.1g} of it."
@@ -156,15 +155,8 @@ def _portrait_panel(axis: Axes, means: np.ndarray, classifiers: np.ndarray, feat
     for label, colour in enumerate(CLASS_COLOURS):
         axis.plot(*means[label], "o", ms=8, color=colour, mec="white", mew=0.9, zorder=4)
         # arrows above the dots, so that their heads are seen where classifiers meet means
-        arrow = {
-            "arrowstyle": "-|>",
-            "color": COLOURS["black"],
-            "lw": 1.1,
-            "shrinkA": 0,
-            "shrinkB": 0,
-            "mutation_scale": 9,
-        }
-        axis.annotate("", classifiers[label], (0, 0), arrowprops=arrow, zorder=6)
+        arrow = {"arrowstyle": "-|>", "color": COLOURS["black"], "lw": 1.1, "shrinkA": 0, "shrinkB": 0}
+        axis.annotate("", classifiers[label], (0, 0), arrowprops=arrow | {"mutation_scale": 9}, zorder=6)
     axis.plot([], [], "o", ms=6, color=COLOURS["grey"], mec="white", label="class means")
     axis.plot([], [], color=COLOURS["black"], marker=">", markevery=[-1], ms=3, lw=1.1, label="classifiers")
 
