@@ -94,12 +94,14 @@ def windows(probabilities: np.ndarray, counts: np.ndarray, lower: float, upper: 
     ----------
     probabilities : ndarray, shape (members, times, classes)
     counts : ndarray of int, shape (members, classes)
+        Class sizes; classes of none only pad the array.
     """
-    rarest = (counts == counts.min(axis=1, keepdims=True))[:, None]
+    real = (counts > 0)[:, None]
+    rarest = real & (counts == np.where(counts > 0, counts, np.inf).min(axis=1, keepdims=True))[:, None]
     begins = _first(((probabilities > lower) & rarest).any(axis=2)) - 1
     ends = _first(((probabilities > upper) | ~rarest).all(axis=2))
-    first = _first((probabilities > LEARNED).any(axis=2))
-    last = _first((probabilities > upper).all(axis=2))
+    first = _first(((probabilities > LEARNED) & real).any(axis=2))
+    last = _first(((probabilities > upper) | ~real).all(axis=2))
     return Windows((np.maximum(begins, 0), ends), (first, last))
 
 

@@ -57,10 +57,7 @@ def descent_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
     total = sums.sum(axis=2)
     means = sums / np.maximum(sizes, 1)[:, None, :, None]  # of classes; those that only pad the array are zero
     second, centre = np.swapaxes(means, -1, -2) @ means, means.sum(axis=2)
-    # classes that only pad the array are learned from the start and as large as can be
-    pad = (sizes == 0)[:, None]
-    probabilities = np.where(pad, 1.0, np.where(mask, 0.0, trajectory.series["probabilities"]))
-    counts = np.where(sizes == 0, sizes.max() + 1, sizes)
+    probabilities = np.where(mask, 0.0, trajectory.series["probabilities"])
     covariances = {
         "rankme_centred": gram - total[..., :, None] * total[..., None, :] / examples,
         "rankme": gram,
@@ -68,11 +65,11 @@ def descent_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
         "class_rankme": second,
     }
     of_members = functools.partial(cells.member_rows, trajectory, failed)
-    windows = _windows(probabilities, counts, pad[:, 0], lower, upper)
+    windows = falls.windows(probabilities, sizes, lower, upper)
+    learned = ((probabilities[:, -1] > upper) | (sizes == 0)).all(axis=1)
     for measure, covariance in covariances.items():
         covariance = np.where(failed[:, None, None, None], np.eye(covariance.shape[-1]), covariance)
         series = effective_rank(np.clip(np.linalg.eigvalsh(covariance), 0.0, None))
-        learned = (probabilities[:, -1] > upper).all(axis=1)
         quantities: dict[str, Any] = {"net": falls.net_change(series, windows.rare), "learned": learned}
         yield of_members(quantities, measure=measure)
         since = falls.troughs(series, windows.learning[0])
@@ -114,12 +111,3 @@ def _adjacent_windows(window: tuple[np.ndarray, np.ndarray], last: int) -> dict[
     """Return the windows of equal length just before and just after a window, as far as the series goes."""
     begin, end = window
     return {"before": (np.maximum(2 * begin - end, 0), begin), "after": (end, np.minimum(2 * end - begin, last))}
-
-
-def _windows(
-    probabilities: np.ndarray, counts: np.ndarray, padding: np.ndarray, lower: float, upper: float
-) -> falls.Windows:
-    """Return windows of the real classes; classes that only pad the array do not begin one."""
-    windows = falls.windows(probabilities, counts, lower, upper)
-    real = np.where(padding[:, None], 0.0, probabilities)
-    return falls.Windows(windows.rare, falls.windows(real, counts, lower, upper).learning[:1] + windows.learning[1:])
