@@ -122,15 +122,6 @@ def narrowest(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["dimension"] == rows["dimension"].min()]
 
 
-def case_rows(rows: pd.DataFrame, case: str) -> pd.DataFrame:
-    """Return the rows of draws with skew and a bottleneck (treated), without skew (equal), or no bottleneck (wide)."""
-    narrow = rows["dimension"] == rows["dimension"].min()
-    # logits do not change with their mean: one dimension less than classes is no bottleneck
-    wide = ~narrow & (rows["dimension"] >= rows["counts"].str.count("-"))
-    selection = {"treated": rows["skewed"] & narrow, "equal": ~rows["skewed"] & narrow, "wide": rows["skewed"] & wide}
-    return rows[selection[case]]
-
-
 def times_by_scale(flows: Sequence[Table]) -> pd.DataFrame:
     """Return when classes are learned, a row for each cell, draw and class, a column for each scale, smallest first."""
     rows = pd.concat(flows).set_index(["counts", "dimension", "seed", "index", "scale"])["value"]

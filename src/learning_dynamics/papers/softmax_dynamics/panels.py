@@ -7,20 +7,19 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import Estimate
 from learning_dynamics.papers.softmax_dynamics.draws import share_of
 from learning_dynamics.papers.softmax_dynamics.falls import LEARNED
 from learning_dynamics.plotting import COLOURS
-from learning_dynamics.tidy import Table, select
+from learning_dynamics.tidy import Quantity, Table, select
 
 CLASS_COLOURS = ("blue", "orange", "green", "purple", "vermilion", "sky", "black", "grey")
 RANK_NAMES = {"rankme_centred": "RankMe", "rankme": "RankMe, not centred", "effective_rank": "effective rank"}
-DASHED = (0, (4, 2))
+DASHED, DOTTED = (0, (4, 2)), (0, (1, 1))
 GUIDE: dict[str, Any] = {"color": COLOURS["grey"], "lw": 0.9, "ls": DASHED}
 EXPECTED: dict[str, Any] = GUIDE | {"color": COLOURS["black"]}
 QUARTILES = [0.25, 0.5, 0.75]
@@ -31,11 +30,14 @@ def class_colours(count: int) -> list[str]:
     return [COLOURS[CLASS_COLOURS[k % len(CLASS_COLOURS)]] for k in range(count)]
 
 
-def learned_times(rows: Table, classes: int) -> np.ndarray:
+def by_index(rows: Table, quantity: Quantity) -> pd.DataFrame:
+    """Return a quantity of one draw by time, a column for each index."""
+    return select(rows, quantity).pivot_table(index="time", columns="index", values="value")
+
+
+def learned_times(rows: Table) -> np.ndarray:
     """Return the recorded time from which on each class of a draw is learned; infinite for one that never is."""
-    wide = select(rows, "probability", index=list(range(1, classes + 1))).pivot_table(
-        index="time", columns="index", values="value"
-    )
+    wide = by_index(rows, "probability")
     learned = np.logical_and.accumulate(wide.to_numpy()[::-1] > LEARNED)[::-1]
     return np.where(learned.any(axis=0), wide.index[learned.argmax(axis=0)], np.inf)
 
@@ -67,7 +69,7 @@ def span(estimate: Estimate) -> tuple[float, float, float]:
 def in_per_cent(*axes: Axis) -> None:
     """Write the ticks of shares in per cent."""
     for axis in axes:
-        axis.set_major_formatter(PercentFormatter(1.0))
+        axis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
 
 
 def quartiles(groups: Any) -> np.ndarray:
@@ -94,7 +96,6 @@ def share_map(
     by: Sequence[str],
     *,
     most: float = 1.0,
-    size: float = 7,
     intervals: bool = True,
     **options: Any,
 ) -> AxesImage:
@@ -106,10 +107,8 @@ def share_map(
         A row for each draw, and in it whether something `holds`.
     rows, columns : mapping
         From the values that the two columns `by` have, to their names. Combinations without draws stay empty.
-    size : float
-        Of the text.
     intervals : bool
-        Whether they stand below the shares.
+        Whether they stand below the shares; the text is smaller without them.
     """
     shares = np.full((len(rows), len(columns)), np.nan)
     for place, cell in _cells(draws, rows, columns, by):
@@ -117,7 +116,7 @@ def share_map(
         shares[place] = value
         text = f"{100 * value:.0f}" + (f"\n{100 * low:.0f}–{100 * high:.0f}" if intervals else "")
         colour = "black" if value > 0.6 * most else "white"
-        axis.text(*place[::-1], text, ha="center", va="center", fontsize=size, color=colour)
+        axis.text(*place[::-1], text, ha="center", va="center", fontsize=7 if intervals else 5, color=colour)
     axis.set_xticks(range(len(columns)), columns.values())
     axis.set_yticks(range(len(rows)), rows.values())
     axis.tick_params(length=0)
@@ -131,12 +130,11 @@ def hatch_unlearned(
     rows: Mapping[Any, str],
     columns: Mapping[Any, str],
     by: Sequence[str],
-    pattern: str = "//",
 ) -> None:
     """Hatch the cells of a map in which fewer than half of the draws have `learned`."""
     for (i, j), cell in _cells(draws, rows, columns, by):
         if cell["learned"].mean() < 0.5:
-            axis.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch=pattern, edgecolor="0.55", lw=0))
+            axis.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="//", edgecolor="0.55", lw=0))
 
 
 def _cells(
@@ -147,10 +145,8 @@ def _cells(
         yield (list(rows).index(row), list(columns).index(column)), cell
 
 
-def share_bar(
-    figure: Figure, image: AxesImage, axes: Any, label: str, *, decimals: int | None = 0, **options: Any
-) -> None:
+def share_bar(figure: Figure | SubFigure, image: AxesImage, axes: Any, label: str, **options: Any) -> None:
     """Draw the colours of maps of shares, in per cent, beside them."""
     bar = figure.colorbar(image, ax=axes, **options)
-    bar.ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=decimals))
+    in_per_cent(bar.ax.yaxis)
     bar.set_label(label)

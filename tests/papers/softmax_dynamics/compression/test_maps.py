@@ -9,8 +9,8 @@ from scipy import stats
 from scipy.signal import find_peaks
 
 from learning_dynamics.papers.softmax_dynamics import models as toy
+from learning_dynamics.papers.softmax_dynamics.cases import map_draws
 from learning_dynamics.papers.softmax_dynamics.compression import metrics, runs
-from learning_dynamics.papers.softmax_dynamics.compression.selections import map_draws
 from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser, inputs_of, train
 from tests.papers.softmax_dynamics.network import loss_of
 

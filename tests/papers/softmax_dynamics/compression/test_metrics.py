@@ -2,8 +2,8 @@ import numpy as np
 
 from learning_dynamics.papers.softmax_dynamics import falls
 from learning_dynamics.papers.softmax_dynamics import models as toy
+from learning_dynamics.papers.softmax_dynamics.cases import map_draws
 from learning_dynamics.papers.softmax_dynamics.compression import metrics, runs
-from learning_dynamics.papers.softmax_dynamics.compression.selections import map_draws
 from learning_dynamics.papers.softmax_dynamics.spectra import RANKS
 from learning_dynamics.seeds import generators
 

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from learning_dynamics.judging import evaluate
+from learning_dynamics.papers.softmax_dynamics.cases import case_draws
 from learning_dynamics.papers.softmax_dynamics.training import claims
-from learning_dynamics.papers.softmax_dynamics.training.selections import case_draws
 
 SEEDS = 60
 JUDGED = {"threshold": 0.05, "typical": 0.5}

@@ -84,7 +84,7 @@ def biases(skewed: Table) -> Drawn:
     line(ratio, (sigma[1] / sigma[2]).rename("value").reset_index(), COLOURS["vermilion"], r"$\sigma_1 / \sigma_2$")
     line(ratio, difference, COLOURS["blue"], r"$\sigma_1 - \sigma_2$")
     ratio.set(ylabel="singular values of $f$", yscale="log")
-    times = np.array([learned_times(rows, len(counts)) for _, rows in skewed.groupby("seed")])
+    times = np.array([learned_times(rows) for _, rows in skewed.groupby("seed")])
     for axis in (learning, aligning, faster, ratio):
         for time in (np.median(times.min(axis=1)), np.median(times.max(axis=1))):
             axis.axvline(time, color=COLOURS["grey"], lw=0.9, ls=":", zorder=0)

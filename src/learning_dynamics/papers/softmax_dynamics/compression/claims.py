@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.judging import Check, Checks, Claim, Facts, Finding, claim, share_of_draws
-from learning_dynamics.papers.softmax_dynamics.compression.selections import Within, map_draws
+from learning_dynamics.papers.softmax_dynamics.cases import Within, map_draws
 from learning_dynamics.papers.softmax_dynamics.draws import (
     END,
     FIRST,

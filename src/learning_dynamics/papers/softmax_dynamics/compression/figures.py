@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 
-from learning_dynamics.papers.softmax_dynamics.compression.selections import CONTROLS, Within, map_draws
+from learning_dynamics.papers.softmax_dynamics.cases import CONTROLS, Within, map_draws
 from learning_dynamics.papers.softmax_dynamics.draws import share_of
 from learning_dynamics.papers.softmax_dynamics.panels import (
     GUIDE,
@@ -51,7 +51,7 @@ def compression_map(
     most = max(draws.groupby(["row", "column"])["fallen"].mean().max() for draws in maps)
     image, _ = (_draw_map(axis, draws, most) for axis, draws in zip((left, right), maps, strict=True))
     top.supxlabel("initial scale and dimension", fontsize=9.5)
-    share_bar(top, image, [left, right], "share of seeds", decimals=None, aspect=20, pad=0.01)
+    share_bar(top, image, [left, right], "share of seeds", aspect=20, pad=0.01)
     left.set_ylabel("class sizes")
     panels = bottom.subplots(1, 3, sharey=True, width_ratios=[1.5, 1.0, 1.0])
     keys = list(dict.fromkeys(zip(variants["variant"], variants["amount"], strict=True)))
@@ -97,7 +97,7 @@ def _draw_map(axis: Axes, draws: pd.DataFrame, most: float) -> AxesImage:
     """Draw a table of shares with their intervals: class sizes by dimensions and scales."""
     sizes, columns = draws["row"], draws.sort_values(["dimension", "scale"])["column"]
     rows, columns = (dict(zip(names, names, strict=True)) for names in (sizes, columns))
-    image = share_map(axis, draws, "fallen", rows, columns, ("row", "column"), most=most, size=7.5)
+    image = share_map(axis, draws, "fallen", rows, columns, ("row", "column"), most=most)
     axis.tick_params("y", labelsize=8)
     return image
 
@@ -126,8 +126,8 @@ def adamw(decays: Table, *, threshold: Positive) -> Drawn:
             colour = COLOURS[{2: "blue", 3: "orange"}.get(dimension, "green")]
             spans = [span(share_of(draws)) for _, draws in fallen]
             label = f"{'skewed' if skewed else 'equal'}, $d = {dimension}$"
-            style = {"fmt": "o-" if skewed else "o--", "color": colour, "mfc": colour if skewed else "none"}
-            bars(axis, list(fallen.groups), spans, ms=4, lw=1.0, label=label, **style)
+            line, face = ("o-", colour) if skewed else ("o--", "none")
+            bars(axis, list(fallen.groups), spans, fmt=line, ms=4, lw=1.0, color=colour, mfc=face, label=label)
         axis.set(xlabel="weight decay", title=title, ylim=(-0.03, 1.03))
     axes[0].set_ylabel("share of seeds that fall")
     in_per_cent(axes[0].yaxis)

@@ -57,7 +57,7 @@ def controls(
             rows = table[table["seed"] == seed]
             curve = select(rows, measure).set_index("time")["value"]
             axis.plot(curve.index, curve, color=COLOURS["blue"], lw=0.7, alpha=0.7)
-            learned = learned_times(rows, len(settings["counts"]))
+            learned = learned_times(rows)
             for when, colour in ((learned.min(), "orange"), (learned.max(), "vermilion")):
                 if np.isfinite(when):
                     axis.plot(when, curve[when], "o", ms=3, color=COLOURS[colour], zorder=3)

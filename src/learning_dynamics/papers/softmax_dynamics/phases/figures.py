@@ -16,6 +16,7 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
     DASHED,
     RANK_NAMES,
     band,
+    by_index,
     class_colours,
     learned_times,
     logarithmic_time,
@@ -80,7 +81,7 @@ def _setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
     plane, weights, spectrum, rank = axes
     rows = table[table["seed"] == typical_member(table)]
     counts = settings_of(table)["counts"]
-    learned = learned_times(rows, len(counts))
+    learned = learned_times(rows)
     marks = (float(np.min(learned)), float(np.max(learned)))
     colours = class_colours(len(counts))
     labels = np.repeat(np.arange(len(counts)), counts)
@@ -88,18 +89,16 @@ def _setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
     _paths(weights, rows, "class", colours, marks, 1.8)
     plane.set_title(f"class sizes {_listed(table)}\nfeatures $f$")
     weights.set_title("classifier $W$")
+    after_start = rows[rows["time"] > 0]
+    sigma = by_index(after_start, "sigma")
     for index, colour in zip((1, 2), sequence(2), strict=True):
-        curve = select(rows, "sigma", index=index)
-        curve = curve[curve["time"] > 0]
-        spectrum.plot(curve["time"], curve["value"], color=colour, label=rf"$\sigma_{index}$")
-    first, second = (select(rows, "sigma", index=index).set_index("time")["value"] for index in (1, 2))
-    gap = (first - second)[first.index > 0]
+        spectrum.plot(sigma.index, sigma[index], color=colour, label=rf"$\sigma_{index}$")
+    gap = sigma[1] - sigma[2]
     spectrum.plot(gap.index, gap, color=COLOURS["vermilion"], ls=DASHED, lw=1.1, label=r"$\sigma_1 - \sigma_2$")
     spectrum.set(ylabel="singular values of $f$")
     band(rank, select(table, "class_rankme_centred"), COLOURS["vermilion"])
     for name, tint in (("rankme_centred", "black"), ("class_rankme_centred", "vermilion")):
-        curve = select(rows, name)
-        curve = curve[curve["time"] > 0]
+        curve = select(after_start, name)
         rank.plot(curve["time"], curve["value"], color=COLOURS[tint], label=POPULATION_NAMES[name])
     rank.set(ylabel="RankMe", ylim=(0.98, settings_of(table)["dimension"] + 0.06))
     times, course = (select(rows, "class_rankme_centred")[name].to_numpy() for name in ("time", "value"))
@@ -113,16 +112,8 @@ def _setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
         axis.set_xlabel("gradient-flow time $t$")
     label_edges = np.maximum(edges, table.loc[table["time"] > 0, "time"].min())
     for (begin, end), name in zip(itertools.pairwise(label_edges), PHASE_NAMES, strict=False):
-        rank.text(
-            np.sqrt(begin * end),
-            1.02,
-            name,
-            transform=rank.get_xaxis_transform(),
-            ha="center",
-            va="bottom",
-            fontsize=7.5,
-            linespacing=0.95,
-        )
+        place, above = np.sqrt(begin * end), rank.get_xaxis_transform()
+        rank.text(place, 1.02, name, transform=above, ha="center", va="bottom", fontsize=7.5)
     spectrum.legend(loc="upper left", handlelength=1.5, fontsize=8)
     rank.legend(loc="lower right", handlelength=1.3, fontsize=8)
     handles = [
@@ -161,12 +152,10 @@ def typical_member(table: Table) -> int:
 def _paths(
     axis: Axes, rows: Table, name: str, colours: Sequence[str], marks: tuple[float, float], width: float
 ) -> None:
-    x, y = (select(rows, f"{name}_{letter}") for letter in "xy")
+    x, y = (by_index(rows, f"{name}_{letter}") for letter in "xy")
+    cuts = [0, *np.searchsorted(x.index, marks), len(x) - 1]
     for index, colour in enumerate(colours, start=1):
-        line = [table[table["index"] == index] for table in (x, y)]
-        times = line[0]["time"].to_numpy()
-        a, b = (table["value"].to_numpy() for table in line)
-        cuts = [0, *np.searchsorted(times, marks), len(times) - 1]
+        a, b = x[index].to_numpy(), y[index].to_numpy()
         for (begin, end), style in zip(itertools.pairwise(cuts), STYLES, strict=True):
             part = slice(begin, end + 1)
             axis.plot(a[part], b[part], color=colour, lw=width, ls=style, alpha=0.9)
@@ -206,7 +195,7 @@ def phases(
         for axis, draws in zip(axes[row], panels, strict=True):
             sizes = {counts: counts.replace("-", " ") for counts in sorted(draws["counts"].unique(), reverse=True)}
             scales = {scale: f"{scale:g}" for scale in sorted(draws["scale"].unique())}
-            image = share_map(axis, draws, "holds", sizes, scales, CELL, most=top, size=7.5)
+            image = share_map(axis, draws, "holds", sizes, scales, CELL, most=top)
         share_bar(figure, image, axes[row], "share of seeds", aspect=12, pad=0.01)
         axes[row, 0].set_ylabel(name)
     losses = {"cross_entropy": "cross-entropy", "squared": "squared loss"}

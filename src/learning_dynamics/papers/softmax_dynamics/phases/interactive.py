@@ -98,7 +98,6 @@ def _courses(
     """Return the rank of every draw, its median over draws, and the medians of when classes are learned."""
     draws, middles, learned = [], [], []
     for ratio, table in skews.items():
-        classes = len(settings_of(table)["counts"])
         for number, rows in table.groupby("dimension"):
             place = {"ratio": ratio, "d": names[int(number)]}
             for quantity, name in POPULATION_NAMES.items():
@@ -108,7 +107,7 @@ def _courses(
                     for seed, rank in zip(ranks.index, ranks.to_numpy(), strict=True)
                 ]
                 middles.append(place | {"population": name, "rank": ranks.median().round(3).tolist()})
-            moments = np.median([learned_times(draw, classes) for _, draw in rows.groupby("seed")], axis=0)
+            moments = np.median([learned_times(draw) for _, draw in rows.groupby("seed")], axis=0)
             learned += [
                 place | {"time": float(time), "said": label}
                 for time, label in ((moments.min(), LABELS[0]), (moments.max(), LABELS[1]))

@@ -4,11 +4,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D
 
-from learning_dynamics.papers.softmax_dynamics.panels import class_colours, learned_times
+from learning_dynamics.papers.softmax_dynamics.panels import by_index, class_colours, learned_times, logarithmic_time
 from learning_dynamics.papers.softmax_dynamics.phases.figures import POPULATION_NAMES, typical_member
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.motion import FRAMES, MOVING, Motion
-from learning_dynamics.tidy import Table, select, settings_of
+from learning_dynamics.tidy import Table, settings_of
 
 
 def figure4(strongly: Table) -> Motion:
@@ -21,12 +21,10 @@ def figure4(strongly: Table) -> Motion:
     rows = strongly[strongly["seed"] == typical_member(strongly)]
     counts = settings_of(strongly)["counts"]
     labels = np.repeat(np.arange(len(counts)), counts)
-    x, y = (
-        select(rows, f"feature_{letter}").pivot_table(index="time", columns="index", values="value") for letter in "xy"
-    )
-    ranks = [select(rows, name).set_index("time")["value"].sort_index() for name in POPULATION_NAMES]
-    times = x.index[x.index > 0]
-    x, y, *ranks = (table.loc[times].to_numpy() for table in (x, y, *ranks))
+    after_start = rows[rows["time"] > 0]
+    x, y = (by_index(after_start, f"feature_{letter}") for letter in "xy")
+    ranks = [by_index(after_start, name)[0].to_numpy() for name in POPULATION_NAMES]
+    times, x, y = x.index, x.to_numpy(), y.to_numpy()
     figure, (plane, curve) = plt.subplots(1, 2, figsize=(MOVING, 2.4), width_ratios=[1, 1.1])
     reach = 1.08 * float(np.abs([x, y]).max())
     for line in (plane.axhline, plane.axvline):
@@ -41,17 +39,9 @@ def figure4(strongly: Table) -> Motion:
         Line2D([], [], ls="", marker="o", ms=4, color=tint, label=f"{size}")
         for tint, size in zip(colours, counts, strict=True)
     ]
-    plane.legend(
-        handles=handles,
-        loc="upper center",
-        bbox_to_anchor=(0.5, 0.02),
-        ncols=len(counts),
-        handletextpad=0.0,
-        columnspacing=0.8,
-        title="examples of each class",
-        title_fontsize=8.5,
-    )
-    for time, tint in zip(learned_times(rows, len(counts)), colours, strict=True):
+    below = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.02), "handletextpad": 0.0, "columnspacing": 0.8}
+    plane.legend(handles=handles, ncols=len(counts), title="examples of each class", title_fontsize=8.5, **below)
+    for time, tint in zip(learned_times(rows), colours, strict=True):
         if np.isfinite(time):
             curve.axvline(time, color=tint, lw=1.0, zorder=0)
     tones = [COLOURS["black"], COLOURS["vermilion"]]
@@ -61,13 +51,8 @@ def figure4(strongly: Table) -> Motion:
     ]
     heads = [curve.plot([], [], "o", color=tone, ms=5, clip_on=False)[0] for tone in tones]
     curve.legend(loc="center right", handlelength=1.2, fontsize=8)
-    curve.set(
-        xscale="log",
-        xlim=(times[0], times[-1]),
-        ylim=(0.98, settings_of(strongly)["dimension"] + 0.06),
-        xlabel="gradient-flow time $t$",
-    )
-    curve.set_title("RankMe")
+    logarithmic_time(curve, rows)
+    curve.set(ylim=(0.98, settings_of(strongly)["dimension"] + 0.06), xlabel="gradient-flow time $t$", title="RankMe")
 
     def draw(number: int) -> None:
         now = round(number * (len(times) - 1) / (FRAMES - 1))

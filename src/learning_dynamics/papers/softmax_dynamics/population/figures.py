@@ -20,7 +20,7 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
     share_map,
     span,
 )
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, shared_legend
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, plain_number, shared_legend
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
@@ -108,19 +108,11 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Drawn:
     return Drawn(figure, facts, "Falls from random starts near the diagonal of those from one start, and their shares.")
 
 
-def _scale_label(scale: float) -> str:
-    """Return a scale as TeX, with powers of ten."""
-    digits, _, power = f"{scale:g}".partition("e")
-    if not power:
-        return digits
-    return f"$10^{{{int(power)}}}$" if digits == "1" else rf"${digits} \cdot 10^{{{int(power)}}}$"
-
-
 def _draw_map(
     axis: plt.Axes, draws: pd.DataFrame, rows: Mapping[Any, str], scales: Sequence[float], row: str
 ) -> AxesImage:
     """Draw shares of draws that have `fallen`, and edges between cells with more than half and others."""
-    columns = {scale: _scale_label(scale) for scale in scales}
+    columns = {scale: plain_number(scale) for scale in scales}
     image = share_map(axis, draws, "fallen", rows, columns, (row, "scale"), origin="lower")
     _boundary(axis, np.asarray(image.get_array()) > 0.5)
     return image

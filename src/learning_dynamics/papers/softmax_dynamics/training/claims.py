@@ -3,8 +3,8 @@
 import pandas as pd
 
 from learning_dynamics.judging import Check, Checks, Finding, claim, share_of_draws
+from learning_dynamics.papers.softmax_dynamics.cases import CASES, SETTING, case_draws
 from learning_dynamics.papers.softmax_dynamics.draws import MORE
-from learning_dynamics.papers.softmax_dynamics.training.selections import CASES, SETTING, case_draws
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table
 

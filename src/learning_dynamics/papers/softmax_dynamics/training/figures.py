@@ -8,9 +8,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 
+from learning_dynamics.papers.softmax_dynamics.cases import CASES, MEMBER, case_draws
 from learning_dynamics.papers.softmax_dynamics.draws import sizes_of
 from learning_dynamics.papers.softmax_dynamics.panels import hatch_unlearned, share_bar, share_map
-from learning_dynamics.papers.softmax_dynamics.training.selections import CASES, MEMBER, case_draws
 from learning_dynamics.plotting import WIDTH, Drawn
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
@@ -101,8 +101,8 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Drawn:
         for axis, V in zip(row, classes, strict=True):
             part = draws[(draws["population"] == population) & (draws["classes"] == V)]
             by = ("name", "cell")
-            image = share_map(axis, part, "fallen", names, cells[V], by, size=5, intervals=False)
-            hatch_unlearned(axis, part, names, cells[V], by, "///")
+            image = share_map(axis, part, "fallen", names, cells[V], by, intervals=False)
+            hatch_unlearned(axis, part, names, cells[V], by)
             axis.tick_params("x", labelsize=7)
             axis.tick_params("y", labelsize=7.5)
         row[0].set_ylabel(f"over {population}")
