@@ -15,7 +15,6 @@ from learning_dynamics.tidy import Quantity, Table, remembered, select, settings
 
 Decay = Literal["trained", "notebook"]  # of the loss that is decomposed: the trained one, or the authors' notebook's
 SUFFIXES: dict[Decay, str] = {"trained": "", "notebook": "--notebook"}
-Draws = np.ndarray  # one number for each training: those of the first table, then of the second, ...
 FIVE = ("mnist", "fashion_mnist", "svhn", "cifar10", "stl10")
 NEEDS_FIVE = (
     "needs MNIST, FashionMNIST, SVHN, CIFAR10 and STL10, and a GPU: snakemake --configfile workflow/config/full.yaml"
@@ -77,27 +76,27 @@ def deviation_share(table: Table, *, suffix: str = "", without_decay: bool = Fal
     return deviation / (nc1 + nc23)
 
 
-def over_trainings(trainings: Sequence[Table], read: Callable[[Table], pd.Series | np.ndarray]) -> Draws:
+def over_trainings(trainings: Sequence[Table], read: Callable[[Table], pd.Series | np.ndarray]) -> np.ndarray:
     """Return what `read` finds in each table, a number for each seed, one table after the other."""
     return np.concatenate([np.asarray(read(table), dtype=float) for table in trainings])
 
 
-def at_first_epoch(trainings: Sequence[Table], quantity: Quantity, split: str = "train") -> Draws:
+def at_first_epoch(trainings: Sequence[Table], quantity: Quantity, split: str = "train") -> np.ndarray:
     """Return a quantity at the first epoch at which it was measured."""
     return over_trainings(trainings, lambda table: by_seed(table, quantity, split).iloc[0])
 
 
-def when_errors_end(trainings: Sequence[Table], quantity: Quantity, split: str = "train") -> Draws:
+def when_errors_end(trainings: Sequence[Table], quantity: Quantity, split: str = "train") -> np.ndarray:
     """Return a quantity where train errors have ended; nan for trainings that keep some."""
     return over_trainings(trainings, lambda table: at_zero_error(by_seed(table, quantity, split), table))
 
 
-def at_the_end(trainings: Sequence[Table], quantity: Quantity, split: str = "train") -> Draws:
+def at_the_end(trainings: Sequence[Table], quantity: Quantity, split: str = "train") -> np.ndarray:
     """Return a quantity at the last epoch."""
     return over_trainings(trainings, lambda table: by_seed(table, quantity, split).iloc[-1])
 
 
-def at_the_drop(trainings: Sequence[Table], quantity: Quantity, split: str = "train") -> Draws:
+def at_the_drop(trainings: Sequence[Table], quantity: Quantity, split: str = "train") -> np.ndarray:
     """Return a quantity at the last recorded epoch at the full learning rate."""
 
     def read(table: Table) -> pd.Series:
@@ -148,7 +147,7 @@ def ordinary(trainings: Sequence[Table]) -> tuple[list[Table], dict[str, int]]:
     return included, {"ResNet and DenseNet on STL10, exceptions by appendix A.7": left_out}
 
 
-def chance_level(trainings: Sequence[Table], quantity: Quantity) -> Draws:
+def chance_level(trainings: Sequence[Table], quantity: Quantity) -> np.ndarray:
     """Return what a quantity of NC1 to NC3 is for features that are independent Gaussian vectors in P dimensions.
 
     To leading order in 1/P: Tr(Sigma_W pinv(Sigma_B)) / C is N (C - 1) / P for means over N features each; norms
