@@ -10,7 +10,6 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import PercentFormatter
 
 from learning_dynamics.evidence import Estimate
 from learning_dynamics.papers.softmax_dynamics.draws import share_of
@@ -70,7 +69,7 @@ def span(estimate: Estimate) -> tuple[float, float, float]:
 def in_per_cent(*axes: Axis) -> None:
     """Write the ticks of shares in per cent."""
     for axis in axes:
-        axis.set_major_formatter(PercentFormatter(1.0))
+        axis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
 
 
 def quartiles(groups: Any) -> np.ndarray:
