@@ -1,6 +1,7 @@
 """Completion against the number of observed entries, by method."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,7 +27,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     and in the middle ({lost} of {runs}).
     """
     scales = sorted(deep[0]["scale"].unique(), reverse=True)
-    shape = {"sharex": "col", "sharey": "col", "width_ratios": [1.2, 1.2, 0.9]}
+    shape: dict[str, Any] = {"sharex": "col", "sharey": "col", "width_ratios": [1.2, 1.2, 0.9]}
     figure, axes = panels(len(scales), 3, height=2.35, lettered=False, **shape)
     depths = [depth_of(table) for table in deep]
     unknown = beyond = 0
