@@ -27,9 +27,10 @@ from learning_dynamics.papers.deep_linear.acceleration.stiffness import (
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
+Speedups = Mapping[int, Estimate | float]  # by depth
+
 GAS_SENSOR_FEATURES = 128
 ITSELF, TWICE = "depth 1 against itself", "depth 2 alone is twice as fast"
-Speedups = Mapping[str, Mapping[int, Estimate | float]]  # by rival and depth
 SCOPE = "z-scored regression data (by default diabetes, 442 × 10), small balanced starts, best of a grid of rates"
 
 
@@ -43,7 +44,8 @@ def depth_accelerates_l4(fourth: Table, second: Table, *, steps: Positive) -> Cl
     than depth 1, the geometric mean over {draws} starts, all of which are counted. The deeper networks express the
     same linear functions, and their problem is not convex. Starts matter: `l4_from_large_starts`.
     """
-    rivals: Speedups = {"the same at p = 2": _speedups(second), ITSELF: dict.fromkeys(_speedups(fourth), 1.0)}
+    itself = dict.fromkeys(_speedups(fourth), 1.0)
+    rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(second), ITSELF: itself}
     return _speedup_checks(at_least, fourth, steps, rivals)
 
 
@@ -95,7 +97,7 @@ def l4_on_further_tables(fourth: Sequence[Table], second: Sequence[Table], *, st
     the $\ell_2$ loss depth 2 takes {seconds} times fewer.
     """
     for table, other in zip(fourth, second, strict=True):
-        rivals: Speedups = {"the same at p = 2": _speedups(other), ITSELF: {2: 1.0}}
+        rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(other), ITSELF: {2: 1.0}}
         yield from _speedup_checks(at_least, table, steps, rivals, deepest=2, on=f", {_features(table)} features")
 
     def means(tables: Sequence[Table], depth: int) -> str:
@@ -276,7 +278,7 @@ def _speedup_checks(
     bound: Callable[..., Check],
     table: Table,
     steps: float,
-    rivals: Speedups,
+    rivals: Mapping[str, Speedups],
     *,
     deepest: float = np.inf,
     on: str = "",

@@ -69,10 +69,10 @@ def two_samples(trajectory: Trajectory) -> pd.DataFrame:
     """
     constants = trajectory.constants
     labels = {name: constants[name] for name in ("depth", "exponent", "stiffness")}
-    series = {name: values[:, 0] for name, values in trajectory.series.items()}
+    steps, rate, fewest = (trajectory.series[name][:, 0] for name in ("steps", "rate", "fewest"))
     quantities = {
-        "steps": np.where(series["steps"] < 0, np.nan, series["steps"]),
-        "learning_rate": np.where(series["steps"] < 0, np.nan, series["rate"]),
-        "fewest": np.where(series["fewest"] < 0, np.nan, series["fewest"]),
+        "steps": np.where(steps < 0, np.nan, steps),
+        "learning_rate": np.where(steps < 0, np.nan, rate),
+        "fewest": np.where(fewest < 0, np.nan, fewest),
     }
     return rows(quantities, {"seed": constants["start"]}, **labels)

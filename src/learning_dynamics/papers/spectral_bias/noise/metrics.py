@@ -71,8 +71,8 @@ def noise_process(trajectory: Trajectory, *, powers: list[Positive], quantiles: 
                 records.append((time, quantity, f"quantile {part:g}", *interval, np.nan, len(values), np.nan))
             if quantity.startswith("sigma"):
                 above = share(int((values > 1).sum()), len(values))
-                span = above.value, above.lower, above.upper
-                records.append((time, quantity, "share above 1", *span, np.nan, len(values), np.nan))
+                ends = above.lower, above.upper
+                records.append((time, quantity, "share above 1", above.value, *ends, np.nan, len(values), np.nan))
     return pd.DataFrame(records, columns=[column.name for column in noise_process.columns])
 
 
