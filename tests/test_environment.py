@@ -40,10 +40,10 @@ def test_in_a_notebook_a_backend_that_is_there_is_left_alone(installed, tmp_path
     assert ended.stdout.strip() == (INLINE if installed else "agg"), ended.stderr
 
 
-# a shell's, a notebook's and a user's of matplotlib, and one with which numba does not compile
+# a shell's, a notebook's and a user's of matplotlib, and those with which numba does not start, or does not compile
 FOREIGN = {
-    "a notebook's backend": {"MPLBACKEND": INLINE},
-    "one by its short name": {"MPLBACKEND": "inline"},
+    "a notebook's backend": {"MPLBACKEND": INLINE, "NUMBA_NUM_THREADS": "0"},
+    "one by its short name": {"MPLBACKEND": "inline", "NUMBA_NUM_THREADS": "many"},
     "a window's": {"MPLBACKEND": "tkagg", "NUMBA_DISABLE_JIT": "1"},
     "none": {"MPLBACKEND": "nonsense"},
     "an empty one": {"MPLBACKEND": "", "MATPLOTLIBRC": "matplotlibrc"},

@@ -20,6 +20,14 @@ def main() -> int | str:
         return main()
     except ProjectError as error:
         return f"error: {error}"
+    except EOFError as error:
+        if "marshal" not in str(error):
+            raise
+        # Python writes what it compiles without a look at how much of it the disk has taken
+        return (
+            "error: a compiled file is cut short, as a full disk leaves it; free space, delete them all, and run the "
+            "same command again: find . -name __pycache__ -prune -exec rm -r {} +"
+        )
 
 
 if __name__ == "__main__":

@@ -31,6 +31,9 @@ def set_variables_of_commands() -> None:
     """
     os.environ[BACKEND] = "agg"
     os.environ.pop("NUMBA_DISABLE_JIT", None)  # runs would take hundreds of times as long
+    threads = os.environ.get("NUMBA_NUM_THREADS", "1")
+    if not threads.isdecimal() or int(threads) == 0:
+        del os.environ["NUMBA_NUM_THREADS"]  # numba refuses to be imported
 
 
 def set_variables_of_jobs() -> None:

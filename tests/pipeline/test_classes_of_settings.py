@@ -170,5 +170,7 @@ def test_the_command_line_reaches_inside(built, tmp_path):
     assert block["sweep"] == {"pace.rtol": [1e-4, 1e-3, 1e-2]}
     refused = built.stage("sweep", "toy", "tea", "--vary", "pace.rtlo=1,2")
     assert "the run has no setting `pace.rtlo`; did you mean `pace.rtol`?" in refused.stderr
+    mixed = built.stage("map", "toy", "teas", "--x", "index", "--quantity", "x", "--out", str(tmp_path / "m.pdf"))
+    assert "teas sweeps pace.rtol too; take one value with --where pace.rtol=..." in mixed.stderr
     drawn = built.stage("map", "toy", "teas", "--x", "pace.rtol", "--quantity", "x", "--out", str(tmp_path / "m.pdf"))
     assert drawn.returncode == 0, drawn.stderr

@@ -96,7 +96,7 @@ def test_a_run_that_is_no_sweep_is_drawn_over_its_own_columns(clean):
         ("--x", "tme"): "slow: no axis `tme`",
         ("--x", "index", "--y", "index"): "--y index: is what --x is",
         ("--x", "index", "--where", "index=one"): "`index` is a number",
-        ("--x", "index", "--index", "99"): "no rows where quantity is 'x', index is 99",
+        ("--x", "index", "--index", "99"): "--where index=99: no such rows; there are 0",
     }.items():
         wrong = clean.stage("map", "toy", "slow", *arguments, "--quantity", "x")
         assert wrong.returncode == 1

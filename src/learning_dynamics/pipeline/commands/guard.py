@@ -48,6 +48,8 @@ def run_guarded(command: Callable[[], int | None]) -> int:
     except OSError as error:
         text = f"{error.filename or 'a file'}: {error.strerror or error}; fix that, and run the same command again"
     except Exception as error:
+        if isinstance(error, EOFError) and "marshal" in str(error):
+            raise  # of a compiled file: `__main__` says so
         frame = traceback.extract_tb(error.__traceback__)[-1]
         at = f"({Path(frame.filename).name}:{frame.lineno})"
         text = f"{type(error).__name__}: {' '.join(str(error).split())} {at}; {TRACEBACK}=1 shows more"

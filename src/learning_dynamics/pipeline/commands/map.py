@@ -27,6 +27,7 @@ MOMENTS = ("time", "epoch", "step")  # columns that say when
 NO_AXIS = {"quantity", "value", "predicted", "lower", "upper", "seed", *MOMENTS}
 MAX_CONTOURS = 4
 MAX_TICKS = 5
+MAX_VALUES = 8  # of a column, in an error
 
 
 def execute(
@@ -87,7 +88,15 @@ def execute(
     if quantity is None or quantity not in quantities:
         raise ProjectError(f"--quantity: name one of {', '.join(quantities)}")
     chosen = parse_conditions(where, table) | ({} if index is None else {"index": index})
-    rows = select(table, quantity, **chosen)
+    rows = select(table, quantity)
+    for column, value in chosen.items():
+        known = list(map(str, rows[column].unique()))
+        rows = rows[rows[column] == value]
+        if rows.empty:
+            raise ProjectError(f"--where {column}={value}: no such rows; there are {', '.join(known[:MAX_VALUES])}")
+    unfixed = [key for key in described["sweep"] or () if key not in (*axes, *chosen, "seed")]
+    if unfixed:
+        raise ProjectError(f"{name} sweeps {', '.join(unfixed)} too; take one value with --where {unfixed[0]}=...")
     points = reduce_draws(rows, axes, at, above)
     label = quantity if above is None else f"share of draws with {quantity} above {above:g}"
     pdf = out or figures / paper / f"{name}--{quantity}.pdf"

@@ -118,7 +118,7 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
     given = {
         key: _typed(value) if isinstance(value, Mapping | list) else value for key, value in (overrides or {}).items()
     }
-    layers = Layers({"config.yaml": shipped, **{str(file): read_yaml(file) for file in files}, COMMAND_LINE: given})
+    layers = Layers({"config.yaml": shipped, **{_name(file): read_yaml(file) for file in files}, COMMAND_LINE: given})
     top, where = layers.merged(Top), layers.where
     known = shipped_papers(root)
     scale = top.get("scale") or (f"seed{top['seed']}" if top["seed"] != shipped.get("seed") else None)
@@ -168,6 +168,10 @@ def _overlay_folder(folder: str, root: Path, where: str) -> Path:
     return path
 
 
+def _name(file: Path) -> str:
+    return f"./{file}" if str(file) == "config.yaml" else str(file)  # another file than the shipped one
+
+
 def _check_unchanged(block: Block, layers: Layers) -> None:
     """Refuse overlays without a scale that change a block of the shipped file; they may add others."""
     shipped = next(iter(layers.blocks.values()))
@@ -213,7 +217,8 @@ def merge(below: Block, above: Mapping[str, Any]) -> None:
 
 def _holds(block: Any, path: Key) -> bool:
     for key in path:
-        if not isinstance(block, Mapping) or key not in block:
+        values = {str(name): value for name, value in block.items()} if isinstance(block, Mapping) else {}
+        if key not in values:
             return False
-        block = block[key]
+        block = values[key]
     return True

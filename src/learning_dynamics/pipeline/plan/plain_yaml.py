@@ -26,6 +26,8 @@ def read_yaml(file: Path) -> dict[str, Any]:
         raise ProjectError(f"{file}: no such file")
     try:
         block = read_value(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ProjectError(f"{file}: cannot be read ({error.strerror})") from None
     except (YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f"{file}:{mark.line + 1}" if mark else str(file)

@@ -184,6 +184,8 @@ def _parsed(path: Path, _modified: int, _size: int) -> ast.Module:
         return ast.parse(path.read_text(encoding="utf-8"))
     except SyntaxError as error:
         raise ProjectError(f"{path}:{error.lineno}: {error.msg}; correct the syntax") from None
+    except ValueError as error:
+        raise ProjectError(f"{path}: is not Python source in UTF-8 ({error})") from None
 
 
 def absolute(statement: ast.ImportFrom, package: str) -> str:

@@ -45,9 +45,20 @@ def find_outdated_papers(fingerprints: Mapping[str, str], folder: Path = FOLDER)
 
 
 def read_claims(folder: Path = FOLDER) -> pd.DataFrame | None:
-    """Return the published claims, or None if there are none."""
+    """Return the published claims, or None if there are none.
+
+    Raises
+    ------
+    ProjectError
+        If the file is no table of claims, as where a merge left its marks in it.
+    """
     path = folder / CLAIMS
-    return pd.read_csv(path, keep_default_na=False, na_values=[""], encoding="utf-8") if path.is_file() else None
+    if not path.is_file():
+        return None
+    try:
+        return pd.read_csv(path, keep_default_na=False, na_values=[""], encoding="utf-8")[list(COLUMNS)]
+    except (ValueError, KeyError) as error:
+        raise ProjectError(f"{path}: is no table of claims ({error}); git checkout {path}") from None
 
 
 def compare_claims(claims: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
