@@ -173,8 +173,10 @@ def _imported(module: str, name: str) -> Signature:
         raise
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{frame.filename}:{frame.lineno}"
-        raise ProjectError(f"{module} cannot be imported: {place}: {type(error).__name__}: {error}") from error
+        place, said = f"{frame.filename}:{frame.lineno}", str(error)
+        if isinstance(error, SyntaxError):  # of a module that the last frame imports
+            place, said = f"{error.filename}:{error.lineno}", error.msg
+        raise ProjectError(f"{module} cannot be imported: {place}: {type(error).__name__}: {said}") from error
 
 
 def _to_python(value: Any) -> Any:
