@@ -193,7 +193,7 @@ def test_what_an_orphan_writes_is_made_again(held):
 # -- edits meanwhile --------------------------------------------------------------------------------------------------
 
 
-@fault("a second Snakemake starts in the folder", "it refuses; the first goes on")
+@fault("a second Snakemake would make the same files", "it refuses; the first goes on")
 @fault("a formula is edited during a run", "rerun at the next start")
 def test_a_run_under_way_minds_neither_a_second_start_nor_an_edit(held, built):
     running = start_and_hold(held, FAST)
