@@ -32,6 +32,7 @@ use rule table1 as learning_rates with:
         "<results>/neural_collapse/learning_rates.yaml",
     log:
         "<results>/neural_collapse/logs/learning_rates.log",
+    localrule: True
     params:
         function="selection.learning_rates",
         science=lambda wc: plan.science_list("data", "neural_collapse", function="selection.learning_rates"),

@@ -32,5 +32,6 @@ use rule verdicts_of_paper as verdicts with:
         "<results>/verdicts.txt",
     log:
         "<results>/logs/verdicts.log",
+    localrule: True
     params:
         fingerprint=plan.verdicts,
