@@ -107,7 +107,8 @@ def test_a_field_that_cannot_be_filled_is_one_line_and_nothing_is_called():
         ("{value.__class__}", "`{value.__class__}` that nothing fills"),
         ("{value[0]}", "{value[0]}"),
         ("{value:q}", "cannot be filled"),
-        ("{value!r}", "`{value!r}` that nothing fills"),
+        ("{value!r}", "cannot be filled"),
+        ("{value", "cannot be filled"),
         (r"$\lambda_{2} = {value:.2f}$", "`{value}` within mathematics, where nothing is filled"),
     ):
         said = refusal(fill, text, {"value": 1.0}, "figures.py: `spectra`")

@@ -184,7 +184,7 @@ def _details(claim: Row) -> str:
         prose(rival) if is_refused and verdict == "contradicted" else f"{prose(rival)} ({verdict})"
         for rival, verdict in claim["rivals"].items()
     )
-    least = "" if pd.isna(claim["refuses"]) else f"; relative errors from {number(claim['refuses'], 2)} on"
+    least = "" if pd.isna(claim["refuses"]) else f"; relative errors of {number(claim['refuses'], 2)} or more"
     return f"{text} {'Refused' if is_refused else 'Rivals'}: {rivals}{least}."
 
 

@@ -100,8 +100,8 @@ def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
         *(f"- `{claim}`: undecided for its seeds" for claim in unsettled),
         *(f"- `{row['claim']}`, draw {row['value']}: contradicted: {row['reason']}" for row in contradicted),
         "",
-        f"{legend(claims['verdict'])}; {MARK_MEANING}. 2/3: two of three other thresholds, of all seeds, or of draws "
-        "give the verdict.",
+        f"{legend(claims['verdict'])}; {MARK_MEANING}. 2/3: two of three give the verdict, of the other thresholds, "
+        "of all seeds with the configured one, or of the draws.",
         "",
         f"| claim | verdict | {' | '.join(kinds.values())} |",
         "|---" * (len(kinds) + 2) + "|",

@@ -1,6 +1,7 @@
 """Prose with numbers in it: templates whose fields are filled from what was measured, so that no result is typed."""
 
 import re
+import string
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,7 +9,21 @@ from learning_dynamics.errors import ProjectError, suggest_name
 
 MATHS = re.compile(r"(\$[^$]+\$)")
 IN_MATHS = re.compile(r"(?<![\\\w^}])\{([a-z]\w+)(?::[^{}]*)?\}")  # braces that are not an argument's
-FIELD = re.compile(r"\{\{|\}\}|\{([^{}:]*)(?::([^{}]*))?\}")  # a brace that is doubled, or name and format
+
+
+class _Fields(string.Formatter):
+    def get_field(self, field_name: str, args: Any, kwargs: Mapping[str, Any]) -> Any:
+        # dotted names are looked up whole: nothing is called or reached into
+        if field_name not in kwargs:
+            raise ProjectError(
+                f"the text has a field `{{{field_name}}}` that nothing fills{suggest_name(field_name, kwargs)}"
+            )
+        return kwargs[field_name], field_name
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        if conversion:
+            raise ValueError(f"`!{conversion}` is not for prose")
+        return value
 
 
 def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
@@ -22,7 +37,7 @@ def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
         If a field has no fact, or its format does not fit, or a fact's field stands within mathematics; it begins with
         where the text stands.
     """
-    parts = MATHS.split(text)
+    parts, shown = MATHS.split(text), {key: _Shown(value) for key, value in facts.items()}
     try:
         inside = next((name for maths in parts[1::2] for name in IN_MATHS.findall(maths) if name in facts), None)
         if inside is not None:
@@ -30,7 +45,7 @@ def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
                 f"the text has the field `{{{inside}}}` within mathematics, where nothing is filled; end it before, "
                 f"as in `$x =$ {{{inside}}}`"
             )
-        parts[::2] = [FIELD.sub(lambda field: _fill_field(field, facts), part) for part in parts[::2]]
+        parts[::2] = [_Fields().vformat(part, (), shown) for part in parts[::2]]
     except ValueError as error:
         text = f"the text {text[:60]!r}... has a field that cannot be filled: {error}"
         raise ProjectError(f"{where}: {text}" if where else text) from None
@@ -41,21 +56,22 @@ def fill(text: str, facts: Mapping[str, Any], where: str = "") -> str:
 
 def fields(text: str) -> set[str]:
     """Return the names of a text's fields."""
-    return {name for part in MATHS.split(text)[::2] for name, _ in FIELD.findall(part) if name}
+    plain = "".join(MATHS.split(text)[::2])
+    return {name for _, name, _, _ in string.Formatter().parse(plain) if name}
 
 
-def _fill_field(field: re.Match[str], facts: Mapping[str, Any]) -> str:
-    """Return what stands for a field: numbers by their format, a dash for what is missing."""
-    name, form = field.groups()
-    if name is None:
-        return field[0][0]  # of a doubled brace
-    if name not in facts:
-        raise ProjectError(f"the text has a field `{{{name}}}` that nothing fills{suggest_name(name, facts)}")
-    value = facts[name]
-    if value is None or value != value:
-        return "–"
-    if isinstance(value, str):
-        return value
-    text = format(value, form or "")
-    mantissa, mark, exponent = text.partition("e")
-    return f"${mantissa} \\cdot 10^{{{int(exponent)}}}$" if mark and exponent.lstrip("+-").isdigit() else text
+class _Shown:
+    """A fact as prose shows it: numbers by their format, what is missing as a dash."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __format__(self, form: str) -> str:
+        value = self.value
+        if value is None or (isinstance(value, float) and value != value):
+            return "–"
+        if isinstance(value, str):
+            return value
+        text = format(value, form)
+        mantissa, mark, exponent = text.partition("e")
+        return f"${mantissa} \\cdot 10^{{{int(exponent)}}}$" if mark and exponent.lstrip("+-").isdigit() else text
