@@ -61,7 +61,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 # settings at random, the digests of every job, the commands, examples and reference of the documentation
 LONG = {
     *("test_whole.py", "test_slurm.py", "test_page.py", "test_docs_commands.py"),
-    *("test_any_settings.py", "test_every_digest.py", "test_adding_a_figure.py", "test_reference.py"),
+    *("test_any_settings.py", "test_adding_a_figure.py", "test_reference.py"),
     *("test_executor.py", "test_cluster.py", "test_warm.py", "test_notebooks_run"),
     *("test_a_kill_at_any_moment_loses_nothing", "test_a_run_that_is_killed_twice_goes_on_from_where_it_was"),
     *("test_what_an_orphan_writes_is_made_again", "test_spoilt_outputs_are_made_again"),
@@ -99,7 +99,7 @@ THOROUGH = (
     *("test_any_settings.py", "test_every_figure.py", "test_every_motion.py", "test_every_interactive.py"),
     *("test_docs_commands.py", "test_bench.py"),
     *("test_mutation.py", "test_mnist.py", "test_a_process_killed_twice_ends_as_if_left_in_peace"),
-    *("test_every_quantity.py", "test_every_digest.py", "test_unrelated_features_have_the_level_of_chance"),
+    *("test_every_quantity.py", "test_unrelated_features_have_the_level_of_chance"),
     *("test_judges.py", "test_limits.py", "test_claims.py", "test_against_plain.py", "test_against_layers.py"),
     *("test_against_flows.py", "test_memory.py", "test_bounds.py", "test_training.py", "test_local_optima.py"),
     "test_a_part_of_a_library_is_imported_by_who_reads_it_or_comes_with_the_library",

@@ -268,7 +268,7 @@ class Plan:
         return {f"{stage} {name}": self._options(stage, paper, name) for stage, name in self.together[paper, topic]}
 
     def together_science(self, paper: str, topic: str) -> list[str]:
-        """The functions, classes and constants that a topic's jobs reach, as `science_list` has them."""
+        """The modules and tables that a topic's jobs use, as `science_list` has them."""
         jobs = self.together[paper, topic]
         return sorted({label for stage, name in jobs for label in self.science_list(stage, paper, name)})
 
@@ -290,7 +290,7 @@ class Plan:
     # -- fingerprints -------------------------------------------------------------------------------
 
     def science(self, stage: str, paper: str, name: str) -> Mapping[str, str]:
-        """The digests of the science that a job reaches, by package and name."""
+        """The digests of the modules and tables that a job uses, by name."""
         if stage == "claims":
             return science(
                 stage, paper, *sorted({block["kind"] for block in self.config.blocks(paper, stage).values()})
