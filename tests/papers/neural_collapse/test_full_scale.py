@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-import yaml
 from bench import needs, throughput
 
 from learning_dynamics.papers.neural_collapse import selection
@@ -170,9 +169,9 @@ def test_the_rate_is_the_middle_of_those_that_are_as_good_as_the_best(errors, ch
     assert (found.at, found.at_edge) == (chosen, at_edge)
 
 
-def test_chosen_rates_are_laid_over_the_runs_whose_sweeps_they_come_from():
-    tables = []
-    for name, best in (("mnist_vgg_mse", 0.02), ("mnist_vgg_ce", 0.01)):
+def test_chosen_rates_are_laid_over_the_runs_whose_sweeps_they_come_from(tmp_path):
+    tables, chosen = [], {"mnist_vgg_mse": 0.02, "mnist_vgg_ce": 0.01}
+    for name, best in chosen.items():
         for rate in (0.01, 0.02):
             table = made_up()
             table.attrs["run"] = f"{name}_rates--learning_rate-{rate}"
@@ -180,11 +179,10 @@ def test_chosen_rates_are_laid_over_the_runs_whose_sweeps_they_come_from():
             table.loc[errors, "value"] = 0.1 if rate == best else 0.2
             table.attrs["settings"]["learning_rate"] = rate
             tables.append(table)
-    runs = yaml.safe_load(selection.learning_rates(tables))["papers"][PAPER]["runs"]
-    assert {name: block["learning_rate"] for name, block in runs.items()} == {
-        "mnist_vgg_mse": 0.02,
-        "mnist_vgg_ce": 0.01,
-    }
+    overlay = tmp_path / "learning_rates.yaml"
+    overlay.write_text(selection.learning_rates(tables))
+    trained = plan(ROOT / "workflow/config/full.yaml", overlay, papers=[PAPER])
+    assert {name: trained.run(PAPER, name)["settings"]["learning_rate"] for name in chosen} == chosen
 
 
 def test_table_1_has_the_papers_numbers_beside_ours():

@@ -39,7 +39,7 @@ def overlay(rates: Mapping[str, float]) -> dict:
         }
     }
     runs = {run: {"learning_rate": rate, "provenance": reason} for run, rate in rates.items()}
-    return {"papers": {"neural_collapse": {"runs": runs}}}
+    return {"changes": {"neural_collapse": {"runs": runs}}}
 
 
 def learning_rates(tables: Sequence[Table]) -> str:
