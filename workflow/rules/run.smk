@@ -69,7 +69,8 @@ for paper, topic in plan.together:
             f"<results>/{paper}/logs/together/{topic}.log",
         benchmark:
             f"<results>/{paper}/benchmarks/together/{topic}.tsv"
-        priority: 3 if paper == plan.config.papers[0] else 0
+        # trainings wait for data sets
+        priority: 3 if paper == plan.config.papers[0] else 2 * (topic == "data")
         resources:
             **requests("together"),
         params:

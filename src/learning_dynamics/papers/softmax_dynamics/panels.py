@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.image import AxesImage
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Patch, Rectangle
 
 from learning_dynamics.evidence import Estimate
 from learning_dynamics.papers.softmax_dynamics.draws import share_of
@@ -22,6 +22,7 @@ RANK_NAMES = {"rankme_centred": "RankMe", "rankme": "RankMe, not centred", "effe
 DASHED, DOTTED = (0, (4, 2)), (0, (1, 1))
 GUIDE: dict[str, Any] = {"color": COLOURS["grey"], "lw": 0.9, "ls": DASHED}
 EXPECTED: dict[str, Any] = GUIDE | {"color": COLOURS["black"]}
+UNLEARNED: dict[str, Any] = {"fill": False, "hatch": "//", "edgecolor": "0.55", "lw": 0}
 QUARTILES = [0.25, 0.5, 0.75]
 
 
@@ -134,7 +135,12 @@ def hatch_unlearned(
     """Hatch the cells of a map in which fewer than half of the draws have `learned`."""
     for (i, j), cell in _cells(draws, rows, columns, by):
         if cell["learned"].mean() < 0.5:
-            axis.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="//", edgecolor="0.55", lw=0))
+            axis.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, **UNLEARNED))
+
+
+def unlearned_handle() -> Patch:
+    """Return the legend's entry for hatched cells."""
+    return Patch(**UNLEARNED | {"hatch": "////"}, label="fewer than half of the seeds learn all examples")
 
 
 def _cells(

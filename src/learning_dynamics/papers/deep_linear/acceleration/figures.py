@@ -72,7 +72,7 @@ def two_samples(samples: Table, deeper: Sequence[Table]) -> Drawn:
             rows = select(steps, exponent=exponent, depth=depth).dropna(subset="value")
             label = f"p = {exponent:g}" if depth == 2 else None
             median_with_draws(left, rows, "stiffness", DEPTH_COLOURS[depth], line, label)
-    left.set(xscale="log", yscale="log", xlabel=r"$\kappa$", ylabel="steps")
+    left.set(xscale="log", yscale="log", xlabel=r"$\kappa$, ratio of the lengths", ylabel="steps")
     direct_labels(left)
     extra, measured = 0.0, pd.concat(deeper)
     depths = sorted(measured["depth"].unique())

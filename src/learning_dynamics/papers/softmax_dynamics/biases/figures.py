@@ -154,7 +154,7 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
     order.set(ylabel="share of pairs or draws", title="primacy bias")
     aligned.set(ylabel="share of draws", title="alignment")
     distance.set_title("the most frequent class apart")
-    ratio.set(ylabel="share of draws", title="while rare classes are learned")
+    ratio.set(ylabel="share of draws", title="as rare classes are learned ●, after ■")
     for axis in (order, aligned, ratio):
         axis.set_ylim(-0.03, 1.05)
         in_per_cent(axis.yaxis)

@@ -7,7 +7,9 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.image import AxesImage
+from matplotlib.lines import Line2D
 
 from learning_dynamics.papers.softmax_dynamics.draws import fall_rows, ratio, share_of, sizes_of
 from learning_dynamics.papers.softmax_dynamics.panels import (
@@ -19,10 +21,13 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
     share_bar,
     share_map,
     span,
+    unlearned_handle,
 )
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, plain_number, shared_legend
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, plain_number, shared_legend
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
+
+BOUNDARY: dict[str, Any] = {"color": COLOURS["vermilion"], "lw": 2.0, "solid_capstyle": "projecting"}
 
 LAWS = ("equal sizes", "sizes as $1/k$", "sizes as $1/k^2$")
 
@@ -55,6 +60,10 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Drawn:
         top.set_title(f"$d = {dimension}$" + (", no bottleneck" if dimension >= _classes(region) - 1 else ""))
         bottom.set_xlabel("initial scale")
     share_bar(figure, image, axes, "share of seeds that fall", aspect=30, pad=0.015)
+    handles: list[Artist] = [Line2D([], [], **BOUNDARY, label="edge of where most seeds fall")]
+    if len(learned):
+        handles.append(unlearned_handle())
+    legend_below(figure, handles)
     facts = {
         "seeds": settings_of(region)["seeds"],
         "threshold": threshold,
@@ -120,11 +129,10 @@ def _draw_map(
 
 def _boundary(axis: plt.Axes, inside: np.ndarray) -> None:
     """Draw the edges between cells inside and outside a set."""
-    style: dict[str, Any] = {"color": COLOURS["vermilion"], "lw": 2.0, "solid_capstyle": "projecting"}
     for i, j in np.argwhere(inside[:, 1:] != inside[:, :-1]):
-        axis.plot([j + 0.5] * 2, [i - 0.5, i + 0.5], **style)
+        axis.plot([j + 0.5] * 2, [i - 0.5, i + 0.5], **BOUNDARY)
     for i, j in np.argwhere(inside[1:] != inside[:-1]):
-        axis.plot([j - 0.5, j + 0.5], [i + 0.5] * 2, **style)
+        axis.plot([j - 0.5, j + 0.5], [i + 0.5] * 2, **BOUNDARY)
 
 
 def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive) -> Drawn:

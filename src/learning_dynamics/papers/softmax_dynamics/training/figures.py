@@ -10,8 +10,8 @@ from matplotlib.image import AxesImage
 
 from learning_dynamics.papers.softmax_dynamics.cases import CASES, MEMBER, case_draws
 from learning_dynamics.papers.softmax_dynamics.draws import sizes_of
-from learning_dynamics.papers.softmax_dynamics.panels import hatch_unlearned, share_bar, share_map
-from learning_dynamics.plotting import WIDTH, Drawn
+from learning_dynamics.papers.softmax_dynamics.panels import hatch_unlearned, share_bar, share_map, unlearned_handle
+from learning_dynamics.plotting import WIDTH, Drawn, legend_below
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
@@ -41,6 +41,7 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Drawn:
         top.set_title(f"{end} steps", fontsize=10)
         bottom.set_xlabel("learning rate")
     share_bar(figure, image, axes, "share of seeds that learn and show three phases", aspect=40, pad=0.015)
+    legend_below(figure, [unlearned_handle()])
     settings = settings_of(trainings)
     facts = {
         "threshold": threshold,
@@ -124,6 +125,7 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Drawn:
                 )
         axis.xaxis.labelpad = 24
     share_bar(figure, image, axes, "share of seeds that fall", aspect=40, pad=0.015)
+    legend_below(figure, [unlearned_handle()])
     seeds = sorted({settings_of(table)["seeds"] for table in trainings})
     facts = {
         "threshold": threshold,

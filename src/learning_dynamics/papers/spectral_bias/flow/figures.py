@@ -98,7 +98,13 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
         axis.set_xlabel("time $t$")
     for axis in (losses, rates, invariant):
         axis.set_xlim(0, large.loc[large["phase"] == "flow", "time"].max())
-    legend_below(figure, [*handles, line("rows of unequal lengths", "grey"), *index_handles(5)])
+    styles = [
+        line("loss; (b) $|R|^2$", "black"),
+        line(r"distance of $\beta$; (b) $|Y - X\beta|^2$", "black", "--"),
+        line("distance of the parameters", "black", ":"),
+        line("its bound", "black", "-."),
+    ]
+    legend_below(figure, [*handles, line("rows of unequal lengths", "grey"), *styles, *index_handles(5)], columns=4)
     return Drawn(
         figure,
         facts={"growing": int((slowest < 0).sum())},

@@ -78,7 +78,12 @@ def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Drawn:
         line(rf"{name} data, $\gamma = {power(settings_of(table)['gamma'])}$", colour)
         for name, table, colour in (("whitened", whitened, "blue"), ("Gaussian", gaussian, "vermilion"))
     ]
-    legend_below(figure, handles)
+    styles = [
+        line(r"of $\beta$, of the layers", "grey"),
+        line(r"of $\alpha$", "grey", "--"),
+        line(r"of $\alpha$, outside the data", "grey", ":"),
+    ]
+    legend_below(figure, [*handles, *styles], columns=3)
     return Drawn(
         figure, alt="On whitened data all measures lie at rounding; on Gaussian data the first is of order one."
     )

@@ -4,6 +4,7 @@ import itertools
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.patches import Patch
 
 from learning_dynamics.evidence import share as proportion
 from learning_dynamics.papers.spectral_bias.panels import index_handles, level, power, singular_values
@@ -64,7 +65,8 @@ def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Drawn:
             median.set(color=COLOURS["black"])
     angles.set(xlabel="principal angle", ylabel="cosine of the angle", title="(d) teacher's directions", ylim=(0, 1.02))
     angles.set_xticks(places, [str(number) for number in places])
-    legend_below(figure, index_handles(inputs))
+    grey = Patch(color=COLOURS["grey"], alpha=0.6, label="(d): spans at random")
+    legend_below(figure, [*index_handles(inputs), grey])
     return Drawn(
         figure, {"share": share}, alt="From small weights two singular values stand out; from large ones none does."
     )

@@ -83,9 +83,12 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
     )
     small = gamma < 0.1
     unit = np.log(1 / np.where(small, gamma, 0.1)) * nuclear
-    for quantity, marker, colour in (("printed_potential", "x", "vermilion"), ("potential", ".", "blue")):
+    for quantity, marker, colour, label in (
+        ("printed_potential", "x", "vermilion", "as printed"),
+        ("potential", ".", "blue", "of the dynamics"),
+    ):
         ratios = (draws.entries(quantity) / unit)[small]
-        constants.plot(gamma[small], ratios, marker, color=COLOURS[colour], ms=4)
+        constants.plot(gamma[small], ratios, marker, color=COLOURS[colour], ms=4, label=label)
     level(constants, 0.5)
     level(constants, 1.0, style="--")
     constants.set(
@@ -93,10 +96,12 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
     )
     relative = scalars.entries("beta_norm", column="gamma") / scalars.entries("beta_norm")
     first_values, second_values = (scalars.where(index=number).entries("sigma_w1") for number in (1, 2))
-    columns.plot(relative.ravel(), ((second_values / first_values) ** 2).ravel(), ".", color=COLOURS["blue"], ms=4)
+    ratios = (second_values / first_values) ** 2
+    columns.plot(relative.ravel(), ratios.ravel(), ".", color=COLOURS["blue"], ms=4, label=r"$(\sigma_2/\sigma_1)^2$")
     grid = np.geomspace(relative.min(), relative.max(), 200)
     guide(columns, grid, 2 * grid / (grid + np.hypot(grid, 1)), style="-", zorder=0)
-    columns.plot(relative.ravel(), scalars.entries("misaligned").ravel(), "^", color=COLOURS["green"], ms=3, mfc="none")
+    style = {"color": COLOURS["green"], "ms": 3, "mfc": "none", "label": "sine of the angle"}
+    columns.plot(relative.ravel(), scalars.entries("misaligned").ravel(), "^", **style)
     columns.set(
         xscale="log",
         yscale="log",
@@ -104,6 +109,8 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
         ylabel=r"$(\sigma_2/\sigma_1)^2$; sine of the angle",
         title="(c) one output",
     )
+    constants.legend(loc="center")
+    columns.legend(loc="lower right")
     return Drawn(
         figure, alt="Excess norms on a line of slope one; potentials that tend to one half; a crossover on one curve."
     )
