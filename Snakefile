@@ -23,7 +23,6 @@ rule all:
         [plan.figure_files(paper) for paper in plan.config.papers],
         "<figures>/index.html",
         "<results>/verdicts.txt",
-        ["<results>/neural_collapse/table1.md"] if "neural_collapse" in plan.config.papers else [],
     localrule: True
 
 
