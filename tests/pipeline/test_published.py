@@ -67,7 +67,7 @@ def test_published_results_are_those_of_the_configuration():
 
 
 def test_claims_are_compared_in_the_order_of_the_run_and_of_papers_that_were_run(tmp_path):
-    for here, there, comes in (
+    for here, there, outcome in (
         ({"verdict": "reproduced", "measured": 1.0}, {"verdict": "reproduced", "measured": 1.0}, "as published"),
         ({"verdict": "untested"}, {"verdict": "untested"}, "as published"),
         ({"verdict": "reproduced", "measured": 1.0}, {"verdict": "reproduced", "measured": 2.0}, "with another number"),
@@ -79,7 +79,7 @@ def test_claims_are_compared_in_the_order_of_the_run_and_of_papers_that_were_run
         ({"verdict": "corrected", "measured": 1.0}, {"verdict": "reproduced", "measured": 1.0}, "with another verdict"),
     ):
         known = put(tmp_path, claims({"claim": "toy.lemma", **there}))
-        assert list(published.compare_claims(claims({"claim": "toy.lemma", **here}), known)["comes"]) == [comes]
+        assert list(published.compare_claims(claims({"claim": "toy.lemma", **here}), known)["outcome"]) == [outcome]
 
     others = {"claim": "other.a", "paper": "other", "statement": r"$\sigma_1 \le 10^{-3}$, always"}
     known = put(tmp_path, claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in "bcx"), others))
@@ -88,7 +88,7 @@ def test_claims_are_compared_in_the_order_of_the_run_and_of_papers_that_were_run
         claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in "cab")), known
     ).set_index("claim")
     assert list(both.index) == ["toy.c", "toy.a", "toy.b", "toy.x"]
-    assert list(both["comes"]) == ["as published", "new", "as published", "missing"]
+    assert list(both["outcome"]) == ["as published", "new", "as published", "missing"]
 
 
 def test_compare_says_what_differs_and_what_is_of_another_version(tmp_path, monkeypatch, capsys, configured):

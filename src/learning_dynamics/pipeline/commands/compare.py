@@ -11,7 +11,7 @@ from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS
 from learning_dynamics.pipeline.store.tables import read_provenance, read_table
 
-HEAD = ("claim", "published", "", "here", "", "comes")
+HEAD = ("claim", "published", "", "here", "", "")
 
 
 def execute(claims: Path = Path("results/claims.parquet"), /) -> int:
@@ -27,11 +27,11 @@ def execute(claims: Path = Path("results/claims.parquet"), /) -> int:
     cells = [
         [
             *(row["claim"], row["verdict_published"], number(row["measured_published"])),
-            *(row["verdict"], number(row["measured"]), row["comes"]),
+            *(row["verdict"], number(row["measured"]), row["outcome"]),
         ]
         for row in comparison.fillna({"verdict": "", "verdict_published": ""}).to_dict("records")
     ]
     print(tabulate(cells, headers=HEAD, disable_numparse=True))
-    counts = comparison["comes"].value_counts()
-    print(f"\n{len(comparison)} claims: " + ", ".join(f"{count} {comes}" for comes, count in counts.items()))
-    return int(comparison["comes"].isin(["with another verdict", "missing"]).any())
+    counts = comparison["outcome"].value_counts()
+    print(f"\n{len(comparison)} claims: " + ", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
+    return int(comparison["outcome"].isin(["with another verdict", "missing"]).any())

@@ -81,7 +81,7 @@ def describe(table: pd.DataFrame, width: int | None = None) -> str:
     width = min(width or shutil.get_terminal_size((120, 24)).columns, MAX_WIDTH)
     blocks = []
     for paper, rows in table.groupby("paper", sort=False):
-        head, cells = ["claim", "stands in", "verdict", "measured", "predicted"], []
+        head, cells = ["claim", "where", "verdict", "measured", "predicted"], []
         for row in rows.to_dict("records"):
             verdict = row["verdict"] + MARK * is_turned(row["agreement"]) + " (ours)" * (row["origin"] == "ours")
             if not is_expected(row["verdict"], row["expected"]):
@@ -110,7 +110,7 @@ def describe_differences(table: pd.DataFrame, published_claims: pd.DataFrame | N
     lines = [
         f"differs from the published results: {row['claim']}: {row['verdict']}, was {row['verdict_published']}\n"
         for row in comparison.to_dict("records")
-        if row["comes"] == "with another verdict"
+        if row["outcome"] == "with another verdict"
     ]
-    counts = ", ".join(f"{count} {comes}" for comes, count in comparison["comes"].value_counts().items())
-    return "".join([*lines, f"beside docs/results: {counts}; python -m learning_dynamics compare lists them\n"])
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in comparison["outcome"].value_counts().items())
+    return "".join([*lines, f"compared with docs/results: {counts}; python -m learning_dynamics compare lists them\n"])

@@ -73,7 +73,7 @@ def compare_claims(claims: pd.DataFrame, published: pd.DataFrame) -> pd.DataFram
     Returns
     -------
     DataFrame
-        Columns: claim, verdict_published, verdict, measured_published, measured, and ``comes`` in words: as published,
+        Columns: claim, verdict_published, verdict, measured_published, measured, and ``outcome`` in words: as published,
         with another number, with another verdict, new, missing.
     """
     published = published[published["paper"].isin(claims["paper"])]
@@ -81,7 +81,7 @@ def compare_claims(claims: pd.DataFrame, published: pd.DataFrame) -> pd.DataFram
     merged = published[columns].merge(claims[columns], on="claim", how="outer", suffixes=("_published", ""))
     order = dict.fromkeys([*claims["claim"], *published["claim"]])
     merged = merged.set_index("claim").loc[list(order)].reset_index()
-    merged["comes"] = [_comparison_word(row) for row in merged.to_dict("records")]
+    merged["outcome"] = [_comparison_word(row) for row in merged.to_dict("records")]
     return merged.drop(columns=["lower", "upper", "lower_published", "upper_published"])
 
 
