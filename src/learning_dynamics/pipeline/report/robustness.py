@@ -15,6 +15,7 @@ from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES, leg
 MIN_SEEDS = 3  # fewer do not make a verdict undecided
 MIN_SHARE = 2 / 3  # of them must give it
 MAX_DIGITS = 4  # of a number without an interval
+ROUNDING = 1e-6  # errors below it are those of arithmetic and integrators, whose range says nothing
 MAX_OTHERS = 4  # changes with another verdict that are named
 OWN_CHOICES = ("threshold", "setting")  # kinds of change that test a choice of this project
 SENTENCES = {"threshold": "at {} of {} other thresholds", "seed": "under {} of {} seeds", "draw": "on {} of {} draws"}
@@ -133,9 +134,11 @@ def _count(kind: str, words: str, verdict: str, all_rows: pd.DataFrame) -> Itera
     elif kind == "seed":
         others = [f"{row['verdict']} under {row['value']}" for row in turned]
         measured = [row["measured"] for row in rows if np.isfinite(row["measured"])]
+        low, high = (f"{end:.2g}" for end in (min(measured, default=0), max(measured, default=0)))
+        is_rounding = max(map(abs, measured), default=0) < ROUNDING
         # of a corrected claim they are the printed prediction's, of one that turns perhaps another check's
-        if measured and not turned and verdict != "corrected" and words is SENTENCES[kind]:
-            others.insert(0, f"measured from {min(measured):.2g} to {max(measured):.2g} under the others")
+        if low != high and not (turned or is_rounding or verdict == "corrected") and words is SENTENCES[kind]:
+            others.insert(0, f"measured {low} to {high}")
     else:
         counts = Counter(row["verdict"] for row in turned)
         others = [f"{counts[other]} {other}" for other in VERDICT_STYLES if counts[other]]
