@@ -108,6 +108,17 @@ def test_divergence_says_when():
         flow(power, [np.nan], (1,), np.ones(1), np.array([0.0, 2.0]), rtol=1e-9, atol=1e-12)
 
 
+@compiled(FIELD)
+def ends_at_zero(state, data, shape, slope):
+    slope[:] = -np.exp(0.0 * np.log(state))  # -1; no number below zero
+
+
+def test_a_step_that_ends_where_the_field_is_no_number_is_taken_back():
+    found = flow(ends_at_zero, [], (), np.ones(1), np.zeros(1), rtol=1e-6, atol=1e-9, until=small, last_time=1e3)
+    assert 0 <= found.final_state[0] < 1e-4
+    assert found.final_time == pytest.approx(1.0, abs=1e-4)
+
+
 def test_running_out_of_steps_says_where_and_what_to_do():
     with pytest.raises(DivergenceError, match=r"ran out of steps: 5 taken by time .*raise max_steps"):
         flow(power, [-1e4], (1,), np.ones(1), TIMES, rtol=1e-9, atol=1e-12, max_steps=5)

@@ -189,7 +189,7 @@ def _error(h: float, slopes: np.ndarray, old: np.ndarray, new: np.ndarray, rtol:
         fifth += (five / scale) ** 2
         third += (three / scale) ** 2
     both = fifth + 0.01 * third
-    return abs(h) * fifth / np.sqrt(both * len(old)) if both > 0.0 else 0.0
+    return 0.0 if both == 0.0 else abs(h) * fifth / np.sqrt(both * len(old))  # nan where a slope is no number
 
 
 @numba.njit

@@ -124,7 +124,7 @@ class Claim(Figure):
     """A claim."""
 
     figure: Name = ""
-    # the verdict at this scale; or two, `undecided or reproduced`, where the processor decides
+    # the verdict at this scale; or two, `undecided or reproduced`, where the processor or the seeds decide
     expected: Annotated[str, Field(pattern=f"^{VERDICT}( or {VERDICT})?$")] = ""
     vary: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}  # other values of the claim's own settings
     free: Literal[False] | None = None

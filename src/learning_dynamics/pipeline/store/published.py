@@ -73,8 +73,8 @@ def compare_claims(claims: pd.DataFrame, published: pd.DataFrame) -> pd.DataFram
     Returns
     -------
     DataFrame
-        Columns: claim, verdict_published, verdict, measured_published, measured, and ``outcome`` in words: as published,
-        with another number, with another verdict, new, missing.
+        Columns: claim, verdict_published, verdict, measured_published, measured, and ``outcome``: as published, with
+        another number, with another verdict, new, missing.
     """
     published = published[published["paper"].isin(claims["paper"])]
     columns = ["claim", "verdict", "measured", "lower", "upper"]

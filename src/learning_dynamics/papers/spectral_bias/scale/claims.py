@@ -170,13 +170,17 @@ def column_alignment(flow: Table, unfed: Table, *, largest: Positive, sine: Frac
         return Instead(values=(np.abs(np.log(ratios / law)) / left_open).max(axis=1))
 
     at_random, turned = (Draws(table).entries("misaligned")[:, np.argmin(gamma)] for table in (flow, unfed))
+    # the sine of a column that is left of columns of length sqrt(2 gamma), beside its share
+    too_small = (np.sqrt(2 * gamma / size) / smallest_shares)[:, np.argmin(gamma)] > sine
     yield every_draw(
         r"largest sine of the angle between a column of $W_1$ and $\beta$, at the smallest scale",
         np.concatenate([turned, at_random]),
         at_most=sine,
-        because="aligned: near zero, where the smallest scale is the 1e-16th part of the solution",
-        corrected=Instead(values=at_random),
-        rivals={"no column aligns": Instead(values=turned)},
+        because="aligned: near zero, where the smallest scale is the 1e-16th part of the solution; a draw with a share "
+        "too small for that is undecided",
+        undecided=np.concatenate([np.zeros(len(turned), dtype=bool), too_small]),
+        corrected=Instead(values=at_random, undecided=too_small),
+        rivals={"no column aligns": Instead(values=turned, undecided=None)},
     )
     yield equal_on_every_draw(
         r"error of the power of $\gamma$ with which the part of $W_1$ across $\beta$ falls",
