@@ -103,6 +103,15 @@ def test_growth_with_the_largest_class_is_held_to_its_root(starts, early, verdic
     assert dominant(starts, early) == verdict
 
 
+def test_what_alignment_leaves_is_part_of_the_tolerance():
+    early = aligned(0.45)
+    half = early["time"] == 0.0
+    early.loc[half, "time"] = 30 - 1e-9
+    for deficit, verdict in ((0.03, "corrected"), (0.01, "contradicted")):
+        early.loc[half, "growth"] = (1 - deficit) * early["fastest"]
+        assert dominant(by_class(0.0), early) == verdict
+
+
 def test_growth_with_the_size_itself_would_be_what_the_paper_says():
     starts = by_class(0.0)
     starts["rate"] = starts["sigma"] * starts["largest"] * 0.9

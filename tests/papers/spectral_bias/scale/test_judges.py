@@ -91,6 +91,16 @@ def test_columns_align(alterations, verdict):
     assert verdict_on("column_alignment", *alterations) == verdict
 
 
+def test_a_share_too_small_for_the_smallest_scale_leaves_the_alignment_open():
+    def shrink(given):
+        flow = given["flow"]
+        rows = (flow["quantity"] == "along") & (flow["index"] == 1) & (flow["seed"] == flow["seed"].min())
+        flow.loc[rows, ["value", "predicted"]] = 3e-7
+
+    sine = evaluation_on("column_alignment", shrink).corrected.checks[0]
+    assert (sine.state, sine.draws_undecided) == ("undecided", 1)
+
+
 def test_columns_that_keep_the_share_they_start_with_are_told_apart():
     # draws in which both shares are the same leave nothing to tell
     tables = {}

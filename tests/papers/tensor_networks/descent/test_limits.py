@@ -290,6 +290,12 @@ def test_limit_points_agree_up_to_sign_where_the_top_value_is_simple():
 
     assert verdict(claim, scattered("parameter", 0.5, **one), open_) not in ("corrected", "reproduced")
 
+    def nearly_tied(tables):
+        rows = (tables["limits"]["quantity"] == "remainder") & (tables["limits"]["network"] == "general")
+        tables["limits"].loc[rows & (tables["limits"]["seed"] == 1), "value"] = 0.023  # four times that: not a tenth
+
+    assert verdict(claim, scattered("parameter", 0.5, **one), nearly_tied) == "corrected"
+
 
 def test_predictions_after_5000_steps_are_held_to_a_line_width():
     claim = "predictions_after_5000_steps"
