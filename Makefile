@@ -21,7 +21,7 @@ chosen = $(if $(strip $(PAPERS)),'papers=$(listed)')
 .PHONY: help figures publish robustness bench mutants quick test test-all budget verdicts lint docs site clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # what is installed is what was tested: pinned, and held to its hash (.ci/lock); PyTorch's build depends on the machine
 pip := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check

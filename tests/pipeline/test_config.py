@@ -49,6 +49,7 @@ def test_an_overlay_changes_what_it_names_and_is_named(root):
 def test_an_overlay_without_a_name_may_add_and_not_replace(root):
     added = write(root / "more.yaml", "changes: {one: {runs: {b: {kind: t.f, gamma: 3.0}}}}\n")
     assert set(load([added], root=root).papers["one"]["runs"]) == {"a", "b"}
+    assert list(load([added], {"papers": ["two"]}, root=root).papers) == ["two"]
     with pytest.raises(ProjectError, match=r"runs\.a: changes what is there.* with `scale: NAME`"):
         load([write(root / "more.yaml", "changes: {one: {runs: {a: {gamma: 3.0}}}}\n")], root=root)
     # another seed is another scale, which a name of one's own may be given

@@ -333,6 +333,8 @@ def test_planted_errors_are_seen_and_nothing_is_left_out(planted):
     assert "`toy.narrow`, draw" in planted.read("results/robustness.md")
     assert planted.read("results/robustness.csv").startswith("claim,change,what,value,verdict,measured,reason\n")
     assert "Nothing to be done" in planted.snakemake("robustness", "--dry-run", *counts).stdout
+    more = ("--config", "seeds=2", "draws=7")
+    assert planted.would_run("robustness", *more) == {"results/toy/again/draw7.parquet", "results/again.parquet"}
     # a draw that is missing, or of another configuration, is not passed over
     parts = sorted(str(path.relative_to(planted.folder)) for path in planted.folder.glob("results/toy/again/*.parquet"))
     assert len(parts) == 9

@@ -72,6 +72,8 @@ def test_a_draw_is_reduced_to_one_value_of_one_entry():
         assert "--index 1" in refusal(reduce_draws, mixed, ["rate"], at)
     one = mixed[mixed["index"] == 1]
     assert [reduce_draws(one, ["rate"], at)["value"].item() for at in ("first", "largest")] == [1.0, 2.0]
+    numbered = pd.DataFrame({"rate": 1.0, "draw": [0, 1, 2], "value": [1.0, 2.0, 9.0]})
+    assert reduce_draws(numbered, ["rate"], "last")["value"].tolist() == [2.0]
     # one without a value stays a draw
     lost = pd.DataFrame(
         {"rate": 1.0, "seed": [0, 0, 1, 1], "time": [0.0, 1.0] * 2, "value": [1.0, 3.0, np.nan, np.nan]}

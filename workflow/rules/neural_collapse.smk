@@ -14,6 +14,7 @@ rule learning_rates:
     localrule: True
     params:
         function="selection.learning_rates",
+        tables=lambda wc, input: list(input),
         science=lambda wc: plan.science_list("data", "neural_collapse", function="selection.learning_rates"),
     shell:
         "python -m learning_dynamics text neural_collapse {params.function} --metrics {input} --out {output}"

@@ -45,5 +45,6 @@ rule robustness:
     localrule: True
     params:
         config=CHANGED,
+        again=AGAIN,
     shell:
         "python -m learning_dynamics robustness --config {params.config:q} > {log} 2>&1"

@@ -11,6 +11,6 @@ Where what lies:
 - ``robustness``: perturbations that change decisions (figures 9 and 11).
 - ``portrait``: features in the plane of three class means (figures 1 and 13).
 
-``draws`` and ``trainings`` read the tables of both kinds of run; ``panels`` draws along epochs. ``selection``,
-``accuracies`` and ``throughput`` are commands of their own (workflow/rules/neural_collapse.smk).
+``draws`` and ``trainings`` read the tables of both kinds of run; ``panels`` draws along epochs; ``selection`` chooses
+learning rates (workflow/rules/neural_collapse.smk).
 """

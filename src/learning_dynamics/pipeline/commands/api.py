@@ -4,7 +4,8 @@
 >>> ld.paper_names()[0]
 'spectral_bias'
 
-Results are read from the project's folder, those of the scale that ``LEARNING_DYNAMICS_SCALE`` names if it is set.
+Results are read from the project's folder; ``LEARNING_DYNAMICS_SCALE`` names another scale of ``workflow/config``, or
+``seed7``.
 Nothing here runs Snakemake: what is not there is an error that says what to run.
 """
 
@@ -357,8 +358,8 @@ def _plan(paper: str | None = None, check: bool = False) -> Plan:
 def _plan_at(scale: str | None, paper: str | None) -> Plan:
     overlay = ROOT / PAPERS / f"{scale}.yaml"
     seed = re.fullmatch(r"seed([0-9]{1,18})", scale or "")
-    if scale and not (seed or overlay.is_file() or (ROOT / "results" / scale).is_dir()):
-        raise ProjectError(f"{SCALE}={scale[:40]}: no such scale in {PAPERS}, and no results of it; unset it")
+    if scale and not (seed or overlay.is_file()):
+        raise ProjectError(f"{SCALE}={scale[:40]}: no such scale in {PAPERS}; put its overlay there, or unset it")
     overrides = ({"seed": int(seed[1])} if seed else {}) | ({"papers": [paper]} if paper else {})
     return Plan(load([overlay] if scale and overlay.is_file() else [], overrides), check=paper is not None)
 

@@ -1,4 +1,4 @@
-"""Simulate and measure many members of a sweep in one process: one table, ``<sweep>.bundle0001.parquet``."""
+"""Simulate and measure many members of a sweep in one process: one table, ``<sweep>@0001.parquet``."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress

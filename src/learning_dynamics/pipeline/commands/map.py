@@ -24,7 +24,8 @@ from learning_dynamics.tidy import select
 
 At = Literal["last", "first", "largest", "smallest"]
 MOMENTS = ("time", "epoch", "step")  # columns that say when
-NO_AXIS = {"quantity", "value", "predicted", "lower", "upper", "seed", *MOMENTS}
+DRAWS = ("seed", "draw")  # columns that number draws
+NO_AXIS = {"quantity", "value", "predicted", "lower", "upper", *DRAWS, *MOMENTS}
 MAX_CONTOURS = 4
 MAX_TICKS = 5
 MAX_VALUES = 8  # of a column, in an error
@@ -94,7 +95,7 @@ def execute(
         rows = rows[rows[column] == value]
         if rows.empty:
             raise ProjectError(f"--where {column}={value}: no such rows; there are {', '.join(known[:MAX_VALUES])}")
-    unfixed = [key for key in described["sweep"] or () if key not in (*axes, *chosen, "seed")]
+    unfixed = [key for key in described["sweep"] or () if key not in (*axes, *chosen, *DRAWS)]
     if unfixed:
         raise ProjectError(f"{name} sweeps {', '.join(unfixed)} too; take one value with --where {unfixed[0]}=...")
     points = reduce_draws(rows, axes, at, above)
@@ -137,7 +138,7 @@ def reduce_draws(rows: pd.DataFrame, axes: Sequence[str], at: At, above: float |
     ProjectError
         If several rows of a draw share a moment: one of what they differ by must be chosen.
     """
-    draw = [*axes, *(["seed"] if "seed" in rows else [])]
+    draw = [*axes, *(column for column in DRAWS if column in rows and column not in axes)]
     moments = [column for column in MOMENTS if column in rows][:1]
     # of what else tells rows apart one must be chosen, or they would be mixed
     differing = [key for key in rows if key not in {*draw, *NO_AXIS} and len(rows[key].unique()) > 1]

@@ -44,6 +44,7 @@ def execute(paper: str, /, root: Path = ROOT) -> None:
     steps += [] if named else [f"add `{paper}` to `papers` in config.yaml"]
     print(f"next: {', then: '.join([*steps, f'snakemake --cores all {paper}'])}")
     print(f"its verdicts: python -m learning_dynamics summary --papers {paper}")
+    print(f"for its tests: make verdicts PAPERS={paper}")
 
 
 def _rules() -> set[str]:

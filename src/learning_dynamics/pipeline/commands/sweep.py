@@ -82,6 +82,8 @@ def types_of_settings(config: Config, paper: str, name: str) -> Mapping[str, Any
         If the paper has no such run.
     """
     check_known(name, config.blocks(paper, "runs"), "run", paper)
+    if name in config.sweeps(paper):
+        raise ProjectError(f"{paper} {name}: is swept already; name a run that is not")
     run, metrics = (config.signature(stage, paper, name).fields for stage in ("run", "metrics"))
     # of what is measured only the settings that the run's block gives can be swept
     fields = {**run} | {key: metrics[key] for key in flat(config.settings("metrics", paper, name))}

@@ -127,8 +127,8 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
     for paper in top["papers"]:
         check_known(paper, known, "configuration of paper", where("papers"))
     for paper in top.get("changes", {}):
-        check_known(paper, top["papers"], "paper", where("changes", paper))
-    for paper in top.get("seeds_of", []):  # fewer papers may be chosen
+        check_known(paper, known, "paper", where("changes", paper))  # fewer papers may be chosen
+    for paper in top.get("seeds_of", []):
         check_known(paper, known, "paper", where("seeds_of"))
     folders = {folder: _overlay_folder(folder, root, where("overlays")) for folder in top.get("overlays", [])}
     seeds_of = tuple(paper for paper in top.get("seeds_of", []) if paper in top["papers"])
