@@ -47,7 +47,7 @@ figures: $(INSTALLED)  ## every figure at laptop scale, pages from figures/index
 	python -m learning_dynamics summary --since $$start --papers $(PAPERS) || status=1; exit $$status
 
 robustness: $(INSTALLED)  ## claims judged again: settings varied until verdicts turn, other seeds, draws: results/robustness.md
-	@echo "all papers take about three hours on two idle cores; after an interruption type the same again"
+	@echo "all papers take one to three hours on two idle cores; after an interruption type the same again"
 	snakemake robustness --cores all --logger lines \
 	  --config seeds=$(SEEDS) draws=$(DRAWS) $(if $(chosen),$(chosen) 'seeds_of=$(listed)')
 	@echo "what was found: $(CURDIR)/results/robustness.md"
