@@ -77,6 +77,16 @@ def test_claims_are_compared_in_the_order_of_the_run_and_of_papers_that_were_run
             "as published",
         ),
         ({"verdict": "corrected", "measured": 1.0}, {"verdict": "reproduced", "measured": 1.0}, "with another verdict"),
+        (
+            {"verdict": "reproduced", "measured": 1.0},
+            {"verdict": "undecided", "measured": 1.0, "reason": "reproduced under 1 of 3 seeds; because"},
+            "as published",
+        ),
+        (
+            {"verdict": "corrected", "measured": 1.0},
+            {"verdict": "undecided", "measured": 1.0, "reason": "reproduced under 1 of 3 seeds; because"},
+            "with another verdict",
+        ),
     ):
         known = put(tmp_path, claims({"claim": "toy.lemma", **there}))
         assert list(published.compare_claims(claims({"claim": "toy.lemma", **here}), known)["outcome"]) == [outcome]

@@ -252,6 +252,13 @@ def test_fewer_than_two_of_three_seeds_leave_a_verdict_undecided():
         assert found.dtypes.equals(claims_of(own).dtypes)
 
 
+def test_the_expected_verdict_is_that_of_the_configured_seed():
+    others = rows(*(("seed", "seed", str(seed), "undecided") for seed in range(2)))
+    for expected, complaints in (("reproduced", 0), ("corrected", 1)):
+        found = settle(claims_of("reproduced").assign(expected=expected), others)
+        assert len(verdicts.complaints(found)) == complaints
+
+
 def test_table_and_page_mark_what_another_choice_turns():
     judged = rows(*SCALES, ("draw", "draw", "4", "contradicted"))
     text = page(settle(claims_of("reproduced"), judged), judged)

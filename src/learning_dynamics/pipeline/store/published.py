@@ -77,12 +77,13 @@ def compare_claims(claims: pd.DataFrame, published: pd.DataFrame) -> pd.DataFram
         another number, with another verdict, new, missing.
     """
     published = published[published["paper"].isin(claims["paper"])]
-    columns = ["claim", "verdict", "measured", "lower", "upper"]
+    columns = ["claim", "verdict", "measured", "lower", "upper", "reason"]
     merged = published[columns].merge(claims[columns], on="claim", how="outer", suffixes=("_published", ""))
     order = dict.fromkeys([*claims["claim"], *published["claim"]])
     merged = merged.set_index("claim").loc[list(order)].reset_index()
     merged["outcome"] = [_comparison_word(row) for row in merged.to_dict("records")]
-    return merged.drop(columns=["lower", "upper", "lower_published", "upper_published"])
+    left_out = ("lower", "upper", "reason")
+    return merged.drop(columns=[*left_out, *(f"{name}_published" for name in left_out)])
 
 
 def compare_with_default(claims: pd.DataFrame) -> pd.DataFrame:
@@ -104,7 +105,9 @@ def _comparison_word(row: dict[str, Any]) -> str:
         return "new"
     if pd.isna(row["verdict"]):
         return "missing"
-    if row["verdict"] != row["verdict_published"]:
+    # what further seeds have left undecided has under one seed the verdict that its reason begins with
+    by_seeds = str(row["reason_published"]).startswith(f"{row['verdict']} under ")
+    if row["verdict"] != row["verdict_published"] and not by_seeds:
         return "with another verdict"
     measured, published = row["measured"], row["measured_published"]
     if pd.isna(measured) or pd.isna(published):
