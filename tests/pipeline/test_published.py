@@ -39,7 +39,8 @@ def differences(plan, folder):
     claims = published.read_claims(folder)
     if claims is None:
         return [f"{folder / published.CLAIMS}: is not there"]
-    config, verdicts = plan.config, dict(zip(claims["claim"], claims["verdict"], strict=True))
+    of_one_seed = map(published.verdict_of_one_seed, claims["verdict"], claims["reason"])
+    config, verdicts = plan.config, dict(zip(claims["claim"], of_one_seed, strict=True))
     # a paper that is begun here is published with the next publication
     papers = [paper for paper in config.papers if paper in set(claims["paper"])]
     expected = {f"{p}.{name}": config.expected(p, name) for p in papers for name in config.blocks(p, "claims")}

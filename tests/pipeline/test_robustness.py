@@ -201,15 +201,15 @@ def test_a_line_says_where_a_verdict_holds_and_turns():
         ),
         (
             [("threshold", "share", "0.9", "reproduced"), ("threshold", "share and loss", "0.8 and 1", "undecided")],
-            "at 1 of 2 other thresholds (undecided at `share and loss` = 0.8 and 1)",
+            "at 1/2 other thresholds (undecided at `share and loss` = 0.8 and 1)",
         ),
         (
             [("seed", "seed", str(seed), "reproduced") for seed in range(3)],
-            "under 4 of 4 seeds",
+            "under 4/4 seeds",
         ),
         (
             [("draw", "draw", "1", "reproduced"), ("draw", "draw", "2", "untested"), ("draw", "draw", "3", "untested")],
-            "on 1 of 3 draws (2 untested)",
+            "on 1/3 draws (2 untested)",
         ),
     ):
         assert describe("reproduced", rows(*changes)) == (f"Holds {line}" if line else "")
@@ -226,10 +226,10 @@ def test_a_number_has_the_digits_that_seeds_leave_and_the_line_says_their_range(
     ):
         judged = seeds.assign(measured=others)
         assert stable_digits({"verdict": "reproduced", "measured": 0.12345}, judged) == digits
-        assert describe("reproduced", judged) == f"Holds under 3 of 3 seeds{text}"
+        assert describe("reproduced", judged) == f"Holds under 3/3 seeds{text}"
     spread = seeds.assign(measured=(0.2, 0.3), verdict="corrected")
     assert stable_digits({"verdict": "corrected", "measured": 0.12345}, spread) == 4
-    assert describe("corrected", spread) == "Holds under 3 of 3 seeds"
+    assert describe("corrected", spread) == "Holds under 3/3 seeds"
 
 
 def test_fewer_than_two_of_three_seeds_leave_a_verdict_undecided():

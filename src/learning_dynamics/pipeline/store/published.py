@@ -1,6 +1,7 @@
 """The results that come with the project, ``docs/results``: read, and compared with a run. Git guards the files."""
 
 import json
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -100,14 +101,19 @@ def compare_with_default(claims: pd.DataFrame) -> pd.DataFrame:
     return compare_claims(claims, default)
 
 
+def verdict_of_one_seed(verdict: str, reason: Any) -> str:
+    """Return the verdict under the configured seed, with which a reason begins that further seeds are."""
+    found = re.match(r"([a-z ]+) under \d+ of \d+ seeds", str(reason))
+    return found[1] if found else verdict
+
+
 def _comparison_word(row: dict[str, Any]) -> str:
     if pd.isna(row["verdict_published"]):
         return "new"
     if pd.isna(row["verdict"]):
         return "missing"
-    # what further seeds have left undecided has under one seed the verdict that its reason begins with
-    by_seeds = str(row["reason_published"]).startswith(f"{row['verdict']} under ")
-    if row["verdict"] != row["verdict_published"] and not by_seeds:
+    of_one_seed = verdict_of_one_seed(row["verdict_published"], row["reason_published"])
+    if row["verdict"] not in (row["verdict_published"], of_one_seed):
         return "with another verdict"
     measured, published = row["measured"], row["measured_published"]
     if pd.isna(measured) or pd.isna(published):
