@@ -162,7 +162,7 @@ def _has_order(name: str, early: Table, order: float, alignment: ArrayLike = 0.0
         f"{name}, error",
         _orders(early),
         order,
-        tolerance=0.02 + alignment,
+        tolerance=0.02 + alignment,  # type: ignore[operator]
         relative_to=1.0,
         resolution=0.25,
         because="terms in 1/V, and what alignment leaves",
