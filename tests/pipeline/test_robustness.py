@@ -213,6 +213,7 @@ def test_a_line_says_where_a_verdict_holds_and_turns():
         ),
     ):
         assert describe("reproduced", rows(*changes)) == (f"Holds {line}" if line else "")
+        assert describe("reproduced", rows(*changes), settled=True) == (f"Reproduced {line}" if line else "")
 
 
 def test_a_number_has_the_digits_that_seeds_leave_and_the_line_says_their_range():
@@ -257,6 +258,7 @@ def test_the_expected_verdict_is_that_of_the_configured_seed():
     for expected, complaints in (("reproduced", 0), ("corrected", 1)):
         found = settle(claims_of("reproduced").assign(expected=expected), others)
         assert len(verdicts.complaints(found)) == complaints
+    assert "| `toy.a` | ? |  |  | 1/3 (undecided under 0, undecided under 1) |  |" in page(found, others)
 
 
 def test_table_and_page_mark_what_another_choice_turns():

@@ -20,6 +20,7 @@ from learning_dynamics.pipeline.report.source_links import link_to_function, top
 from learning_dynamics.pipeline.report.templates import fill
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 from learning_dynamics.pipeline.store.pictures import read_record
+from learning_dynamics.pipeline.store.published import verdict_of_one_seed
 from learning_dynamics.pipeline.store.records import is_expected
 
 Row = dict[str, Any]
@@ -207,6 +208,7 @@ def _claim(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFra
     # the headline of the prediction that stands, which for a corrected claim is not the printed one
     standing = next((part for part in parts if part["of"] == prediction and part["decides"]), None)
     digits = robustness.stable_digits(row, again)
+    of_one_seed = verdict_of_one_seed(row["verdict"], row["reason"])
     return row | {
         "id": name,
         "kind": kind,
@@ -224,7 +226,7 @@ def _claim(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFra
         "standing": standing and standing | {"digits": digits},
         "digits": digits,
         "again": again.to_dict("records"),
-        "robustness": robustness.describe(row["verdict"], again),
+        "robustness": robustness.describe(of_one_seed, again, settled=of_one_seed != row["verdict"]),
         "turned": robustness.is_turned(row["agreement"]),
         "code": link_to_function(paper, "claims", kind),
     }

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES, legend
+from learning_dynamics.pipeline.store.published import verdict_of_one_seed
 from learning_dynamics.pipeline.store.records import is_expected
 
 MIN_SEEDS = 3  # fewer do not make a verdict undecided
@@ -53,11 +54,14 @@ def is_turned(agreement: float) -> bool:
     return bool(agreement < 1)  # nan where there is none
 
 
-def describe(verdict: str, rows: pd.DataFrame) -> str:
-    """Return in a line under which changes a claim keeps its verdict; nothing if it was not judged again."""
+def describe(verdict: str, rows: pd.DataFrame, settled: bool = False) -> str:
+    """Return in a line under which changes a claim keeps the verdict of the configured seed; nothing if there are none.
+
+    Where seeds have `settled` that it is undecided, the line names the verdict.
+    """
     parts = [f"for {text}" for text in _settings(verdict, rows)]
     parts += [text for kind, words in SENTENCES.items() for text in _count(kind, words, verdict, rows)]
-    return f"Holds {'; '.join(parts)}" if parts else ""
+    return f"{verdict.capitalize() if settled else 'Holds'} {'; '.join(parts)}" if parts else ""
 
 
 def stable_digits(claim: Mapping[str, Any], rows: pd.DataFrame) -> int:
@@ -78,13 +82,13 @@ def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
         rows = again[again["claim"] == claim["claim"]]
         if rows.empty:
             continue
-        verdict = claim["verdict"]
+        verdict = verdict_of_one_seed(claim["verdict"], claim["reason"])
         turned += is_turned(claim["agreement"])
         mark = MARK if is_turned(claim["agreement"]) else ""
         cells = ["<br>".join(_settings(verdict, rows))]
         cells += ["".join(_count(kind, words, verdict, rows)) for kind, words in CELLS.items()]
         cells = [cell.replace("|", "\\|") for cell in cells]
-        table.append(f"| `{claim['claim']}` | {VERDICT_STYLES[verdict].sign}{mark} | {' | '.join(cells)} |")
+        table.append(f"| `{claim['claim']}` | {VERDICT_STYLES[claim['verdict']].sign}{mark} | {' | '.join(cells)} |")
         if verdict != "contradicted":
             contradicted += rows[(rows["change"] == "draw") & (rows["verdict"] == "contradicted")].to_dict("records")
     seeds = again[again["change"] == "seed"]
