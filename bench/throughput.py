@@ -131,7 +131,7 @@ def networks(plan: Plan) -> dict[str, dict[str, Any]]:
     first_runs: dict[str, tuple[str, dict[str, Any]]] = {}
     for name in plan.config.runs[PAPER]:
         spec = plan.run(PAPER, name)
-        if spec["kind"] == "training.training":
+        if spec["function"] == "training.training":
             network = json.dumps([spec["settings"].get(key) for key in distinguishing])
             first_runs.setdefault(network, (name, spec["settings"]))
     return dict(first_runs.values())

@@ -21,7 +21,7 @@ DRAWN = ("__init__.py", "figures.py", "motion.py", "interactive.py", "panels.py"
 LIBRARY = ("dynamics", "measures", "datasets")
 JUDGES = ("judging.py", "evidence.py")
 # keyword arguments, and calls with their first argument, that are words
-WORDS = ("because", "scope", "correction", "reason", "label", "how", "left_out")
+WORDS = ("because", "scope", "correction", "reason", "label", "how", "excluded")
 NAMED_CALLS = ("every_draw", "equal_on_every_draw", "at_most", "at_least", "equal", "share_of_draws", "Untested")
 
 

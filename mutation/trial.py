@@ -68,7 +68,7 @@ def digests(paper: str) -> dict[str, dict[str, str]]:
 
     plan = smoke(paper)
     return {
-        claim: {"": json.dumps(science("claims", paper, plan.claim(paper, claim)["kind"]), sort_keys=True)}
+        claim: {"": json.dumps(science("claims", paper, plan.claim(paper, claim)["function"]), sort_keys=True)}
         | {member: plan.fingerprint("metrics", paper, member) for member in members_of_claim(paper, claim)}
         for claim in plan.config.paper_block(paper)["claims"]
     }

@@ -147,9 +147,9 @@ def one_claim_a_topic(paper: str) -> list[str]:
     for name in whose.config.paper_block(paper)["claims"]:
         claim = whose.claim(paper, name)
         runs = [one for given in claim["runs"].values() for one in (given if isinstance(given, list) else [given])]
-        if any(whose.config.resolved(paper, "runs", spec["name"])["kind"].startswith(SLOW_RUNS) for spec in runs):
+        if any(whose.config.resolved(paper, "runs", spec["name"])["function"].startswith(SLOW_RUNS) for spec in runs):
             continue
         count = sum(len(sweep_members(spec["name"], spec["sweep"])) for spec in runs)
-        topic = claim["kind"].partition(".")[0]
+        topic = claim["function"].partition(".")[0]
         found[topic] = min(found.get(topic, (count, name)), (count, name))
     return [name for _, name in found.values()]

@@ -130,7 +130,7 @@ def claim_tables(paper: str, claim: str) -> Tables:
 def evaluation(paper: str, claim: str, tables: Mapping[str, Any], **settings: Any) -> Evaluation:
     """Return what a claim says of given tables, with the configuration's settings where none are given."""
     spec = smoke(paper).claim(paper, claim)
-    function = paper_function(paper, "claims", spec["kind"])
+    function = paper_function(paper, "claims", spec["function"])
     return evaluate_claim(claim, function, tables, spec["settings"] | settings)
 
 

@@ -112,8 +112,8 @@ def test_draws_that_a_run_could_not_decide_are_undecided_whatever_their_value():
 
 
 def test_what_is_left_out_is_told():
-    check = every_draw("x", [0.0], at_most=1.0, left_out={"rank above 2": 3, "no such": 0})
-    assert check.left_out == "3 left out: rank above 2"
+    check = every_draw("x", [0.0], at_most=1.0, excluded={"rank above 2": 3, "no such": 0})
+    assert check.excluded == "3 left out: rank above 2"
 
 
 @pytest.mark.parametrize("bounds", [{}, {"at_most": 1.0, "at_least": 0.0}])
@@ -181,7 +181,7 @@ def test_what_is_not_finite_decides_nothing(value):
 def test_draws_without_a_number_leave_an_estimate_open_and_are_counted(check, of):
     found = check("x", of([0.0, np.nan, 0.1, np.nan, 0.05]), 0.0)
     assert (found.state, found.draws, found.draws_for, found.draws_undecided) == ("undecided", 5, 0, 5)
-    assert found.open_because == "2 of 5 draws gave no number"
+    assert found.undecided_reason == "2 of 5 draws gave no number"
 
 
 @pytest.mark.parametrize(
@@ -397,12 +397,12 @@ def test_a_claim_is_judged_with_its_rivals_by_one_judge(factor, verdict, rivals)
     assert (found.verdict, found.rivals) == (verdict, {"three": rivals})
     assert found.facts["more"] == 5
     assert found.facts["value"] == pytest.approx(factor, rel=1e-2)
-    assert found.standing.headline.name == "size"
+    assert found.decisive.headline.name == "size"
 
 
 def test_the_smallest_refused_error_is_that_of_the_tolerance():
     found = evaluate(example, {"run": RUN}, {})
-    assert 0.01 < found.refuses < 0.02
+    assert 0.01 < found.min_detectable_error < 0.02
 
 
 def test_other_verdicts_have_their_reason():
@@ -411,7 +411,7 @@ def test_other_verdicts_have_their_reason():
 
 def test_what_is_missing_makes_a_claim_untested():
     found = evaluate(example, {"run": None}, {})
-    assert (found.verdict, found.reason, found.standing) == ("untested", "needs a table", None)
+    assert (found.verdict, found.reason, found.decisive) == ("untested", "needs a table", None)
 
 
 # -- rivals, corrections and facts beside the number ------------------------------------------------------------------
@@ -450,15 +450,15 @@ def beside(printed, corrected=None, scaled=True):
             yield equal_on_every_draw("error", MEASURED, number, tolerance=1e-6)
             yield every_draw("shape", shape, at_most=bound)
 
-        standing = printed if corrected is None else corrected
+        decisive = printed if corrected is None else corrected
         return Finding(
             judge,
             (printed, SHAPE, BOUNDS),
             {
                 "twice": (2 * TRUE, SHAPE, BOUNDS),
                 "both": (3 * TRUE, SHAPE, 2.0),
-                "half": (standing, SHAPE, 0.5),
-                "other": (standing, 9 * SHAPE, BOUNDS),
+                "half": (decisive, SHAPE, 0.5),
+                "other": (decisive, 9 * SHAPE, BOUNDS),
             },
             None if corrected is None else (corrected, SHAPE, BOUNDS),
             "a slip",
@@ -479,8 +479,8 @@ def test_what_stands_beside_a_check_is_judged_as_by_a_judge(printed, corrected, 
     assert checks.verdict == verdict
     for name in ("judgement", "corrected", "rivals", "reason", "facts", "quantifier"):
         assert repr(getattr(checks, name)) == repr(getattr(judged, name)), name
-    np.testing.assert_equal(checks.refuses, judged.refuses)
-    assert np.isfinite(checks.refuses) == (scaled and verdict != "contradicted")
+    np.testing.assert_equal(checks.min_detectable_error, judged.min_detectable_error)
+    assert np.isfinite(checks.min_detectable_error) == (scaled and verdict != "contradicted")
 
 
 def test_a_rival_that_passes_or_says_nothing_leaves_it_open():
@@ -514,7 +514,7 @@ def test_rivals_stand_beside_the_correction_which_may_replace_what_is_measured()
 
     found = evaluate(sharp, {}, {})
     assert found.verdict == "corrected"
-    assert 1e-7 < found.refuses < 1e-5  # about the tolerance
+    assert 1e-7 < found.min_detectable_error < 1e-5  # about the tolerance
 
 
 def test_the_prediction_of_a_check_of_ones_own_may_be_its_default():
@@ -549,7 +549,7 @@ def test_a_check_of_ones_own_takes_rivals():
 @pytest.mark.parametrize(
     "check",
     [
-        at_most("mean", 1.0, 2.0, rivals={"half": 0.5}).but_undecided("the best lies at the edge of its grid"),
+        at_most("mean", 1.0, 2.0, rivals={"half": 0.5}).as_undecided("the best lies at the edge of its grid"),
         at_optimum(at_most("mean", 1.0, 2.0, rivals={"half": 0.5}), optimum([1.0, 2.0], [1.0, 2.0])),
     ],
     ids=["said", "of a grid"],
@@ -593,7 +593,7 @@ def test_a_rival_that_says_nothing_refuses_nothing_however_it_is_written(nothing
 def test_what_would_have_been_refused_is_found_of_every_number(predicted):
     found = checked(equal_on_every_draw("x", np.ones(3), predicted, tolerance=0.1, rivals={"two": 2.0}))
     assert found.verdict == "reproduced"
-    assert 0.1 <= found.refuses < 0.2
+    assert 0.1 <= found.min_detectable_error < 0.2
 
 
 def test_the_corrections_name_is_no_rivals():

@@ -42,7 +42,7 @@ def test_the_measure_of_all_below_is_a_claim_that_stands():
     found = judged(lambda predicted: [equal("mean", mean(TABLE["value"]), predicted)])
     assert found.verdict == "reproduced"
     assert found.rivals == {"twice as much": "contradicted"}
-    assert found.refuses < 0.1
+    assert found.min_detectable_error < 0.1
 
 
 # 1 -- a claim that cannot lose
@@ -125,7 +125,7 @@ def test_a_draw_that_disagrees_counts():
 def test_draws_that_a_claim_drops_by_itself_are_shown():
     kept = TABLE["value"][3:]
     found = judged(lambda predicted: [equal_on_every_draw("x", kept, predicted, tolerance=0.1)], rivals={"two": 2.0})
-    assert claim_row(evaluated_about(), found)["left_out"] == "17 judged of an ensemble of 20: no reason given"
+    assert claim_row(evaluated_about(), found)["excluded"] == "17 judged of an ensemble of 20: no reason given"
 
 
 def evaluated_about():
@@ -138,9 +138,9 @@ def evaluated_about():
 def test_draws_left_out_for_a_reason_show_the_reason():
     kept = TABLE["value"][3:]
     found = judged(
-        lambda predicted: [equal_on_every_draw("x", kept, predicted, tolerance=0.1, left_out={"rank above one": 3})]
+        lambda predicted: [equal_on_every_draw("x", kept, predicted, tolerance=0.1, excluded={"rank above one": 3})]
     )
-    assert found.standing.headline.left_out == "3 left out: rank above one"
+    assert found.decisive.headline.excluded == "3 left out: rank above one"
 
 
 # 3 -- best of many

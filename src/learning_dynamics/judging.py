@@ -54,9 +54,9 @@ class Check:
         What the prediction says of the quantity; nan where it names no number. A criterion's bound is not it.
     draws, draws_for, draws_against, draws_undecided : int
         How many draws there are, and what each says by itself.
-    left_out : str
+    excluded : str
         Draws that are not judged, how many and why.
-    open_because : str
+    undecided_reason : str
         Why the check is undecided, where it is.
     is_premise : bool
         Whether this is what the sentence assumes: where it is not met, nothing is decided.
@@ -83,8 +83,8 @@ class Check:
     draws_for: int = 0
     draws_against: int = 0
     draws_undecided: int = 0
-    left_out: str = ""
-    open_because: str = ""
+    excluded: str = ""
+    undecided_reason: str = ""
     is_premise: bool = False
     outermost: float = field(default=np.nan, repr=False)
     facts: Mapping[str, float] = field(default_factory=dict, repr=False)
@@ -93,14 +93,16 @@ class Check:
 
     def __str__(self) -> str:
         interval = f" [{self.lower:.4g}, {self.upper:.4g}]" if np.isfinite(self.lower + self.upper) else ""
-        reason = f" ({self.open_because})" if self.open_because else ""
+        reason = f" ({self.undecided_reason})" if self.undecided_reason else ""
         return f"{self.name}: {self.value:.4g}{interval}; {self.criterion}: {self.state}{reason}"
 
-    def but_undecided(self, why: str) -> Check:
+    def as_undecided(self, why: str) -> Check:
         """Return the check as undecided, with the reason beside any that it has."""
 
         def undecided(check: Check) -> Check:
-            return replace(check, state="undecided", open_because="; ".join(filter(None, [check.open_because, why])))
+            return replace(
+                check, state="undecided", undecided_reason="; ".join(filter(None, [check.undecided_reason, why]))
+            )
 
         return self.but(undecided)
 
@@ -208,7 +210,7 @@ def every_draw(
     at_least: Any = None,
     because: str = "",
     undecided: Any = None,
-    left_out: Mapping[str, int] | None = None,
+    excluded: Mapping[str, int] | None = None,
     predicted: float = np.nan,
     different: int | None = None,
 ) -> Check:
@@ -229,7 +231,7 @@ def every_draw(
         Where the bound comes from.
     undecided : array_like of bool, shape (draws,), optional
         Draws that cannot be judged (an integration that did not get through).
-    left_out : mapping from reason to count, optional
+    excluded : mapping from reason to count, optional
         Draws that the claim does not speak of.
     different : int, optional
         How many of the draws differ, where the values do not tell (errors of what repeats differ by rounding).
@@ -268,8 +270,8 @@ def every_draw(
         draws_for=int(holds.sum()),
         draws_against=n_against,
         draws_undecided=int(is_undecided.sum()),
-        left_out=_reasons(left_out),
-        open_because=_cannot_be_judged(int(is_undecided.sum()), measured.size) if state == "undecided" else "",
+        excluded=_reasons(excluded),
+        undecided_reason=_cannot_be_judged(int(is_undecided.sum()), measured.size) if state == "undecided" else "",
         outermost=float((np.fmax if upper else np.fmin).reduce(measured)),  # but for nan
     )
 
@@ -285,7 +287,7 @@ def equal_on_every_draw(
     because: str = "",
     resolution: float = np.inf,
     undecided: Any = None,
-    left_out: Mapping[str, int] | None = None,
+    excluded: Mapping[str, int] | None = None,
 ) -> Check:
     """Check that measured numbers equal their predictions on every draw; the largest error is shown, predicted 0.
 
@@ -317,13 +319,13 @@ def equal_on_every_draw(
         at_most=tolerance,
         because=because,
         undecided=undecided,
-        left_out=left_out,
+        excluded=excluded,
         predicted=0.0,
         different=distinct(measured) if by_draw else draws,
     )
     allowed = float(np.max(tolerance))
     if check.state == "holds" and allowed > resolution:
-        return check.but_undecided(f"errors of {allowed:.2g} hide differences of {resolution:.2g}")
+        return check.as_undecided(f"errors of {allowed:.2g} hide differences of {resolution:.2g}")
     return check
 
 
@@ -344,7 +346,7 @@ def at_least(name: str, estimate: Estimate | float, bound: float, *, because: st
     """
     measured = _estimate(estimate)
     check = _counting(_ordered(name, measured, bound, False, because, counts))
-    return check.but_undecided("no difference on any draw") if bound == measured.lower == measured.upper == 0 else check
+    return check.as_undecided("no difference on any draw") if bound == measured.lower == measured.upper == 0 else check
 
 
 @takes_rivals("predicted", scaled=True)
@@ -365,7 +367,7 @@ def equal(
     resolution : float
         Smallest difference that must be visible: undecided if interval and tolerance hide it.
     counts : optional
-        draws_for, draws_against, draws_undecided, left_out as in `Check`.
+        draws_for, draws_against, draws_undecided, excluded as in `Check`.
     """
     measured = _estimate(estimate)
     low, high = measured.lower - tolerance, measured.upper + tolerance
@@ -377,11 +379,11 @@ def equal(
     if measured.missing:
         return check
     if not np.isfinite(measured.value) or not np.isfinite(predicted):
-        return check.but_undecided("not finite")
+        return check.as_undecided("not finite")
     if not np.isfinite(allowed):
-        return check.but_undecided("the interval contains everything")
+        return check.as_undecided("the interval contains everything")
     if allowed > resolution:
-        return check.but_undecided(f"errors of {allowed:.2g} hide differences of {resolution:.2g}")
+        return check.as_undecided(f"errors of {allowed:.2g} hide differences of {resolution:.2g}")
     return check
 
 
@@ -394,7 +396,7 @@ def share_of_draws(
     at_most: float | None = None,
     undecided: Any = None,
     because: str = "",
-    left_out: Mapping[str, int] | None = None,
+    excluded: Mapping[str, int] | None = None,
 ) -> Check:
     """Check the share of draws of which something is true; a draw that is undecided counts against the claim.
 
@@ -418,7 +420,7 @@ def share_of_draws(
         "draws_for": n_true if at_least is not None else n_false,
         "draws_against": n_false if at_least is not None else n_true,
         "draws_undecided": int(is_undecided.sum()),
-        "left_out": left_out,
+        "excluded": excluded,
     }
     if at_least is not None:
         return _ordered(name, proportion, at_least, False, because, counts)
@@ -429,13 +431,13 @@ def at_optimum(check: Check, *optima: Optimum) -> Check:
     """Return a check on the best of a grid: the grid in its criterion, and undecided if the best is at its edge."""
     check = check.but(lambda one: replace(one, criterion="; ".join([one.criterion, *map(str, optima)])))
     at_edge = any(optimum.at_edge for optimum in optima)
-    return check.but_undecided("the best lies at the edge of its grid") if at_edge else check
+    return check.as_undecided("the best lies at the edge of its grid") if at_edge else check
 
 
 def _counting(check: Check) -> Check:
     """Return a check on an estimate, undecided where draws that the estimate leaves out cannot be judged."""
     if check.state == "holds" and check.draws_undecided:
-        return check.but_undecided(_cannot_be_judged(check.draws_undecided, check.draws))
+        return check.as_undecided(_cannot_be_judged(check.draws_undecided, check.draws))
     return check
 
 
@@ -462,14 +464,14 @@ def _ordered(
     if state != "undecided" or estimate.missing:
         return check
     if np.isnan(estimate.value):
-        return check.but_undecided("it cannot be judged")
+        return check.as_undecided("it cannot be judged")
     n_needed = estimate.draws_to_decide(bound)
     hint = (
         f"; about {n_needed:,} draws would decide in the place of {estimate.draws}, if they were alike"
         if n_needed
         else ""
     )
-    return check.but_undecided(f"the interval covers the bound{hint}")
+    return check.as_undecided(f"the interval covers the bound{hint}")
 
 
 def _check(
@@ -482,7 +484,7 @@ def _check(
     counts: Mapping[str, Any],
 ) -> Check:
     draw_counts = dict(counts)
-    left_out = draw_counts.pop("left_out", None)
+    excluded = draw_counts.pop("excluded", None)
     if not any(key in draw_counts for key in ("draws_for", "draws_against", "draws_undecided")):
         # draws are judged together: all stand behind the answer
         column = {"holds": "draws_for", "fails": "draws_against", "undecided": "draws_undecided"}[
@@ -501,11 +503,11 @@ def _check(
         margin,
         predicted,
         estimate.draws,
-        left_out=left_out if isinstance(left_out, str) else _reasons(left_out),
+        excluded=excluded if isinstance(excluded, str) else _reasons(excluded),
         **draw_counts,
     )
     return (
-        check.but_undecided(f"{estimate.missing} of {estimate.draws} draws gave no number")
+        check.as_undecided(f"{estimate.missing} of {estimate.draws} draws gave no number")
         if estimate.missing
         else check
     )
@@ -540,8 +542,8 @@ def _factor(bound: float, value: float, upper: bool) -> float:
     return float(abs(bound / value) if upper == (bound > 0) else abs(value / bound))
 
 
-def _reasons(left_out: Mapping[str, int] | None) -> str:
-    return "; ".join(f"{count} left out: {why}" for why, count in (left_out or {}).items() if count)
+def _reasons(excluded: Mapping[str, int] | None) -> str:
+    return "; ".join(f"{count} left out: {why}" for why, count in (excluded or {}).items() if count)
 
 
 # -- judgements, findings, verdicts ------------------------------------------------------------------------------------
@@ -732,13 +734,13 @@ class Evaluation:
     judgement: Judgement | None = None
     corrected: Judgement | None = None
     rivals: Mapping[str, str] = field(default_factory=dict)
-    refuses: float = np.nan
+    min_detectable_error: float = np.nan
     reason: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     quantifier: str = ""
 
     @property
-    def standing(self) -> Judgement | None:
+    def decisive(self) -> Judgement | None:
         """The judgement to show: the correction's where it is what holds, else the printed one's."""
         return self.corrected if self.verdict == "corrected" else self.judgement
 
@@ -779,7 +781,7 @@ def evaluate(
 
     corrected = None if finding.corrected is None else judged(CORRECTION, finding.corrected)
     verdict = _verdict(about, printed.state, corrected.state if corrected else None)
-    standing = "corrected" if verdict == "corrected" else "printed"
+    decisive = "corrected" if verdict == "corrected" else "printed"
     rivals = {}
     for name, prediction in finding.rivals.items():
         if verdict == "reproduced" and not isinstance(result, Finding):
@@ -787,7 +789,7 @@ def evaluate(
         state = judged(f"the rival `{name}`", prediction).state
         if _says_nothing(prediction):
             rivals[name] = verdict  # nothing is refused by refusing it
-        elif standing == "corrected":
+        elif decisive == "corrected":
             rivals[name] = _verdict(about, "fails", state)
         else:
             corrected_state = corrected.state if corrected and printed.state == state == "fails" else None
@@ -800,15 +802,19 @@ def evaluate(
         reason.append(f"{' and '.join(undetected)} would get the same verdict ({verdict})")
         verdict = "undecided"
     elif verdict == "undecided":
-        reason.append(_open_because(printed))
+        reason.append(_undecided_reason(printed))
     elif verdict == "not reproduced":
         reason.append("does not show at this scale")
-    refuses = np.nan
+    min_detectable_error = np.nan
     if verdict in ("reproduced", "corrected") and not verdict_alone:
-        refuses = _smallest_refused(finding, finding.corrected if standing == "corrected" else finding.printed)
+        min_detectable_error = _min_detectable_error(
+            finding, finding.corrected if decisive == "corrected" else finding.printed
+        )
     facts = {**_numbers(printed, corrected if verdict == "corrected" else None), **finding.facts}
     quantifiers = [_quantifier(about, judgement.headline) for judgement in (printed, corrected) if judgement]
-    return Evaluation(verdict, printed, corrected, rivals, refuses, "; ".join(reason), facts, quantifiers[0])
+    return Evaluation(
+        verdict, printed, corrected, rivals, min_detectable_error, "; ".join(reason), facts, quantifiers[0]
+    )
 
 
 def _quantifier(about: About, check: Check) -> Quantifier:
@@ -828,10 +834,10 @@ def _quantifier(about: About, check: Check) -> Quantifier:
     return stated
 
 
-def _open_because(judgement: Judgement) -> str:
+def _undecided_reason(judgement: Judgement) -> str:
     """Return why a judgement is undecided, by the check that decides."""
     check = judgement.deciding
-    why = check.open_because or ("" if check.is_premise else "it cannot be judged")
+    why = check.undecided_reason or ("" if check.is_premise else "it cannot be judged")
     premise = f"the premise is not met ({check.value:.4g}; {check.criterion})" if check.is_premise else ""
     return f"{check.name}: {'; '.join(filter(None, [premise, why]))}"
 
@@ -863,9 +869,9 @@ def _of_all_members(judgement: Judgement, members: int) -> Judgement:
 
     def with_missing(check: Check) -> Check:
         by_draw = check.interval.startswith((NEAREST, "share", "mean", "median"))
-        if check.left_out or not by_draw or not 1 < check.draws < members:
+        if check.excluded or not by_draw or not 1 < check.draws < members:
             return check
-        return replace(check, left_out=f"{check.draws} judged of an ensemble of {members}: no reason given")
+        return replace(check, excluded=f"{check.draws} judged of an ensemble of {members}: no reason given")
 
     return Judgement(*map(with_missing, (judgement.headline, *judgement.parts)))
 
@@ -880,7 +886,7 @@ def _verdict(about: About, printed: State, corrected: State | None) -> str:
     return "corrected" if corrected == "holds" else "contradicted"
 
 
-def _smallest_refused(finding: Finding, prediction: Any) -> float:
+def _min_detectable_error(finding: Finding, prediction: Any) -> float:
     """Return the smallest relative error of the prediction that would have been refused, within a factor 10^(1/4)."""
     scaled = finding.scaled
     if scaled is None:

@@ -36,7 +36,7 @@ def kinds():
             found[paper] = pytest.param(paper, "", id=f"{paper}: {error}")
             continue
         for name in whose.config.runs[paper]:
-            kind = whose.run(paper, name)["kind"]
+            kind = whose.run(paper, name)["function"]
             found.setdefault((paper, kind), pytest.param(paper, name, id=f"{paper}.{kind}"))
     return list(found.values())
 
@@ -92,7 +92,7 @@ def bounded():
 def test_any_settings_give_a_result_or_one_line(paper, name, tmp_path):
     whose = smoke(paper)
     spec, source = whose.run(paper, name), whose.run_data(paper, name)
-    signature = signature_of("run", paper, spec["kind"], name)
+    signature = signature_of("run", paper, spec["function"], name)
     given_data = None
     if source is not None:
         given_data = tmp_path / "data.npz"

@@ -80,7 +80,7 @@ def check_draws(found):
             assert check.criterion
             assert check.draws >= 1
             assert check.draws_for + check.draws_against + check.draws_undecided <= check.draws
-            assert "no reason given" not in check.left_out, check.left_out
+            assert "no reason given" not in check.excluded, check.excluded
 
 
 @every_claim
@@ -92,7 +92,7 @@ def test_its_words_are_filled_by_its_numbers(paper, name):
     assert not fields(statement), "a statement is the paper's; numbers of a run are explanation"
     if found.verdict != "untested":
         assert "{" not in "".join(fill(explanation, plain_facts(found.facts)).split("$")[::2])
-    about = paper_function(paper, "claims", whose.claim(paper, name)["kind"]).claim
+    about = paper_function(paper, "claims", whose.claim(paper, name)["function"]).claim
     assert found.verdict != "corrected" or about.correction
     assert about.quantifier, "write which quantifier the sentence has"
 
@@ -118,7 +118,7 @@ def check_variants(paper, name):
 )
 def test_the_headline_reads_the_run_that_is_varied(paper, check, name):
     """The headline is another if every number of that run is taken away: else its setting could not move it."""
-    run, standing = shipped().config.checks(paper)[check]["run"], evaluated(paper, name).standing
+    run, decisive = shipped().config.checks(paper)[check]["run"], evaluated(paper, name).decisive
 
     def without_numbers(table):
         missing = {column: np.nan for column in ("value", "predicted") if column in table}
@@ -126,14 +126,14 @@ def test_the_headline_reads_the_run_that_is_varied(paper, check, name):
 
     tables = claim_tables(paper, name)
     runs = set(run_names(map_roles(lambda table: table.attrs["run"], tables)))
-    if runs == {run} or standing is None or np.isnan(standing.headline.value):
+    if runs == {run} or decisive is None or np.isnan(decisive.headline.value):
         return  # there is no other run to read, or nothing was read
     try:
-        without = evaluation(paper, name, map_roles(without_numbers, tables)).standing
+        without = evaluation(paper, name, map_roles(without_numbers, tables)).decisive
     except ProjectError:
         return  # it cannot do without
     # all that it says is compared: the draw that is shown may be of another run, and draws of this one count
-    assert without is None or repr(standing.headline) != repr(without.headline)
+    assert without is None or repr(decisive.headline) != repr(without.headline)
 
 
 @pytest.mark.parametrize("paper", PAPERS)

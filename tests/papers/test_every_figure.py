@@ -22,7 +22,9 @@ def drawn(paper, name):
     spec = whose.drawing("figure", paper, name)
     with style():
         found = Drawn.of(
-            paper_function(paper, "figures", spec["kind"])(**tables_of(whose, paper, spec["runs"]), **spec["settings"])
+            paper_function(paper, "figures", spec["function"])(
+                **tables_of(whose, paper, spec["runs"]), **spec["settings"]
+            )
         )
         found.figure.canvas.draw()
         yield found

@@ -24,7 +24,7 @@ def test_it_can_be_moved_and_says_what_it_shows(paper, name):
     whose = smoke(paper)
     spec = whose.drawing("interactive", paper, name)
     tables = tables_of(whose, paper, spec["runs"])
-    drawn = paper_function(paper, "interactive", spec["kind"])(**tables, **spec["settings"])
+    drawn = paper_function(paper, "interactive", spec["function"])(**tables, **spec["settings"])
     text = chart_json(drawn, "what it shows", name)
     assert len(text.encode()) < MAX_BYTES
     assert "NaN" not in text

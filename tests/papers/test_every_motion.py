@@ -29,7 +29,7 @@ def test_it_moves_and_says_what_it_shows(paper, name):
     spec = whose.drawing("motion", paper, name)
     tables = tables_of(whose, paper, spec["runs"])
     with style():
-        motion = paper_function(paper, "motion", spec["kind"])(**tables, **spec["settings"])
+        motion = paper_function(paper, "motion", spec["function"])(**tables, **spec["settings"])
         assert motion.figure.get_size_inches()[0] == MOVING
         frames = render_frames(motion)
     assert 3 <= motion.seconds <= 4.5  # the last frame is held for another 1.5

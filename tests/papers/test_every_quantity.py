@@ -55,7 +55,7 @@ def test_its_quantities_are_those_written_down(paper, member):
 def test_its_draw_columns_tell_its_draws_apart(paper, member):
     whose = smoke(paper)
     table = read_table(made(whose, paper, member))
-    draw, within = set(table.attrs["draw"]), {*OF_A_DRAW, OVER.get(whose.measure(paper, member)["kind"])}
+    draw, within = set(table.attrs["draw"]), {*OF_A_DRAW, OVER.get(whose.measure(paper, member)["function"])}
     assert {"seed", "draw"} & set(table) <= draw
     assert not draw & within
     again = table[table.duplicated([column for column in table if column in draw | within])]

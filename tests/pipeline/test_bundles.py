@@ -12,7 +12,7 @@ RATES = [0.01, 0.02, 0.03, 0.04, 0.05]
 def sweep(workspace: Workspace, bundle: int | None, **axes) -> list[str]:
     """Write `scan.yaml`, a sweep of the run `slow`, and return Snakemake's arguments for it."""
     scan = {"extends": "slow", "sweep": axes} | ({} if bundle is None else {"bundle": bundle})
-    figure = {"kind": "growth.growth", "runs": {"slow": "scan", "fast": "fast"}}
+    figure = {"function": "growth.growth", "runs": {"slow": "scan", "fast": "fast"}}
     changes = {"runs": {"scan": scan}, "figures": {"scanned": figure}}
     workspace.write("scan.yaml", yaml.safe_dump({"changes": {"toy": changes}}, sort_keys=False))
     return ["--configfile", "scan.yaml", "--", "toy_scan"]

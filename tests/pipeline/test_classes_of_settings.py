@@ -97,7 +97,9 @@ def test_what_is_judged_again_reaches_inside_and_may_name_what_is_inside(configu
     )
     layer = robustness.layer_of(config, "toy", change, 2.0)  # what inherits stays as it is
     assert layer == {"runs": {"tea": {"pace": {"horizon": 2.0}}, "teas": {"pace": {"horizon": 4.0}}}}
-    configured("claims.warm", {"kind": "growth.geometric", "runs": {"slow": "tea", "fast": "soup"}, "rounding": 1e-15})
+    configured(
+        "claims.warm", {"function": "growth.geometric", "runs": {"slow": "tea", "fast": "soup"}, "rounding": 1e-15}
+    )
     check = {"run": "tea", "setting": "pace.horizon", "values": [2.0], "claims": ["warm"]}
     found = configured("robustness.long", check)
     assert found.run("toy", "tea--pace.horizon-2.0")["settings"]["pace"] == PACE | {"horizon": 2.0}

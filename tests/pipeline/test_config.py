@@ -10,7 +10,7 @@ from tests.support import PAPERS, ROOT, plan
 
 OVERLAYS = sorted(path for path in (ROOT / "workflow/config").glob("*.yaml") if path.stem not in PAPERS)
 TOP = "seed: 1\npapers: [one, two]\n"
-ONE = "title: One\ncitation: x\nruns: {a: {kind: t.f, gamma: 1.0}}\nfigures: {}\nclaims: {}\n"
+ONE = "title: One\ncitation: x\nruns: {a: {function: t.f, gamma: 1.0}}\nfigures: {}\nclaims: {}\n"
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def overlay(root, **changes):
 
 def test_an_overlay_changes_what_it_names_and_is_named(root):
     found = load([overlay(root)], root=root)
-    assert found.papers["one"]["runs"]["a"] == {"kind": "t.f", "gamma": 2.0}
+    assert found.papers["one"]["runs"]["a"] == {"function": "t.f", "gamma": 2.0}
     assert found.papers["two"]["runs"]["a"]["gamma"] == 1.0
     assert found.scale == "small"
     assert found.overlaid
@@ -47,7 +47,7 @@ def test_an_overlay_changes_what_it_names_and_is_named(root):
 
 
 def test_an_overlay_without_a_name_may_add_and_not_replace(root):
-    added = write(root / "more.yaml", "changes: {one: {runs: {b: {kind: t.f, gamma: 3.0}}}}\n")
+    added = write(root / "more.yaml", "changes: {one: {runs: {b: {function: t.f, gamma: 3.0}}}}\n")
     assert set(load([added], root=root).papers["one"]["runs"]) == {"a", "b"}
     assert list(load([added], {"papers": ["two"]}, root=root).papers) == ["two"]
     with pytest.raises(ProjectError, match=r"runs\.a: changes what is there.* with `scale: NAME`"):
@@ -99,7 +99,7 @@ def test_every_overlay_that_is_shipped_fits():
     assert OVERLAYS
     for overlay in OVERLAYS:
         laid_over = plan(overlay)
-        assert all(laid_over.run(paper, run)["kind"] for paper in PAPERS for run in laid_over.config.runs[paper])
+        assert all(laid_over.run(paper, run)["function"] for paper in PAPERS for run in laid_over.config.runs[paper])
 
 
 def test_every_choice_has_a_reason():

@@ -18,7 +18,7 @@ from tests.pipeline.conftest import PAPER, TOY, refusal
 
 FILM, CHART, STILL = "figures/toy/growth.webp", "figures/toy/moved.json", "figures/toy/growth.pdf"
 PAGE = {"figures/index.html", "results/verdicts.txt"}
-BLOCK = {"kind": "growth.growth", "runs": {"slow": "slow"}, "figure": "growth"}
+BLOCK = {"function": "growth.growth", "runs": {"slow": "slow"}, "figure": "growth"}
 
 
 def declare(workspace, **changes):
@@ -127,7 +127,7 @@ def test_what_cannot_be_drawn_is_refused_before_anything_runs(clean):
         ({"runs": {"slow": "slwo"}}, "interactive.moved.runs.slow: no run `slwo`; did you mean `slow`?"),
         ({"figure": None}, "interactive.moved.figure: missing; add it"),
         ({"figure": "grwoth"}, "interactive.moved.figure: no figure `grwoth`; did you mean `growth`?"),
-        ({"kind": "growth.shrinkage"}, "interactive.moved.kind: no function `shrinkage`"),
+        ({"function": "growth.shrinkage"}, "interactive.moved.function: no function `shrinkage`"),
     ):
         declare(clean, **changes)
         ended = clean.stage("check")

@@ -24,7 +24,7 @@ def made_up(built, tmp_path_factory) -> Path:
     """The folder of pages of the made-up paper, with a film, a chart, and a claim that does not hold."""
     workspace = built.copy(tmp_path_factory.mktemp("page") / "project")
     declare(workspace)
-    strict = {"kind": "growth.geometric", "runs": {"slow": "slow", "fast": "fast"}, "figure": "growth"}
+    strict = {"function": "growth.geometric", "runs": {"slow": "slow", "fast": "fast"}, "figure": "growth"}
     workspace.configure("claims", "strict", value=strict | {"rounding": 1e-30, "expected": "contradicted"})
     workspace.snakemake()
     return workspace.folder / "figures"

@@ -19,7 +19,7 @@ def measured(paper: str) -> dict[str, set[str]]:
     with open(ROOT / "tests/papers/quantities.csv", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             if row["paper"] == paper:
-                found.setdefault(whole.measure(paper, row["run"])["kind"], set()).add(row["quantity"])
+                found.setdefault(whole.measure(paper, row["run"])["function"], set()).add(row["quantity"])
     return {kind: names for kind, names in found.items() if QUANTITY in paper_function(paper, "metrics", kind).columns}
 
 

@@ -21,10 +21,10 @@ def test_runs_and_data(refuses):
         ("runs.slow.every", 2, "workflow/config/toy.yaml: runs.slow.every: unknown setting of `growth`"),
         ("runs.slow.measure", {"rate": 1.0}, "runs.slow.measure.rate: unknown setting of `growth`"),
         ("runs.slow.measure.every", 0, "runs.slow.measure.every: must be 1 or more (is 0)"),
-        ("runs.slow.kind", ..., "runs.slow.kind: missing; name a function"),
-        ("runs.slow.data", ..., "runs.slow.data: kind `growth.growth` does not agree; add `data:`"),
+        ("runs.slow.function", ..., "runs.slow.function: missing; name a function"),
+        ("runs.slow.data", ..., "runs.slow.data: `growth.growth` takes a data set; add `data:`"),
         ("runs.slow.data", "strats", "runs.slow.data: no data set `strats`; did you mean `starts`"),
-        ("runs.descent.data", "starts", "runs.descent.data: kind `decay.descent` does not agree; remove `data:`"),
+        ("runs.descent.data", "starts", "runs.descent.data: `decay.descent` takes no data set; remove `data:`"),
         ("runs.fast.extend", "slow", "runs.fast.extend: unknown key; did you mean `extends`?"),
         ("runs.fast.like", "slow", "runs.fast.like: unknown key; it is now `extends`"),
         ("telling", "growth", "telling: unknown key; it is now `lead_figure`"),
@@ -52,7 +52,11 @@ def test_sweeps_and_bundles(refuses, configured):
         ("runs.metrics", swept(rate=[0.1, 0.2]), "runs.metrics: `snakemake toy_metrics` makes something else"),
         ("runs.scan", {"extends": "slow", "bundle": 5}, "runs.scan.bundle: is for the members of a sweep"),
         ("runs.scan", swept(rate=[0.1]) | {"bundle": 1}, "runs.scan.bundle"),
-        ("runs.scan", {"extends": "slow", "sweep": {"kind": ["growth.growth"]}, "bundle": 2}, "of one kind; remove it"),
+        (
+            "runs.scan",
+            {"extends": "slow", "sweep": {"function": ["growth.growth"]}, "bundle": 2},
+            "of one function; remove it",
+        ),
     )
     configured("runs.scan", swept(rate=[0.1, 0.2]) | {"bundle": 2})
     refuses(("robustness.slow_steps.run", "scan", "robustness.slow_steps.run: `scan` runs in bundles"))
@@ -73,7 +77,7 @@ def test_figures_and_claims(refuses):
         ("figures.growth.member", 99, "figures.growth.member: unknown setting of `growth`"),
         ("claims.geometric.figure", "decay", "claims.geometric.figure: `decay` shows none of the claim's runs"),
         ("claims.geometric.figure", "grwth", "claims.geometric.figure: no figure `grwth`; did you mean `growth`"),
-        ("claims.geometric.kind", "growth.geometry", "claims.geometric.kind: no function `geometry`"),
+        ("claims.geometric.function", "growth.geometry", "claims.geometric.function: no function `geometry`"),
         ("claims.geometric.expected", "fine", "claims.geometric.expected: must match"),
         ("claims.geometric.rounding", ..., "claims.geometric.rounding: missing; add it"),
         ("claims.geometric.vary", {"rouding": [1.0]}, "vary.rouding: no setting of this claim `rouding`; did you mean"),
@@ -149,7 +153,7 @@ SWEEP = ("sweep", "spectral_bias", "small_scale", "--vary")
 
 
 def of_run(kind, settings, *more):
-    return [*RUN, json.dumps({"kind": kind, "settings": settings}), *more]
+    return [*RUN, json.dumps({"function": kind, "settings": settings}), *more]
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def test_everything_that_the_configuration_names_is_made(built):
         ["toy.geometric", "setting", "slow.steps", "20", "reproduced"],
     ]
     record = read_provenance(built.folder / "results/toy/metrics/slow.parquet")
-    assert record["settings"] == {"kind": "growth.growth", "rate": 0.01, "steps": 40, "every": 1}
+    assert record["settings"] == {"function": "growth.growth", "rate": 0.01, "steps": 40, "every": 1}
     assert record["versions"]["numpy"] == np.__version__
     assert (record["stage"], record["paper"], record["name"]) == ("metrics", "toy", "slow")
     drawn = read_record(built.folder / "figures/toy/growth.png")
@@ -74,7 +74,7 @@ def test_words_and_machinery_make_nothing_again(workspace):
         ("growth/runs.py", "    while len(states) <= steps:", "    # a remark\n    while (len(states) <= steps):"),
         ("growth/runs.py", '"""x grows by', '"""The state x grows by'),
         ("src/learning_dynamics/errors.py", "did you mean", "perhaps"),
-        ("src/learning_dynamics/pipeline/commands/run.py", 'kind = spec["kind"]', 'kind = str(spec["kind"])'),
+        ("src/learning_dynamics/pipeline/commands/run.py", 'kind = spec["function"]', 'kind = str(spec["function"])'),
         ("src/learning_dynamics/files.py", "os.fsync(written.fileno())", "pass"),
         ("config.yaml", "seed: 2023", "# the seed\nseed:   2023"),
         ("workflow/config/toy.yaml", "chosen: short", "chosen: short enough"),

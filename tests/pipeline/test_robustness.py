@@ -305,7 +305,7 @@ def planted(clean):
     config = read_yaml(clean.folder / "workflow/config/toy.yaml")
     config["runs"]["descent"]["free"] = {"rate": [0.1, 3.0], "step": [1e-3, 0.05], "steps": 100, "seeds": 3}
     for name, settings in (("narrow", {}), ("planted", {"turns": 0.37})):
-        config["claims"][name] = {"kind": f"decay.{name}", "runs": {"run": "descent"}, **settings}
+        config["claims"][name] = {"function": f"decay.{name}", "runs": {"run": "descent"}, **settings}
     entry = {"run": "descent", "setting": "rate", "range": [0.01, 100.0], "claims": ["planted", "decay"]}
     config["robustness"] = {"rate": entry}
     clean.write("workflow/config/toy.yaml", yaml.safe_dump(config))

@@ -140,9 +140,9 @@ def card(tmp_path, **changed):
         "claim": "made_up.a", "id": "a", "verdict": "reproduced", "quantifier": "all draws", "reference": "Figure 1",
         "code": "src/learning_dynamics/judging.py#L1", "statement": "It falls.", "correction": "", "reason": "",
         "scope": "everywhere", "robustness": "", "turned": False, "rivals": {},
-        "standing": {
+        "decisive": {
             "predicted": float("nan"), "quantity": "the size", "measured": 1.0, "lower": float("nan"),
-            "criterion": "at most 2", "draws_for": 3, "draws_against": 0, "draws_undecided": 0, "left_out": "",
+            "criterion": "at most 2", "draws_for": 3, "draws_against": 0, "draws_undecided": 0, "excluded": "",
         },
     }  # fmt: skip
     topic = Topic("made_up", "flow", "The flow", [], [claim | changed])

@@ -44,7 +44,7 @@ def verdict(claim: str, tables: Mapping[str, Any], **settings: Any) -> str:
     Rivals do not count: they do where a claim is evaluated on tables that nobody altered.
     """
     spec = support.smoke(PAPER).claim(PAPER, claim)
-    function = paper_function(PAPER, "claims", spec["kind"])
+    function = paper_function(PAPER, "claims", spec["function"])
     evaluation = evaluate(function, tables, spec["settings"] | settings, verdict_alone=True)
     if evaluation.judgement.state == "fails" and evaluation.corrected:
         return "corrected" if evaluation.corrected.state == "holds" else "refused"

@@ -12,7 +12,7 @@ Average = Literal["mean", "median"]
 
 @takes_rivals("values")
 def above_zero(
-    name: str, values: np.ndarray, average: Average = "mean", left_out: dict[str, int] | None = None
+    name: str, values: np.ndarray, average: Average = "mean", excluded: dict[str, int] | None = None
 ) -> Check:
     """Check that the mean or the median over trainings lies above zero, with its 95 % interval; rivals are values."""
     estimate = evidence.mean(values) if average == "mean" else evidence.median(values)
@@ -24,7 +24,7 @@ def above_zero(
         draws_for=int((values > 0).sum()),
         draws_against=int((values <= 0).sum()),
         draws_undecided=int(np.isnan(values).sum()),
-        left_out=left_out,
+        excluded=excluded,
     )
 
 

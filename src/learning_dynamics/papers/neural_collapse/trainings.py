@@ -126,7 +126,7 @@ def paired(mse: Sequence[Table], ce: Sequence[Table]) -> tuple[list[Table], list
     return list(mse), [partners[place_of(table)] for table in mse]
 
 
-def errors_end(trainings: Sequence[Table], left_out: Mapping[str, int] | None = None) -> Check:
+def errors_end(trainings: Sequence[Table], excluded: Mapping[str, int] | None = None) -> Check:
     """Check the premise of what is said of training beyond zero train error: every training comes to it."""
     return premise(
         every_draw(
@@ -134,7 +134,7 @@ def errors_end(trainings: Sequence[Table], left_out: Mapping[str, int] | None = 
             over_trainings(trainings, lambda table: by_seed(table, "error").min()),
             at_most=0.0,
             because="the statement is about training beyond zero train error",
-            left_out=left_out,
+            excluded=excluded,
         )
     )
 
@@ -142,9 +142,9 @@ def errors_end(trainings: Sequence[Table], left_out: Mapping[str, int] | None = 
 def ordinary(trainings: Sequence[Table]) -> tuple[list[Table], dict[str, int]]:
     """Return the trainings but those that the paper names as exceptions, and how many draws these are, with why."""
     exceptions = [table for table in trainings if place_of(table) in EXCEPTIONS]
-    left_out = sum(table["seed"].nunique() for table in exceptions)
+    excluded = sum(table["seed"].nunique() for table in exceptions)
     included = [table for table in trainings if place_of(table) not in EXCEPTIONS]
-    return included, {"ResNet and DenseNet on STL10, exceptions by appendix A.7": left_out}
+    return included, {"ResNet and DenseNet on STL10, exceptions by appendix A.7": excluded}
 
 
 def chance_level(trainings: Sequence[Table], quantity: Quantity) -> np.ndarray:

@@ -147,10 +147,10 @@ def ratio(counts: str) -> float:
 
 @takes_rivals("holds")
 def most_draws(
-    name: str, holds: np.ndarray, undecided: np.ndarray, typical: float, left_out: Mapping[str, int] | None = None
+    name: str, holds: np.ndarray, undecided: np.ndarray, typical: float, excluded: Mapping[str, int] | None = None
 ) -> Check:
     """Check that something is true of a `typical` share of the draws, or more."""
-    return share_of_draws(name, holds, at_least=typical, undecided=undecided, because=MORE, left_out=left_out)
+    return share_of_draws(name, holds, at_least=typical, undecided=undecided, because=MORE, excluded=excluded)
 
 
 def most_small_starts(
@@ -166,9 +166,9 @@ def most_small_starts(
     """Check the same of the draws that start at scales up to `small`, then of those of each such scale."""
     chosen = scale <= small
 
-    def check(name: str, at: np.ndarray, left_out: Mapping[str, int] | None = None) -> Check:
+    def check(name: str, at: np.ndarray, excluded: Mapping[str, int] | None = None) -> Check:
         others = {phrase: other[at] for phrase, other in rivals.items()}
-        return most_draws(name, holds[at], undecided[at], typical, left_out, rivals=others)
+        return most_draws(name, holds[at], undecided[at], typical, excluded, rivals=others)
 
     yield check(name, chosen, {reason: int((~chosen).sum())})
     for start in np.unique(scale[chosen]):

@@ -119,8 +119,8 @@ class Judgements:
 
     def _is_empirical(self, claim: str) -> bool:
         """Whether a claim is about the outcome of an experiment, which the hypotheses of no theorem speak of."""
-        kind = self.plan.config.kind("claims", self.paper, claim)
-        return bool(paper_function(self.paper, "claims", kind).claim.empirical)
+        function_name = self.plan.config.function_name("claims", self.paper, claim)
+        return bool(paper_function(self.paper, "claims", function_name).claim.empirical)
 
 
 def verdict_on_draw(evaluation: Evaluation, expected: str) -> tuple[str, str]:
@@ -142,7 +142,7 @@ def verdict_on_draw(evaluation: Evaluation, expected: str) -> tuple[str, str]:
             if few_undecided:
                 return "corrected", few_undecided
             undecided = next(c for c in corrected.checks if c.state == "undecided")
-            return "undecided", f"fails as printed; of the correction {undecided.name}: {undecided.open_because}"
+            return "undecided", f"fails as printed; of the correction {undecided.name}: {undecided.undecided_reason}"
     if evaluation.verdict == "undecided" and printed.state == "holds":
         rivals = " and ".join(rival for rival, verdict in evaluation.rivals.items() if verdict == "reproduced")
         if rivals:
@@ -169,4 +169,6 @@ def _explain_few_undecided(judgement: Judgement) -> str:
         check.state == "undecided" and not check.draws_against and 0 < 2 * check.draws_undecided <= check.draws
         for check in undecided
     )
-    return "; ".join(f"{check.name}: {check.open_because}" for check in undecided) if is_few and is_only_reason else ""
+    return (
+        "; ".join(f"{check.name}: {check.undecided_reason}" for check in undecided) if is_few and is_only_reason else ""
+    )

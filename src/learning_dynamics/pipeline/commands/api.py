@@ -257,15 +257,19 @@ class Judged(Evaluation):
     @property
     def headline(self) -> Check | None:
         """The headline of the prediction that stands: the correction's where it is what holds."""
-        return self.standing.headline if self.standing else None
+        return self.decisive.headline if self.decisive else None
 
     def __repr__(self) -> str:
         of = f", of {self.quantifier}" if self.quantifier else ""
         lines = [f"{self.claim} ({self.reference}): {self.verdict}{of}", self.statement]
         lines += [f"why: {self.reason}"] if self.reason else []
-        lines += map(str, self.standing.checks if self.standing else ())
+        lines += map(str, self.decisive.checks if self.decisive else ())
         lines += [f"rival: {rival}: {verdict}" for rival, verdict in self.rivals.items()]
-        lines += [f"refuses: a prediction off by a fraction of {self.refuses:.2g}"] if self.refuses > 0 else []
+        lines += (
+            [f"smallest error detected: a prediction off by a fraction of {self.min_detectable_error:.2g}"]
+            if self.min_detectable_error > 0
+            else []
+        )
         return "\n  ".join(map(maths.plain, lines))
 
 
@@ -300,7 +304,7 @@ def judge(paper: str, claim: str, tables_by_role: Mapping[str, Any] | None = Non
         else load_tables(_results(paper, "metrics"), {role: spec["runs"][role]})[role]
         for role in spec["runs"]
     }
-    function = paper_function(paper, "claims", spec["kind"])
+    function = paper_function(paper, "claims", spec["function"])
     evaluation = evaluate_claim(claim, function, tables, spec["settings"])
     facts = plain_facts(evaluation.facts)
     return Judged(
@@ -326,8 +330,8 @@ def _as_role(paper: str, where: str, role: Any, value: Any) -> Any:
 
 def _as_table(paper: str, where: str, run: str, value: Any) -> pd.DataFrame:
     rows = value if isinstance(value, pd.DataFrame) else measure(paper, run, value)
-    kind = _plan().config.kind("metrics", paper, _plan().config.members(paper, run)[0][0])
-    declared = paper_function(paper, "metrics", kind).columns
+    function_name = _plan().config.function_name("metrics", paper, _plan().config.members(paper, run)[0][0])
+    declared = paper_function(paper, "metrics", function_name).columns
     missing = [column.name for column in declared if column.name not in rows]
     if missing or "settings" not in rows.attrs:
         lacks = f"the columns {', '.join(missing)}" if missing else "the settings that it was made with"

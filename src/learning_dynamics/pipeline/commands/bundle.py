@@ -55,14 +55,14 @@ def execute(
         If members failed: how many, the first of them, and why.
     """
     data_sets = {file.stem: load_arrays(file) for file in data or ()}
-    columns = paper_function(paper, "metrics", spec["kind"]).columns
-    paper_function(paper, "runs", spec["kind"])  # read before its digest is
+    columns = paper_function(paper, "metrics", spec["function"]).columns
+    paper_function(paper, "runs", spec["function"])  # read before its digest is
     members = list(_members(paper, spec, {key: record["fingerprint"] for key, (_, record) in data_sets.items()}))
     bundle_fingerprint = verify_fingerprint(
         digest([member.fingerprint for member in members]), fingerprint, f"{paper} {name}"
     )
     first_member = members[0]
-    settings = {"kind": spec["kind"], **first_member.run["settings"], **first_member.metrics["settings"]}
+    settings = {"function": spec["function"], **first_member.run["settings"], **first_member.metrics["settings"]}
     record = provenance("bundle", paper, name, settings, bundle_fingerprint)
     kept_files = {member.name: out.parent.parent / "resume" / f"{member.fingerprint}.parquet" for member in members}
     tables, failures = {}, {}
@@ -101,14 +101,14 @@ def execute(
 
 def _members(paper: str, spec: Mapping[str, Any], data_fingerprints: Mapping[str, str]) -> Iterator[Member]:
     """Yield the members of a bundle, given the fingerprints of its data sets."""
-    kind = spec["kind"]
-    simulating, measuring = science("run", paper, kind), science("metrics", paper, kind)
+    function_name = spec["function"]
+    simulating, measuring = science("run", paper, function_name), science("metrics", paper, function_name)
     for values in spec["members"]:
         differing = dict(zip(spec["axes"], values, strict=True))
         ((name, _),) = sweep_members(spec["sweep"], {key: [value] for key, value in differing.items()})
         data = differing.pop("data", spec["data"])
         measured = {key: differing.pop(key) for key in flat(spec["measure"]) if key in differing}
-        run = {"kind": kind, "settings": overlay(spec["settings"], differing)}
-        metrics = {"kind": kind, "settings": overlay(spec["measure"], measured)}
+        run = {"function": function_name, "settings": overlay(spec["settings"], differing)}
+        metrics = {"function": function_name, "settings": overlay(spec["measure"], measured)}
         simulated = fingerprint("run", run, simulating, None if data is None else data_fingerprints[data])
         yield Member(name, data, run, metrics, simulated, fingerprint("metrics", metrics, measuring, simulated))

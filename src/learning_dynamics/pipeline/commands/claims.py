@@ -34,8 +34,8 @@ def execute(paper: str, /, spec: Mapping[str, Any], metrics: Path, out: Path, fi
 
     Writes ``claims.parquet``, ``parts.parquet`` and ``again.parquet`` into `out`.
     """
-    functions = {name: paper_function(paper, "claims", block["kind"]) for name, block in spec["claims"].items()}
-    reached = science("claims", paper, *sorted({block["kind"] for block in spec["claims"].values()}))
+    functions = {name: paper_function(paper, "claims", block["function"]) for name, block in spec["claims"].items()}
+    reached = science("claims", paper, *sorted({block["function"] for block in spec["claims"].values()}))
     claims_fingerprint = fingerprint_of("claims", spec, reached, None)
     verify_fingerprint(claims_fingerprint, fingerprint, f"claims of {paper}")
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
@@ -54,7 +54,7 @@ def execute(paper: str, /, spec: Mapping[str, Any], metrics: Path, out: Path, fi
             {
                 **head,
                 **records.claim_row(functions[name].claim, evaluation),
-                "statement": _statement(paper, block["kind"]),
+                "statement": _statement(paper, block["function"]),
                 "agreement": sum(agrees) / len(agrees) if agrees else float("nan"),
                 "expected": block["expected"],
                 "figure": block["figure"],
@@ -69,9 +69,9 @@ def execute(paper: str, /, spec: Mapping[str, Any], metrics: Path, out: Path, fi
         )
 
 
-def _statement(paper: str, kind: str) -> str:
+def _statement(paper: str, function_name: str) -> str:
     """Return the first paragraph of a claim's docstring, read from the source: Python may run without docstrings."""
-    docstring = definition_of("claims", paper, kind, "claims").docstring
+    docstring = definition_of("claims", paper, function_name, "claims").docstring
     return " ".join(docstring.strip().split("\n\n")[0].split())
 
 

@@ -17,14 +17,14 @@ from learning_dynamics.pipeline.plan.sources import SOURCE_ROOT, data_module, de
 from learning_dynamics.pipeline.store.provenance import fingerprint
 
 
-def paper_function(paper: str, part: str, kind: str) -> Any:
+def paper_function(paper: str, part: str, function_name: str) -> Any:
     """Return ``topic.function`` of a part (runs, metrics, figures, claims) of a paper, importing its module alone."""
-    return _function(part_module(paper, part, kind), kind)
+    return _function(part_module(paper, part, function_name), function_name)
 
 
-def takes(paper: str, part: str, kind: str, argument: str) -> bool:
+def takes(paper: str, part: str, function_name: str, argument: str) -> bool:
     """Whether a function of a part takes an argument; read from its source, since importing takes longer than a run."""
-    definition = definitions(part_module(paper, part, kind)).get(kind.rpartition(".")[2])
+    definition = definitions(part_module(paper, part, function_name)).get(function_name.rpartition(".")[2])
     return definition is not None and argument in definition.arguments
 
 
@@ -45,8 +45,8 @@ def arguments_for(function: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     return taken
 
 
-def _function(module: str, kind: str) -> Any:
-    name = kind.rpartition(".")[2]
+def _function(module: str, function_name: str) -> Any:
+    name = function_name.rpartition(".")[2]
     known = vars(importlib.import_module(module))
     if name not in known:
         raise ProjectError(
@@ -55,14 +55,16 @@ def _function(module: str, kind: str) -> Any:
     return known[name]
 
 
-def fingerprint_here(stage: str, paper: str, kind: str, spec: Any, made_from: Any, expected: str | None) -> str:
+def fingerprint_here(
+    stage: str, paper: str, function_name: str, spec: Any, made_from: Any, expected: str | None
+) -> str:
     """Return the fingerprint of what a job makes, with the source as it stands now; see `verify_fingerprint`.
 
     Called once the job's functions are imported: what was edited since Snakemake planned the job is refused, and
     what is edited from here on is not what runs.
     """
-    made = fingerprint(stage, spec, science(stage, paper, kind), made_from)
-    return verify_fingerprint(made, expected, f"{paper} {kind}")
+    made = fingerprint(stage, spec, science(stage, paper, function_name), made_from)
+    return verify_fingerprint(made, expected, f"{paper} {function_name}")
 
 
 def verify_fingerprint(fingerprint: str, expected: str | None, what: str) -> str:

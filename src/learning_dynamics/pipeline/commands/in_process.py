@@ -76,5 +76,5 @@ class Workbench:
     def judge(self, paper: str, claim: str) -> Evaluation:
         """Return the verdict on a claim; see `judging.evaluate`."""
         spec = self.plan.claim(paper, claim)
-        function = paper_function(paper, "claims", spec["kind"])
+        function = paper_function(paper, "claims", spec["function"])
         return evaluate_claim(claim, function, self.tables(paper, claim), spec["settings"], verdict_alone=True)

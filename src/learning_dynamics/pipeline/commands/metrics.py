@@ -33,23 +33,23 @@ def execute(
     fingerprint: str | None = None,
     data: Path | None = None,
 ) -> None:
-    """Call the metrics function of the run's kind with the settings of measuring, and save its table.
+    """Call the metrics function of the run's name with the settings of measuring, and save its table.
 
     A function with a parameter `data` is given the data set that the run was simulated on.
     """
-    columns = paper_function(paper, "metrics", spec["kind"]).columns
-    metrics_fingerprint = fingerprint_here("metrics", paper, spec["kind"], spec, made_from, fingerprint)
+    columns = paper_function(paper, "metrics", spec["function"]).columns
+    metrics_fingerprint = fingerprint_here("metrics", paper, spec["function"], spec, made_from, fingerprint)
     trajectory, record = load_trajectory(run, made_from)
     arrays = None if data is None else load_arrays(data, record.get("data"))[0]
     table = measure(paper, name, spec, trajectory, arrays)
     if QUANTITY in columns:
-        refuse_unlisted(paper, spec["kind"], table["quantity"].unique())
+        refuse_unlisted(paper, spec["function"], table["quantity"].unique())
     record = provenance("metrics", paper, name, table.attrs["settings"], metrics_fingerprint)
     write_table(out, table, columns, record)
 
 
 def measure(paper: str, name: str, spec: Mapping[str, Any], trajectory: Trajectory, data: Any = None) -> pd.DataFrame:
-    """Return the metrics of a trajectory, given kind and settings as `Plan.measure` has them.
+    """Return the metrics of a trajectory, given function and settings as `Plan.measure` has them.
 
     ``attrs`` hold the settings of run and metrics, and the run's name. A function that takes a data set is given
     `data`, without it the constants of the trajectory, which hold the data set of one that was simulated here.
@@ -59,12 +59,14 @@ def measure(paper: str, name: str, spec: Mapping[str, Any], trajectory: Trajecto
     ProjectError
         If the trajectory is of another kind of run.
     """
-    kind = trajectory.settings.get("kind")
-    if kind != spec["kind"]:
-        raise ProjectError(f"{paper} {name}: measures {spec['kind']}; this trajectory is of {kind or 'nothing known'}")
-    function = paper_function(paper, "metrics", kind)
+    function_name = trajectory.settings.get("function")
+    if function_name != spec["function"]:
+        raise ProjectError(
+            f"{paper} {name}: measures {spec['function']}; this trajectory is of {function_name or 'nothing known'}"
+        )
+    function = paper_function(paper, "metrics", function_name)
     arguments = arguments_for(function, spec["settings"])
-    if takes(paper, "metrics", kind, "data"):
+    if takes(paper, "metrics", function_name, "data"):
         arguments["data"] = trajectory.constants if data is None else data
     settings = {**trajectory.settings, **spec["settings"]}
     with error_context(f"metrics of {name}", settings):

@@ -25,7 +25,7 @@ MAX_BYTES = 5_000_000  # bytes of all figures together
 JUDGED_AGAIN = ("robustness.md", "robustness.csv")  # made only when it is asked for
 TEXT_COLUMNS = (
     *("reference", "statement", "scope", "correction"),
-    *("quantity", "interval", "criterion", "left_out", "reason"),
+    *("quantity", "interval", "criterion", "excluded", "reason"),
 )
 DIGITS = 6  # of numbers: more would change with every rounding
 MARKS = ("<!-- findings -->", "<!-- end of findings -->")  # of the README

@@ -41,9 +41,9 @@ def draw(
         from learning_dynamics.pipeline.plan.plan import Plan
 
         spec = Plan(load(overrides={"papers": [paper]})).spec(stage, paper, name)
-    kind, runs, settings = spec["kind"], spec["runs"], spec["settings"]
-    function = paper_function(paper, PARTS[stage], kind)
-    made = fingerprint_here(stage, paper, kind, spec, None, fingerprint)
+    function_name, runs, settings = spec["function"], spec["runs"], spec["settings"]
+    function = paper_function(paper, PARTS[stage], function_name)
+    made = fingerprint_here(stage, paper, function_name, spec, None, fingerprint)
     tables = load_tables(metrics or Path("results", paper, "metrics"), runs)
     with error_context(f"{stage} {name}", settings):
         drawn = function(**tables, **settings)

@@ -43,9 +43,9 @@ def execute(
 
     Constants that are arrays of the data set are not written where metrics are given the data set anyway.
     """
-    kind = spec["kind"]
-    paper_function(paper, "runs", kind)  # read before its digest is
-    run_fingerprint = fingerprint_here("run", paper, kind, spec, made_from, fingerprint)
+    function_name = spec["function"]
+    paper_function(paper, "runs", function_name)  # read before its digest is
+    run_fingerprint = fingerprint_here("run", paper, function_name, spec, made_from, fingerprint)
     arrays, record_of_data = (None, {}) if data is None else load_arrays(data, made_from)
     resume = out.parent.parent / "resume" / run_fingerprint
     try:
@@ -55,7 +55,7 @@ def execute(
             cluster.requeue(str(unfinished))
         raise
     record = provenance("run", paper, name, trajectory.settings, run_fingerprint)
-    if arrays is not None and takes(paper, "metrics", kind, "data"):
+    if arrays is not None and takes(paper, "metrics", function_name, "data"):
         own = {key: array for key, array in trajectory.constants.items() if array is not arrays.get(key)}
         trajectory = replace(trajectory, constants=own)
         record["data"] = record_of_data["fingerprint"]
@@ -66,7 +66,7 @@ def execute(
 def simulate(
     paper: str, name: str, spec: Mapping[str, Any], data: Any = None, resume: Path | None = None
 ) -> Trajectory:
-    """Return the trajectory of a run, given kind and settings as `Plan.run` has them, and its data if it takes any.
+    """Return the trajectory of a run, given function and settings as `Plan.run` has them, and its data if it takes any.
 
     What it has reached is kept in the folder `resume`, without one only as long as it runs.
 
@@ -77,10 +77,10 @@ def simulate(
     DivergenceError
         If a state leaves the finite numbers, except of members that the run itself calls undecided.
     """
-    function, settings = paper_function(paper, "runs", spec["kind"]), spec["settings"]
+    function, settings = paper_function(paper, "runs", spec["function"]), spec["settings"]
     arguments = arguments_for(function, settings) | ({} if data is None else {"data": data})
     with tempfile.TemporaryDirectory() as folder, error_context(f"run {name}", settings):
-        if takes(paper, "runs", spec["kind"], "resume"):
+        if takes(paper, "runs", spec["function"], "resume"):
             arguments["resume"] = resume or Path(folder)
         trajectory: Trajectory = function(**arguments)
     decided = slice(None) if trajectory.undecided is None else ~np.asarray(trajectory.undecided, dtype=bool)
@@ -91,5 +91,5 @@ def simulate(
                 f"{name}: {series} is not finite at time {when:g}; shorten the step or the time, or say with "
                 f"`Trajectory(undecided=...)` which members do not arrive; settings {dict(settings)}"
             )
-    trajectory.settings = {"kind": spec["kind"], **settings}
+    trajectory.settings = {"function": spec["function"], **settings}
     return trajectory

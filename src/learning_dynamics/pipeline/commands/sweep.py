@@ -45,8 +45,8 @@ def execute(
     ProjectError
         If there is no such run or setting, or a value is none that the setting may take.
     """
-    kinds = types_of_settings(Plan(load(files, {"papers": [paper]})).config, paper, name)
-    sweep = dict(parse_axis(text, kinds) for text in vary)
+    types = types_of_settings(Plan(load(files, {"papers": [paper]})).config, paper, name)
+    sweep = dict(parse_axis(text, types) for text in vary)
     swept = f"{name}_sweep"
     block = {"extends": name, "sweep": sweep} | ({} if bundle is None else {"bundle": bundle})
     changes = {paper: {"runs": {swept: block}}}
@@ -91,7 +91,7 @@ def types_of_settings(config: Config, paper: str, name: str) -> Mapping[str, Any
     return types | ({"data": str} if config.block("run", paper, name).get("data") else {})
 
 
-def parse_axis(text: str, kinds: Mapping[str, Any]) -> tuple[str, list[Any]]:
+def parse_axis(text: str, types: Mapping[str, Any]) -> tuple[str, list[Any]]:
     """Return a setting and its values from ``gamma=1e-6:1:100:log`` or ``init=orthogonal,gaussian``.
 
     Real values between the ends are kept to six digits, since they become part of file names; those of a setting
@@ -105,9 +105,9 @@ def parse_axis(text: str, kinds: Mapping[str, Any]) -> tuple[str, list[Any]]:
     setting, equals, written = text.partition("=")
     if not (setting and equals and written):
         raise ProjectError(f"`{text}`: {GRAMMAR}")
-    if setting not in kinds:
-        raise ProjectError(f"`{text}`: the run has no setting `{setting}`{suggest_name(setting, kinds)}")
-    options = set(typing.get_args(kinds[setting]) or (kinds[setting],)) - {type(None)}
+    if setting not in types:
+        raise ProjectError(f"`{text}`: the run has no setting `{setting}`{suggest_name(setting, types)}")
+    options = set(typing.get_args(types[setting]) or (types[setting],)) - {type(None)}
     number = float if float in options else int if options == {int} else None
     try:
         values = _in_range(written, number) if ":" in written and number else list(map(read_value, written.split(",")))

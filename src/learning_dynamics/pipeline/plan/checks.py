@@ -57,7 +57,9 @@ class _Paper:
             roles = config.roles("motion", paper, name)
             config.signature("motion", paper, name).check_roles(roles, self.where("figures", name))
             self.check_settings("motion", name)
-        for topic in sorted({config.kind("figure", paper, name).partition(".")[0] for name in config.figures(paper)}):
+        for topic in sorted(
+            {config.function_name("figure", paper, name).partition(".")[0] for name in config.figures(paper)}
+        ):
             self.check_motions(f"{PACKAGE}.papers.{paper}.{topic}")
         for name in config.interactives(paper):
             self.check_interactive(name)
@@ -116,17 +118,17 @@ class _Paper:
     def check_run(self, name: str, member: str) -> None:
         paper, where = self.paper, self.where("runs", name)
         block = self.config.block("run", paper, member)
-        if not block.get("kind"):
-            raise ProjectError(f"{where}.kind: missing; name a function of papers/{paper}/<topic>/runs.py")
-        function = signature_of("run", paper, block["kind"], f"{where}.kind")
-        metrics = signature_of("metrics", paper, block["kind"], f"{where}.kind")
+        if not block.get("function"):
+            raise ProjectError(f"{where}.function: missing; name a function of papers/{paper}/<topic>/runs.py")
+        function = signature_of("run", paper, block["function"], f"{where}.function")
+        metrics = signature_of("metrics", paper, block["function"], f"{where}.function")
         if not metrics.has("columns"):
             raise ProjectError(f"{metrics.where}: `{metrics.name}` declares no columns; decorate it with @columns(...)")
         self.check_settings("run", member)
         self.check_settings("metrics", member)
         if ("data" in function.arguments) != ("data" in block):
-            fix = "add `data:`" if "data" in function.arguments else "remove `data:`"
-            raise ProjectError(f"{where}.data: kind `{block['kind']}` does not agree; {fix}")
+            fix = "a data set; add `data:`" if "data" in function.arguments else "no data set; remove `data:`"
+            raise ProjectError(f"{where}.data: `{block['function']}` takes {fix}")
         if "data" in block:
             self.check_name("data", block["data"], "runs", name, "data")
         elif "data" in metrics.arguments:
@@ -136,7 +138,7 @@ class _Paper:
         """Check the roles and settings of a figure, an interactive figure or a claim."""
         section = SECTIONS.get(stage, stage)
         block, where = self.config.block(stage, self.paper, name), self.where(section, name)
-        function = signature_of(stage, self.paper, block["kind"], f"{where}.kind")
+        function = signature_of(stage, self.paper, block["function"], f"{where}.function")
         function.check_roles(block["runs"], where)
         for role, runs in block["runs"].items():
             for run in run_names({role: runs}):

@@ -85,7 +85,7 @@ class Config:
         return list(self.blocks(paper, "figures"))
 
     def motions(self, paper: str) -> list[str]:
-        """The figures of a paper that also move: their topic's ``motion.py`` has a function of their kind's name."""
+        """The figures of a paper that also move: their topic's ``motion.py`` has a function of their name."""
         return [name for name in self.figures(paper) if self.moves(paper, name)]
 
     def interactives(self, paper: str) -> list[str]:
@@ -175,20 +175,20 @@ class Config:
             return self._blocks[paper, name]
         return self.declared(paper, SECTIONS.get(stage, stage), name)
 
-    def kind(self, stage: str, paper: str, name: str) -> str:
+    def function_name(self, stage: str, paper: str, name: str) -> str:
         """The function that a job calls, as the configuration names it."""
-        return self.block(stage, paper, name)["source" if stage == "data" else "kind"]
+        return self.block(stage, paper, name)["source" if stage == "data" else "function"]
 
     def definition(self, stage: str, paper: str, name: str) -> Definition:
         """The function that a job calls, as its source has it."""
         if stage == "motion" and not self.moves(paper, name):
             moving = ", ".join(self.motions(paper)) or "none"
             raise ProjectError(f"{self.where(paper, 'figures', name)}: does not move; those that do: {moving}")
-        return definition_of(stage, paper, self.kind(stage, paper, name), name)
+        return definition_of(stage, paper, self.function_name(stage, paper, name), name)
 
     def signature(self, stage: str, paper: str, name: str) -> Signature:
         """The function that a job calls, imported."""
-        return signature_of(stage, paper, self.kind(stage, paper, name), name)
+        return signature_of(stage, paper, self.function_name(stage, paper, name), name)
 
     def settings(self, stage: str, paper: str, name: str, /, **changes: Any) -> Spec:
         """The settings with which a job calls its function, with any of them changed."""
@@ -219,7 +219,7 @@ class Config:
 
     def moves(self, paper: str, name: str) -> bool:
         """Whether a figure also moves."""
-        topic, _, function = self.declared(paper, "figures", name)["kind"].partition(".")
+        topic, _, function = self.declared(paper, "figures", name)["function"].partition(".")
         return function in definitions(f"{PACKAGE}.papers.{paper}.{topic}.{PARTS['motion']}")
 
     # -- words --------------------------------------------------------------------------------------
@@ -262,8 +262,8 @@ class Config:
         if "bundle" not in block:
             return
         sweep = block.get("sweep", {})
-        if not sweep or "kind" in sweep:
-            raise ProjectError(f"{where}: is for the members of a sweep, of one kind; remove it")
+        if not sweep or "function" in sweep:
+            raise ProjectError(f"{where}: is for the members of a sweep, of one function; remove it")
         for table, members in self.tables(paper, name).items():
             self.bundles[paper][table] = [member for member, _ in members]
             if sum(map(len, self.bundles[paper][table])) > MAX_BUNDLE_LENGTH:

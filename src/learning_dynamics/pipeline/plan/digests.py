@@ -32,12 +32,12 @@ DOCSTRING = re.compile(r"""Expr\(value=Constant\(value=(?:'(?:[^'\\]|\\.)*'|"(?:
 
 
 @functools.cache
-def science(stage: str, paper: str, *kinds: str) -> Mapping[str, str]:
+def science(stage: str, paper: str, *function_names: str) -> Mapping[str, str]:
     """Return the digests of the modules and tables that the jobs of a stage use, by name; fixed once read.
 
     Parameters
     ----------
-    *kinds : str
+    *function_names : str
         The functions that the configuration names, as ``topic.function``; of data sets, ``module.function``.
 
     Raises
@@ -45,7 +45,7 @@ def science(stage: str, paper: str, *kinds: str) -> Mapping[str, str]:
     ProjectError
         If there is no such topic or module, or a module is no Python.
     """
-    named = {module_of(stage, paper, kind) for kind in kinds}
+    named = {module_of(stage, paper, function_name) for function_name in function_names}
     digests: dict[str, str] = {}
     for module in used_modules(f"{PACKAGE}.pipeline.commands.{stage}", *named):
         path = module_path(module)

@@ -57,18 +57,21 @@ class Plan:
 
     def _call(self, stage: str, paper: str, name: str, **changes: Any) -> Spec:
         settings = self.config.settings(stage, paper, name, **changes)
-        return {"source" if stage == "data" else "kind": self.config.kind(stage, paper, name), "settings": settings}
+        return {
+            "source" if stage == "data" else "function": self.config.function_name(stage, paper, name),
+            "settings": settings,
+        }
 
     def data(self, paper: str, name: str, **changes: Any) -> Spec:
         """What a data job is to do: source and settings, with any of them changed."""
         return self._call("data", paper, name, **changes)
 
     def run(self, paper: str, name: str, **changes: Any) -> Spec:
-        """What a run job is to do: kind and settings, with any of them changed."""
+        """What a run job is to do: function and settings, with any of them changed."""
         return self._call("run", paper, name, **changes)
 
     def measure(self, paper: str, name: str, **changes: Any) -> Spec:
-        """What a metrics job is to do: kind, and the settings of measuring, with any of them changed."""
+        """What a metrics job is to do: function, and the settings of measuring, with any of them changed."""
         return self._call("metrics", paper, name, **changes)
 
     def bundle(self, paper: str, name: str) -> Spec:
@@ -77,7 +80,7 @@ class Plan:
         first_run = self.run(paper, members[0])
         sweep, differing = self.config.member(paper, members[0])
         return {
-            "kind": first_run["kind"],
+            "function": first_run["function"],
             "data": self.run_data(paper, members[0]),
             "settings": first_run["settings"],
             "measure": self.measure(paper, members[0])["settings"],
@@ -87,9 +90,9 @@ class Plan:
         }
 
     def drawing(self, stage: str, paper: str, name: str) -> Spec:
-        """What a figure, motion or interactive job is to do: kind, settings, runs by role with their fingerprints."""
+        """What a drawing job is to do: function, settings, runs by role with their fingerprints."""
         return {
-            "kind": self.config.kind(stage, paper, name),
+            "function": self.config.function_name(stage, paper, name),
             "runs": map_roles(partial(self.describe_run, paper), self.config.roles(stage, paper, name)),
             "settings": self.config.settings(stage, paper, name),
         }
@@ -109,10 +112,10 @@ class Plan:
         return {"claims": claims, "robustness": checks}
 
     def claim(self, paper: str, name: str, **changes: Any) -> Spec:
-        """What is known of one claim: kind, runs by role, figure, expected verdict, settings and their variants."""
+        """What is known of one claim: function, runs by role, figure, expected verdict, settings and their variants."""
         block = self.config.block("claims", paper, name)
         return {
-            "kind": block["kind"],
+            "function": block["function"],
             "runs": map_roles(partial(self.describe_run, paper), block["runs"]),
             "figure": block.get("figure"),
             "expected": self.config.expected(paper, name),
@@ -146,7 +149,7 @@ class Plan:
         return [data for data in dict.fromkeys(data_sets) if data]
 
     def trajectory(self, paper: str, name: str) -> str:
-        """The run whose trajectory a run's metrics measure: the first with the same kind, settings and data."""
+        """The run whose trajectory a run's metrics measure: the first with the same function, settings and data."""
         if paper not in self._trajectories:
             self._trajectories[paper] = {}
             for run in self._runs_alone(paper):
@@ -239,7 +242,10 @@ class Plan:
             for name in self.tables(paper):
                 if name in self.config.bundles[paper] or not self._is_short(paper, name):
                     continue
-                topic, run = self.config.kind("run", paper, name).partition(".")[0], self.trajectory(paper, name)
+                topic, run = (
+                    self.config.function_name("run", paper, name).partition(".")[0],
+                    self.trajectory(paper, name),
+                )
                 jobs = together.setdefault((paper, topic), [])
                 jobs += [job for job in (("run", run), ("metrics", name)) if job not in jobs]
         return together
@@ -293,12 +299,12 @@ class Plan:
         """The digests of the modules and tables that a job uses, by name."""
         if stage == "claims":
             return science(
-                stage, paper, *sorted({block["kind"] for block in self.config.blocks(paper, stage).values()})
+                stage, paper, *sorted({block["function"] for block in self.config.blocks(paper, stage).values()})
             )
         if stage == "bundle":
             member = self.config.bundles[paper][name][0]
             return {**self.science("run", paper, member), **self.science("metrics", paper, member)}
-        return science(stage, paper, self.config.kind(stage, paper, name))
+        return science(stage, paper, self.config.function_name(stage, paper, name))
 
     def science_list(self, stage: str, paper: str, name: str = "", function: str = "") -> list[str]:
         """The same, of a job or of a function, as ``name@digest``: a parameter whose changes Snakemake prints."""

@@ -16,7 +16,7 @@ SECTION = re.compile(r"\n\nQuantities\n-+\n(.*?)(?:\n\n(?:Parameters|Returns|Rai
 ENTRY = re.compile(r"^(\S.*)((?:\n(?: .*)?)*)", re.MULTILINE)  # at the margin, and the text below it
 
 
-def declared_quantities(paper: str, kind: str) -> Mapping[str, str]:
+def declared_quantities(paper: str, function_name: str) -> Mapping[str, str]:
     """Return what the metrics function of a kind of run measures: meanings by name or pattern, in its order.
 
     Raises
@@ -24,10 +24,10 @@ def declared_quantities(paper: str, kind: str) -> Mapping[str, str]:
     ProjectError
         If it refers to a function that is not there.
     """
-    return _declared(module_of("metrics", paper, kind), kind.rpartition(".")[2])
+    return _declared(module_of("metrics", paper, function_name), function_name.rpartition(".")[2])
 
 
-def refuse_unlisted(paper: str, kind: str, measured: Iterable[str]) -> None:
+def refuse_unlisted(paper: str, function_name: str, measured: Iterable[str]) -> None:
     """Refuse what a metrics function measured and does not list, if it lists anything.
 
     Raises
@@ -35,10 +35,12 @@ def refuse_unlisted(paper: str, kind: str, measured: Iterable[str]) -> None:
     ProjectError
         It names the quantities.
     """
-    listed = declared_quantities(paper, kind)
+    listed = declared_quantities(paper, function_name)
     missing = [quantity for quantity in measured if listed and not any(fnmatchcase(quantity, name) for name in listed)]
     if missing:
-        raise ProjectError(f"metrics {kind} of {paper} measures {', '.join(missing)}; list it under `Quantities`")
+        raise ProjectError(
+            f"metrics {function_name} of {paper} measures {', '.join(missing)}; list it under `Quantities`"
+        )
 
 
 def _declared(module: str, name: str) -> Mapping[str, str]:

@@ -94,7 +94,7 @@ class Data(_Block):
 class Run(_Block):
     """A run, or with `sweep` many."""
 
-    kind: FunctionName = ""
+    function: FunctionName = ""
     data: Name = ""
     extends: Name = ""  # the run whose block this one extends
     free: dict[SettingName, Any] = {}
@@ -110,7 +110,7 @@ class Run(_Block):
 class Figure(_Block):
     """A figure."""
 
-    kind: FunctionName
+    function: FunctionName
     runs: Roles
 
 
@@ -181,7 +181,7 @@ class Paper(Strict):
     findings: list[str] = []  # the main findings, in a sentence each; filled in likewise
     notation: str = ""  # the model and its symbols
     lead_figure: Name = ""  # the first figure by default
-    provenance: dict[str, Provenance] = {}  # of settings, by kind of run, source of data, or class of settings
+    provenance: dict[str, Provenance] = {}  # of settings, by function of a run, source of data, or class of settings
     data: dict[Name, Data] = {}
     runs: dict[Name, Run]
     figures: dict[Name, Figure]
@@ -203,7 +203,7 @@ KEYS = {
     "interactive": Interactive.model_fields.keys(),
     "claims": Claim.model_fields.keys(),
 }
-NOT_SWEPT = KEYS["run"] - {"data", "kind"}
+NOT_SWEPT = KEYS["run"] - {"data", "function"}
 
 
 def own_settings(stage: str, block: Mapping[str, Any]) -> Spec:

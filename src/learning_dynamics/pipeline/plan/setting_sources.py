@@ -34,8 +34,8 @@ def provenance(config: Config, paper: str, section: str, name: str, key: str) ->
         reason = _reason(layers, (section, heir, "provenance", key), *files)
         if reason:
             return reason
-    kind, functions = _kind(config, paper, section, name), _functions(config, paper, section, name)
-    holders = [(kind, key), *_class_fields(functions, key)]
+    function_name, functions = _function_name(config, paper, section, name), _functions(config, paper, section, name)
+    holders = [(function_name, key), *_class_fields(functions, key)]
 
     def shared(*files: str) -> Any:
         reasons = (_reason(layers, ("provenance", *holder), *files) for holder in holders)
@@ -71,20 +71,25 @@ def check_reasons(config: Config, paper: str) -> None:
     ProjectError
         It names the block and the setting.
     """
-    kinds = config.blocks(paper, "provenance")
-    # kinds may share a block of reasons: a key must be a setting of one of them
-    shared = {key for kind in kinds for function in signatures_of(paper, kind) for key in function.fields}
+    by_function = config.blocks(paper, "provenance")
+    # functions may share a block of reasons: a key must be a setting of one of them
+    shared = {
+        key
+        for function_name in by_function
+        for function in signatures_of(paper, function_name)
+        for key in function.fields
+    }
     classes: dict[str, set[str]] = {}
     for section, name in _blocks(config, paper):
         for function in _functions(config, paper, section, name):
             for settings_class in (one for argument in function.classes.values() for one in argument.lineage):
                 classes.setdefault(settings_class.name, set()).update(settings_class.fields)
-    known = {*classes, *(kind for kind in kinds if signatures_of(paper, kind))}
-    for kind, reasons in kinds.items():
-        where = config.where(paper, "provenance", kind)
-        check_known(kind, known, "kind of run, source of data or class of settings", where)
+    known = {*classes, *(function_name for function_name in by_function if signatures_of(paper, function_name))}
+    for function_name, reasons in by_function.items():
+        where = config.where(paper, "provenance", function_name)
+        check_known(function_name, known, "kind of run, source of data or class of settings", where)
         for key in reasons:
-            check_known(key, classes.get(kind, shared), "setting", f"{where}.{key}")
+            check_known(key, classes.get(function_name, shared), "setting", f"{where}.{key}")
     for section, name in _blocks(config, paper):
         where = config.where(paper, section, name)
         fields = {key for function in _functions(config, paper, section, name) for key in function.fields}
@@ -104,12 +109,12 @@ def _blocks(config: Config, paper: str) -> Iterator[tuple[str, str]]:
     return ((section, name) for section in ("data", "runs") for name in config.blocks(paper, section))
 
 
-def _kind(config: Config, paper: str, section: str, name: str) -> str:
-    return config.resolved(paper, section, name)["kind" if section == "runs" else "source"]
+def _function_name(config: Config, paper: str, section: str, name: str) -> str:
+    return config.resolved(paper, section, name)["function" if section == "runs" else "source"]
 
 
 def _functions(config: Config, paper: str, section: str, name: str) -> list[Signature]:
-    return signatures_of(paper, _kind(config, paper, section, name))
+    return signatures_of(paper, _function_name(config, paper, section, name))
 
 
 def _class_fields(functions: list[Signature], key: str) -> Iterator[tuple[str, str]]:

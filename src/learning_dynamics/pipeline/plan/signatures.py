@@ -144,7 +144,7 @@ def forget() -> None:
         cached.cache_clear()
 
 
-def signature_of(stage: str, paper: str, kind: str, where: str) -> Signature:
+def signature_of(stage: str, paper: str, function_name: str, where: str) -> Signature:
     """Return the signature of the function that a stage calls; `where` is how an error begins if there is none.
 
     Raises
@@ -152,16 +152,16 @@ def signature_of(stage: str, paper: str, kind: str, where: str) -> Signature:
     ProjectError
         If there is no such function, or its module cannot be imported.
     """
-    definition_of(stage, paper, kind, where)
-    return _imported(module_of(stage, paper, kind), kind.rpartition(".")[2])
+    definition_of(stage, paper, function_name, where)
+    return _imported(module_of(stage, paper, function_name), function_name.rpartition(".")[2])
 
 
 @functools.cache
-def signatures_of(paper: str, kind: str) -> list[Signature]:
+def signatures_of(paper: str, function_name: str) -> list[Signature]:
     """Return the functions of a kind of run, simulating and measuring, or else of a source of data; none of others."""
     for stages in (("run", "metrics"), ("data",)):
         with suppress(ProjectError):
-            return [signature_of(stage, paper, kind, kind) for stage in stages]
+            return [signature_of(stage, paper, function_name, function_name) for stage in stages]
     return []
 
 

@@ -40,7 +40,7 @@ def topics(paper: str) -> list[str]:
     return sorted({file.parent.name for file in folder.glob("*/*.py") if file.name in parts})
 
 
-def part_module(paper: str, part: str, kind: str) -> str:
+def part_module(paper: str, part: str, function_name: str) -> str:
     """Return the module that defines ``topic.function``, a part (runs, metrics, figures, claims) of a paper's topic.
 
     Raises
@@ -48,14 +48,16 @@ def part_module(paper: str, part: str, kind: str) -> str:
     ProjectError
         If the text is not of this form, or there is no such topic or module; it names the nearest.
     """
-    topic, dot, function = kind.partition(".")
+    topic, dot, function = function_name.partition(".")
     if not dot or not function.isidentifier():
-        raise ProjectError(f"`{kind}`: write topic.function; topics of {paper} are: {', '.join(topics(paper))}")
+        raise ProjectError(
+            f"`{function_name}`: write topic.function; topics of {paper} are: {', '.join(topics(paper))}"
+        )
     module = f"{PACKAGE}.papers.{paper}.{topic}.{part}"
     if module_path(module) is None:
         known = topics(paper)
         nearest = suggest_name(topic, known) if topic not in known else ""
-        raise ProjectError(f"`{kind}`: src/{PACKAGE}/papers/{paper}/{topic}/{part}.py is not there{nearest}")
+        raise ProjectError(f"`{function_name}`: src/{PACKAGE}/papers/{paper}/{topic}/{part}.py is not there{nearest}")
     return module
 
 
@@ -74,9 +76,9 @@ def data_module(paper: str, source: str) -> str:
     raise ProjectError(f"`{source}`: no module `{module}` in src/{PACKAGE}/datasets or papers/{paper}")
 
 
-def module_of(stage: str, paper: str, kind: str) -> str:
+def module_of(stage: str, paper: str, function_name: str) -> str:
     """Return the module of the function that a stage calls: a data source, or a part of a topic."""
-    return data_module(paper, kind) if stage == "data" else part_module(paper, PARTS[stage], kind)
+    return data_module(paper, function_name) if stage == "data" else part_module(paper, PARTS[stage], function_name)
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def _definitions(tree: ast.Module) -> Mapping[str, Definition]:
     }
 
 
-def definition_of(stage: str, paper: str, kind: str, where: str) -> Definition:
+def definition_of(stage: str, paper: str, function_name: str, where: str) -> Definition:
     """Return the function that a stage calls; `where` is how an error begins if there is none.
 
     Raises
@@ -116,10 +118,10 @@ def definition_of(stage: str, paper: str, kind: str, where: str) -> Definition:
         It names the nearest.
     """
     try:
-        module = module_of(stage, paper, kind)
+        module = module_of(stage, paper, function_name)
     except ProjectError as error:
         raise ProjectError(f"{where}: {error}") from None
-    name, functions = kind.rpartition(".")[2], definitions(module)
+    name, functions = function_name.rpartition(".")[2], definitions(module)
     if name not in functions:
         raise ProjectError(
             f"{where}: no function `{name}` in {module.replace('.', '/')}.py{suggest_name(name, functions)}"

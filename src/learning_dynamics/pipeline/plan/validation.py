@@ -35,6 +35,7 @@ MESSAGES = {
 
 # keys of earlier versions
 RENAMED = {
+    "function": "function",
     "like": "extends",
     "keep": "temporary",
     "telling": "lead_figure",

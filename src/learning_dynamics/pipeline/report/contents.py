@@ -172,15 +172,15 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
     exhibits = {name: _exhibit(config, paper, name, figures, options) for name in config.figures(paper)}
     topics: dict[str, Topic] = {}
     for name, exhibit in exhibits.items():
-        kind = config.kind("figure", paper, name)
-        _topic(topics, paper, kind).exhibits.append(exhibit)
+        function_name = config.function_name("figure", paper, name)
+        _topic(topics, paper, function_name).exhibits.append(exhibit)
     for row in rows:
         exhibit_of_row = exhibits.get(row["figure"] or "")
         row["shown"] = exhibit_of_row
         if exhibit_of_row is not None:
             (exhibit_of_row.observations if row["origin"] == "ours" else exhibit_of_row.claims).append(row)
         elif row["origin"] != "ours":
-            _topic(topics, paper, row["kind"]).unshown_claims.append(row)
+            _topic(topics, paper, row["function"]).unshown_claims.append(row)
     lead = block.get("lead_figure", next(iter(exhibits), None))
     return Paper(
         paper,
@@ -203,15 +203,15 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
 def _claim(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFrame]) -> Row:
     name, facts = row["claim"].partition(".")[2], json.loads(row["facts"])
     parts, again = (tables[table][tables[table]["claim"] == row["claim"]] for table in ("parts", "again"))
-    kind, parts = config.kind("claims", paper, name), parts.to_dict("records")
+    function_name, parts = config.function_name("claims", paper, name), parts.to_dict("records")
     prediction = "corrected" if row["verdict"] == "corrected" else "printed"
     # the headline of the prediction that stands, which for a corrected claim is not the printed one
-    standing = next((part for part in parts if part["of"] == prediction and part["decides"]), None)
+    decisive = next((part for part in parts if part["of"] == prediction and part["decides"]), None)
     digits = robustness.stable_digits(row, again)
     of_one_seed = verdict_of_one_seed(row["verdict"], row["reason"])
     return row | {
         "id": name,
-        "kind": kind,
+        "function": function_name,
         "facts": facts,
         # scopes name the sizes of the default configuration
         "scope": f"at the default scale: {row['scope']}" if config.configuration.scale else row["scope"],
@@ -223,19 +223,19 @@ def _claim(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFra
         else "",
         "evidence": [path for path in row["evidence"].split(", ") if path],
         "parts": parts,
-        "standing": standing and standing | {"digits": digits},
+        "decisive": decisive and decisive | {"digits": digits},
         "digits": digits,
         "again": again.to_dict("records"),
         "robustness": robustness.describe(of_one_seed, again, settled=of_one_seed != row["verdict"]),
         "turned": robustness.is_turned(row["agreement"]),
-        "code": link_to_function(paper, "claims", kind),
+        "code": link_to_function(paper, "claims", function_name),
     }
 
 
 def _place(config: Config, stage: str, paper: str, name: str) -> str:
     """Return where a caption or an explanation stands, as errors begin."""
-    kind = config.kind(stage, paper, name)
-    return f"{module_path(module_of(stage, paper, kind))}: `{kind.rpartition('.')[2]}`"
+    function_name = config.function_name(stage, paper, name)
+    return f"{module_path(module_of(stage, paper, function_name))}: `{function_name.rpartition('.')[2]}`"
 
 
 def drop_repeated_clause(meaning: str, reason: str) -> str:
@@ -263,7 +263,7 @@ def _exhibit(config: Config, paper: str, name: str, figures: Path, options: str)
         alt or title,
         png,
         pdf,
-        link_to_function(paper, "figure", config.kind("figure", paper, name)),
+        link_to_function(paper, "figure", config.function_name("figure", paper, name)),
         f"snakemake --cores all {output}{options}",
     )
     if name in config.motions(paper):
@@ -284,8 +284,8 @@ def _caption_and_alt(config: Config, stage: str, paper: str, name: str, file: Pa
     return fill(config.caption(paper, name, stage), facts, place), fill(record.get("alt", ""), facts, place)
 
 
-def _topic(topics: dict[str, Topic], paper: str, kind: str) -> Topic:
-    name = kind.partition(".")[0]
+def _topic(topics: dict[str, Topic], paper: str, function_name: str) -> Topic:
+    name = function_name.partition(".")[0]
     if name not in topics:
         topics[name] = Topic(paper, name, topic_title(paper, name), about=topic_about(paper, name))
     return topics[name]

@@ -145,7 +145,7 @@ def paper_page(paper: Paper, folder: Path) -> str:
 
 
 def _claim(claim: Row, folder: Path) -> str:
-    standing = claim["standing"]
+    decisive = claim["decisive"]
     quantifier = f" ({claim['quantifier']})" if claim["quantifier"] else ""
     lines = [
         f'- <a name="{claim["claim"]}"></a>'
@@ -157,26 +157,26 @@ def _claim(claim: Row, folder: Path) -> str:
         lines.append(f"What holds: {prose(claim['correction'])}")
     if claim["reason"]:
         lines.append(f"Why: {prose(claim['reason'])}.")
-    if standing:
-        measured = measurement(standing) or "–"
-        predicted = "" if pd.isna(standing["predicted"]) else f", predicted {number(standing['predicted'])}"
-        criterion = standing["criterion"]
+    if decisive:
+        measured = measurement(decisive) or "–"
+        predicted = "" if pd.isna(decisive["predicted"]) else f", predicted {number(decisive['predicted'])}"
+        criterion = decisive["criterion"]
         if claim["quantifier"] == "all draws":
             criterion = criterion.replace(" on every draw", "")
-        lines.append(f"**{measured}**{predicted}: {prose(standing['quantity'])}; {prose(criterion)}.")
+        lines.append(f"**{measured}**{predicted}: {prose(decisive['quantity'])}; {prose(criterion)}.")
         lines += [f"{prose(claim['robustness'])}."] if claim["robustness"] else []
     text = "\n  ".join(f"{line}  " for line in lines).rstrip()
     return text + (
-        f"\n\n  <details><summary>Details</summary>\n\n  {_details(claim)}\n\n  </details>" if standing else ""
+        f"\n\n  <details><summary>Details</summary>\n\n  {_details(claim)}\n\n  </details>" if decisive else ""
     )
 
 
 def _details(claim: Row) -> str:
-    standing = claim["standing"]
-    counts = {kind: standing[f"draws_{kind}"] for kind in ("for", "against", "undecided")}
+    decisive = claim["decisive"]
+    counts = {kind: decisive[f"draws_{kind}"] for kind in ("for", "against", "undecided")}
     draws = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count) or "none"
-    left_out = f"; {prose(standing['left_out'])}" if standing["left_out"] else ""
-    text = f"{prose(claim['scope'])}. Draws: {draws}{left_out}."
+    excluded = f"; {prose(decisive['excluded'])}" if decisive["excluded"] else ""
+    text = f"{prose(claim['scope'])}. Draws: {draws}{excluded}."
     if not claim["rivals"]:
         return text
     is_refused = claim["verdict"] in ("reproduced", "corrected")
@@ -184,7 +184,11 @@ def _details(claim: Row) -> str:
         prose(rival) if is_refused and verdict == "contradicted" else f"{prose(rival)} ({verdict})"
         for rival, verdict in claim["rivals"].items()
     )
-    least = "" if pd.isna(claim["refuses"]) else f"; relative errors of {number(claim['refuses'], 2)} or more"
+    least = (
+        ""
+        if pd.isna(claim["min_detectable_error"])
+        else f"; relative errors of {number(claim['min_detectable_error'], 2)} or more"
+    )
     return f"{text} {'Refused' if is_refused else 'Rivals'}: {rivals}{least}."
 
 

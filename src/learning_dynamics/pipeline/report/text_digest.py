@@ -14,8 +14,8 @@ def digest_of_texts(config: Config) -> str:
         for stage, names in config.drawings(paper).items():
             texts += [config.caption(paper, name, stage) for name in names]
         texts += [config.explanation(paper, name) for name in config.blocks(paper, "claims")]
-        kinds = [config.kind("figure", paper, name) for name in config.figures(paper)]
-        for topic in sorted({kind.partition(".")[0] for kind in kinds}):
+        function_names = [config.function_name("figure", paper, name) for name in config.figures(paper)]
+        for topic in sorted({function_name.partition(".")[0] for function_name in function_names}):
             texts += [topic_title(paper, topic), topic_about(paper, topic)]
     code = [file for file in Path(__file__).parent.glob("*") if file.suffix in (".py", ".html", ".css", ".js")]
     return digest([texts, [file.read_text(encoding="utf-8") for file in sorted(code)]])

@@ -83,8 +83,8 @@ def compare_claims(claims: pd.DataFrame, published: pd.DataFrame) -> pd.DataFram
     order = dict.fromkeys([*claims["claim"], *published["claim"]])
     merged = merged.set_index("claim").loc[list(order)].reset_index()
     merged["outcome"] = [_comparison_word(row) for row in merged.to_dict("records")]
-    left_out = ("lower", "upper", "reason")
-    return merged.drop(columns=[*left_out, *(f"{name}_published" for name in left_out)])
+    excluded = ("lower", "upper", "reason")
+    return merged.drop(columns=[*excluded, *(f"{name}_published" for name in excluded)])
 
 
 def compare_with_default(claims: pd.DataFrame) -> pd.DataFrame:

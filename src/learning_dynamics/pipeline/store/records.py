@@ -26,7 +26,7 @@ CHECK = (
     Column("draws_for", "int", "draws that by themselves support the claim"),
     Column("draws_against", "int", "draws that by themselves contradict it"),
     Column("draws_undecided", "int", "draws that cannot be judged"),
-    Column("left_out", "str", "draws of which the claim does not speak: how many, and why"),
+    Column("excluded", "str", "draws of which the claim does not speak: how many, and why"),
 )
 COLUMNS = (
     PAPER,
@@ -39,7 +39,12 @@ COLUMNS = (
     Column("correction", "str", "what holds instead, for claims that fail as printed"),
     *CHECK,
     Column("rivals", "str", "wrong predictions and the verdict that each would get, as JSON"),
-    Column("refuses", "float", "smallest relative error of the prediction that would be refused", nullable=True),
+    Column(
+        "min_detectable_error",
+        "float",
+        "smallest relative error of the prediction that would be refused",
+        nullable=True,
+    ),
     Column("agreement", "float", "share of other thresholds and settings that give this verdict", nullable=True),
     VERDICT,
     Column("expected", "str", "the verdict recorded in the configuration for this scale, if there is one"),
@@ -57,7 +62,7 @@ PART_COLUMNS = (
     Column("is_premise", "bool", "whether it is what the statement assumes, without which nothing is decided"),
     *CHECK,
     Column("state", "str", "holds, fails or undecided"),
-    Column("open_because", "str", "why it is undecided, where it is"),
+    Column("undecided_reason", "str", "why it is undecided, where it is"),
 )
 AGAIN_COLUMNS = (
     PAPER,
@@ -73,7 +78,7 @@ AGAIN_COLUMNS = (
 
 def again_row(paper: str, claim: str, change: str, what: str, value: Any, evaluation: Evaluation) -> dict[str, Any]:
     """Return the row of a claim that was judged again."""
-    standing = evaluation.standing
+    decisive = evaluation.decisive
     return {
         "paper": paper,
         "claim": f"{paper}.{claim}",
@@ -81,7 +86,7 @@ def again_row(paper: str, claim: str, change: str, what: str, value: Any, evalua
         "what": what,
         "value": str(value),
         "verdict": evaluation.verdict,
-        "measured": _finite_or_nan(standing.headline.value) if standing else np.nan,
+        "measured": _finite_or_nan(decisive.headline.value) if decisive else np.nan,
         "reason": evaluation.reason,
     }
 
@@ -103,7 +108,7 @@ def check_row(check: Check) -> dict[str, Any]:
         "draws_for": check.draws_for,
         "draws_against": check.draws_against,
         "draws_undecided": check.draws_undecided,
-        "left_out": check.left_out,
+        "excluded": check.excluded,
     }
 
 
@@ -111,8 +116,8 @@ def claim_row(about: About, evaluation: Evaluation) -> dict[str, Any]:
     """Return the columns of a claim that its evaluation fills."""
     empty = Check("", "undecided", np.nan, "", draws=0)
     deciding = evaluation.judgement.deciding if evaluation.judgement else empty
-    standing = evaluation.standing
-    checks = standing.checks if standing else ()
+    decisive = evaluation.decisive
+    checks = decisive.checks if decisive else ()
     margins = [check.margin for check in checks if np.isfinite(check.margin)]
     return {
         "reference": about.reference,
@@ -123,7 +128,7 @@ def claim_row(about: About, evaluation: Evaluation) -> dict[str, Any]:
         **check_row(deciding),
         "margin": min(margins) if margins else np.nan,
         "rivals": json.dumps(dict(evaluation.rivals), ensure_ascii=False),
-        "refuses": evaluation.refuses,
+        "min_detectable_error": evaluation.min_detectable_error,
         "verdict": evaluation.verdict,
         "reason": evaluation.reason,
         "facts": json.dumps(plain_facts(evaluation.facts), ensure_ascii=False),
@@ -142,7 +147,7 @@ def part_rows(evaluation: Evaluation) -> list[dict[str, Any]]:
             "is_premise": check.is_premise,
             **check_row(check),
             "state": check.state,
-            "open_because": check.open_because,
+            "undecided_reason": check.undecided_reason,
         }
         for prediction, judgement in (("printed", printed), ("corrected", corrected))
         if judgement is not None

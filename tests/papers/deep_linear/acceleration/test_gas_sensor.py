@@ -56,7 +56,7 @@ def test_an_archive_of_that_format_is_decided(overlaid, archive, tmp_path):
         metrics.execute(PAPER, name, tmp_path / f"{name}.npz", tmp_path / f"{name}.parquet", measure)
     roles = {role: {"name": one["name"], "sweep": one["sweep"]} for role, one in spec["runs"].items()}
     tables = load_tables(tmp_path, roles)
-    found = evaluate_claim(CLAIM, paper_function(PAPER, "claims", spec["kind"]), tables, spec["settings"])
+    found = evaluate_claim(CLAIM, paper_function(PAPER, "claims", spec["function"]), tables, spec["settings"])
     assert found.verdict in ("reproduced", "not reproduced", "undecided")
     assert found.judgement.headline.draws == overlaid.run(PAPER, "l4")["settings"]["seeds"]
     assert np.isfinite(found.judgement.headline.value)

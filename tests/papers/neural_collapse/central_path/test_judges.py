@@ -77,7 +77,7 @@ def test_what_is_measured_has_its_verdict_and_refuses_small_errors(claim):
     assert found.verdict == VERDICTS.get(claim, "reproduced"), found.reason
     assert VERDICTS.get(claim, "reproduced") not in found.rivals.values()
     sharp = {"lemma_1": 1e-12, "proposition_2": 5e-9, "corollary_1_growth": 0.01, "described_algorithm_rate": 1e-6}
-    assert not found.refuses > sharp.get(claim, np.inf)
+    assert not found.min_detectable_error > sharp.get(claim, np.inf)
 
 
 @pytest.mark.parametrize(("claim", "role", "quantity", "where", "passes", "refused"), FACTORS)
@@ -181,7 +181,7 @@ def test_networks_whose_covariance_lacks_rank_are_left_out_and_said_to_be():
     assert found.verdict == "corrected"
     (check,) = [part for part in found.corrected.parts if part.name.startswith("trained networks")]
     assert check.draws == 5
-    assert check.left_out.startswith("1 left out")
+    assert check.excluded.startswith("1 left out")
 
 
 def test_classes_without_a_direction_beside_their_means_are_left_out_of_the_product():

@@ -84,11 +84,11 @@ def test_five_data_sets_leave_out_what_the_paper_names():
     found = evaluate(collapse.five_data_sets, {"trainings": tables}, settings)
     assert found.verdict == "reproduced"
     assert found.judgement.headline.draws == 13
-    assert "2 left out" in found.judgement.headline.left_out
+    assert "2 left out" in found.judgement.headline.excluded
     assert evaluate(collapse.five_data_sets, {"trainings": tables[:3]}, settings).verdict == "untested"
-    (kept, *_), left_out = ordinary([made_up("vgg", data="stl10"), made_up("resnet", data="stl10")])
+    (kept, *_), excluded = ordinary([made_up("vgg", data="stl10"), made_up("resnet", data="stl10")])
     assert kept.attrs["settings"]["network"] == "vgg"
-    assert list(left_out.values()) == [3]
+    assert list(excluded.values()) == [3]
 
 
 def test_unrelated_features_have_the_level_of_chance():

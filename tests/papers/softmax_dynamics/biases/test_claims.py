@@ -40,7 +40,7 @@ def test_the_share_of_pairs_in_order_is_somers_d():
     assert found.verdict == "reproduced"
     assert found.facts["first"] == pytest.approx(np.mean([times[k].argmin() == 0 for k in kept]))
     assert found.facts["ordered"] == pytest.approx(np.mean(np.array(expected) == 1))
-    assert found.judgement.headline.left_out.startswith(f"{SEEDS} left out")
+    assert found.judgement.headline.excluded.startswith(f"{SEEDS} left out")
 
 
 @pytest.mark.parametrize(("order", "verdict"), [(-2.0, "reproduced"), (0.0, "undecided"), (2.0, "not reproduced")])

@@ -62,7 +62,7 @@ def test_errors_where_the_spectrum_is_not_simple_do_not_count():
     table.loc[met & (table["quantity"] == "lemma"), "value"] += 0.5
     found = evaluate(claims.lemma_b_1, {"curves": table, "flow": lemma_flow()}, {"simple": SIMPLE})
     assert found.verdict == "reproduced"
-    assert found.judgement.headline.left_out.startswith("1 left out")
+    assert found.judgement.headline.excluded.startswith("1 left out")
 
 
 def conserved(drift: float, imbalance: float = 0.3) -> pd.DataFrame:

@@ -49,7 +49,7 @@ def test_features_and_weights_must_separate_from_small_starts(factors, weights, 
     found = separated(of_scale(*factors), share_of(*weights))
     assert found.verdict == verdict
     assert found.facts["least"] == pytest.approx(min(factors[:2]))
-    assert found.judgement.headline.left_out.startswith(f"{SEEDS} left out")
+    assert found.judgement.headline.excluded.startswith(f"{SEEDS} left out")
 
 
 def words(first: np.ndarray, rises_first: np.ndarray):

@@ -23,7 +23,7 @@ def flow(*, samples, inputs, outputs, width, gamma, seed, seeds=1, rtol=1e-12, p
     integration |= {"rtol": rtol, "atol": rtol / 1000}
     settings = {"width": width, "gamma": gamma, "integration": integration}
     trajectory = linear_flow(data, **arguments_for(linear_flow, settings), seed=seed)
-    trajectory.settings = {"kind": "linear_flow", **settings}
+    trajectory.settings = {"function": "linear_flow", **settings}
     return trajectory
 
 

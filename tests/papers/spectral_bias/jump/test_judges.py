@@ -89,7 +89,7 @@ def test_a_jump_at_another_time_is_refused(index):
 
 def test_the_extrapolated_times_are_those_of_the_jumps_to_a_millionth():
     found = evaluation_on("jump_process")
-    assert found.refuses < 1e-6
+    assert found.min_detectable_error < 1e-6
 
 
 def test_a_scale_further_from_the_step_than_the_one_before_is_refused():

@@ -44,7 +44,7 @@ def test_columns_align_by_their_share_of_the_first_gradient_and_one_without_does
     found = alignment(table, unfed)
     assert found.verdict == "corrected"
     assert found.judgement.headline.value > 0.1
-    assert found.refuses < 1e-3
+    assert found.min_detectable_error < 1e-3
     assert alignment(table, table).judgement.state == "holds"
 
 

@@ -435,7 +435,7 @@ def test_a_power_that_still_turns_is_not_one_that_is_wrong(power, apart, expecte
     assert after.verdict == expected
     headline = after.judgement.headline
     assert before.draws - headline.draws == (not judged_there)
-    assert ("or still turns" in headline.left_out) == (not judged_there)
+    assert ("or still turns" in headline.excluded) == (not judged_there)
 
 
 def test_a_support_that_is_not_yet_of_its_last_phase_leaves_powers_open(monkeypatch):
@@ -503,15 +503,15 @@ def test_local_powers_are_held_to_their_tolerance():
     open_ = setting("moving", 0.01, **paper)
     assert verdict(claim, off_by(0.0129, **paper), open_) == "reproduced"
     assert verdict(claim, off_by(0.0131, **paper), open_) == "contradicted"
-    for left_out in (
+    for excluded in (
         setting("between", 0.011, **paper),
         setting("sign", 0.98, **paper),
         setting("moving", 0.021, **paper),
     ):
-        assert verdict(claim, off_by(0.3, **paper), left_out) == "reproduced"
+        assert verdict(claim, off_by(0.3, **paper), excluded) == "reproduced"
     before, coarse = (judged(claim, *one).judgement.headline for one in ((), (setting("power", np.nan, **paper),)))
     assert coarse.draws == before.draws - 1
-    assert "left out: below what the integrator resolves" in coarse.left_out
+    assert "left out: below what the integrator resolves" in coarse.excluded
 
 
 @pytest.mark.parametrize(("kept", "found"), [(5, "reproduced"), (4, "untested"), (0, "untested")])

@@ -165,7 +165,7 @@ def test_theorem_6_bias_asks_for_a_power_and_a_small_distance(claim, role):
     # a draw that stays at the saddle is left out, one that was given up leaves the claim undecided
     stuck = judged(claim, setting("residual", 1.0, role=role, seed=1), setting("distance", 9.0, role=role, seed=1))
     assert stuck.verdict == "reproduced"
-    assert stuck.judgement.headline.left_out.startswith("4 left out")
+    assert stuck.judgement.headline.excluded.startswith("4 left out")
     lost = judged(claim, setting("distance", np.nan, role=role, seed=1, scale=0.01))
     assert lost.verdict not in ("reproduced", "contradicted")
     if claim == "theorem_6_bias":
@@ -195,7 +195,7 @@ def test_equation_93_is_held_to_its_bound_and_to_its_order():
     assert verdict("equation_93", powers("misaligned", 1.9, roles)) == "contradicted"
     # below rounding at the smallest scale nothing is fitted
     few = judged("equation_93", times("misaligned", 1e-30, seed=1))
-    assert few.judgement.parts[0].left_out == "8 left out: below rounding at the smallest scale"
+    assert few.judgement.parts[0].excluded == "8 left out: below rounding at the smallest scale"
     level = judged("equation_93", powers("misaligned", 3.0, roles), powers("allowed", 1.0, roles, 0.01))
     assert level.facts["power"] == pytest.approx(3.0)
     assert level.facts["small"] == pytest.approx(1.02e-4)

@@ -130,7 +130,7 @@ def test_a_loss_that_falls_more_slowly_than_its_bound_is_refused(claim, quantity
     where = ONE | {"network": network}
     found = judged(claim)
     # half the rate can be raised without a contradiction, a sharp bound cannot
-    assert (found.refuses < 1e-4) == (claim != "section_h_1")
+    assert (found.min_detectable_error < 1e-4) == (claim != "section_h_1")
     slow = setting(quantity, bound * (1 - 2e-5), **where, time=0.1)
     assert verdict(claim, slow) == "contradicted"
     assert verdict(claim, setting(quantity, bound * (1 - 5e-6), **where, time=0.1)) == "reproduced"

@@ -242,7 +242,7 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Clai
 def _median_of_stable(powers: np.ndarray) -> Instead:
     """Return the median over starts with a stable rate for every kappa; others are counted as left out."""
     stable = np.isfinite(powers)
-    return Instead(estimate=median(powers[stable]), left_out={"no stable learning rate": int(np.sum(~stable))})
+    return Instead(estimate=median(powers[stable]), excluded={"no stable learning rate": int(np.sum(~stable))})
 
 
 def _optima(table: Table) -> dict[int, list[Optimum]]:

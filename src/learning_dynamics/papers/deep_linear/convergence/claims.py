@@ -269,7 +269,7 @@ def output_dimension_one(starts: Table) -> Claim:
         inside[~missing],
         at_least=1.0,
         because="all of those that are followed",
-        left_out={"the assumption is checked, the flow not run": int(missing.sum())},
+        excluded={"the assumption is checked, the flow not run": int(missing.sum())},
     )
     yield Facts(
         dimension=last,

@@ -521,7 +521,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
             networks,
             at_least=1 - 1e-6,
             because=because + " of float32 features",
-            left_out={"their covariance lacks rank": int(rank_deficient.sum())},
+            excluded={"their covariance lacks rank": int(rank_deficient.sum())},
         )
         yield every_draw(
             "raw features: largest trace over the sum",
@@ -569,7 +569,7 @@ def trace_and_product(features: Table) -> Finding:
     at most its trace. So small $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ says nothing of noise in directions in
     which class means do not differ; and it is the trace that figures draw, not the trace norm of footnote 3 (errata 9).
     """
-    draws, left_out = _with_free_directions(features)
+    draws, excluded = _with_free_directions(features)
     trace, norm, condition = (draws.entries(name) for name in ("product_trace", "product_norm", "condition"))
 
     def judge(power: float) -> Checks:
@@ -578,7 +578,7 @@ def trace_and_product(features: Table) -> Finding:
             norm[:, -1] / trace[:, -1],
             at_most=condition[:, -1] ** power * (1 + 1e-9),
             because="the bound, to rounding",
-            left_out=left_out,
+            excluded=excluded,
         )
         yield equal_on_every_draw(
             "exponent in the condition number with which that ratio grows",
@@ -587,7 +587,7 @@ def trace_and_product(features: Table) -> Finding:
             power,
             tolerance=0.01,
             relative_to=1.0,
-            left_out=left_out,
+            excluded=excluded,
             because="next order: the largest lean, a hundredth",
         )
 
@@ -622,7 +622,7 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     predict: its rows keep a component along the second direction, however small the noise is. Self-duality then stays
     at {coupled:.2g} or more, and is at most {uncoupled:.1g} where the noise is as small and not coupled.
     """
-    draws, left_out = _with_free_directions(features)
+    draws, excluded = _with_free_directions(features)
     nc1, nc4, coupled, uncoupled = (
         draws.entries(f"vanishing_{name}")[:, -1] for name in ("nc1", "nc4", "duality", "duality--uncoupled")
     )
@@ -652,10 +652,10 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
             corrected=corrected,
             rivals=rivals,
             scaled=False,
-            left_out=left_out,
+            excluded=excluded,
         )
-    yield every_draw("features that NC4 fails for", nc4, at_most=0.5, because="whole features", left_out=left_out)
-    yield premise(every_draw("NC1", nc1, at_most=1e-4, because="noise of a hundredth of the signal", left_out=left_out))
+    yield every_draw("features that NC4 fails for", nc4, at_most=0.5, because="whole features", excluded=excluded)
+    yield premise(every_draw("NC1", nc1, at_most=1e-4, because="noise of a hundredth of the signal", excluded=excluded))
     yield Facts(coupled=coupled.min(), uncoupled=uncoupled.max())
 
 

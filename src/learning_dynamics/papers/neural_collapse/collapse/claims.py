@@ -55,7 +55,7 @@ def _limit(trainings: Sequence[Table], quantities: Sequence[Quantity], level: fl
     The level is `level` times what unrelated random vectors have; of NC1, a ratio of noise to signal that has a
     meaning of its own, `level` itself.
     """
-    included, left_out = ordinary(trainings)
+    included, excluded = ordinary(trainings)
 
     def judge(state: str) -> Checks:
         for quantity in quantities:
@@ -67,12 +67,12 @@ def _limit(trainings: Sequence[Table], quantities: Sequence[Quantity], level: fl
                 end,
                 at_most=np.full(end.shape, level) if is_ratio else level * chance_level(included, quantity),
                 because=noise if is_ratio else f"a share {level:g} of what unrelated random vectors have",
-                left_out=left_out,
+                excluded=excluded,
             )
             yield above_zero(
-                f"$\\log_{{10}}$ of the fall of {quantity} after train errors end", fall, left_out=left_out
+                f"$\\log_{{10}}$ of the fall of {quantity} after train errors end", fall, excluded=excluded
             )
-        yield errors_end(included, left_out)
+        yield errors_end(included, excluded)
 
     initial, final = at_first_epoch(included, quantities[0]), at_the_end(included, quantities[0])
     facts = {"over_all": 10 ** np.mean(np.log10(initial / final)), "end": np.median(final)}
@@ -152,19 +152,19 @@ def nc4(trainings: Sequence[Table], *, share: Fraction) -> Claim:
     The share of images on which they differ is often zero already when train errors end, so it is held against a bound
     at the last epoch rather than against its own past. On test images it is {test:.1g} there, in the worst training.
     """
-    included, left_out = ordinary(trainings)
+    included, excluded = ordinary(trainings)
     yield every_draw(
         "share of images on which network and nearest mean differ",
         at_the_end(included, "nc4"),
         at_most=share,
         because="all images but stray ones",
-        left_out=left_out,
+        excluded=excluded,
         rivals={
             "decisions at the first epoch": Instead(values=at_first_epoch(included, "nc4")),
             "decisions on test images": Instead(values=at_the_end(included, "nc4", "test")),
         },
     )
-    yield errors_end(included, left_out)
+    yield errors_end(included, excluded)
     yield Facts(test=at_the_end(included, "nc4", "test").max())
 
 
@@ -225,7 +225,7 @@ def nc2_not_slower(trainings: Sequence[Table], *, arrived: Fraction) -> Claim:
     epochs lie a factor {spacing:.2g} apart, and so much is granted to NC2: from arrival to arrival NC1 and NC3 take
     {plain:.1f} times as long.
     """
-    included, left_out = ordinary(trainings)
+    included, excluded = ordinary(trainings)
 
     def arrival(table: Table, *quantities: Quantity) -> np.ndarray:
         """Return the last recorded epoch before arrival and the epoch of arrival, shape (2, seeds)."""
@@ -246,7 +246,7 @@ def nc2_not_slower(trainings: Sequence[Table], *, arrived: Fraction) -> Claim:
     yield above_zero(
         r"$\log_{10}$ of the arrival of NC1 and NC3 over the last epoch before that of NC2",
         np.log10(nc1_nc3_arrival / nc2_before),
-        left_out=left_out,
+        excluded=excluded,
         rivals={"NC2 at twice the epoch of NC1 and NC3": np.log10(nc2_arrival / nc2_before / 2)},
     )
     epochs = by_seed(included[0], "nc1").index
@@ -273,21 +273,21 @@ def five_data_sets(trainings: Sequence[Table], *, level: Positive, share: Fracti
     tables = [table for table in trainings if place_of(table)[0] in FIVE]
     if {place_of(table)[0] for table in tables} != set(FIVE):
         raise Untested(NEEDS_FIVE)
-    included, left_out = ordinary(tables)
+    included, excluded = ordinary(tables)
 
     def judge(state: str) -> Checks:
-        yield every_draw("nc1 at the last epoch", _fall(included, "nc1", state)[1], at_most=level, left_out=left_out)
+        yield every_draw("nc1 at the last epoch", _fall(included, "nc1", state)[1], at_most=level, excluded=excluded)
         for quantity in ("nc1", "equinorm_means", "equiangular_means", "maximal_angle_means", "self_duality"):
             yield every_draw(
                 f"$\\log_{{10}}$ of the fall of {quantity} after train errors end",
                 _fall(included, quantity, state)[0],
                 at_least=0.0,
-                left_out=left_out,
+                excluded=excluded,
             )
         disagreement = at_first_epoch(included, "nc4") if state == "errors end" else at_the_end(included, "nc4")
         yield every_draw(
-            "share of images on which network and nearest mean differ", disagreement, at_most=share, left_out=left_out
+            "share of images on which network and nearest mean differ", disagreement, at_most=share, excluded=excluded
         )
-        yield errors_end(included, left_out)
+        yield errors_end(included, excluded)
 
     return Finding(judge, printed="end", rivals=RIVALS)

@@ -271,7 +271,7 @@ def least_squares_deviation_negligible(
     another classifier, and not the optimum of the loss that was trained: a variant has it.
     """
     suffix = SUFFIXES[decay]
-    included, left_out = ordinary(trainings)
+    included, excluded = ordinary(trainings)
 
     def largest_since(table: Table, values: pd.DataFrame) -> np.ndarray:
         """Return the largest of values from the chosen epoch on, for each seed; nan where errors never end."""
@@ -306,9 +306,9 @@ def least_squares_deviation_negligible(
             over_trainings(included, values),
             at_most=share,
             because="a tenth: what a figure shows as negligible",
-            left_out=left_out,
+            excluded=excluded,
         )
-        yield errors_end(included, left_out)
+        yield errors_end(included, excluded)
 
     def largest_without_error(table: Table) -> pd.Series:
         return without_error(deviation_share(table, suffix=suffix), table).max()
@@ -427,7 +427,7 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
     the sampling of batches, and is what leaves most (docs/full_scale.md). Features move because batches are sampled,
     too, which a frozen body does not show.
     """
-    included, left_out = ordinary(trainings)
+    included, excluded = ordinary(trainings)
     sampling, batches = at_the_drop(included, "split_sampling"), at_the_drop(included, "split_batches")
     with_replacement, law = at_the_drop(included, "split_replaced"), at_the_drop(included, "split_law")
     network = at_the_drop(included, "loss_ls_perp")
@@ -437,13 +437,13 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
     yield above_zero(
         "$\\log_{10}$ of the last layer's deviation with the statistics of batches over that without",
         statistics,
-        left_out=left_out,
+        excluded=excluded,
         rivals={frozen_bodies: half_exchanged(statistics), reverse: -statistics},
     )
     yield above_zero(
         "$\\log_{10}$ of the network's deviation over that of a frozen body",
         motion,
-        left_out=left_out,
+        excluded=excluded,
         rivals={
             "networks and frozen bodies exchanged in every second training": half_exchanged(motion),
             reverse: -motion,

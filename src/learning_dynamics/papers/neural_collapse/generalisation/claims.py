@@ -33,13 +33,13 @@ def _slower_on_test(trainings: Sequence[Table], average: Average, *quantities: Q
 
     Of NC1 that they fall on test images too; with the others NC4, of which the ends alone are compared.
     """
-    included, left_out = ordinary(trainings)
+    included, excluded = ordinary(trainings)
 
     def judge(hypothesis: tuple[str, str, bool]) -> Checks:
         train, test, exchanged = hypothesis
 
         def positive(name: str, values: np.ndarray) -> Check:
-            return above_zero(name, half_exchanged(values) if exchanged else values, average, left_out)
+            return above_zero(name, half_exchanged(values) if exchanged else values, average, excluded)
 
         for quantity in quantities:
             (train_start, train_end), (test_start, test_end) = (
@@ -55,7 +55,7 @@ def _slower_on_test(trainings: Sequence[Table], average: Average, *quantities: Q
         if "nc1" not in quantities:
             more = at_the_end(included, "nc4", test) - at_the_end(included, "nc4", train)
             yield positive("nc4: test less train images, last epoch", more)
-        yield errors_end(included, left_out)
+        yield errors_end(included, excluded)
 
     rivals = {
         "test and train images exchanged": ("test", "train", False),
@@ -93,7 +93,7 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
     what an order of the data sets drawn at random leaves, the same for all networks, and one in twenty of the 120
     orders may do as well as the one that is judged.
     """
-    included, left_out = ordinary([table for table in trainings if place_of(table)[0] in FIVE])
+    included, excluded = ordinary([table for table in trainings if place_of(table)[0] in FIVE])
     final_nc1: dict[tuple[str, str], dict[str, float]] = {}
     for table in included:
         data, network = place_of(table)
@@ -129,7 +129,7 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
             ),
             0.0,
             because="an order drawn at random, shared by the networks",
-            left_out=left_out,
+            excluded=excluded,
         )
         yield at_least("its size", value, correlation, because="roughly monotonic")
 

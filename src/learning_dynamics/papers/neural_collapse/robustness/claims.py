@@ -102,7 +102,7 @@ def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Me
     networks; here they are {median:.1g} and {mean:.1g}, from {least:.1g} to {most:.1g} over trainings. A variant judges
     the smallest perturbation that is known, DeepFool's or a crossing towards a train image.
     """
-    included, left_out = ordinary(trainings)
+    included, excluded = ordinary(trainings)
 
     def growth(quantity: Quantity) -> np.ndarray:
         return at_the_end(included, quantity, "test") - when_errors_end(included, quantity, "test")
@@ -111,13 +111,13 @@ def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Me
     yield above_zero(
         "growth of robustness after train errors end",
         grown,
-        left_out=left_out,
+        excluded=excluded,
         rivals={
             "robustness that is lost": -grown,
             "start and end exchanged in every second training": half_exchanged(grown),
         },
     )
-    yield errors_end(included, left_out)
+    yield errors_end(included, excluded)
     deepfool = growth("robustness")
     yield Facts(
         median=np.nanmedian(deepfool),

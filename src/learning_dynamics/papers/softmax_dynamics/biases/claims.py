@@ -53,7 +53,7 @@ def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Finding:
             mean(shares[small_scale]),
             chance,
             because=because,
-            left_out={NOT_UNIFORM: int((~small_scale).sum())},
+            excluded={NOT_UNIFORM: int((~small_scale).sum())},
         )
         for start_scale in np.unique(scale[small_scale]):
             yield at_least(

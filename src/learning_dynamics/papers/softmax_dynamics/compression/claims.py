@@ -202,7 +202,7 @@ def adamw_compresses(
             because = "what is needed for a fall is missing"
             holds, undecided = fall >= threshold, np.isnan(fall)
             yield share_of_draws(
-                f"the same {words}", holds, at_most=typical, undecided=undecided, because=because, left_out=out
+                f"the same {words}", holds, at_most=typical, undecided=undecided, because=because, excluded=out
             )
 
     def share(fall: np.ndarray) -> float:

@@ -39,17 +39,17 @@ def _monotone_growth(
         fall,
         at_most=threshold,
         because=NEVER,
-        left_out=out,
+        excluded=out,
         rivals={"a fall after the growth: compression": beyond},
     )
     rises = shapes(control, measure, threshold, skewed=skewed)[is_small].str.contains("R").astype(float)
-    yield every_draw("whether the rank rises, 1 if so", rises, at_least=1.0, left_out=out)
+    yield every_draw("whether the rank rises, 1 if so", rises, at_least=1.0, excluded=out)
     yield every_draw(
         "change of the rank over the last half decade of time",
         tail,
         at_most=threshold,
         because=NEVER,
-        left_out=out,
+        excluded=out,
         rivals={"growth that does not saturate": beyond},
     )
     yield Facts(

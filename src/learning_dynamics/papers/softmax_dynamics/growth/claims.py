@@ -45,7 +45,7 @@ def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple: P
                 np.concatenate([_errors(table, factor, exponent, simple) for table in flows]),
                 at_most=difference_error(simple) + flow_error(flows) / simple,
                 because="rounding of the differences, and 10 rtol over the gap",
-                left_out={
+                excluded={
                     "times at which the spectrum is not simple": sum(
                         int((at_each_time(table, "gap") <= simple).sum()) for table in flows
                     )

@@ -72,7 +72,7 @@ def lemma_b_1(curves: Table, flow: Table, *, simple: Positive) -> Finding:
                 rate_errors(tables[1], lemma, speed, flow_smooth),
                 at_most=difference_error(simple),
                 because="rounding of the differences",
-                left_out=_excluded_times(flow_smooth),
+                excluded=_excluded_times(flow_smooth),
             )
 
         yield every_draw(
@@ -80,7 +80,7 @@ def lemma_b_1(curves: Table, flow: Table, *, simple: Positive) -> Finding:
             rate_errors(tables[0], "lemma", "speed", curve_smooth),
             at_most=truncation_error(simple),
             because="truncation of fourth-order differences",
-            left_out=_excluded_times(curve_smooth),
+            excluded=_excluded_times(curve_smooth),
         )
         yield check_flow("f", "lemma_f", "speed_f")
         yield check_flow("W", "lemma_w", "speed_w")

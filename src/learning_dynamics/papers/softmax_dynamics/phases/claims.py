@@ -130,7 +130,7 @@ def phases_entropy_seeking(
         at_least=1 - 1 / times.shape[1],
         undecided=undecided[is_small],
         because="more often than in an order that does not know the sizes",
-        left_out=out,
+        excluded=out,
     )
     by_scale = rising[is_small].groupby(scale[is_small]).mean()
     yield Facts(

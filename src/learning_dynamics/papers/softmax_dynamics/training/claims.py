@@ -58,7 +58,7 @@ def eight_examples_show_three_phases(trainings: Table, *, threshold: Positive, t
             rows["shows"],
             undecided=~rows["learned"],
             because=MORE if case == own else "what is needed for them is missing",
-            left_out={"draws on which the setting was chosen": len(drawn_at(case, setting)) - len(rows)},
+            excluded={"draws on which the setting was chosen": len(drawn_at(case, setting)) - len(rows)},
             **bound,
         )
 

@@ -98,7 +98,7 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Claim:
         tolerance=_next_terms(float(jump["gamma"].min())) + steps_by_rtol(Draws(jump)).max(),
         relative_to=final,
         because="the smallest scale's distance from its limit, and steps times rtol",
-        left_out={"larger scales, which are further from the limit": jump["gamma"].nunique() - 1},
+        excluded={"larger scales, which are further from the limit": jump["gamma"].nunique() - 1},
         corrected=final / (1 + 2 * final),
         rivals={"0 at the jump, as in section 3.2": 0 * final, "half the jump's height": final / 2},
     )
@@ -138,7 +138,7 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
         relative_to=1 / (2 * final),
         because="the larger scale's distance from its limit and steps times rtol, extrapolated",
         resolution=0.01,
-        left_out={"scales above the two smallest": jump["gamma"].nunique() - 2},
+        excluded={"scales above the two smallest": jump["gamma"].nunique() - 2},
         rivals={
             r"$1/\sigma$, the rate of the layers": 1 / final,
             "one time for all": np.full(len(final), np.mean(1 / (2 * final))),
@@ -153,7 +153,7 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
         distance.to_numpy()[1:] / distance.to_numpy()[:-1],
         at_most=1.0,
         because="each scale nearer to the step",
-        left_out={"the largest scale, which has none before it": 1},
+        excluded={"the largest scale, which has none before it": 1},
     )
     yield Facts(smallest=float(scales[0]))
 

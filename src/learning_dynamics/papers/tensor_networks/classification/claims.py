@@ -530,7 +530,7 @@ def log_time_exponents(
         tolerance=tolerance + unsettled[judged],
         relative_to=1.0,
         because=f"{tolerance:g} for the fit within a window, and what still moves leaves open",
-        left_out={
+        excluded={
             "multipliers that are not unique, or more active entries than tight margins": int((~predictable).sum()),
             "still between vertices, or not yet of the sign of what pushes them": int(passing.sum()),
             "what stays does not yet grow alike, or still turns": int(moving.sum()),

@@ -125,7 +125,7 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
     precision = np.sqrt(draws.setting("integration.residual"))[:, None]
     converged = ~(draws.entries("residual") > precision).any(axis=1)
     followed = converged & np.isfinite(draws.worst("distance"))
-    left_out = {"the loss does not vanish, of which the theorem does not speak": int((~converged).sum())}
+    excluded = {"the loss does not vanish, of which the theorem does not speak": int((~converged).sum())}
     lost = int((converged & ~followed).sum())
     counts = {"draws_for": int(followed.sum()), "draws_undecided": lost} if lost else {}
 
@@ -141,7 +141,7 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
         at_most=1.0,
         because="the first layer's start outside the span of the data stays, and the conservation laws bound "
         "the product of the others",
-        left_out=left_out,
+        excluded=excluded,
         rivals={LEAST_L1: Instead(values=ratios("distance_l1"))},
         fact="nearest",
     )
@@ -150,7 +150,7 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
         power("distance"),
         order,
         because="chosen; any power above zero tends to the limit, one is what the first layer's start leaves",
-        left_out=left_out,
+        excluded=excluded,
         rivals={LEAST_L1: Instead(estimate=power("distance_l1"))},
         fact="power",
         **counts,
@@ -310,7 +310,7 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Findi
             power,
             order,
             because="(93) bounds it by the square of the scale",
-            left_out={"below rounding at the smallest scale": int((~resolved).sum())},
+            excluded={"below rounding at the smallest scale": int((~resolved).sum())},
         )
 
     return Finding(

@@ -84,7 +84,7 @@ def theorem_5(tensors: Table, steps: Table) -> Claim:
         tolerance=2 * off[resolved],
         relative_to=1.0,
         because="twice what the limits' second difference by the step makes of it",
-        left_out={"the error at the smallest step is within the residual": int((~resolved).sum())},
+        excluded={"the error at the smallest step is within the residual": int((~resolved).sum())},
         scaled=False,
     )
     yield premise(
@@ -139,7 +139,7 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
             at_most=share + remainder[where & told_apart],
             because=f"{share:g}, chosen, and four times what Theorem 5 leaves of other coordinates at the smallest "
             "scale",
-            left_out={TOO_NEAR: int((where & ~told_apart).sum())},
+            excluded={TOO_NEAR: int((where & ~told_apart).sum())},
         )
 
     def judge(predicted: tuple[str, bool, float]) -> Checks:
@@ -159,7 +159,7 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
                 layers[differing],
                 at_least=10 * share + remainder[differing],
                 because="chosen: ten times as far",
-                left_out={TOO_NEAR: int((~agreeing).sum() - differing.sum())},
+                excluded={TOO_NEAR: int((~agreeing).sum() - differing.sum())},
             )
 
     return Finding(
