@@ -200,6 +200,13 @@ def test_a_product_is_held_to_the_root_of_the_condition_number():
     above = altered.put(support.claim_tables(PAPER, "trace_and_product"), "features", "product_trace",
                         lambda trace: trace / 100, **FIRST)  # fmt: skip
     assert altered.verdict("trace_and_product", above) == "refused"
+    # a norm that fell as the root of its trace would be as the paper has it; of a trace that stays nothing is said
+    falling = altered.put(support.claim_tables(PAPER, "trace_and_product"), "features", "product_norm",
+                          lambda norm: norm / 10, index=3)  # fmt: skip
+    assert altered.verdict("trace_and_product", falling) == "reproduced"
+    staying = altered.put(support.claim_tables(PAPER, "trace_and_product"), "features", "product_trace",
+                          lambda trace: trace * 3, **FIRST, index=3)  # fmt: skip
+    assert support.verdict(PAPER, "trace_and_product", staying) == "undecided"
     least = select(tables["features"], "product_norm")["value"].min()
     assert support.evaluation(PAPER, "trace_and_product", tables).facts["norm"] == least
 

@@ -24,44 +24,43 @@ RESOLUTION = 0.5  # decades: with a wider interval an error ten times as large c
 
 @claim("Table, 5K observations, nuclear norm min", quantifier="an average", scope=SCOPE, empirical=True)
 def table_5k_nuclear_norm(minimiser: Table, *, fit: NonNegative) -> Finding:
-    r"""Nuclear-norm minimisation from 5000 entries: error 8e-7, nuclear norm 221, effective rank 5.
+    r"""Nuclear-norm minimisation from 5000 entries: error 8e-7 as a mean square, nuclear norm 221, effective rank
+    5. (By `table_2k_error_is_a_root` the column prints roots: both cannot be right.)
 
-    The row holds if the error is a mean square and runs stop where ours do. If it is a root, as
-    `table_2k_error_is_a_root` finds for another row of the column, a tighter stop fits as well; both readings cannot be
-    right. The error is set by the slack of $10^{-3}$ that the convex program leaves each observed entry, and by how
-    accurately it is solved. The median over {draws} draws is {error:.1e}.
+    The row holds if runs stop where ours do; as a root, a tighter stop fits as well. The error is set by the slack of
+    $10^{-3}$ that the convex program leaves each observed entry, and by how accurately it is solved. The median over
+    {draws} draws is {error:.1e}.
     """
     return _row_finding("5k", 0, minimiser, fit)
 
 
 @claim("Table, 5K observations, depth 2", quantifier="an average", scope=SCOPE, empirical=True)
 def table_5k_depth_2(deep: Table, *, scale: Positive, fit: NonNegative) -> Finding:
-    r"""Depth 2 from 5000 entries: error 5e-6, nuclear norm 221, effective rank 5.
+    r"""Depth 2 from 5000 entries: error 5e-6 as a mean square, nuclear norm 221, effective rank
+    5. (By `table_2k_error_is_a_root` the column prints roots: both cannot be right.)
 
-    The row holds if the error is a mean square and runs stop where ours do. If it is a root, as
-    `table_2k_error_is_a_root` finds for another row of the column, a tighter stop fits as well; both readings cannot be
-    right. The error is set by the training loss at which descent stops and by the initialisation scale, which the
-    slides do not print. At scale {scale:g} the median over {draws} draws is {error:.1e}.
+    The row holds if runs stop where ours do; as a root, a tighter stop fits as well. The error is set by the training
+    loss at which descent stops and by the initialisation scale, which the slides do not print. At scale {scale:g} the
+    median over {draws} draws is {error:.1e}.
     """
     return _row_finding("5k", 2, deep, fit, scale)
 
 
 @claim("Table, 5K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)
 def table_5k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Finding:
-    r"""Depth 3 from 5000 entries: error 4e-6, nuclear norm 221, effective rank 5.
+    r"""Depth 3 from 5000 entries: error 4e-6 as a mean square, nuclear norm 221, effective rank
+    5. (By `table_2k_error_is_a_root` the column prints roots: both cannot be right.)
 
-    The row holds if the error is a mean square and runs stop where ours do. If it is a root, as
-    `table_2k_error_is_a_root` finds for another row of the column, a tighter stop fits as well; both readings cannot be
-    right. As at depth 2, the training loss at which descent stops sets the error; at scale {scale:g} the median over
-    {draws} draws is {error:.1e}.
+    The row holds if runs stop where ours do; as a root, a tighter stop fits as well. As at depth 2, the training loss
+    at which descent stops sets the error; at scale {scale:g} the median over {draws} draws is {error:.1e}.
     """
     return _row_finding("5k", 3, deep, fit, scale)
 
 
-AS_ROOT = (
-    "the printed error and rank do not go together in our runs from 2000 entries if the error is a mean square; "
-    "as its root they do (`table_2k_error_is_a_root`)"
+NOT_AS_SQUARE = (
+    "the printed error and rank do not go together in our runs from 2000 entries if the error is a mean square"
 )
+AS_ROOT = NOT_AS_SQUARE + "; as its root they do (`table_2k_error_is_a_root`)"
 
 
 @claim("Table, 2K observations, nuclear norm min", quantifier="an average", scope=SCOPE, empirical=True)
@@ -86,7 +85,7 @@ def table_2k_depth_2(deep: Table, *, scale: Positive) -> Finding:
     largest = max(settings_of(deep)["scales"])
     error, _, rank = (np.median(values) for values in measured(deep, largest))
     others = {"largest_scale": largest, "other_error": error, "other_rank": rank}
-    return _row_finding("2k", 2, deep, 0.0, scale, reason=AS_ROOT, **others)
+    return _row_finding("2k", 2, deep, 0.0, scale, reason=NOT_AS_SQUARE, **others)
 
 
 @claim(
@@ -153,15 +152,14 @@ def _interpolate(quantity: np.ndarray, printed: float, log_error: np.ndarray) ->
 
 @claim("Table, 2K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)
 def table_2k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Finding:
-    r"""Depth 3 from 2000 entries: error 3e-5, nuclear norm 221, effective rank 5.
+    r"""Depth 3 from 2000 entries: error 3e-5 as a mean square, nuclear norm 221, effective rank
+    5. (By `table_2k_error_is_a_root` the column prints roots: both cannot be right.)
 
-    The row holds if the error is a mean square and runs stop where ours do. If it is a root, as
-    `table_2k_error_is_a_root` finds for another row of the column, a tighter stop fits as well; both readings cannot be
-    right. The training loss at which descent stops sets the error again; at scale {scale:g} its median over {draws}
-    draws is {error:.1e}, its largest {largest:.1e}. Draws differ more than with many entries, since few entries magnify
-    what descent leaves of the loss: the median is known to {spread:.2g} decades. Where that, with the accuracy to which
-    a stop sets the error, exceeds {resolution:g} decades, an error several times as large would pass as well, and the
-    row stays undecided.
+    The row holds if runs stop where ours do; as a root, a tighter stop fits as well. The training loss at which descent
+    stops sets the error again; at scale {scale:g} its median over {draws} draws is {error:.1e}, its largest
+    {largest:.1e}. Draws differ more than with many entries, since few entries magnify what descent leaves of the loss:
+    the median is known to {spread:.2g} decades. Where that, with the accuracy to which a stop sets the error, exceeds
+    {resolution:g} decades, an error several times as large would pass as well, and the row stays undecided.
     """
     error, _, _ = measured(deep, scale)
     spread = median(np.log10(error)).uncertainty

@@ -75,7 +75,7 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
         scaled=False,
     )
     yield equal_on_every_draw(
-        "fall of the loss over ε^N σ_1",
+        "fall of the loss over ε^N σ_1, less one",
         fall / leading,
         np.ones(len(depth)),
         tolerance=following + rounding,
@@ -95,16 +95,15 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
 def linear_rate(flows: Table, descent: Table) -> Claim:
     r"""For the squared loss, from layers balanced up to $O(c^2)$ and closer to the optimum than any $W$ with
     $\sigma_{min}(W) \le c$, gradient descent with a step $\eta$ of at most $O(c^4)$ lowers the loss as
-    $e^{-\Omega(c^2 \eta t)}$.
+    $\ell(0)\, e^{-\Omega(c^2 \eta t)}$ (the slide leaves out $\ell(0)$: errata 4).
 
-    The slide's bound lacks the first loss (errata 4). The theorem behind it (Arora, Cohen, Golowich and Hu 2019) has
-    the exponent $c^{2(N-1)/N} \eta t$ with the constant one, which is more for $c \le 1$ and is what is tested;
-    imbalance is allowed up to a bound of order $c^2$. The starts meet the assumptions as barely as can be, exactly
-    balanced or with all the imbalance that is allowed; descent takes a step of {step:.2g}, which is $c^4$ times
-    {multiple:g}. From the target with its smallest singular value lowered to $c$ the flow starts at the rate $2N
-    c^{2(N-1)/N}$, so that no guarantee above $2N$ times this one could hold; the smallest rate measured is {value:.3g}
-    times the guaranteed one. All the imbalance that is allowed changes the rate by at most {change:.1e}; a rate without
-    the power of $c$ is missed by a factor of {missed:.2g}.
+    The theorem behind it (Arora, Cohen, Golowich and Hu 2019) has the exponent $c^{2(N-1)/N} \eta t$ with the constant
+    one, which is more for $c \le 1$ and is what is tested; imbalance is allowed up to a bound of order $c^2$. The
+    starts meet the assumptions as barely as can be, exactly balanced or with all the imbalance that is allowed; descent
+    takes a step of {step:.2g}, which is $c^4$ times {multiple:g}. From the target with its smallest singular value
+    lowered to $c$ the flow starts at the rate $2N c^{2(N-1)/N}$, so that no guarantee above $2N$ times this one could
+    hold; the smallest rate measured is {value:.3g} times the guaranteed one. All the imbalance that is allowed changes
+    the rate by at most {change:.1e}; a rate without the power of $c$ is missed by a factor of {missed:.2g}.
     """
     of_flows, settings = Draws(flows), settings_of(descent)
     rate, depth, margin = of_flows["rate"], of_flows.column("depth"), of_flows.column("margin")

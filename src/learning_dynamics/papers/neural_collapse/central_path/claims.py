@@ -341,7 +341,7 @@ def _vanishing_checks(flows: Table, quantity: Quantity, flow: str, power: float,
             bounds.append((law + 2 * error / spread[last]) ** order)
     return [
         equal_on_every_draw(
-            f"exponent in t of {quantity}, {flow} map",
+            f"exponent in t of {quantity}, {flow} map, less its prediction",
             exponents,
             power * order,
             tolerance=tolerances,
@@ -573,6 +573,26 @@ def trace_and_product(features: Table) -> Finding:
     trace, norm, condition = (draws.entries(name) for name in ("product_trace", "product_norm", "condition"))
 
     def judge(power: float) -> Checks:
+        stays = power > 0
+        yield every_draw(
+            "norm of the product at the smallest lean over that at the largest",
+            norm[:, -1] / norm[:, 0],
+            at_least=0.5 if stays else None,
+            at_most=None if stays else 0.5,
+            because="a norm that stays" if stays else "a norm that vanishes with its trace",
+            excluded=excluded,
+        )
+        yield premise(
+            every_draw(
+                "trace at the smallest lean over that at the largest",
+                trace[:, -1] / trace[:, 0],
+                at_most=0.02,
+                because="eigenvalues that tend to zero, with the lean a hundredth",
+                excluded=excluded,
+            )
+        )
+        if not stays:
+            return
         yield every_draw(
             "norm of the product over its trace, smallest lean",
             norm[:, -1] / trace[:, -1],
@@ -581,7 +601,7 @@ def trace_and_product(features: Table) -> Finding:
             excluded=excluded,
         )
         yield equal_on_every_draw(
-            "exponent in the condition number with which that ratio grows",
+            "exponent in the condition number with which that ratio grows, less its prediction",
             np.log(norm[:, -1] * trace[:, 0] / (norm[:, 0] * trace[:, -1]))
             / np.log(condition[:, -1] / condition[:, 0]),
             power,
@@ -642,7 +662,7 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
         ("noise as small that is not coupled", uncoupled, 0.0, {"a coupling everywhere": left(COUPLING**2 / others)}),
     ):
         yield equal_on_every_draw(
-            f"self-duality, {name}",
+            f"self-duality less its prediction, {name}",
             duality,
             0.0,
             tolerance=1e-4,

@@ -194,12 +194,11 @@ def nc23_term_and_simplex(features: Table) -> Claim:
     inverse, duality, inverse_duality = draws["frame_inverse"], draws["duality"], draws["duality_inverse"]
     in_proportion, of_frame = "classifiers in proportion to class means", "classifiers that are a simplex frame"
     for kind, distance, corrected, rivals in (
-        ("class means from a simplex frame", means, means, {}),
         ("classifiers from a simplex frame", classifiers, inverse, {in_proportion: means, of_frame: 0.0}),
         ("classifiers from class means", duality, inverse_duality, {in_proportion: 0.0}),
     ):
         yield equal_on_every_draw(
-            f"distance of {kind}",
+            f"distance of {kind}, less its prediction",
             distance,
             0.0,
             # a distance that is of a lower power than the square root of another would hardly be called its measure

@@ -147,7 +147,7 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
         return np.log2(remainders[:, -2] / remainders[:, -1])
 
     yield equal_on_every_draw(
-        "order of the remainder over the step, from the two smallest steps",
+        "order of the remainder over the step less one, from the two smallest steps",
         order("printed"),
         1.0,
         tolerance=tolerance,

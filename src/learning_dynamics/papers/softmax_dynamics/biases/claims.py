@@ -277,7 +277,7 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Finding:
         ratios = _slope_ratios(slopes, factors)
         for index in JUDGED:
             yield equal_on_every_draw(
-                f"slope of the time on log(1 / scale) over its factor, class {index} by size",
+                f"slope of the time on log(1 / scale) over its factor, less its prediction, class {index} by size",
                 ratios[index],
                 np.ones(len(ratios)),
                 tolerance=bounds[index],

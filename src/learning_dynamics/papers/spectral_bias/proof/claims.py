@@ -78,15 +78,14 @@ def lemma_c_3(flows: Sequence[Table]) -> Claim:
     scope="limits of flows from rows of one length, and of unequal lengths",
 )
 def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> Claim:
-    r"""At the limit of the flow the gradient of a potential of $Z_1$ has to be $Z_1 - Z_1^{-\top} D$, with $D$ the
-    imbalance. For $D = 2\gamma I$ such a potential exists; for a diagonal $D$ that is no multiple of the identity none
-    does, and the proof breaks.
+    r"""At the limit of the flow the gradient of a potential of $Z_1$ has to be $Z_1 - Z_1^{-\top} D$ (errata 8: not $D
+    Z_1^{-\top}$), with $D$ the imbalance. For $D = 2\gamma I$ such a potential exists; for a diagonal $D$ that is no
+    multiple of the identity none does, and the proof breaks.
 
     A gradient has a symmetric derivative. The field's derivative is symmetric to rounding where $D$ is isotropic, and
-    by {least:.2g} of its size at least asymmetric where it is not. (The lemma prints $D Z_1^{-\top}$; condition (P2)
-    gives $Z_1^{-\top} D$ (errata 8).) The breaking is no mere lack of proof: from rows of unequal lengths the flow does
-    not end at $\beta_*$, but {away:.2g} of $|\beta_*|$ away from it (median), while the imbalance stays $D$ as it
-    should.
+    by {least:.2g} of its size at least asymmetric where it is not. The breaking is no mere lack of proof: from rows of
+    unequal lengths the flow does not end at $\beta_*$, but {away:.2g} of $|\beta_*|$ away from it (median), while the
+    imbalance stays $D$ as it should.
     """
     isotropic, limit = Draws(equal, phase="limit")["curl"], Draws(unequal, phase="limit")
     everywhere = Instead(values=np.concatenate([isotropic, limit["curl"]]))

@@ -78,6 +78,7 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
     r"""From small weights the ReLU student's hidden layer represents the teacher's two directions; from large weights
     its neurons do not learn them.
 
+    To represent the directions is read as spanning them; by rank alone, which the paper names, `relu_low_rank` judges.
     The span of the first two singular vectors of $W$ is held against that of the teacher's neurons: both principal
     angles have a cosine above the setting `cosine` on {value:.0%} of {draws} draws. The cosines' medians are
     {first:.3f} and {second:.2f}, where spans at random have {chance_first:.2f} and {chance_second:.2f}, and from large

@@ -115,7 +115,7 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
         fact="share",
     )
     yield equal_on_every_draw(
-        r"power of $\log t$ in $\|\Theta\|^L$",
+        r"power of $\log t$ in $\|\Theta\|^L$, less its prediction",
         growth,
         np.ones_like(growth),
         tolerance=slack / last_sigma(flows),

@@ -71,7 +71,7 @@ def theorem_6_convergence(
         },
     )
     yield equal_on_every_draw(
-        r"the same, with $\lambda = 0$",
+        r"residual at the end with $\lambda = 0$, less one",
         _residuals(silent),
         1.0,
         tolerance=precision,
@@ -251,7 +251,7 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
     powers = _powers(_by_scale(*descending, *gaussian), "rank_one")
     rivals = {"order zero: matrices that keep their rank": 0.0, "order three halves": 1.5}
     yield equal_on_every_draw(
-        "power of $\\alpha$ in the distance from rank one",
+        "power of $\\alpha$ in the distance from rank one, less its prediction",
         powers,
         2.0,
         tolerance=0.25,

@@ -78,7 +78,7 @@ def theorem_5(tensors: Table, steps: Table) -> Claim:
         rivals={swapped: Instead(values=largest_error("swapped", 0.0))},
     )
     yield equal_on_every_draw(
-        "order of gradient descent's largest error in its step, by network and scale",
+        "order of gradient descent's largest error in its step, less one, by network and scale",
         order[resolved],
         np.ones(resolved.sum()),
         tolerance=2 * off[resolved],

@@ -98,7 +98,7 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
         },
     )
     yield equal_on_every_draw(
-        r"$\lambda$ of the printed conditions and of Theorem 3",
+        r"$\lambda$ of the printed conditions less that of Theorem 3",
         *draws.compared("condition"),
         tolerance=1e-10,
         because="rounding; two forms of one number, no measurement",

@@ -125,7 +125,7 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
         },
     )
     yield equal_on_every_draw(
-        r"two layers: power of $\alpha$ of entries outside the support of the least plain $\ell_1$ norm",
+        r"two layers: power of $\alpha$ of entries outside the support of the least $\ell_1$ norm, less its prediction",
         power,
         theory,
         tolerance=10 / (np.e * np.log(1 / SMALL[0])),
@@ -178,7 +178,7 @@ def remark_4_growth(functions: Table) -> Claim:
         )
     error = FLOW_ERROR * settings_of(functions)["integration"]["rtol"]
     yield equal_on_every_draw(
-        r"large $t$: slope of $H_L(t) / |t|$ against $\log |t|$",
+        r"large $t$: slope of $H_L(t) / |t|$ against $\log |t|$, less its prediction",
         slopes,
         np.zeros_like(slopes),
         tolerance=(remainder + error * penalty[:, -1]) / spans,
@@ -193,7 +193,7 @@ def remark_4_growth(functions: Table) -> Claim:
         corrected=np.where(depths == 2, 0.5, 0.0),
     )
     yield equal_on_every_draw(
-        r"small $t$: $H_L(t) / t^2$ against 1/2",
+        r"small $t$: $H_L(t) / t^2$ less its prediction",
         penalty[:, 0] / h[:, 1],
         np.full_like(slopes, 0.5),
         tolerance=(depths - 1) / 6 * h[:, 1] ** 2 + error,
