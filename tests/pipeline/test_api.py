@@ -120,6 +120,7 @@ MISTAKES = (
         "rows of the table repeat",
     ),
     ("ld.judge('toy', 'decay', {'rum': 1})", "no role `rum`; did you mean `run`?"),
+    ("ld.judge('toy', 'decay', {'run': 3})", "takes a table of metrics or a trajectory (is int)"),
     ("ld.judge('toy', 'decay', {'run': ld.table('toy', 'descent')[['time']]})", "lacks the columns seed, quantity"),
     ("ld.judge('toy', 'geometric', rounding=-1.0)", "toy geometric.rounding: must be above 0"),
 )

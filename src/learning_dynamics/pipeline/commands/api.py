@@ -329,6 +329,8 @@ def _as_role(paper: str, where: str, role: Any, value: Any) -> Any:
 
 
 def _as_table(paper: str, where: str, run: str, value: Any) -> pd.DataFrame:
+    if not isinstance(value, pd.DataFrame | Trajectory | Mapping):
+        raise ProjectError(f"{paper} {where}: takes a table of metrics or a trajectory (is {type(value).__name__})")
     rows = value if isinstance(value, pd.DataFrame) else measure(paper, run, value)
     function_name = _plan().config.function_name("metrics", paper, _plan().config.members(paper, run)[0][0])
     declared = paper_function(paper, "metrics", function_name).columns

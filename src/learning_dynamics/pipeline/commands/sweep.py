@@ -87,7 +87,7 @@ def types_of_settings(config: Config, paper: str, name: str) -> Mapping[str, Any
     run, metrics = (config.signature(stage, paper, name).fields for stage in ("run", "metrics"))
     # of what is measured only the settings that the run's block gives can be swept
     fields = {**run} | {key: metrics[key] for key in flat(config.settings("metrics", paper, name))}
-    types = {key: field.annotation for key, field in fields.items()}
+    types = {key: field.annotation for key, field in fields.items() if key != "seed"}  # more draws are `seeds`
     return types | ({"data": str} if config.block("run", paper, name).get("data") else {})
 
 

@@ -125,6 +125,7 @@ def paper_page(paper: Paper, folder: Path) -> str:
         lines.append("> **Model and notation.** " + prose(paper.notation))
     if paper.lead_figure:
         lines.append(f"Below each figure is its name; `{paper.lead_figure.command}` draws one.")
+    scopes: dict[str, Row] = {}
     for topic in paper.topics:
         lines += [f"## {prose(topic.title)}", prose(topic.about)]
         for figure in topic.exhibits:
@@ -134,17 +135,17 @@ def paper_page(paper: Paper, folder: Path) -> str:
                 film = prose(figure.film.caption.removeprefix("In motion: ").partition("\n\n")[0])
                 lines.append(f"[In motion]({figure.paper}/{figure.name}.webp): {film}")
             lines.append(f"[`{figure.name}`]({_code(figure.code, folder)})")
-            lines += [_claim(claim, folder) for claim in figure.claims]
-        lines += [_claim(claim, folder) for claim in topic.unshown_claims]
+            lines += [_claim(claim, folder, scopes) for claim in figure.claims]
+        lines += [_claim(claim, folder, scopes) for claim in topic.unshown_claims]
     if paper.observations:
         lines += ["## Further observations", "The paper does not make these statements; its tally excludes them."]
-        lines += [_claim(claim, folder) for claim in paper.observations]
+        lines += [_claim(claim, folder, scopes) for claim in paper.observations]
     if paper.references:
         lines += ["## To cite", f"```bibtex\n{paper.bibtex}\n```"]
     return _join(lines)
 
 
-def _claim(claim: Row, folder: Path) -> str:
+def _claim(claim: Row, folder: Path, scopes: dict[str, Row]) -> str:
     decisive = claim["decisive"]
     quantifier = f" ({claim['quantifier']})" if claim["quantifier"] else ""
     lines = [
@@ -167,21 +168,24 @@ def _claim(claim: Row, folder: Path) -> str:
         lines += [f"{prose(claim['robustness'])}."] if claim["robustness"] else []
     text = "\n  ".join(f"{line}  " for line in lines).rstrip()
     return text + (
-        f"\n\n  <details><summary>Details</summary>\n\n  {_details(claim)}\n\n  </details>" if decisive else ""
+        f"\n\n  <details><summary>Details</summary>\n\n  {_details(claim, scopes)}\n\n  </details>" if decisive else ""
     )
 
 
-def _details(claim: Row) -> str:
+def _details(claim: Row, scopes: dict[str, Row]) -> str:
+    """Return scope, draws and rivals; a scope that another claim has already, by that claim's name."""
     decisive = claim["decisive"]
+    first = scopes.setdefault(claim["scope"], claim)
+    scope = prose(claim["scope"]) if first is claim else f"Scope of [`{first['id']}`](#{first['claim']})"
     counts = {kind: decisive[f"draws_{kind}"] for kind in ("for", "against", "undecided")}
     draws = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count) or "none"
     excluded = f"; {prose(decisive['excluded'])}" if decisive["excluded"] else ""
-    text = f"{prose(claim['scope'])}. Draws: {draws}{excluded}."
+    text = f"{scope}. Draws: {draws}{excluded}."
     if not claim["rivals"]:
         return text
     is_refused = claim["verdict"] in ("reproduced", "corrected")
     rivals = "; ".join(
-        prose(rival) if is_refused and verdict == "contradicted" else f"{prose(rival)} ({verdict})"
+        prose(rival) if is_refused and verdict in ("contradicted", "not reproduced") else f"{prose(rival)} ({verdict})"
         for rival, verdict in claim["rivals"].items()
     )
     least = (
