@@ -74,7 +74,11 @@ def test_words_and_machinery_make_nothing_again(workspace):
         ("growth/runs.py", "    while len(states) <= steps:", "    # a remark\n    while (len(states) <= steps):"),
         ("growth/runs.py", '"""x grows by', '"""The state x grows by'),
         ("src/learning_dynamics/errors.py", "did you mean", "perhaps"),
-        ("src/learning_dynamics/pipeline/commands/run.py", 'function_name = spec["function"]', 'function_name = str(spec["function"])'),
+        (
+            "src/learning_dynamics/pipeline/commands/run.py",
+            'function_name = spec["function"]',
+            'function_name = str(spec["function"])',
+        ),
         ("src/learning_dynamics/files.py", "os.fsync(written.fileno())", "pass"),
         ("config.yaml", "seed: 2023", "# the seed\nseed:   2023"),
         ("workflow/config/toy.yaml", "chosen: short", "chosen: short enough"),

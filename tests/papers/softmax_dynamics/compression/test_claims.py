@@ -61,6 +61,10 @@ def test_flows_that_failed_count_against_compression_and_are_shown(grid):
     assert found.verdict == "undecided"
 
 
+NAMES = ("sigma_1", "sigma_2", "direction")
+EXCHANGED = {name: f"class_{name}" for name in NAMES} | {f"class_{name}": name for name in NAMES}
+
+
 def course(first, second=1.0, *, turned: float = 0.1, examples=1.0, below=1.0):
     """Class means whose singular values are these at the five moments, and whose direction turns by such an angle.
 
@@ -90,16 +94,24 @@ def course(first, second=1.0, *, turned: float = 0.1, examples=1.0, below=1.0):
     ],
 )
 def test_the_dominant_direction_is_reused_if_it_stays_and_outgrows_the_other(table, reused):
-    found = evaluate(claims.dominant_direction_reused, {"grid": table}, {"since": "rare", "typical": 0.5})
+    inputs = table.assign(quantity=table["quantity"].map(lambda name: EXCHANGED.get(name, name)))
+    found = evaluate(claims.dominant_direction_reused, {"grid": inputs}, {"typical": 0.5})
     assert found.verdict == reused
 
 
-def test_a_direction_exchanged_before_the_compression_phase_is_kept_in_it():
-    table = course([1.0, 1.3, 1.2, 2.0, 3.0])
-    table.loc[(table["quantity"] == "class_direction") & (table["index"] == 2), "value"] = 0.1
-    for since, verdict in (("rare", "reproduced"), ("first", "not reproduced")):
-        found = evaluate(claims.dominant_direction_reused, {"grid": table}, {"since": since, "typical": 0.5})
-        assert (found.verdict, found.facts["since_first"]) == (verdict, 0.0)
+@pytest.mark.parametrize(
+    ("sizes", "turned", "verdict"),
+    [
+        ([1.0, 1.3, 1.2, 2.0, 3.0], 1.5, "reproduced"),
+        ([1.0, 1.3, 1.2, 2.0, 3.0], 0.1, "not reproduced"),  # the direction that the frequent classes took
+        ([1.0, 1.3, 1.2, 1.1, 3.0], 1.5, "not reproduced"),
+        ([1.0, 1.3, 1.2, 2.0, 1.5], 1.5, "not reproduced"),
+    ],
+)
+def test_over_classes_another_direction_outgrows_the_first(sizes, turned, verdict):
+    table = course(sizes, turned=turned)
+    found = evaluate(claims.dominant_direction_over_classes, {"grid": table}, {"typical": 0.5})
+    assert (found.verdict, found.facts["since_first"]) == (verdict, float(turned < np.pi / 4))
 
 
 @pytest.mark.parametrize(

@@ -76,8 +76,8 @@ COIN = "a coin's"
 
 @claim(
     "Section 3.3, selection bias",
-    scope="random balanced starts of four scales; flows from Gaussian starts of scale 0.01 until the last class is "
-    "learned; 4, 2, 1 and 1 examples, d = 2",
+    scope="random balanced starts of four scales, with 4, 1, 1 and 1 examples; flows from Gaussian starts of scale "
+    "0.01 until the last class is learned, with 4, 2, 1 and 1; d = 2",
     empirical=True,
     quantifier="most draws",
 )

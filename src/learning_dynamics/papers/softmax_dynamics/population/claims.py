@@ -44,8 +44,8 @@ INPUTS = "draws with warm-up, growth and compression, in this order, at the sett
     quantifier="some setting",
 )
 def three_phases_exist(region: Table, *, threshold: Positive, typical: Fraction) -> Claim:
-    """Under cross-entropy three phases can emerge with skewed classes and a bottleneck: the effective rank falls,
-    rises, and falls again while the rare classes are learned.
+    """Under cross-entropy and gradient flow three phases can emerge with skewed classes and a bottleneck: the effective
+    rank falls, rises, and falls again while the rare classes are learned.
 
     The rank is the paper's own: RankMe of section 2.1, over all inputs, one row each. "Can" is read as most draws of
     some setting, which is chosen on half of the draws, of {settings} settings, and judged on the other half: at sizes
@@ -154,8 +154,8 @@ def _falls_with_both(rows: pd.DataFrame, typical: float) -> Check:
     quantifier="all draws",
 )
 def skew_is_necessary(region: Table, *, threshold: Positive, small: Positive, typical: Fraction) -> Claim:
-    """Skewed classes are necessary for compression: with equal classes the effective rank does not fall, from small
-    starts, while they are learned.
+    """Skewed classes are necessary for compression: with four equal classes the effective rank does not fall, from
+    small starts, while they are learned.
 
     Of a fall after a rise since the warm-up's trough the part counts that lies in the time in which the rarest classes
     are learned; of equal classes all are. Necessary is what a fall never comes without. With equal classes, whose ranks
