@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from learning_dynamics.pipeline.commands import compare, verdicts
-from learning_dynamics.pipeline.commands.publish import pages_judged_again, to_csv
+from learning_dynamics.pipeline.commands import compare, publish, verdicts
+from learning_dynamics.pipeline.commands.publish import to_csv
 from learning_dynamics.pipeline.plan.config_files import load, read_yaml
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.report import markdown
@@ -175,16 +175,25 @@ def test_publishing_again_changes_nothing_and_refuses_what_is_outdated(publishin
     assert state() == before
 
 
-def test_what_was_judged_again_beside_an_earlier_run_stays_and_says_so(tmp_path, configured):
-    plan, texts = configured(), {"robustness.md": "page", "robustness.csv": "table"}
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text)
+def test_what_was_judged_again_beside_an_earlier_run_stays_and_says_so(tmp_path, configured, monkeypatch):
+    plan = configured()
+    rows = ["toy.decay,seed,seed,2024", "toy.decay,threshold,rounding,2.0", "toy.gone,draw,draw,1"]
+    table = "\n".join(["claim,change,what,value,verdict,measured,reason", *(f"{row},reproduced,1.5," for row in rows)])
+    (tmp_path / "robustness.csv").write_text(table)
     for block in ({"commit": "0123456789"}, {"commit": "fedcba", "judged_again": "0123456789"}):
         versions(tmp_path, **block)
-        assert pages_judged_again(plan, tmp_path, claims(), tmp_path) == (texts, "0123456789")
-    assert "These runs are of an earlier commit, `0123456`." in markdown.results_page([], tmp_path, "0123456789")
-    (tmp_path / "robustness.md").unlink()
-    assert pages_judged_again(plan, tmp_path, claims(), tmp_path) == ({}, None)
+        again, commit = publish.read_judged_again(plan, tmp_path, tmp_path)
+        assert (commit, list(again["claim"]), list(again["value"])) == ("0123456789", ["toy.decay"], ["2024"])
+    page = markdown.results_page([], tmp_path, "0123456789")
+    assert "Some of these runs are of an earlier commit, `0123456`." in page
+    anew = again.assign(value="2025")
+    with monkeypatch.context() as patched:
+        patched.setattr(publish, "read_again", lambda *_: (anew, []))
+        again, commit = publish.read_judged_again(plan, tmp_path, tmp_path)
+        assert (commit, list(again["value"])) == ("", ["2025"])
+    (tmp_path / "robustness.csv").unlink()
+    again, commit = publish.read_judged_again(plan, tmp_path, tmp_path)
+    assert (len(again), commit) == (0, None)
     assert "robustness.md" not in markdown.results_page([], tmp_path, None)
 
 

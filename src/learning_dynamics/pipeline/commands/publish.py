@@ -9,9 +9,10 @@ import pandas as pd
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
-from learning_dynamics.pipeline.commands import robustness as joined
 from learning_dynamics.pipeline.commands.check import find_stale
 from learning_dynamics.pipeline.commands.report import read_claim_tables
+from learning_dynamics.pipeline.commands.robustness import read_again
+from learning_dynamics.pipeline.commands.robustness import to_csv as again_to_csv
 from learning_dynamics.pipeline.plan.config_files import ROOT, load, output_folders
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import expected_outputs
@@ -49,11 +50,14 @@ def execute(files: Sequence[Path] = (), papers: Sequence[str] = ()) -> None:
     out = published.SCALES / scale if scale else published.FOLDER
     results, figures = output_folders(configuration)
     refuse_stale(plan, results, figures)
-    tables_of_papers = read_claim_tables(plan, results)
+    again, judged_again = read_judged_again(plan, results, out)
+    tables_of_papers = read_claim_tables(plan, results, again)
     papers_shown = gather(plan.config, tables_of_papers, figures, {})
     record = provenance("publish", "all", "results", {"papers": plan.config.papers})
     claims = pd.concat([tables["claims"] for tables in tables_of_papers.values()], ignore_index=True)
-    texts, judged_again = pages_judged_again(plan, results, claims, out)
+    texts = {}
+    if judged_again is not None:
+        texts = dict(zip(JUDGED_AGAIN, (robustness.page(claims, again), again_to_csv(again)), strict=True))
     if scale:
         texts["README.md"] = markdown.scale_page(scale, papers_shown, published.compare_with_default(claims))
     else:
@@ -113,23 +117,27 @@ def update_readme(readme: Path, findings: str) -> None:
         _write(readme, f"{before}{begin}\n{findings}\n{end}{after}")
 
 
-def pages_judged_again(plan: Plan, results: Path, claims: pd.DataFrame, out: Path) -> tuple[dict[str, str], str | None]:
-    """Return what was judged again, by the name of its file, and of which earlier commit it is.
+def read_judged_again(plan: Plan, results: Path, out: Path) -> tuple[pd.DataFrame, str | None]:
+    """Return all that was judged again, and of which earlier commit a part of it is.
 
-    The commit is "" if a seed, draw or range is there of this configuration. Else it is what was published with an
-    earlier run, and None if nothing was.
+    Of a paper without a seed or draw of this configuration the rows that were published before stay. The commit is ""
+    if there is no such paper, and None if no seed and no draw was ever published.
     """
-    again, outdated = joined.read_again(plan, results)
+    again, outdated = read_again(plan, results)
     if outdated:
         print(f"left out: {len(outdated)} files of other settings or code, as {outdated[0]}; run: make robustness")
-    if again["change"].isin(["seed", "draw"]).any():
-        return dict(zip(JUDGED_AGAIN, (robustness.page(claims, again), joined.to_csv(again)), strict=True)), ""
-    files = [out / name for name in JUDGED_AGAIN]
-    if not all(file.is_file() for file in files):
-        return {}, None
-    earlier = published.read_versions(out)
-    commit = str(earlier.get("judged_again") or earlier.get("commit", ""))
-    return {file.name: file.read_text(encoding="utf-8") for file in files}, commit
+    anew = again[again["change"].isin(["seed", "draw"])]["paper"].unique()
+    if not (out / JUDGED_AGAIN[1]).is_file():
+        return again, "" if len(anew) else None
+    text = {"value": str, "what": str, "reason": str}
+    earlier = pd.read_csv(out / JUDGED_AGAIN[1], dtype=text, keep_default_na=False, na_values={"measured": [""]})
+    earlier.insert(0, "paper", earlier["claim"].str.partition(".")[0])
+    claims = {f"{paper}.{claim}" for paper in plan.config.papers for claim in plan.config.blocks(paper, "claims")}
+    kept = earlier[~earlier["paper"].isin(anew) & (earlier["change"] != "threshold") & earlier["claim"].isin(claims)]
+    rows = pd.concat([again, kept], ignore_index=True).drop_duplicates(["claim", "change", "what", "value"])
+    published_with = published.read_versions(out)
+    commit = str(published_with.get("judged_again") or published_with.get("commit", ""))
+    return rows.reset_index(drop=True), commit if len(kept) else ""
 
 
 def to_csv(claims: pd.DataFrame) -> str:

@@ -36,10 +36,12 @@ def execute(config: Mapping[str, Any]) -> None:
             partial.write_text(html, encoding="utf-8")
 
 
-def read_claim_tables(plan: Plan, results: Path) -> dict[str, dict[str, pd.DataFrame]]:
+def read_claim_tables(
+    plan: Plan, results: Path, again: pd.DataFrame | None = None
+) -> dict[str, dict[str, pd.DataFrame]]:
     """Return every paper's tables of claims, as further seeds settle them, of parts, and of claims judged again."""
-    again, _ = read_again(plan, results)
-    tables = {}
+    again = read_again(plan, results)[0] if again is None else again
+    tables: dict[str, dict[str, pd.DataFrame]] = {}
     for paper in plan.config.papers:
         read = {
             name: read_table(results / paper / f"{name}.parquet", declared=declared)

@@ -55,7 +55,7 @@ def results_page(papers: Sequence[Paper], folder: Path, judged_again: str | None
             "## Robustness",
             "Every claim was judged again with other thresholds, settings, seeds and draws: "
             "[robustness.md](robustness.md), [robustness.csv](robustness.csv).",
-            f"These runs are of an earlier commit, `{judged_again[:7]}`." if judged_again else "",
+            f"Some of these runs are of an earlier commit, `{judged_again[:7]}`." if judged_again else "",
         ]
     return _join(lines)
 
