@@ -77,7 +77,8 @@ def stable_digits(claim: Mapping[str, Any], rows: pd.DataFrame) -> int:
 def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
     """Return all claims against the kinds of change, as Markdown: how many verdicts stay, and where they turn."""
     kinds = {"setting": "settings", "threshold": "thresholds", "seed": "seeds", "draw": "draws"}
-    table, turned, contradicted = [], 0, []
+    table: dict[str, list[str]] = {}  # claims of a paper by their cells: those that agree share a row
+    turned, contradicted = 0, []
     for claim in claims.to_dict("records"):
         rows = again[again["claim"] == claim["claim"]]
         if rows.empty:
@@ -87,8 +88,9 @@ def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
         mark = MARK if is_turned(claim["agreement"]) else ""
         cells = ["<br>".join(_settings(verdict, rows))]
         cells += ["".join(_count(kind, words, verdict, rows)) for kind, words in CELLS.items()]
-        cells = [cell.replace("|", "\\|") for cell in cells]
-        table.append(f"| `{claim['claim']}` | {VERDICT_STYLES[claim['verdict']].sign}{mark} | {' | '.join(cells)} |")
+        row = " | ".join([claim["paper"], *(cell.replace("|", "\\|") for cell in cells)])
+        name = claim["claim"].partition(".")[2]
+        table.setdefault(row, []).append(f"{VERDICT_STYLES[claim['verdict']].sign}{mark}&nbsp;`{name}`")
         if verdict != "contradicted":
             contradicted += rows[(rows["change"] == "draw") & (rows["verdict"] == "contradicted")].to_dict("records")
     seeds = again[again["change"] == "seed"]
@@ -96,8 +98,8 @@ def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
     lines = [
         "# Judged again",
         "",
-        f"{len(table)} claims were judged again with something changed. Another threshold, or another value of a "
-        f"setting that the paper does not state, turns {turned} verdicts ({MARK}). Under other seeds "
+        f"{sum(map(len, table.values()))} claims were judged again with something changed. Another threshold, or "
+        f"another value of a setting that the paper does not state, turns {turned} verdicts ({MARK}). Under seeds "
         f"{seeds['claim'].nunique()} claims were judged; fewer than two of three seeds give the verdict on "
         f"{len(unsettled)}, which are undecided therefore. On draws of what hypotheses leave free "
         f"{again[again['change'] == 'draw']['claim'].nunique()} theorems and formulas were judged; "
@@ -111,9 +113,9 @@ def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
         f"{legend(claims['verdict'])}; {MARK_MEANING}. 2/3: two of three give the verdict, of the other thresholds, "
         "of all seeds with the configured one, or of the draws.",
         "",
-        f"| claim | verdict | {' | '.join(kinds.values())} |",
+        f"| claims | paper | {' | '.join(kinds.values())} |",
         "|---" * (len(kinds) + 2) + "|",
-        *table,
+        *(f"| {' '.join(names)} | {row} |" for row, names in table.items()),
     ]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
 
