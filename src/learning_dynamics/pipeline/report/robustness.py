@@ -88,7 +88,7 @@ def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
         mark = MARK if is_turned(claim["agreement"]) else ""
         cells = ["<br>".join(_settings(verdict, rows))]
         cells += ["".join(_count(kind, words, verdict, rows)) for kind, words in CELLS.items()]
-        row = " | ".join([claim["paper"], *(cell.replace("|", "\\|") for cell in cells)])
+        row = "|".join([claim["paper"], *(cell.replace("|", "\\|") for cell in cells)])
         name = claim["claim"].partition(".")[2]
         table.setdefault(row, []).append(f"{VERDICT_STYLES[claim['verdict']].sign}{mark}&nbsp;`{name}`")
         if verdict != "contradicted":
@@ -115,7 +115,7 @@ def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
         "",
         f"| claims | paper | {' | '.join(kinds.values())} |",
         "|---" * (len(kinds) + 2) + "|",
-        *(f"| {' '.join(names)} | {row} |" for row, names in table.items()),
+        *(f"|{' '.join(names)}|{row}|" for row, names in table.items()),
     ]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
 
