@@ -258,18 +258,18 @@ def test_the_expected_verdict_is_that_of_the_configured_seed():
     for expected, complaints in (("reproduced", 0), ("corrected", 1)):
         found = settle(claims_of("reproduced").assign(expected=expected), others)
         assert len(verdicts.complaints(found)) == complaints
-    assert "|?&nbsp;`a`|toy|||1/3 (undecided under 0, undecided under 1)||" in page(found, others)
+    assert "|?&nbsp;`a`|||1/3 (undecided under 0, undecided under 1)||" in page(found, others)
 
 
 def test_table_and_page_mark_what_another_choice_turns():
     judged = rows(*SCALES, ("draw", "draw", "4", "contradicted"))
     text = page(settle(claims_of("reproduced"), judged), judged)
-    assert "|✓†&nbsp;`a`|toy|`scale` of small from 1e-5 to 0.003 (undecided at 0.01)|||0/1 (1 contradicted)|" in text
+    assert "|✓†&nbsp;`a`|`scale` of small from 1e-5 to 0.003 (undecided at 0.01)|||0/1 (1 contradicted)|" in text
     assert "- `toy.a`, draw 4: contradicted" in text
     two = pd.concat([claims_of("reproduced"), claims_of("reproduced").assign(claim="toy.b")])
     both = page(two, pd.concat([rows(SCALES[1]), rows(SCALES[1]).assign(claim="toy.b")]))
-    assert "|✓&nbsp;`a` ✓&nbsp;`b`|toy|`scale` of small" in both  # claims that agree share a row
-    assert "†" not in page(claims_of("reproduced"), rows(*SCALES[1:])).partition("| claims")[2]
+    assert "|✓&nbsp;`a` ✓&nbsp;`b`|`scale` of small" in both  # claims that agree share a row
+    assert "†" not in page(claims_of("reproduced"), rows(*SCALES[1:])).partition("|claims|")[2]
     assert "reproduced†" in verdicts.describe(settle(claims_of("reproduced"), judged))
     assert "†" not in verdicts.describe(settle(claims_of("reproduced"), rows(*SCALES[1:])))
 

@@ -77,7 +77,7 @@ def stable_digits(claim: Mapping[str, Any], rows: pd.DataFrame) -> int:
 def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
     """Return all claims against the kinds of change, as Markdown: how many verdicts stay, and where they turn."""
     kinds = {"setting": "settings", "threshold": "thresholds", "seed": "seeds", "draw": "draws"}
-    table: dict[str, list[str]] = {}  # claims of a paper by their cells: those that agree share a row
+    tables: dict[str, dict[str, list[str]]] = {}  # of a paper, claims by their cells: those that agree share a row
     turned, contradicted = 0, []
     for claim in claims.to_dict("records"):
         rows = again[again["claim"] == claim["claim"]]
@@ -88,9 +88,10 @@ def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
         mark = MARK if is_turned(claim["agreement"]) else ""
         cells = ["<br>".join(_settings(verdict, rows))]
         cells += ["".join(_count(kind, words, verdict, rows)) for kind, words in CELLS.items()]
-        row = "|".join([claim["paper"], *(cell.replace("|", "\\|") for cell in cells)])
-        name = claim["claim"].partition(".")[2]
-        table.setdefault(row, []).append(f"{VERDICT_STYLES[claim['verdict']].sign}{mark}&nbsp;`{name}`")
+        row = "|".join(cell.replace("|", "\\|") for cell in cells)
+        paper, _, name = claim["claim"].partition(".")
+        signed = f"{VERDICT_STYLES[claim['verdict']].sign}{mark}&nbsp;`{name}`"
+        tables.setdefault(paper, {}).setdefault(row, []).append(signed)
         if verdict != "contradicted":
             contradicted += rows[(rows["change"] == "draw") & (rows["verdict"] == "contradicted")].to_dict("records")
     seeds = again[again["change"] == "seed"]
@@ -98,9 +99,9 @@ def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
     lines = [
         "# Judged again",
         "",
-        f"{sum(map(len, table.values()))} claims were judged again with something changed. Another threshold, or "
-        f"another value of a setting that the paper does not state, turns {turned} verdicts ({MARK}). Under seeds "
-        f"{seeds['claim'].nunique()} claims were judged; fewer than two of three seeds give the verdict on "
+        f"{again['claim'].nunique()} claims were judged again with something changed. Another threshold, or "
+        f"another value of a setting that the paper does not state, turns {turned} verdicts ({MARK}). Under "
+        f"other seeds {seeds['claim'].nunique()} claims were judged; fewer than two of three seeds give the verdict on "
         f"{len(unsettled)}, which are undecided therefore. On draws of what hypotheses leave free "
         f"{again[again['change'] == 'draw']['claim'].nunique()} theorems and formulas were judged; "
         f"{len({row['claim'] for row in contradicted})} are contradicted on one.",
@@ -113,10 +114,10 @@ def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
         f"{legend(claims['verdict'])}; {MARK_MEANING}. 2/3: two of three give the verdict, of the other thresholds, "
         "of all seeds with the configured one, or of the draws.",
         "",
-        f"| claims | paper | {' | '.join(kinds.values())} |",
-        "|---" * (len(kinds) + 2) + "|",
-        *(f"|{' '.join(names)}|{row}|" for row, names in table.items()),
     ]
+    for paper, table in tables.items():
+        head = [f"## {paper}", "", f"|claims|{'|'.join(kinds.values())}|", "|---" * (len(kinds) + 1) + "|"]
+        lines += ["", *head, *(f"|{' '.join(names)}|{row}|" for row, names in table.items())]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
 
 
