@@ -18,7 +18,7 @@ EACH ?= 12
 listed = [$(subst $(space),$(comma),$(strip $(PAPERS)))]
 chosen = $(if $(strip $(PAPERS)),'papers=$(listed)')
 
-.PHONY: help figures publish robustness bench mutants quick test test-all budget verdicts lint docs site clean
+.PHONY: help install figures publish robustness bench mutants quick test test-all budget verdicts lint docs site clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,8 @@ $(INSTALLED): pyproject.toml requirements/base.txt requirements/torch.txt
 $(VENV)/.bench $(VENV)/.mutation: $(VENV)/.%: requirements/%.txt $(INSTALLED)
 	$(call locked,$*)
 	@touch $@
+
+install: $(INSTALLED)  ## the environment, in .venv
 
 figures robustness publish: export PYTHONSAFEPATH := 1  # a scratch `random.py` in this folder is not Python's
 

@@ -209,7 +209,7 @@ def test_a_line_says_where_a_verdict_holds_and_turns():
         ),
         (
             [("draw", "draw", "1", "reproduced"), ("draw", "draw", "2", "untested"), ("draw", "draw", "3", "untested")],
-            "on 1/3 draws (2 untested)",
+            "in 1/3 random settings (2 untested)",
         ),
     ):
         assert describe("reproduced", rows(*changes)) == (f"Holds {line}" if line else "")

@@ -135,7 +135,7 @@ def test_every_paper_can_be_read_and_cited():
 
 
 def card(tmp_path, **changed):
-    """The page of a paper with one claim that was judged once."""
+    """The page of a paper with two claims that were judged once, the first of them changed."""
     claim = {
         "claim": "made_up.a", "id": "a", "verdict": "reproduced", "quantifier": "all draws", "reference": "Figure 1",
         "code": "src/learning_dynamics/judging.py#L1", "statement": "It falls.", "correction": "", "reason": "",
@@ -145,7 +145,7 @@ def card(tmp_path, **changed):
             "criterion": "at most 2", "draws_for": 3, "draws_against": 0, "draws_undecided": 0, "excluded": "",
         },
     }  # fmt: skip
-    topic = Topic("made_up", "flow", "The flow", [], [claim | changed])
+    topic = Topic("made_up", "flow", "The flow", [], [claim | changed, claim | {"id": "b"}])
     return markdown.paper_page(Paper("made_up", "Things", "Nobody", "", "", [topic], [], [], [], None, []), tmp_path)
 
 
@@ -154,6 +154,12 @@ def test_a_card_says_how_the_claim_fared_and_nothing_twice(tmp_path):
     assert "**reproduced**† (all draws). Figure 1" in text
     assert "\n  Holds under 2 of 3 seeds.\n" in text
     assert "†" not in card(tmp_path)
+    first, second = card(tmp_path).split("<summary>Details</summary>")[1:]
+    assert "everywhere. 3/3 draws." in first
+    assert "Scope of [`a`](#made_up.a). 3/3 draws." in second
+    against = {"draws_for": 2, "draws_against": 2, "draws_undecided": 0, "excluded": "", "lower": float("nan")}
+    numbers = {"predicted": float("nan"), "quantity": "the size", "measured": 1.0, "criterion": "at most 2"}
+    assert "Draws: 2 for, 2 against." in card(tmp_path, decisive=against | numbers)
     for reason, told in (
         ("does not show at this scale", ""),
         ("one direction is learnt; does not show at this scale", "one direction is learnt"),

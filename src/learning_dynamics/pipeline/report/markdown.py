@@ -178,9 +178,9 @@ def _details(claim: Row, scopes: dict[str, Row]) -> str:
     first = scopes.setdefault(claim["scope"], claim)
     scope = prose(claim["scope"]) if first is claim else f"Scope of [`{first['id']}`](#{first['claim']})"
     counts = {kind: decisive[f"draws_{kind}"] for kind in ("for", "against", "undecided")}
-    draws = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
-    n_draws = decisive["draws"]
-    draws = f"{n_draws}/{n_draws} draws" if counts["for"] == n_draws else f"Draws: {draws or 'none'}"
+    draws = "Draws: " + (", ".join(f"{count} {kind}" for kind, count in counts.items() if count) or "none")
+    if 0 < counts["for"] == sum(counts.values()):
+        draws = f"{counts['for']}/{counts['for']} draws"
     excluded = f"; {prose(decisive['excluded'])}" if decisive["excluded"] else ""
     text = f"{scope}. {draws}{excluded}."
     if not claim["rivals"]:
@@ -195,7 +195,7 @@ def _details(claim: Row, scopes: dict[str, Row]) -> str:
         if pd.isna(claim["min_detectable_error"])
         else f"; relative errors from {number(claim['min_detectable_error'], 2)}"
     )
-    return f"{text} {'Refused' if is_refused else 'Rivals'}: {rivals}{least}."
+    return f"{text} Rivals{' rejected' if is_refused else ''}: {rivals}{least}."
 
 
 def _failed_claim(claim: Row) -> str:

@@ -20,7 +20,7 @@ MAX_DIGITS = 4  # of a number without an interval
 ROUNDING = 1e-6  # errors below it are those of arithmetic and integrators, whose range says nothing
 MAX_OTHERS = 4  # changes with another verdict that are named
 OWN_CHOICES = ("threshold", "setting")  # kinds of change that test a choice of this project
-SENTENCES = {"threshold": "at {}/{} other thresholds", "seed": "under {}/{} seeds", "draw": "on {}/{} draws"}
+SENTENCES = {"threshold": "at {}/{} other thresholds", "seed": "under {}/{} seeds", "draw": "in {}/{} random settings"}
 CELLS = dict.fromkeys(SENTENCES, "{}/{}")  # in a table whose head names the kind
 MARK = "†"  # beside a verdict that another choice turns
 MARK_MEANING = f"{MARK} another choice of a threshold or setting gives another verdict"
@@ -61,7 +61,8 @@ def describe(verdict: str, rows: pd.DataFrame, settled: bool = False) -> str:
     """
     parts = [f"for {text}" for text in _settings(verdict, rows)]
     parts += [text for kind, words in SENTENCES.items() for text in _count(kind, words, verdict, rows)]
-    return f"{verdict.capitalize() if settled else 'Holds'} {'; '.join(parts)}" if parts else ""
+    holds = "Holds" if verdict in ("reproduced", "corrected") else "Same verdict"
+    return f"{verdict.capitalize() if settled else holds} {'; '.join(parts)}" if parts else ""
 
 
 def stable_digits(claim: Mapping[str, Any], rows: pd.DataFrame) -> int:
@@ -76,7 +77,7 @@ def stable_digits(claim: Mapping[str, Any], rows: pd.DataFrame) -> int:
 
 def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
     """Return all claims against the kinds of change, as Markdown: how many verdicts stay, and where they turn."""
-    kinds = {"setting": "settings", "threshold": "thresholds", "seed": "seeds", "draw": "draws"}
+    kinds = {"setting": "settings", "threshold": "thresholds", "seed": "seeds", "draw": "random settings"}
     tables: dict[str, dict[str, list[str]]] = {}  # of a paper, claims by their cells: those that agree share a row
     turned, contradicted = 0, []
     for claim in claims.to_dict("records"):
@@ -102,9 +103,9 @@ def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
         f"{again['claim'].nunique()} claims were judged again with something changed. Another threshold, or "
         f"another value of a setting that the paper does not state, turns {turned} verdicts ({MARK}). Under "
         f"other seeds {seeds['claim'].nunique()} claims were judged; fewer than two of three seeds give the verdict on "
-        f"{len(unsettled)}, which are undecided therefore. On draws of what hypotheses leave free "
+        f"{len(unsettled)}, which are undecided therefore. Under random settings of what hypotheses leave free "
         f"{again[again['change'] == 'draw']['claim'].nunique()} theorems and formulas were judged; "
-        f"{len({row['claim'] for row in contradicted})} are contradicted on one.",
+        f"{len({row['claim'] for row in contradicted})} are contradicted under one.",
         "",
         "Every verdict, with its reason: [robustness.csv](robustness.csv). Made by `make robustness`.",
         "",
@@ -112,7 +113,7 @@ def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
         *(f"- `{row['claim']}`, draw {row['value']}: contradicted: {row['reason']}" for row in contradicted),
         "",
         f"{legend(claims['verdict'])}; {MARK_MEANING}. 2/3: two of three give the verdict, of the other thresholds, "
-        "of all seeds with the configured one, or of the draws.",
+        "of all seeds with the configured one, or of the random settings.",
         "",
     ]
     for paper, table in tables.items():
