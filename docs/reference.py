@@ -32,7 +32,7 @@ DOCS = Path(__file__).parent
 SOURCE = DOCS.parent / "src/learning_dynamics"
 GUIDES = ("which_paper_says_what.md", "how_a_verdict_is_made.md")  # to be read first
 NO_LIBRARY = {"__init__", "__main__", "files", "papers", "pipeline", "progress"}
-PUBLISHED = re.compile(r"\[([^]]+)\]\((?:\.\./)*results/[^)]*\)")  # links to what is no part of the site
+PUBLISHED = re.compile(r"\[([^]]+)\]\((?:\.\./)*(?:results|scales)/[^)]*\)")  # links to what is no part of the site
 HOME = """# learning-dynamics
 
 Five papers on gradient-descent dynamics, regenerated and checked. How to run it: the project's README. Begin with
