@@ -177,22 +177,27 @@ def test_publishing_again_changes_nothing_and_refuses_what_is_outdated(publishin
 
 def test_what_was_judged_again_beside_an_earlier_run_stays_and_says_so(tmp_path, configured, monkeypatch):
     plan = configured()
-    rows = ["toy.decay,seed,seed,2024", "toy.decay,threshold,rounding,2.0", "toy.gone,draw,draw,1"]
-    table = "\n".join(["claim,change,what,value,verdict,measured,reason", *(f"{row},reproduced,1.5," for row in rows)])
-    (tmp_path / "robustness.csv").write_text(table)
+    run = claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in ("decay", "other", "new")))
+    put(
+        tmp_path,
+        claims({"claim": "toy.decay", "verdict": "reproduced"}, {"claim": "toy.other", "verdict": "corrected"}),
+    )
+    names = ("decay,seed,seed,2024", "decay,threshold,rounding,2.0", "gone,draw,draw,1", "other,seed,seed,2024")
+    head = "claim,change,what,value,verdict,measured,reason"
+    (tmp_path / "robustness.csv").write_text("\n".join([head, *(f"toy.{name},reproduced,1.5," for name in names)]))
     for block in ({"commit": "0123456789"}, {"commit": "fedcba", "judged_again": "0123456789"}):
         versions(tmp_path, **block)
-        again, commit = publish.read_judged_again(plan, tmp_path, tmp_path)
+        again, commit = publish.read_judged_again(plan, tmp_path, run, tmp_path)
         assert (commit, list(again["claim"]), list(again["value"])) == ("0123456789", ["toy.decay"], ["2024"])
     page = markdown.results_page([], tmp_path, "0123456789")
     assert "Some of these runs are of an earlier commit, `0123456`." in page
     anew = again.assign(value="2025")
     with monkeypatch.context() as patched:
         patched.setattr(publish, "read_again", lambda *_: (anew, []))
-        again, commit = publish.read_judged_again(plan, tmp_path, tmp_path)
+        again, commit = publish.read_judged_again(plan, tmp_path, run, tmp_path)
         assert (commit, list(again["value"])) == ("", ["2025"])
     (tmp_path / "robustness.csv").unlink()
-    again, commit = publish.read_judged_again(plan, tmp_path, tmp_path)
+    again, commit = publish.read_judged_again(plan, tmp_path, run, tmp_path)
     assert (len(again), commit) == (0, None)
     assert "robustness.md" not in markdown.results_page([], tmp_path, None)
 

@@ -20,7 +20,10 @@ NEEDS_FIVE = (
     "needs MNIST, FashionMNIST, SVHN, CIFAR10 and STL10, and a GPU: snakemake --configfile workflow/config/full.yaml"
 )
 SMALL = "networks of three families; at the default scale small ones, on 8 x 8 digits"
-_RATES = "; learning rates under MSE two to four times those of the paper's recipe, at which this is {} (full_scale.md)"
+_RATES = (
+    ", with two to four times the learning rates of the paper's recipe under MSE (at the recipe's own this is {}: "
+    "full_scale.md)"
+)
 NOT_AT_PAPERS_RATES, UNDECIDED_AT_PAPERS_RATES = _RATES.format("not reproduced"), _RATES.format("undecided")
 EXCEPTIONS = (("stl10", "resnet"), ("stl10", "densenet"))  # appendix A.7
 

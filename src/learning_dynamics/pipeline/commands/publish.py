@@ -21,6 +21,8 @@ from learning_dynamics.pipeline.report.contents import Paper, gather
 from learning_dynamics.pipeline.report.pictures import compress_to_fit
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.provenance import provenance, read_bytes
+from learning_dynamics.pipeline.store.records import COLUMNS
+from learning_dynamics.pipeline.store.tables import read_table
 
 MAX_BYTES = 5_000_000  # bytes of all figures together
 JUDGED_AGAIN = ("robustness.md", "robustness.csv")  # made only when it is asked for
@@ -50,7 +52,8 @@ def execute(files: Sequence[Path] = (), papers: Sequence[str] = ()) -> None:
     out = published.SCALES / scale if scale else published.FOLDER
     results, figures = output_folders(configuration)
     refuse_stale(plan, results, figures)
-    again, judged_again = read_judged_again(plan, results, out)
+    tables = [read_table(results / paper / "claims.parquet", declared=COLUMNS) for paper in plan.config.papers]
+    again, judged_again = read_judged_again(plan, results, pd.concat(tables, ignore_index=True), out)
     tables_of_papers = read_claim_tables(plan, results, again)
     papers_shown = gather(plan.config, tables_of_papers, figures, {})
     record = provenance("publish", "all", "results", {"papers": plan.config.papers})
@@ -117,11 +120,11 @@ def update_readme(readme: Path, findings: str) -> None:
         _write(readme, f"{before}{begin}\n{findings}\n{end}{after}")
 
 
-def read_judged_again(plan: Plan, results: Path, out: Path) -> tuple[pd.DataFrame, str | None]:
+def read_judged_again(plan: Plan, results: Path, claims: pd.DataFrame, out: Path) -> tuple[pd.DataFrame, str | None]:
     """Return all that was judged again, and of which earlier commit a part of it is.
 
-    Of a paper without a seed or draw of this configuration the rows that were published before stay. The commit is ""
-    if there is no such paper, and None if no seed and no draw was ever published.
+    Of a paper without a seed or draw of this configuration the published rows stay, but for claims whose verdict is
+    another one now. The commit is "" if none stays, and None if no seed and no draw was ever published.
     """
     again, outdated = read_again(plan, results)
     if outdated:
@@ -132,8 +135,10 @@ def read_judged_again(plan: Plan, results: Path, out: Path) -> tuple[pd.DataFram
     text = {"value": str, "what": str, "reason": str}
     earlier = pd.read_csv(out / JUDGED_AGAIN[1], dtype=text, keep_default_na=False, na_values={"measured": [""]})
     earlier.insert(0, "paper", earlier["claim"].str.partition(".")[0])
-    claims = {f"{paper}.{claim}" for paper in plan.config.papers for claim in plan.config.blocks(paper, "claims")}
-    kept = earlier[~earlier["paper"].isin(anew) & (earlier["change"] != "threshold") & earlier["claim"].isin(claims)]
+    before = published.read_claims(out)
+    compared = published.compare_claims(claims, claims.head(0) if before is None else before)
+    same = compared.loc[compared["outcome"].isin(["as published", "with another number"]), "claim"]
+    kept = earlier[~earlier["paper"].isin(anew) & (earlier["change"] != "threshold") & earlier["claim"].isin(same)]
     rows = pd.concat([again, kept], ignore_index=True).drop_duplicates(["claim", "change", "what", "value"])
     published_with = published.read_versions(out)
     commit = str(published_with.get("judged_again") or published_with.get("commit", ""))

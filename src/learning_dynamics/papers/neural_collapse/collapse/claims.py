@@ -172,7 +172,7 @@ def nc4(trainings: Sequence[Table], *, share: Fraction) -> Claim:
 
 @claim(
     "Figure 10",
-    scope=SMALL + "; the learning rate of each loss and network chosen by test error" + UNDECIDED_AT_PAPERS_RATES,
+    scope=SMALL + UNDECIDED_AT_PAPERS_RATES + "; the learning rate of each loss and network chosen by test error",
     empirical=True,
     quantifier="an average",
 )

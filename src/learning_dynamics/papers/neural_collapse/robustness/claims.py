@@ -131,7 +131,7 @@ def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Me
 
 @claim(
     "Figures 9 and 11",
-    scope=SMALL + ", MSE" + UNDECIDED_AT_PAPERS_RATES,
+    scope=SMALL + UNDECIDED_AT_PAPERS_RATES,
     origin="ours",
     empirical=True,
     quantifier="an average",

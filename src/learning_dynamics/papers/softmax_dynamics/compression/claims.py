@@ -67,8 +67,8 @@ def compression(grid: Table, *, measure: Measure, threshold: Positive, within: W
     reason="over all inputs the second singular value grows more",
 )
 def dominant_direction_reused(grid: Table, *, typical: Fraction) -> Finding:
-    r"""While rare classes are learned, in the compression phase, the dominant direction is re-used: $\sigma_1$ grows
-    faster than $\sigma_2$, and goes on to do so.
+    r"""While rare classes are learned, the dominant direction is re-used: $\sigma_1$ grows faster than $\sigma_2$, and
+    goes on to do so.
 
     Directions and singular values are those of all inputs, as in Figure 4D. The direction turns by less than 45 degrees
     from the moment at which the first class is learned to when the rarest are in {kept:.0%} of the draws, so that it is
