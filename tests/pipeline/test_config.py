@@ -39,7 +39,7 @@ def test_an_overlay_changes_what_it_names_and_is_named(root):
     assert found.scale == "small"
     assert found.overlaid
     assert found.layers["one"].overlay_of("runs", "a", "gamma") == f"{root}/changes/one.yaml"
-    assert found.layers["one"].overlay_of("runs", "a", "kind") is None
+    assert found.layers["one"].overlay_of("runs", "a", "function") is None
     assert found.layers["two"].origin("runs", "a", "gamma") == "workflow/config/two.yaml"
     # a later one lies above
     second = write(root / "more.yaml", "changes: {one: {runs: {a: {gamma: 3.0}}}}\n")

@@ -231,6 +231,7 @@ def test_a_number_has_the_digits_that_seeds_leave_and_the_line_says_their_range(
     spread = seeds.assign(measured=(0.2, 0.3), verdict="corrected")
     assert stable_digits({"verdict": "corrected", "measured": 0.12345}, spread) == 4
     assert describe("corrected", spread) == "Holds under 3/3 seeds"
+    assert describe("undecided", seeds.assign(verdict="undecided", measured=0.1)).startswith("Same verdict under 3/3")
 
 
 def test_fewer_than_two_of_three_seeds_leave_a_verdict_undecided():

@@ -12,7 +12,6 @@ from learning_dynamics.pipeline.plan.config_files import Block
 from learning_dynamics.pipeline.plan.schema import KEYS
 from learning_dynamics.pipeline.plan.signatures import Signature, signature_of
 from learning_dynamics.pipeline.plan.sources import PACKAGE, PARTS, definitions
-from learning_dynamics.pipeline.plan.validation import RENAMED
 
 
 def check(config: Config) -> None:
@@ -93,9 +92,7 @@ class _Paper:
         owner = self.owner(stage, name, {key, ".".join(problem[0][:2])}) if section == "runs" else name
         part = ["vary"] if varied else ["measure"] if stage == "metrics" else []
         nearest = difflib.get_close_matches(key, KEYS.get(stage, KEYS["run"]), n=1)
-        if key in RENAMED and not inner:
-            message = f"unknown key; it is now `{RENAMED[key]}`"
-        elif message.startswith("unknown") and "did you mean" not in message and nearest:
+        if message.startswith("unknown") and "did you mean" not in message and nearest:
             message = f"unknown key; did you mean `{nearest[0]}`?"
         raise ProjectError(f"{self.where(section, owner, *part, key, *inner)}: {message}")
 

@@ -99,8 +99,8 @@ def check_reasons(config: Config, paper: str) -> None:
             if provenance(config, paper, section, name, key) is None:
                 raise ProjectError(
                     f"{where}.{key}: has no provenance; add it to this block (stated, code, inferred, or {{chosen: "
-                    "why}), or to its kind, whose `stated` and `code` do not apply to a value that a run overrides or "
-                    "sweeps"
+                    "why}), or to its function, whose `stated` and `code` do not apply to a value that a run overrides "
+                    "or sweeps"
                 )
 
 

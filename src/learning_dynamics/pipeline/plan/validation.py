@@ -35,7 +35,7 @@ MESSAGES = {
 
 # keys of earlier versions
 RENAMED = {
-    "function": "function",
+    "kind": "function",
     "like": "extends",
     "keep": "temporary",
     "telling": "lead_figure",
@@ -53,9 +53,10 @@ class Strict(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown_keys(cls, block: Any) -> Any:
-        if isinstance(block, Mapping) and cls.model_config["extra"] == "forbid":
+        if isinstance(block, Mapping):
             for key in block:
-                if key not in cls.model_fields:
+                is_old = RENAMED.get(key) in cls.model_fields
+                if key not in cls.model_fields and (is_old or cls.model_config["extra"] == "forbid"):
                     now = f"; it is now `{RENAMED[key]}`" if key in RENAMED else suggest_name(key, cls.model_fields)
                     context = {"key": str(key), "what": cls.unknown(), "nearest": now}
                     raise PydanticCustomError("unknown_key", "{what}{nearest}", context)

@@ -49,6 +49,8 @@ def test_distances_from_the_simplex_are_held_one_by_one(quantity):
     for name in ("frame_means", "frame_classifiers", "duality"):
         altered.put(tables, "features", name, 1e-6)
     assert altered.verdict("nc23_term_and_simplex", tables) == "reproduced"
+    large = altered.put(features(), "features", "scattered_nc23", 0.25)  # of a term that is not small nothing is said
+    assert support.verdict("neural_collapse", "nc23_term_and_simplex", large) == "undecided"
     altered.put(tables, "features", quantity, 0.1, **FIRST)
     assert altered.verdict("nc23_term_and_simplex", tables) == "refused"
 

@@ -99,6 +99,35 @@ def test_the_dominant_direction_is_reused_if_it_stays_and_outgrows_the_other(tab
     assert found.verdict == reused
 
 
+REUSED, OTHER = claims.dominant_direction_reused, claims.dominant_direction_over_classes
+
+
+def exchanged(table):
+    """Return the table with what all inputs and what class means show exchanged."""
+    return table.assign(quantity=table["quantity"].map(lambda name: EXCHANGED.get(name, name)))
+
+
+def test_what_a_sentence_says_together_must_be_true_together():
+    rises = [[1.0, 1.3, 1.2, 2.0, 3.0], [1.0, 1.3, 1.2, 1.1, 3.0], [1.0, 1.3, 1.2, 2.0, 1.5]]
+    for claim, turned, other in ((OTHER, 1.5, 0.1), (REUSED, 0.1, 1.5)):
+        parts = [course(rises[1], turned=turned), course(rises[2], turned=turned), course(rises[0], turned=other)]
+        table = pd.concat([part.assign(seed=part["seed"] + 25 * place) for place, part in enumerate(parts)])
+        found = evaluate(claim, {"grid": table if claim is OTHER else exchanged(table)}, {"typical": 0.5})
+        # each of the three is true of two thirds of the draws, and all of none
+        assert (found.verdict, found.judgement.headline.value) == ("not reproduced", 0.0)
+
+
+def test_a_singular_value_that_shrinks_less_does_not_grow():
+    table = course([5.0, 5.0, 5.0, 4.9, 4.8], [1.0, 1.0, 1.0, 0.5, 0.2], turned=1.5)
+    assert evaluate(OTHER, {"grid": table}, {"typical": 0.5}).verdict == "not reproduced"
+
+
+def test_a_direction_is_kept_from_the_first_class_learned_on():
+    table = course([1.0, 1.3, 1.2, 2.0, 3.0], turned=0.1)
+    table.loc[(table["quantity"] == "class_direction") & (table["index"] == claims.FIRST), "value"] = 0.1
+    assert evaluate(OTHER, {"grid": table}, {"typical": 0.5}).verdict == "reproduced"
+
+
 @pytest.mark.parametrize(
     ("sizes", "turned", "verdict"),
     [

@@ -573,13 +573,13 @@ def trace_and_product(features: Table) -> Finding:
     trace, norm, condition = (draws.entries(name) for name in ("product_trace", "product_norm", "condition"))
 
     def judge(power: float) -> Checks:
-        stays = power > 0  # a norm of the order of its trace is the printed one
+        stays, left = power > 0, norm[:, 1:] / norm[:, :-1]  # zero: a norm of the order of its trace, as printed
         yield every_draw(
-            "norm of the product at the smallest lean over that at the largest",
-            norm[:, -1] / norm[:, 0],
+            "norm of the product over that at a lean ten times as large",
+            left.min(axis=1) if stays else left.max(axis=1),
             at_least=0.5 if stays else None,
             at_most=None if stays else 0.5,
-            because="a norm that stays keeps all of it, one that falls as the root of the trace a tenth",
+            because="a norm that stays keeps all of it, one that falls as the root of the trace a third",
             excluded=excluded,
         )
         yield premise(

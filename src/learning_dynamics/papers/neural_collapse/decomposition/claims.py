@@ -18,6 +18,7 @@ from learning_dynamics.judging import (
     equal,
     equal_on_every_draw,
     every_draw,
+    premise,
 )
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.converses import SCATTERS
@@ -210,6 +211,14 @@ def nc23_term_and_simplex(features: Table) -> Claim:
             rivals=rivals,
             scaled=False,
         )
+    yield premise(
+        every_draw(
+            "what is left of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$",
+            score_error,
+            at_most=0.01,
+            because="where the term is small",
+        )
+    )
     yield Facts(term=score_error.max(), means=np.median(means), classifiers=np.median(classifiers))
 
 

@@ -72,19 +72,20 @@ def dominant_direction_reused(grid: Table, *, typical: Fraction) -> Finding:
 
     Directions and singular values are those of all inputs, as in Figure 4D. The direction turns by less than 45 degrees
     from the moment at which the first class is learned to when the rarest are in {kept:.0%} of the draws, so that it is
-    re-used; but $\sigma_1$ grows more than $\sigma_2$ meanwhile in {value:.0%}, and from there to the end in
-    {after:.0%}. Over the means of classes it grows more (`dominant_direction_over_classes`), and there the rank falls.
+    re-used; but $\sigma_1$ grows, and by more than $\sigma_2$, meanwhile in {meanwhile:.0%}, and from there to the end
+    in {after:.0%}; all three are true of {value:.0%}. Over the means of classes it grows more
+    (`dominant_direction_over_classes`), and there the rank falls.
     """
 
     def judge(reading: tuple[str, tuple[int, int]]) -> Checks:
         prefix, meanwhile = reading
-        yield _grows_more(grid, prefix, meanwhile, "while rare classes are learned", typical)
-        yield _grows_more(grid, prefix, AFTER, "after that", typical)
-        yield _keeps_direction(grid, prefix, typical)
+        holds = _grows_more(grid, prefix, meanwhile), _grows_more(grid, prefix, AFTER), _keeps_direction(grid, prefix)
+        yield _most_draws_all("draws that re-use the direction, whose value grows more", typical, *holds)
 
     facts = {
-        "kept": _keeps_direction(grid, "", typical).value,
-        "after": _grows_more(grid, "", AFTER, "", typical).value,
+        "kept": _share(_keeps_direction(grid, "")),
+        "meanwhile": _share(_grows_more(grid, "", WHILE_RARE)),
+        "after": _share(_grows_more(grid, "", AFTER)),
     }
     rivals = {
         "the means of classes in place of all inputs": (CLASSES, WHILE_RARE),
@@ -104,20 +105,26 @@ def dominant_direction_over_classes(grid: Table, *, typical: Fraction) -> Findin
     r"""At class sizes 64, 16, 4 and 1, over the means of classes, $\sigma_1$ grows faster than $\sigma_2$ while rare
     classes are learned, and after, along another direction than the frequent classes took.
 
-    $\sigma_1$ grows more than $\sigma_2$ from just before the rarest classes are learned to when they all are in
-    {value:.0%} of the draws, from there to the end in {after:.0%}. Since the moment at which the first class is learned
-    the dominant direction turns by less than 45 degrees in {since_first:.0%}.
+    $\sigma_1$ grows, and by more than $\sigma_2$, from just before the rarest classes are learned to when they all are
+    in {meanwhile:.0%} of the draws, from there to the end in {after:.0%}. Since the moment at which the first class is
+    learned the dominant direction turns by less than 45 degrees in {since_first:.0%}. All three agree with the sentence
+    on {value:.0%}.
     """
 
     def judge(reading: tuple[str, tuple[int, int], tuple[int, int]]) -> Checks:
         prefix, meanwhile, after = reading
-        yield _grows_more(grid, prefix, meanwhile, "while rare classes are learned", typical)
-        yield _grows_more(grid, prefix, after, "after that", typical)
-        yield _keeps_direction(grid, prefix, typical, is_other=True)
+        kept = _keeps_direction(grid, prefix)
+        holds = (
+            _grows_more(grid, prefix, meanwhile),
+            _grows_more(grid, prefix, after),
+            np.where(np.isnan(kept), kept, 1 - kept),
+        )
+        yield _most_draws_all("draws whose larger singular value grows more, along another direction", typical, *holds)
 
     facts = {
-        "after": _grows_more(grid, CLASSES, AFTER, "", typical).value,
-        "since_first": _keeps_direction(grid, CLASSES, typical).value,
+        "meanwhile": _share(_grows_more(grid, CLASSES, WHILE_RARE)),
+        "after": _share(_grows_more(grid, CLASSES, AFTER)),
+        "since_first": _share(_keeps_direction(grid, CLASSES)),
     }
     rivals = {
         "all examples in place of the means of classes": ("", WHILE_RARE, AFTER),
@@ -127,24 +134,28 @@ def dominant_direction_over_classes(grid: Table, *, typical: Fraction) -> Findin
     return Finding(judge, (CLASSES, WHILE_RARE, AFTER), rivals, facts=facts)
 
 
-def _grows_more(grid: Table, prefix: str, places: tuple[int, int], when: str, typical: float) -> Check:
-    """Check that the larger singular value grows more than the other between two moments, on most draws."""
+def _grows_more(grid: Table, prefix: str, places: tuple[int, int]) -> np.ndarray:
+    """Return of each draw whether the larger singular value grows between two moments, and by more than the other."""
     begin, end = places
-    gap = values(grid, f"{prefix}sigma_1", None, skewed=True) - values(grid, f"{prefix}sigma_2", None, skewed=True)
-    grown = gap[:, end - 1] - gap[:, begin - 1]
-    return most_draws(f"draws whose larger singular value grows more {when}", grown > 0, np.isnan(grown), typical)
+    first, second = (values(grid, f"{prefix}sigma_{k}", None, skewed=True) for k in (1, 2))
+    gain, other = (sigma[:, end - 1] - sigma[:, begin - 1] for sigma in (first, second))
+    return np.where(np.isnan(gain + other), np.nan, (gain > 0) & (gain > other))
 
 
-def _keeps_direction(grid: Table, prefix: str, typical: float, is_other: bool = False) -> Check:
-    """Check that most draws keep their dominant direction from the first class learned on, or that few do."""
+def _keeps_direction(grid: Table, prefix: str) -> np.ndarray:
+    """Return of each draw whether its dominant direction turns by less than 45 degrees from the first class learned."""
     cosine = values(grid, f"{prefix}direction", None, skewed=True)[:, FIRST - 1]
-    kept, undecided = cosine > np.sqrt(0.5), np.isnan(cosine)
-    name = (
-        "draws whose dominant direction turns by less than 45 degrees from the first class learned until the rarest are"
-    )
-    if is_other:
-        return share_of_draws(name, kept, undecided=undecided, at_most=1 - typical, because="not the rule")
-    return most_draws(name, kept, undecided, typical)
+    return np.where(np.isnan(cosine), np.nan, cosine > np.sqrt(0.5))
+
+
+def _most_draws_all(name: str, typical: float, *holds: np.ndarray) -> Check:
+    """Check that on most draws several things are true together."""
+    together = np.min(holds, axis=0)  # nan where one is
+    return most_draws(name, together == 1, np.isnan(together), typical)
+
+
+def _share(holds: np.ndarray) -> float:
+    return float(np.mean(holds == 1))
 
 
 @claim("Figure 4, the singular values' ratio", scope=COMPRESSED, origin="ours", empirical=True, quantifier="most draws")
