@@ -14,7 +14,7 @@ pathvars:
 
 wildcard_constraints:
     paper="|".join(plan.config.papers),
-    name=r"[a-z][A-Za-z0-9_.+-]*",
+    name=NAME,
 
 
 rule all:
@@ -26,8 +26,8 @@ rule all:
     localrule: True
 
 
-# a paper; the metrics of all its runs; the metrics of one sweep
-for target, files in plan.targets().items():
+targets = plan.targets()  # a paper; the metrics of all its runs; the metrics of one sweep
+for target, files in targets.items():
 
     rule:
         name:
@@ -37,10 +37,8 @@ for target, files in plan.targets().items():
         localrule: True
 
 
-include: "workflow/rules/data.smk"
-include: "workflow/rules/run.smk"
-include: "workflow/rules/metrics.smk"
-include: "workflow/rules/figure.smk"
+include: "workflow/rules/computed.smk"
+include: "workflow/rules/drawn.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/robustness.smk"
 include: "workflow/rules/report.smk"

@@ -189,7 +189,7 @@ def test_the_recipes_of_the_docs_work(workspace):
     measured = read_table(workspace.folder / "results/toy/metrics/slow.parquet")
     assert len(pd.read_csv(workspace.folder / "slow.csv")) == len(measured)
     assert r"\toprule" in workspace.read("claims.tex")
-    assert "results/toy/benchmarks/runs/slow.tsv" in ended.stdout
+    assert "results/toy/benchmarks/run/slow.tsv" in ended.stdout
 
 
 def test_a_matplotlibrc_changes_nothing():

@@ -219,7 +219,7 @@ def test_a_job_refuses_a_source_that_was_edited_since_it_was_planned(workspace):
     before = (workspace.folder / FAST).read_bytes()
     ended = workspace.run("bash", "-c", command)
     assert ended.returncode == 1
-    log = workspace.read("results/toy/logs/runs/fast.log")
+    log = workspace.read("results/toy/logs/run/fast.log")
     assert log.count("\n") == 1
     assert "have changed since Snakemake planned this job" in log
     assert (workspace.folder / FAST).read_bytes() == before

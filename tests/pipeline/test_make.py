@@ -42,7 +42,7 @@ def test_a_failed_job_shows_its_last_lines_and_what_to_do(workspace):
     assert ended.returncode != 0
     assert "FAILED  run toy fast" in ended.stderr
     assert "error: growth left the finite numbers at step" in ended.stderr
-    assert "(all of it: results/toy/logs/runs/fast.log)" in ended.stderr
+    assert "(all of it: results/toy/logs/run/fast.log)" in ended.stderr
     assert "again, alone: snakemake --cores 1 results/toy/runs/fast.npz" in ended.stderr
     assert "Traceback" not in ended.stderr
     # what was there, or could be made, is shown all the same

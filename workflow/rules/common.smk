@@ -3,6 +3,7 @@ import functools
 import hashlib
 import json
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 from learning_dynamics.environment import set_variables_of_jobs
@@ -14,6 +15,7 @@ from learning_dynamics.pipeline.plan.default_resources import REQUESTS
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import StaleOutputs, expected_outputs
 
+NAME = r"[a-z][A-Za-z0-9_.+-]*"  # of data sets, runs and figures
 set_variables_of_jobs()
 try:
     if ROOT != Path(workflow.basedir).resolve():
@@ -47,6 +49,10 @@ def lookup(function):
     return lambda wildcards: cached(wildcards.paper, wildcards.get("name", "claims"))
 
 
+def files_of(data_sets):
+    return lookup(lambda paper, name: plan.data_files(paper, *data_sets(paper, name)))
+
+
 def compact(content):
     return json.dumps(content, separators=(",", ":"))
 
@@ -63,7 +69,7 @@ def judged_again(wildcards):
 
 
 def job(stage):
-    """Return the parameters of a stage's jobs: what to do, as JSON; the science that does it; their fingerprints."""
+    """Return the parameters of a stage's jobs: what to do, as JSON; the science that does it; options of the command."""
 
     def fingerprints(paper, name):
         source = plan.made_from(stage, paper, name)
@@ -73,11 +79,12 @@ def job(stage):
         "spec": lookup(lambda paper, name: compact(plan.spec(stage, paper, name))),
         "science": lookup(lambda paper, name: plan.science_list(stage, paper, name)),
         "fingerprints": lookup(fingerprints),
+        # Snakemake does not compare parameters that take the input
+        "stage": lambda wildcards, input: stage,
+        "inputs": lambda wildcards, input: " ".join(
+            f"--{key} {input[key]}" for key in ("run", "data") if input.get(key)
+        ),
     }
-
-
-def data_option(wildcards, input):
-    return f"--data {input.data}" if input.data else ""
 
 
 def requests(stage):

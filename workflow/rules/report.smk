@@ -1,7 +1,5 @@
-# The pages to read, all papers' claims in one table, and whether every verdict is the expected one.
-
-
 rule page:
+    """The pages to read, and all papers' claims in one table."""
     input:
         claims=[f"<results>/{paper}/claims.parquet" for paper in plan.config.papers],
         figures=[plan.figure_files(paper, "png", "svg", "webp", "json") for paper in plan.config.papers],

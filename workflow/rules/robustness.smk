@@ -1,11 +1,8 @@
 # Claims judged again with one thing changed: `snakemake robustness --config seeds=3 draws=20`.
 from learning_dynamics.pipeline.plan.robustness import changes
 
-AGAIN = [
-    f"{plan.results}/{paper}/again/{name}.parquet"
-    for paper in plan.config.papers
-    for name in changes(plan.config, paper)
-]
+papers = plan.config.papers
+AGAIN = [f"{plan.results}/{paper}/again/{name}.parquet" for paper in papers for name in changes(plan.config, paper)]
 # how many seeds and draws there are, and of which papers, is not what a job depends on
 NUMBERS = ("seeds", "seeds_of", "draws", "papers", "sharing")
 CHANGED = configuration_option({key: value for key, value in command_line.items() if key not in NUMBERS})
@@ -34,8 +31,8 @@ rule again:
 rule robustness:
     """All that was judged again: a table, the same as CSV, a page."""
     input:
-        again=AGAIN,
-        claims=expand("<results>/{paper}/{table}.parquet", paper=plan.config.papers, table=["claims", "again"]),
+        AGAIN,
+        claims=expand("<results>/{paper}/{table}.parquet", paper=papers, table=["claims", "again"]),
     output:
         table="<results>/again.parquet",
         csv="<results>/robustness.csv",

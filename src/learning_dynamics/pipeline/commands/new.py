@@ -8,7 +8,7 @@ from pathlib import Path
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.plan.config_files import PAPERS, ROOT
-from learning_dynamics.pipeline.plan.plan import FORMATS
+from learning_dynamics.pipeline.plan.default_resources import REQUESTS
 
 NO_TEXT = ("true", "false", "null")  # to YAML
 SKELETON = Path(__file__).with_name("skeleton")
@@ -21,7 +21,7 @@ def execute(paper: str, /, root: Path = ROOT) -> None:
         raise ProjectError(
             f"`{paper}`: a paper's name is small letters, digits and underscores, no word of Python or YAML"
         )
-    if paper in {*_rules(), *FORMATS}:
+    if paper in {*_rules(), *REQUESTS, "scratch_run"}:
         raise ProjectError(f"`{paper}`: is the name of a rule of Snakemake; choose another")
     home = root / "src/learning_dynamics/papers" / paper
     config = root / PAPERS / f"{paper}.yaml"

@@ -82,8 +82,11 @@ def read_table(
 ) -> pd.DataFrame:
     """Read a table written by `write_table`; ``attrs`` hold the settings it was made with, and its draw columns.
 
-    Raises ------ ProjectError If the file is missing, damaged, not an output of this project, not the one of this
-    fingerprint, or has not the columns declared.
+    Raises
+    ------
+    ProjectError
+        If the file is missing, damaged, not an output of this project, not the one of this fingerprint, or has not the
+        columns declared.
     """
     arrow, record = read_arrow(path)
     if declared is not None and arrow.column_names != [column.name for column in declared]:

@@ -2,12 +2,7 @@
 DRAWN = {
     "figure": {
         "drawn": "<figures>/{paper}/{name}.pdf",
-        "png": report(
-            "<figures>/{paper}/{name}.png",
-            caption="../report/figure.rst",
-            category="{paper}",
-            labels={"figure": "{name}"},
-        ),
+        "png": report("<figures>/{paper}/{name}.png", category="{paper}", labels={"figure": "{name}"}),
         "svg": "<figures>/{paper}/{name}.svg",
     },
     "motion": {"drawn": "<figures>/{paper}/{name}.webp"},
@@ -32,7 +27,6 @@ for stage, files in DRAWN.items():
             **requests(stage),
         params:
             **job(stage),
-            stage=lambda wc, stage=stage: stage,  # the command is put together when the job runs, after the loop
             metrics=lambda wc: f"{plan.results}/{wc.paper}/metrics",
         shell:
             "python -m learning_dynamics {params.stage} {wildcards.paper} {wildcards.name} --metrics {params.metrics}"
