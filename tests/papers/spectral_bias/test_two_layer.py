@@ -19,7 +19,7 @@ def test_a_network_that_blows_up_is_undecided_and_keeps_its_data():
     np.testing.assert_array_equal(run.constants["Y"], data["Y"])
 
 
-@pytest.mark.parametrize("gamma", [1e-8, 1e-16, 1e-24])
+@pytest.mark.parametrize("gamma", [1e-8, 1e-24])
 def test_directions_that_are_not_learnt_keep_their_size_down_to_the_least_scale(gamma):
     """Without data beyond two directions the others keep sqrt(2 gamma): nothing leaks from the wide network's basis."""
     rng = np.random.default_rng(0)
@@ -34,21 +34,6 @@ def test_directions_that_are_not_learnt_keep_their_size_down_to_the_least_scale(
     # all directions but the learnt one; rounding of what is learnt, of size one, beside theirs, some steps long
     np.testing.assert_allclose(values[1:] / np.sqrt(2 * gamma), 1.0, atol=1e-6 + 10 * 2.2e-16 / np.sqrt(2 * gamma))
     assert np.linalg.norm(X @ found.end[0] @ found.end[1] - Y) < 1e-8 * np.linalg.norm(Y)
-
-
-def test_packing_is_undone_over_leading_axes():
-    rng = np.random.default_rng(0)
-    W1, W2 = rng.standard_normal((3, 4)), rng.standard_normal((4, 2))
-    states = np.stack([two_layer.pack(W1, W2)] * 2)
-    first, second = two_layer.unpack(states, 3, 4, 2)
-    np.testing.assert_array_equal(first[1], W1)
-    np.testing.assert_array_equal(second[1], W2)
-
-
-@pytest.mark.parametrize(("rows", "width"), [(1, 1), (3, 3), (10, 200)])
-def test_rows_are_orthonormal(rows, width):
-    P = two_layer.orthonormal_rows(np.random.default_rng(1), rows, width)
-    np.testing.assert_allclose(P @ P.T, np.eye(rows), atol=1e-14)
 
 
 def test_more_rows_than_width_are_refused():

@@ -5,8 +5,10 @@ import pytest
 import torch
 from scipy.linalg import subspace_angles
 
-from learning_dynamics.datasets import regression
+from learning_dynamics.datasets import regression, whitened
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias.descent import metrics, runs
+from tests.papers.spectral_bias import plain
 
 SETTINGS = {"gamma": 0.05, "step": 0.04, "steps": 60}
 
@@ -14,9 +16,13 @@ SETTINGS = {"gamma": 0.05, "step": 0.04, "steps": 60}
 @pytest.fixture(scope="module")
 def measured():
     data = regression.conditioned(samples=3, inputs=3, outputs=1, condition=2.0, seeds=2, seed=1)
-    trajectory = runs.linear_descent(data, **SETTINGS)
-    trajectory.settings = SETTINGS
-    return data, trajectory, metrics.linear_descent(trajectory)
+    return data, *plain.measured(runs.linear_descent, metrics.linear_descent, SETTINGS, data)
+
+
+def test_several_outputs_are_refused():
+    data = whitened.orthogonal(inputs=3, outputs=2, seeds=1, seed=0)
+    with pytest.raises(ProjectError, match="one output"):
+        runs.linear_descent(data, **SETTINGS)
 
 
 def test_descent_is_torchs(measured):
@@ -35,8 +41,7 @@ def test_descent_is_torchs(measured):
 
 
 def by_time(table, quantity, draw):
-    rows = table[(table["quantity"] == quantity) & (table["seed"] == draw)]
-    return rows.sort_values(["time", "index"])["value"].to_numpy()
+    return plain.by_time(table, quantity, seed=draw).ravel()
 
 
 def sine(one, other):
@@ -55,8 +60,8 @@ def test_what_is_measured(measured, draw):
     np.testing.assert_allclose(by_time(table, "loss", draw), [np.sum((X @ W @ a - Y) ** 2) / 2 for W, a in states])
     np.testing.assert_allclose(by_time(table, "gradient_norm", draw), sizes / sizes.max())
     np.testing.assert_allclose(by_time(table, "output_norm", draw), reach / reach.max(), atol=1e-15)
-    spectra = [np.sqrt(np.linalg.eigvalsh(W @ W.T))[::-1] for W, _ in states]
-    np.testing.assert_allclose(by_time(table, "sigma_w1", draw), np.ravel(spectra))
+    spectra = plain.spectrum(trajectory.series["W1"][draw])
+    np.testing.assert_allclose(by_time(table, "sigma_w1", draw), spectra.ravel())
     np.testing.assert_allclose(by_time(table, "gradient_turning", draw), [sine(R, first) for R in gradients], atol=1e-9)
     turned = [0.0] + [sine(a, first) for _, a in states[1:]]
     np.testing.assert_allclose(by_time(table, "output_turning", draw), turned, atol=1e-9)

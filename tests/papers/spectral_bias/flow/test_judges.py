@@ -14,7 +14,6 @@ LIMIT = {"phase": "limit"}
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([], "reproduced"),
         ([put("arrival", 0.99)], "reproduced"),
         ([put("arrival", 1.01)], "contradicted"),
         ([put("left", 0.9e-6)], "reproduced"),
@@ -30,36 +29,21 @@ def test_theorem_3_1_i(alterations, verdict):
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([everywhere("distance", 0.0, role="flows", **LIMIT), put("distance", 0.9e-9, **LIMIT)], "reproduced"),
-        ([everywhere("distance", 0.0, role="flows", **LIMIT), put("distance", 1.1e-9, **LIMIT)], "contradicted"),
-        (
-            [
-                everywhere("distance", 0.0, role="flows", **LIMIT),
-                put("distance", 1.01e-8, **LIMIT),
-                put("distance_bound", 1e-8, **LIMIT),
-            ],
-            "reproduced",
-        ),
-        (
-            [
-                everywhere("distance", 0.0, role="flows", **LIMIT),
-                put("distance", 1.2e-8, **LIMIT),
-                put("distance_bound", 1e-8, **LIMIT),
-            ],
-            "contradicted",
-        ),
+        ([put("distance", 0.9e-9, **LIMIT)], "reproduced"),
+        ([put("distance", 1.1e-9, **LIMIT)], "contradicted"),
+        ([put("distance", 1.01e-8, **LIMIT), put("distance_bound", 1e-8, **LIMIT)], "reproduced"),
+        ([put("distance", 1.2e-8, **LIMIT), put("distance_bound", 1e-8, **LIMIT)], "contradicted"),
         ([everywhere("distance", 0.0, **LIMIT)], "undecided"),  # unequal rows would end there too
-        ([everywhere("distance", 1e-6, role="flows", **LIMIT)], "contradicted"),
     ],
 )
 def test_theorem_3_1_ii(alterations, verdict):
-    assert verdict_on("theorem_3_1_ii", *NOTHING_OPEN, *alterations) == verdict
+    arrived = everywhere("distance", 0.0, role="flows", **LIMIT)
+    assert verdict_on("theorem_3_1_ii", *NOTHING_OPEN, arrived, *alterations) == verdict
 
 
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([], "reproduced"),
         ([put("stationarity_W1", 0.9e-8)], "reproduced"),
         ([put("stationarity_W1", 1.1e-8)], "contradicted"),
         ([put("stationarity_W2", 0.9e-7)], "reproduced"),
@@ -80,21 +64,14 @@ def test_theorem_3_1_iii(alterations, verdict):
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([], "reproduced"),
         ([put("sigma_w1", times=1 + 0.8e-9, index=1, **LIMIT)], "reproduced"),
         ([put("sigma_w1", times=1 - 1.2e-9, index=1, **LIMIT)], "contradicted"),
         ([put("sigma_w1", times=1 + 1e-6, index=6, **LIMIT)], "contradicted"),
-        ([put("sigma_w2", times=1 + 1e-6, index=2, **LIMIT)], "contradicted"),
         ([put("sigma_w1", times=1 + 1e-8, **LIMIT), put("sigma_bound", 1.1e-8, **LIMIT)], "reproduced"),
+        # the second layer is allowed the ratio of the layers squared, which is 2.42 on this draw
+        ([put("sigma_w2", times=1 + 2.3e-9, index=1, **LIMIT)], "reproduced"),
+        ([put("sigma_w2", times=1 + 2.6e-9, index=1, **LIMIT)], "contradicted"),
     ],
 )
 def test_corollary_3_1(alterations, verdict):
     assert verdict_on("corollary_3_1", *NOTHING_OPEN, *alterations) == verdict
-
-
-def test_the_second_layer_is_allowed_the_ratio_of_the_layers_squared():
-    # draw 0 of the first run, the large scale: predictions are of order one and so is the ratio
-    small = [put("sigma_w2", times=1 + 0.5e-9, index=1, **LIMIT)]
-    assert verdict_on("corollary_3_1", *NOTHING_OPEN, *small) == "reproduced"
-    large = [put("sigma_w2", times=1 + 2e-8, index=1, **LIMIT)]
-    assert verdict_on("corollary_3_1", *NOTHING_OPEN, *large) == "contradicted"

@@ -3,23 +3,18 @@
 import numpy as np
 import pytest
 import torch
-from scipy.integrate import solve_ivp
 from scipy.linalg import null_space
 
 from learning_dynamics.datasets import regression
 from learning_dynamics.papers.spectral_bias.flow import metrics, potential, runs
 from learning_dynamics.papers.spectral_bias.two_layer_flow import Limit
-from learning_dynamics.pipeline.commands.functions import arguments_for
+from learning_dynamics.seeds import generators
+from tests.papers.spectral_bias.plain import by_time, flow, measured, spectrum
 
 SHAPE = {"samples": 2, "inputs": 4, "outputs": 2}
 INTEGRATION = {"horizon": 2.0, "points": 5, "residual": 1e-10, "patience": 1e4, "rtol": 1e-11, "atol": 1e-14}
 SETTINGS = {"width": 9, "gamma": 0.2, "integration": INTEGRATION}
-
-
-def table_of(run, measure, data, settings, **options):
-    trajectory = run(data, **arguments_for(run, settings), seed=3)
-    trajectory.settings = settings
-    return trajectory, measure(trajectory, **options)
+BALANCED = {"width": 9, "variance": 0.3, "integration": INTEGRATION}
 
 
 @pytest.fixture(scope="module")
@@ -29,59 +24,39 @@ def data():
 
 @pytest.fixture(scope="module")
 def linear(data):
-    return table_of(runs.linear_flow, metrics.linear_flow, data, SETTINGS, settled=1e-6, perturbations=30)
+    measuring = {"settled": 1e-6, "perturbations": 30}
+    return measured(runs.linear_flow, metrics.linear_flow, SETTINGS, data, measuring=measuring, seed=3)
 
 
 def series(table, quantity, draw, phase="flow", column="value"):
-    """Return an array of shape (times, entries)."""
-    rows = table[(table["quantity"] == quantity) & (table["seed"] == draw) & (table["phase"] == phase)]
-    return rows.pivot(index="time", columns="index", values=column).to_numpy()
+    return by_time(table, quantity, column, seed=draw, phase=phase)
 
 
-def network_flow(X, Y, first, second, times):
-    """Return both layers at the times, by scipy, from any layers."""
-    shape, split = first.shape, first.size
-
-    def slope(_time, state):
-        W, a = state[:split].reshape(shape), state[split:].reshape(second.shape)
-        error = X.T @ (Y - X @ W @ a)
-        return np.concatenate([(error @ a.T).ravel(), (W.T @ error).ravel()])
-
-    start = np.concatenate([first.ravel(), second.ravel()])
-    found = solve_ivp(slope, (0, times[-1]), start, "RK45", t_eval=times, rtol=1e-10, atol=1e-13).y.T
-    return found[:, :split].reshape(-1, *shape), found[:, split:].reshape(-1, *second.shape)
-
-
-def spectrum(matrix, count):
-    """Singular values by way of eigenvalues of the smaller Gram matrix."""
-    gram = matrix @ matrix.T if matrix.shape[0] <= matrix.shape[1] else matrix.T @ matrix
-    return np.sqrt(np.clip(np.linalg.eigvalsh(gram), 0, None))[::-1][:count]
+def another_network(data, draw, times):
+    """Return both layers of a network whose rows are orthonormal in another hidden space, wider than the run's."""
+    rows = np.linalg.qr(np.random.default_rng(draw).standard_normal((12, 4)))[0].T
+    return flow(data["X"][draw], data["Y"][draw], np.sqrt(0.4) * rows, np.zeros((12, 2)), times)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
 def test_spectra_are_those_of_any_network_from_orthogonal_rows(data, linear, draw):
     trajectory, table = linear
     X, Y = data["X"][draw], data["Y"][draw]
-    # rows that are orthonormal in another hidden space, wider than the run's
-    rows = np.linalg.qr(np.random.default_rng(draw).standard_normal((12, 4)))[0].T
-    W1, W2 = network_flow(X, Y, np.sqrt(0.4) * rows, np.zeros((12, 2)), trajectory.time)
+    W1, W2 = another_network(data, draw, trajectory.time)
+    hidden, product = spectrum(W1), W1 @ W2
     for column in ("value", "predicted"):
-        hidden, outer = (series(table, name, draw, column=column) for name in ("sigma_w1", "sigma_w2"))
-        for at in range(5):
-            np.testing.assert_allclose(hidden[at], spectrum(W1[at], 4), rtol=1e-8)
-            np.testing.assert_allclose(outer[at], spectrum(W2[at], 2), atol=1e-7)
-    for at in range(5):
-        product = W1[at] @ W2[at]
-        loss = 0.5 * np.sum((X @ product - Y) ** 2)
-        assert series(table, "loss", draw)[at, 0] == pytest.approx(loss, rel=1e-7)
-        residual = np.sqrt(2 * loss) / np.sqrt(np.sum(Y**2))
-        assert series(table, "residual", draw)[at, 0] == pytest.approx(residual, rel=1e-7)
-        np.testing.assert_allclose(series(table, "sigma_beta", draw)[at], spectrum(product, 2), atol=1e-7)
-        # the pair's size is the imbalance's condition: the span of rows in which nothing has moved stays at its start
-        assert series(table, "condition", draw)[at, 0] == pytest.approx(
-            spectrum(W1[at], 4)[0] / spectrum(W1[at], 4)[-1], rel=1e-7
-        )
-        assert series(table, "scale", draw)[at, 0] == pytest.approx(spectrum(W1[at], 1)[0] ** 2, rel=1e-7)
+        np.testing.assert_allclose(series(table, "sigma_w1", draw, column=column), hidden, rtol=1e-8)
+        np.testing.assert_allclose(series(table, "sigma_w2", draw, column=column), spectrum(W2), atol=1e-7)
+    np.testing.assert_allclose(series(table, "sigma_beta", draw), spectrum(product, 2), atol=1e-7)
+    losses = 0.5 * np.sum((X @ product - Y) ** 2, axis=(1, 2))
+    wanted = {
+        "loss": losses,
+        "residual": np.sqrt(2 * losses / np.sum(Y**2)),
+        "condition": hidden[:, 0] / hidden[:, -1],
+        "scale": hidden[:, 0] ** 2,
+    }
+    for quantity, values in wanted.items():
+        np.testing.assert_allclose(series(table, quantity, draw)[:, 0], values, rtol=1e-7)
     np.testing.assert_allclose(series(table, "imbalance", draw), 0.4, rtol=1e-8)
     np.testing.assert_allclose(series(table, "imbalance", draw, column="predicted"), 0.4, rtol=1e-15)
 
@@ -94,9 +69,7 @@ def test_the_limit_is_the_least_squares_solution_of_least_norm(data, linear, dra
     found = trajectory.constants["limit_W1"][draw] @ trajectory.constants["limit_W2"][draw]
     np.testing.assert_allclose(found, least, atol=1e-9)
     np.testing.assert_allclose(series(table, "sigma_beta", draw, "limit", "predicted")[0], spectrum(least, 2))
-    # the flow of another network, followed for long
-    rows = np.linalg.qr(np.random.default_rng(draw).standard_normal((12, 4)))[0].T
-    W1, W2 = network_flow(X, Y, np.sqrt(0.4) * rows, np.zeros((12, 2)), np.array([0.0, 200.0]))
+    W1, W2 = another_network(data, draw, np.array([0.0, 200.0]))
     np.testing.assert_allclose(series(table, "sigma_w1", draw, "limit", "predicted")[0], spectrum(W1[-1], 4), rtol=1e-8)
     np.testing.assert_allclose(series(table, "sigma_w2", draw, "limit", "predicted")[0], spectrum(W2[-1], 2), rtol=1e-7)
     size = np.linalg.norm(least)
@@ -110,7 +83,7 @@ def test_the_limit_is_the_least_squares_solution_of_least_norm(data, linear, dra
 
 @pytest.mark.parametrize("draw", [0, 1])
 def test_what_the_residual_leaves_open_of_the_spectrum(data, linear, draw):
-    """Predictors at the remaining distance, at random: no hidden singular value of theirs lies beyond the bound."""
+    """To first order, a predictor at the remaining distance moves a hidden singular value by its slope times that."""
     trajectory, table = linear
     X, Y = data["X"][draw], data["Y"][draw]
     W1, W2 = trajectory.constants["limit_W1"][draw], trajectory.constants["limit_W2"][draw]
@@ -123,7 +96,7 @@ def test_what_the_residual_leaves_open_of_the_spectrum(data, linear, draw):
 
     bound = series(table, "sigma_bound", draw, "limit")[0, 0]
     slopes = (hidden(sigma * (1 + 1e-6)) - hidden(sigma * (1 - 1e-6))) / (2e-6 * sigma)
-    # to first order, up to rounding of values of order one
+    # up to the next order, and rounding of values of order one
     assert bound == pytest.approx(slopes.max() * apart / hidden(sigma)[0], rel=0.2, abs=1e-15)
 
 
@@ -131,29 +104,16 @@ def test_what_the_residual_leaves_open_of_the_spectrum(data, linear, draw):
 def test_rates_are_finite_differences(data, linear, draw):
     trajectory, table = linear
     X, Y = data["X"][draw], data["Y"][draw]
-    unit = 0.2 * spectrum(X, 2)[-1] ** 2
+    unit, shift = 0.2 * spectrum(X, 2)[-1] ** 2, 1e-4
     lowest = {"gradient_rate": [], "residual_rate": []}
     for at in range(5):
         W1, W2 = trajectory.series["W1"][draw, at], trajectory.series["W2"][draw, at]
-        shift = 1e-4
-        (before, now, after), sizes = (0, 1, 2), {}
-        states = [(W1, W2)]
-        for sign in (-1, 1):
-            # a short step of the flow, by its Taylor series of second order
-            error = X.T @ (Y - X @ W1 @ W2)
-            slope = error @ W2.T, W1.T @ error
-            bent = -X.T @ X @ (slope[0] @ W2 + W1 @ slope[1])
-            curve = bent @ W2.T + error @ slope[1].T, slope[0].T @ error + W1.T @ bent
-            moved = [
-                layer + sign * shift * first + shift**2 / 2 * second
-                for layer, first, second in zip((W1, W2), slope, curve, strict=True)
-            ]
-            states.append(tuple(moved))
-        ordered = [states[1], states[0], states[2]]
-        sizes["residual_rate"] = [np.sum((Y - X @ one @ two) ** 2) for one, two in ordered]
-        sizes["gradient_rate"] = [np.sum((X.T @ (Y - X @ one @ two)) ** 2) for one, two in ordered]
-        for quantity, values in sizes.items():
-            rate = -(values[after] - values[before]) / (2 * shift) / values[now] / unit
+        error = X.T @ (Y - X @ W1 @ W2)
+        states = [(W1 + way * error @ W2.T, W2 + way * W1.T @ error) for way in (-shift, 0.0, shift)]
+        residuals = [Y - X @ one @ two for one, two in states]
+        for quantity, factor in (("gradient_rate", X.T), ("residual_rate", np.eye(2))):
+            before, now, after = (np.sum((factor @ residual) ** 2) for residual in residuals)
+            rate = (before - after) / (2 * shift) / now / unit
             lowest[quantity].append(rate)
             assert series(table, quantity, draw)[at, 0] == pytest.approx(rate, rel=1e-5)
     for quantity, rates in lowest.items():
@@ -210,35 +170,27 @@ def test_stationarity_is_torchs(data, linear, quantity, logarithms):
             assert series(table, "stationarity_W2", draw, "limit")[0, 0] == pytest.approx(0.0, abs=1e-9)
 
 
-def test_no_perturbation_lowers_the_potential_and_some_lower_the_others(linear):
-    _, table = linear
-    for draw in range(2):
-        least = {name: series(table, name, draw, "limit")[0, 0] for name in ("excess", "excess_plain", "excess_double")}
-        # the potential is strictly convex in S and beta; the others have a slope, over a length of a thousandth
-        assert 0 < least["excess"] < 5
-        assert least["excess_plain"] < -10
-        assert least["excess_double"] < -10
-        assert series(table, "stationarity_moved", draw, "limit")[0, 0] > 1e-5
-
-
-def test_excess_is_half_the_potentials_second_derivative(data, linear):
-    """Along any way through interpolators the potential's increase is quadratic, with torch's Hessian on that way."""
+def test_excess_is_the_least_over_interpolators_nearby(data, linear):
     trajectory, table = linear
     Z1, Z2 = pair_at_limit(trajectory, 0)
     X, Y = data["X"][0], data["Y"][0]
-    rng, away = np.random.default_rng(0), []
-    for _ in range(200):
-        moved = Z1 + 1e-3 * rng.standard_normal(Z1.shape)
-        fitted = Z2 + 1e-3 * rng.standard_normal(Z2.shape)
+    (rng,) = generators(0, "spectral_bias.perturbations", 1)
+    away = {"excess": [], "excess_plain": [], "excess_double": []}
+    for directions in rng.standard_normal((30, 24)):
+        both = zip((Z1, Z2), np.split(directions, [16]), strict=True)
+        moved, fitted = (Z + 1e-3 * np.linalg.norm(Z) / 4 * way.reshape(Z.shape) for Z, way in both)
         fitted = fitted + np.linalg.lstsq(X @ moved, Y - X @ moved @ fitted, rcond=None)[0]
-        values = [
-            0.5 * np.sum(one**2) + 0.5 * np.sum(two**2) - 0.2 * np.log(np.linalg.det(one @ one.T))
-            for one, two in ((moved, fitted), (Z1, Z2))
-        ]
-        away.append((values[0] - values[1]) / (np.sum((moved - Z1) ** 2) + np.sum((fitted - Z2) ** 2)))
-    # the least over thirty other perturbations lies among those over two hundred
-    found = series(table, "excess", 0, "limit")[0, 0]
-    assert min(away) * 0.5 < found < np.median(away)
+        length = np.sum((moved - Z1) ** 2) + np.sum((fitted - Z2) ** 2)
+        for (_, values), gamma in zip(away.items(), (0.2, 0.0, 0.4), strict=True):
+            there, here = (
+                0.5 * np.sum(one**2) + 0.5 * np.sum(two**2) - gamma * np.log(np.linalg.det(one @ one.T))
+                for one, two in ((moved, fitted), (Z1, Z2))
+            )
+            values.append((there - here) / length)
+    for quantity, values in away.items():
+        assert series(table, quantity, 0, "limit")[0, 0] == pytest.approx(min(values), rel=1e-6)
+    assert min(away["excess"]) > 0
+    assert 1e-5 < series(table, "stationarity_moved", 0, "limit")[0, 0] < 1e-3
 
 
 @pytest.mark.parametrize("equal", [True, False])
@@ -302,18 +254,15 @@ def commutator(A, B):
 
 def test_rows_of_unequal_lengths(data):
     settings = {**SETTINGS, "spread": 4.0}
-    trajectory, table = table_of(runs.anisotropic_flow, metrics.anisotropic_flow, data, settings)
+    trajectory, table = measured(runs.anisotropic_flow, metrics.anisotropic_flow, settings, data, seed=3)
     lengths = 0.4 * 4.0 ** np.linspace(-1, 1, 4)
     for draw in range(2):
         X, Y = data["X"][draw], data["Y"][draw]
         W1, W2 = trajectory.series["W1"][draw], trajectory.series["W2"][draw]
         np.testing.assert_allclose(W1[0] @ W1[0].T, np.diag(lengths), atol=1e-12)
         np.testing.assert_array_equal(W2[0], 0)
-        other, last = network_flow(X, Y, np.diag(np.sqrt(lengths)), np.zeros((4, 2)), trajectory.time)
+        other, last = flow(X, Y, np.diag(np.sqrt(lengths)), np.zeros((4, 2)), trajectory.time)
         np.testing.assert_allclose(W1[-1] @ W2[-1], other[-1] @ last[-1], atol=1e-8)
-        # the pair's imbalance is kept
-        gram = other[-1].T @ other[-1] - last[-1] @ last[-1].T
-        np.testing.assert_allclose(gram, np.diag(lengths), atol=1e-8)
         assert series(table, "imbalance", draw).max() < 1e-9
         beta, at = other[-1] @ last[-1], 4
         shared = max(
@@ -327,29 +276,23 @@ def test_rows_of_unequal_lengths(data):
         assert series(table, "distance", draw, "limit")[0, 0] > 1e-3
 
 
-@pytest.mark.parametrize("outputs", [3, 4, 7])
-def test_balanced_layers_of_any_shape(outputs):
-    wide = regression.gaussian(samples=2, inputs=4, outputs=outputs, seeds=1, seed=0)
-    settings = {name: value for name, value in SETTINGS.items() if name != "gamma"} | {"variance": 0.3}
-    trajectory, table = table_of(runs.balanced_flow, metrics.balanced_flow, wide, settings)
+@pytest.mark.parametrize("outputs", [2, 4, 7])
+def test_balanced_layers(outputs):
+    data = regression.gaussian(samples=2, inputs=4, outputs=outputs, seeds=1, seed=0)
+    trajectory, table = measured(runs.balanced_flow, metrics.balanced_flow, BALANCED, data, seed=3)
     W1, W2 = trajectory.series["W1"][0], trajectory.series["W2"][0]
-    for at in (0, -1):
-        np.testing.assert_allclose(W1[at].T @ W1[at], W2[at] @ W2[at].T, atol=1e-9)
+    np.testing.assert_allclose(W1[0].T @ W1[0], W2[0] @ W2[0].T, atol=1e-12)
+    one, two = flow(data["X"][0], data["Y"][0], W1[0], W2[0], trajectory.time)
+    np.testing.assert_allclose(W1[-1] @ W2[-1], one[-1] @ two[-1], atol=1e-8)
+    rank = min(outputs, 4)
+    np.testing.assert_allclose(series(table, "sigma_w1", 0)[-1, :rank], spectrum(one[-1], rank), rtol=1e-7)
     assert series(table, "residual", 0, "limit")[0, 0] < 1e-9
 
 
-def test_balanced_layers(data):
-    settings = {name: value for name, value in SETTINGS.items() if name != "gamma"} | {"variance": 0.3}
-    trajectory, table = table_of(runs.balanced_flow, metrics.balanced_flow, data, settings)
-    for draw in range(2):
-        W1, W2 = trajectory.series["W1"][draw], trajectory.series["W2"][draw]
-        np.testing.assert_allclose(W1[0].T @ W1[0], W2[0] @ W2[0].T, atol=1e-12)
-        one, two = network_flow(data["X"][draw], data["Y"][draw], W1[0], W2[0], trajectory.time)
-        np.testing.assert_allclose(one[-1] @ two[-1], W1[-1] @ W2[-1], atol=1e-8)
-        np.testing.assert_allclose(series(table, "sigma_w1", draw)[-1, :2], spectrum(one[-1], 2), rtol=1e-7)
-    wide = regression.gaussian(samples=2, inputs=4, outputs=2, seeds=200, seed=0)
+def test_the_narrower_of_balanced_layers_has_the_variance_that_is_said():
+    data = regression.gaussian(**SHAPE, seeds=200, seed=0)
     brief = INTEGRATION | {"patience": 1e-3, "horizon": 1e-3, "points": 2}
-    starts = runs.balanced_flow(wide, width=9, variance=0.3, integration=Limit(**brief), seed=1)
+    starts = runs.balanced_flow(data, width=9, variance=0.3, integration=Limit(**brief), seed=1)
     entries = np.sum(starts.series["W2"][:, 0] ** 2, axis=(1, 2)) / 18
     # a mean of 3,600 squares of variance 2 v^2
     assert entries.mean() == pytest.approx(0.3, abs=4 * 0.3 * (2 / 3600) ** 0.5)

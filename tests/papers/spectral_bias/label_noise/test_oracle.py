@@ -5,35 +5,19 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from scipy.linalg import expm
 
 from learning_dynamics.datasets import regression
 from learning_dynamics.papers.spectral_bias.label_noise import metrics, models, runs, theory
 from learning_dynamics.seeds import generators
+from tests.papers.spectral_bias.plain import by_time, measured, noise_step, second_moments, spectrum
 
 WEIGHTS = np.array([1.0, 0.4])
-
-
-def moments_by_expm(weights, start, time):
-    """E|w_j|^2 of each row and E|a|^2, from the exponential of the whole second moment of (W, a).
-
-    The columns of W above a^T as one matrix M of d + 1 rows: dM = sum_j dB_j D_j A_j M, A_j swapping row j and the
-    last, so that E M M^T solves a linear equation.
-    """
-    size = len(weights) + 1
-    generator = np.zeros((size**2, size**2))
-    for number, weight in enumerate(weights):
-        swap = np.zeros((size, size))
-        swap[number, -1] = swap[-1, number] = weight
-        generator += np.kron(swap, swap)
-    moment = (expm(generator * time) @ np.diag([*start, 0.0]).ravel()).reshape(size, size)
-    return np.diag(moment)[:-1], moment[-1, -1]
 
 
 @pytest.mark.parametrize("time", [0.3, 1.0, 2.0])
 def test_second_moments(time):
     start = np.array([0.5, 2.0])
-    rows, output = moments_by_expm(WEIGHTS, start, time)
+    rows, output = second_moments(WEIGHTS, start, time)
     assert theory.output_second_moment(WEIGHTS, start, np.array([time]))[0] == pytest.approx(output)
     np.testing.assert_allclose(theory.row_growth(WEIGHTS, start, np.array([time]))[0], rows - start)
 
@@ -53,27 +37,21 @@ def test_deviations_of_one_sample_are_those_of_geometric_brownian_motion(time):
 def test_deviations_are_those_of_many_short_paths():
     """Euler's steps of the columns themselves; a deviation over 40,000 paths is known to a few per cent."""
     rng, step, start = np.random.default_rng(5), 0.004, np.array([0.5, 2.0])
-    W, a = np.tile(np.diag(np.sqrt(start)), (40000, 1, 1)), np.zeros((40000, 2))
+    columns = np.tile(np.eye(3, 2) * np.sqrt(start), (40_000, 1, 1))
     for _ in range(75):
-        kick = np.sqrt(step) * WEIGHTS * rng.standard_normal((40000, 2))
-        W, a = W + kick[:, :, None] * a[:, None, :], a + (kick[:, None, :] @ W)[:, 0]
-    sampled = np.append(np.sum(W**2, axis=2).std(axis=0), np.sum(a**2, axis=1).std())
+        columns = noise_step(columns, np.sqrt(step) * WEIGHTS * rng.standard_normal((40_000, 2)))
+    sampled = np.sum(columns**2, axis=2).std(axis=0)
     np.testing.assert_allclose(sampled, theory.deviations(WEIGHTS, start, np.array([0.3]))[0], rtol=0.06)
 
 
 def test_the_recursions_moment_is_the_mean_over_all_signs():
     """Two-point noise has the moments of Gaussian noise, and few enough outcomes to try all."""
-    size, steps = 0.2, 3
-    start = np.diag(np.sqrt([0.5, 2.0]))
-    total = 0.0
-    for signs in itertools.product([-1, 1], repeat=2 * steps):
-        W, a = start.copy(), np.zeros(2)
-        for count in range(steps):
-            kick = np.sqrt(size) * WEIGHTS * np.array(signs[2 * count : 2 * count + 2])
-            W, a = W + np.outer(kick, a), a + W.T @ kick
-        total += a @ a
-    found = theory.euler_output_second_moment(WEIGHTS, np.array([0.5, 2.0]), size, steps)
-    assert found == pytest.approx(total / 4**steps)
+    start, signs = np.array([0.5, 2.0]), np.array(list(itertools.product([-1, 1], repeat=6)))
+    columns = np.tile(np.eye(3, 2) * np.sqrt(start), (len(signs), 1, 1))
+    for step in np.split(signs, 3, axis=1):
+        columns = noise_step(columns, np.sqrt(0.2) * WEIGHTS * step)
+    found = theory.euler_output_second_moment(WEIGHTS, start, 0.2, 3)
+    assert found == pytest.approx(np.mean(np.sum(columns[:, -1] ** 2, axis=1)))
 
 
 def test_a_noisy_step_is_torchs_gradient_at_noisy_labels():
@@ -96,47 +74,45 @@ def test_a_noisy_step_is_torchs_gradient_at_noisy_labels():
             np.testing.assert_allclose(recorded[0, count + 1], layer.detach(), rtol=1e-12)
 
 
+def test_noise_is_drawn_afresh_from_each_members_generator():
+    """Steps so small that the identity layer stays: each moves the other by the labels of that step."""
+    X, start, zero = (np.repeat(part[None], 2, axis=0) for part in (np.eye(3), np.eye(3), np.zeros((3, 1))))
+    settings = {"step": 1e-9, "steps": 600, "every": 1, "noise": 1.0}
+    _, found = models.descend(start, zero, X, zero, rngs=generators(1, "noise", 2), **settings)
+    noise = [rng.standard_normal((600, 3, 1)) for rng in generators(1, "noise", 2)]
+    np.testing.assert_allclose(np.diff(found, axis=1) / 1e-9, noise, atol=1e-5)
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.5])
 def test_what_a_run_records(noise):
     data = regression.conditioned(samples=3, inputs=3, outputs=1, condition=2.0, seeds=2, seed=3)
     settings = {"width": 8, "gamma": 0.3, "step": 0.02, "steps": 40, "every": 10, "noise": noise}
-    trajectory = runs.label_noise_descent(data, **settings, seed=1)
-    trajectory.settings = settings
-    table = metrics.label_noise_descent(trajectory)
+    trajectory, table = measured(runs.label_noise_descent, metrics.label_noise_descent, settings, data, seed=1)
     np.testing.assert_allclose(trajectory.time, [0.0, 0.2, 0.4, 0.6, 0.8])
     for draw in range(2):
         X, Y = data["X"][draw], data["Y"][draw]
         W1, W2 = (trajectory.series[name][draw] for name in ("W1", "W2"))
         np.testing.assert_allclose(W1[0] @ W1[0].T, 0.6 * np.eye(3), atol=1e-12)
         if not noise:
-            rows = np.sqrt(0.6) * np.eye(3)
-            layers = [torch.tensor(layer, requires_grad=True) for layer in (rows, np.zeros((3, 1)))]
-            for count in range(41):
-                if count % 10 == 0:
-                    product = (layers[0] @ layers[1]).detach().numpy()
-                    np.testing.assert_allclose((W1 @ W2)[count // 10], product, atol=1e-12)
-                error = torch.tensor(X) @ layers[0] @ layers[1] - torch.tensor(Y)
-                gradient = torch.autograd.grad(0.5 * (error**2).sum(), layers)
-                layers = [(a - 0.02 * b).detach().requires_grad_() for a, b in zip(layers, gradient, strict=True)]
-        mine = table[table["seed"] == draw]
-        for at, time in enumerate(trajectory.time):
-            now = mine[mine["time"] == time].set_index(["quantity", "index"])["value"]
-            beta = W1[at] @ W2[at]
-            assert now["loss", 0] == pytest.approx(np.sum((X @ beta - Y) ** 2) / 2)
-            spectrum = np.sqrt(np.linalg.eigvalsh(W1[at] @ W1[at].T))[::-1]
-            np.testing.assert_allclose(now["sigma_w1"], spectrum, rtol=1e-9)
-            assert now["beta_norm", 0] == pytest.approx(np.linalg.norm(np.linalg.lstsq(X, Y, rcond=None)[0]))
+            W, a = np.sqrt(0.6) * np.eye(3), np.zeros((3, 1))
+            for _ in range(40):
+                slope = X.T @ (Y - X @ W @ a)
+                W, a = W + 0.02 * slope @ a.T, a + 0.02 * W.T @ slope
+            np.testing.assert_allclose(W1[-1] @ W2[-1], W @ a, atol=1e-12)
+        losses = np.sum((X @ W1 @ W2 - Y) ** 2, axis=(1, 2)) / 2
+        np.testing.assert_allclose(by_time(table, "loss", seed=draw)[:, 0], losses)
+        np.testing.assert_allclose(by_time(table, "sigma_w1", seed=draw), spectrum(W1), rtol=1e-9)
+        least = np.linalg.lstsq(X, Y, rcond=None)[0]
+        np.testing.assert_allclose(by_time(table, "beta_norm", seed=draw), np.linalg.norm(least))
 
 
 def test_means_over_paths_and_their_errors():
-    data = regression.conditioned(samples=2, inputs=3, outputs=1, condition=3.0, seeds=1, seed=3)
+    data = regression.conditioned(samples=2, inputs=3, outputs=1, condition=3.0, seeds=2, seed=3)
     settings = {"gamma": 0.5, "step": 1e-3, "steps": 8, "every": 4, "noise": 300.0, "paths": 40}
-    trajectory = runs.label_noise_ensemble(data, **settings, seed=2)
-    trajectory.settings = settings
-    table = metrics.label_noise_ensemble(trajectory)
-    X, Y = data["X"][0], data["Y"][0]
+    _, table = measured(runs.label_noise_ensemble, metrics.label_noise_ensemble, settings, data, seed=2)
+    X, Y, table = data["X"][1], data["Y"][1], table[table["seed"] == 1]
     np.testing.assert_allclose(sorted(table["time"].unique()), 0.09 * np.array([0, 4, 8]))
-    noise = generators(2, "label_noise.ensemble", 1)[0].standard_normal((9, 40, 2, 1))
+    noise = generators(2, "label_noise.ensemble", 2)[1].standard_normal((9, 40, 2, 1))
     # path by path: the recursion as appendix D writes it
     vectors = np.linalg.eigh(X.T @ X)[1][:, ::-1][:, :2]
     squares, rows, outside = np.zeros((3, 40)), np.zeros((3, 40, 2)), np.zeros((3, 40))
@@ -150,33 +126,20 @@ def test_means_over_paths_and_their_errors():
                 outside[count // 4, path] = np.linalg.norm(across) / np.linalg.norm(W)
             error = Y + 300.0 * noise[count, path] - X @ W @ a
             W, a = W + 1e-3 * X.T @ error @ a.T, a + 1e-3 * W.T @ X.T @ error
-
-    def column(quantity, name="value"):
-        return table[table["quantity"] == quantity].pivot(index="time", columns="index", values=name).to_numpy()
-
-    np.testing.assert_allclose(column("output_square")[:, 0], squares.mean(axis=1), rtol=1e-9)
-    np.testing.assert_allclose(column("row_growth"), rows.mean(axis=1) - 1, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(by_time(table, "output_square")[:, 0], squares.mean(axis=1), rtol=1e-9)
+    np.testing.assert_allclose(by_time(table, "row_growth"), rows.mean(axis=1) - 1, rtol=1e-9, atol=1e-12)
     weights = np.linalg.svd(X, compute_uv=False)
     wanted = theory.deviations(weights, np.ones(2), np.array([0.0, 0.36, 0.72])) / 40**0.5
-    np.testing.assert_allclose(column("output_square", "error")[:, 0], wanted[:, -1], rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(column("row_growth", "error"), wanted[:, :-1], rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(column("outside")[:, 0], outside.max(axis=1), atol=1e-13)
+    np.testing.assert_allclose(by_time(table, "output_square", "error")[:, 0], wanted[:, -1], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(by_time(table, "row_growth", "error"), wanted[:, :-1], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(by_time(table, "outside")[:, 0], outside.max(axis=1), atol=1e-13)
     weights = np.sqrt(np.linalg.eigvalsh(X @ X.T))[::-1]
     even = np.full(2, np.sqrt((weights**2).mean()))
     for at, time in enumerate((0.0, 0.36, 0.72)):
         for suffix, size in (("", weights), ("_isotropic", even)):
-            grown, output = moments_by_expm(size, np.ones(2), time)
+            grown, output = second_moments(size, np.ones(2), time)
             name = "predicted" if not suffix else "value"
-            assert column(f"output_square{suffix}", name)[at, 0] == pytest.approx(output, abs=1e-12)
-            np.testing.assert_allclose(column(f"row_growth{suffix}", name)[at], grown - 1, atol=1e-12)
-    # twice the second moment's matrix of one step, applied step by step
-    swaps = []
-    for number, weight in enumerate(weights):
-        swap = np.zeros((3, 3))
-        swap[number, -1] = swap[-1, number] = weight
-        swaps.append(swap)
-    moment = np.diag([1.0, 1.0, 0.0])
-    for count in range(9):
-        if count % 4 == 0:
-            assert column("euler")[count // 4, 0] == pytest.approx(moment[-1, -1], abs=1e-12)
-        moment = moment + 0.09 * sum(swap @ moment @ swap for swap in swaps)
+            assert by_time(table, f"output_square{suffix}", name)[at, 0] == pytest.approx(output, abs=1e-12)
+            np.testing.assert_allclose(by_time(table, f"row_growth{suffix}", name)[at], grown - 1, atol=1e-12)
+    euler = [theory.euler_output_second_moment(weights, np.ones(2), 0.09, count) for count in (0, 4, 8)]
+    np.testing.assert_allclose(by_time(table, "euler")[:, 0], euler)

@@ -12,29 +12,17 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias.noise import metrics, models, rates, runs, theory
 from learning_dynamics.seeds import generators
 from learning_dynamics.trajectories import Trajectory
-from tests.support import called
-
-
-def swaps(inputs):
-    """Matrices A_j that swap coordinate j and the last."""
-    found = []
-    for number in range(inputs):
-        swap = np.zeros((inputs + 1, inputs + 1))
-        swap[number, -1] = swap[-1, number] = 1.0
-        found.append(swap)
-    return found
+from tests.papers.spectral_bias.plain import measured, noise_step, second_moments, swaps
 
 
 @pytest.mark.parametrize("inputs", [2, 3, 5])
 @pytest.mark.parametrize("time", [0.4, 1.5])
 def test_second_moments(inputs, time):
-    generator = sum(np.kron(swap, swap) for swap in swaps(inputs))
-    start = np.zeros((inputs + 1, inputs + 1))
-    start[0, 0] = 1.0  # one column: w = e_1, a = 0
-    moment = (expm(generator * time) @ start.ravel()).reshape(inputs + 1, inputs + 1)
+    # of one column: w = e_1, a = 0
+    rows, last = second_moments(np.ones(inputs), np.eye(inputs)[0], time)
     hidden, output = theory.second_moments(inputs, np.array([time]))
-    assert hidden[0] == pytest.approx(np.trace(moment[:-1, :-1]))
-    assert output[0] == pytest.approx(moment[-1, -1])
+    assert hidden[0] == pytest.approx(rows.sum())
+    assert output[0] == pytest.approx(last)
 
 
 @pytest.mark.parametrize("inputs", [2, 3])
@@ -42,9 +30,9 @@ def test_second_moments(inputs, time):
 def test_the_commutators_second_moment(inputs, time):
     """Of two columns x, y the tensor x x y y obeys a linear equation; e = w_ij a_k - w_ik a_j is quadratic in them."""
     size = inputs + 1
-    each = [np.kron(np.eye(size), swap) + np.kron(swap, np.eye(size)) for swap in swaps(inputs)]
+    each = [np.kron(np.eye(size), swap) + np.kron(swap, np.eye(size)) for swap in swaps(np.ones(inputs))]
     # the pair z = x (x) y: dz = sum_j (A_j (x) 1 + 1 (x) A_j) z dB_j + sum_j A_j (x) A_j z dt
-    drift = sum(np.kron(swap, swap) for swap in swaps(inputs))
+    drift = sum(np.kron(swap, swap) for swap in swaps(np.ones(inputs)))
     identity = np.eye(size**2)
     generator = np.kron(drift, identity) + np.kron(identity, drift) + sum(np.kron(one, one) for one in each)
     start = np.zeros(size**2)
@@ -68,29 +56,12 @@ def test_all_exponents_by_tricomis_function(inputs):
     assert (np.diff(found) < 0).all()
 
 
-def test_exponents_in_closed_form():
-    np.testing.assert_allclose(theory.lyapunov_exponents(1), [-0.5, -0.5])
-    assert theory.lyapunov_exponents(2)[0] == pytest.approx(0.0, abs=1e-12)
-    first, second = theory.lyapunov_exponents(3)[:2]
-    assert first == pytest.approx(-second)
-    assert theory.lyapunov_exponents(4)[0] == pytest.approx(0.25)
-    assert theory.lyapunov_exponents(5)[:2].sum() == pytest.approx(1 / 3)
-    assert theory.lyapunov_exponents(5)[1] < 0 < theory.lyapunov_exponents(6)[1]
-
-
-def _from_the_limit(inputs):
-    """Return the largest distance of the spectrum from its limit, away from the ends."""
-    places = (np.arange(inputs) + 0.5) / inputs
-    inside = (places > 0.1) & (places < 0.9)
-    return np.abs(theory.lyapunov_exponents(inputs)[:-1] - theory.spectrum_limit(places))[inside].max()
-
-
 def test_a_quarter_of_many_grow():
-    assert (theory.lyapunov_exponents(640)[:-1] > 0).sum() == 161
-    # the next term is of order 1/d: the distance halves, up to the share that the term after it has
-    assert _from_the_limit(320) / _from_the_limit(640) == pytest.approx(2, rel=0.05)
-    assert _from_the_limit(640) < 4 / 640
-    assert theory.spectrum_limit(np.array([0.25]))[0] == 0.0
+    found, places = theory.lyapunov_exponents(640)[:-1], (np.arange(640) + 0.5) / 640
+    assert (found > 0).sum() == 161
+    inside = (places > 0.1) & (places < 0.9)
+    # the next term is of order 1/d
+    np.testing.assert_allclose(found[inside], theory.spectrum_limit(places[inside]), atol=4 / 640)
 
 
 def test_the_mean_commutators_limit_by_incomplete_gamma():
@@ -104,14 +75,11 @@ def test_the_mean_commutators_limit_by_incomplete_gamma():
 def test_the_mean_commutator_of_many_short_paths(inputs):
     """Euler steps of numpy's own on two columns alone; early, where no path is heavy."""
     rng, step, paths = np.random.default_rng(4), 0.005, 40_000
-    columns = np.repeat(np.eye(inputs + 1)[:2, None], paths, axis=1)  # two columns, last coordinate a
+    columns = np.repeat(np.eye(inputs + 1)[None, :, :2], paths, axis=0)
     for count in range(1, 161):
-        kick = np.sqrt(step) * rng.standard_normal((paths, inputs))
-        top, last = columns[..., :-1].copy(), columns[..., -1].copy()
-        columns[..., :-1] += kick * last[..., None]
-        columns[..., -1] += np.einsum("cpj,pj->cp", top, kick)
+        columns = noise_step(columns, np.sqrt(step) * rng.standard_normal((paths, inputs)))
         if count in (40, 160):
-            x, y = columns
+            x, y = columns[..., 0], columns[..., 1]
             length = np.linalg.norm(x[:, :-1] * y[:, -1:] - y[:, :-1] * x[:, -1:], axis=1)
             exact = theory.mean_commutator(inputs, np.array([count * step]))[0]
             lag = inputs * step * count * step / 2 * exact + step
@@ -130,26 +98,12 @@ def test_the_mean_commutator_grows_at_its_rate(inputs, rate):
     assert theory.lyapunov_exponents(inputs)[:2].sum() - 1e-6 < found < ((2 * inputs - 1) ** 0.5 - 1) / 2
 
 
-@pytest.mark.parametrize("inputs", [2, 4])
-def test_the_smallest_exponent_by_the_stationary_density_of_its_angle(inputs):
-    """dx = dB + (d-1)/2 (coth x - sinh x cosh x) dt: the density by integrating the drift, on a grid.
-
-    A vector carried by the inverse transpose of the flow ends with |a| > |w|, at this angle, and shrinks at the rate.
-    """
-    x = np.linspace(1e-4, 4.0, 400_001)
-    drift = (inputs - 1) / 2 * (1 / np.tanh(x) - np.sinh(x) * np.cosh(x))
-    logarithm = 2 * np.concatenate([[0.0], np.cumsum((drift[1:] + drift[:-1]) / 2 * np.diff(x))])
-    density = np.exp(logarithm - logarithm.max())
-    mean = np.sum(density * (inputs + (inputs - 1) * np.sinh(x) ** 2) / 2) / density.sum()
-    assert theory.lyapunov_exponents(inputs)[-1] == pytest.approx(-mean, rel=1e-4)
-
-
 def test_the_schemes_moments_are_those_of_its_steps():
     sizes = np.array([0.1, 0.3, 0.2])
     moment = np.diag([1.0, 0.0, 0.0, 0.0])
     hidden, output = theory.euler_second_moments(3, sizes)
     for step, size in enumerate(sizes):
-        moment = moment + size * sum(swap @ moment @ swap for swap in swaps(3))
+        moment = moment + size * sum(swap @ moment @ swap for swap in swaps(np.ones(3)))
         assert hidden[step] == pytest.approx(np.trace(moment[:-1, :-1]))
         assert output[step] == pytest.approx(moment[-1, -1])
 
@@ -183,9 +137,8 @@ def test_a_statistic_is_of_a_recorded_time():
 
 def test_statistics_over_paths():
     settings = {"inputs": 3, "paths": 2000, "horizon": 0.6, "points": 3, "step": 0.1, "schedule": "constant"}
-    trajectory = called(runs.noise_process, **settings, seed=1)
-    trajectory.settings = settings
-    table = metrics.noise_process(trajectory, powers=[0.5], quantiles=[0.5, 0.9])
+    measuring = {"powers": [0.5], "quantiles": [0.5, 0.9]}
+    trajectory, table = measured(runs.noise_process, metrics.noise_process, settings, measuring=measuring, seed=1)
     W, a, average = models.simulate(3, 2000, np.full(6, 0.1), np.array([0, 3, 6]), seed=1)
     entries = W[:, :, :, 0] * a[:, :, None, 1] - W[:, :, :, 1] * a[:, :, None, 0]
     lengths = np.linalg.norm(W, axis=(2, 3))
@@ -264,10 +217,7 @@ def test_weighted_rates_of_a_long_path_by_plain_steps():
     frames, sums = np.repeat(np.eye(3)[None], 60, axis=0), np.zeros((60, 3))
     for block in range(blocks):
         for _ in range(every):
-            kick = np.sqrt(step) * weights * rng.standard_normal((60, 2))
-            top, last = frames[:, :2].copy(), frames[:, 2].copy()
-            frames[:, :2] += kick[:, :, None] * last[:, None]
-            frames[:, 2] += np.einsum("pj,pjc->pc", kick, top)
+            frames = noise_step(frames, np.sqrt(step) * weights * rng.standard_normal((60, 2)))
         frames, upper = np.linalg.qr(frames)
         if block >= 40:
             sums += np.log(np.abs(np.diagonal(upper, axis1=1, axis2=2)))

@@ -12,13 +12,10 @@ FLOW, LIMIT = {"phase": "flow"}, {"phase": "limit"}
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([], "reproduced"),
         # draw 0 of the first run: an imbalance of 2, held against the largest of |Z1|^2
         ([everywhere("scale", 4.0, **FLOW), put("imbalance", 2 + 3.9e-9, **FLOW)], "reproduced"),
         ([everywhere("scale", 4.0, **FLOW), put("imbalance", 2 + 4.1e-9, **FLOW)], "contradicted"),
         ([put("imbalance", times=1 + 1e-6, index=1, **FLOW)], "contradicted"),
-        ([everywhere("imbalance", 0.0, **FLOW)], "contradicted"),
-        ([everywhere("imbalance", times=0.5, **FLOW)], "contradicted"),
         ([everywhere("scale", 1e12, **FLOW)], "undecided"),  # an error that hides the imbalance itself
     ],
 )
@@ -29,10 +26,8 @@ def test_lemma_3_2(alterations, verdict):
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([], "reproduced"),
         ([put("alpha_outside", 0.9e-8, **FLOW)], "reproduced"),
         ([put("alpha_outside", 1.1e-8, **FLOW)], "contradicted"),
-        ([everywhere("alpha_outside", 0.7, **FLOW)], "contradicted"),
         # as many samples as inputs span everything: nothing could be outside
         ([everywhere("samples", 6.0)], "untested"),
         # directions at random would leave by a half; an error allowed that large says nothing
@@ -46,7 +41,6 @@ def test_lemma_c_3(alterations, verdict):
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([], "reproduced"),
         ([put("curl", 0.9e-12, role="equal", **LIMIT)], "reproduced"),
         ([put("curl", 1.1e-12, role="equal", **LIMIT)], "contradicted"),
         ([put("curl", 1.1e-6, role="unequal", **LIMIT)], "reproduced"),
@@ -62,7 +56,6 @@ def test_lemma_c_4(alterations, verdict):
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([], "corrected"),
         ([everywhere("residual_rate", 4.0)], "corrected"),
         ([everywhere("residual_rate", 4.0), put("residual_rate", 4 * (1 - 2e-6))], "contradicted"),
         ([everywhere("gradient_rate", 2.0)], "reproduced"),
@@ -83,7 +76,6 @@ def test_lemma_c_6_counts_the_draws_on_which_the_gradient_grows():
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([], "reproduced"),
         ([put("sigma_w1", times=1 + 0.8e-9, index=1, **FLOW)], "reproduced"),
         ([put("sigma_w1", times=1 + 1.5e-9, index=1, **FLOW)], "contradicted"),
         ([put("sigma_w1", times=1 + 1e-6, index=6, **FLOW)], "contradicted"),
@@ -98,7 +90,6 @@ def test_lemma_c_10(alterations, verdict):
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([], "reproduced"),
         # the square root of 1e-9 is 3.2e-5
         ([everywhere("sigma_w1", 1.0, index=1, **FLOW), put("sigma_w1", 3.1e-5, index=3, **FLOW)], "reproduced"),
         ([everywhere("sigma_w1", 1.0, index=1, **FLOW), put("sigma_w1", 3.3e-5, index=3, **FLOW)], "contradicted"),

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 
 from learning_dynamics.datasets import regression
 from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.spectral_bias.flow import metrics
 from learning_dynamics.papers.spectral_bias.proof import claims
 from learning_dynamics.trajectories import Trajectory
+from tests.papers.spectral_bias.plain import flow
 
 GAMMA, TIMES = 0.3, np.linspace(0.0, 3.0, 7)
 DATA = regression.gaussian(samples=2, inputs=4, outputs=2, seeds=2, seed=9)
@@ -16,31 +16,17 @@ DATA = regression.gaussian(samples=2, inputs=4, outputs=2, seeds=2, seed=9)
 
 def table_of(first, second):
     """Measure flows of both data sets from given layers; P is the first four hidden directions."""
-    series, limits = {"W1": [], "W2": []}, {"W1": [], "W2": []}
-    width = first.shape[1]
-    for X, Y in zip(DATA["X"], DATA["Y"], strict=True):
-
-        def slope(_time, state, X=X, Y=Y):
-            W, a = state[: 4 * width].reshape(4, width), state[4 * width :].reshape(width, 2)
-            error = X.T @ (Y - X @ W @ a)
-            return np.concatenate([(error @ a.T).ravel(), (W.T @ error).ravel()])
-
-        start = np.concatenate([first.ravel(), second.ravel()])
-        times = np.r_[TIMES, 150.0]
-        states = solve_ivp(slope, (0, 150.0), start, "RK45", t_eval=times, rtol=1e-11, atol=1e-14).y.T
-        for name, values in (("W1", states[:, : 4 * width].reshape(-1, 4, width)),
-                             ("W2", states[:, 4 * width :].reshape(-1, width, 2))):  # fmt: skip
-            series[name].append(values[:-1])
-            limits[name].append(values[-1])
+    flows = [flow(X, Y, first, second, np.r_[TIMES, 150.0]) for X, Y in zip(DATA["X"], DATA["Y"], strict=True)]
+    W1, W2 = (np.stack(layers) for layers in zip(*flows, strict=True))
     constants = {
         **DATA,
-        "P": np.repeat(np.eye(4, width)[None], 2, axis=0),
-        "limit_W1": np.stack(limits["W1"]),
-        "limit_W2": np.stack(limits["W2"]),
+        "P": np.repeat(np.eye(4, first.shape[1])[None], 2, axis=0),
+        "limit_W1": W1[:, -1],
+        "limit_W2": W2[:, -1],
         "limit_time": np.full(2, 150.0),
         "steps": np.full(2, 10_000),
     }
-    trajectory = Trajectory(TIMES, {name: np.stack(values) for name, values in series.items()}, constants)
+    trajectory = Trajectory(TIMES, {"W1": W1[:, :-1], "W2": W2[:, :-1]}, constants)
     trajectory.settings = {"gamma": GAMMA, "integration": {"rtol": 1e-12}}
     table = metrics.linear_flow(trajectory, settled=1e-6, perturbations=3)
     table.attrs["settings"] = trajectory.settings

@@ -11,7 +11,6 @@ EXACT = [integrated(1000, 1e-12), everywhere("condition", 10.0)]
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([], "reproduced"),
         ([put("projected", 0.9e-9)], "reproduced"),
         ([put("projected", 1.1e-9)], "contradicted"),
         ([put("subspace", 0.9e-9)], "reproduced"),
@@ -26,7 +25,6 @@ def test_lemma_3_1(alterations, verdict):
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([], "corrected"),
         ([put("beta_from_alpha", 0.9e-7)], "corrected"),
         ([put("beta_from_alpha", 1.1e-7)], "contradicted"),
         ([put("alpha", 0.9e-8)], "corrected"),
@@ -42,23 +40,19 @@ def test_lemma_3_3(alterations, verdict):
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([everywhere("mirror_speed", 1.0, column="predicted"), everywhere("mirror_speed", 1.0)], "corrected"),
         # draw 0 is of the scale one, where the curvature multiplies nothing
-        ([everywhere("mirror_speed", 1.0, column="predicted"), everywhere("mirror_speed", 1.0),
-          put("mirror_speed", 1 + 0.9e-9)], "corrected"),
-        ([everywhere("mirror_speed", 1.0, column="predicted"), everywhere("mirror_speed", 1.0),
-          put("mirror_speed", 1 + 1.1e-9)], "contradicted"),
+        ([put("mirror_speed", 1 + 0.9e-9)], "corrected"),
+        ([put("mirror_speed", 1 + 1.1e-9)], "contradicted"),
         # draw 2 is of the scale 1e-2: fifty times as much
-        ([everywhere("mirror_speed", 1.0, column="predicted"), everywhere("mirror_speed", 1.0),
-          put("mirror_speed", 1 + 49e-9, draw=2)], "corrected"),
-        ([everywhere("mirror_speed", 1.0, column="predicted"), everywhere("mirror_speed", 1.0),
-          put("mirror_speed", 1 - 51e-9, draw=2)], "contradicted"),
-        ([everywhere("mirror_speed", 1.0, column="predicted"), everywhere("mirror_speed", 0.5)], "contradicted"),
-        ([everywhere("mirror_speed", 1.0, column="predicted"), everywhere("printed_mirror_speed", 1.0)], "reproduced"),
+        ([put("mirror_speed", 1 + 49e-9, draw=2)], "corrected"),
+        ([put("mirror_speed", 1 - 51e-9, draw=2)], "contradicted"),
+        ([everywhere("mirror_speed", 0.5)], "contradicted"),
+        ([everywhere("printed_mirror_speed", 1.0)], "reproduced"),
     ],
-)  # fmt: skip
+)
 def test_theorem_3_2_a(alterations, verdict):
-    assert verdict_on("theorem_3_2_a", *EXACT, *alterations) == verdict
+    ones = [everywhere("mirror_speed", 1.0, column=column) for column in ("value", "predicted")]
+    assert verdict_on("theorem_3_2_a", *EXACT, *ones, *alterations) == verdict
 
 
 ONES = [everywhere("beta", 1.0), everywhere("beta", 1.0, column="predicted")]
@@ -67,7 +61,6 @@ ONES = [everywhere("beta", 1.0), everywhere("beta", 1.0, column="predicted")]
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([], "reproduced"),
         ([put("beta", times=1 + 0.9e-8)], "reproduced"),
         ([put("beta", times=1 + 3e-8)], "contradicted"),
         ([put("beta", times=1 + 1e-6, draw=3)], "contradicted"),
@@ -82,7 +75,6 @@ def test_theorem_3_2_b(alterations, verdict):
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        ([], "reproduced"),
         ([put("loss", 0.49), put("loss", 1.0, column="predicted")], "reproduced"),
         ([put("loss", 0.51), put("loss", 1.0, column="predicted")], "contradicted"),
         ([everywhere("loss", 1e-9)], "undecided"),  # a bound ten times as sharp would do

@@ -3,43 +3,28 @@
 import numpy as np
 import pytest
 import sympy
-from scipy.integrate import quad, solve_ivp
+from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from learning_dynamics.datasets import regression
 from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.reductions import metrics, models, runs
-from learning_dynamics.pipeline.commands.functions import arguments_for
+from tests.papers.spectral_bias.plain import by_time, flow, measured, spectrum
 
 GAMMAS = [0.7, 0.05]
 INTEGRATION = {"start": 0.1, "horizon": 4.0, "points": 9, "rtol": 1e-11, "atol": 1e-14}
 SETTINGS = {"gammas": GAMMAS, "width": 6, "integration": INTEGRATION}
 
 
-def measured(outputs):
-    data = regression.gaussian(samples=2, inputs=4, outputs=outputs, seeds=2, seed=6)
-    trajectory = runs.reduced_flow(data, **arguments_for(runs.reduced_flow, SETTINGS), seed=1)
-    trajectory.settings = SETTINGS
-    return data, trajectory, metrics.reduced_flow(trajectory)
-
-
 @pytest.fixture(scope="module", params=[1, 3])
 def flows(request):
-    return measured(request.param)
+    data = regression.gaussian(samples=2, inputs=4, outputs=request.param, seeds=2, seed=6)
+    return data, *measured(runs.reduced_flow, metrics.reduced_flow, SETTINGS, data, seed=1)
 
 
 def network_flow(X, Y, gamma, times):
-    """Return W1 and W2 of a network of width d, from sqrt(2 gamma) I and 0, by scipy."""
-    inputs, outputs = X.shape[1], Y.shape[1]
-
-    def slope(_time, state):
-        W, a = state[: inputs**2].reshape(inputs, inputs), state[inputs**2 :].reshape(inputs, outputs)
-        error = X.T @ (Y - X @ W @ a)
-        return np.concatenate([(error @ a.T).ravel(), (W.T @ error).ravel()])
-
-    start = np.concatenate([np.sqrt(2 * gamma) * np.eye(inputs).ravel(), np.zeros(inputs * outputs)])
-    found = solve_ivp(slope, (0, times[-1]), start, "RK45", t_eval=times, rtol=1e-10, atol=1e-13).y.T
-    return found[:, : inputs**2].reshape(-1, inputs, inputs), found[:, inputs**2 :].reshape(-1, inputs, outputs)
+    """Return both layers of a network of width d, from sqrt(2 gamma) I and 0."""
+    return flow(X, Y, np.sqrt(2 * gamma) * np.eye(4), np.zeros((4, Y.shape[1])), times)
 
 
 def test_every_system_follows_the_network(flows):
@@ -57,17 +42,12 @@ def test_every_system_follows_the_network(flows):
             np.testing.assert_allclose(series["mirror"], W1 @ W2, atol=1e-7)
         values = table[table["seed"] == member]
         assert set(values["gamma"]) == {gamma}
-        hidden = np.sqrt(np.linalg.eigvalsh(W1 @ W1.swapaxes(1, 2)))[1:, ::-1]
+        hidden = spectrum(W1)[1:]
         np.testing.assert_allclose(by_time(values, "sigma_w1"), hidden, rtol=1e-7)
         np.testing.assert_allclose(by_time(values, "sigma_w1", "predicted"), hidden, rtol=1e-7)
-        losses = [np.sum((X @ one @ two - Y) ** 2) / 2 for one, two in zip(W1[1:], W2[1:], strict=True)]
-        np.testing.assert_allclose(by_time(values, "loss")[:, 0], losses, rtol=1e-5, atol=1e-12)
+        losses = np.sum((X @ W1 @ W2 - Y) ** 2, axis=(1, 2)) / 2
+        np.testing.assert_allclose(by_time(values, "loss")[:, 0], losses[1:], rtol=1e-5, atol=1e-12)
         assert by_time(values, "condition")[:, 0] == pytest.approx(hidden[:, 0] / hidden[:, -1], rel=1e-6)
-
-
-def by_time(rows, quantity, column="value"):
-    rows = rows[rows["quantity"] == quantity]
-    return rows.pivot(index="time", columns="index", values=column).to_numpy()
 
 
 def test_distances_between_systems(flows):
@@ -112,7 +92,7 @@ def test_a_mirror_coordinate_moves_as_its_force(flows):
     time = trajectory.time[at + 1]
     times = np.array([0.0, time - 1e-4, time, time + 1e-4])
     W1, W2 = network_flow(X, Y, gamma, times)
-    spectra = [np.linalg.svd(one @ two, compute_uv=False) for one, two in zip(W1, W2, strict=True)]
+    spectra = np.linalg.svd(W1 @ W2, compute_uv=False)
     moved = (spectra[3] - spectra[1]) / 2e-4
     for quantity, formula in (("mirror_speed", halved), ("printed_mirror_speed", printed)):
         curvature = sympy.lambdify(sigma, sympy.diff(formula, sigma, 2).subs(scale, gamma))
@@ -128,10 +108,8 @@ def test_a_mirror_coordinate_moves_as_its_force(flows):
             for side in (1, -1)
         ]
         force = -(losses[0] - losses[1]) / 2e-5
-        assert by_time(values, "mirror_speed", "predicted")[at, index] == pytest.approx(force, rel=1e-5, abs=1e-7)
-        assert by_time(values, "printed_mirror_speed", "predicted")[at, index] == pytest.approx(
-            force, rel=1e-5, abs=1e-7
-        )
+        for quantity in ("mirror_speed", "printed_mirror_speed"):
+            assert by_time(values, quantity, "predicted")[at, index] == pytest.approx(force, rel=1e-5, abs=1e-7)
 
 
 def test_coordinates_are_driven_by_the_forces_integral(flows):
@@ -144,7 +122,7 @@ def test_coordinates_are_driven_by_the_forces_integral(flows):
 
 
 @pytest.mark.parametrize("gamma", [1.0, 0.03])
-def test_potentials_by_sympy(gamma):
+def test_the_potential_by_sympy(gamma):
     size, scale = sympy.symbols("b gamma", positive=True)
     w = scale + sympy.sqrt(size**2 + scale**2)
     psi = sympy.Rational(2, 3) * w ** sympy.Rational(3, 2) - 2 * scale * sympy.sqrt(w)
@@ -160,41 +138,8 @@ def test_potentials_by_sympy(gamma):
         divergence = quad(slope, 0, value, args=(gamma,))[0]
         bound = theory.rate_bound(np.array(value), np.array(gamma), np.array(3.0))
         assert bound == pytest.approx(divergence / (np.sqrt(2 * gamma) * 3.0))
-    entropy = (size * sympy.asinh(size / scale) - sympy.sqrt(size**2 + scale**2)) / 2
-    printed = size * sympy.asinh(size / scale) / 2 - sympy.sqrt(size**2 + scale**2)
-    for formula, coordinate, curvature, is_printed in (
-        (entropy, theory.mirror_coordinate, theory.mirror_curvature, False),
-        (printed, theory.printed_mirror_coordinate, theory.printed_mirror_curvature, True),
-    ):
-        for value in (0.2, 3.0):
-            numbers = {size: value, scale: gamma}
-            assert coordinate(value, gamma) == pytest.approx(float(sympy.diff(formula, size).subs(numbers)))
-            assert curvature(value, gamma) == pytest.approx(float(sympy.diff(formula, size, 2).subs(numbers)))
-        both = theory.spectral_potential(np.array([0.2, 3.0]), np.array(gamma), printed=is_printed)
-        assert both == pytest.approx(sum(float(formula.subs({size: value, scale: gamma})) for value in (0.2, 3.0)))
 
 
-def test_fields_are_the_equations():
-    """Both fields from the chain rule on random states, without the closed forms that they use."""
-    rng = np.random.default_rng(0)
-    X, Y, gamma = rng.standard_normal((2, 3)), rng.standard_normal((2, 2)), 0.3
-    alpha = 0.3 * rng.standard_normal((3, 2))
-    beta = 2 * gamma * sum(np.linalg.matrix_power(alpha @ alpha.T, order) @ alpha for order in range(200))
-    error = X.T @ (Y - X @ beta)
-    found = models.riccati_field(X, Y, gamma)(0.0, alpha.ravel()).reshape(3, 2)
-    np.testing.assert_allclose(found, error - alpha @ error.T @ alpha)
-    np.testing.assert_allclose(models.predictor_from_alpha(alpha, gamma), beta)
-    assert np.isnan(models.riccati_field(X, Y[:, :1], gamma)(0.0, np.array([1.0, 0.0, 0.0]))).all()
-    y, mirror = Y[:, 0], rng.standard_normal(3)
-    size = brentq(lambda b: b / np.sqrt(gamma + np.sqrt(b * b + gamma**2)) - np.linalg.norm(mirror), 0.0, 100.0)
-    beta = size * mirror / np.linalg.norm(mirror)
-    speed = np.sqrt(gamma + np.sqrt(size**2 + gamma**2)) * X.T @ (y - X @ beta)
-    np.testing.assert_allclose(models.mirror_field(X, y, gamma)(0.0, mirror), speed)
-
-
-@pytest.mark.parametrize("gamma", [1e-3, 0.1, 1.0, 100.0])
-def test_the_bound_lies_below_the_uniform_one_and_meets_it_at_large_scales(gamma):
-    size = 1.3
-    ratio = theory.rate_bound(np.array(size), np.array(gamma), np.array(1.0)) / (size**2 / (4 * gamma))
-    # the next term is of relative order (size / gamma)^2
-    assert 1 - (size / gamma) ** 2 <= ratio <= 1
+def test_a_singular_alpha_has_no_field():
+    field = models.riccati_field(np.eye(2, 3), np.ones((2, 1)), 0.3)
+    assert np.isnan(field(0.0, np.array([1.0, 0.0, 0.0]))).all()

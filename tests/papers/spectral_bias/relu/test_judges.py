@@ -40,7 +40,6 @@ ALL = {"r2": 200}
 @pytest.mark.parametrize(
     ("small", "large", "verdict"),
     [
-        (mixed(r2=200), mixed(r4=200), "reproduced"),
         (mixed(r2=114, r3=86), mixed(r4=200), "reproduced"),
         (mixed(r2=113, r3=87), mixed(r4=200), "undecided"),
         (mixed(r2=86, r3=114), mixed(r4=200), "not reproduced"),
@@ -152,7 +151,6 @@ def plateaus(at_zero, ranks, scale=1e-7, late=0):
 @pytest.mark.parametrize(
     ("alteration", "verdict"),
     [
-        (plateaus(200, mixed(r1=114)), "reproduced"),
         (plateaus(200, mixed(r1=113)), "undecided"),
         (plateaus(200, mixed(r1=86, r2=87)), "not reproduced"),
         (plateaus(114, mixed(r1=114)), "reproduced"),
@@ -160,7 +158,6 @@ def plateaus(at_zero, ranks, scale=1e-7, late=0):
         (plateaus(200, mixed(r1=130), late=16), "reproduced"),
         (plateaus(200, mixed(r1=130), late=17), "undecided"),
         # what happens at larger scales does not decide, unless it is the same there
-        (plateaus(200, mixed(r1=0), scale=1e-2), "reproduced"),
         (plateaus(200, mixed(r1=114), scale=1e-2), "undecided"),
     ],
 )

@@ -9,6 +9,7 @@ from learning_dynamics.datasets import relu_teacher
 from learning_dynamics.papers.spectral_bias.relu import metrics, runs, saddles
 from learning_dynamics.seeds import generators
 from learning_dynamics.trajectories import Trajectory
+from tests.papers.spectral_bias.plain import spectrum
 
 MEASURE = {"shares": [0.9, 0.99], "slope": 0.5, "floor": 1e-4, "least": 1.25}
 
@@ -21,6 +22,8 @@ def test_descent_is_torchs():
     rngs = generators(4, "relu_student.initialisation", 2)
     for draw, rng in enumerate(rngs):
         X, y = (torch.tensor(data[name][draw]) for name in ("X", "y"))
+        teacher_W, teacher_a = (torch.tensor(data[f"teacher_{name}"][draw]) for name in ("W", "a"))
+        torch.testing.assert_close(torch.relu(X @ teacher_W.T) @ teacher_a, y)
         W = torch.tensor(0.4 * rng.standard_normal((5, 3)), requires_grad=True)
         a = torch.tensor(0.4 * rng.standard_normal(5), requires_grad=True)
         optimiser = torch.optim.SGD([W, a], lr=0.05)
@@ -28,8 +31,7 @@ def test_descent_is_torchs():
         for count in range(101):
             loss = 0.5 * ((torch.relu(X @ W.T) @ a - y) ** 2).mean()
             losses[count] = loss.item()
-            gram = (W.T @ W).detach().numpy()
-            spectra[count] = np.sqrt(np.linalg.eigvalsh(gram).clip(0))[::-1]
+            spectra[count] = spectrum(W.detach().numpy())
             optimiser.zero_grad()
             loss.backward()
             if count < 100:
@@ -44,6 +46,22 @@ def test_descent_is_torchs():
     ratios = np.array(counts[2:]) / np.array(counts[1:-1])
     # evenly spaced in the logarithm, to whole steps
     assert ratios.max() / ratios.min() < 1.6
+
+
+def small_problem(**settings):
+    data = relu_teacher.gaussian(samples=10, inputs=5, neurons=2, output_weights="gaussian", seeds=1, seed=0)
+    return runs.relu_descent(data, **({"neurons": 8, "step": 0.001, "start": 0.1, "points": 5, "seed": 0} | settings))
+
+
+def test_a_descent_that_diverges_is_nan_and_no_error_of_its_own():
+    with np.errstate(all="ignore"):
+        found = small_problem(scale=10.0, step=10.0, start=10.0, horizon=500.0, decade=0.0)
+    assert not np.isfinite(found.series["loss"][:, -1]).any()
+
+
+def test_a_small_start_is_given_its_logarithm_of_time():
+    ends = [small_problem(scale=scale, horizon=5.0, decade=2.0).time[-1] for scale in (2.0, 1.0, 0.1, 1e-4)]
+    np.testing.assert_allclose(ends, [5.0, 5.0, 7.0, 13.0])
 
 
 def staircase(time, plateaus):

@@ -1,14 +1,15 @@
-"""Vanishing scales against scipy's event on the full network, and every measured number by other means."""
+"""Vanishing scales against scipy's flow of the full network, and every measured number by other means."""
 
 import numpy as np
 import pytest
 import sympy
-from scipy.integrate import solve_ivp
 from scipy.linalg import null_space
 
 from learning_dynamics.datasets import regression
+from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.scale import metrics, runs
-from learning_dynamics.pipeline.commands.functions import arguments_for
+from tests.papers.spectral_bias.plain import flow, measured, spectrum
+from tests.support import called
 
 GAMMAS = [0.5, 1e-3]
 INTEGRATION = {"residual": 1e-8, "patience": 1e4, "rtol": 1e-10, "atol": 1e-20}
@@ -18,30 +19,7 @@ SETTINGS = {"gammas": GAMMAS, "width": 5, "loss_share": 0.02, "points": 31, "int
 @pytest.fixture(scope="module", params=[1, 2])
 def flows(request):
     data = regression.conditioned(samples=2, inputs=4, outputs=request.param, condition=2.0, seeds=2, seed=6)
-    trajectory = runs.scaled_flow(data, **arguments_for(runs.scaled_flow, SETTINGS), seed=1)
-    trajectory.settings = SETTINGS
-    return data, trajectory, metrics.scaled_flow(trajectory, others=50)
-
-
-def network_flow(X, Y, gamma, share):
-    """Return the time at which the loss is this share of its start, and both layers long after, by scipy."""
-    inputs, outputs = X.shape[1], Y.shape[1]
-
-    def split(state):
-        return state[: inputs**2].reshape(inputs, inputs), state[inputs**2 :].reshape(inputs, outputs)
-
-    def slope(_time, state):
-        W, a = split(state)
-        error = X.T @ (Y - X @ W @ a)
-        return np.concatenate([(error @ a.T).ravel(), (W.T @ error).ravel()])
-
-    def passed(_time, state):
-        W, a = split(state)
-        return np.sum((X @ W @ a - Y) ** 2) - share * np.sum(Y**2)
-
-    start = np.concatenate([np.sqrt(2 * gamma) * np.eye(inputs).ravel(), np.zeros(inputs * outputs)])
-    found = solve_ivp(slope, (0, 400.0), start, "RK45", events=passed, rtol=1e-9, atol=1e-12)
-    return found.t_events[0][0], *split(found.y[:, -1])
+    return data, *measured(runs.scaled_flow, metrics.scaled_flow, SETTINGS, data, measuring={"others": 50}, seed=1)
 
 
 def values_of(table, gamma, draw):
@@ -57,18 +35,20 @@ def test_every_number(flows, gamma, draw):
     outputs = Y.shape[1]
     rows = values_of(table, gamma, draw)
     found = rows["value"]
-    time, W, a = network_flow(X, Y, gamma, 0.02)
+    start = np.sqrt(2 * gamma) * np.eye(4), np.zeros((4, outputs))
+    layers = flow(X, Y, *start, np.array([0.0, found["time_to_loss", 0], 400.0]))
+    losses = np.sum((X @ layers[0] @ layers[1] - Y) ** 2, axis=(1, 2))
+    assert losses[1] == pytest.approx(0.02 * losses[0], rel=1e-6)
+    W, a = layers[0][-1], layers[1][-1]
     beta, least = W @ a, np.linalg.lstsq(X, Y, rcond=None)[0]
-    assert found["time_to_loss", 0] == pytest.approx(time, rel=1e-6)
-    hidden = np.sqrt(np.linalg.eigvalsh(W @ W.T))[::-1]
+    hidden = spectrum(W)
     np.testing.assert_allclose(found["sigma_w1"], hidden, rtol=1e-6)
-    nuclear = np.sqrt(np.linalg.eigvalsh(least.T @ least).clip(0)).sum()
     wanted = {
         "growth": np.sqrt(np.sum((X.T @ Y) ** 2)),
         "beta_norm": np.sqrt(np.sum(least**2)),
         "frobenius_norm": np.sqrt(np.sum(least**2)),
-        "nuclear_norm": nuclear,
-        "smallest": np.sqrt(np.linalg.eigvalsh(least.T @ least)[0]),
+        "nuclear_norm": spectrum(least).sum(),
+        "smallest": spectrum(least)[-1],
         "parameters": (np.sum(W**2) + np.sum(a**2)) / 2,
     }
     for quantity, value in wanted.items():
@@ -79,15 +59,14 @@ def test_every_number(flows, gamma, draw):
         ("potential", sigma * sympy.asinh(sigma / scale) / 2 - root / 2),
         ("printed_potential", sigma * sympy.asinh(sigma / scale) / 2 - root),
     ):
-        values = [float(formula.subs({sigma: float(s), scale: gamma})) for s in np.linalg.svd(beta)[1][:outputs]]
+        values = [float(formula.subs({sigma: float(s), scale: gamma})) for s in spectrum(beta)]
         assert found[quantity, 0] == pytest.approx(sum(values), rel=1e-6)
     member = GAMMAS.index(gamma) * 2 + draw
     W, a = (trajectory.constants[f"limit_{name}"][member] for name in ("W1", "W2"))
     beta = W @ a
     left = np.sqrt(np.sum((X @ beta - Y) ** 2))
     assert found["residual", 0] == pytest.approx(left / np.sqrt(np.sum(Y**2)), rel=1e-6)
-    smallest = np.sqrt(np.linalg.eigvalsh(X @ X.T)[0])
-    assert found["distance_bound", 0] == pytest.approx(left / smallest / np.sqrt(np.sum(least**2)), rel=1e-6)
+    assert found["distance_bound", 0] == pytest.approx(left / spectrum(X)[-1] / np.sqrt(np.sum(least**2)), rel=1e-6)
     # angles between columns and the first singular vector, by cosines
     vector = np.linalg.eigh(beta @ beta.T)[1][:, -1]
     cosines = [abs(column @ vector) / np.sqrt(column @ column) for column in W.T]
@@ -100,26 +79,10 @@ def test_every_number(flows, gamma, draw):
         gradient, P = (X.T @ Y)[:, 0], trajectory.constants["P"][member]
         np.testing.assert_allclose(rows["predicted"]["along"], gradient @ P / np.sqrt(gradient @ gradient))
         np.testing.assert_allclose(found["start"], least[:, 0] @ P / np.sqrt(np.sum(least**2)))
-
-
-def test_the_bounds_time(flows):
-    """The time at which Lemma C.8's bound is as small as the loss asked for, the potential by sympy."""
-    data, _, table = flows
-    if data["Y"].shape[-1] > 1:
-        assert table.loc[table["quantity"] == "time_to_loss", "predicted"].isna().all()
-        return
-    for gamma in GAMMAS:
-        for draw in range(2):
-            X, Y = data["X"][draw], data["Y"][draw]
-            size = sympy.Float(float(np.linalg.norm(np.linalg.lstsq(X, Y, rcond=None)[0])))
-
-            def psi(b, gamma=gamma):
-                w = gamma + sympy.sqrt(b**2 + gamma**2)
-                return 2 * w ** sympy.Rational(3, 2) / 3 - 2 * gamma * sympy.sqrt(w)
-
-            level = 0.02 * 0.5 * float(np.sum(Y**2))
-            wanted = float((psi(size) - psi(sympy.Integer(0))) / sympy.sqrt(2 * gamma)) / level
-            assert values_of(table, gamma, draw)["predicted"]["time_to_loss", 0] == pytest.approx(wanted)
+        bound = theory.rate_bound(np.linalg.norm(least), gamma, 1.0) / (0.01 * np.sum(Y**2))
+        assert rows["predicted"]["time_to_loss", 0] == pytest.approx(bound)
+    else:
+        assert np.isnan(rows["predicted"]["time_to_loss", 0])
 
 
 def test_no_interpolator_has_a_smaller_nuclear_norm_by_brute_force(flows):
@@ -150,5 +113,13 @@ def test_what_is_recorded(flows):
         assert np.sum((X @ W @ a - Y) ** 2) <= 0.02 * np.sum(Y**2) * (1 + 1e-6)
     with np.errstate(all="ignore"):
         brief = SETTINGS | {"gammas": [1e-12], "integration": INTEGRATION | {"patience": 1.0}}
-        cut = runs.scaled_flow(data, **arguments_for(runs.scaled_flow, brief), seed=1)
+        cut = called(runs.scaled_flow, data, **brief, seed=1)
     assert cut.undecided.all()
+
+
+def test_the_unfed_unit_starts_orthogonal_to_the_first_gradient_and_lengths_stay():
+    rng = np.random.default_rng(1)
+    P, gradient = np.linalg.qr(rng.standard_normal((5, 5)))[0], rng.standard_normal(5)
+    turned = runs._with_unfed_unit(P, gradient)
+    assert abs(turned[:, -1] @ gradient) < 1e-15
+    np.testing.assert_allclose(turned @ turned.T, np.eye(5), atol=1e-15)
