@@ -173,7 +173,7 @@ def test_random_starts_with_one_output_are_followed_as_plain_descent_does():
 def test_the_fewest_steps_of_an_initialisation_are_those_of_plain_descent(monkeypatch, depth):
     monkeypatch.setattr(convergence_time, "AT_ONCE", 3)  # it is no matter to what is counted
     X = np.random.default_rng(0).standard_normal((9, 2))
-    data, rates = {"X": X, "Y": (X @ [1.0, -2.0])[:, None]}, [0.1, 5.0, 0.3]
+    data, rates = {"X": X, "Y": (X @ [1.0, -2.0])[:, None]}, [0.1, 5.0, 0.3, 1.9]
     settings = {"depths": [depth], "width": 2, "deviations": [0.5], "learning_rates": rates, "tolerance": 1e-2,
                 "max_steps": 200, "seeds": 1, "seed": 0}  # fmt: skip
     _, table = measured(runs.initialisation_range, metrics.initialisation_range, settings, data)
