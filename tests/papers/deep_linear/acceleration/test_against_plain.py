@@ -254,13 +254,14 @@ def of_law(powers, **options):
     return evaluation("deep_linear", "steps_by_stiffness", {"samples": [table]}, tolerance=0.1667)
 
 
-def test_steps_that_grow_by_the_law_are_reproduced():
+def test_steps_that_grow_by_the_law_are_reproduced_unless_starts_differ_too_much():
     found = of_law(CELLS)
     assert found.verdict == "reproduced"
     assert found.facts["error"] < 1e-9
     assert found.facts["lucky"] == 0
     assert (found.facts["nearer"], found.facts["further"]) == ("2.2, 3, 4", "")
     assert of_law(CELLS, lost=(0,)).facts["unstable"] == 12
+    assert of_law(CELLS, wobble=0.2).judgement.state == "undecided"
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -268,10 +269,6 @@ def test_steps_that_grow_by_the_law_are_reproduced():
 def test_a_power_that_is_off_by_a_third_is_not(cell, sign):
     assert of_law(CELLS | {cell: CELLS[cell] + sign * 1 / 3}).verdict == "contradicted"
     assert of_law(CELLS | {cell: CELLS[cell] + sign * 0.1}).verdict == "reproduced"
-
-
-def test_starts_that_differ_too_much_leave_the_law_open():
-    assert of_law(CELLS, wobble=0.2).judgement.state == "undecided"
 
 
 def existence(depth_2, at_two=2.0, **options):

@@ -78,7 +78,6 @@ def test_the_misfit_is_the_largest_on_an_observed_entry(data):
 # -- judges ---------------------------------------------------------------------------------------
 
 SCALE, LARGE = 1e-6, 1e-3
-RATES = (20.0, 10.0)
 WOBBLE = np.array([-0.1, -0.06, -0.02, 0.02, 0.06, 0.1])  # of draws around their mean, in decades
 
 
@@ -86,8 +85,7 @@ def network(error, norm, rank, *, large=None, converged=True):
     """Six draws at two scales and two rates; the larger rate is wrong, and not to be read."""
     rows = []
     for scale, values in ((SCALE, (error, norm, rank)), (LARGE, large or (error, norm, rank))):
-        for rate in RATES:
-            off = 1.0 if rate == min(RATES) else 50.0
+        for rate, off in ((20.0, 50.0), (10.0, 1.0)):
             for draw, wobble in enumerate(WOBBLE):
                 measured = {"error": values[0] * 10**wobble * off, "nuclear_norm": values[1] * off,
                             "effective_rank": values[2] + wobble, "observed": 2000.0}  # fmt: skip
@@ -98,11 +96,11 @@ def network(error, norm, rank, *, large=None, converged=True):
     return table
 
 
-def convex(error, norm, rank, *, misfit=1e-3, gap=1e-4, seen=2000.0):
+def convex(error, norm, rank, *, misfit=1e-3, gap=1e-4):
     rows = []
     for draw, wobble in enumerate(WOBBLE[::-1]):
         measured = {"error": error * 10**wobble, "nuclear_norm": norm, "effective_rank": rank - wobble,
-                    "misfit": misfit, "gap": gap, "observed": seen}  # fmt: skip
+                    "misfit": misfit, "gap": gap, "observed": 2000.0}  # fmt: skip
         rows += [{"draw": draw, "quantity": name, "value": value} for name, value in measured.items()]
     return pd.DataFrame(rows)
 
@@ -129,7 +127,7 @@ def of(claim, **changed):
     for role in ROLES[claim]:
         make, values = RIGHT[role]
         options = changed.get(role, {})
-        tables[role] = make(*options.pop("values", values), **options) if isinstance(options, dict) else options
+        tables[role] = make(*options.pop("values", values), **options)
     return evaluation("deep_linear", claim, tables, scale=SCALE, **GIVEN.get(claim, {}))
 
 

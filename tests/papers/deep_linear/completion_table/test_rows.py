@@ -19,8 +19,7 @@ ROWS = {
 
 def completed(error, norm, rank, observed, *, size=100, converged=True, spread=1.0):
     rows = []
-    for rate in (10.0, 20.0):
-        off = 1.0 if rate == 10.0 else 100.0
+    for rate, off in ((10.0, 1.0), (20.0, 100.0)):
         for scale in (SCALE, 1e-3):
             for draw, wobble in enumerate(spread * WOBBLE):
                 measured = {"error": error * 10**wobble * off, "nuclear_norm": TRUE + norm + wobble,

@@ -55,8 +55,7 @@ def test_flows_from_the_smallest_direction_are_scalar():
             rows = select(table, "rate", depth=depth, start="smallest direction")
             row = rows[np.isclose(rows["margin"], c, rtol=1e-9)]
             assert row["value"].item() == pytest.approx(rate, rel=1e-5)
-            first = 2 * depth * c ** (2 - 2 / depth)
-            assert row["predicted"].item() == pytest.approx(first / (2 * depth))
+            assert row["predicted"].item() == pytest.approx(c ** (2 - 2 / depth))
             here = np.isclose(trajectory.constants["margin"], c, rtol=1e-9) & (trajectory.constants["depth"] == depth)
             away = trajectory.series["end_to_end"][here, 0]
             gaps = np.linalg.norm(away - trajectory.constants["target"][0], axis=(1, 2))

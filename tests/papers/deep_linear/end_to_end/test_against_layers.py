@@ -80,16 +80,14 @@ def test_flows_and_what_is_measured_of_them(flows, member):
 
 def grams(path):
     """Movements of Gram matrices and their differences, all layers of a time as one vector."""
-    found = {"drift": [], "sum_drift": [], "gram_drift": [], "imbalance": []}
-    stacked = {name: [] for name in ("difference", "sum", "below")}
+    stacked = {"drift": [], "sum_drift": [], "gram_drift": []}
     for layers in path:
         pairs = [(up.T @ up, down @ down.T) for down, up in pairwise(layers)]
-        stacked["difference"].append(np.concatenate([(a - b).ravel() for a, b in pairs]))
-        stacked["sum"].append(np.concatenate([(a + b).ravel() for a, b in pairs]))
-        stacked["below"].append(np.concatenate([b.ravel() for _, b in pairs]))
-    for name, of in (("drift", "difference"), ("sum_drift", "sum"), ("gram_drift", "below")):
-        found[name] = [np.linalg.norm(each - stacked[of][0]) for each in stacked[of]]
-    return found | {"imbalance": [np.linalg.norm(each) for each in stacked["difference"]]}
+        stacked["drift"].append(np.concatenate([(a - b).ravel() for a, b in pairs]))
+        stacked["sum_drift"].append(np.concatenate([(a + b).ravel() for a, b in pairs]))
+        stacked["gram_drift"].append(np.concatenate([b.ravel() for _, b in pairs]))
+    moved = {name: [np.linalg.norm(each - of[0]) for each in of] for name, of in stacked.items()}
+    return moved | {"imbalance": [np.linalg.norm(each) for each in stacked["drift"]]}
 
 
 @pytest.mark.parametrize("member", [0, 1])
