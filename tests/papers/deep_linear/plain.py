@@ -4,7 +4,6 @@ Nothing here is imported from the package. Layers are first layer first.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import scipy
@@ -22,6 +21,19 @@ def squared(target: np.ndarray) -> Callable[[torch.Tensor], torch.Tensor]:
     return lambda W: 0.5 * torch.sum((W - goal) ** 2)
 
 
+def observed(truth: np.ndarray, mask: np.ndarray) -> Callable[[torch.Tensor], torch.Tensor]:
+    """Return the mean square error over observed entries, as a function of W."""
+    goal, seen = torch.tensor(truth), torch.tensor(mask)
+    return lambda W: torch.mean((W - goal)[seen] ** 2)
+
+
+def balanced(W: np.ndarray, depth: int) -> list[np.ndarray]:
+    """Return layers whose product is W, each with the roots of its singular values."""
+    U, values, Vt = np.linalg.svd(W, full_matrices=False)
+    roots = np.diag(values ** (1 / depth))
+    return [roots @ Vt, *[roots] * (depth - 2), U @ roots] if depth > 1 else [W]
+
+
 def gradients(layers: Sequence[np.ndarray], loss: Callable[[torch.Tensor], torch.Tensor]) -> list[np.ndarray]:
     """Return the loss's gradient with respect to every layer."""
     leaves = [torch.tensor(layer, requires_grad=True) for layer in layers]
@@ -35,6 +47,20 @@ def descend(layers: Sequence[np.ndarray], loss: Callable, rate: float, steps: in
     for _ in range(steps):
         current = [layer - rate * change for layer, change in zip(current, gradients(current, loss), strict=True)]
     return current
+
+
+def descend_until(
+    layers: Sequence[np.ndarray], loss: Callable, rate: float, stop: float, max_steps: int
+) -> tuple[list[np.ndarray], list[float]]:
+    """Return the layers at the first step with a loss of at most `stop`, and the loss at every step up to it.
+
+    A loss of 1e9 ends it as well.
+    """
+    losses = [float(loss(torch.tensor(multiply(layers))))]
+    while stop < losses[-1] < 1e9 and len(losses) <= max_steps:
+        layers = descend(layers, loss, rate, 1)
+        losses.append(float(loss(torch.tensor(multiply(layers)))))
+    return layers, losses
 
 
 def flow(layers: Sequence[np.ndarray], loss: Callable, times: np.ndarray, rtol: float = 1e-9) -> list[list[np.ndarray]]:
@@ -60,47 +86,6 @@ def jacobian(layers: Sequence[np.ndarray]) -> np.ndarray:
     return torch.cat([part.flatten(1) for part in parts], dim=1).numpy()
 
 
-def preconditioner(W: np.ndarray, depth: int) -> np.ndarray:
-    """Return P_W, shape (d_N d_0, d_N d_0), from powers of W W^T and W^T W, with no use of its known spectrum."""
-    return sum(
-        np.kron(_power(W @ W.T, (depth - j) / depth), _power(W.T @ W, (j - 1) / depth)) for j in range(1, depth + 1)
-    )
-
-
-def _power(gram: np.ndarray, exponent: float) -> np.ndarray:
-    if exponent == 0:
-        return np.eye(len(gram))
-    values, vectors = np.linalg.eigh(gram)
-    # a root would turn the rounding of a zero eigenvalue into something that looks like one
-    rounding = len(gram) * np.finfo(float).eps * values[-1]
-    return (vectors * np.where(values > rounding, values, 0.0) ** exponent) @ vectors.T
-
-
 def multiply(layers: Sequence[np.ndarray]) -> np.ndarray:
     """Return W_N ... W_1 of arrays."""
     return end_to_end([torch.tensor(layer) for layer in layers]).numpy()
-
-
-def placed(quantity: str, value: Any, *, add: bool = False, **where: Any) -> Callable[[dict], dict]:
-    """Return an alteration of tables by role: set a quantity's values (or add to them) where columns match.
-
-    `role` among the conditions restricts it to one table; a column's condition is a value or a predicate of it;
-    `column` is the one to be set, ``value`` if none is given.
-    """
-    role, column = where.pop("role", None), where.pop("column", "value")
-
-    def alter(tables: dict) -> dict:
-        touched = 0
-        for name, table in tables.items():
-            if role not in (None, name):
-                continue
-            chosen = (table["quantity"] == quantity).to_numpy()
-            for key, wanted in where.items():
-                matches = wanted(table[key]) if callable(wanted) else table[key] == wanted
-                chosen = chosen & matches.to_numpy()
-            table.loc[chosen, column] = table.loc[chosen, column] + value if add else value
-            touched += int(chosen.sum())
-        assert touched, f"no rows of {quantity!r} where {where}"
-        return tables
-
-    return alter

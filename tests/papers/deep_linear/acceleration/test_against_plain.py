@@ -9,15 +9,16 @@ import scipy
 import torch
 
 from learning_dynamics.papers.deep_linear import lp_regression
-from learning_dynamics.papers.deep_linear.acceleration import metrics, runs
+from learning_dynamics.papers.deep_linear.acceleration import metrics, runs, steps_at_limit
 from learning_dynamics.papers.deep_linear.acceleration.stiffness import logarithm_at_depth_two, power_of_stiffness
 from learning_dynamics.seeds import generators
-from learning_dynamics.tidy import by_draw, select
+from learning_dynamics.tidy import select
 from tests.papers.deep_linear import plain
+from tests.papers.deep_linear.shared import measured
 from tests.support import evaluation
 
 SETTINGS = {"exponent": 4.0, "depths": [1, 2, 3], "start": 0.3, "lowest_rate": 0.02, "highest_rate": 0.08, "rates": 3,
-            "tolerance": 0.5, "max_steps": 40, "seeds": 2}  # fmt: skip
+            "tolerance": 0.5, "max_steps": 40, "seeds": 2, "seed": 1}  # fmt: skip
 RATES = [0.02, 0.04, 0.08]
 
 
@@ -28,91 +29,84 @@ def data():
     return {"X": X, "Y": (X @ [1.0, -0.5] + 0.4 * rng.standard_normal(30))[:, None]}
 
 
-@pytest.fixture(scope="module")
-def least(data):
+def least(data, exponent):
     X, Y = data["X"], data["Y"][:, 0]
     options = {"xatol": 1e-10, "fatol": 1e-14, "maxiter": 4000}
-    return scipy.optimize.minimize(lambda w: np.mean((X @ w - Y) ** 4), [0.0, 0.0], method="Nelder-Mead",
-                                   options=options).fun  # fmt: skip
+    loss = lambda w: np.mean(np.abs(X @ w - Y) ** exponent)  # noqa: E731
+    return scipy.optimize.minimize(loss, [0.0, 0.0], method="Nelder-Mead", options=options).fun
 
 
-def test_the_least_loss_is_that_of_a_search_without_slopes(data, least):
-    assert lp_regression.optimum(data["X"], data["Y"][:, 0], 4.0) == pytest.approx(least, rel=1e-9)
+@pytest.mark.parametrize("exponent", [2.0, 4.0])
+def test_the_least_loss_is_that_of_a_search_without_slopes(data, exponent):
+    found = lp_regression.optimum(data["X"], data["Y"][:, 0], exponent)
+    assert found == pytest.approx(least(data, exponent), rel=1e-9)
 
 
-def test_network_descent_is_torchs(data, least):
-    trajectory = runs.lp_descent(data, **SETTINGS, seed=1)
-    trajectory.settings = SETTINGS
-    table = metrics.lp_descent(trajectory, curve_points=5)
-    X, Y = torch.tensor(data["X"]), torch.tensor(data["Y"][:, 0])
+def test_network_descent_is_torchs(data):
+    _, table = measured(runs.lp_descent, metrics.lp_descent, SETTINGS, data, curve_points=5)
+    X, Y, least_loss = torch.tensor(data["X"]), torch.tensor(data["Y"][:, 0]), least(data, 4.0)
     loss = lambda W: torch.mean((X @ W[0] - Y) ** 4)  # noqa: E731
     for seed, rng in enumerate(generators(1, "deep_linear.lp_descent", 2)):
         start = rng.standard_normal(2)
         start *= 0.3 / np.linalg.norm(start)
         for depth in (1, 2, 3):
-            counts, curves = {}, {}
             root = 0.3 ** (1 / depth)
-            for rate in RATES:
-                layers = [(start / 0.3 * root)[None], *[np.array([[root]])] * (depth - 1)]
-                curves[rate] = []
-                for step in range(41):
-                    curves[rate].append(float(loss(torch.tensor(plain.multiply(layers)))))
-                    if curves[rate][-1] <= least * 1.5:
-                        counts[rate] = step
-                        break
-                    layers = plain.descend(layers, loss, rate, 1)
+            layers = [(start / 0.3 * root)[None], *[np.array([[root]])] * (depth - 1)]
+            curves = {rate: plain.descend_until(layers, loss, rate, least_loss * 1.5, 40)[1] for rate in RATES}
+            counts = {rate: len(curve) - 1 for rate, curve in curves.items() if curve[-1] <= least_loss * 1.5}
             rows = select(table, "iterations", depth=depth, rule="network", seed=seed).set_index("learning_rate")
-            for rate, measured in zip(RATES, rows.sort_index()["value"], strict=True):
-                assert measured == counts[rate] if rate in counts else np.isnan(measured)
+            for rate, value in zip(RATES, rows.sort_index()["value"], strict=True):
+                assert value == counts[rate] if rate in counts else np.isnan(value)
             best = min(counts, key=lambda rate: (counts[rate], rate))
             curve = select(table, "excess", depth=depth, rule="network", seed=seed).sort_values("iteration")
             np.testing.assert_array_equal(curve["iteration"], [0, 1, 3, 6, 10, 16, 20, 30, 40])
             padded = [*curves[best], *[curves[best][-1]] * 41]
-            np.testing.assert_allclose(curve["value"], [padded[at] / least - 1 for at in curve["iteration"]], rtol=1e-6)
+            excess = [padded[at] / least_loss - 1 for at in curve["iteration"]]
+            np.testing.assert_allclose(curve["value"], excess, rtol=1e-6)
             np.testing.assert_allclose(curve["learning_rate"], best)
     assert set(select(table, "features")["value"]) == {2.0}
     assert set(table["rule"]) == {"network", "end_to_end"}
     assert set(select(table, "iterations", rule="end_to_end")["depth"]) == {2, 3}
 
 
-def plain_steps(start, kappa, p, depth, rate, tolerance, cap=4000):
-    """Steps of the end-to-end update on the samples (kappa, 0) and (0, 1); -1 if it does not arrive."""
-    w = np.array(start)
-    for step in range(cap + 1):
-        residual = np.array([kappa * w[0] - 1, w[1] - 1])
-        if np.mean(np.abs(residual) ** p) <= tolerance:
-            return step
-        if np.abs(residual).max() > 1e3:
-            return -1
-        slope = p / 2 * np.abs(residual) ** (p - 1) * np.sign(residual) * [kappa, 1.0]
-        size = np.linalg.norm(w)
-        along = w / size * (w @ slope) / size
-        w = w - rate * size ** (2 - 2 / depth) * (slope + (depth - 1) * along)
-    return -1
-
-
-def test_two_samples_are_a_plain_loop():
-    settings = {"exponents": [2.0, 3.0], "depths": [1, 3], "stiffness": [4.0], "start": 0.2, "lowest_rate": 0.2,
-                "highest_rate": 10.0, "ratio": 1.5, "below": 3, "slack": 1.5, "tolerance": 1e-2, "max_steps": 4000,
-                "seeds": 2}  # fmt: skip
-    trajectory = runs.two_samples(**settings, seed=9)
-    trajectory.settings = settings
-    table = metrics.two_samples(trajectory)
-    starts = [rng.standard_normal(2) for rng in generators(9, "deep_linear.two_samples", 2)]
-    for p, kappa, depth, seed in itertools.product((2.0, 3.0), (4.0,), (1, 3), (0, 1)):
-        where = {"exponent": p, "stiffness": kappa, "depth": depth, "seed": seed}
-        row = select(table, **where).set_index("quantity")["value"]
-        start = 0.2 / kappa * starts[seed] / np.linalg.norm(starts[seed])
-        rate = row["learning_rate"]
-        # at the limit and three rates below it steps are in proportion; at the next rate above they are not
-        ladder = [plain_steps(start, kappa, p, depth, rate / 1.5**down, 1e-2) for down in range(-1, 4)]
-        assert ladder[1] == row["steps"]
-        assert all(0 < steps <= 1.5 * ladder[1] * 1.5**down for down, steps in enumerate(ladder[1:]))
-        assert ladder[0] < 0 or any(steps > 1.5 * ladder[0] * 1.5**down for down, steps in enumerate(ladder[:4])), (
-            where,
-            ladder,
+def test_the_end_to_end_rule_is_descent_on_layers_in_the_limit_of_small_steps(data):
+    start, gaps = np.array([[0.3, -0.2]]), []
+    for rate, steps in ((2e-3, 100), (1e-3, 200)):
+        given = {"exponent": 4.0, "depth": 3, "learning_rate": np.array([rate]), "target": 0.0, "max_steps": steps}
+        network, end_to_end = (
+            lp_regression.descend(start, data["X"], data["Y"][:, 0], rule=rule, **given).losses[0, -1]
+            for rule in ("network", "end_to_end")
         )
-        assert row["fewest"] <= row["steps"]
+        gaps.append(abs(network - end_to_end))
+    # they differ at second order of each step, so at first order over a stretch of time
+    assert gaps[1] == pytest.approx(gaps[0] / 2, rel=0.1)
+
+
+def test_two_samples_take_their_steps_at_the_largest_stable_rate(monkeypatch):
+    """The largest rate of a grid with three below it that arrive in steps in proportion, found by trying all."""
+    monkeypatch.setattr(steps_at_limit, "AT_ONCE", 3)  # it is no matter to what is counted
+    settings = {"exponents": [2.0, 2.5, 3.0, 4.0, 6.0], "depths": [1, 2, 3], "stiffness": [4.0], "start": 0.2,
+                "lowest_rate": 0.05, "highest_rate": 10.0, "ratio": 1.15, "below": 3, "slack": 1.5, "tolerance": 0.05,
+                "max_steps": 4000, "seeds": 2, "seed": 9}  # fmt: skip
+    _, table = measured(runs.two_samples, metrics.two_samples, settings)
+    rates = np.array([10.0 / 1.15**down for down in range(58)][::-1])
+    assert rates[0] >= 0.05 / 4.0**2 > rates[0] / 1.15
+    starts = [rng.standard_normal(2) for rng in generators(9, "deep_linear.two_samples", 2)]
+    for exponent, depth, seed in itertools.product(settings["exponents"], (1, 2, 3), (0, 1)):
+        start = 0.2 / 4.0 * starts[seed] / np.linalg.norm(starts[seed])
+        steps = lp_regression.descend(
+            np.tile(start, (len(rates), 1)), np.diag([4.0, 1.0]), np.ones(2), exponent=exponent, depth=depth,
+            rule="end_to_end", learning_rate=rates, target=0.05, max_steps=4000,
+        ).iterations  # fmt: skip
+        steps = np.where(steps < 0, np.inf, steps)
+        work = steps * rates
+        limit = max(
+            place for place in range(3, len(rates)) if max(work[place - 3 : place + 1]) <= 1.5 * work[place] < np.inf
+        )
+        row = select(table, exponent=exponent, depth=depth, seed=seed).set_index("quantity")["value"]
+        assert row["steps"] == steps[limit]
+        assert row["learning_rate"] == pytest.approx(rates[limit])
+        assert row["fewest"] == steps[limit - 3 :].min()
 
 
 # -- judges ---------------------------------------------------------------------------------------
@@ -121,13 +115,14 @@ GRID = np.geomspace(0.01, 1.0, 9)
 STEP = GRID[1] / GRID[0]
 
 
-def counts(speedups, seeds=6, best=4, spread=0.0):
+def counts(speedups, seeds=6, best=4, spread=0.0, lost=None):
     """Iterations with one best rate; deeper networks take so many times fewer, starts spread by a factor."""
     rows = []
     for depth, faster in {1: 1.0, **speedups}.items():
         for seed in range(seeds):
             factor = np.exp(spread * (seed - (seeds - 1) / 2)) if depth > 1 else 1.0
             values = 1000.0 / (faster * factor) * (1 + (np.arange(len(GRID)) - best) ** 2)
+            values = np.nan * values if depth > 1 and seed == lost else values
             rows.append(pd.DataFrame({"depth": depth, "rule": "network", "seed": seed, "quantity": "iterations",
                                       "learning_rate": GRID, "iteration": 0, "value": values}))  # fmt: skip
     table = pd.concat(rows, ignore_index=True)
@@ -144,13 +139,15 @@ def state(claim, fourth, second, **settings):
 FLAT, FAST = counts({2: 1.0, 3: 1.0}), counts({2: 4.0, 3: 3.0})
 
 
+UNDER, OVER = 0.9 * STEP, 1.1 * STEP
+
+
 @pytest.mark.parametrize(
     ("speedups", "verdict"),
     [
-        ({2: 1.1 * STEP, 3: 1.1 * STEP}, "reproduced"),
-        ({2: 0.9 * STEP, 3: 3.0}, "not reproduced"),
-        ({2: 3.0, 3: 0.9 * STEP}, "not reproduced"),
-        ({2: 1 / 3.0, 3: 3.0}, "not reproduced"),
+        ({2: OVER, 3: OVER}, "reproduced"),
+        ({2: UNDER, 3: 3.0}, "not reproduced"),
+        ({2: 3.0, 3: UNDER}, "not reproduced"),
     ],
 )
 def test_a_speed_up_counts_beyond_the_ratio_of_neighbouring_rates(speedups, verdict):
@@ -160,32 +157,32 @@ def test_a_speed_up_counts_beyond_the_ratio_of_neighbouring_rates(speedups, verd
 @pytest.mark.parametrize(
     ("speedups", "verdict"),
     [
-        ({2: 0.9 * STEP, 3: 1.0}, "reproduced"),
-        ({2: 0.1, 3: 0.1}, "reproduced"),
-        ({2: 1.1 * STEP, 3: 1.0}, "not reproduced"),
-        ({2: 1.0, 3: 1.1 * STEP}, "not reproduced"),
+        ({2: UNDER, 3: 0.5}, "reproduced"),
+        ({2: OVER, 3: 0.5}, "not reproduced"),
+        ({2: 0.5, 3: OVER}, "not reproduced"),
     ],
 )
-def test_no_speed_up_is_allowed_beyond_it_for_squares(speedups, verdict):
+def test_no_speed_up_is_allowed_beyond_it_for_squares_and_from_large_starts(speedups, verdict):
     assert state("depth_does_not_accelerate_l2", FAST, counts(speedups)).verdict == verdict
+    large, small = counts(speedups), FAST.copy()
+    large.attrs["settings"], small.attrs["settings"] = {"start": 1.0}, {"start": 0.1}
+    found = evaluation("deep_linear", "l4_from_large_starts", {"large": large, "small": small}, steps=1.0)
+    assert found.verdict == verdict
+    assert (found.facts["start"], found.facts["other"]) == (1.0, 0.1)
 
 
-@pytest.mark.parametrize("best", [0, 8])
-def test_the_best_rate_must_lie_inside_the_grid(best):
-    found = state("depth_accelerates_l4", counts({2: 4.0, 3: 4.0}, best=best), FLAT)
-    assert found.judgement.state == "undecided"
-
-
-def test_starts_that_disagree_too_much_decide_nothing():
-    # a geometric mean of 3 with deviations of e^2: its interval reaches below one rate
-    found = state("depth_accelerates_l4", counts({2: 3.0, 3: 3.0}, spread=2.0), FLAT)
-    assert found.judgement.state == "undecided"
-    assert found.judgement.headline.value == pytest.approx(3.0)
-
-
-def test_a_start_that_arrives_at_no_rate_decides_nothing():
-    table = counts({2: 4.0, 3: 4.0})
-    table.loc[(table["depth"] == 3) & (table["seed"] == 2), "value"] = np.nan
+@pytest.mark.parametrize(
+    "table",
+    [
+        counts({2: 4.0, 3: 4.0}, best=0),
+        counts({2: 4.0, 3: 4.0}, best=8),
+        # deviations of e^2: the interval of the mean reaches below one rate
+        counts({2: 3.0, 3: 3.0}, spread=2.0),
+        counts({2: 4.0, 3: 4.0}, lost=2),
+    ],
+    ids=["lowest rate is best", "highest rate is best", "starts disagree", "a start arrives at no rate"],
+)
+def test_speed_ups_that_are_not_known_decide_nothing(table):
     assert state("depth_accelerates_l4", table, FLAT).judgement.state == "undecided"
 
 
@@ -196,38 +193,19 @@ def further(*speedups, second=FLAT):
 
 
 def test_depth_2_must_be_faster_on_every_further_table():
-    assert further(2.0, 1.1 * STEP).verdict == "reproduced"
-    assert further(2.0, 0.9 * STEP).verdict == "not reproduced"
-    assert further(0.9 * STEP, 2.0).verdict == "not reproduced"
+    assert further(2.0, OVER).verdict == "reproduced"
+    assert further(2.0, UNDER).verdict == "not reproduced"
+    assert further(UNDER, 2.0).verdict == "not reproduced"
     assert further(2.0, 2.0, second=FAST).verdict == "undecided", "so would it be at p = 2"
     assert further(2.0, 3.0).facts["twos"] == "2, 3"
     assert further(2.0, 3.0).facts["threes"] == "1, 1"
-
-
-@pytest.mark.parametrize(
-    ("speedups", "verdict"),
-    [
-        ({2: 0.5, 3: 0.5}, "reproduced"),
-        ({2: 0.9 * STEP, 3: 1.0}, "reproduced"),
-        ({2: 1.1 * STEP, 3: 0.5}, "not reproduced"),
-        ({2: 0.5, 3: 1.1 * STEP}, "not reproduced"),
-    ],
-)
-def test_from_large_starts_neither_depth_may_be_faster(speedups, verdict):
-    large, small = counts(speedups), counts({2: 4.0, 3: 3.0})
-    for table, start in ((large, 1.0), (small, 0.1)):
-        table.attrs["settings"] = {"start": start}
-    found = evaluation("deep_linear", "l4_from_large_starts", {"large": large, "small": small}, steps=1.0)
-    assert found.verdict == verdict
 
 
 def test_the_gas_sensor_needs_its_own_data():
     assert state("depth_accelerates_l4_gas_sensor", FAST, FLAT).verdict == "untested"
     own = FAST.copy()
     own.loc[own["quantity"] == "features", "value"] = 128.0
-    own.attrs["settings"] = {}
     assert state("depth_accelerates_l4_gas_sensor", own, FLAT).verdict == "reproduced"
-    assert by_draw(own, "features").item() == 128.0
 
 
 def grown(powers, *, kappas=(64.0, 256.0), starts=9, wobble=0.01, lost=()):
@@ -254,12 +232,8 @@ def test_the_power_is_that_of_flows_time_times_curvature(depth, p, power):
     if depth == 1:
         return
     kappas = np.array([1e8, 1e10])
-
     # dw/dt = w^(2 - 2/N), from 1/kappa to one
-    def slow(x):
-        return np.exp(x * (2 / depth - 1))
-
-    times = [scipy.integrate.quad(slow, -np.log(kappa), 0)[0] for kappa in kappas]
+    times = [scipy.integrate.quad(lambda x: np.exp(x * (2 / depth - 1)), -np.log(kappa), 0)[0] for kappa in kappas]
     # where the short sample has reached w, the long one's residual balances the push: kappa r^(p-1) = 1 / (kappa w)
     largest = []
     for kappa in kappas:
@@ -280,13 +254,14 @@ def of_law(powers, **options):
     return evaluation("deep_linear", "steps_by_stiffness", {"samples": [table]}, tolerance=0.1667)
 
 
-def test_steps_that_grow_by_the_law_are_reproduced():
+def test_steps_that_grow_by_the_law_are_reproduced_unless_starts_differ_too_much():
     found = of_law(CELLS)
     assert found.verdict == "reproduced"
     assert found.facts["error"] < 1e-9
     assert found.facts["lucky"] == 0
     assert (found.facts["nearer"], found.facts["further"]) == ("2.2, 3, 4", "")
     assert of_law(CELLS, lost=(0,)).facts["unstable"] == 12
+    assert of_law(CELLS, wobble=0.2).judgement.state == "undecided"
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -294,15 +269,6 @@ def test_steps_that_grow_by_the_law_are_reproduced():
 def test_a_power_that_is_off_by_a_third_is_not(cell, sign):
     assert of_law(CELLS | {cell: CELLS[cell] + sign * 1 / 3}).verdict == "contradicted"
     assert of_law(CELLS | {cell: CELLS[cell] + sign * 0.1}).verdict == "reproduced"
-
-
-@pytest.mark.parametrize("law", [lambda p, N: 2 / min(N, p - 1), lambda p, N: 2 / N, lambda p, N: 2.0])
-def test_another_law_is_contradicted(law):
-    assert of_law({cell: law(*cell) for cell in CELLS}).verdict == "contradicted"
-
-
-def test_starts_that_differ_too_much_leave_the_law_open():
-    assert of_law(CELLS, wobble=0.2).judgement.state == "undecided"
 
 
 def existence(depth_2, at_two=2.0, **options):

@@ -40,17 +40,13 @@ def _with(spec, **settings):
     return spec | {"settings": spec["settings"] | settings}
 
 
-def test_it_has_enough_starts_for_an_interval(overlaid):
-    for name in ("l4", "l2"):
-        assert overlaid.run(PAPER, name)["settings"]["seeds"] >= 5
-
-
 def test_an_archive_of_that_format_is_decided(overlaid, archive, tmp_path):
     source = tmp_path / "regression.npz"
     data.execute(PAPER, "regression", _with(overlaid.data(PAPER, "regression"), file=str(archive)), source)
     spec = overlaid.claim(PAPER, CLAIM)
     for role in spec["runs"].values():
         name = role["name"]
+        assert overlaid.run(PAPER, name)["settings"]["seeds"] >= 5, "enough starts for an interval"
         run.execute(PAPER, name, _with(overlaid.run(PAPER, name), **SMALL), source, tmp_path / f"{name}.npz")
         measure = overlaid.measure(PAPER, name)
         metrics.execute(PAPER, name, tmp_path / f"{name}.npz", tmp_path / f"{name}.parquet", measure)

@@ -1,25 +1,20 @@
 """Guarantees, saddles and random starts against torch's derivatives, scalar flows and hand-made tables."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy
 import torch
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.papers.deep_linear import networks
-from learning_dynamics.papers.deep_linear.convergence import metrics, runs, theory
+from learning_dynamics.papers.deep_linear.convergence import convergence_time, metrics, runs, theory
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import by_draw, select
 from tests.papers.deep_linear import plain
-from tests.papers.deep_linear.plain import placed
-from tests.support import called, claim_tables, evaluation, verdict
+from tests.papers.deep_linear.shared import judged, measured, placed
 
 VALUES = [1.0, 0.7]
-
-
-def with_settings(trajectory, settings):
-    trajectory.settings = settings
-    return trajectory
 
 
 @pytest.mark.parametrize("depth", [2, 3, 5])
@@ -27,7 +22,7 @@ def with_settings(trajectory, settings):
 def test_the_guaranteed_rate_is_a_2nth_of_the_flows_first_one(depth, margin):
     """From the target with its last singular value lowered to c, log loss falls at 2 N c^(2 - 2/N) at first."""
     target = np.diag(VALUES)
-    layers = networks.balanced_layers(np.diag([VALUES[0], margin]), [2] * (depth + 1))
+    layers = plain.balanced(np.diag([VALUES[0], margin]), depth)
     changes = plain.gradients(layers, plain.squared(target))
     falls = sum(np.sum(change**2) for change in changes)
     rate = falls / (0.5 * (VALUES[1] - margin) ** 2)
@@ -42,9 +37,8 @@ def test_the_allowed_imbalance_is_the_theorems():
 
 def test_flows_from_the_smallest_direction_are_scalar():
     settings = {"depths": [2, 3], "size": 2, "smallest": 0.7, "largest": 1.0, "fractions": [0.5, 0.1], "horizon": 10.0,
-                "start": 1e-3, "points": 30, "seeds": 1, "rtol": 1e-9, "atol": 1e-12}  # fmt: skip
-    trajectory = with_settings(called(runs.margins, **settings, seed=0), settings)
-    table = metrics.margins(trajectory, floor=1e-8)
+                "start": 1e-3, "points": 30, "seeds": 1, "rtol": 1e-9, "atol": 1e-12, "seed": 0}  # fmt: skip
+    trajectory, table = measured(runs.margins, metrics.margins, settings, floor=1e-8)
     last = np.linalg.svd(trajectory.constants["target"][0], compute_uv=False)[1]
     times = np.concatenate([[0.0], np.geomspace(1e-3, 10.0, 30)])
     for depth in (2, 3):
@@ -61,8 +55,7 @@ def test_flows_from_the_smallest_direction_are_scalar():
             rows = select(table, "rate", depth=depth, start="smallest direction")
             row = rows[np.isclose(rows["margin"], c, rtol=1e-9)]
             assert row["value"].item() == pytest.approx(rate, rel=1e-5)
-            first = 2 * depth * c ** (2 - 2 / depth)
-            assert row["predicted"].item() == pytest.approx(first / (2 * depth))
+            assert row["predicted"].item() == pytest.approx(c ** (2 - 2 / depth))
             here = np.isclose(trajectory.constants["margin"], c, rtol=1e-9) & (trajectory.constants["depth"] == depth)
             away = trajectory.series["end_to_end"][here, 0]
             gaps = np.linalg.norm(away - trajectory.constants["target"][0], axis=(1, 2))
@@ -71,32 +64,35 @@ def test_flows_from_the_smallest_direction_are_scalar():
 
 def test_descent_of_the_guarantee_is_plain_descent():
     settings = {"depth": 3, "size": 2, "smallest": 0.6, "largest": 1.0, "margin": 0.4, "step": 0.5, "rescaling": 5.0,
-                "horizon": 1.0, "points": 5, "seeds": 1}  # fmt: skip
-    trajectory = with_settings(runs.guarantee(**settings, seed=2), settings)
-    table = metrics.guarantee(trajectory, floor=1e-12)
+                "horizon": 1.0, "points": 5, "seeds": 1, "seed": 2}  # fmt: skip
+    trajectory, table = measured(runs.guarantee, metrics.guarantee, settings, floor=1e-12)
     target = trajectory.constants["target"][0]
-    loss = plain.squared(target)
-    U, values, Vt = np.linalg.svd(target)
-    first, last = values
+    loss, rate, allowed = plain.squared(target), 0.5 * 0.4**4, theory.allowed_imbalance(0.4, 3, target)
+    U, (first, last), Vt = np.linalg.svd(target)
+    kept, beyond = (plain.balanced(U @ np.diag([first, second]) @ Vt, 3) for second in (0.4, -last))
+
+    def imbalance(layers):
+        return max(np.linalg.norm(up.T @ up - down @ down.T) for down, up in itertools.pairwise(layers))
+
+    def stretched(factor):
+        return [kept[0] * factor, kept[1] / factor, kept[2]]
+
+    slightly = scipy.optimize.brentq(lambda factor: imbalance(stretched(factor)) - allowed, 1.0, 2.0)
     starts = {
-        "assumptions hold": U @ np.diag([first, 0.4]) @ Vt,
-        "beyond a singular matrix": U @ np.diag([first, -last]) @ Vt,
-        "unbalanced": U @ np.diag([first, 0.4]) @ Vt,
+        "assumptions hold": (kept, rate),
+        "beyond a singular matrix": (beyond, rate),
+        "unbalanced": (stretched(5.0), rate),
+        "imbalance allowed": (stretched(slightly), rate),
+        "unbalanced, shorter step": (stretched(5.0), rate / 25),
     }
-    for case, start in starts.items():
-        layers = networks.balanced_layers(start, [2, 2, 2, 2])
-        if case == "unbalanced":
-            layers = [layers[0] * 5, layers[1] / 5, layers[2]]
-        row = by_draw(table, "loss", case=case)[0]
-        first = float(loss(torch.tensor(start)))
-        rates = []
-        for step, measured in zip(trajectory.time.astype(int), row, strict=True):
-            ended = plain.multiply(plain.descend(layers, loss, 0.5 * 0.4**4, step))
-            value = float(loss(torch.tensor(ended))) / first
-            assert measured == pytest.approx(value, rel=1e-9)
-            if step:
-                rates.append(-np.log(value) / (step * 0.5 * 0.4**4))
-        assert select(table, "rate", case=case)["value"].item() == pytest.approx(min(rates), rel=1e-6)
+    for case, (layers, eta) in starts.items():
+        assert select(table, "imbalance", case=case)["value"].item() == pytest.approx(imbalance(layers), abs=1e-12)
+        steps = trajectory.time.astype(int)
+        _, losses = plain.descend_until(layers, loss, eta, 0.0, steps[-1])
+        relative = np.array(losses)[steps] / losses[0]
+        np.testing.assert_allclose(by_draw(table, "loss", case=case)[0], relative, rtol=1e-9)
+        smallest = np.min(-np.log(relative[1:]) / (eta * steps[1:]))
+        assert select(table, "rate", case=case)["value"].item() == pytest.approx(smallest, rel=1e-6)
     held = select(table, "loss", case="assumptions hold")
     np.testing.assert_allclose(held["predicted"], np.exp(-(0.4 ** (4 / 3)) * held["time"]))
 
@@ -104,9 +100,8 @@ def test_descent_of_the_guarantee_is_plain_descent():
 @pytest.mark.parametrize("name", ["log cosh", "squares and fourth powers"])
 def test_flows_on_other_losses_are_those_of_torch(name):
     settings = {"depth": 2, "singular_values": VALUES, "share": 0.8, "start": 1e-2, "horizon": 3.0, "points": 3,
-                "seeds": 1, "rtol": 1e-9, "atol": 1e-12}  # fmt: skip
-    trajectory = with_settings(called(runs.convex_losses, **settings, seed=0), settings)
-    table = metrics.convex_losses(trajectory)
+                "seeds": 1, "rtol": 1e-9, "atol": 1e-12, "seed": 0}  # fmt: skip
+    trajectory, table = measured(runs.convex_losses, metrics.convex_losses, settings)
     target = torch.tensor(trajectory.constants["target"][0])
     losses = {
         "log cosh": lambda W: torch.sum(torch.log(torch.cosh(W - target))),
@@ -116,12 +111,11 @@ def test_flows_on_other_losses_are_those_of_torch(name):
     place = {"log cosh": 2, "squares and fourth powers": 4}[name]
     for offset, start in enumerate(("below", "beyond")):
         W = trajectory.series["end_to_end"][place + offset]
-        path = plain.flow(networks.balanced_layers(W[0], [2, 2, 2]), losses[name], trajectory.time)
+        path = plain.flow(plain.balanced(W[0], 2), losses[name], trajectory.time)
         np.testing.assert_allclose(W, [plain.multiply(layers) for layers in path], atol=1e-6)
-        expected = [float(losses[name](torch.tensor(each))) for each in W]
-        np.testing.assert_allclose(
-            by_draw(table, "excess", loss=name, start=start)[0], np.array(expected) / expected[0], rtol=1e-9
-        )
+        expected = np.array([float(losses[name](torch.tensor(each))) for each in W])
+        excess = by_draw(table, "excess", loss=name, start=start)[0]
+        np.testing.assert_allclose(excess, expected / expected[0], rtol=1e-9)
         fraction = select(table, "fraction", loss=name, start=start)["value"].item()
         assert fraction == pytest.approx(expected[0] / least[name])
         assert (fraction == pytest.approx(0.8)) == (start == "below")
@@ -129,8 +123,8 @@ def test_flows_on_other_losses_are_those_of_torch(name):
 
 @pytest.mark.parametrize("depth", [2, 3])
 def test_second_derivatives_at_zero_are_torchs(depth):
-    settings = {"depths": [depth], "size": 2, "smallest": 1e-3, "largest": 0.3, "points": 5, "seeds": 1}
-    trajectory = with_settings(runs.zero_weights(**settings, seed=3), settings)
+    settings = {"depths": [depth], "size": 2, "smallest": 1e-3, "largest": 0.3, "points": 5, "seeds": 1, "seed": 3}
+    trajectory, table = measured(runs.zero_weights, metrics.zero_weights, settings)
     target = trajectory.constants["target"][0]
     loss = plain.squared(target)
 
@@ -138,7 +132,6 @@ def test_second_derivatives_at_zero_are_torchs(depth):
         return loss(plain.end_to_end(list(state.reshape(depth, 2, 2))))
 
     hessian = torch.autograd.functional.hessian(objective, torch.zeros(depth * 4, dtype=torch.float64)).numpy()
-    table = metrics.zero_weights(trajectory)
     curvature = select(table, "curvature")
     first = np.linalg.norm(target, 2)
     assert curvature["value"].item() == pytest.approx(np.linalg.eigvalsh(hessian)[0] / first, abs=1e-9)
@@ -160,161 +153,117 @@ def test_what_is_no_saddle_is_refused(given):
 
 def test_random_starts_with_one_output_are_followed_as_plain_descent_does():
     settings = {"dimensions": [3], "depth": 3, "deviation": 0.6, "margin": 0.05, "draws": 6, "followed": 4,
-                "learning_rate": 0.2, "tolerance": 1e-3, "max_steps": 60}  # fmt: skip
-    trajectory = with_settings(runs.one_output(**settings, seed=1), settings)
-    table = metrics.one_output(trajectory)
+                "learning_rate": 0.2, "tolerance": 1e-3, "max_steps": 60, "seed": 1}  # fmt: skip
+    _, table = measured(runs.one_output, metrics.one_output, settings)
     (rng,) = generators(1, "deep_linear.one_output.3", 1)
     normal, target = rng.standard_normal((6, 3)), np.eye(3)[0]
     # the loss is the mean square of residuals, and so the squared distance
     squared = lambda W: torch.sum((W - torch.tensor(target)) ** 2)  # noqa: E731
     for kind, size in (("over the dimension", 0.2), ("over the root", 0.6 / np.sqrt(3))):
-        near, arrived = [], []
-        for draw, w in enumerate(size * normal):
-            # the margin is that of entries over the dimension, for both kinds
-            near.append(np.linalg.norm(w - target) < 1 - 0.05 * 0.6 / 3)
-            length = np.linalg.norm(w)
-            layers = [(w / length ** (2 / 3))[None], np.array([[length ** (1 / 3)]]), np.array([[length ** (1 / 3)]])]
-            if draw < 4:
-                losses = []
-                for _ in range(61):
-                    losses.append(float(squared(torch.tensor(plain.multiply(layers)))))
-                    layers = plain.descend(layers, squared, 0.2, 1)
-                arrived.append(float(min(losses) <= 1e-3))
+        # the margin is that of entries over the dimension, for both kinds
+        near = np.linalg.norm(size * normal - target, axis=1) < 1 - 0.05 * 0.6 / 3
+        ends = [plain.descend_until(plain.balanced(w[None], 3), squared, 0.2, 1e-3, 60)[1][-1] for w in size * normal]
+        arrived = np.where(np.arange(6) < 4, np.array(ends) <= 1e-3, np.nan)
         np.testing.assert_array_equal(by_draw(table, "holds", deviation=kind)[:, 0], near)
-        np.testing.assert_array_equal(by_draw(table, "reached", deviation=kind)[:, 0], [*arrived, np.nan, np.nan])
+        np.testing.assert_array_equal(by_draw(table, "reached", deviation=kind)[:, 0], arrived)
 
 
-def test_the_fewest_steps_of_an_initialisation_are_those_of_plain_descent():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((9, 2))
-    data = {"X": X, "Y": (X @ [1.0, -2.0])[:, None]}
-    settings = {"depths": [2], "width": 2, "deviations": [0.5], "learning_rates": [0.3, 0.1], "tolerance": 1e-2,
-                "max_steps": 200, "seeds": 1}  # fmt: skip
-    trajectory = with_settings(runs.initialisation_range(data, **settings, seed=0), settings)
-    table = metrics.initialisation_range(trajectory)
+@pytest.mark.parametrize("depth", [1, 2, 4])
+def test_the_fewest_steps_of_an_initialisation_are_those_of_plain_descent(monkeypatch, depth):
+    monkeypatch.setattr(convergence_time, "AT_ONCE", 3)  # it is no matter to what is counted
+    X = np.random.default_rng(0).standard_normal((9, 2))
+    data, rates = {"X": X, "Y": (X @ [1.0, -2.0])[:, None]}, [0.1, 5.0, 0.3, 1.9]
+    settings = {"depths": [depth], "width": 2, "deviations": [0.5], "learning_rates": rates, "tolerance": 1e-2,
+                "max_steps": 200, "seeds": 1, "seed": 0}  # fmt: skip
+    _, table = measured(runs.initialisation_range, metrics.initialisation_range, settings, data)
     # with whitened inputs the target is the direction of X'Y among whitened inputs
     U, _, Vt = np.linalg.svd(X, full_matrices=False)
     target = (Vt.T @ U.T @ X @ [1.0, -2.0])[None]
     target /= np.linalg.norm(target)
-    (generator,) = generators(0, "deep_linear.initialisation_range.2", 1)
-    normal = [generator.standard_normal(shape) for shape in ((2, 2), (1, 2))]
+    (generator,) = generators(0, f"deep_linear.initialisation_range.{depth}", 1)
+    normal = [generator.standard_normal((rows, 2)) for rows in [*[2] * (depth - 1), 1]]
     direction = generator.standard_normal((1, 2))
-    # entries of a product of two Gaussian layers of width 2 have variance 2 d^4
-    of_layers = (0.5 / np.sqrt(2)) ** 0.5
-    starts = {"layer_wise": [of_layers * layer for layer in normal],
-              "balanced": networks.balanced_layers(0.5 * direction, [2, 2, 1])}  # fmt: skip
+    # entries of a product of N Gaussian layers of width 2 have variance 2^(N-1) d^(2N)
+    of_layers = (0.5 / 2 ** ((depth - 1) / 2)) ** (1 / depth)
+    starts = {
+        "layer_wise": [of_layers * layer for layer in normal],
+        "balanced": plain.balanced(0.5 * direction, depth),
+    }
     for init, layers in starts.items():
-        counts = {}
-        for rate in (0.3, 0.1):
-            current = layers
-            for step in range(201):
-                if 0.5 * np.sum((plain.multiply(current) - target) ** 2) <= 1e-2:
-                    counts[rate] = step
-                    break
-                current = plain.descend(current, plain.squared(target), rate, 1)
-        assert select(table, "steps", init=init)["value"].item() == min(counts.values())
-        best = select(table, "learning_rate", init=init)["value"].item()
-        assert counts[best] == min(counts.values())
-        size = select(table, "size", init=init)["value"].item()
-        assert size == pytest.approx(np.linalg.norm(plain.multiply(layers)))
+        losses = {rate: plain.descend_until(layers, plain.squared(target), rate, 1e-2, 200)[1] for rate in rates}
+        counts = {rate: len(path) - 1 for rate, path in losses.items() if path[-1] <= 1e-2}
+        row = select(table, init=init).set_index("quantity")["value"]
+        assert row["steps"] == counts[row["learning_rate"]] == min(counts.values())
+        assert row["size"] == pytest.approx(np.linalg.norm(plain.multiply(layers)))
 
 
 # -- judges ---------------------------------------------------------------------------------------
 
-
-def of(claim, alter=None, **settings):
-    tables = claim_tables("deep_linear", claim)
-    return verdict("deep_linear", claim, alter(tables) if alter else tables, **settings)
-
-
 SADDLE, RATE, NEEDED = "saddle_at_zero", "linear_rate", "assumptions_necessary"
 LOSSES, OUTPUT = "other_convex_losses", "output_dimension_one"
+BOUNDS = {SADDLE: {"rounding": 1e-9}, NEEDED: {"reached": 1e-5}, LOSSES: {"reached": 1e-6}}
+
+
+def of_guaranteed(share, **where):
+    """Place the rate of one draw at a share of the guaranteed one."""
+    role = "descent" if "case" in where else "flows"
+    value = share * 0.3 ** (4 / 3) if role == "descent" else lambda rows: share * rows["predicted"]
+    return placed("rate", value, role=role, seed=0, **where)
 
 
 @pytest.mark.parametrize(
-    ("claim", "alter", "settings", "inside"),
+    ("claim", "alter", "inside"),
     [
-        (SADDLE, placed("order", 4e-5, add=True, depth=3, seed=0), {"rounding": 1e-9}, False),
-        (SADDLE, placed("order", -4e-5, add=True, depth=2, seed=1), {"rounding": 1e-9}, False),
-        (SADDLE, placed("order", 4e-9, add=True, depth=4, seed=1), {"rounding": 1e-9}, False),
-        (SADDLE, placed("order", 0.5e-9, add=True, depth=4, seed=1), {"rounding": 1e-9}, True),
-        (SADDLE, placed("order", 1e-7, add=True, depth=2, seed=1), {"rounding": 1e-9}, True),
-        (SADDLE, placed("curvature", -2e-9, depth=3, seed=0), {"rounding": 1e-9}, False),
-        (SADDLE, placed("curvature", -1 + 2e-9, depth=2), {"rounding": 1e-9}, False),
-        (SADDLE, placed("curvature", 0.5e-9, depth=4), {"rounding": 1e-9}, True),
-        (SADDLE, placed("fall", -1e-12, depth=4, seed=1), {"rounding": 1e-9}, False),
-        (SADDLE, placed("fall", 1e-30, depth=3, seed=0), {"rounding": 1e-9}, False),
-        (SADDLE, placed("fall", 1.0, depth=2, seed=1), {"rounding": 1e-9}, False),
-        (NEEDED, placed("loss", 0.5e-5, case="beyond a singular matrix", seed=1), {"reached": 1e-5}, True),
-        (NEEDED, placed("loss", 0.5e-5, case="beyond a singular matrix"), {"reached": 1e-5}, False),
-        (NEEDED, placed("loss", 0.5e-5, case="unbalanced"), {"reached": 1e-5}, False),
-        (NEEDED, placed("loss", 2e-5, case="assumptions hold", seed=0), {"reached": 1e-5}, False),
-        (NEEDED, placed("loss", 2e-5, case="imbalance allowed", seed=1), {"reached": 1e-5}, False),
-        (NEEDED, placed("loss", 2e-5, case="unbalanced, shorter step", seed=1), {"reached": 1e-5}, False),
-        (NEEDED, placed("loss", 0.5e-5, case="unbalanced, shorter step"), {"reached": 1e-5}, True),
-        (LOSSES, placed("excess", 2e-6, start="below", loss="log cosh"), {"reached": 1e-6}, False),
-        (LOSSES, placed("excess", 0.5e-6, start="below", loss="log cosh"), {"reached": 1e-6}, True),
-        (LOSSES, placed("excess", 0.5e-6, start="beyond", loss="log cosh"), {"reached": 1e-6}, False),
-        (OUTPUT, placed("reached", 0.0, seed=lambda s: s < 5, deviation="over the dimension"), {}, False),
-        (OUTPUT, placed("holds", 1.0, dimension=8, deviation="over the dimension"), {}, False),
-        (OUTPUT, placed("holds", 1.0, deviation="over the root"), {}, True),
-    ],
-)  # fmt: skip
-def test_tables_beyond_their_bound_are_refused(claim, alter, settings, inside):
-    assert of(claim, **settings) == "reproduced"
-    assert (of(claim, alter, **settings) == "reproduced") == inside
-
-
-def relative_rate(role, factor, **where):
-    """Place one rate at a multiple of the guaranteed one."""
-
-    def alter(tables):
-        table = tables[role]
-        chosen = table["quantity"] == "rate"
-        for column, value in where.items():
-            chosen &= table[column] == value
-        guaranteed = table["predicted"] if role == "flows" else 0.3 ** (4 / 3)
-        place = table.index[chosen][0]
-        table.loc[place, "value"] = factor * (guaranteed[place] if role == "flows" else guaranteed)
-        return tables
-
-    return alter
-
-
-@pytest.mark.parametrize(
-    ("alter", "inside"),
-    [
-        (relative_rate("flows", 0.9, depth=2, start="random direction"), False),
-        (relative_rate("flows", 0.9, depth=3, start="smallest direction, imbalance allowed"), False),
-        (relative_rate("flows", 1.1, depth=3, start="smallest direction"), True),
-        (relative_rate("descent", 0.9, case="assumptions hold"), False),
-        (relative_rate("descent", 0.9, case="imbalance allowed"), False),
-        (relative_rate("descent", 1.1, case="imbalance allowed"), True),
-        (relative_rate("descent", 0.1, case="unbalanced"), True),
+        (SADDLE, placed("order", 4e-9, add=True, depth=4, seed=1), False),
+        (SADDLE, placed("order", 0.5e-9, add=True, depth=4, seed=1), True),
+        (SADDLE, placed("order", -4e-5, add=True, depth=2, seed=1), False),
+        (SADDLE, placed("order", 1e-7, add=True, depth=2, seed=1), True),
+        (SADDLE, placed("curvature", -2e-9, depth=3, seed=0), False),
+        (SADDLE, placed("curvature", -1 + 2e-9, depth=2), False),
+        (SADDLE, placed("curvature", 0.5e-9, depth=4), True),
+        (SADDLE, placed("fall", 1e-30, depth=3, seed=0), False),
+        (SADDLE, placed("fall", 1.0, depth=2, seed=1), False),
+        (NEEDED, placed("loss", 0.5e-5, case="beyond a singular matrix", seed=1), True),
+        (NEEDED, placed("loss", 0.5e-5, case="beyond a singular matrix"), False),
+        (NEEDED, placed("loss", 0.5e-5, case="unbalanced"), False),
+        (NEEDED, placed("loss", 2e-5, case="assumptions hold", seed=0), False),
+        (NEEDED, placed("loss", 2e-5, case="imbalance allowed", seed=1), False),
+        (NEEDED, placed("loss", 2e-5, case="unbalanced, shorter step", seed=1), False),
+        (NEEDED, placed("loss", 0.5e-5, case="unbalanced, shorter step"), True),
+        (LOSSES, placed("excess", 2e-6, start="below", loss="log cosh"), False),
+        (LOSSES, placed("excess", 0.5e-6, start="below", loss="log cosh"), True),
+        (LOSSES, placed("excess", 0.5e-6, start="beyond", loss="log cosh"), False),
+        (OUTPUT, placed("reached", 0.0, seed=lambda seeds: seeds < 5, deviation="over the dimension"), False),
+        (OUTPUT, placed("holds", 1.0, dimension=8, deviation="over the dimension"), False),
+        (OUTPUT, placed("holds", 1.0, deviation="over the root"), True),
+        (RATE, of_guaranteed(0.9, depth=2, start="random direction"), False),
+        (RATE, of_guaranteed(0.9, depth=3, start="smallest direction, imbalance allowed"), False),
+        (RATE, of_guaranteed(1.1, depth=3, start="smallest direction"), True),
+        (RATE, of_guaranteed(0.9, case="assumptions hold"), False),
+        (RATE, of_guaranteed(0.9, case="imbalance allowed"), False),
+        (RATE, of_guaranteed(1.1, case="imbalance allowed"), True),
+        (RATE, of_guaranteed(0.1, case="unbalanced"), True),
     ],
 )
-def test_a_rate_below_the_guaranteed_one_is_refused(alter, inside):
-    assert of(RATE) == "reproduced"
-    assert (of(RATE, alter) == "reproduced") == inside
+def test_tables_beyond_their_bound_are_refused(claim, alter, inside):
+    settings = BOUNDS.get(claim, {})
+    assert judged(claim, **settings) == "reproduced"
+    assert (judged(claim, alter, **settings) == "reproduced") == inside
 
 
-def test_shares_of_starts_are_held_to_two_standard_errors():
+@pytest.mark.parametrize(
+    ("dimension", "errors", "inside"), [(2, 4.5, False), (2, 1.1, True), (8, -4.5, False), (8, -1.1, True)]
+)
+def test_shares_of_starts_are_held_to_two_standard_errors(dimension, errors, inside):
     """Shares made up around the probability of a noncentral chi-square."""
-    tables = claim_tables("deep_linear", OUTPUT)
-    table = tables["starts"]
-    draws = table["seed"].nunique()
-    for dimension, standard in ((2, 4.5), (8, -4.5)):
-        deviation = 0.5 / dimension
-        inside = 1 - 0.05 * deviation
-        share = scipy.stats.ncx2.cdf((inside / deviation) ** 2, dimension, deviation**-2)
-        for errors, expected in ((standard, False), (standard / 4, True)):
-            count = round(draws * (share + errors * np.sqrt(share * (1 - share) / draws)))
-            altered = claim_tables("deep_linear", OUTPUT)
-            rows = altered["starts"]
-            chosen = (rows["quantity"] == "holds") & (rows["dimension"] == dimension)
-            chosen &= rows["deviation"] == "over the dimension"
-            rows.loc[chosen, "value"] = (np.arange(chosen.sum()) < count).astype(float)
-            reached = (rows["quantity"] == "reached") & rows["value"].notna()
-            rows.loc[reached, "value"] = 1.0
-            found = evaluation("deep_linear", OUTPUT, altered)
-            assert (found.verdict == "reproduced") == expected, (dimension, errors)
+    deviation = 0.5 / dimension
+    share = scipy.stats.ncx2.cdf((1 / deviation - 0.05) ** 2, dimension, deviation**-2)
+
+    def holds(rows):
+        count = len(rows) * share + errors * np.sqrt(len(rows) * share * (1 - share))
+        return (np.arange(len(rows)) < round(count)).astype(float)
+
+    some_hold = placed("holds", holds, dimension=dimension, deviation="over the dimension")
+    all_arrive = placed("reached", 1.0, value=lambda reached: reached.notna())
+    found = judged(OUTPUT, lambda tables: all_arrive(some_hold(tables)))
+    assert (found == "reproduced") == inside

@@ -3,17 +3,17 @@
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from learning_dynamics.datasets.matrix_completion import nested
 from learning_dynamics.papers.deep_linear.enough_entries import metrics, runs
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import select
 from tests.papers.deep_linear import plain
+from tests.papers.deep_linear.shared import measured
 from tests.support import evaluation
 
 SETTINGS = {"depth": 2, "scales": [0.3, 0.1], "learning_rate": 0.5, "stop": 0.05, "max_steps": 12,
-            "precision": "double"}  # fmt: skip
+            "precision": "double", "seed": 6}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -22,33 +22,27 @@ def data():
 
 
 def test_networks_are_plain_descent_for_every_set_of_entries(data):
-    trajectory = runs.networks(data, **SETTINGS, seed=6)
-    trajectory.settings = SETTINGS
-    table = metrics.networks(trajectory)
+    _, table = measured(runs.networks, metrics.networks, SETTINGS, data)
     for draw, rng in enumerate(generators(6, "deep_linear.enough_entries", 2)):
-        normal = rng.standard_normal((2, 5, 5))
-        goal = torch.tensor(data["truth"][draw])
-        for count, observed in enumerate((12, 18)):
-            mask = torch.tensor(data["mask"][draw, count])
-            loss = lambda W: torch.mean((W - goal)[mask] ** 2)  # noqa: E731, B023
+        normal, truth = rng.standard_normal((2, 5, 5)), data["truth"][draw]
+        for mask, observed in zip(data["mask"][draw], (12, 18), strict=True):
             for scale in SETTINGS["scales"]:
-                layers, steps = list(normal * scale**0.5 / np.sqrt(5)), 0
-                while float(loss(torch.tensor(plain.multiply(layers)))) > 0.05 and steps < 12:
-                    layers, steps = plain.descend(layers, loss, 0.5, 1), steps + 1
+                layers = list(normal * scale**0.5 / np.sqrt(5))
+                layers, losses = plain.descend_until(layers, plain.observed(truth, mask), 0.5, 0.05, 12)
                 W = plain.multiply(layers)
                 rows = select(table, draw=draw, observed=observed, scale=scale)
                 row = rows.set_index("quantity")["value"]
-                assert row["error"] == pytest.approx(np.mean((W - data["truth"][draw]) ** 2))
+                assert row["error"] == pytest.approx(np.mean((W - truth) ** 2))
                 assert row["beyond_rank"] == pytest.approx(np.linalg.svd(W, compute_uv=False)[1])
-                assert row["train_loss"] == pytest.approx(float(loss(torch.tensor(W))))
-                assert rows["converged"].all() == (float(loss(torch.tensor(W))) <= 0.05)
+                assert row["train_loss"] == pytest.approx(losses[-1])
+                assert rows["converged"].all() == (losses[-1] <= 0.05)
     assert table["converged"].nunique() == 2, "both kinds of ends are held against the loop"
 
 
 def test_minimisers_are_cvxpys(data):
     cvxpy = pytest.importorskip("cvxpy")
-    trajectory = runs.minimisers(data, slack=1e-3, accuracy=1e-6, iterations=5000)
-    table = metrics.minimisers(trajectory)
+    given = {"slack": 1e-3, "accuracy": 1e-6, "iterations": 5000}
+    _, table = measured(runs.minimisers, metrics.minimisers, given, data)
     truth, mask = data["truth"][1], data["mask"][1, 0]
     W = cvxpy.Variable((5, 5))
     problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.normNuc(W)), [cvxpy.abs(cvxpy.multiply(mask, W - truth)) <= 1e-3])

@@ -10,6 +10,7 @@ from learning_dynamics.datasets.matrix_completion import low_rank
 from learning_dynamics.papers.deep_linear.singular_values import metrics, runs
 from learning_dynamics.tidy import by_draw
 from tests.papers.deep_linear import plain
+from tests.papers.deep_linear.shared import measured
 from tests.support import evaluation
 
 SETTINGS = {"depth": 2, "scale": 0.05, "learning_rate": 0.7, "iterations": 12, "points": 4, "draws": 2, "top": 3}
@@ -21,19 +22,11 @@ def data():
     return low_rank(size=6, rank=2, observed=20, draws=3, seed=8)
 
 
-@pytest.fixture(scope="module")
-def measured(data):
-    trajectory = runs.singular_value_paths(data, **SETTINGS)
-    trajectory.settings = SETTINGS
-    return trajectory, metrics.singular_value_paths(trajectory)
-
-
 @pytest.mark.parametrize("draw", [0, 1])
-def test_everything_measured_is_that_of_plain_descent(data, measured, draw):
-    trajectory, table = measured
-    truth, mask = data["truth"][draw], data["mask"][draw]
-    goal, seen = torch.tensor(truth), torch.tensor(mask)
-    loss = lambda W: torch.mean((W - goal)[seen] ** 2)  # noqa: E731
+def test_everything_measured_is_that_of_plain_descent(data, draw):
+    trajectory, table = measured(runs.singular_value_paths, metrics.singular_value_paths, SETTINGS, data)
+    truth = data["truth"][draw]
+    loss = plain.observed(truth, data["mask"][draw])
     for place, step in enumerate(STEPS):
         layers = plain.descend([SETTINGS["scale"] ** 0.5 * np.eye(6)] * 2, loss, SETTINGS["learning_rate"], step)
         W = plain.multiply(layers)
@@ -47,15 +40,10 @@ def test_everything_measured_is_that_of_plain_descent(data, measured, draw):
         assert one["error"] == pytest.approx(np.mean((W - truth) ** 2))
         assert one["effective_rank"] == pytest.approx(np.exp(scipy.stats.entropy(values)))
         if step:  # at the start all singular values are equal, and their vectors any
-            leaf = torch.tensor(W, requires_grad=True)
-            loss(leaf).backward()
-            turned = np.abs(U.T @ leaf.grad.numpy() @ Vt.T)[:3, :3]
+            turned = np.abs(U.T @ plain.gradients([W], loss)[0] @ Vt.T)[:3, :3]
             assert one["diagonal"] == pytest.approx(np.mean(np.diag(turned)), rel=1e-6)
             assert one["off_diagonal"] == pytest.approx(np.mean(turned[~np.eye(3, dtype=bool)]), rel=1e-6)
-
-
-def test_the_rank_is_the_truths(measured):
-    np.testing.assert_array_equal(by_draw(measured[1], "rank", draw="draw"), [[2.0], [2.0]])
+    assert by_draw(table, "rank", draw="draw")[draw, 0] == 2
 
 
 # -- rises whose times are known -----------------------------------------------------------------

@@ -1,0 +1,44 @@
+"""What tests of this paper share: runs as the pipeline measures them, and verdicts on altered tables."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.support import called, claim_tables, verdict
+
+
+def measured(run: Callable, measure: Callable, settings: dict, *data: Any, **options: Any) -> tuple[Any, Any]:
+    """Return the trajectory of a run with its settings, and the table that is measured of it."""
+    trajectory = called(run, *data, **settings)
+    trajectory.settings = settings
+    return trajectory, measure(trajectory, **options)
+
+
+def judged(claim: str, alter: Callable[[dict], dict] | None = None, **settings: Any) -> str:
+    """Return the verdict of a claim on its tables at smoke scale, altered or as they are."""
+    tables = claim_tables("deep_linear", claim)
+    return verdict("deep_linear", claim, alter(tables) if alter else tables, **settings)
+
+
+def placed(quantity: str, value: Any, /, *, add: bool = False, role: str | None = None, **where: Any) -> Callable:
+    """Return an alteration of tables by role: set a quantity's values (or add to them) where columns match.
+
+    A value may be a function of the rows that match, a column's condition a value or a predicate of it; `role`
+    restricts the alteration to one table.
+    """
+
+    def alter(tables: dict) -> dict:
+        touched = 0
+        for name, table in tables.items():
+            if role not in (None, name):
+                continue
+            chosen = (table["quantity"] == quantity).to_numpy()
+            for key, wanted in where.items():
+                matches = wanted(table[key]) if callable(wanted) else table[key] == wanted
+                chosen = chosen & matches.to_numpy()
+            given = value(table[chosen]) if callable(value) else value
+            table.loc[chosen, "value"] = table.loc[chosen, "value"] + given if add else given
+            touched += int(chosen.sum())
+        assert touched, f"no rows of {quantity!r} where {where}"
+        return tables
+
+    return alter
