@@ -45,6 +45,18 @@ def own_outputs(f, W, counts, loss):
     return np.stack([outputs[:, ends[k] : ends[k + 1], k].mean(axis=1) for k in range(len(counts))], axis=1)
 
 
+def leading_cosine(f, W):
+    """Return |cos| of the angle of the leading directions that f and W have in feature space."""
+    return abs(np.linalg.svd(f)[2][0] @ np.linalg.svd(W)[0][:, 0])
+
+
+def separated(points, size):
+    """Return how far the mean of the first rows lies from that of the others, in units of the spread within."""
+    parts = points[:size], points[size:]
+    spread = sum(np.var(part, axis=0).sum() * len(part) for part in parts) / len(points)
+    return np.linalg.norm(parts[0].mean(axis=0) - parts[1].mean(axis=0)) / np.sqrt(spread)
+
+
 def test_flows_are_scipys_from_torchs_gradient(grid):
     trajectory, _ = grid
     for member, counts in ((0, [2, 2, 1, 1]), (7, [3, 1, 1, 1])):
@@ -84,16 +96,13 @@ def test_everything_about_a_member_by_hand(grid):
         for index, place in enumerate(places, start=1):
             sigma = np.sqrt(np.linalg.eigvalsh(f[place].T @ f[place])[::-1])
             rate = rates_of_singular_values(f[place], velocity(f[place], W[place], counts, loss)[0])
+            aligned = leading_cosine(f[place], W[place])
+            assert values(table, "alignment", index)[member] == pytest.approx(aligned, abs=1e-6)
             for k in (1, 2):
                 assert values(table, f"sigma_{k}", index)[member] == pytest.approx(sigma[k - 1], abs=1e-6)
                 assert values(table, f"rate_{k}", index)[member] == pytest.approx(rate[k - 1], abs=1e-6)
-            for name, points in (("separation_f", f[place]), ("separation_w", W[place].T)):
-                size = counts[0] if name == "separation_f" else 1
-                inside, outside = points[:size], points[size:]
-                spread = (np.var(inside, axis=0) * len(inside) + np.var(outside, axis=0) * len(outside)).sum()
-                apart = np.linalg.norm(inside.mean(axis=0) - outside.mean(axis=0))
-                found = values(table, name, index)[member]
-                assert found == pytest.approx(apart / np.sqrt(spread / len(points)), rel=1e-4)
+            for name, apart in (("f", separated(f[place], counts[0])), ("w", separated(W[place].T, 1))):
+                assert values(table, f"separation_{name}", index)[member] == pytest.approx(apart, rel=1e-4)
     assert max(lengths) == 5 or loss == "squared"
 
 
@@ -108,7 +117,7 @@ def test_members_are_told_apart(grid):
 
 def test_a_single_cell_over_time_by_hand():
     settings = {
-        "counts": [3, 1, 1], "dimension": 2, "loss": "cross_entropy", "init": "gaussian", "scale": 0.2, "seeds": 2,
+        "counts": [3, 1, 1], "dimension": 3, "loss": "cross_entropy", "init": "gaussian", "scale": 0.2, "seeds": 2,
         "start": 0.1, "horizon": 50.0, "points": 8, "rtol": 1e-8, "atol": 1e-12,
     }  # fmt: skip
     trajectory = recorded(runs.toy, settings, seed=1)
@@ -129,12 +138,16 @@ def test_a_single_cell_over_time_by_hand():
             for name, expected in ranks.items():
                 np.testing.assert_allclose(rows[f"{prefix}{name}"]["value"], expected, rtol=1e-6)
         pairs = list(zip(f, W, strict=True))
-        losses = [float(loss_of(torch.tensor(a), torch.tensor(b), classes, "cross_entropy")) for a, b in pairs]
-        np.testing.assert_allclose(rows["loss"]["value"], losses, rtol=1e-9)
+        known = {
+            "loss": [float(loss_of(torch.tensor(a), torch.tensor(b), classes, "cross_entropy")) for a, b in pairs],
+            "alignment": [leading_cosine(a, b) for a, b in pairs],
+            "separation_f": [separated(a, 3) for a in f],
+            "separation_w": [separated(b.T, 1) for b in W],
+        }
+        for name, expected in known.items():
+            np.testing.assert_allclose(rows[name]["value"], expected, rtol=1e-6)
         rates = [rates_of_singular_values(a, velocity(a, b, [3, 1, 1], "cross_entropy")[0]) for a, b in pairs]
-        np.testing.assert_allclose(rows["rate"]["value"].to_numpy().reshape(-1, 2), rates, atol=1e-9)
-        directions = [abs(np.linalg.svd(a)[2][0] @ np.linalg.svd(b)[0][:, 0]) for a, b in pairs]
-        np.testing.assert_allclose(rows["alignment"]["value"], directions, atol=1e-6)
+        np.testing.assert_allclose(rows["rate"]["value"].to_numpy().reshape(-1, 3), rates, atol=1e-9)
         assert ("feature_x" in rows) == (seed == 0)
     f, W = states(trajectory, 0)
     last = table[(table["seed"] == 0) & (table["time"] == trajectory.time[-1])]
