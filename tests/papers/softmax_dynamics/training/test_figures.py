@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 from learning_dynamics.papers.softmax_dynamics.training import figures
 
 SEEDS = 10
-SIZES = {"equal": "1-1-1-1", "$1/k$": "4-2-1-1", "$1/k^2$": "16-4-2-1"}
+SIZES = {"equal": "1-1-1-1", "$1/k$": "7-4-2-2", "$1/k^2$": "16-4-2-1"}
 
 
 @pytest.fixture(autouse=True)
@@ -48,15 +48,17 @@ def hatched(axis) -> set[tuple[int, int]]:
 
 
 def test_optimisers_have_a_row_each_and_laws_a_column():
-    tables = [trainings("AdamW", 0.6, 4, 0.8, 1.0), trainings("SGD", 0.0, 0, 0.3, 0.4)]
+    cells = [("AdamW", 0.6, 4, 0.8, 1.0), ("AdamW", 0.0, 0, 0.5, 1.0), ("SGD", 0.0, 0, 0.3, 0.4)]
+    tables = [trainings(*cell) for cell in cells]
     tables[0] = tables[0][(tables[0]["counts"] != SIZES["equal"]) | (tables[0]["dimension"] == 2)]
     drawn = figures.optimisers(tables, threshold=0.05)
     classes, examples = [axis for axis in drawn.figure.axes if axis.images]
-    # full batches first; laws in order, in each the dimensions; what was not tried stays empty
-    expected = [[0, 0, 0, 0, 0.3, 0.3], [0, np.nan, 0, 0, 0.8, 0.8]]
+    # full batches first, of them descent; laws in order, in each the dimensions; what was not tried stays empty
+    expected = [[0, 0, 0, 0, 0.3, 0.3], [0, 0, 0, 0, 0.5, 0.5], [0, np.nan, 0, 0, 0.8, 0.8]]
     np.testing.assert_allclose(np.ma.filled(classes.images[0].get_array(), np.nan), expected)
     assert not examples.images[0].get_array().any()
-    assert [label.get_text() for label in classes.get_yticklabels()] == ["descent, all", "AdamW, decay 0.6, batch 4"]
+    names = ["descent, all", "AdamW, decay 0, all", "AdamW, decay 0.6, batch 4"]
+    assert [label.get_text() for label in classes.get_yticklabels()] == names
     # four of ten have learned under descent in two dimensions
     assert hatched(classes) == hatched(examples) == {(0, 0), (0, 2), (0, 4)}
 
