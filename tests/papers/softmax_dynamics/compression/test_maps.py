@@ -17,15 +17,15 @@ from tests.papers.softmax_dynamics.network import learning_places, loss_of, rank
 
 def test_variants_change_what_they_say():
     settings = {
-        "counts": [[2, 1, 1]], "dimensions": [2], "scales": [0.5], "seeds": 1, "learning_rate": 0.1, "steps": 40,
+        "counts": [[3, 1, 1]], "dimensions": [2], "scales": [0.5], "seeds": 1, "learning_rate": 0.1, "steps": 40,
         "points": 5, "learning_rates": [0.3], "momenta": [0.5], "weight_decays": [0.2], "batches": [1],
         "adam_rates": [0.05], "shared_inputs": [0.4], "class_inputs": [1.0],
     }  # fmt: skip
     trajectory = recorded(runs.variants_map, settings, seed=5)
     grams = dict(zip(trajectory.constants["variant"], trajectory.series["gram"], strict=True))
     # all start from the same parameters: features are equal where inputs are
-    (rng,) = generators(5, "softmax_dynamics.map.2-1-1.2.0.5", 1)
-    start = toy.gaussian(rng, 4, 2, 3, 0.5)
+    (rng,) = generators(5, "softmax_dynamics.map.3-1-1.2.0.5", 1)
+    start = toy.gaussian(rng, 5, 2, 3, 0.5)
     expected = {
         "gradient descent": (lambda p: torch.optim.SGD(p, 0.1), (0.0, 0.0)),
         "learning rate": (lambda p: torch.optim.SGD(p, 0.3), (0.0, 0.0)),
@@ -35,10 +35,10 @@ def test_variants_change_what_they_say():
         "inputs shared": (lambda p: torch.optim.SGD(p, 0.1), (0.4, 0.0)),
         "inputs by class": (lambda p: torch.optim.SGD(p, 0.1), (0.0, 1.0)),
     }
-    classes = torch.tensor([0, 0, 1, 2])
+    classes = torch.tensor([0, 0, 0, 1, 2])
     for name, (theirs, (shared, within)) in expected.items():
         same = classes[:, None] == classes[None, :]
-        kernel = (1 - shared - within) * torch.eye(4) + shared + within * same
+        kernel = (1 - shared - within) * torch.eye(5) + shared + within * same
         values, vectors = torch.linalg.eigh(kernel.double())
         data = vectors * values.clamp(min=0).sqrt() @ vectors.T
         theta, W = (torch.tensor(part, requires_grad=True) for part in start)
@@ -123,12 +123,12 @@ def test_ranks_are_those_of_moments_and_of_means_of_classes_whatever_the_padding
 
 def test_treated_and_controls_share_no_draw():
     settings = {
-        "counts": [[2, 1, 1], [1, 1]], "dimensions": [2, 3], "scales": [0.3], "seeds": 2, "learning_rate": 0.2,
-        "steps": 50, "points": 10,
+        "counts": [[2, 1, 1], [3, 1, 1, 1], [1, 1]], "dimensions": [1, 2], "scales": [0.3], "seeds": 2,
+        "learning_rate": 0.2, "steps": 50, "points": 10,
     }  # fmt: skip
     table = metrics.descent_map(recorded(runs.descent_map, settings, seed=5), thresholds=[0.02], lower=0.3, upper=0.9)
     sizes = [len(map_draws(table, "fall", "rankme", 0.02, control=name)) for name in ("treated", "equal", "wide")]
-    assert sizes == [2, 2, 2]
+    assert sizes == [4, 2, 2]  # two dimensions are as good as wide for three classes, and not for four
 
 
 def test_training_that_diverges_is_empty_and_its_siblings_are_not():

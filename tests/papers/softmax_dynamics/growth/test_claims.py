@@ -94,7 +94,7 @@ def dominant(starts: pd.DataFrame, early: pd.DataFrame, repeated: pd.DataFrame |
         (by_class(0.0), aligned(0.5), "corrected"),
         (by_class(0.0), aligned(0.45), "contradicted"),  # more than the interval and a fiftieth off
         (by_class(0.2), aligned(0.5), "contradicted"),
-        (by_class(0.0), aligned(0.5, off=0.05), "contradicted"),  # medians beside the norm of the residual
+        (by_class(0.0), aligned(0.5, off=-0.05), "contradicted"),  # medians beside the norm of the residual
         (by_class(0.0, worst=1.05), aligned(0.5), "contradicted"),
         (by_class(0.0, worst=0.95), aligned(0.5), "corrected"),
     ],
