@@ -1,10 +1,22 @@
-"""The toy as a network of torch's own parts: an oracle that shares nothing with the package but the definition."""
+"""The toy as a network of torch's own parts, and what is measured of it: they share nothing with the package."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
+from scipy import stats
 from scipy.integrate import solve_ivp
+
+from learning_dynamics.trajectories import Trajectory
+from tests.support import called
+
+
+def recorded(run: Callable[..., Trajectory], settings: Mapping[str, Any], **seed: int) -> Trajectory:
+    """Return what a run makes of settings, and with it these, as metrics read them."""
+    trajectory = called(run, **settings, **seed)
+    trajectory.settings = dict(settings)
+    return trajectory
 
 
 def loss_of(f: torch.Tensor, W: torch.Tensor, classes: torch.Tensor, loss: str) -> torch.Tensor:
@@ -45,3 +57,25 @@ def integrated(
     start = np.concatenate([f.ravel(), W.ravel()])
     found = solve_ivp(field, (times[0], times[-1]), start, "LSODA", times, rtol=1e-9, atol=1e-12).y.T
     return found[:, : f.size].reshape(-1, *f.shape), found[:, f.size :].reshape(-1, *W.shape)
+
+
+def rank_of(points: np.ndarray, *, copies: Sequence[int] | None = None, centred: bool = True) -> float:
+    """Return RankMe by numpy's covariance and scipy's entropy; a row counts as often as `copies` says."""
+    second = np.cov(points.T, fweights=copies, bias=True) if centred else points.T @ points
+    return float(np.exp(stats.entropy(np.clip(np.linalg.eigvalsh(second), 0, None))))
+
+
+def learning_places(own: np.ndarray, sizes: Sequence[int], lower: float, upper: float) -> tuple[int, int, int, int]:
+    """Return where the first class is learned, the rarest begin to be, these are, and all are, by a search in time.
+
+    `own` has each class's probability, shape (times, classes); what does not come is put at the end.
+    """
+    last = len(own) - 1
+    rarest = [k for k, size in enumerate(sizes) if size == min(sizes)]
+
+    def first(holds: Callable[[np.ndarray], Any]) -> int:
+        return next((t for t in range(len(own)) if holds(own[t])), last)
+
+    begin = max(first(lambda p: (p[rarest] > lower).any()) - 1, 0)
+    learned, every = first(lambda p: (p[rarest] > upper).all()), first(lambda p: (p > upper).all())
+    return first(lambda p: (p > 0.5).any()), begin, learned, every

@@ -10,21 +10,15 @@ import pandas as pd
 
 def flow_table(quantities: Mapping[str, Any], *, seeds: int = 6, times: int = 4, **settings: Any) -> pd.DataFrame:
     """Return a table of flows: each quantity a number, or a pair of value and prediction, at every seed and time."""
-    rows = [
-        {"seed": seed, "time": float(time), "quantity": name, "index": index, "value": value, "predicted": predicted}
-        for name, given in quantities.items()
-        for seed, time in itertools.product(range(seeds), range(times))
-        for index, (value, predicted) in _entries(given)
-    ]
+    rows = []
+    for name, given in quantities.items():
+        pairs = enumerate(zip(*given, strict=True), start=1) if isinstance(given, tuple) else [(0, (given, np.nan))]
+        for seed, time, (index, (value, predicted)) in itertools.product(range(seeds), range(times), pairs):
+            known = {"seed": seed, "time": float(time), "quantity": name, "index": index}
+            rows.append({**known, "value": value, "predicted": predicted})
     table = pd.DataFrame(rows)
     table.attrs = {"settings": settings, "draw": ("seed",)}
     return table
-
-
-def _entries(given: Any) -> list[tuple[int, tuple[float, float]]]:
-    if isinstance(given, tuple):
-        return [(index, pair) for index, pair in enumerate(zip(*given, strict=True), start=1)]
-    return [(0, (given, np.nan))]
 
 
 def grid_table(
@@ -53,14 +47,3 @@ def grid_table(
     table = pd.DataFrame(rows)
     table.attrs = {"settings": settings, "draw": ("counts", "init", "scale", "seed")}
     return table
-
-
-def altered(table: pd.DataFrame, quantity: str, factor: float, **where: Any) -> pd.DataFrame:
-    """Return a copy in which a quantity's values are multiplied, in the rows where columns match."""
-    copy = table.copy()
-    chosen = copy["quantity"] == quantity
-    for column, wanted in where.items():
-        chosen &= copy[column] == wanted
-    assert chosen.any()
-    copy.loc[chosen, "value"] *= factor
-    return copy

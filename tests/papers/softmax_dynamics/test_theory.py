@@ -28,7 +28,7 @@ def test_the_gain_of_classes_has_the_singular_values_of_that_of_their_examples(l
     found = np.linalg.svd(theory.uniform_gain(counts, learned), compute_uv=False)
     np.testing.assert_allclose(found, expected, atol=1e-14)
     if not learned:
-        np.testing.assert_allclose(theory.times_one_by_one(counts)[:3], 1 / expected[:3])
+        np.testing.assert_allclose(theory.times_one_by_one(counts), 1 / expected[[0, 1, 2, 2]])
 
 
 @pytest.mark.parametrize("counts", [[36, 12, 3, 1], [50, 10, 4, 1]])

@@ -43,13 +43,9 @@ def test_the_share_of_pairs_in_order_is_somers_d():
     assert found.judgement.headline.excluded.startswith(f"{SEEDS} left out")
 
 
-@pytest.mark.parametrize(("order", "verdict"), [(-2.0, "reproduced"), (0.0, "undecided"), (2.0, "not reproduced")])
-def test_an_order_that_is_another_is_no_primacy(order, verdict):
-    found = primacy(times_by(order))
-    assert (found.verdict == "reproduced") == (verdict == "reproduced")
-    assert (
-        found.judgement.state == {"reproduced": "holds", "undecided": "undecided", "not reproduced": "fails"}[verdict]
-    )
+@pytest.mark.parametrize(("order", "state"), [(-2.0, "holds"), (0.0, "undecided"), (2.0, "fails")])
+def test_an_order_that_is_another_is_no_primacy(order, state):
+    assert primacy(times_by(order)).judgement.state == state
 
 
 def test_one_scale_that_does_otherwise_is_not_averaged_away():

@@ -6,63 +6,50 @@ import pytest
 
 from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.softmax_dynamics.compression import claims
-from learning_dynamics.papers.softmax_dynamics.phases import metrics, runs
-from tests.support import called
+from tests.papers.softmax_dynamics.tables import grid_table
 
-SETTINGS = {
-    "counts": [[2, 2, 2, 2], [4, 2, 1, 1]], "dimension": 2, "loss": "cross_entropy", "inits": ["gaussian"],
-    "scales": [0.01], "seeds": 25, "start": 0.1, "horizon": 300.0, "points": 30, "rtol": 1e-6, "atol": 1e-12,
-}  # fmt: skip
 JUDGED = {"measure": "rankme_centred", "threshold": 0.05}
 
 
-@pytest.fixture(scope="module")
-def grid():
-    trajectory = called(runs.flow_grid, **SETTINGS, seed=4)
-    trajectory.settings = SETTINGS
-    return metrics.flow_grid(trajectory, thresholds=[0.05], lower=0.3, upper=0.9, populations=["examples", "classes"])
-
-
-def with_values(grid, quantity: str, value: float, share: float = 1.0):
-    """The table with a quantity set to a value, in a share of the skewed draws."""
-    altered = grid.copy()
-    chosen = (grid["quantity"] == quantity) & grid["skewed"] & (grid["seed"] < share * 25)
-    assert chosen.any()
-    altered.loc[chosen, "value"] = value
-    return altered
+def compressed(fall: float, net: float, share: float = 1.0, otherwise: float = 0.0):
+    """Judge such falls in so many of 25 skewed draws, and others in the rest; none of equal ones."""
+    falls = np.concatenate([np.zeros(25), np.where(np.arange(25) < share * 25, fall, otherwise)])
+    measured = {
+        "fall_rare@rankme_centred@0.05": falls, "net@rankme_centred": np.full(50, net),
+        "phases@rankme_centred@0.05": np.zeros(50), "sigma_1": np.ones((50, 5)),
+    }  # fmt: skip
+    cells = [("2-2-2-2", "gaussian", 0.01), ("4-2-1-1", "gaussian", 0.01)]
+    settings = {**JUDGED, "within": "fall_rare", "typical": 0.5}
+    return evaluate(claims.compression, {"grid": grid_table(cells, measured, seeds=25)}, settings)
 
 
 @pytest.mark.parametrize(("share", "verdict"), [(0.0, "not reproduced"), (0.5, "undecided"), (1.0, "reproduced")])
-def test_compression_is_found_where_most_draws_fall(grid, share, verdict):
-    nowhere = with_values(with_values(grid, "fall_rare", 0.0), "net", -0.2)
-    table = with_values(nowhere, "fall_rare", 0.2, share) if share else nowhere
-    found = evaluate(claims.compression, {"grid": table}, {**JUDGED, "within": "fall_rare", "typical": 0.5})
+def test_compression_is_found_where_most_draws_fall(share, verdict):
+    found = compressed(0.2, -0.2, share)
     assert found.verdict == verdict
-    assert found.judgement.headline.draws_for == round(share * 25 + 0.01)
+    assert found.judgement.headline.draws_for == np.ceil(share * 25)
 
 
-def test_a_sliver_of_a_fall_is_no_fall(grid):
-    table = with_values(with_values(grid, "fall_rare", 0.04), "net", -0.2)
-    found = evaluate(claims.compression, {"grid": table}, {**JUDGED, "within": "fall_rare", "typical": 0.5})
+def test_a_sliver_of_a_fall_is_no_fall():
+    found = compressed(0.04, -0.2)
     assert (found.judgement.headline.draws_for, found.facts["any"]) == (0, 1.0)
 
 
-def test_falls_in_a_rank_that_rises_all_the_same_decide_nothing(grid):
-    table = with_values(with_values(grid, "fall_rare", 0.2), "net", 0.5)
-    found = evaluate(claims.compression, {"grid": table}, {**JUDGED, "within": "fall_rare", "typical": 0.5})
+def test_falls_in_a_rank_that_rises_all_the_same_decide_nothing():
+    found = compressed(0.2, 0.5)
     assert found.verdict == "undecided"
     assert found.rivals == {"the rank rises while they are learned": "reproduced"}
 
 
-def test_flows_that_failed_count_against_compression_and_are_shown(grid):
-    table = with_values(with_values(grid, "fall_rare", 0.2), "fall_rare", np.nan, 0.4)
-    found = evaluate(claims.compression, {"grid": table}, {**JUDGED, "within": "fall_rare", "typical": 0.5})
+def test_flows_that_failed_count_against_compression_and_are_shown():
+    found = compressed(np.nan, -0.2, 0.4, otherwise=0.2)
     assert (found.judgement.headline.draws_for, found.judgement.headline.draws_undecided) == (15, 10)
     assert found.verdict == "undecided"
 
 
 NAMES = ("sigma_1", "sigma_2", "direction")
 EXCHANGED = {name: f"class_{name}" for name in NAMES} | {f"class_{name}": name for name in NAMES}
+REUSED, OTHER = claims.dominant_direction_reused, claims.dominant_direction_over_classes
 
 
 def course(first, second=1.0, *, turned: float = 0.1, examples=1.0, below=1.0):
@@ -84,6 +71,11 @@ def course(first, second=1.0, *, turned: float = 0.1, examples=1.0, below=1.0):
     return pd.DataFrame(rows)
 
 
+def exchanged(table):
+    """Return the table with what all inputs and what class means show exchanged."""
+    return table.assign(quantity=table["quantity"].map(lambda name: EXCHANGED.get(name, name)))
+
+
 @pytest.mark.parametrize(
     ("table", "reused"),
     [
@@ -94,17 +86,7 @@ def course(first, second=1.0, *, turned: float = 0.1, examples=1.0, below=1.0):
     ],
 )
 def test_the_dominant_direction_is_reused_if_it_stays_and_outgrows_the_other(table, reused):
-    inputs = table.assign(quantity=table["quantity"].map(lambda name: EXCHANGED.get(name, name)))
-    found = evaluate(claims.dominant_direction_reused, {"grid": inputs}, {"typical": 0.5})
-    assert found.verdict == reused
-
-
-REUSED, OTHER = claims.dominant_direction_reused, claims.dominant_direction_over_classes
-
-
-def exchanged(table):
-    """Return the table with what all inputs and what class means show exchanged."""
-    return table.assign(quantity=table["quantity"].map(lambda name: EXCHANGED.get(name, name)))
+    assert evaluate(REUSED, {"grid": exchanged(table)}, {"typical": 0.5}).verdict == reused
 
 
 def test_what_a_sentence_says_together_must_be_true_together():
@@ -138,8 +120,7 @@ def test_a_direction_is_kept_from_the_first_class_learned_on():
     ],
 )
 def test_over_classes_another_direction_outgrows_the_first(sizes, turned, verdict):
-    table = course(sizes, turned=turned)
-    found = evaluate(claims.dominant_direction_over_classes, {"grid": table}, {"typical": 0.5})
+    found = evaluate(OTHER, {"grid": course(sizes, turned=turned)}, {"typical": 0.5})
     assert (found.verdict, found.facts["since_first"]) == (verdict, float(turned < np.pi / 4))
 
 
@@ -156,11 +137,8 @@ def test_over_classes_another_direction_outgrows_the_first(sizes, turned, verdic
 )
 def test_ratios_fall_over_examples_and_rise_over_classes(classes, examples, verdict):
     second = np.array([1.0, 1.0, 1.0, 3.0, 9.0])  # so that differences go their own way
-    found = evaluate(
-        claims.ratio_by_population,
-        {"grid": course(classes, examples=np.array(examples), below=second)},
-        {"typical": 0.5},
-    )
+    table = course(classes, examples=np.array(examples), below=second)
+    found = evaluate(claims.ratio_by_population, {"grid": table}, {"typical": 0.5})
     assert found.verdict == verdict
     assert found.rivals["the difference, not the ratio"] == "not reproduced"
 

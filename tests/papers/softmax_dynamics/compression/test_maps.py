@@ -11,67 +11,21 @@ from scipy.signal import find_peaks
 from learning_dynamics.papers.softmax_dynamics import models as toy
 from learning_dynamics.papers.softmax_dynamics.cases import map_draws
 from learning_dynamics.papers.softmax_dynamics.compression import metrics, runs
-from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser, inputs_of, train
-from tests.papers.softmax_dynamics.network import loss_of
-
-COUNTS = np.array([3, 2, 1])
-CLASSES = torch.tensor([0, 0, 0, 1, 1, 2])
-STEPS = 30
-
-PAIRS = {
-    "descent": (Optimiser(0.1), lambda p: torch.optim.SGD(p, 0.1)),
-    "momentum": (Optimiser(0.02, momentum=0.9), lambda p: torch.optim.SGD(p, 0.02, momentum=0.9)),
-    "decay": (Optimiser(0.1, weight_decay=0.2), lambda p: torch.optim.SGD(p, 0.1, weight_decay=0.2)),
-    "momentum and decay": (
-        Optimiser(0.05, momentum=0.5, weight_decay=0.3),
-        lambda p: torch.optim.SGD(p, 0.05, momentum=0.5, weight_decay=0.3),
-    ),
-    "adam": (Optimiser(0.05, adam=True), lambda p: torch.optim.Adam(p, 0.05)),
-    "adam and decay": (
-        Optimiser(0.05, weight_decay=0.2, adam=True), lambda p: torch.optim.Adam(p, 0.05, weight_decay=0.2),
-    ),
-    "adamw": (
-        Optimiser(0.05, weight_decay=0.6, adam=True, decoupled=True),
-        lambda p: torch.optim.AdamW(p, 0.05, weight_decay=0.6),
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", PAIRS)
-@pytest.mark.parametrize("correlations", [(0.0, 0.0), (0.1, 0.5)])
-def test_training_is_torchs(name, correlations):
-    ours, theirs = PAIRS[name]
-    inputs = inputs_of(COUNTS, *correlations)
-    start = toy.gaussian(np.random.default_rng(3), 6, 2, 3, 0.7)
-    course = train(inputs, COUNTS, *start, ours, np.array([0, STEPS]), 1)
-    theta, W = (torch.tensor(part, requires_grad=True) for part in start)
-    optimiser = theirs([theta, W])
-    data = torch.tensor(inputs)
-    for _ in range(STEPS):
-        optimiser.zero_grad()
-        loss_of(data @ theta, W, CLASSES, "cross_entropy").backward()
-        optimiser.step()
-    f = (data @ theta).detach().numpy()
-    own = torch.softmax(data @ theta @ W, 1)[torch.arange(6), CLASSES].detach().numpy()
-    np.testing.assert_allclose(course.gram[1], f.T @ f, rtol=1e-7)
-    np.testing.assert_allclose(course.sums[1], [f[:3].sum(0), f[3:5].sum(0), f[5]], rtol=1e-7, atol=1e-9)
-    np.testing.assert_allclose(course.probabilities[1], [own[:3].mean(), own[3:5].mean(), own[5]], rtol=1e-7)
-    np.testing.assert_allclose(course.gram[0], (inputs @ start[0]).T @ (inputs @ start[0]), rtol=1e-12)
+from learning_dynamics.seeds import generators
+from tests.papers.softmax_dynamics.network import learning_places, loss_of, rank_of, recorded
 
 
 def test_variants_change_what_they_say():
     settings = {
-        "counts": [[2, 1, 1]], "dimensions": [2], "scales": [0.5], "seeds": 1, "learning_rate": 0.1, "steps": 40,
+        "counts": [[3, 1, 1]], "dimensions": [2], "scales": [0.5], "seeds": 1, "learning_rate": 0.1, "steps": 40,
         "points": 5, "learning_rates": [0.3], "momenta": [0.5], "weight_decays": [0.2], "batches": [1],
-        "adam_rates": [0.05], "shared_inputs": [0.4], "class_inputs": [0.5],
+        "adam_rates": [0.05], "shared_inputs": [0.4], "class_inputs": [1.0],
     }  # fmt: skip
-    trajectory = runs.variants_map(**settings, seed=5)
+    trajectory = recorded(runs.variants_map, settings, seed=5)
     grams = dict(zip(trajectory.constants["variant"], trajectory.series["gram"], strict=True))
     # all start from the same parameters: features are equal where inputs are
-    from learning_dynamics.seeds import generators
-
-    (rng,) = generators(5, "softmax_dynamics.map.2-1-1.2.0.5", 1)
-    start = toy.gaussian(rng, 4, 2, 3, 0.5)
+    (rng,) = generators(5, "softmax_dynamics.map.3-1-1.2.0.5", 1)
+    start = toy.gaussian(rng, 5, 2, 3, 0.5)
     expected = {
         "gradient descent": (lambda p: torch.optim.SGD(p, 0.1), (0.0, 0.0)),
         "learning rate": (lambda p: torch.optim.SGD(p, 0.3), (0.0, 0.0)),
@@ -79,12 +33,12 @@ def test_variants_change_what_they_say():
         "weight decay": (lambda p: torch.optim.SGD(p, 0.1, weight_decay=0.2), (0.0, 0.0)),
         "Adam": (lambda p: torch.optim.Adam(p, 0.05), (0.0, 0.0)),
         "inputs shared": (lambda p: torch.optim.SGD(p, 0.1), (0.4, 0.0)),
-        "inputs by class": (lambda p: torch.optim.SGD(p, 0.1), (0.0, 0.5)),
+        "inputs by class": (lambda p: torch.optim.SGD(p, 0.1), (0.0, 1.0)),
     }
-    classes = torch.tensor([0, 0, 1, 2])
+    classes = torch.tensor([0, 0, 0, 1, 2])
     for name, (theirs, (shared, within)) in expected.items():
         same = classes[:, None] == classes[None, :]
-        kernel = (1 - shared - within) * torch.eye(4) + shared + within * same
+        kernel = (1 - shared - within) * torch.eye(5) + shared + within * same
         values, vectors = torch.linalg.eigh(kernel.double())
         data = vectors * values.clamp(min=0).sqrt() @ vectors.T
         theta, W = (torch.tensor(part, requires_grad=True) for part in start)
@@ -103,8 +57,7 @@ def test_windows_and_falls_of_a_map_by_hand():
         "counts": [[6, 2, 1]], "dimensions": [2], "scales": [0.3], "seeds": 6, "learning_rate": 0.3, "steps": 400,
         "points": 40,
     }  # fmt: skip
-    trajectory = runs.descent_map(**settings, seed=5)
-    trajectory.settings = settings
+    trajectory = recorded(runs.descent_map, settings, seed=5)
     table = metrics.descent_map(trajectory, thresholds=[0.01], lower=0.3, upper=0.8)
     fallen = {name: map_draws(table, name, "rankme_centred", 0.01)["value"].to_numpy()
               for name in ("fall", "fall_rare", "fall_learning", "fall_before", "fall_after")}  # fmt: skip
@@ -116,13 +69,9 @@ def test_windows_and_falls_of_a_map_by_hand():
         ranks = [np.exp(stats.entropy(np.linalg.eigvalsh(part))) for part in covariances]
         own = trajectory.series["probabilities"][member]
         last = len(own) - 1
-        begin = next((t for t in range(len(own)) if own[t, 2] > 0.3), last) - 1
-        end = next((t for t in range(len(own)) if own[t, 2] > 0.8), last)
-        first = next((t for t in range(len(own)) if own[t].max() > 0.5), last)
-        every = next((t for t in range(len(own)) if own[t].min() > 0.8), last)
-        assert net[member] == pytest.approx(ranks[end] - ranks[max(begin, 0)])
+        first, begin, end, every = learning_places(own, [6, 2, 1], 0.3, 0.8)
+        assert net[member] == pytest.approx(ranks[end] - ranks[begin])
         assert learned[member] == (own[-1].min() > 0.8)
-        begin = max(begin, 0)
         windows = {
             "fall": (0, last), "fall_rare": (begin, end), "fall_learning": (first, every),
             "fall_before": (max(2 * begin - end, 0), begin), "fall_after": (end, min(2 * end - begin, last)),
@@ -145,32 +94,41 @@ def deepest(series, low, high, threshold, first):
     return found
 
 
-def test_ranks_of_classes_are_those_of_their_means():
-    """The map keeps moments alone; the class means' covariance is numpy's, whatever pads the arrays."""
+def test_ranks_are_those_of_moments_and_of_means_of_classes_whatever_the_padding():
+    """The map keeps moments alone; the class means' covariance is numpy's."""
     settings = {
         "counts": [[6, 2, 1], [3, 1, 1, 1]], "dimensions": [2, 3], "scales": [0.3], "seeds": 2, "learning_rate": 0.05,
         "decays": [0.0, 0.5], "steps": 60, "points": 12,
     }  # fmt: skip
-    trajectory = runs.adamw_map(**settings, seed=5)
-    trajectory.settings = settings
+    trajectory = recorded(runs.adamw_map, settings, seed=5)
     table = metrics.adamw_map(trajectory, thresholds=[0.01], lower=0.3, upper=0.6)
-    net = {name: map_draws(table, "net", name, 0.0)["value"].to_numpy()
-           for name in ("class_rankme_centred", "class_rankme")}  # fmt: skip
+    measures = ("rankme_centred", "rankme", "class_rankme_centred", "class_rankme")
+    net = {name: map_draws(table, "net", name, 0.0)["value"].to_numpy() for name in measures}
     assert map_draws(table, "net", "class_rankme", 0.0)["amount"].tolist() == [0.0] * 8 + [0.5] * 8
     for member in range(16):
-        sizes = [size for size in trajectory.constants["counts"][member].tolist() if size]
-        dimension = trajectory.constants["dimension"][member]
-        means = trajectory.series["sums"][member, :, : len(sizes), :dimension] / np.array(sizes)[:, None]
+        sizes = np.array([size for size in trajectory.constants["counts"][member].tolist() if size])
+        d = trajectory.constants["dimension"][member]
+        gram, sums = trajectory.series["gram"][member, :, :d, :d], trajectory.series["sums"][member]
         own = trajectory.series["probabilities"][member, :, : len(sizes)]
-        last, rarest = len(own) - 1, [k for k, size in enumerate(sizes) if size == min(sizes)]
-        begin = max(next((t for t in range(len(own)) if own[t, rarest].max() > 0.3), last) - 1, 0)
-        end = next((t for t in range(len(own)) if own[t, rarest].min() > 0.6), last)
-        for name, of in (
-            ("class_rankme_centred", lambda m: np.cov(m.T, bias=True)),
-            ("class_rankme", lambda m: m.T @ m),
-        ):
-            ranks = [np.exp(stats.entropy(np.clip(np.linalg.eigvalsh(of(means[t])), 0, None))) for t in (begin, end)]
-            assert net[name][member] == pytest.approx(ranks[1] - ranks[0], abs=1e-9)
+        _, begin, end, _ = learning_places(own, sizes, 0.3, 0.6)
+        ranks = []
+        for t in (begin, end):
+            means, total = sums[t, : len(sizes), :d] / sizes[:, None], sums[t, : len(sizes), :d].sum(axis=0)
+            second = (gram[t] - np.outer(total, total) / sizes.sum(), gram[t])
+            over_examples = [np.exp(stats.entropy(np.linalg.eigvalsh(part))) for part in second]
+            ranks.append([*over_examples, rank_of(means), rank_of(means, centred=False)])
+        for name, begins, ends in zip(measures, *ranks, strict=True):
+            assert net[name][member] == pytest.approx(ends - begins, abs=1e-9), name
+
+
+def test_treated_and_controls_share_no_draw():
+    settings = {
+        "counts": [[2, 1, 1], [3, 1, 1, 1], [1, 1]], "dimensions": [1, 2], "scales": [0.3], "seeds": 2,
+        "learning_rate": 0.2, "steps": 50, "points": 10,
+    }  # fmt: skip
+    table = metrics.descent_map(recorded(runs.descent_map, settings, seed=5), thresholds=[0.02], lower=0.3, upper=0.9)
+    sizes = [len(map_draws(table, "fall", "rankme", 0.02, control=name)) for name in ("treated", "equal", "wide")]
+    assert sizes == [4, 2, 2]  # two dimensions are as good as wide for three classes, and not for four
 
 
 def test_training_that_diverges_is_empty_and_its_siblings_are_not():
@@ -178,8 +136,7 @@ def test_training_that_diverges_is_empty_and_its_siblings_are_not():
         "counts": [[2, 1]], "dimensions": [2], "scales": [1.0], "seeds": 2, "learning_rate": 0.1, "steps": 50,
         "points": 8,
     }  # fmt: skip
-    trajectory = runs.descent_map(**settings, seed=5)
-    trajectory.settings = settings
+    trajectory = recorded(runs.descent_map, settings, seed=5)
     for name in trajectory.series:
         trajectory.series[name][1] = np.nan
     trajectory.undecided = np.array([False, True])

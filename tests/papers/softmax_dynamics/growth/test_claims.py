@@ -1,71 +1,184 @@
+"""Judges of growth on tables made by hand."""
+
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from learning_dynamics.judging import evaluate
-from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.growth import claims, metrics, runs
+from tests.papers.softmax_dynamics.network import recorded
+from tests.papers.softmax_dynamics.tables import flow_table
 
-SIZES = [2, 8, 32]
-
-
-def random_starts(seed: int, classes: list[int], seeds: int) -> pd.DataFrame:
-    settings = {"classes": classes, "largest": SIZES, "dimension": 2, "scales": [1e-3], "seeds": seeds}
-    trajectory = runs.initial_states(**settings, seed=seed)
-    trajectory.settings = settings
-    return metrics.initial_states(trajectory)
+RTOL, SIMPLE = 1e-9, 0.01
+TOLERANCE = 10 * np.finfo(float).eps / (1e-3 * SIMPLE) + 10 * RTOL / SIMPLE
 
 
-@pytest.fixture(scope="module")
-def starts():
-    return random_starts(2, [4, 30, 100, 300], 40)
+def rated(**errors: float) -> pd.DataFrame:
+    sigma = np.array([2.0, 0.5])
+    table = flow_table(
+        {
+            "sigma": (sigma, [np.nan] * 2), "rate_f": (0.7 * sigma, 0.7 * sigma), "rate_w": (0.7 * sigma, 0.7 * sigma),
+            "speed_f": 2.0, "speed_w": 4.0, "gap": 0.3,
+        },
+        integration={"rtol": RTOL},
+    )  # fmt: skip
+    for quantity, error in errors.items():
+        table.loc[table.index[table["quantity"] == quantity][4], "value"] += error
+    return table
 
 
-@pytest.fixture(scope="module")
-def early():
-    """Features that are aligned already: they grow at the norm of the residual."""
-    rows = []
-    for size in SIZES:
-        fastest = theory.fastest_growth([size] + [1] * 99)
-        rows.append({"classes": 100, "largest": size, "seed": 0, "time": 18.0, "growth": fastest, "fastest": fastest})
-    return pd.DataFrame(rows).assign(sigma=1e-3, departure=1e-6)
+def random_starts(order: float) -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    sigma = np.exp(rng.standard_normal(4000) * 0.5)
+    return pd.DataFrame({"sigma": sigma, "rate": sigma**order * rng.choice([-1, 1], 4000) * rng.uniform(1, 1.2, 4000)})
 
 
-@pytest.fixture(scope="module")
-def repeated(early):
-    return early.assign(growth=0.99 * early["largest"], fastest=0.99 * early["largest"])
-
-
-def test_dropped_terms_of_another_order_in_the_number_of_classes_are_refused(starts, early, repeated):
-    found = evaluate(claims.equation_21, {"starts": starts, "early": early, "repeated": repeated}, {"dropped": 0.1})
-    assert found.verdict == "corrected"
-    slower = starts.assign(gain_many_classes=starts["gain"] * (1 + starts["classes"] ** -0.1 / 10))
-    assert (
-        evaluate(claims.equation_21, {"starts": slower, "early": early, "repeated": repeated}, {"dropped": 0.1}).verdict
-        == "contradicted"
+@pytest.mark.parametrize("order", [0.9, 1.0, 1.1])
+def test_rates_that_are_not_proportional_to_the_singular_values_are_refused(order):
+    found = evaluate(
+        claims.theorem_b_3_proportional, {"flows": [rated()], "starts": random_starts(order)}, {"simple": SIMPLE}
     )
+    assert (found.verdict == "reproduced") == (order == 1.0)
+    assert found.facts["slope"] == pytest.approx(order, abs=0.02)
 
 
-def test_the_error_of_what_is_dropped_has_an_interval_of_draws_that_covers_the_law(early, repeated):
+@pytest.mark.parametrize(("quantity", "speed"), [("rate_f", 2.0), ("rate_w", 4.0)])
+@pytest.mark.parametrize(("factor", "state"), [(0.5, "holds"), (2.0, "fails")])
+@pytest.mark.parametrize("place", [0, 1])
+def test_rates_along_flows_are_held_to_what_differences_and_integration_leave(quantity, speed, factor, state, place):
+    flows = [rated(), rated()]
+    flows[place] = rated(**{quantity: factor * speed * TOLERANCE})
+    finding = claims.theorem_b_3_proportional(flows, random_starts(1.0), simple=SIMPLE)
+    assert finding.judgement(finding.printed).state == state
+
+
+def aligned(order: float, *, off: float = 0.0, departure: float = 1e-9) -> pd.DataFrame:
+    rows = []
+    for classes, size, seed, time in itertools.product((4, 100), (2, 8, 32), range(3), (0.0, 30.0)):
+        fastest = float(size**order)
+        rows.append(
+            {"classes": classes, "largest": size, "seed": seed, "time": time, "sigma": 1e-3,
+             "growth": fastest * (1 + off) if time else 0.1, "departure": departure, "fastest": fastest}
+        )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def by_class(order: float, *, dropped: float = -0.5, size: float = 0.3, worst: float = 0.0) -> pd.DataFrame:
+    """Gains of size 1 / sqrt(V), times N to a power; what is dropped is another power of V."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for classes, largest, seed in itertools.product((4, 30, 100, 1000), (2, 8, 32), range(60)):
+        gain = rng.choice([-1, 1]) * rng.uniform(0.8, 1.0) / np.sqrt(classes) * largest**order
+        rows.append(
+            {"classes": classes, "largest": largest, "scale": 1e-3, "seed": seed, "index": 1, "sigma": 2.0,
+             "rate": -2.0 * gain, "gain": gain, "gain_many_classes": gain * (1 + size * classes**dropped),
+             "gain_separate": 0.0, "fastest": np.sqrt(largest)}
+        )  # fmt: skip
+    table = pd.DataFrame(rows)
+    table.attrs["draw"] = ("classes", "largest", "scale", "seed")
+    if worst:
+        table.loc[7, "rate"] = worst * 2.0 * np.sqrt(table.loc[7, "largest"])
+    return table
+
+
+def dominant(starts: pd.DataFrame, early: pd.DataFrame, repeated: pd.DataFrame | None = None) -> str:
+    tables = {"starts": starts, "early": early, "repeated": aligned(1.0) if repeated is None else repeated}
+    return evaluate(claims.theorem_b_3_dominant_class, tables, {"many": 30.0}).verdict
+
+
+@pytest.mark.parametrize(
+    ("starts", "early", "verdict"),
+    [
+        (by_class(0.0), aligned(0.5), "corrected"),
+        (by_class(0.0), aligned(0.45), "contradicted"),  # more than the interval and a fiftieth off
+        (by_class(0.2), aligned(0.5), "contradicted"),
+        (by_class(0.0), aligned(0.5, off=-0.05), "contradicted"),  # medians beside the norm of the residual
+        (by_class(0.0, worst=1.05), aligned(0.5), "contradicted"),
+        (by_class(0.0, worst=0.95), aligned(0.5), "corrected"),
+    ],
+)
+def test_growth_with_the_largest_class_is_held_to_its_root(starts, early, verdict):
+    assert dominant(starts, early) == verdict
+
+
+def test_what_alignment_leaves_is_part_of_the_tolerance():
+    early = aligned(0.45)
+    half = early["time"] == 0.0
+    early.loc[half, "time"] = 30 - 1e-9
+    for deficit, verdict in ((0.03, "corrected"), (0.01, "contradicted")):
+        early.loc[half, "growth"] = (1 - deficit) * early["fastest"]
+        assert dominant(by_class(0.0), early) == verdict
+
+
+def test_growth_with_the_size_itself_would_be_what_the_paper_says():
+    starts = by_class(0.0)
+    starts["rate"] = starts["sigma"] * starts["largest"] * 0.9
+    assert dominant(starts, aligned(1.0)) == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("starts", "early", "verdict"),
+    [
+        (by_class(0.0), aligned(0.5), "corrected"),
+        (by_class(0.0), aligned(1.0), "reproduced"),
+        (by_class(0.0), aligned(0.6), "contradicted"),
+        (by_class(0.0, dropped=-0.6), aligned(0.5), "contradicted"),
+        (by_class(0.0, size=2.0), aligned(0.5), "corrected"),  # 2 / sqrt(1000) is below a tenth
+        (by_class(0.0, size=6.0), aligned(0.5), "contradicted"),  # 6 / sqrt(1000) is not
+    ],
+)
+def test_what_is_dropped_is_small_and_of_its_order(starts, early, verdict):
+    tables = {"starts": starts, "early": early, "repeated": aligned(1.0)}
+    found = evaluate(claims.equation_21, tables, {"dropped": 0.1})
+    assert found.verdict == verdict
+    assert (found.facts["fewest"], found.facts["most"]) == (4, 1000)
+
+
+def test_the_error_of_what_is_dropped_has_an_interval_of_draws_that_covers_the_law():
     """Independent directions: the root of 1 / (V - 1), 99 classes less than 100; other seeds than the default's."""
+    settings = {"classes": [4, 30, 100], "largest": [2, 8, 32], "dimension": 2, "scales": [1e-3], "seeds": 20}
     covered = 0
     for seed in range(20):
-        finding = claims.equation_21(random_starts(seed, [4, 30, 100], 20), early, repeated, dropped=0.2)
+        starts = metrics.initial_states(recorded(runs.initial_states, settings, seed=seed))
+        finding = claims.equation_21(starts, aligned(0.5), aligned(1.0), dropped=0.2)
         error = next(check for check in finding.judgement(finding.corrected).checks if "square" in check.name)
         covered += error.lower <= 1 / np.sqrt(99) <= error.upper
         assert error.draws == 60
     assert covered >= 16  # of an interval that covers in 95 of 100 draws fewer have a chance of 0.3 %
 
 
-def test_one_start_that_grows_faster_than_the_root_of_the_largest_class_refuses_the_correction(starts, early, repeated):
-    found = evaluate(
-        claims.theorem_b_3_dominant_class, {"starts": starts, "early": early, "repeated": repeated}, {"many": 100.0}
-    )
-    assert found.verdict == "corrected"
-    faster = starts.copy()
-    place = faster.index[faster["classes"] == 4][0]
-    faster.loc[place, "rate"] = 1.1 * np.sqrt(faster.loc[place, "largest"]) * faster.loc[place, "sigma"]
-    found = evaluate(
-        claims.theorem_b_3_dominant_class, {"starts": faster, "early": early, "repeated": repeated}, {"many": 100.0}
-    )
-    assert found.verdict == "contradicted"
+@pytest.mark.parametrize("order", [0.9, 1.1])
+def test_a_repeated_context_must_grow_with_the_size_itself(order):
+    assert dominant(by_class(0.0), aligned(0.5), aligned(order)) == "contradicted"
+    tables = {"starts": by_class(0.0), "early": aligned(0.5), "repeated": aligned(order)}
+    assert evaluate(claims.equation_21, tables, {"dropped": 0.1}).verdict == "contradicted"
+
+
+def bounded(starts: pd.DataFrame, early: pd.DataFrame, repeated: pd.DataFrame):
+    confident = starts[starts["classes"] == 4].assign(rate=lambda table: 3.0 * table["sigma"] * table["largest"])
+    confident.loc[confident.index[::2], "rate"] /= -10
+    tables = {"starts": starts, "early": early, "repeated": repeated, "confident": confident}
+    return evaluate(claims.theorem_b_3_bound, tables, {})
+
+
+@pytest.mark.parametrize(
+    ("starts", "early", "repeated", "verdict"),
+    [
+        (by_class(0.0), aligned(0.5), aligned(1.0), "reproduced"),
+        (by_class(0.0, worst=1.9), aligned(0.5), aligned(1.0), "contradicted"),  # 1.9 sqrt(2) is beyond 2
+        (by_class(0.0, worst=1.3), aligned(0.5), aligned(1.0), "reproduced"),
+        (by_class(0.0), aligned(1.0, off=1e-6), aligned(1.0), "contradicted"),
+        (by_class(0.0), aligned(0.5), aligned(1.0, off=1e-6), "contradicted"),
+    ],
+)
+def test_no_rate_exceeds_the_bound_and_a_repeated_context_reaches_it(starts, early, repeated, verdict):
+    found = bounded(starts, early, repeated)
+    assert found.verdict == verdict
+    assert found.facts["broken"] == pytest.approx(0.5)
+    assert found.facts["worst"] == pytest.approx(3.0)
+
+
+def test_a_smaller_bound_that_holds_as_well_leaves_this_one_undecided():
+    assert bounded(by_class(0.0), aligned(0.5), aligned(0.5)).verdict not in ("reproduced", "contradicted")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from learning_dynamics.papers.softmax_dynamics.invariants import metrics, runs
+from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import by_draw, select
 from learning_dynamics.trajectories import Trajectory
-from tests.papers.softmax_dynamics.network import integrated, rates_of_singular_values, velocity
-from tests.support import called
+from tests.papers.softmax_dynamics.network import integrated, rates_of_singular_values, recorded, velocity
 
 COUNTS = [3, 1, 1]
 FLOW = {
@@ -18,33 +18,15 @@ FLOW = {
 }  # fmt: skip
 
 
-def with_settings(trajectory: Trajectory, settings: dict) -> Trajectory:
-    trajectory.settings = settings
-    return trajectory
-
-
 @pytest.fixture(scope="module")
 def flow():
-    return with_settings(called(runs.flow, **FLOW, seed=1), FLOW)
+    return recorded(runs.flow, FLOW, seed=1)
 
 
 @pytest.fixture(scope="module", params=["balanced", "gaussian"])
 def measured(request):
-    settings = {**FLOW, "init": request.param}
-    trajectory = with_settings(called(runs.flow, **settings, seed=1), settings)
+    trajectory = recorded(runs.flow, {**FLOW, "init": request.param}, seed=1)
     return trajectory, metrics.flow(trajectory)
-
-
-@pytest.mark.parametrize("loss", ["cross_entropy", "squared"])
-@pytest.mark.parametrize("init", ["balanced", "gaussian"])
-def test_the_flow_is_the_one_that_scipy_integrates_from_torchs_gradient(loss, init):
-    trajectory = called(runs.flow, **{**FLOW, "loss": loss, "init": init, "seeds": 1}, seed=4)
-    f, W = trajectory.series["f"][0], trajectory.series["W"][0]
-    expected = integrated(f[0], W[0], trajectory.time, lambda f, W: velocity(f, W, COUNTS, loss))
-    np.testing.assert_allclose(trajectory.time[[0, 1, -1]], [0.0, 0.1, 30.0])
-    # LSODA at rtol 1e-9 over some hundred steps
-    np.testing.assert_allclose(f, expected[0], atol=1e-6)
-    np.testing.assert_allclose(W, expected[1], atol=1e-6)
 
 
 def test_descent_takes_torchs_steps_and_records_all_rates_at_the_same_times():
@@ -52,7 +34,7 @@ def test_descent_takes_torchs_steps_and_records_all_rates_at_the_same_times():
         "counts": COUNTS, "dimension": 2, "loss": "cross_entropy", "init": "balanced", "scale": 0.3, "seeds": 2,
         "learning_rates": [0.1, 0.05], "coarse_steps": 20, "points": 3,
     }  # fmt: skip
-    trajectory = with_settings(runs.descent(**settings, seed=1), settings)
+    trajectory = recorded(runs.descent, settings, seed=1)
     np.testing.assert_allclose(trajectory.time, [0.0, 1.0, 2.0])
     for member, rate in enumerate(trajectory.constants["learning_rate"]):
         f, W = (trajectory.series[name][member, 0] for name in "fW")
@@ -67,10 +49,9 @@ def test_descent_takes_torchs_steps_and_records_all_rates_at_the_same_times():
         f, W = (trajectory.series[name][member] for name in "fW")
         difference = [f[t].T @ f[t] - W[t] @ W[t].T for t in range(3)]
         size = np.linalg.norm(f[-1].T @ f[-1] + W[-1] @ W[-1].T)
-        row = select(table, "drift", learning_rate=rate, seed=seed)["value"].to_numpy()
-        assert row[-1] == pytest.approx(np.linalg.norm(difference[-1] - difference[0]) / size, rel=1e-9)
-        row = select(table, "imbalance", learning_rate=rate, seed=seed)["value"].to_numpy()
-        assert row[-1] == pytest.approx(np.linalg.norm(difference[-1]) / size, rel=1e-9)
+        for quantity, change in (("drift", difference[-1] - difference[0]), ("imbalance", difference[-1])):
+            found = select(table, quantity, learning_rate=rate, seed=seed)["value"].iloc[-1]
+            assert found == pytest.approx(np.linalg.norm(change) / size, rel=1e-9)
 
 
 def test_linear_features_move_by_the_kernel_of_their_inputs():
@@ -79,9 +60,7 @@ def test_linear_features_move_by_the_kernel_of_their_inputs():
         "counts": [2, 1], "dimension": 2, "inputs": 5, "correlations": [0.0, 0.4], "scale": 0.3, "seeds": 1,
         "start": 0.1, "horizon": 5.0, "points": 4, "rtol": 1e-10, "atol": 1e-14, "looser": 1e4,
     }  # fmt: skip
-    trajectory = with_settings(called(runs.linear_inputs, **settings, seed=2), settings)
-    from learning_dynamics.seeds import generators
-
+    trajectory = recorded(runs.linear_inputs, settings, seed=2)
     (rng,) = generators(2, "softmax_dynamics.linear_inputs", 1)
     rng.standard_normal(5 * 3 + 5 * 2)  # inputs and first layer come first
     W = 0.3 * rng.standard_normal((2, 3 - 1))
@@ -107,19 +86,6 @@ def test_linear_features_move_by_the_kernel_of_their_inputs():
     assert select(table, "looser")["value"].max() > 1e-8
 
 
-def test_curves_hold_the_three_waves_they_are_made_of_and_their_derivative():
-    trajectory = runs.matrix_curves(rows=3, columns=2, seeds=2, points=9, step=1e-3, seed=5)
-    waves = np.fft.rfft(trajectory.series["M"][:, :-1], axis=1) / 8
-    assert np.abs(waves[:, 3:]).max() < 1e-14
-    assert min(np.abs(waves[:, k]).max() for k in range(3)) > 0.1
-    assert np.abs(waves[:, 1].real).max() < 1e-14  # a sine and
-    assert np.abs(waves[:, 2].imag).max() < 1e-14  # a cosine
-    nearby = np.moveaxis(trajectory.series["nearby"], 2, 0)
-    by_hand = (8 * (nearby[2] - nearby[1]) - (nearby[3] - nearby[0])) / 12e-3
-    # fourth power of the step times the fifth derivative, 2^5
-    np.testing.assert_allclose(trajectory.series["dM"], by_hand, atol=1e-9)
-
-
 def test_rates_of_singular_values_are_those_of_automatic_differentiation(measured):
     trajectory, table = measured
     for name, factor in (("f", 0), ("w", 1)):
@@ -140,8 +106,7 @@ def test_gains_predict_rates_from_balanced_starts_alone(flow):
     for name in "fw":
         rows = select(table, f"rate_{name}")
         np.testing.assert_allclose(rows["value"], rows["predicted"], atol=1e-6)
-    settings = {**FLOW, "init": "gaussian"}
-    other = metrics.flow(with_settings(called(runs.flow, **settings, seed=1), settings))
+    other = metrics.flow(recorded(runs.flow, {**FLOW, "init": "gaussian"}, seed=1))
     assert (select(other, "rate_f")["value"] - select(other, "rate_f")["predicted"]).abs().max() > 1e-2
 
 
@@ -169,11 +134,8 @@ def test_spectra_and_directions_of_factors_turned_by_a_known_angle():
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     f = np.vstack([np.diag(first), np.zeros((1, 2))])
     W = turn @ np.hstack([np.diag(second), np.zeros((2, 1))])
-    labels = np.eye(3)[None]
-    settings = {**FLOW, "counts": [1, 1, 1], "seeds": 1}
-    trajectory = with_settings(
-        Trajectory(np.zeros(1), {"f": f[None, None], "W": W[None, None]}, {"labels": labels}), settings
-    )
+    series = {"f": f[None, None], "W": W[None, None]}
+    trajectory = Trajectory(np.zeros(1), series, {"labels": np.eye(3)[None]}, {**FLOW, "counts": [1, 1, 1], "seeds": 1})
     table = metrics.flow(trajectory)
     spectra, directions = (float(select(table, name)["value"].iloc[0]) for name in ("spectra", "directions"))
     assert spectra == pytest.approx((9 - 4) / 9)
@@ -184,14 +146,14 @@ def test_spectra_and_directions_of_factors_turned_by_a_known_angle():
 def test_a_flow_that_failed_is_empty_and_its_siblings_are_not(flow):
     f, W = (flow.series[name].copy() for name in "fW")
     f[1, 2:], W[1, 2:] = np.nan, np.nan
-    broken = with_settings(Trajectory(flow.time, {"f": f, "W": W}, flow.constants), FLOW)
+    broken = Trajectory(flow.time, {"f": f, "W": W}, flow.constants, FLOW)
     empty = metrics.flow(broken).groupby("seed")["value"].agg(lambda values: values.isna().all())
     assert empty.tolist() == [False, True]
 
 
 def test_rates_along_curves_by_automatic_differentiation():
     settings = {"rows": 3, "columns": 2, "seeds": 2, "points": 7, "step": 1e-3}
-    trajectory = with_settings(runs.matrix_curves(**settings, seed=5), settings)
+    trajectory = recorded(runs.matrix_curves, settings, seed=5)
     table = metrics.matrix_curves(trajectory)
     for seed, place in itertools.product((0, 1), (0, 2, 5)):
         M, dM = (trajectory.series[name][seed, place] for name in ("M", "dM"))

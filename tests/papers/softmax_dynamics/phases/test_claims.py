@@ -13,10 +13,6 @@ SEEDS = 50
 MEMBERS = len(CELLS) * SEEDS
 
 
-def of_scale(*values: float) -> np.ndarray:
-    return np.repeat(values, SEEDS)
-
-
 def share_of(*shares: float) -> np.ndarray:
     """Of each scale's draws, whether they are among so many."""
     return np.concatenate([np.arange(SEEDS) < round(share * SEEDS) for share in shares])
@@ -46,7 +42,7 @@ def separated(factor: np.ndarray, weights: np.ndarray, later: float = 1.0):
     ],
 )
 def test_features_and_weights_must_separate_from_small_starts(factors, weights, verdict):
-    found = separated(of_scale(*factors), share_of(*weights))
+    found = separated(np.repeat(factors, SEEDS), share_of(*weights))
     assert found.verdict == verdict
     assert found.facts["least"] == pytest.approx(min(factors[:2]))
     assert found.judgement.headline.excluded.startswith(f"{SEEDS} left out")
@@ -73,24 +69,16 @@ def test_the_rank_must_fall_first_at_each_small_scale(first, verdict):
     assert np.isnan(found.facts["later"]) or found.facts["later"] == 1.0
 
 
-def expanded(
-    rise: np.ndarray,
-    *,
-    before: float = -0.3,
-    sigma_2: float = 2.0,
-    last: np.ndarray | None = None,
-    threshold: float = 0.05,
-):
+def expanded(rise: np.ndarray, *, before: float = -0.3, sigma_2: float = 2.0, last: np.ndarray | bool = False):
     rank = columns(1.8, 1.8 + before, 1.8 + before, 1.8 + before + rise, 1.9)
-    first_last = np.zeros(MEMBERS, bool) if last is None else last
     measured = {
         "rank@rankme_centred": rank,
-        "sigma_1": columns(*(np.full(MEMBERS, value) for value in (0.1, 1.0, 1.5, 2.0, 3.0))),
-        "sigma_2": columns(*(np.full(MEMBERS, value) for value in (0.1, 1.0, 1.5, sigma_2, 3.0))),
-        "learned": columns(np.where(first_last, 9.0, 1.0), 2.0, 3.0, 4.0),
+        "sigma_1": np.tile([0.1, 1.0, 1.5, 2.0, 3.0], (MEMBERS, 1)),
+        "sigma_2": np.tile([0.1, 1.0, 1.5, sigma_2, 3.0], (MEMBERS, 1)),
+        "learned": columns(np.where(last, 9.0, np.ones(MEMBERS)), 2.0, 3.0, 4.0),
         "final": np.ones((MEMBERS, 4)),
     }
-    settings = {"measure": "rankme_centred", "threshold": threshold, "small": 0.1, "typical": 0.5}
+    settings = {"measure": "rankme_centred", "threshold": 0.05, "small": 0.1, "typical": 0.5}
     return evaluate(claims.phases_entropy_seeking, {"grid": grid_table(CELLS, measured, seeds=SEEDS)}, settings)
 
 

@@ -1,7 +1,6 @@
 """What is measured of grids, against scipy's flow, torch's derivatives, and searches by loops."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy
 import torch
@@ -10,8 +9,15 @@ from scipy import stats
 from learning_dynamics.papers.softmax_dynamics.draws import learning_times, members, values
 from learning_dynamics.papers.softmax_dynamics.phases import metrics, runs
 from learning_dynamics.tidy import select
-from tests.papers.softmax_dynamics.network import integrated, loss_of, rates_of_singular_values, velocity
-from tests.support import called
+from tests.papers.softmax_dynamics.network import (
+    integrated,
+    learning_places,
+    loss_of,
+    rank_of,
+    rates_of_singular_values,
+    recorded,
+    velocity,
+)
 
 SETTINGS = {
     "counts": [[2, 2, 1, 1], [3, 1, 1, 1]], "dimension": 2, "loss": "cross_entropy", "inits": ["balanced", "gaussian"],
@@ -22,9 +28,7 @@ MEASURE = {"thresholds": [0.05], "lower": 0.4, "upper": 0.9, "populations": ["ex
 
 @pytest.fixture(scope="module", params=["cross_entropy", "squared"])
 def grid(request):
-    settings = {**SETTINGS, "loss": request.param}
-    trajectory = called(runs.flow_grid, **settings, seed=6)
-    trajectory.settings = settings
+    trajectory = recorded(runs.flow_grid, {**SETTINGS, "loss": request.param}, seed=6)
     return trajectory, metrics.flow_grid(trajectory, **MEASURE)
 
 
@@ -41,8 +45,16 @@ def own_outputs(f, W, counts, loss):
     return np.stack([outputs[:, ends[k] : ends[k + 1], k].mean(axis=1) for k in range(len(counts))], axis=1)
 
 
-def rank_of(points):
-    return np.exp(stats.entropy(np.linalg.eigvalsh(np.cov(points.T, bias=True))))
+def leading_cosine(f, W):
+    """Return |cos| of the angle of the leading directions that f and W have in feature space."""
+    return abs(np.linalg.svd(f)[2][0] @ np.linalg.svd(W)[0][:, 0])
+
+
+def separated(points, size):
+    """Return how far the mean of the first rows lies from that of the others, in units of the spread within."""
+    parts = points[:size], points[size:]
+    spread = sum(np.var(part, axis=0).sum() * len(part) for part in parts) / len(points)
+    return np.linalg.norm(parts[0].mean(axis=0) - parts[1].mean(axis=0)) / np.sqrt(spread)
 
 
 def test_flows_are_scipys_from_torchs_gradient(grid):
@@ -72,35 +84,25 @@ def test_everything_about_a_member_by_hand(grid):
                 assert (outputs[times >= when, k] > 0.5).all()
             else:
                 assert outputs[-1, k] <= 0.5
-        rarest = [k for k, size in enumerate(counts) if size == min(counts)]
-        first = next((t for t in range(len(times)) if (outputs[t] > 0.5).any()), len(times) - 1)
-        begin = next((t for t in range(len(times)) if (outputs[t, rarest] > 0.4).any()), len(times) - 1)
-        learned = next((t for t in range(len(times)) if (outputs[t, rarest] > 0.9).all()), len(times) - 1)
-        places = [0, first, max(begin - 1, 0), learned, len(times) - 1]
+        first, begin, learned, _ = learning_places(outputs, counts, 0.4, 0.9)
+        places = [0, first, begin, learned, len(times) - 1]
         lengths.append(len(set(places)))
         ranks = np.array([rank_of(points) for points in f])
         np.testing.assert_allclose(values(table, "rank", None, "rankme_centred")[member], ranks[places], atol=1e-6)
-        assert values(table, "lowest", 0, "rankme_centred")[member] == pytest.approx(ranks.min(), abs=1e-6)
-        assert values(table, "net", 0, "rankme_centred")[member] == pytest.approx(
-            ranks[learned] - ranks[max(begin - 1, 0)], abs=1e-6
-        )
         half_decade = next(t for t in range(len(times)) if times[t] >= times[-1] / 10**0.5)
-        assert values(table, "tail", 0, "rankme_centred")[member] == pytest.approx(
-            ranks[-1] - ranks[half_decade], abs=1e-6
-        )
+        changes = {"lowest": ranks.min(), "net": ranks[learned] - ranks[begin], "tail": ranks[-1] - ranks[half_decade]}
+        for name, change in changes.items():
+            assert values(table, name, 0, "rankme_centred")[member] == pytest.approx(change, abs=1e-6)
         for index, place in enumerate(places, start=1):
             sigma = np.sqrt(np.linalg.eigvalsh(f[place].T @ f[place])[::-1])
             rate = rates_of_singular_values(f[place], velocity(f[place], W[place], counts, loss)[0])
+            aligned = leading_cosine(f[place], W[place])
+            assert values(table, "alignment", index)[member] == pytest.approx(aligned, abs=1e-6)
             for k in (1, 2):
                 assert values(table, f"sigma_{k}", index)[member] == pytest.approx(sigma[k - 1], abs=1e-6)
                 assert values(table, f"rate_{k}", index)[member] == pytest.approx(rate[k - 1], abs=1e-6)
-            for name, points in (("separation_f", f[place]), ("separation_w", W[place].T)):
-                size = counts[0] if name == "separation_f" else 1
-                inside, outside = points[:size], points[size:]
-                spread = (np.var(inside, axis=0) * len(inside) + np.var(outside, axis=0) * len(outside)).sum()
-                apart = np.linalg.norm(inside.mean(axis=0) - outside.mean(axis=0))
-                found = values(table, name, index)[member]
-                assert found == pytest.approx(apart / np.sqrt(spread / len(points)), rel=1e-4)
+            for name, apart in (("f", separated(f[place], counts[0])), ("w", separated(W[place].T, 1))):
+                assert values(table, f"separation_{name}", index)[member] == pytest.approx(apart, rel=1e-4)
     assert max(lengths) == 5 or loss == "squared"
 
 
@@ -115,11 +117,10 @@ def test_members_are_told_apart(grid):
 
 def test_a_single_cell_over_time_by_hand():
     settings = {
-        "counts": [3, 1, 1], "dimension": 2, "loss": "cross_entropy", "init": "gaussian", "scale": 0.2, "seeds": 2,
+        "counts": [3, 1, 1], "dimension": 3, "loss": "cross_entropy", "init": "gaussian", "scale": 0.2, "seeds": 2,
         "start": 0.1, "horizon": 50.0, "points": 8, "rtol": 1e-8, "atol": 1e-12,
     }  # fmt: skip
-    trajectory = called(runs.toy, **settings, seed=1)
-    trajectory.settings = settings
+    trajectory = recorded(runs.toy, settings, seed=1)
     table = metrics.toy(trajectory, coordinates=1, populations=["examples", "classes"])
     classes = torch.tensor([0, 0, 0, 1, 2])
     for seed in (0, 1):
@@ -127,32 +128,29 @@ def test_a_single_cell_over_time_by_hand():
         outputs = own_outputs(f, W, settings["counts"], "cross_entropy")
         rows = dict(list(table[table["seed"] == seed].groupby("quantity")))
         np.testing.assert_allclose(rows["probability"]["value"].to_numpy().reshape(-1, 3), outputs, atol=1e-12)
-        np.testing.assert_allclose(rows["rankme_centred"]["value"], [rank_of(points) for points in f], rtol=1e-6)
-        uncentred = [np.exp(stats.entropy(np.linalg.eigvalsh(points.T @ points))) for points in f]
-        np.testing.assert_allclose(rows["rankme"]["value"], uncentred, rtol=1e-6)
-        singular = [np.exp(stats.entropy(np.linalg.svd(points, compute_uv=False))) for points in f]
-        np.testing.assert_allclose(rows["effective_rank"]["value"], singular, rtol=1e-6)
+        means = np.stack([f[:, :3].mean(axis=1), f[:, 3], f[:, 4]], axis=1)
+        for prefix, population in (("", f), ("class_", means)):
+            ranks = {
+                "rankme_centred": [rank_of(points) for points in population],
+                "rankme": [rank_of(points, centred=False) for points in population],
+                "effective_rank": [np.exp(stats.entropy(np.linalg.svd(points)[1])) for points in population],
+            }
+            for name, expected in ranks.items():
+                np.testing.assert_allclose(rows[f"{prefix}{name}"]["value"], expected, rtol=1e-6)
         pairs = list(zip(f, W, strict=True))
-        losses = [float(loss_of(torch.tensor(a), torch.tensor(b), classes, "cross_entropy")) for a, b in pairs]
-        np.testing.assert_allclose(rows["loss"]["value"], losses, rtol=1e-9)
+        known = {
+            "loss": [float(loss_of(torch.tensor(a), torch.tensor(b), classes, "cross_entropy")) for a, b in pairs],
+            "alignment": [leading_cosine(a, b) for a, b in pairs],
+            "separation_f": [separated(a, 3) for a in f],
+            "separation_w": [separated(b.T, 1) for b in W],
+        }
+        for name, expected in known.items():
+            np.testing.assert_allclose(rows[name]["value"], expected, rtol=1e-6)
         rates = [rates_of_singular_values(a, velocity(a, b, [3, 1, 1], "cross_entropy")[0]) for a, b in pairs]
-        np.testing.assert_allclose(rows["rate"]["value"].to_numpy().reshape(-1, 2), rates, atol=1e-9)
-        directions = [abs(np.linalg.svd(a)[2][0] @ np.linalg.svd(b)[0][:, 0]) for a, b in pairs]
-        np.testing.assert_allclose(rows["alignment"]["value"], directions, atol=1e-6)
+        np.testing.assert_allclose(rows["rate"]["value"].to_numpy().reshape(-1, 3), rates, atol=1e-9)
         assert ("feature_x" in rows) == (seed == 0)
     f, W = states(trajectory, 0)
     last = table[(table["seed"] == 0) & (table["time"] == trajectory.time[-1])]
     for name, expected in (("feature_x", f[-1][:, 0]), ("feature_y", f[-1][:, 1]), ("class_x", W[-1][0]),
                            ("class_y", W[-1][1])):  # fmt: skip
         np.testing.assert_allclose(last[last["quantity"] == name]["value"], expected)
-
-
-def test_equal_classes_are_not_called_skewed():
-    settings = {**SETTINGS, "counts": [[2, 2], [3, 1]], "inits": ["gaussian"], "seeds": 1, "points": 5}
-    trajectory = called(runs.flow_grid, **settings, seed=6)
-    trajectory.settings = settings
-    table = metrics.flow_grid(trajectory, **MEASURE)
-    found = table.groupby("counts")["skewed"].unique().apply(list)
-    pd.testing.assert_series_equal(
-        found, pd.Series([[False], [True]], ["2-2", "3-1"]), check_names=False, check_index_type=False
-    )

@@ -67,16 +67,11 @@ def test_starts_of_large_scale_are_left_out_of_necessity():
     def shares(skew, d, scale, population):
         return as_measured(skew, d, scale, population) if scale < 0.5 else 0.5
 
-    found = evaluate(claims.skew_is_necessary, {"region": region(shares)}, JUDGED)
-    assert (found.verdict, found.facts["large"]) == ("reproduced", 0.5)
-    assert (
-        evaluate(claims.skew_is_necessary, {"region": region(shares)}, {**JUDGED, "small": 1.0}).verdict != "reproduced"
+    small, large = (
+        evaluate(claims.skew_is_necessary, {"region": region(shares)}, {**JUDGED, "small": scale})
+        for scale in (0.1, 1.0)
     )
-
-
-def test_a_share_that_falls_where_nothing_is_skewed_as_well_says_nothing_of_skew():
-    none = region(lambda *_: 0.0)
-    assert evaluate(claims.skew_is_necessary, {"region": none}, JUDGED).verdict not in ("reproduced", "corrected")
+    assert (small.verdict, small.facts["large"], large.verdict) == ("reproduced", 0.5, "not reproduced")
 
 
 def test_a_bottleneck_is_necessary_until_a_skew_and_that_skew_is_told():
@@ -102,7 +97,7 @@ def test_the_skew_that_three_dimensions_need_is_told_by_scale():
     assert (facts["share"], facts["narrow"]) == (0.6, 0.85)
 
 
-@pytest.mark.parametrize(("skew", "dimension"), [(8, 3), (64, 4), (512, 3)])
+@pytest.mark.parametrize(("skew", "dimension"), [(8, 3), (64, 4)])
 def test_one_draw_without_a_bottleneck_that_falls_refuses_necessity(skew, dimension):
     def shares(size, d, scale, population):
         return 1 / SEEDS if (size, d) == (skew, dimension) else as_measured(size, d, scale, population) * (d == 2)
@@ -154,16 +149,11 @@ def test_phases_of_one_setting_must_show_on_draws_that_did_not_choose_it(populat
 CELLS = [("64-16-4-1", init, scale) for init in ("balanced", "gaussian") for scale in (0.001, 0.01)]
 
 
-def grid(shown: float, over_examples: float = 0.0, gaussian: float | None = None) -> pd.DataFrame:
-    def draws(share):
-        cells = [share, 0.0, share if gaussian is None else gaussian, 0.0]
-        return np.concatenate([np.arange(30) < round(30 * one) for one in cells]).astype(float)
-
-    measured = {
-        "class_": draws(shown), "": np.repeat([over_examples, 0.0] * 2, 30) * np.tile(np.arange(30) % 2, 4) * 2
-    }  # fmt: skip
-    quantities = {f"phases@{key}rankme_centred@0.05": np.minimum(found, 1) for key, found in measured.items()}
-    return grid_table(CELLS, {**quantities, "sigma_1": np.ones((120, 5))}, seeds=30)
+def grid(shown: float, gaussian: float | None = None) -> pd.DataFrame:
+    shares = [shown, 0.0, shown if gaussian is None else gaussian, 0.0]
+    over_classes = np.concatenate([np.arange(30) < round(30 * share) for share in shares])
+    measured = {"phases@class_rankme_centred@0.05": over_classes, "phases@rankme_centred@0.05": np.zeros(120)}
+    return grid_table(CELLS, {**measured, "sigma_1": np.ones((120, 5))}, seeds=30)
 
 
 def over_classes(table: pd.DataFrame):

@@ -14,7 +14,7 @@ from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser, trai
 from learning_dynamics.papers.softmax_dynamics.training import metrics, runs
 from learning_dynamics.seeds import generators
 from learning_dynamics.trajectories import Trajectory
-from tests.papers.softmax_dynamics.network import loss_of
+from tests.papers.softmax_dynamics.network import loss_of, recorded
 
 SIZES = [4, 2, 1]
 LABELS = torch.tensor([0, 0, 0, 0, 1, 1, 2])
@@ -65,14 +65,15 @@ def test_every_combination_is_torchs(loss):
             )
             assert (trajectory.series[population][member, :, 2] == 0).all()
         np.testing.assert_allclose(trajectory.series["loss"][member, -1], [each.mean(), each.max()], rtol=1e-6)
+        own = np.exp(-each)
+        own_means = [own[:4].mean(), own[4:6].mean(), own[6]]
+        np.testing.assert_allclose(trajectory.series["probabilities"][member, -1], own_means, rtol=1e-6, err_msg=case)
 
 
 @pytest.mark.parametrize(
     "optimiser",
     [
-        Optimiser(0.05),
         Optimiser(0.02, momentum=0.9, weight_decay=0.1),
-        Optimiser(0.03, adam=True),
         Optimiser(0.03, weight_decay=0.6, adam=True, decoupled=True),
     ],
 )
@@ -120,9 +121,7 @@ def searched():
         "learning_rates": [0.1, 1.0], "momentum": 0.0, "decays": [0.0], "batches": [2, 0], "loss": "sum",
         "rows": "examples", "steps": 800, "points": 60,
     }  # fmt: skip
-    trajectory = runs.combinations(**settings, seed=5)
-    trajectory.settings = settings
-    return trajectory
+    return recorded(runs.combinations, settings, seed=5)
 
 
 def test_who_learned_who_diverged_and_what_falls(searched):
