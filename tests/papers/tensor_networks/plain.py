@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from scipy.integrate import solve_ivp
 from scipy.optimize import linprog
 
 from learning_dynamics.judging import Evaluation
+from learning_dynamics.tidy import select
 from learning_dynamics.trajectories import Arrays, Trajectory
 from tests.support import called, claim_tables, evaluation, with_integration
 
@@ -33,6 +35,14 @@ def coefficients(architecture: str, layers: Sequence[torch.Tensor]) -> torch.Ten
         else:
             values = values @ layer.reshape(-1, inputs).T  # columns are stored one after the other
     return values @ layers[-1]
+
+
+def layers_of(architecture: str, inputs: int, depth: int, state: np.ndarray) -> list[np.ndarray]:
+    return np.split(state, np.cumsum(lengths_of(architecture, inputs, depth))[:-1])
+
+
+def beta_of(architecture: str, inputs: int, depth: int, state: np.ndarray) -> np.ndarray:
+    return coefficients(architecture, list(map(torch.tensor, layers_of(architecture, inputs, depth, state)))).numpy()
 
 
 def loss_of(architecture: str, depth: int, X: np.ndarray, y: np.ndarray, kind: str) -> Callable:
@@ -79,6 +89,11 @@ def simulated(run: Callable, data: Arrays | None = None, **settings: Any) -> Tra
     return trajectory
 
 
+def read(table: pd.DataFrame, quantity: str, column: str = "value", **where: Any) -> np.ndarray:
+    """The numbers of a quantity where columns match, in the order in which they were measured."""
+    return select(table, quantity, **where)[column].to_numpy()
+
+
 # -- alterations of a claim's tables -----------------------------------------------------------------------------------
 
 
@@ -94,46 +109,39 @@ def verdict(claim: str, *alterations: Callable, **settings: Any) -> str:
     return judged(claim, *alterations, **settings).verdict
 
 
-def _rows(tables: dict[str, Any], quantity: str, role: str | None, where: dict[str, Any]) -> list[tuple[Any, Any]]:
-    found = []
-    for name, given in tables.items():
-        for table in given if isinstance(given, list) else [given]:
-            rows = (table["quantity"] == quantity) if role in (None, name) else np.zeros(len(table), dtype=bool)
-            for column, value in where.items():
-                wanted = value if isinstance(value, list) else [value]
-                rows = rows & (table[column].isin(wanted) if column in table else False)
-            if rows.any():
-                found.append((table, rows))
-    assert found, f"no rows of {quantity!r} where {where}"
-    return found
-
-
-def setting(quantity: str, value: float, *, role: str | None = None, **where: Any) -> Callable:
-    """Set a quantity to a value in the rows where columns match."""
+def rewriting(
+    quantity: str, value_of: Callable, *, role: str | None = None, column: str = "value", **where: Any
+) -> Callable:
+    """Set a quantity to what a function of its rows gives, where columns match or are among those listed."""
 
     def alter(tables: dict[str, Any]) -> None:
-        for table, rows in _rows(tables, quantity, role, where):
-            table.loc[rows, "value"] = value
+        found = False
+        for name, given in tables.items():
+            for table in given if isinstance(given, list) else [given]:
+                rows = (table["quantity"] == quantity) & (role in (None, name))
+                for key, value in where.items():
+                    rows &= table[key].isin(value if isinstance(value, list) else [value]) if key in table else False
+                if rows.any():
+                    table.loc[rows, column] = value_of(table[rows])
+                    found = True
+        assert found, f"no rows of {quantity!r} where {where}"
 
     return alter
 
 
-def times(quantity: str, factor: float, *, role: str | None = None, column: str = "value", **where: Any) -> Callable:
-    """Multiply a quantity in the rows where columns match."""
-
-    def alter(tables: dict[str, Any]) -> None:
-        for table, rows in _rows(tables, quantity, role, where):
-            table.loc[rows, column] *= factor
-
-    return alter
+def setting(quantity: str, value: float | np.ndarray, **where: Any) -> Callable:
+    return rewriting(quantity, lambda _rows: value, **where)
 
 
-def missed(quantity: str, error: float, *, role: str | None = None, **where: Any) -> Callable:
-    """Put every value off its prediction by an error relative to the largest, in the rows where columns match."""
+def times(quantity: str, factor: float, **where: Any) -> Callable:
+    return rewriting(quantity, lambda rows: factor * rows["value"], **where)
 
-    def alter(tables: dict[str, Any]) -> None:
-        for table, rows in _rows(tables, quantity, role, where):
-            predicted = table.loc[rows, "predicted"]
-            table.loc[rows, "value"] = predicted + error * predicted.abs().max()
 
-    return alter
+def off(quantity: str, error: float, **where: Any) -> Callable:
+    """Put every value off its prediction by an error."""
+    return rewriting(quantity, lambda rows: rows["predicted"] + error, **where)
+
+
+def missed(quantity: str, error: float, **where: Any) -> Callable:
+    """Put every value off its prediction by an error relative to the largest."""
+    return rewriting(quantity, lambda rows: rows["predicted"] + error * rows["predicted"].abs().max(), **where)

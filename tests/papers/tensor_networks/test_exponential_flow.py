@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from learning_dynamics.papers.tensor_networks import points
 from learning_dynamics.papers.tensor_networks.architectures import network_of
 from learning_dynamics.papers.tensor_networks.classification.measures import residual_directions
+from learning_dynamics.papers.tensor_networks.classification.runs import from_random_layers
 from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flow
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm, norm_of
 
@@ -28,12 +30,7 @@ def test_the_limit_does_not_depend_on_the_cut_of_the_exponent(sharpness):
 
 @pytest.mark.parametrize("seed", [7, 11])
 def test_draws_that_once_stopped_the_integrator_get_through(seed):
-    from learning_dynamics.papers.tensor_networks import points
-    from learning_dynamics.papers.tensor_networks.classification.runs import from_random_layers
-
     data = points.separable(samples=2, inputs=4, margin=0.5, seeds=4, seed=seed)
-    run = from_random_layers(
-        data, networks=["diagonal", "general"], depth=3, scale=1.0, zero="last", last=100.0, records=5, doublings=1,
-        integration=Accuracy(1e-8, 1e-14, 1e5), seed=seed,
-    )  # fmt: skip
-    assert not run.undecided.any()
+    settings = {"networks": ["diagonal", "general"], "depth": 3, "scale": 1.0, "zero": "last", "last": 100.0}
+    given = {"records": 5, "doublings": 1, "integration": Accuracy(1e-8, 1e-14, 1e5), "seed": seed}
+    assert not from_random_layers(data, **settings, **given).undecided.any()

@@ -2,24 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from learning_dynamics.dynamics.gradient_flow import Tolerances
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.tensor_networks import norm_like
-
-DEPTHS = [2, 3, 4, 5]
-
-
-@settings(max_examples=40)
-@given(depth=st.sampled_from(DEPTHS), size=st.floats(-8, 8), sign=st.sampled_from([-1.0, 1.0]))
-def test_h_inverts(depth, size, sign):
-    z = sign * 10.0**size
-    # close to the blow-up h amplifies the rounding of t by at most z**((L-2)/L) * L
-    amplified = 1 + abs(z) ** ((depth - 2) / depth) * depth**2
-    assert norm_like.depth_h(norm_like.depth_h_inverse(z, depth), depth) == pytest.approx(
-        z, rel=1e-13 * amplified + 1e-12
-    )
+from learning_dynamics.papers.tensor_networks.regression.runs import depth_functions
+from learning_dynamics.papers.tensor_networks.regression.theory import vanishing_power
 
 
 @pytest.mark.parametrize("scale", [0.03, 1.0, 10.0])
@@ -38,3 +26,23 @@ def test_minimiser_is_stationary_and_interpolates(depth, scale):
 def test_a_scale_beyond_double_precision_is_an_error():
     with pytest.raises(ProjectError, match="not found"):
         norm_like.norm_like_minimiser(np.array([[1.0, 2.0]]), np.array([1.0]), np.ones(2), 1e-12, 5)
+
+
+@pytest.mark.parametrize("tie", [0.1, 0.5, 0.9])
+def test_the_entry_outside_the_support_vanishes_with_the_power_that_its_column_sets(tie):
+    power, predicted = vanishing_power(np.array([[1.0, tie]]), np.array([2.0]), np.array([0.7, 1.3]))
+    assert predicted == pytest.approx(2 * (1 - tie))
+    # rho_2 is alpha**(2 (1 - tie)), times a number, and times what that takes from rho_1
+    assert power == pytest.approx(predicted, abs=0.01)
+
+
+def test_multipliers_that_are_not_unique_predict_nothing():
+    features = np.array([[1.0, 0.5, 0.0], [0.0, 0.3, 1.0]])
+    assert np.isnan(vanishing_power(features, np.array([1.0, 0.0]), np.ones(3))).all()
+
+
+def test_a_blow_up_within_rounding_is_refused():
+    given = {"depths": [8], "records": 5, "integration": Tolerances(rtol=1e-11, atol=1e-14)}
+    with pytest.raises(ProjectError, match="depth 8: q passes 1000 within rounding of its blow-up; lower `last`"):
+        depth_functions(last=1000.0, **given)
+    assert depth_functions(last=50.0, **given).constants["reached"].shape == (2,)

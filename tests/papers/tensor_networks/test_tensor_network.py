@@ -5,13 +5,16 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learning_dynamics.papers.tensor_networks import tensor_network
 from learning_dynamics.papers.tensor_networks.architectures import network_of
-from learning_dynamics.papers.tensor_networks.starts import factors
+from learning_dynamics.papers.tensor_networks.one_point import one_point_condition
+from learning_dynamics.papers.tensor_networks.starts import factors, within_condition
 from learning_dynamics.papers.tensor_networks.tensor_network import contractions, outputs, pair_contractions
+from tests.papers.tensor_networks import plain
 
 ARCHITECTURES = ["diagonal", "convolutional", "short_filters", "fully_connected", "decomposable", "general"]
 
@@ -20,24 +23,15 @@ def draw(seed: int, *shape: int) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal(shape)
 
 
-def convolve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Circular convolution of the paper's section 3, indices from zero."""
-    return np.array([sum(a[(i + j) % len(a)] * b[j] for j in range(len(b))) for i in range(len(a))])
-
-
-@pytest.mark.parametrize("depth", [2, 3, 4])
-def test_diagonal_network_multiplies_entry_by_entry(depth):
-    network = tensor_network.diagonal(4, depth)
-    x, layers = draw(0, 4), list(draw(1, depth, 4))
-    expected = np.sum(x * np.prod(layers, axis=0))
-    assert outputs(network.data_tensor(x)[None], layers)[0] == pytest.approx(expected, rel=1e-13)
-
-
-@pytest.mark.parametrize("lengths", [(5, 5), (2, 5), (1, 5), (2, 3, 5), (5, 5, 5)])
-def test_convolutional_network_convolves_layer_by_layer(lengths):
-    network = tensor_network.convolutional(5, lengths)
-    x, layers = draw(0, 5), [draw(index + 1, length) for index, length in enumerate(lengths)]
-    expected = reduce(convolve, layers[:-1], x) @ layers[-1]
+@pytest.mark.parametrize("lengths", [(5, 5), (2, 5), (1, 5), (2, 3, 5), (5, 5, 5, 5)])
+@pytest.mark.parametrize("architecture", ["diagonal", "convolutional"])
+def test_networks_are_those_written_layer_by_layer(architecture, lengths):
+    if architecture == "diagonal":
+        network = tensor_network.diagonal(5, len(lengths))
+    else:
+        network = tensor_network.convolutional(5, lengths)
+    x, layers = draw(0, 5), [draw(index + 1, length) for index, length in enumerate(network.lengths)]
+    expected = x @ plain.coefficients(architecture, list(map(torch.tensor, layers))).numpy()
     assert outputs(network.data_tensor(x)[None], layers)[0] == pytest.approx(expected, rel=1e-12)
 
 
@@ -61,15 +55,19 @@ def test_coefficients_give_the_outputs(architecture, depth):
 
 
 @pytest.mark.parametrize("depth", [2, 3, 4])
-def test_contractions_are_the_gradient(depth):
-    tensor = draw(0, *range(2, 2 + depth))
-    layers = [draw(index + 1, length) for index, length in enumerate(tensor.shape)]
-    for index, gradient in enumerate(contractions(tensor, layers)):
-        step = draw(20 + index, len(gradient))
-        moved = [*layers[:index], layers[index] + step, *layers[index + 1 :]]
-        # multilinear: the difference is exact
-        change = outputs(tensor[None], moved)[0] - outputs(tensor[None], layers)[0]
-        assert gradient @ step == pytest.approx(change, rel=1e-10, abs=1e-11)
+def test_contractions_are_the_gradient_and_pairs_of_them_the_hessian(depth):
+    shape = tuple(range(2, 2 + depth))
+    tensor, state = draw(0, *shape), draw(1, sum(shape))
+    layers = np.split(state, np.cumsum(shape)[:-1])
+
+    def value(at):
+        return reduce(
+            lambda product, layer: torch.tensordot(layer, product, 1), torch.split(at, shape), torch.tensor(tensor)
+        )
+
+    np.testing.assert_allclose(np.concatenate(contractions(tensor, layers)), plain.gradient(value, state), atol=1e-12)
+    hessian = torch.autograd.functional.hessian(value, torch.tensor(state))
+    np.testing.assert_allclose(pair_contractions(tensor, layers), hessian, atol=1e-12)
 
 
 @pytest.mark.parametrize("depth", [2, 3])
@@ -105,16 +103,9 @@ def test_factors_start_at_the_coefficients_asked_for(z, imbalance, architecture)
         np.testing.assert_allclose(first - second, imbalance, rtol=1e-6)
 
 
-@pytest.mark.parametrize("depth", [2, 3, 4])
-def test_pair_contractions_are_the_derivative_of_contractions(depth):
-    tensor = draw(0, *range(2, 2 + depth))
-    layers = [draw(index + 1, length) for index, length in enumerate(tensor.shape)]
-    second = pair_contractions(tensor, layers)
-    step = [draw(20 + index, len(layer)) for index, layer in enumerate(layers)]
-    h = 1e-6
-    ahead, behind = (
-        np.concatenate(contractions(tensor, [v + sign * h * dv for v, dv in zip(layers, step, strict=True)]))
-        for sign in (1, -1)
-    )
-    # central differences: h**2 of third derivatives, and rounding over h
-    np.testing.assert_allclose(second @ np.concatenate(step), (ahead - behind) / (2 * h), rtol=1e-7, atol=1e-8)
+@pytest.mark.parametrize("architecture", ["general", "short_filters", "decomposable"])
+def test_random_starts_fulfil_the_condition(architecture):
+    network = network_of(architecture, 4, 2, seed=1)
+    tensor = network.data_tensor(np.array([1.0, -0.3, 0.4, 2.0]))
+    layers = network.layers(within_condition(tensor, np.random.default_rng(2)))
+    assert one_point_condition(tensor, *layers) > 0

@@ -2,17 +2,16 @@
 
 import numpy as np
 import pytest
-from scipy.special import elliprf
+from scipy.integrate import quad
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.papers.tensor_networks import norm_like, points, tensor_network
+from learning_dynamics.papers.tensor_networks import points, tensor_network
 from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, exponential_flow
 from learning_dynamics.papers.tensor_networks.local_optima import metrics, runs, theory
 from learning_dynamics.papers.tensor_networks.local_optima.flow import limits_of_layers
 from learning_dynamics.papers.tensor_networks.solutions import margin_vertices
 from learning_dynamics.trajectories import Trajectory
-from tests.papers.tensor_networks import plain
-from tests.papers.tensor_networks.plain import judged, setting, verdict
+from tests.papers.tensor_networks.plain import judged, rewriting, setting, verdict
 
 CLAIM = "global_optimum_share"
 FLOW = {"sharpness": 1e4, "reach": 1e10, "rtol": 1e-5}
@@ -25,16 +24,12 @@ def data():
     return points.separable(samples=2, inputs=4, margin=0.5, seeds=6, seed=5)
 
 
-@pytest.mark.parametrize("first", [1e-4, 0.3, 20.0])
-def test_blow_up_times_of_three_layers_are_elliptic_integrals(first):
-    squares = np.array([[first, 1.0], [2.0, 1.0]])
-    np.testing.assert_allclose(theory.blow_up_times(squares), [elliprf(0, first, 2.0), np.pi / 2], rtol=1e-12)
-
-
 @pytest.mark.parametrize("depth", [3, 4, 6])
-def test_blow_up_times_of_equal_layers_are_those_of_the_lemma(depth):
-    found = theory.blow_up_times(np.full((depth - 1, 1), 0.01))
-    np.testing.assert_allclose(found, 0.1 ** (2 - depth) * norm_like.blow_up_time(depth), rtol=1e-12)
+def test_blow_up_times_are_integrals(depth):
+    squares = np.geomspace(1e-4, 20.0, 2 * depth - 2).reshape(depth - 1, 2)
+    for found, column in zip(theory.blow_up_times(squares), squares.T, strict=True):
+        expected, _ = quad(lambda q, column=column: 1 / np.sqrt(np.prod(column + q**2)), 0, np.inf, limit=1000)
+        assert found == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("depth", [3, 5])
@@ -75,6 +70,13 @@ def test_escapes_follow_one_another_while_points_are_misclassified():
     np.testing.assert_array_equal(theory.escaping_signs(signed, times, vertices), [1, 1, 0])
     times[1] = 0.45 + 1.01 * pace[0] * waits[1]
     np.testing.assert_array_equal(theory.escaping_signs(signed, times, vertices), [1, 0, 1])
+
+
+def test_a_coordinate_that_only_harms_falls_back():
+    signs, losses = theory._settle(np.array([[2.0, -1.0], [-1.0, 0.0]]), np.ones(2))
+    # of exp(-2 a + b) + exp(a) the least, with b not negative
+    np.testing.assert_array_equal(signs, [1, 0])
+    np.testing.assert_allclose(losses, [2 ** (-2 / 3), 2 ** (1 / 3)], rtol=1e-6)
 
 
 def test_the_choice_is_the_optimum_of_most_entries_among_the_escaped():
@@ -195,20 +197,14 @@ def test_starts_at_no_optimum_count_against_the_claim():
 
 
 def test_the_weighted_norm_is_told_where_it_is_a_local_optimum():
-    def alter(tables):
-        table = tables["starts"]
-        rows = (table["quantity"] == "optimum_l1") & (table["scale"] == 10.0)
-        table.loc[rows, "predicted"] = table.loc[rows, "start"].map({0: np.nan, 1: 7.0, 2: 1.0, 3: 1.0, 4: 1.0})
-
-    facts = judged(CLAIM, alter, counted(10.0, 1.0)).facts
+    numbers = {0: np.nan, 1: 7.0, 2: 1.0, 3: 1.0, 4: 1.0}
+    least = rewriting("optimum_l1", lambda rows: rows["start"].map(numbers), column="predicted", scale=10.0)
+    facts = judged(CLAIM, least, counted(10.0, 1.0)).facts
     assert facts["weighted"] == pytest.approx(3 / 5)
     assert facts["possible"] == pytest.approx(3 / 4)
 
 
 def test_greed_alone_is_told_without_flows():
-    def alter(tables):
-        table = tables["starts"]
-        table.loc[table["quantity"] == "optimum", "predicted"] = 1.0
-
-    assert judged(CLAIM, alter).facts["greedy"] == 1.0
-    assert plain.verdict(CLAIM, alter) == "contradicted"
+    found = judged(CLAIM, rewriting("optimum", lambda _rows: 1.0, column="predicted"))
+    assert found.facts["greedy"] == 1.0
+    assert found.verdict == "contradicted"

@@ -1,19 +1,19 @@
 """Limits of matrix sensing against torch, scipy and linear programs, and claims on altered limits."""
 
 import functools
+import itertools
 
 import numpy as np
 import pytest
 import torch
-from scipy.integrate import solve_ivp
 
 from learning_dynamics.papers.tensor_networks import points
 from learning_dynamics.papers.tensor_networks.matrix_sensing import metrics, runs
 from tests.papers.tensor_networks import plain
-from tests.papers.tensor_networks.plain import judged, missed, setting, verdict
-from tests.support import measured
+from tests.papers.tensor_networks.plain import judged, missed, read, rewriting, setting, times, verdict
 
 SIZE = 3
+LIMIT = {"residual": 1e-10, "rtol": 1e-10, "atol": 1e-13}
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +44,7 @@ def flow(sensors, labels, depth, scale, when):
     """W_1 ... W_L by torch's gradient of half the squared residuals, in scipy's integrator."""
     loss = loss_of(sensors, labels, depth)
     start = np.concatenate([scale * np.eye(SIZE).ravel()] * (depth - 1) + [np.zeros(SIZE**2)])
-    found = solve_ivp(lambda _t, s: -plain.gradient(loss, s), (0, when[-1]), start, method="DOP853", t_eval=when,
-                      rtol=1e-10, atol=1e-12).y.T  # fmt: skip
+    found = plain.flow(loss, start, when)
     products = [functools.reduce(np.matmul, state.reshape(depth, SIZE, SIZE)) for state in found]
     return np.array(products), np.array([float(loss(torch.tensor(state))) for state in found])
 
@@ -53,35 +52,22 @@ def flow(sensors, labels, depth, scale, when):
 @pytest.mark.parametrize("basis", ["eigen", "generic"])
 @pytest.mark.parametrize("depth", [2, 3])
 def test_limits_are_where_an_integrator_ends_and_where_theory_says(data, basis, depth):
-    found = plain.simulated(
-        runs.matrix_sensing,
-        data,
-        basis=basis,
-        depths=[depth],
-        scales=[1.0, 2.0],
-        residual=1e-10,
-        rtol=1e-10,
-        atol=1e-13,
-    )
+    found = plain.simulated(runs.matrix_sensing, data, basis=basis, depths=[depth], scales=[1.0, 2.0], **LIMIT)
     table = metrics.matrix_sensing(found)
+    Q = data["Q"][1]
     for place, scale in enumerate((1.0, 2.0)):
-        Q = data["Q"][1]
         end = Q.T @ flow(data["A"][1], data["y"][1], depth, scale, np.array([0.0, 100.0]))[0][-1] @ Q
         np.testing.assert_allclose(found.series[f"product_{depth}"][1, place], end, atol=1e-7)
-        rows = table[(table["seed"] == 1) & (table["scale"] == scale) & (table["quantity"] == "entry")]
-        rows = rows.sort_values("index")
-        np.testing.assert_allclose(rows["value"], end.ravel(), atol=1e-7)
-        np.testing.assert_allclose(rows["predicted"], end.ravel(), atol=1e-7)
+        for column in ("value", "predicted"):
+            np.testing.assert_allclose(read(table, "entry", column, seed=1, scale=scale), end.ravel(), atol=1e-7)
 
 
 def test_rivals_are_other_depths_scales_and_least_norms(data):
-    settings = {"basis": "eigen", "residual": 1e-10, "rtol": 1e-10, "atol": 1e-13}
-    found = plain.simulated(runs.matrix_sensing, data, depths=[2, 3], scales=[0.5, 1.0], **settings)
+    found = plain.simulated(runs.matrix_sensing, data, basis="eigen", depths=[2, 3], scales=[0.5, 1.0], **LIMIT)
     table = metrics.matrix_sensing(found)
 
     def predicted(quantity, depth, scale):
-        rows = table[(table["seed"] == 0) & (table["scale"] == scale) & (table["depth"] == depth)]
-        return rows[rows["quantity"] == quantity].sort_values("index")["predicted"].to_numpy().reshape(SIZE, SIZE)
+        return read(table, quantity, "predicted", seed=0, depth=depth, scale=scale).reshape(SIZE, SIZE)
 
     np.testing.assert_allclose(predicted("other_depth", 2, 0.5), predicted("entry", 3, 0.5))
     np.testing.assert_allclose(predicted("other_scale", 2, 0.5), predicted("entry", 2, 1.0))
@@ -105,19 +91,11 @@ def test_the_loss_of_the_formats_is_that_of_an_integrator_and_what_departs_is_ro
     assert 1e-9 < found.series["single"][:, -1].max() < 1e-3
     assert found.series["double"][:, -1].max() < 1e-12
     table = metrics.rounding(found)
-    for precision in ("single", "double"):
+    for precision, (place, scale) in itertools.product(("single", "double"), enumerate((0.2, 0.4))):
+        where = {"precision": precision, "scale": scale, "seed": 1}
+        np.testing.assert_allclose(read(table, "loss", "time", **where), np.linspace(0, 1.5, 4))
         for quantity, series in (("off_diagonal", precision), ("loss", f"loss/{precision}")):
-            for place, scale in enumerate((0.2, 0.4)):
-                rows = table[(table["precision"] == precision) & (table["quantity"] == quantity)]
-                rows = rows[(rows["scale"] == scale) & (rows["seed"] == 1)].sort_values("time")
-                np.testing.assert_array_equal(rows["value"], found.series[series][1, :, place])
-                np.testing.assert_allclose(rows["time"], np.linspace(0, 1.5, 4))
-
-
-def test_off_diagonal_entries_are_read_in_the_eigenbasis(data):
-    times = np.array([0.0, 0.3])
-    off, _ = runs._off_diagonal_growth(data, np.float64, 3, 0.3, times, 1e-10)
-    assert off[:, 0].max() < 1e-15
+            np.testing.assert_array_equal(read(table, quantity, **where), found.series[series][1, :, place])
 
 
 ONE = {"seed": 3, "depth": 3, "scale": 1.0}
@@ -125,39 +103,22 @@ ONE = {"seed": 3, "depth": 3, "scale": 1.0}
 
 def test_corollary_7_refuses_a_limit_off_by_two_tolerances():
     found = judged("corollary_7")
+    assert found.facts["nuclear_deep"] < found.facts["nuclear"]
     assert verdict("corollary_7", missed("entry", 1.6e-8, **ONE)) == "reproduced"
     assert verdict("corollary_7", missed("entry", 3e-8, **ONE)) == "contradicted"
-    table = measured("tensor_networks", "sensing_eigen")
-    assert found.facts["nuclear_deep"] < found.facts["nuclear"]
-
-    def distance(quantity, **where):
-        rows = table[(table["quantity"] == quantity)]
-        for column, value in where.items():
-            rows = rows[rows[column] == value]
-        return max(np.linalg.norm(r["value"] - r["predicted"]) / np.linalg.norm(r["predicted"])
-                   for _, r in rows.groupby(["seed", "depth"]))  # fmt: skip
-
-    assert found.facts["frobenius"] == pytest.approx(distance("frobenius", scale=30.0))
-    assert found.facts["nuclear"] == pytest.approx(distance("nuclear", scale=0.01, depth=2))
-    assert found.facts["nuclear_deep"] == pytest.approx(distance("nuclear", scale=0.01, depth=3))
-
-
-def bits_moved(bits, precision):
-    """Multiply what departs in one format by a power of two."""
-
-    def alter(tables):
-        table = tables["rounding"]
-        rows = (table["quantity"] == "off_diagonal") & (table["precision"] == precision)
-        table.loc[rows, "value"] *= 2.0**bits
-
-    return alter
+    for fact, quantity, where in (
+        ("frobenius", "frobenius", {"scale": 30.0, "depth": 3}),
+        ("nuclear", "nuclear", {"scale": 0.01, "depth": 2}),
+        ("nuclear_deep", "nuclear", {"scale": 0.01, "depth": 3}),
+    ):
+        # all sixteen entries off by the norm
+        off = rewriting(quantity, lambda rows: rows["predicted"] + np.linalg.norm(rows["predicted"]), seed=3, **where)
+        assert judged("corollary_7", off).facts[fact] == pytest.approx(4)
 
 
 def exactly_proportional(tables):
-    table = tables["rounding"]
     digits = {"single": 24, "double": 53, "extended": 64}
-    rows = table["quantity"] == "off_diagonal"
-    table.loc[rows, "value"] = (1e-4 * 2.0**24 / 2) * 2.0 ** -table.loc[rows, "precision"].map(digits).astype(float)
+    rewriting("off_diagonal", lambda rows: 1e-4 * 2.0 ** (23 - rows["precision"].map(digits).astype(float)))(tables)
 
 
 GENERIC = "corollary_7_generic_basis"
@@ -165,9 +126,9 @@ GENERIC = "corollary_7_generic_basis"
 
 def test_departures_in_proportion_to_rounding_are_reproduced_and_others_refused():
     assert judged(GENERIC, exactly_proportional).verdict == "reproduced"
-    assert verdict(GENERIC, exactly_proportional, bits_moved(3.9, "extended")) == "reproduced"
-    assert verdict(GENERIC, exactly_proportional, bits_moved(4.1, "extended")) == "contradicted"
-    assert verdict(GENERIC, exactly_proportional, bits_moved(-4.1, "double")) == "contradicted"
+    assert verdict(GENERIC, exactly_proportional, times("off_diagonal", 2**3.9, precision="extended")) == "reproduced"
+    assert verdict(GENERIC, exactly_proportional, times("off_diagonal", 2**4.1, precision="extended")) == "contradicted"
+    assert verdict(GENERIC, exactly_proportional, times("off_diagonal", 2**-4.1, precision="double")) == "contradicted"
     # beyond the start that is asked for, the growth is not linear: nothing is judged
     assert verdict(GENERIC, setting("off_diagonal", 0.1)) != "reproduced"
     assert verdict(GENERIC, missed("entry", 3e-8, seed=3, depth=2, scale=0.01)) == "contradicted"

@@ -5,11 +5,13 @@ import itertools
 
 import numpy as np
 import pytest
+import torch
 
 from learning_dynamics.papers.tensor_networks import points
 from learning_dynamics.papers.tensor_networks.network import metrics, runs
+from learning_dynamics.tidy import select
 from tests.papers.tensor_networks import plain
-from tests.papers.tensor_networks.plain import judged, setting, verdict
+from tests.papers.tensor_networks.plain import judged, missed, setting, verdict
 
 SETTINGS = {"networks": ["diagonal", "convolutional", "fully_connected"], "depths": [2, 3], "horizon": 2.0,
             "points": 4, "rtol": 1e-10, "atol": 1e-12, "seed": 3}  # fmt: skip
@@ -43,42 +45,39 @@ def test_the_start_is_of_the_size_asked_for(trajectory):
 @pytest.mark.parametrize("depth", SETTINGS["depths"])
 @pytest.mark.parametrize("architecture", SETTINGS["networks"])
 def test_invariants_by_other_means(trajectory, architecture, depth):
-    X, y = (trajectory.constants[name] for name in "Xy")
+    X, y = (trajectory.constants[name][1] for name in "Xy")
     trajectory = copy.deepcopy(trajectory)
-    trajectory.series[f"{architecture}_{depth}"][:, 1:] += 0.01  # off the flow, so that something drifts
     states = trajectory.series[f"{architecture}_{depth}"]
+    states[:, 1:] += 0.01  # off the flow, so that something drifts
     table = metrics.flow(trajectory)
-    table = table[(table["network"] == architecture) & (table["depth"] == depth)]
-    lengths = plain.lengths_of(architecture, 3, depth)
-    for (seed, time), rows in table.groupby(["seed", "time"]):
-        terms = []
-        for state in (states[seed, 0], states[seed, np.argmin(abs(trajectory.time - time))]):
-            layers = np.split(state, np.cumsum(lengths)[:-1])
-            if architecture == "fully_connected":
-                W = [layer.reshape(len(layer) // 3, 3).T if len(layer) > 3 else layer[:, None] for layer in layers]
-                own = [a.T @ a - b @ b.T for a, b in itertools.pairwise(W)]
-                other = [a @ a.T - b @ b.T for a, b in itertools.pairwise(W)]
-                size = max(np.abs(w.T @ w).max() for w in W)
-            else:
-                sizes = [abs(np.fft.fft(v, norm="ortho") if architecture == "convolutional" else v) for v in layers]
-                own, other = ([v**power - sizes[-1] ** power for v in sizes] for power in (2, 1))
-                size = max(v.max() for v in sizes) ** 2
-            terms.append((np.concatenate([v.ravel() for v in own]), np.concatenate([v.ravel() for v in other]), size))
-        loss = float(plain.loss_of(architecture, depth, X[seed], y[seed], "squared")(plain.torch.tensor(state)))
-        expected = {
-            "drift": abs(terms[1][0] - terms[0][0]).max(), "other": abs(terms[1][1] - terms[0][1]).max(),
-            "size": terms[1][2], "loss": loss,
-        }  # fmt: skip
-        found = rows.set_index("quantity")["value"]
-        for quantity, value in expected.items():
-            assert found[quantity] == pytest.approx(value, rel=1e-10, abs=1e-13), quantity
+
+    def terms(state):
+        layers = np.split(state, np.cumsum(plain.lengths_of(architecture, 3, depth))[:-1])
+        if architecture == "fully_connected":
+            W = [layer.reshape(len(layer) // 3, 3).T if len(layer) > 3 else layer[:, None] for layer in layers]
+            own = [a.T @ a - b @ b.T for a, b in itertools.pairwise(W)]
+            other = [a @ a.T - b @ b.T for a, b in itertools.pairwise(W)]
+            size = max(np.abs(w.T @ w).max() for w in W)
+        else:
+            sizes = [abs(np.fft.fft(v, norm="ortho") if architecture == "convolutional" else v) for v in layers]
+            own, other = ([v**power - sizes[-1] ** power for v in sizes] for power in (2, 1))
+            size = max(v.max() for v in sizes) ** 2
+        return *(np.concatenate([v.ravel() for v in each]) for each in (own, other)), size
+
+    own, other, _ = terms(states[1, 0])
+    for time, state in zip(trajectory.time, states[1], strict=True):
+        found = select(table, network=architecture, depth=depth, seed=1, time=time).set_index("quantity")["value"]
+        own_then, other_then, size = terms(state)
+        loss = float(plain.loss_of(architecture, depth, X, y, "squared")(torch.tensor(state)))
+        expected = [abs(own_then - own).max(), abs(other_then - other).max(), size, loss]
+        np.testing.assert_allclose(found[["drift", "other", "size", "loss"]], expected, rtol=1e-10, atol=1e-13)
 
 
 def test_a_contraction_sums_over_one_axis_after_the_other():
     found = plain.simulated(runs.contraction, lengths=[4, 3, 2], inputs=3, member=1, seed=5)
     series = {name: array[0, 0] for name, array in found.series.items()}
     M, v1, v2, v3 = (series[name] for name in ("tensor_0", "vector_1", "vector_2", "vector_3"))
-    np.testing.assert_allclose(series["tensor_1"], sum(v1[i] * M[i] for i in range(4)))
+    np.testing.assert_allclose(series["tensor_1"], np.einsum("ijk,i->jk", M, v1))
     np.testing.assert_allclose(series["tensor_2"], np.einsum("ijk,i,j->k", M, v1, v2))
     np.testing.assert_allclose(series["tensor_3"], np.einsum("ijk,i,j,k->", M, v1, v2, v3))
     table = metrics.contraction(found)
@@ -103,75 +102,45 @@ def test_a_drift_of_two_tolerances_of_one_draw_is_refused(claim, network):
     assert judged(claim, setting("loss", 1.0), setting("loss", 4.0, time=0.0)).facts["moved"] == 0.25
 
 
-def by_loops(tensor, layers, activation):
-    """The tensor formulation by sums over one index after the other."""
-    *hidden, last = layers
-    for layer in hidden:
-        shape = tensor.shape[1:]
-        tensor = activation(
-            np.array([layer @ tensor[(slice(None), *place)] for place in np.ndindex(shape)]).reshape(shape)
-        )
-    return last @ tensor
+@pytest.mark.parametrize("name", ["identity", "tanh", "relu", "sigmoid", "softplus"])
+def test_outputs_with_an_activation_by_hand(name):
+    act, rng = runs.ACTIVATIONS[name], np.random.default_rng(0)
+    values = np.array([-1.3, 0.0, 0.7])
+    known = torch.nn.Identity() if name == "identity" else getattr(torch.nn.functional, name)
+    np.testing.assert_allclose(act(values), known(torch.tensor(values)))
+    x, v, w, u = rng.standard_normal((4, 3))
+    W, V = rng.standard_normal((2, 3, 3))
+    hidden = act(np.array([np.roll(x, -place) @ v for place in range(3)]))
+    convolved = act(np.array([np.roll(hidden, -place) @ w for place in range(3)])) @ u
+    assert runs.layer_by_layer("convolutional", x, [v, w, u], act) == pytest.approx(convolved)
+    assert runs.layer_by_layer("diagonal", x, [v, w, u], act) == pytest.approx(act(act(x * v) * w) @ u)
+    layers = [W.ravel(order="F"), V.ravel(order="F"), u]
+    assert runs.layer_by_layer("fully_connected", x, layers, act) == pytest.approx(act(act(x @ W) @ V) @ u)
+    tensor, layers = rng.standard_normal((3, 2, 4)), [rng.standard_normal(size) for size in (3, 2, 4)]
+    first = act(np.einsum("ijk,i->jk", tensor, layers[0]))
+    expected = act(np.einsum("jk,j->k", first, layers[1])) @ layers[2]
+    assert runs.contracted(tensor, layers, act) == pytest.approx(expected)
 
 
-def test_outputs_with_an_activation_by_loops_and_by_torch():
-    settings = {
-        "networks": ["diagonal", "convolutional", "fully_connected"], "activations": ["tanh", "sigmoid", "softplus"],
-        "depths": [2, 3], "inputs": 2, "draws": 2, "seed": 1,
-    }  # fmt: skip
-    found = plain.simulated(runs.forward, **settings)
+def test_outputs_are_measured_in_both_ways():
+    settings = {"networks": ["diagonal", "convolutional"], "activations": ["tanh", "sigmoid"], "depths": [2, 3]}
+    found = plain.simulated(runs.forward, **settings, inputs=2, draws=2, seed=1)
     table = metrics.forward(found)
-    known = {"tanh": plain.torch.tanh, "sigmoid": plain.torch.sigmoid, "softplus": plain.torch.nn.functional.softplus}
-    rng = np.random.default_rng(0)
-    for name, function in known.items():
-
-        def numpy_function(t, function=function):
-            return function(plain.torch.tensor(t)).numpy()
-
-        rows = table[(table["activation"] == name) & (table["quantity"] == "at_zero")]
-        np.testing.assert_allclose(rows["value"], numpy_function(np.zeros(1))[0])
-        x, v, w, u = rng.standard_normal((4, 2))
-        W, V = rng.standard_normal((2, 2, 2))
-        act = runs.ACTIVATIONS[name]
-        swapped = np.array([[x[0], x[1]], [x[1], x[0]]])  # of x the circulant, which is the convolution's tensor
-        hidden = numpy_function(swapped @ v)
-        convolved = numpy_function(np.array([hidden[0] * w[0] + hidden[1] * w[1], hidden[1] * w[0] + hidden[0] * w[1]]))
-        assert runs.layer_by_layer("convolutional", x, [v, w, u], act) == pytest.approx(convolved @ u)
-        assert runs.layer_by_layer("diagonal", x, [v, w, u], act) == pytest.approx(
-            numpy_function(numpy_function(x * v) * w) @ u
-        )
-        deep = numpy_function(numpy_function(x @ W) @ V) @ u
-        layers = [W.ravel(order="F"), V.ravel(order="F"), u]
-        assert runs.layer_by_layer("fully_connected", x, layers, act) == pytest.approx(deep)
-        tensor, layers = rng.standard_normal((3, 2, 4)), [rng.standard_normal(size) for size in (3, 2, 4)]
-        assert runs.contracted(tensor, layers, act) == pytest.approx(by_loops(tensor, layers, numpy_function))
-    for (architecture, name, depth), rows in table[table["quantity"] == "output"].groupby(
-        ["network", "activation", "depth"]
-    ):
+    np.testing.assert_array_equal(plain.read(table, "at_zero", activation="sigmoid"), 0.5)
+    outputs = select(table, "output")
+    for (architecture, name, depth), rows in outputs.groupby(["network", "activation", "depth"]):
         series = found.series[f"{architecture}_{name}_{depth}"][:, 0]
-        np.testing.assert_array_equal(rows.sort_values("seed")[["value", "predicted"]], series)
+        np.testing.assert_array_equal(rows[["value", "predicted"]], series)
         agree = architecture == "convolutional" or depth == 2 or name == "tanh"
         assert np.allclose(series[:, 0], series[:, 1], rtol=1e-10) == agree
 
 
 def test_the_tensor_formulation_is_corrected_where_zeros_pass_the_activation():
-
-    def outputs(relative, **where):
-        def alter(tables):
-            table = tables["outputs"]
-            rows = table["quantity"] == "output"
-            for column, value in where.items():
-                rows &= table[column] == value
-            assert rows.any()
-            table.loc[rows, "predicted"] = 2.0
-            table.loc[rows, "value"] = 2.0 * (1 + relative)
-
-        return alter
-
     agree = {"network": "diagonal", "activation": "tanh", "depth": 3, "seed": 1}
-    assert verdict("tensor_formulation", outputs(0.5e-10, **agree)) == "corrected"
-    assert verdict("tensor_formulation", outputs(2e-10, **agree)) == "contradicted"
+    assert verdict("tensor_formulation", missed("output", 0.5e-10, **agree)) == "corrected"
+    assert verdict("tensor_formulation", missed("output", 2e-10, **agree)) == "contradicted"
     differ = agree | {"activation": "softplus"}
-    assert verdict("tensor_formulation", outputs(-2e-6, **differ)) == "corrected"
-    assert verdict("tensor_formulation", outputs(0.5e-6, **differ)) == "contradicted"
-    assert judged("tensor_formulation", outputs(3e-6, **differ)).facts["apart"] == pytest.approx(3e-6, rel=1e-5)
+    assert verdict("tensor_formulation", missed("output", -2e-6, **differ)) == "corrected"
+    assert verdict("tensor_formulation", missed("output", 0.5e-6, **differ)) == "contradicted"
+    apart = judged("tensor_formulation", missed("output", 3e-6, **differ)).facts["apart"]
+    assert apart == pytest.approx(3e-6, rel=1e-5)
