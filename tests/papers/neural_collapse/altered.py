@@ -21,20 +21,21 @@ def rows_of(table: pd.DataFrame, quantity: str, **where: Any) -> pd.Series:
     return rows
 
 
-def put(tables: support.Tables, role: str, quantity: str, change: Any, place: int = -1, **where: Any) -> support.Tables:
-    """Set the values of a quantity in one table of a role, or apply a function to them.
+def put(
+    tables: support.Tables, role: str, quantity: str, change: Any, place: int | None = None, **where: Any
+) -> support.Tables:
+    """Set the values of a quantity in one table of a role, or in all, or apply a function to them.
 
-    The table is replaced by a copy: what claims have read of the old one is remembered with it.
+    A table is replaced by a copy: what claims have read of the old one is remembered with it.
     """
     given = tables[role]
-    table = (given[place] if isinstance(given, list) else given).copy()
-    rows = rows_of(table, quantity, **where)
-    assert rows.any(), (role, quantity, where)
-    table.loc[rows, "value"] = change(table.loc[rows, "value"]) if callable(change) else change
-    if isinstance(given, list):
-        given[place] = table
-    else:
-        tables[role] = table
+    several = given if isinstance(given, list) else [given]
+    for number in range(len(several)) if place is None else [place]:
+        table = several[number] = several[number].copy()
+        rows = rows_of(table, quantity, **where)
+        assert rows.any(), (role, quantity, where)
+        table.loc[rows, "value"] = change(table.loc[rows, "value"]) if callable(change) else change
+    tables[role] = given if isinstance(given, list) else several[0]
     return tables
 
 

@@ -57,7 +57,6 @@ def gradient(H: np.ndarray, classes: int) -> np.ndarray:
     wanted = torch.tensor(targets(H, classes).T)
     residual = rows @ torch.linalg.lstsq(rows, wanted).solution - wanted
     (0.5 * (residual**2).sum() / H.shape[1]).backward()
-    assert variable.grad is not None
     return variable.grad.numpy()
 
 

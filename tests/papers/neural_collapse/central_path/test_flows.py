@@ -1,50 +1,34 @@
-"""Tangent maps, the flows that they give, and the discrete algorithm, against what can be derived by hand."""
+"""Tangent maps against their adjoint, the flows that they give against closed forms, and what runs make of settings."""
 
 import numpy as np
 import pytest
 
 from learning_dynamics.dynamics.gradient_flow import Tolerances
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.neural_collapse.central_path import flows as renormalised
+from learning_dynamics.papers.neural_collapse.central_path import metrics, runs, theory
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
-from learning_dynamics.papers.neural_collapse.central_path import theory
+from learning_dynamics.tidy import by_draw
 
 CLASSES, EXAMPLES, FEATURES = 4, 8, 6
-MAPS = pytest.mark.parametrize("name", ["orthogonal", "printed"])
 
 
-def start(seed=0, signal=0.5):
-    drawn = central_path.gaussian_features(np.random.default_rng(seed), CLASSES, EXAMPLES, FEATURES, signal)
+def start():
+    drawn = central_path.gaussian_features(np.random.default_rng(0), CLASSES, EXAMPLES, FEATURES, 0.5)
     return central_path.renormalised(drawn, CLASSES)
 
 
-def direction(seed=1):
-    return np.random.default_rng(seed).standard_normal((FEATURES, CLASSES * EXAMPLES))
-
-
 def test_printed_map_and_its_adjoint_change_places_in_the_inner_product_but_are_not_the_same():
-    X, A, B = start(), direction(1), direction(2)
+    X, (A, B) = start(), np.random.default_rng(1).standard_normal((2, FEATURES, CLASSES * EXAMPLES))
     left = np.sum(renormalised.printed_map(X, A, CLASSES) * B)
     assert left == pytest.approx(np.sum(A * renormalised.printed_adjoint(X, B, CLASSES)), rel=1e-12)
     assert abs(left - np.sum(A * renormalised.printed_map(X, B, CLASSES))) > 0.1
 
 
-def test_lemma_4_as_printed_is_the_gradient_without_projection():
-    """In aligned coordinates its right-hand side is omega / (C + omega^2)^2 (y / N - omega C x)."""
-    X = start()
-    U, omega, Vt = np.linalg.svd(central_path.signal_to_noise(X, CLASSES))
-    y = Vt[:3] @ central_path.one_hot(CLASSES, EXAMPLES)
-    x = U.T[:3] @ X
-    centring = central_path.deviations(x, CLASSES) / (CLASSES * EXAMPLES)
-    weight = (omega[:3] / (CLASSES + omega[:3] ** 2) ** 2)[:, None]
-    printed = weight * (y / EXAMPLES - omega[:3, None] * centring)
-    np.testing.assert_allclose(-U.T[:3] @ central_path.gradient(X, CLASSES), printed, atol=1e-14)
-    assert np.linalg.norm(renormalised.constraint(X, U[:, :3] @ printed, CLASSES)) > 1e-4
-
-
-@MAPS
-def test_flow_follows_its_closed_form_and_stays_on_the_manifold(name):
+@pytest.mark.parametrize("name", ["orthogonal", "printed"])
+def test_flow_follows_its_closed_form_stays_on_the_manifold_and_does_not_become_stiff(name):
     rtol = 1e-9
-    X, times = start(), np.concatenate([[0.0], np.geomspace(1.0, 1e6, 13)])
+    X, times = start(), np.concatenate([[0.0], np.geomspace(1.0, 1e10, 21)])
     flow = renormalised.renormalised_flow(
         X, CLASSES, renormalised.TANGENT_MAPS[name], times, Tolerances(rtol, 1e-3 * rtol)
     )
@@ -55,10 +39,28 @@ def test_flow_follows_its_closed_form_and_stays_on_the_manifold(name):
     np.testing.assert_allclose(omega, solution(omega[0], times[:, None], CLASSES, EXAMPLES), rtol=20 * rtol)
     covariance = central_path.within_covariance(states, CLASSES)
     np.testing.assert_allclose(covariance, np.broadcast_to(np.eye(FEATURES), covariance.shape), atol=20 * rtol)
+    assert flow.steps < 80
 
 
-def test_flow_does_not_become_stiff():
-    flow = renormalised.renormalised_flow(
-        start(), CLASSES, renormalised.orthogonal_projection, np.array([0.0, 1e10]), Tolerances(1e-9, 1e-12)
+def test_step_sizes_that_miss_each_others_times_are_refused():
+    with pytest.raises(ProjectError, match="divide the largest"):
+        runs.renormalised_descent(
+            sizes=[[3, 6, 4]], signal=0.5, seeds=1, horizon=10.0, points=3, steps=[1.0, 0.7], seed=0
+        )
+
+
+def test_members_do_not_depend_on_how_many_there_are():
+    few, many = (
+        runs.free_features(sizes=[[3, 6, 4]], signal=0.5, seeds=seeds, condition=10.0, seed=5).series["H_C3_N6_P4"]
+        for seeds in (1, 3)
     )
-    assert flow.steps < 80  # 38 to 47 measured: a step advances half a decade
+    np.testing.assert_array_equal(few[0], many[0])
+    assert np.abs(many[0] - many[1]).max() > 0.1
+
+
+@pytest.mark.parametrize("other", [[2, 6, 8], [3, 5, 8], [3, 6, 7]])
+def test_sizes_that_differ_in_one_number_are_draws_of_their_own(other):
+    sizes = [[3, 6, 8], other]
+    run = runs.free_features(sizes=sizes, signal=0.5, seeds=2, condition=10.0, seed=5)
+    run.settings = {"sizes": sizes}
+    assert by_draw(metrics.free_features(run, decays=[0.0]), "trace").shape == (4, 1)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy
-import sympy
 
 from learning_dynamics.papers.neural_collapse.central_path import flows, identities, limits, tangents, theory
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
@@ -65,20 +64,6 @@ def test_renormalisation_is_the_inverse_root_of_the_covariance(size):
     np.testing.assert_allclose(central_path.signal_to_noise(H, size[0]), means, atol=1e-10)
 
 
-def test_the_closed_forms_invert_their_own_clocks():
-    """Their time as a function of omega, differentiated by sympy, is one over the speed."""
-    w, C, N = sympy.symbols("w C N", positive=True)
-    c1, c2, c3 = (sympy.nsimplify(c) for c in theory.snr_constants(3, 8))
-    clocks = {
-        theory.snr_velocity: c1 * sympy.log(w) + c2 * w**2 + c3 * w**4,
-        theory.algorithm_velocity: (C * N * (w**2 / 2 + C * sympy.log(w))).subs({C: 3, N: 8}),
-    }
-    for velocity, clock in clocks.items():
-        slope = sympy.lambdify(w, sympy.diff(clock, w))
-        for omega in (0.2, 1.0, 30.0):
-            assert velocity(np.array(omega), 3, 8) * slope(omega) == pytest.approx(1.0, rel=1e-12)
-
-
 @pytest.mark.parametrize("name", ["orthogonal", "printed"])
 @SIZES
 def test_speeds_are_those_of_autograd_gradients_projected_by_least_squares(size, name):
@@ -98,20 +83,8 @@ def test_speeds_are_those_of_autograd_gradients_projected_by_least_squares(size,
     np.testing.assert_allclose(image, -oracles.tangent_part(X, gradient, classes), atol=1e-12)
 
 
-@SIZES
-def test_one_step_of_the_algorithm_in_the_feature_space(size):
-    classes, examples, _ = size
-    X = oracles.renormalised(oracles.features(*size, seed=4), classes)
-    step = 5.0
-    moved = oracles.renormalised(X - step * oracles.gradient(X, classes), classes)
-    found = theory.algorithm_step(oracles.singular_values(X, classes), step, classes, examples)
-    np.testing.assert_allclose(found, oracles.singular_values(moved, classes), rtol=1e-9)
-    run = flows.renormalised_descent(X, classes, step, np.array([0, 1]))
-    np.testing.assert_allclose(run[1], moved, atol=1e-10)
-
-
-@pytest.mark.parametrize(("classes", "examples"), [(3, 8), (10, 2)])
-def test_courses_and_asymptotes_against_a_stiff_integrator(classes, examples):
+@pytest.mark.parametrize(("classes", "examples", "start"), [(3, 8, 0.4), (10, 2, 0.01), (4, 50, 10.0)])
+def test_courses_and_asymptotes_against_a_stiff_integrator(classes, examples, start):
     """In log time and log omega: N (C + w^2)^2 w' = w as printed, and C N (C + w^2) w' = w for the algorithm."""
     equations = {
         (theory.snr_closed_form, theory.snr_asymptote): lambda w2: examples * (classes + w2) ** 2,
@@ -121,38 +94,32 @@ def test_courses_and_asymptotes_against_a_stiff_integrator(classes, examples):
     for (course, asymptote), factor in equations.items():
         solved = scipy.integrate.solve_ivp(
             lambda s, y, factor=factor: np.exp(s) / factor(np.exp(2 * y)), (np.log(1e-6), np.log(times[-1])),
-            [np.log(0.4)], method="LSODA", t_eval=np.log(times), rtol=1e-11, atol=1e-13,
+            [np.log(start)], method="LSODA", t_eval=np.log(times), rtol=1e-11, atol=1e-13,
         )  # fmt: skip
         omega = np.exp(solved.y[0])
-        np.testing.assert_allclose(course(0.4, times, classes, examples), omega, rtol=1e-7)
+        np.testing.assert_allclose(course(start, times, classes, examples), omega, rtol=1e-7)
+        np.testing.assert_allclose(course(start, np.zeros(1), classes, examples), start, rtol=1e-11)
         given = (times[-1], examples) if course is theory.snr_closed_form else (times[-1], classes, examples)
         assert asymptote(*given) == pytest.approx(omega[-1], rel=2e-5)
 
 
-@SIZES
-def test_no_change_of_basis_brings_the_trace_below_its_bound(size):
-    classes = size[0]
-    H = oracles.features(*size, seed=5)
-    bound = theory.trace_bound(oracles.singular_values(H, classes), classes)
-
-    def trace(H):
-        within, between, _ = oracles.covariances(H, classes)
-        return np.trace(np.linalg.pinv(between, rcond=1e-10) @ within)
-
-    rng = np.random.default_rng(6)
-    changes = np.eye(len(H)) + 0.3 * rng.standard_normal((50, len(H), len(H)))
-    assert all(trace(change @ H) >= bound * (1 - 1e-9) for change in changes)
-    assert trace(oracles.renormalised(H, classes)) == pytest.approx(bound, rel=1e-10)
+def test_gradient_keeps_its_digits_where_signal_dwarfs_noise():
+    classes, examples, size = 4, 8, 6
+    X = oracles.renormalised(oracles.features(classes, examples, size), classes)
+    means = oracles.covariances(X, classes)[2]
+    U, _, Vt = np.linalg.svd(means, full_matrices=False)
+    spectrum = np.array([2e4, 1.5e4, 1e4])
+    far = X + np.repeat((U[:, :3] * spectrum) @ Vt[:3] - means, examples, axis=1)
+    moved = oracles.covariances(central_path.gradient(far, classes), classes)[2]
+    expected = -spectrum / (examples * (classes + spectrum**2) ** 2)
+    # of this a tenth is wrong if the classifier is computed with the inverse of Sigma_T
+    np.testing.assert_allclose(np.diag(U.T @ moved @ Vt.T)[:3], expected, rtol=1e-6)
 
 
-def test_distance_from_a_simplex_frame_is_the_least_over_scales():
-    rng = np.random.default_rng(7)
-    vectors = rng.standard_normal((6, 4))
-    frame = scipy.linalg.orth(rng.standard_normal((6, 4))) @ (np.eye(4) - 0.25)
-    assert theory.simplex_gram(2.5 * frame) < 1e-14
-    gram, wanted = vectors.T @ vectors, frame.T @ frame
-    best = scipy.optimize.minimize_scalar(lambda scale: np.linalg.norm(gram - scale * wanted), tol=1e-12)
-    assert theory.simplex_gram(vectors) == pytest.approx(best.fun / np.linalg.norm(gram), rel=1e-9)
+@pytest.mark.parametrize(("size", "message"), [((3, 2, 6), "singular"), ((6, 9, 3), "rank")])
+def test_impossible_sizes_are_refused(size, message):
+    with pytest.raises(ValueError, match=message):
+        central_path.gaussian_features(np.random.default_rng(0), *size, 0.5)
 
 
 def test_distances_from_the_limits_of_corollary_2():
@@ -262,6 +229,7 @@ def test_the_tables_hold_what_their_quantities_are_named_after():
         omega = oracles.singular_values(H, 3)
         np.testing.assert_allclose(select(mine, "omega")["value"], omega, rtol=1e-9)
         assert value("trace_renormalised") == pytest.approx(3 * np.sum(omega**-2.0), rel=1e-9)
+        assert theory.trace_bound(omega, 3) == pytest.approx(value("trace_renormalised"), rel=1e-9)
         for flow, speed in {"orthogonal": theory.snr_velocity, "printed": theory.algorithm_velocity}.items():
             np.testing.assert_allclose(select(mine, "speed", flow=flow)["value"], speed(omega, 3, 6), rtol=1e-7)
         for index, decay in enumerate((0.0, 0.1), start=1):
@@ -278,13 +246,13 @@ def test_the_tables_hold_what_their_quantities_are_named_after():
 
 
 def test_the_tables_of_flows_and_descent_hold_spectra_of_their_states():
-    size = {"sizes": [[3, 6, 4]], "signal": 0.5, "seeds": 1, "seed": 3}
+    size = {"sizes": [[3, 6, 4]], "signal": 0.5, "seeds": 2, "seed": 3}
     flow = called(renormalised_flows, **size, start=0.1, horizon=100.0, points=3, rtol=1e-9, atol=1e-12)
     flow.settings = {"sizes": [[3, 6, 4]]}
     table = measure_flows(flow)
-    X = flow.series["orthogonal_C3_N6_P4"][0, -1]
+    X = flow.series["orthogonal_C3_N6_P4"][1, -1]
     omega = oracles.singular_values(X, 3)
-    last = table[(table["flow"] == "orthogonal") & (table["time"] == 100.0)]
+    last = table[(table["flow"] == "orthogonal") & (table["time"] == 100.0) & (table["seed"] == 1)]
     np.testing.assert_allclose(select(last, "omega")["value"], omega, rtol=1e-8)
     assert select(last, "excess")["value"].item() == pytest.approx(omega[0] / omega[-1] - 1, rel=1e-8)
     assert select(last, "drift")["value"].item() == pytest.approx(
@@ -296,10 +264,10 @@ def test_the_tables_of_flows_and_descent_hold_spectra_of_their_states():
     descent.settings = {"sizes": [[3, 6, 4]], "steps": [4.0, 2.0]}
     table = measure_descent(descent)
     for step in (4.0, 2.0):
-        X = descent.series["descent0_C3_N6_P4"][0, 0]
+        X = descent.series["descent0_C3_N6_P4"][1, 0]
         for _ in range(int(16 / step)):
             X = oracles.renormalised(X - step * oracles.gradient(X, 3), 3)
-        rows = table[(table["step"] == step) & (table["time"] == 16.0)]
+        rows = table[(table["step"] == step) & (table["time"] == 16.0) & (table["seed"] == 1)]
         for quantity in ("omega", "omega--one_step"):
             np.testing.assert_allclose(select(rows, quantity)["value"], oracles.singular_values(X, 3), rtol=1e-9)
         assert (by_draw(rows, "vectors") < 1e-12).all()

@@ -9,21 +9,10 @@ import scipy
 from learning_dynamics.papers.neural_collapse.generalisation.table1 import accuracies
 from tests import support
 from tests.papers.neural_collapse import altered
-from tests.papers.neural_collapse.training.made_up import made_up
+from tests.papers.neural_collapse.training.made_up import NETWORKS, both_losses, made_up, trainings
 
 PAPER = "neural_collapse"
-NAMES = ("vgg", "resnet", "densenet")
 ANGLES = ("equinorm_means", "equiangular_means", "maximal_angle_means", "self_duality")
-
-
-def trainings(loss="mse"):
-    return [made_up(network, loss) for network in NAMES]
-
-
-def everywhere(tables, role, quantity, change, **where):
-    for place in range(3):
-        altered.put(tables, role, quantity, change, place, **where)
-    return tables
 
 
 @pytest.mark.parametrize(
@@ -31,41 +20,32 @@ def everywhere(tables, role, quantity, change, **where):
 )
 def test_what_is_said_of_test_images_fails_where_one_part_does(claim, quantity):
     assert altered.verdict(claim, {"trainings": trainings()}) == "reproduced"
-    # below the train images' at the end
-    tables = everywhere({"trainings": trainings()}, "trainings", quantity, lambda v: v * 1e-3, split="test")
-    assert altered.verdict(claim, tables) == "refused"
-    # falls further than on train images, and ends above all the same
-    tables = everywhere({"trainings": trainings()}, "trainings", quantity, 1e4, split="test", epoch=10)
-    assert altered.verdict(claim, tables) == "refused"
-    # falls before train errors end is nothing to either
-    tables = everywhere({"trainings": trainings()}, "trainings", quantity, 1e4, split="test", epoch=3)
-    assert altered.verdict(claim, tables) == "reproduced"
-
-
-@pytest.mark.parametrize("claim", ["test_collapse_slower", "collapse_on_test_images", "accuracy_after_zero_error"])
-def test_what_is_said_is_reproduced_where_it_is_so_and_its_rivals_are_not(claim):
-    found = support.evaluation(PAPER, claim, {"trainings": trainings()})
-    assert found.verdict == "reproduced"
-    assert "reproduced" not in found.rivals.values()
+    for change, where, expected in (
+        (lambda v: v * 1e-3, {}, "refused"),  # below the train images' at the end
+        (1e4, {"epoch": 10}, "refused"),  # falls further than on train images, and ends above all the same
+        (1e4, {"epoch": 3}, "reproduced"),  # falls before train errors end
+    ):
+        tables = altered.put({"trainings": trainings()}, "trainings", quantity, change, split="test", **where)
+        assert altered.verdict(claim, tables) == expected
 
 
 def test_nc1_must_fall_on_test_images_too_and_the_others_need_not():
-    tables = everywhere({"trainings": trainings()}, "trainings", "nc1", 2.0, split="test", epoch=100)
+    tables = altered.put({"trainings": trainings()}, "trainings", "nc1", 2.0, split="test", epoch=100)
     assert altered.verdict("test_collapse_slower", tables) == "refused"
     for quantity in ANGLES:
-        everywhere(tables, "trainings", quantity, 9.0, split="test", epoch=100)
+        altered.put(tables, "trainings", quantity, 9.0, split="test", epoch=100)
     assert altered.verdict("collapse_on_test_images", tables) == "reproduced"
 
 
 def test_decisions_on_test_images_must_differ_more_than_on_train_images():
-    tables = everywhere({"trainings": trainings()}, "trainings", "nc4", 1e-9, split="test", epoch=-1)
+    tables = altered.put({"trainings": trainings()}, "trainings", "nc4", 1e-9, split="test", epoch=-1)
     assert altered.verdict("collapse_on_test_images", tables) == "refused"
 
 
 def test_falls_on_test_images_are_compared_in_decades():
-    checks = support.evaluation(PAPER, "test_collapse_slower", {"trainings": trainings()}).judgement
-    values = [check.value for check in (checks.headline, *checks.parts)]
-    assert values == pytest.approx([1.0, np.log10(1.2) + 2.0, 0.5, 0.0])
+    found = support.evaluation(PAPER, "test_collapse_slower", {"trainings": trainings()})
+    assert [check.value for check in found.judgement.checks] == pytest.approx([1.0, np.log10(1.2) + 2.0, 0.5, 0.0])
+    assert "reproduced" not in found.rivals.values()
 
 
 def test_the_gain_in_accuracy_is_a_mean_of_points_with_students_interval():
@@ -85,18 +65,18 @@ def test_the_gain_in_accuracy_is_a_mean_of_points_with_students_interval():
     )
     assert found.facts["median"] == pytest.approx(np.median(gains))
     assert found.verdict == "reproduced"
+    assert "reproduced" not in found.rivals.values()
     median = support.evaluation(PAPER, "accuracy_after_zero_error", tables, average="median").judgement.headline
     assert median.value == pytest.approx(np.median(gains))
 
 
 @pytest.mark.parametrize(
-    ("points", "expected"), [(0.0, "reproduced"), (0.5, "reproduced"), (-0.5, "reproduced"), (2, "refused"),
-                             (-2, "refused")],
-)  # fmt: skip
+    ("points", "expected"), [(0.5, "reproduced"), (-0.5, "reproduced"), (2, "refused"), (-2, "refused")]
+)
 def test_comparable_is_within_the_margin_on_both_sides(points, expected):
-    tables = {"mse": trainings(), "ce": trainings("ce")}
+    tables = both_losses()
     for role in tables:
-        everywhere(tables, role, "error", 0.05 + (points / 100 if role == "mse" else 0), split="test", epoch=-1)
+        altered.put(tables, role, "error", 0.05 + (points / 100 if role == "mse" else 0), split="test", epoch=-1)
     found = support.evaluation(PAPER, "accuracy_comparable_to_ce", tables)
     assert (found.verdict == "reproduced") == (expected == "reproduced")
     assert found.judgement.headline.value == pytest.approx(-points, abs=1e-9)
@@ -104,9 +84,9 @@ def test_comparable_is_within_the_margin_on_both_sides(points, expected):
 
 
 def test_a_margin_that_cannot_tell_twice_the_errors_says_nothing():
-    tables = {"mse": trainings(), "ce": trainings("ce")}
+    tables = both_losses()
     for role in tables:
-        everywhere(tables, role, "error", 0.005, split="test", epoch=-1)
+        altered.put(tables, role, "error", 0.005, split="test", epoch=-1)
     assert altered.verdict("accuracy_comparable_to_ce", tables) == "reproduced"
     assert support.verdict(PAPER, "accuracy_comparable_to_ce", tables) != "reproduced"
 
@@ -117,7 +97,7 @@ EASIEST_FIRST = ("mnist", "svhn", "fashion_mnist", "cifar10", "stl10")  # by the
 def on_five(orders, loss="mse"):
     """Trainings of three networks whose NC1 on test images has the places given, for data sets the easiest first."""
     tables = []
-    for network, order in zip(NAMES, orders, strict=True):
+    for network, order in zip(NETWORKS, orders, strict=True):
         for data, place in zip(EASIEST_FIRST, order, strict=True):
             table = made_up(network, loss, data=data, seeds=1)
             rows = altered.rows_of(table, "nc1", split="test")
@@ -133,7 +113,8 @@ def spearman(order):
     return (five + 2 * four) / 3
 
 
-@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (0, 2, 1, 3, 4), (1, 0, 3, 2, 4), (2, 0, 1, 4, 3), (4, 3, 2, 1, 0)])
+# the third and the fourth are on either side of one in twenty: 6 of 120 orders do as well, and 9
+@pytest.mark.parametrize("order", [(4, 3, 2, 1, 0), (0, 1, 2, 3, 4), (0, 2, 1, 3, 4), (1, 0, 2, 4, 3)])
 def test_the_order_of_data_sets_is_spearmans_and_chance_an_order_that_networks_share(order):
     found = support.evaluation(PAPER, "test_collapse_by_difficulty", on_five([order] * 3))
     by_chance = np.array([spearman(other) for other in itertools.permutations(range(5))])
@@ -141,14 +122,6 @@ def test_the_order_of_data_sets_is_spearmans_and_chance_an_order_that_networks_s
     assert found.judgement.headline.value == pytest.approx(spearman(order))
     assert (found.verdict == "reproduced") == expected
     assert not expected or "reproduced" not in found.rivals.values()
-
-
-def test_of_all_orders_that_networks_share_one_in_twenty_is_called_difficulty():
-    orders = itertools.permutations(range(5))
-    passed = [order for order in orders
-              if altered.verdict("test_collapse_by_difficulty", on_five([order] * 3)) == "reproduced"]  # fmt: skip
-    assert (0, 1, 2, 3, 4) in passed
-    assert 1 < len(passed) <= 6
 
 
 @pytest.mark.parametrize("correlation", [0.5, 0.98])
@@ -171,7 +144,7 @@ def test_both_losses_count_and_without_a_data_set_there_is_no_order():
 
 
 def test_table_1_is_what_pandas_groups_by_seed():
-    tables = [made_up("vgg", data="svhn"), made_up("densenet", "ce")]
+    tables = [made_up("vgg", data="svhn"), made_up("densenet", "ce", data="svhn")]
     found = accuracies(tables).set_index("network")
     for table, name in zip(tables, ("vgg", "densenet"), strict=True):
         rows = table[(table["quantity"] == "error") & (table["split"] == "test")]

@@ -1,22 +1,24 @@
-"""Claims on training: what they leave undecided, which trainings they leave out, and how losses are compared.
-
-The measurements are made up, so that what a claim asks for is seen without training a network.
-"""
+"""Claims on made-up trainings: what they leave undecided, which trainings they leave out, how losses are compared."""
 
 import numpy as np
 import pytest
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import evaluate
-from learning_dynamics.measures.collapse import variability
 from learning_dynamics.papers.neural_collapse.collapse import claims as collapse
 from learning_dynamics.papers.neural_collapse.decomposition import claims as decomposition
 from learning_dynamics.papers.neural_collapse.generalisation import claims as generalisation
 from learning_dynamics.papers.neural_collapse.robustness import claims as robustness
-from learning_dynamics.papers.neural_collapse.trainings import chance_level, ordinary
-from tests.papers.neural_collapse.training.made_up import made_up
+from learning_dynamics.papers.neural_collapse.trainings import (
+    at_zero_error,
+    by_seed,
+    ordinary,
+    when_errors_end,
+    zero_error_epochs,
+)
+from tests.papers.neural_collapse import altered
+from tests.papers.neural_collapse.training.made_up import NETWORKS, made_up, trainings
 
-NETWORKS = ("vgg", "resnet", "densenet")
 CASES = {
     "nc1": (collapse.nc1, {"level": 0.01}),
     "nc4": (collapse.nc4, {"share": 0.001}),
@@ -30,17 +32,11 @@ CASES = {
 }
 
 
-def trainings(loss="mse"):
-    return [made_up(network, loss) for network in NETWORKS]
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_a_training_that_keeps_its_errors_leaves_what_is_said_of_the_time_after_them_undecided(case):
     claim, settings = CASES[case]
-    tables = trainings()
-    rows = (tables[0]["quantity"] == "error") & (tables[0]["split"] == "train") & (tables[0]["seed"] == 0)
-    tables[0].loc[rows, "value"] = 0.01
-    found = evaluate(claim, {"trainings": tables}, settings)
+    tables = altered.put({"trainings": trainings()}, "trainings", "error", 0.01, 0, split="train", seed=0)
+    found = evaluate(claim, tables, settings)
     assert found.verdict == "undecided"
     unmet = found.judgement.deciding
     assert unmet.is_premise
@@ -49,10 +45,8 @@ def test_a_training_that_keeps_its_errors_leaves_what_is_said_of_the_time_after_
 
 
 def test_a_value_that_is_missing_is_undecided():
-    tables = trainings()
-    rows = (tables[1]["quantity"] == "nc1") & (tables[1]["split"] == "train") & (tables[1]["epoch"] == 100)
-    tables[1].loc[rows, "value"] = np.nan
-    assert evaluate(collapse.nc1, {"trainings": tables}, CASES["nc1"][1]).verdict == "undecided"
+    tables = altered.put({"trainings": trainings()}, "trainings", "nc1", np.nan, 1, split="train", epoch=100)
+    assert evaluate(collapse.nc1, tables, CASES["nc1"][1]).verdict == "undecided"
 
 
 @pytest.mark.parametrize(
@@ -91,7 +85,9 @@ def test_five_data_sets_leave_out_what_the_paper_names():
     assert list(excluded.values()) == [3]
 
 
-def test_unrelated_features_have_the_level_of_chance():
-    means = np.random.default_rng(0).standard_normal((200, 10, 2000)) / np.sqrt(140)
-    level = chance_level([made_up()], "nc1")[0] * 64 / 2000
-    assert variability(np.eye(2000), means).mean() == pytest.approx(level, rel=0.02)
+def test_errors_end_at_the_first_epoch_without_one_and_what_is_measured_less_often_starts_at_its_next():
+    table = made_up()
+    assert zero_error_epochs(table).tolist() == [10, 10, 10]
+    assert when_errors_end([table], "nc1")[0] == pytest.approx(10**-1.5)
+    sparse = by_seed(table, "robustness", "test").loc[[1, 30, 100]]
+    assert at_zero_error(sparse, table)[0] == pytest.approx(0.05 * 30**0.5)

@@ -112,13 +112,3 @@ def test_the_network_is_trained_on_as_torch_trains_it(name, batch, network):
     for state, expected in zip(found, passed, strict=True):
         for key, value in expected.items():
             np.testing.assert_allclose(state[key], value.numpy(), rtol=1e-4, atol=1e-6)
-
-
-def test_without_batch_norm_batches_have_no_statistics():
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        plain = models.build("vgg", 1, CLASSES, stages=[1, 1], width=3, normalised=False)
-    pixels, labels = (torch.tensor(each) for each in images())
-    found = deviation.frozen_body(plain, pixels, labels, SETTINGS, epochs=4, seed=5, member=1)
-    assert found["split_batches"] == pytest.approx(found["split_sampling"], rel=1e-4)
-    assert found["split_batches"] > 0

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import scipy
 import torch
-from torch import nn
 from torch.nn import functional
 
 from learning_dynamics.errors import ProjectError
@@ -27,6 +26,7 @@ def images(per_class=12, seed=0):
 @pytest.fixture(scope="module")
 def trained():
     (train, labels), (test, test_labels) = images(), images(6, seed=1)
+    train, test = 50 * train + 100, 50 * test + 100  # not standardised, as data sets are not
     data = {"train_images": train, "train_labels": labels, "test_images": test, "test_labels": test_labels}
     data["name"] = np.array("made up")
     settings = {
@@ -37,19 +37,6 @@ def trained():
     trajectory = runs.training(data, **settings)
     trajectory.settings = settings
     return trajectory
-
-
-def test_errors_and_nc4_are_shares_of_images_and_one_is_averaged_over_classes():
-    network = models.Classifier(nn.Flatten(), 2, 2)
-    network.load_state_dict({"classifier.weight": torch.eye(2), "classifier.bias": torch.zeros(2)})
-    # two images of class 0, one of them decided as 1; six of class 1, all decided as 1
-    features = torch.tensor([[1.0, 0.0], [0.4, 0.5], *[[0.0, 1.0]] * 6])
-    labels = torch.tensor([0, 0, *[1] * 6])
-    layer = passes.LastLayer(network, features.reshape(8, 1, 1, 2), labels, batch=3, gigabytes=1.0)
-    measured = passes.measure(layer)
-    assert (measured.error, measured.class_error) == (1 / 8, 1 / 4)
-    # the second image lies nearer to the first of these means, against the network
-    assert passes.disagreement(layer, np.array([[0.6, 0.4], [0.0, 1.0]])) == 1 / 8
 
 
 def standard(pixels, train):
@@ -131,6 +118,7 @@ def test_every_quantity_is_what_it_is_defined_as(trained):
             alive = H[(H != 0).any(axis=1)]
             omega = oracles.singular_values(alive, CLASSES)
             np.testing.assert_allclose(select(mine, "snr")["value"], omega, rtol=1e-3)
+            assert select(mine, "snr")["index"].tolist() == [1, 2, 3]
             assert value("rank") == np.linalg.matrix_rank(within, hermitian=True, tol=1e-12)
 
 
@@ -178,6 +166,10 @@ def test_statistics_of_unbalanced_labels_weigh_classes_equally():
     assert found.square_loss == pytest.approx(float(np.mean(square)), rel=1e-5)
     within = np.mean([np.cov(H[labels == c].numpy().T, bias=True) for c in classes], axis=0)
     np.testing.assert_allclose(found.within, within, atol=1e-6 * np.abs(within).max())
+    nearest = scipy.spatial.distance.cdist(H, found.means).argmin(axis=1)
+    differ = np.mean(outputs.argmax(1).numpy() != nearest)
+    assert passes.disagreement(layer, found.means) == pytest.approx(differ, rel=1e-12)
+    assert 0 < differ < 1
     computed_again = passes.LastLayer(network, pixels, labels, batch=4, gigabytes=0.0)
     assert passes.measure(computed_again).square_loss == pytest.approx(found.square_loss, rel=1e-6)
     np.testing.assert_allclose(layer.first(6), H[:6], rtol=1e-5)
