@@ -23,12 +23,6 @@ def test_a_member_does_not_depend_on_how_many_there_are():
     np.testing.assert_array_equal(few["Y"], many["Y"][:2])
 
 
-def test_another_seed_gives_another_problem():
-    one = gaussian(samples=3, inputs=4, outputs=2, seeds=1, seed=1)
-    two = gaussian(samples=3, inputs=4, outputs=2, seeds=1, seed=2)
-    assert not np.array_equal(one["X"], two["X"])
-
-
 def test_conditioned_inputs_have_the_singular_values_asked_for():
     data = regression.conditioned(samples=3, inputs=5, outputs=2, condition=4.0, seeds=2, seed=0)
     values = np.linalg.svd(data["X"], compute_uv=False)

@@ -57,17 +57,17 @@ def claim_entry(found: Evaluation) -> dict[str, Any]:
     entry: dict[str, Any] = {"verdict": found.verdict}
     for name, judgement in (("printed", found.judgement), ("corrected", found.corrected)):
         if judgement is not None:
-            checks = (judgement.headline, *judgement.parts)
             entry[name] = [
-                {"state": check.state, "measured": float(check.value), "draws": _counts(check)} for check in checks
+                {
+                    "state": check.state,
+                    "measured": float(check.value),
+                    "draws": [check.draws, check.draws_for, check.draws_against, check.draws_undecided],
+                }
+                for check in judgement.checks
             ]
     if found.rivals:
         entry["rivals"] = dict(found.rivals)
     return entry
-
-
-def _counts(check: Any) -> list[int]:
-    return [check.draws, check.draws_for, check.draws_against, check.draws_undecided]
 
 
 def quantity_rows(paper: str, member: str, table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -277,19 +277,8 @@ def _as_yaml(claims: Mapping[str, Any]) -> str:
 
 
 def _flow(part: Mapping[str, Any]) -> str:
-    number = {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}
-    measured = number.get(str(part["measured"]), _float(part["measured"]))
-    return (
-        f"{{state: {part['state']}, measured: {measured}, tolerance: {_float(part['tolerance'])}, "
-        f"draws: {part['draws']}}}"
-    )
-
-
-def _float(value: float) -> str:
-    """Return a number as YAML 1.1 reads it: an exponent needs a point before it."""
-    text = repr(float(value))
-    mantissa, e, exponent = text.partition("e")
-    return f"{mantissa if '.' in mantissa else mantissa + '.0'}{e}{exponent}" if e else text
+    ordered = {key: part[key] for key in ("state", "measured", "tolerance", "draws")}
+    return yaml.dump(ordered, Dumper=yaml.CSafeDumper, default_flow_style=True, sort_keys=False, width=200).strip()
 
 
 def _quantities_together(machines: list[list[dict[str, Any]]]) -> pd.DataFrame:

@@ -32,12 +32,6 @@ def cache_without_mathematics(monkeypatch):
     manager._findfont_cached.cache_clear()
 
 
-def test_mathematics_is_set_in_its_own_fonts_with_an_incomplete_cache(cache_without_mathematics):
-    with style():
-        for font in MATHEMATICS:
-            font_manager.findfont(font, fallback_to_default=False)
-
-
 def test_an_incomplete_cache_changes_no_pixel(request):
     before = pixels()
     request.getfixturevalue("cache_without_mathematics")
