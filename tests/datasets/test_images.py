@@ -17,11 +17,10 @@ def test_digits_are_split_without_overlap_as_the_seed_says():
     total = data["train_images"].sum(dtype=int) + data["test_images"].sum(dtype=int)
     assert total == load_digits().images.sum()
     assert not np.array_equal(data["train_images"], other["train_images"])
-
-
-def test_images_that_are_larger_are_not_padded():
     with pytest.raises(ProjectError, match="do not fit into 4"):
         images.digits(per_class=2, pad_to=4, seed=1)
+    with pytest.raises(ProjectError, match="class 8 has 174 examples, 175 were asked for; lower per_class"):
+        images.digits(per_class=175, seed=1)
 
 
 def test_synthetic_images_are_their_templates_and_noise():

@@ -23,12 +23,9 @@ def test_a_member_does_not_depend_on_how_many_there_are():
     np.testing.assert_array_equal(few["Y"], many["Y"][:2])
 
 
-def test_conditioned_inputs_have_the_singular_values_asked_for():
+def test_conditioned_inputs_have_the_singular_values_asked_for_and_no_more_samples_than_inputs():
     data = regression.conditioned(samples=3, inputs=5, outputs=2, condition=4.0, seeds=2, seed=0)
     values = np.linalg.svd(data["X"], compute_uv=False)
     np.testing.assert_allclose(values, [[1.0, 0.5, 0.25]] * 2, rtol=1e-12)
-
-
-def test_more_samples_than_inputs_are_refused():
     with pytest.raises(ProjectError, match="exceed"):
         regression.conditioned(samples=6, inputs=5, outputs=2, condition=4.0, seeds=1, seed=0)

@@ -29,15 +29,12 @@ def test_nothing_has_no_effective_rank(values):
     assert np.isnan(effective_rank(np.array(values, dtype=float))).all()
 
 
-def test_difference_rates_of_a_known_curve():
+def test_difference_rates_of_a_known_curve_and_of_a_matrix_at_rest():
     # sigma = |a|, b of diag(a, b): derivatives are known
     matrix, derivative = np.diag([2.0, 1.0]), np.array([[0.3, 5.0], [-5.0, -0.7]])
     # step^4 = 1e-12 truncation, and rounding of eps / 1e-3, times the speed of 7
     np.testing.assert_allclose(difference_rates(matrix, derivative, 2), [0.3, -0.7], atol=2e-11)
-
-
-def test_a_matrix_at_rest_has_no_rates():
-    np.testing.assert_array_equal(difference_rates(np.diag([2.0, 1.0]), np.zeros((2, 2)), 2), [0.0, 0.0])
+    np.testing.assert_array_equal(difference_rates(matrix, np.zeros((2, 2)), 2), [0.0, 0.0])
 
 
 def test_the_gap_counts_the_distance_to_zero():
