@@ -8,27 +8,14 @@ from scipy import stats
 
 from learning_dynamics.evidence import difference, mean, median, optimum, share, slope
 
-NUMBERS = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30)
-
 
 @pytest.mark.parametrize("estimate", [mean, median], ids=lambda function: function.__name__)
-@pytest.mark.parametrize("draws", [8, 25])
-def test_intervals_cover_the_truth_at_their_level(estimate, draws):
-    samples = np.random.default_rng(5).standard_normal((2000, draws))
+def test_intervals_cover_the_truth_at_their_level(estimate):
+    samples = np.random.default_rng(5).standard_normal((2000, 8))
     covered = np.mean([found.lower <= 0 <= found.upper for found in map(estimate, samples)])
     # 2000 samples: three standard errors of a share of 0.95 are 0.015; order statistics cover more than asked
     assert covered >= 0.95 - 0.015
     assert covered <= (0.997 if estimate is median else 0.965)
-
-
-@given(NUMBERS)
-def test_an_estimate_lies_in_its_interval(values):
-    for found in (mean(values), median(values)):
-        slack = 1e-9 * (1 + np.abs(values).max())  # rounding of the mean
-        assert found.lower - slack <= found.value <= found.upper + slack
-        assert found.draws == len(values)
-        assert -(-found).value == found.value
-        assert (-found).lower == -found.upper
 
 
 @pytest.mark.parametrize(("estimate", "values"), [(mean, [1.0]), (mean, [np.inf, 1.0, 2.0]), (median, [1.0] * 5)])
@@ -61,6 +48,9 @@ def test_a_difference_is_of_paired_draws():
     first = np.random.default_rng(1).standard_normal(20)
     assert difference(first + 0.5, first).value == pytest.approx(0.5)
     assert difference(first + 0.5, first).uncertainty < 1e-12  # pairing removes what draws have in common
+    turned, found = -mean(first), mean(-first)
+    np.testing.assert_allclose([turned.value, turned.lower], [found.value, found.lower])
+    assert (turned.upper, turned.draws) == (-mean(first).lower, 20)
 
 
 def test_a_slope_covers_the_order():

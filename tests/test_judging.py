@@ -106,9 +106,12 @@ def test_what_repeats_is_told():
     assert "differ" not in equal_on_every_draw("x", repeated, ODD[0], tolerance=1e-9).interval
 
 
-def test_draws_that_a_run_could_not_decide_are_undecided_whatever_their_value():
-    check = every_draw("x", [0.0, 0.0], at_most=1.0, undecided=[False, True])
-    assert (check.state, check.draws_undecided) == ("undecided", 1)
+def test_draws_that_a_run_could_not_decide_or_that_have_a_nan_anywhere_are_undecided():
+    for check in (
+        every_draw("x", [0.0, 0.0], at_most=1.0, undecided=[False, True]),
+        equal_on_every_draw("x", [[1.0, np.nan], [1.0, 1.0]], 1.0, tolerance=0.1),
+    ):
+        assert (check.state, check.draws_for, check.draws_undecided) == ("undecided", 1, 1)
 
 
 def test_what_is_left_out_is_told_and_what_a_claim_drops_by_itself_as_well():
@@ -156,11 +159,6 @@ def test_a_bound_is_not_shown_as_the_prediction():
         assert np.isnan(check.predicted)
         assert "<= 2" in check.criterion
     assert every_draw("x", [0.5, 1.0], at_most=2.0, predicted=1.0).predicted == 1.0
-
-
-def test_a_nan_anywhere_in_a_draw_leaves_it_undecided():
-    check = equal_on_every_draw("x", [[1.0, np.nan], [1.0, 1.0]], 1.0, tolerance=0.1)
-    assert (check.state, check.draws_for, check.draws_undecided) == ("undecided", 1, 1)
 
 
 # -- draws together --------------------------------------------------------------------------------------------------
@@ -352,12 +350,6 @@ def test_the_check_that_decides_is_shown():
 def test_a_number_that_nothing_repeats_has_no_interval():
     assert np.isnan(at_most("x", 1.0, 2.0).upper)
     assert at_most("x", mean([1.0, 1.0]), 2.0).upper == 1.0
-
-
-@given(st.lists(st.sampled_from(sorted(STATES)), min_size=1, max_size=4))
-def test_a_judgement_holds_if_all_its_parts_do(states):
-    expected = "fails" if "fails" in states else "undecided" if "undecided" in states else "holds"
-    assert Judgement(*(STATES[state] for state in states)).state == expected
 
 
 @claim("Theorem 1", scope="numbers", correction="it is twice that")

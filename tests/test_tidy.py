@@ -25,8 +25,6 @@ from learning_dynamics.tidy import (
 )
 
 TIMES = np.array([0.0, 0.5, 2.0])
-
-
 GAMMA, INIT = Column("gamma", "float", "scale"), Column("init", "str", "start")
 
 
@@ -37,8 +35,8 @@ def table():
     return rows(measured, {"seed": [7, 8], "time": TIMES}, gamma=0.5, init=["a", "b"])
 
 
-def test_a_row_for_each_number_in_the_order_of_the_axes():
-    state = table().query("quantity == 'state'")
+def test_a_row_for_each_number_in_the_order_of_the_axes_and_predictions_are_broadcast():
+    state, norm = (table().query(f"quantity == '{quantity}'") for quantity in ("state", "norm"))
     assert list(table().columns) == ["seed", "time", "gamma", "init", "quantity", "index", "value", "predicted"]
     assert state["value"].tolist() == list(range(12))
     assert state["seed"].tolist() == [7] * 6 + [8] * 6
@@ -46,11 +44,7 @@ def test_a_row_for_each_number_in_the_order_of_the_axes():
     assert state["index"].tolist() == [1, 2] * 6
     assert state["init"].tolist() == ["a"] * 6 + ["b"] * 6
     assert state["predicted"].isna().all()
-
-
-def test_scalars_have_index_0_and_predictions_are_broadcast():
-    norm = table().query("quantity == 'norm'")
-    assert (norm["index"] == 0).all()
+    assert (norm["index"] == 0).all()  # of scalars
     assert norm["predicted"].tolist() == [1.0] * 3 + [2.0] * 3
 
 
