@@ -74,40 +74,33 @@ def quantity_rows(paper: str, member: str, table: pd.DataFrame) -> list[dict[str
     """Return two sums over each quantity of a run's table, and over its predictions.
 
     The size is the root of the mean square. The mix weights rows by numbers without order, so that rows exchanged
-    are noticed; both leave out what is not finite, which is counted.
+    are noticed; both leave out what is not finite, which is counted. A table that names no quantities has one in each
+    of its columns.
     """
+    named = "quantity" in table
     found = []
-    for quantity, column, values in _numbers(table):
-        finite = np.isfinite(values)
-        if column == "predicted" and not finite.any():
-            continue
-        weights = np.cos(2.399963 * np.arange(len(values)))[finite]
-        kept = values[finite]
-        found.append(
-            {
-                "paper": paper,
-                "run": member,
-                "quantity": quantity,
-                "column": column,
-                "rows": len(values),
-                "finite": int(finite.sum()),
-                "size": float(np.sqrt(np.mean(kept**2))) if kept.size else 0.0,
-                "mix": float(np.mean(weights * kept)) if kept.size else 0.0,
-            }
-        )
+    table = table if named else table.select_dtypes("number").melt(var_name="quantity")
+    for quantity, rows in table.groupby("quantity", sort=named):
+        for column in rows.columns.intersection(["value", "predicted"], sort=False):
+            values = rows[column].to_numpy(dtype=float)
+            finite = np.isfinite(values)
+            if column == "predicted" and not finite.any():
+                continue
+            weights = np.cos(2.399963 * np.arange(len(values)))[finite]
+            kept = values[finite]
+            found.append(
+                {
+                    "paper": paper,
+                    "run": member,
+                    "quantity": str(quantity),
+                    "column": column,
+                    "rows": len(values),
+                    "finite": int(finite.sum()),
+                    "size": float(np.sqrt(np.mean(kept**2))) if kept.size else 0.0,
+                    "mix": float(np.mean(weights * kept)) if kept.size else 0.0,
+                }
+            )
     return found
-
-
-def _numbers(table: pd.DataFrame) -> Iterable[tuple[str, str, np.ndarray]]:
-    """Return quantity, column and numbers; a table that names no quantities has one in each of its columns."""
-    if "quantity" not in table:
-        for column in table.select_dtypes("number"):
-            yield str(column), "value", table[column].to_numpy(dtype=float)
-        return
-    for quantity, rows in table.groupby("quantity", sort=True):
-        for column in ("value", "predicted"):
-            if column in rows:
-                yield str(quantity), column, rows[column].to_numpy(dtype=float)
 
 
 def members_of(paper: str) -> list[str]:
