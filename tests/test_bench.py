@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from bench import collapse, flow, memory, page, pipeline
+from bench import flow, memory, page, pipeline
 from bench.harness import MISSING, Row, close, timed
 
 from tests.support import ROOT
@@ -40,12 +40,6 @@ def test_a_package_that_is_missing_leaves_the_other_rows(monkeypatch):
     row = timed(diffraxs, repeats=1)
     assert row["note"] == MISSING
     assert row["met"] is None
-
-
-def test_three_ways_to_a_covariance_agree():
-    ours = collapse.in_batches(2000, 16)
-    for peer in (collapse.by_outer_products, collapse.all_at_once):
-        close(1e-4)(ours, peer(2000, 16))
 
 
 def test_memory_beside_the_result_is_what_a_process_held():
