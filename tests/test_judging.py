@@ -106,10 +106,11 @@ def test_what_repeats_is_told():
     assert "differ" not in equal_on_every_draw("x", repeated, ODD[0], tolerance=1e-9).interval
 
 
-def test_draws_that_a_run_could_not_decide_or_that_have_a_nan_anywhere_are_undecided():
+def test_draws_that_a_run_could_not_decide_or_that_have_a_nan_anywhere_or_no_finite_unit_are_undecided():
     for check in (
         every_draw("x", [0.0, 0.0], at_most=1.0, undecided=[False, True]),
         equal_on_every_draw("x", [[1.0, np.nan], [1.0, 1.0]], 1.0, tolerance=0.1),
+        equal_on_every_draw("x", [1.0, 1.0], [5.0, 1.0], tolerance=0.1, relative_to=[np.inf, 1.0]),
     ):
         assert (check.state, check.draws_for, check.draws_undecided) == ("undecided", 1, 1)
 
@@ -139,10 +140,6 @@ def test_equality_takes_the_largest_error_of_a_draw_in_its_own_unit():
     check = equal_on_every_draw("x", measured, measured + np.array([[0.0, 1.0], [0.1, 0.0]]), tolerance=0.02)
     assert check.value == pytest.approx(0.05)  # 0.1 of 2, not 1 of 100
     assert (check.draws_for, check.draws_against, check.predicted) == (1, 1, 0.0)
-
-
-def test_an_error_in_units_of_nothing_finite_is_undecided():
-    assert equal_on_every_draw("x", [1.0], [5.0], tolerance=0.1, relative_to=np.inf).state == "undecided"
 
 
 def test_a_tolerance_that_hides_the_effect_is_undecided():

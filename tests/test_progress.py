@@ -7,5 +7,5 @@ from learning_dynamics.progress import progress
 def test_items_pass_through_and_a_slow_loop_says_so_in_between(capsys, monkeypatch):
     clock = iter(range(0, 100, 6))
     monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
-    assert list(progress([3, 1, 2, 0], "flow")) == [3, 1, 2, 0]
-    assert capsys.readouterr().err == "flow: 2 of 4 after 12 s\nflow: 4 of 4 after 24 s\n"
+    assert list(progress([3, 1, 2], "flow")) == [3, 1, 2]
+    assert capsys.readouterr().err == "flow: 2 of 3 after 12 s\nflow: 3 of 3 after 18 s\n"

@@ -17,10 +17,11 @@ def test_labels_come_from_a_linear_teacher_and_inputs_have_unit_variance():
     np.testing.assert_allclose(second, np.broadcast_to(np.eye(3), second.shape), atol=0.3)
 
 
-def test_a_member_does_not_depend_on_how_many_there_are():
+def test_a_member_depends_on_the_seed_and_not_on_how_many_there_are():
     few = gaussian(samples=3, inputs=4, outputs=2, seeds=2, seed=5)
     many = gaussian(samples=3, inputs=4, outputs=2, seeds=6, seed=5)
     np.testing.assert_array_equal(few["Y"], many["Y"][:2])
+    assert not np.allclose(few["X"], gaussian(samples=3, inputs=4, outputs=2, seeds=2, seed=6)["X"])
 
 
 def test_conditioned_inputs_have_the_singular_values_asked_for_and_no_more_samples_than_inputs():

