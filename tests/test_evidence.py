@@ -8,37 +8,19 @@ from scipy import stats
 
 from learning_dynamics.evidence import difference, mean, median, optimum, share, slope
 
-NUMBERS = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30)
-
 
 @pytest.mark.parametrize("estimate", [mean, median], ids=lambda function: function.__name__)
-@pytest.mark.parametrize("draws", [8, 25])
-def test_intervals_cover_the_truth_at_their_level(estimate, draws):
-    samples = np.random.default_rng(5).standard_normal((2000, draws))
+def test_intervals_cover_the_truth_at_their_level(estimate):
+    samples = np.random.default_rng(5).standard_normal((2000, 8))
     covered = np.mean([found.lower <= 0 <= found.upper for found in map(estimate, samples)])
     # 2000 samples: three standard errors of a share of 0.95 are 0.015; order statistics cover more than asked
     assert covered >= 0.95 - 0.015
     assert covered <= (0.997 if estimate is median else 0.965)
 
 
-@given(NUMBERS)
-def test_an_estimate_lies_in_its_interval(values):
-    for found in (mean(values), median(values)):
-        slack = 1e-9 * (1 + np.abs(values).max())  # rounding of the mean
-        assert found.lower - slack <= found.value <= found.upper + slack
-        assert found.draws == len(values)
-        assert -(-found).value == found.value
-        assert (-found).lower == -found.upper
-
-
-@pytest.mark.parametrize("values", [[1.0], [1.0, np.nan], [np.inf, 1.0, 2.0]])
-def test_without_information_on_the_width_an_interval_is_infinite(values):
-    assert (mean(values).lower, mean(values).upper) == (-np.inf, np.inf)
-
-
-@pytest.mark.parametrize("values", [[1.0, 2.0], [1.0, 2.0, 3.0, 4.0, 5.0]])
-def test_a_median_of_few_draws_has_no_finite_interval(values):
-    assert (median(values).lower, median(values).upper) == (-np.inf, np.inf)
+@pytest.mark.parametrize(("estimate", "values"), [(mean, [1.0]), (mean, [np.inf, 1.0, 2.0]), (median, [1.0] * 5)])
+def test_without_information_on_the_width_an_interval_is_infinite(estimate, values):
+    assert (estimate(values).lower, estimate(values).upper) == (-np.inf, np.inf)
 
 
 def test_a_median_counts_draws_that_are_not_finite():
@@ -66,6 +48,9 @@ def test_a_difference_is_of_paired_draws():
     first = np.random.default_rng(1).standard_normal(20)
     assert difference(first + 0.5, first).value == pytest.approx(0.5)
     assert difference(first + 0.5, first).uncertainty < 1e-12  # pairing removes what draws have in common
+    turned, found = -mean(first), mean(-first)
+    np.testing.assert_allclose([turned.value, turned.lower], [found.value, found.lower])
+    assert (turned.upper, turned.draws) == (-mean(first).lower, 20)
 
 
 def test_a_slope_covers_the_order():
@@ -82,38 +67,29 @@ def test_a_slope_covers_the_order():
     ("values", "at", "edge"),
     [
         ([3.0, 1.0, 2.0], 10.0, False),
-        ([1.0, 2.0, 3.0], 1.0, True),
         ([3.0, 2.0, 1.0], 100.0, True),
+        ([3.0, 1.0, 1.0], 10.0, True),
         ([np.nan, 2.0, 3.0], 10.0, False),
-        ([3.0, 2.0, np.inf], 10.0, False),
         ([1.0, np.inf, np.nan], 1.0, True),
     ],
 )
-def test_an_optimum_says_where_on_its_grid_it_lies(values, at, edge):
-    found = optimum([1.0, 10.0, 100.0], values)
-    assert (found.at, found.at_edge) == (at, edge)
-    assert ("at its edge" in str(found)) == edge
-    assert "best of 3 values from 1 to 100" in str(found)
+def test_an_optimum_says_where_on_its_grid_it_lies_whatever_the_order(values, at, edge):
+    for order in ([0, 1, 2], [2, 0, 1]):
+        grid, given = np.array([1.0, 10.0, 100.0])[order], np.array(values)[order]
+        found = optimum(grid, given)
+        assert (found.at, found.at_edge) == (at, edge)
+        assert ("at its edge" in str(found)) == edge
+        assert "best of 3 values from 1 to 100" in str(found)
+        assert optimum(grid, np.where(np.isfinite(given), -given, np.inf), "greatest").at == at
 
 
-def test_the_order_of_the_grid_does_not_matter():
-    assert optimum([100.0, 1.0, 10.0], [3.0, 2.0, 1.0], "least").at_edge is False
-    assert optimum([100.0, 1.0, 10.0], [3.0, 2.0, 1.0], "greatest").at == 100.0
-
-
-def test_a_grid_of_nothing_finite_is_at_its_edge_and_has_no_value():
-    found = optimum([1.0, 2.0, 3.0], [np.nan, np.nan, np.nan])
-    assert found.at_edge
-    assert np.isnan(found.value)
-
-
-@pytest.mark.parametrize("grid", [[], [1.0]])
-def test_a_grid_of_one_setting_or_none_is_no_choice(grid):
-    if grid:
-        assert optimum(grid, [1.0]).at_edge
-    else:
-        with pytest.raises(ValueError, match="no settings"):
-            optimum(grid, [])
+def test_a_grid_of_one_setting_or_of_nothing_finite_is_at_its_edge_and_one_of_none_is_refused():
+    assert optimum([1.0], [1.0]).at_edge
+    lost = optimum([1.0, 2.0, 3.0], [np.nan, np.nan, np.nan])
+    assert lost.at_edge
+    assert np.isnan(lost.value)
+    with pytest.raises(ValueError, match="no settings"):
+        optimum([], [])
 
 
 def test_as_many_draws_as_it_says_decide_and_half_as_many_do_not():

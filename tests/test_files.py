@@ -40,13 +40,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
         pass
 
 
-MENDS = {
-    errno.ENOSPC: "free space",
-    errno.EDQUOT: "free space",
-    errno.EROFS: "make the folder writable",
-    errno.EACCES: "make the folder writable",
-    errno.ESTALE: "fix that",
-}
+MENDS = {errno.ENOSPC: "free space", errno.EACCES: "make the folder writable", errno.ESTALE: "fix that"}
 
 
 def test_a_failure_to_write_is_told_with_its_own_mend(tmp_path, monkeypatch):

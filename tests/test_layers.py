@@ -1,12 +1,12 @@
 """Who may import whom."""
 
 import ast
+import contextlib
 import functools
 import importlib.util
 import re
 import subprocess
 import sys
-import textwrap
 
 from learning_dynamics.pipeline.plan.sources import (
     PACKAGE,
@@ -84,7 +84,6 @@ def test_what_a_topic_calls_knows_nothing_of_the_pipeline():
 
 OURS = {path.name for path in SOURCE_ROOT.iterdir()}
 SOURCES = sorted([*SOURCE_ROOT.rglob("*.py"), ROOT / "Snakefile", *(ROOT / "workflow").rglob("*.smk")])
-IMPORTS = re.compile(r"^ *(?:from [\w.]+ )?import (?:\([^)]*\)|.*)$", re.MULTILINE)
 SETTERS = ("setattr", "delattr", "__setattr__", "__delattr__")
 
 
@@ -106,17 +105,14 @@ def test_what_is_compiled_names_nothing_of_another_file():
 
 
 def syntax_of(text, suffix):
-    """Return a source's syntax tree; of Snakemake's dialect, that of its imports and of lines that are statements."""
+    """Return a source's syntax tree; of Snakemake's dialect, that of its lines that are statements."""
     if suffix == ".py":
         return ast.parse(text)
-    lines = [textwrap.dedent(found) for found in IMPORTS.findall(text)]
-    for line in map(str.strip, text.splitlines()):
-        try:
-            ast.parse(line)
-        except SyntaxError:
-            continue
-        lines.append(line)
-    return ast.parse("\n".join(lines))
+    statements = []
+    for line in re.sub(r"\([^()]*\)", lambda found: " ".join(found[0].split()), text).splitlines():
+        with contextlib.suppress(SyntaxError):
+            statements += ast.parse(line.strip()).body
+    return ast.Module(statements, [])
 
 
 def root_of(node):
@@ -169,12 +165,10 @@ def test_nothing_is_assigned_to_what_is_not_ours():
 
 PLANTED = {
     "from snakemake.dag import DAG\ndef init(): ...\nDAG.__init__ = init": ".py",
-    "import snakemake.dag\nsnakemake.dag.DAG.__init__ = None": ".py",
     "import snakemake.dag as dag\nsetattr(dag.DAG, '__init__', None)": ".py",
     "def change():\n    from snakemake import dag\n    kind = dag.DAG\n    kind.x, y = 1, 2": ".py",
     "def change(workflow):\n    all = getattr(workflow, 'a', None) or workflow.b\n    all.x += 1": ".py",
     "from snakemake.dag import (\n    DAG,\n)\nrule all:\n    input: []\nDAG.__init__ = 1": ".smk",
-    "rule all:\n    input: []\nworkflow.dag_settings.forcerun = {1}": ".smk",
 }
 ALLOWED = ("import numpy as np\nx = np.zeros(3)\nx.shape = 3, 1", "self.dag = 1", "import torch\ny = torch.a\ny = 2")
 
@@ -198,14 +192,10 @@ def parts_read(text):
             bound |= {top: top for name in node.names if not name.asname for top in [name.name.partition(".")[0]]}
         elif isinstance(node, ast.ImportFrom):
             imported |= {f"{node.module}.{name.name}" for name in node.names} | {node.module}
-
-    def module(node):
-        if isinstance(node, ast.Name):
-            return bound.get(node.id)
-        above = module(node.value) if isinstance(node, ast.Attribute) else None
-        return f"{above}.{node.attr}" if above and is_module(f"{above}.{node.attr}") else None
-
-    return {name for node in nodes if isinstance(node, ast.Attribute) and (name := module(node))} - imported
+    read = [ast.unparse(node).split(".", 1) for node in nodes if isinstance(node, ast.Attribute)]
+    return {
+        f"{bound[top]}.{rest}" for top, rest in read if top in bound and is_module(f"{bound[top]}.{rest}")
+    } - imported
 
 
 @functools.cache
@@ -217,12 +207,8 @@ def is_module(name):
 
 
 def test_a_part_of_a_library_is_imported_by_who_reads_it_or_comes_with_the_library():
-    assert parts_read(
-        "import scipy\nimport scipy.linalg as l\nscipy.stats.norm, l.blas.dot, scipy.linalg.inv, e.e"
-    ) == {
-        "scipy.stats",
-        "scipy.linalg.blas",
-    }
+    text = "import scipy\nimport scipy.linalg as l\nscipy.stats.norm, l.blas.dot, scipy.linalg.inv, e.e"
+    assert parts_read(text) == {"scipy.stats", "scipy.linalg.blas"}
     read = set().union(*(parts_read(file.read_text(encoding="utf-8")) for file in SOURCE_ROOT.rglob("*.py")))
     for library in {name.partition(".")[0] for name in read}:
         parts = ", ".join(sorted(name for name in read if name.partition(".")[0] == library))

@@ -139,15 +139,13 @@ def test_a_stage_keeps_to_its_order_and_its_time(order, ran, code, tmp_path):
 
 def session_of(folder, *results):
     """Write a session of mutants of one line each; results are pairs of test outcome and output."""
-    path = folder / "session.sqlite"
+    path, normal = folder / "session.sqlite", work_item.WorkerOutcome.NORMAL
     with use_db(str(path), WorkDB.Mode.create) as database:
         for number, (outcome, output) in enumerate(results):
             mutation = work_item.MutationSpec("f.py", "core/AddNot", 0, (number + 1, 0), (number + 1, 1))
             database.add_work_item(work_item.WorkItem.single(str(number), mutation))
             diff = f"--- mutation diff ---\n--- a/f.py\n+++ b/f.py\n@@ -1 +1 @@\n-  old {number}\n+  new {number}"
-            database.set_result(
-                str(number), work_item.WorkResult(work_item.WorkerOutcome.NORMAL, output, outcome, diff)
-            )
+            database.set_result(str(number), work_item.WorkResult(normal, output, outcome, diff))
     return path
 
 

@@ -1,8 +1,11 @@
 """Results that somebody typed into prose: what texts must not hold, since numbers are filled in."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
-from learning_dynamics.pipeline.report.templates import MATHS
+from learning_dynamics.pipeline.report.templates import MATHS, fill
+from learning_dynamics.pipeline.store.provenance import plain_facts
 
 # what stands before a number that is a name: Theorem 3.2, Figure 1a, eq. (2.2), section 3.3, a year in a citation
 REFERENCE = re.compile(
@@ -26,3 +29,9 @@ def typed_results(text: str) -> list[str]:
     """
     plain = re.sub(r"\{[^{}]*\}", " ", "".join(MATHS.split(text)[::2]))
     return [match.group().strip() for match in TYPED.finditer(LEVEL.sub(" ", REFERENCE.sub(" ", plain)))]
+
+
+def assert_filled(facts: Mapping[str, Any], *texts: str) -> None:
+    """Check that no field is left in texts once facts fill them; what stands between dollars is not filled."""
+    for text in texts:
+        assert "{" not in "".join(fill(text, plain_facts(facts)).split("$")[::2])

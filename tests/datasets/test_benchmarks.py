@@ -2,9 +2,6 @@
 
 import gzip
 import hashlib
-import http.server
-import lzma
-import threading
 
 import numpy as np
 import pytest
@@ -28,39 +25,24 @@ def read(name, folder, per_class=2, **settings):
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_images_come_back_balanced_and_sorted(name, tmp_path):
+def test_pixels_lie_where_the_file_has_them_and_train_images_are_balanced_and_sorted(name, tmp_path):
     write, shape = SETS[name]
     write(tmp_path)
     data = read(name, tmp_path)
     assert data["train_images"].shape == (20, *shape)
     assert data["train_images"].dtype == np.uint8
     np.testing.assert_array_equal(data["train_labels"], np.repeat(np.arange(10), 2))
-    assert data["test_images"].shape[1:] == shape
-    assert len(data["test_images"]) == len(data["test_labels"])
-
-
-@pytest.mark.parametrize("name", ["cifar10", "svhn", "stl10"])
-def test_pixels_lie_where_the_file_has_them(name, tmp_path):
-    write, shape = SETS[name]
-    write(tmp_path)
-    data = read(name, tmp_path)
-    seed = 5 if name == "cifar10" else 0
-    images, labels = formats.arrays(len(data["test_labels"]), 3, shape[-1], seed)
-    np.testing.assert_array_equal(data["test_images"], images)
+    size = 28 if "mnist" in name else shape[-1]
+    images, labels = formats.arrays(len(data["test_labels"]), shape[0], size, seed=5 if name == "cifar10" else 0)
+    margin = (shape[-1] - size) // 2
+    padded = np.pad(images, [(0, 0), (0, 0), (margin, margin), (margin, margin)])
+    np.testing.assert_array_equal(data["test_images"], padded)
     np.testing.assert_array_equal(data["test_labels"], labels)
 
 
-def test_mnist_is_padded_with_zeros(tmp_path):
-    formats.write_mnist(tmp_path)
-    data = read("mnist", tmp_path)
-    images, _ = formats.arrays(20, 1, 28)
-    np.testing.assert_array_equal(data["test_images"][:, :, 2:30, 2:30], images)
-    assert data["test_images"].sum() == images.sum(dtype=np.int64)
-
-
 TRAIN, TRAIN_LABELS, TEST, TEST_LABELS = benchmarks.MNIST_FILES
-PIXELS, LABELS = formats.arrays(40, 1, 28)
-PIXELS = PIXELS[:, 0]
+PIXELS = formats.arrays(40, 1, 28)[0][:, 0]
+NINE = (np.arange(40) % 9).astype(np.uint8)
 CIFAR, STL, MAT = "cifar-10-binary.tar.gz", "stl10_binary.tar.gz", "test_32x32.mat"
 HOUSES, NUMBERS = formats.arrays(30, 3, 32)
 HOUSES, NUMBERS = HOUSES.transpose(2, 3, 1, 0), np.where(NUMBERS == 0, 10, NUMBERS)[:, None]
@@ -100,31 +82,17 @@ def mat(**arrays):
     return lambda folder: savemat(folder / MAT, {"X": HOUSES, "y": NUMBERS} | arrays)
 
 
-DAMAGED = "cannot be read"
 FAULTS = {
     "magic number": ("mnist", unzipped(TRAIN, lambda whole: b"\0\0\x0d" + whole[3:]), f"{TRAIN}: .* 00000d03"),
-    "cut gzip": ("mnist", content(TRAIN, lambda whole: whole[:1000]), f"{TRAIN}: {DAMAGED} .EOFError"),
-    "cut values": ("mnist", unzipped(TRAIN, lambda whole: whole[:-5]), f"{TRAIN}: {DAMAGED} .* 31355 into"),
-    "cut header": ("mnist", unzipped(TRAIN, lambda whole: whole[:7]), f"{TRAIN}: {DAMAGED}"),
+    "cut values": ("mnist", unzipped(TRAIN, lambda whole: whole[:-5]), f"{TRAIN}: cannot be read .* 31355 into"),
     "fewer images": ("mnist", idx(TRAIN=PIXELS[:39]), f"{TRAIN_LABELS}: .* beside 39 images"),
-    "label 17": ("mnist", idx(TRAIN_LABELS=np.full(40, 17, np.uint8)), f"{TRAIN_LABELS}: train labels are 17"),
-    "no images": ("mnist", idx(TEST=PIXELS[:0], TEST_LABELS=LABELS[:0]), f"{TEST}: .* none of them 0"),
-    "no 3": ("mnist", idx(TEST=PIXELS[LABELS != 3], TEST_LABELS=LABELS[LABELS != 3]), f"{TEST_LABELS}: .* 2, 4, 5"),
-    "sizes that padding would hide": ("mnist", idx(TEST=PIXELS[:20, :14, :14]), rf"{TEST}: .*\(1, 14, 14\)"),
-    "labels for images": ("mnist", idx(TRAIN=LABELS), rf"{TRAIN}: train images have shape \(40, 1\)"),
-    "float test images": ("svhn", mat(X=HOUSES / 255), f"{MAT}: .* float64 .* train images uint8"),
-    "grey test images": ("svhn", mat(X=HOUSES[:, :, :1]), rf"{MAT}: .*\(1, 32, 32\)"),
+    "sizes that padding hides": ("mnist", idx(TRAIN=PIXELS[:, 1:], TEST=PIXELS[:20, 1:]), f"{TRAIN}: .* must have"),
+    "nine classes": ("mnist", idx(TRAIN_LABELS=NINE, TEST_LABELS=NINE[:20]), f"{TRAIN_LABELS}: .* must be 0 to 9"),
     "cells": ("svhn", mat(y=NUMBERS.astype(object)), f"{MAT}: .* type object must be whole"),
-    "labels 11 to 20": ("svhn", mat(y=NUMBERS + 10), f"{MAT}: .* 20; they must be 0 to 9"),
-    "cut matlab": ("svhn", content(MAT, lambda whole: whole[:400]), f"{MAT}: {DAMAGED}"),
-    "matlab 7.3": ("svhn", content(MAT, lambda _: b" " * 124 + b"\0\2IM"), f"{MAT}: {DAMAGED} .NotImplementedError"),
-    "a page": ("svhn", content(MAT, lambda _: b"<html></html>"), f"{MAT}: {DAMAGED}"),
-    "cut batch": ("cifar10", member("batch_2.bin", lambda whole: whole[:-7]), f"{CIFAR}: .* 30723 into"),
+    "float test images": ("svhn", mat(X=HOUSES / 255), f"{MAT}: .* float64 .* train images uint8"),
+    "a page": ("svhn", content(MAT, lambda _: b"<html></html>"), f"{MAT}: cannot be read"),
     "empty batch": ("cifar10", member("batch_2.bin", lambda _: b""), f"{CIFAR}: .*batch_2.bin is empty"),
     "no batch": ("cifar10", member("batch_2.bin", lambda _: None), f"{CIFAR}: .*data_batch_2.bin' not found"),
-    "cut archive": ("cifar10", content(CIFAR, lambda whole: whole[:5000]), f"{CIFAR}: {DAMAGED} .EOFError"),
-    "damaged xz": ("cifar10", content(CIFAR, lambda whole: lzma.compress(whole)[:-90]), f"{CIFAR}: {DAMAGED}"),
-    "cut pixels": ("stl10", member("test_X.bin", lambda whole: whole[:-1]), f"{STL}: .* 552959 into"),
     "label 0": ("stl10", member("test_y.bin", lambda whole: b"\0" + whole[1:]), f"{STL}: test labels are -1, 0"),
 }
 
@@ -138,41 +106,18 @@ def test_a_fault_is_told_in_one_line_with_its_file(fault, tmp_path):
         read(name, tmp_path)
 
 
-def test_more_of_a_class_than_there_is(tmp_path):
-    formats.write_mnist(tmp_path)
-    with pytest.raises(ProjectError, match="class 0 has 4 examples, 5 were asked for; lower per_class"):
-        read("mnist", tmp_path, per_class=5)
-
-
 def test_a_file_with_another_checksum_is_refused(tmp_path):
     formats.write_mnist(tmp_path)
-    with pytest.raises(
-        ProjectError, match=r"train-images-idx3-ubyte.gz: its MD5 is .* the published file's is f68b3c2d"
-    ):
+    with pytest.raises(ProjectError, match=rf"{TRAIN}: its MD5 is .* the published file's is f68b3c2d"):
         benchmarks.mnist(folder=str(tmp_path), per_class=2, seed=1)
 
 
 @pytest.fixture
-def mirror(tmp_path, monkeypatch):
-    """A web server on this machine that serves a folder."""
+def mirror(tmp_path):
+    """A folder that is served, and its address."""
     served = tmp_path / "served"
     served.mkdir()
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *arguments):
-            super().__init__(*arguments, directory=str(served))
-
-        def log_message(self, *arguments):
-            pass
-
-    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(variable, raising=False)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield served, f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-        thread.join()
+    return served, f"{served.as_uri()}/"
 
 
 def test_a_missing_file_is_downloaded_once_from_the_mirror_that_has_it(mirror, tmp_path):
@@ -194,11 +139,6 @@ def test_a_damaged_download_leaves_nothing_behind(mirror, tmp_path):
     assert list((tmp_path / "into").iterdir()) == []
 
 
-def test_without_network_the_message_says_what_to_do(tmp_path):
-    with pytest.raises(ProjectError, match=r"file.bin is not in .*On a machine without network, put the file"):
-        downloads.obtained("file.bin", tmp_path, ("http://127.0.0.1:9/",), "0" * 32, pause=0)
-
-
 def test_a_folder_below_home_is_found(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     formats.write_mnist(tmp_path / "data/mnist")
@@ -210,7 +150,6 @@ def test_a_folder_below_home_is_found(tmp_path, monkeypatch):
     [
         ("$DATA/mnist", r"folder: `\$DATA/mnist`: write the path out"),
         ("~nobody-of-that-name/mnist", "folder: .*no such path can be used"),
-        ("file/mnist", r"folder: .*no such path can be used \(Not a directory\)"),
         ("file", "folder: file is a file; name the folder that holds"),
         ("absent/mnist", r"is not in /.*/absent/mnist and cannot be downloaded"),
     ],
@@ -227,7 +166,5 @@ def test_a_folder_that_is_none_is_refused_and_nothing_is_created(text, message, 
 
 def test_a_single_file_of_the_configuration_is_a_path_alike(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
-    with pytest.raises(ProjectError, match=rf"^{tmp_path}/gas.zip: no such file"):
+    with pytest.raises(ProjectError, match=rf"^{tmp_path}/gas.zip: no such file; download"):
         regression_tables.gas_sensor(file="~/gas.zip")
-    with pytest.raises(ProjectError, match=r"^file: `\$HOME/gas.zip`: write the path out"):
-        regression_tables.gas_sensor(file="$HOME/gas.zip")

@@ -37,16 +37,6 @@ def test_descent_takes_the_steps_of_numpy(architecture, depth, loss):
             np.testing.assert_allclose(run.states[member, record], expected, rtol=1e-11, atol=1e-13)
 
 
-def test_runs_do_not_depend_on_their_batch():
-    network = network_of("fully_connected", 3, 2, seed=0)
-    start = np.random.default_rng(0).standard_normal((7, sum(network.lengths)))
-    tensors = network.data_tensor(X)
-    together = descend(tensors, Y, start, loss="exponential", step=1e-3, steps=2000).final_states
-    for member in range(7):
-        alone = descend(tensors, Y, start[member : member + 1], loss="exponential", step=1e-3, steps=2000).final_states
-        np.testing.assert_array_equal(alone[0], together[member])
-
-
 def test_descent_stops_at_the_tolerance_and_fills_later_records():
     network = network_of("diagonal", 3, 2, seed=0)
     start = np.full((1, 6), 0.7)

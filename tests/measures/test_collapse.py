@@ -54,12 +54,14 @@ def test_perfect_collapse_measures_zero():
         assert measured < 1e-14
 
 
-@pytest.mark.parametrize("classes", [3, 10])
-def test_variability_of_isotropic_noise_around_a_simplex(classes):
+def test_variability_is_the_trace_of_within_over_between():
     rng = np.random.default_rng(1)
-    # Sigma_B of the simplex is a projection over C, of rank C - 1
-    found = collapse.variability(0.01 * np.eye(20), simplex(classes, 20, rng))
-    assert found == pytest.approx(0.01 * (classes - 1), rel=1e-12)
+    means, root = rng.standard_normal((4, 6)), rng.standard_normal((6, 6))
+    between = np.cov(means.T, bias=True)
+    expected = np.trace(root @ root.T @ np.linalg.pinv(between, rcond=1e-10)) / 4
+    assert collapse.variability(root @ root.T, means) == pytest.approx(expected, rel=1e-9)
+    means[0] = means[1]  # they span fewer directions
+    assert collapse.variability(root @ root.T, means) == np.inf
 
 
 def test_variability_keeps_its_meaning_in_wide_float32_features():
@@ -69,26 +71,15 @@ def test_variability_keeps_its_meaning_in_wide_float32_features():
     assert collapse.variability(1e-4 * np.eye(512), means) == pytest.approx(9e-4, rel=1e-3)
 
 
-def test_means_that_coincide_have_no_finite_variability():
-    means = np.ones((3, 5)) + np.array([[1.0], [1.0], [-2.0]]) * np.eye(5)[0]
-    assert collapse.variability(np.eye(5), means) == np.inf
-
-
-def test_signal_to_noise_of_a_simplex_in_white_noise():
+def test_signal_to_noise_of_a_simplex_in_white_noise_in_any_coordinates():
     rng = np.random.default_rng(3)
-    within = 0.25 * np.eye(12)
-    within[:, -1] = within[-1] = 0  # a dead unit
-    means = np.hstack([2 * simplex(4, 11, rng), np.zeros((4, 1))])
-    np.testing.assert_allclose(collapse.rank_and_signal_to_noise(within, means)[1], [4, 4, 4], rtol=1e-12)
-
-
-def test_signal_to_noise_does_not_depend_on_coordinates():
-    rng = np.random.default_rng(4)
-    root = rng.standard_normal((6, 6))
-    within, means = root @ root.T, rng.standard_normal((4, 6))
-    transform = rng.standard_normal((6, 6))
-    moved = collapse.rank_and_signal_to_noise(transform @ within @ transform.T, means @ transform.T)[1]
-    np.testing.assert_allclose(moved, collapse.rank_and_signal_to_noise(within, means)[1], rtol=1e-8)
+    transform = np.zeros((11, 12))  # the last unit is dead but for rounding
+    transform[:, :-1] = rng.standard_normal((11, 11))
+    within, means = 0.25 * transform.T @ transform, 2 * simplex(4, 11, rng) @ transform
+    within[-1, -1] = 1e-20
+    rank, values = collapse.rank_and_signal_to_noise(within, means)
+    assert rank == 11
+    np.testing.assert_allclose(values, [4, 4, 4], rtol=1e-9)
 
 
 @settings(max_examples=25)
@@ -113,35 +104,19 @@ def test_decomposition_adds_up_to_the_loss(seed, decay, noise, dead):
     assert min(terms.values()) >= 0
 
 
-def test_deviation_vanishes_for_the_ridge_solution():
-    rng = np.random.default_rng(5)
-    labels = np.repeat(np.arange(3), 8)
-    features = rng.standard_normal((24, 5)) + labels[:, None]
-    extended = np.hstack([features, np.ones((24, 1))])
-    ridge = np.linalg.solve(extended.T @ extended / 24 + 0.1 * np.eye(6), extended.T @ np.eye(3)[labels] / 24).T
-    terms = collapse.decomposition(*moments_of(features, labels, 24), ridge, 0.1)
-    assert terms["loss_ls_perp"] < 1e-25
-
-
 def test_quantities_broadcast_over_leading_axes():
     rng = np.random.default_rng(6)
     means, root = rng.standard_normal((5, 4, 7)), rng.standard_normal((5, 7, 7))
-    within, classifier = root @ np.swapaxes(root, -1, -2), rng.standard_normal((5, 4, 8))
-    many = collapse.decomposition(within, means, classifier, 0.1) | {
-        "nc1": collapse.variability(within, means),
-        "angles": collapse.distance_from_maximal_angles(means),
-        "duality": collapse.self_duality(classifier[..., :-1], means),
-    }
-    for place in range(5):
-        one = collapse.decomposition(within[place], means[place], classifier[place], 0.1) | {
-            "nc1": collapse.variability(within[place], means[place]),
-            "angles": collapse.distance_from_maximal_angles(means[place]),
-            "duality": collapse.self_duality(classifier[place, :, :-1], means[place]),
+
+    def quantities(within, means, classifier):
+        return collapse.decomposition(within, means, classifier, 0.1) | {
+            "nc1": collapse.variability(within, means),
+            "angles": collapse.distance_from_maximal_angles(means),
+            "duality": collapse.self_duality(classifier[..., :-1], means),
+            "norms": collapse.relative_spread_of_norms(means),
+            "cosines": collapse.spread_of_cosines(means),
         }
-        for name, value in one.items():
-            assert many[name][place] == pytest.approx(float(value), rel=1e-12), name
 
-
-def test_rank_counts_units_that_live():
-    within = np.diag([1.0, 0.5, 0.0, 0.2])
-    assert collapse.rank_and_signal_to_noise(within, np.ones((3, 4)))[0] == 3
+    given = root @ np.swapaxes(root, -1, -2), means, rng.standard_normal((5, 4, 8))
+    for name, many in quantities(*given).items():
+        np.testing.assert_allclose(many, [quantities(*one)[name] for one in zip(*given, strict=True)], err_msg=name)

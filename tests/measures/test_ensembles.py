@@ -20,7 +20,6 @@ def test_plateaus_are_found_between_drops():
     time = np.geomspace(0.1, 1000, 400)
     loss = 1.0 / (1 + (time / 1.0) ** 8) + 0.05 / (1 + (time / 100.0) ** 8)
     found = plateaus(time, loss, slope=0.5, floor=1e-4, least=1.25)
-    assert len(found) == 2
     (first, last), (second, end) = found
     assert first == 0
     assert time[last] < 1.0 < time[second]

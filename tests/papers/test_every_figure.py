@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from learning_dynamics.pipeline.commands.functions import paper_function
-from learning_dynamics.pipeline.report.templates import fill
-from learning_dynamics.pipeline.store.provenance import plain_facts
 from learning_dynamics.plotting import Drawn, style
 from tests.papers.test_every_claim import named
 from tests.support import smoke, tables_of
-from tests.typed_results import typed_results
+from tests.typed_results import assert_filled, typed_results
 
 mpl.use("Agg")
 
@@ -21,11 +19,8 @@ def drawn(paper, name):
     whose = smoke(paper)
     spec = whose.drawing("figure", paper, name)
     with style():
-        found = Drawn.of(
-            paper_function(paper, "figures", spec["function"])(
-                **tables_of(whose, paper, spec["runs"]), **spec["settings"]
-            )
-        )
+        draw = paper_function(paper, "figures", spec["function"])
+        found = Drawn.of(draw(**tables_of(whose, paper, spec["runs"]), **spec["settings"]))
         found.figure.canvas.draw()
         yield found
     plt.close("all")
@@ -51,7 +46,7 @@ def is_labelled(axis, which):
     return own or labelled or of_all or words or not any(tick.get_visible() and tick.get_text() for tick in ticks)
 
 
-@pytest.mark.parametrize(("paper", "name"), named("figures"))
+@pytest.mark.parametrize(("paper", "name"), named("figure"))
 def test_it_shows_finite_data_on_labelled_axes_with_a_filled_caption(drawn, paper, name):
     shown = [axis for axis in drawn.figure.axes if axis.get_visible() and axis.axison]
     tables = [axis for axis in drawn.figure.axes if axis.tables]
@@ -68,5 +63,4 @@ def test_it_shows_finite_data_on_labelled_axes_with_a_filled_caption(drawn, pape
             assert is_labelled(axis, "y"), f"no label on y of {axis.get_title() or axis}"
     caption = smoke(paper).config.caption(paper, name)
     assert typed_results(caption) == []
-    for text in (caption, drawn.alt):
-        assert "{" not in "".join(fill(text, plain_facts(drawn.facts)).split("$")[::2])
+    assert_filled(drawn.facts, caption, drawn.alt)

@@ -6,20 +6,17 @@ import pytest
 
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.interactive import MAX_BYTES, chart_json
-from learning_dynamics.pipeline.report.templates import fields, fill
-from learning_dynamics.pipeline.store.records import plain_facts
+from learning_dynamics.pipeline.report.templates import fields
+from tests.papers.test_every_claim import named
 from tests.support import PAPERS, smoke, tables_of
-from tests.typed_results import typed_results
+from tests.typed_results import assert_filled, typed_results
 
 
 def test_every_paper_has_one():
     assert [paper for paper in PAPERS if len(smoke(paper).config.interactives(paper)) != 1] == []
 
 
-@pytest.mark.parametrize(
-    ("paper", "name"),
-    [pytest.param(one, name, id=f"{one}.{name}") for one in PAPERS for name in smoke(one).config.interactives(one)],
-)
+@pytest.mark.parametrize(("paper", "name"), named("interactive"))
 def test_it_can_be_moved_and_says_what_it_shows(paper, name):
     whose = smoke(paper)
     spec = whose.drawing("interactive", paper, name)
@@ -43,5 +40,4 @@ def test_it_can_be_moved_and_says_what_it_shows(paper, name):
     assert typed_results(caption) == []
     assert drawn.alt
     assert fields(caption) | fields(drawn.alt) == set(drawn.facts)
-    for words in (caption, drawn.alt):
-        assert "{" not in "".join(fill(words, plain_facts(drawn.facts)).split("$")[::2])
+    assert_filled(drawn.facts, caption, drawn.alt)

@@ -6,24 +6,17 @@ import pytest
 
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.motion import MAX_BYTES, encode_webp, render_frames
-from learning_dynamics.pipeline.report.templates import fields, fill
-from learning_dynamics.pipeline.store.records import plain_facts
+from learning_dynamics.pipeline.report.templates import fields
 from learning_dynamics.plotting import style
 from learning_dynamics.plotting.motion import MOVING
-from tests.support import PAPERS, smoke, tables_of
-from tests.typed_results import typed_results
+from tests.papers.test_every_claim import named
+from tests.support import smoke, tables_of
+from tests.typed_results import assert_filled, typed_results
 
 mpl.use("Agg")
 
 
-@pytest.mark.parametrize(
-    ("paper", "name"),
-    [
-        pytest.param(paper, name, id=f"{paper}.{name}")
-        for paper in PAPERS
-        for name in smoke(paper).config.motions(paper)
-    ],
-)
+@pytest.mark.parametrize(("paper", "name"), named("motion"))
 def test_it_moves_and_says_what_it_shows(paper, name):
     whose = smoke(paper)
     spec = whose.drawing("motion", paper, name)
@@ -40,7 +33,5 @@ def test_it_moves_and_says_what_it_shows(paper, name):
     caption = whose.config.caption(paper, name, "motion")
     assert typed_results(caption) == []
     assert motion.alt
-    # nor does a formula swallow a number: what stands between dollars is not filled
     assert fields(caption) | fields(motion.alt) == set(motion.facts)
-    for text in (caption, motion.alt):
-        assert "{" not in "".join(fill(text, plain_facts(motion.facts)).split("$")[::2])
+    assert_filled(motion.facts, caption, motion.alt)

@@ -57,57 +57,50 @@ def claim_entry(found: Evaluation) -> dict[str, Any]:
     entry: dict[str, Any] = {"verdict": found.verdict}
     for name, judgement in (("printed", found.judgement), ("corrected", found.corrected)):
         if judgement is not None:
-            checks = (judgement.headline, *judgement.parts)
             entry[name] = [
-                {"state": check.state, "measured": float(check.value), "draws": _counts(check)} for check in checks
+                {
+                    "state": check.state,
+                    "measured": float(check.value),
+                    "draws": [check.draws, check.draws_for, check.draws_against, check.draws_undecided],
+                }
+                for check in judgement.checks
             ]
     if found.rivals:
         entry["rivals"] = dict(found.rivals)
     return entry
 
 
-def _counts(check: Any) -> list[int]:
-    return [check.draws, check.draws_for, check.draws_against, check.draws_undecided]
-
-
 def quantity_rows(paper: str, member: str, table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return two sums over each quantity of a run's table, and over its predictions.
 
     The size is the root of the mean square. The mix weights rows by numbers without order, so that rows exchanged
-    are noticed; both leave out what is not finite, which is counted.
+    are noticed; both leave out what is not finite, which is counted. A table that names no quantities has one in each
+    of its columns.
     """
+    named = "quantity" in table
     found = []
-    for quantity, column, values in _numbers(table):
-        finite = np.isfinite(values)
-        if column == "predicted" and not finite.any():
-            continue
-        weights = np.cos(2.399963 * np.arange(len(values)))[finite]
-        kept = values[finite]
-        found.append(
-            {
-                "paper": paper,
-                "run": member,
-                "quantity": quantity,
-                "column": column,
-                "rows": len(values),
-                "finite": int(finite.sum()),
-                "size": float(np.sqrt(np.mean(kept**2))) if kept.size else 0.0,
-                "mix": float(np.mean(weights * kept)) if kept.size else 0.0,
-            }
-        )
+    table = table if named else table.select_dtypes("number").melt(var_name="quantity")
+    for quantity, rows in table.groupby("quantity", sort=named):
+        for column in rows.columns.intersection(["value", "predicted"], sort=False):
+            values = rows[column].to_numpy(dtype=float)
+            finite = np.isfinite(values)
+            if column == "predicted" and not finite.any():
+                continue
+            weights = np.cos(2.399963 * np.arange(len(values)))[finite]
+            kept = values[finite]
+            found.append(
+                {
+                    "paper": paper,
+                    "run": member,
+                    "quantity": str(quantity),
+                    "column": column,
+                    "rows": len(values),
+                    "finite": int(finite.sum()),
+                    "size": float(np.sqrt(np.mean(kept**2))) if kept.size else 0.0,
+                    "mix": float(np.mean(weights * kept)) if kept.size else 0.0,
+                }
+            )
     return found
-
-
-def _numbers(table: pd.DataFrame) -> Iterable[tuple[str, str, np.ndarray]]:
-    """Return quantity, column and numbers; a table that names no quantities has one in each of its columns."""
-    if "quantity" not in table:
-        for column in table.select_dtypes("number"):
-            yield str(column), "value", table[column].to_numpy(dtype=float)
-        return
-    for quantity, rows in table.groupby("quantity", sort=True):
-        for column in ("value", "predicted"):
-            if column in rows:
-                yield str(quantity), column, rows[column].to_numpy(dtype=float)
 
 
 def members_of(paper: str) -> list[str]:
@@ -277,19 +270,8 @@ def _as_yaml(claims: Mapping[str, Any]) -> str:
 
 
 def _flow(part: Mapping[str, Any]) -> str:
-    number = {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}
-    measured = number.get(str(part["measured"]), _float(part["measured"]))
-    return (
-        f"{{state: {part['state']}, measured: {measured}, tolerance: {_float(part['tolerance'])}, "
-        f"draws: {part['draws']}}}"
-    )
-
-
-def _float(value: float) -> str:
-    """Return a number as YAML 1.1 reads it: an exponent needs a point before it."""
-    text = repr(float(value))
-    mantissa, e, exponent = text.partition("e")
-    return f"{mantissa if '.' in mantissa else mantissa + '.0'}{e}{exponent}" if e else text
+    ordered = {key: part[key] for key in ("state", "measured", "tolerance", "draws")}
+    return yaml.dump(ordered, Dumper=yaml.CSafeDumper, default_flow_style=True, sort_keys=False, width=200).strip()
 
 
 def _quantities_together(machines: list[list[dict[str, Any]]]) -> pd.DataFrame:

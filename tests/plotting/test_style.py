@@ -20,25 +20,13 @@ def pixels():
     return drawn
 
 
-@pytest.fixture
-def cache_without_mathematics(monkeypatch):
-    manager = font_manager.fontManager
+def test_an_incomplete_cache_changes_no_pixel(monkeypatch):
+    before, manager = pixels(), font_manager.fontManager
     kept = [font for font in manager.ttflist if font.name not in MATHEMATICS]
     monkeypatch.setattr(manager, "ttflist", kept)
     manager._findfont_cached.cache_clear()
     with pytest.raises(ValueError, match="cmmi10"):
         font_manager.findfont("cmmi10", fallback_to_default=False)
-    yield
+    after = pixels()
     manager._findfont_cached.cache_clear()
-
-
-def test_mathematics_is_set_in_its_own_fonts_with_an_incomplete_cache(cache_without_mathematics):
-    with style():
-        for font in MATHEMATICS:
-            font_manager.findfont(font, fallback_to_default=False)
-
-
-def test_an_incomplete_cache_changes_no_pixel(request):
-    before = pixels()
-    request.getfixturevalue("cache_without_mathematics")
-    np.testing.assert_array_equal(pixels(), before)
+    np.testing.assert_array_equal(after, before)
