@@ -5,9 +5,8 @@ import sys
 import time
 
 import numpy as np
-import pandas as pd
 import pytest
-from bench import flow, memory, page, pipeline
+from bench import flow, memory
 from bench.harness import MISSING, Row, close, timed
 
 from tests.support import ROOT
@@ -48,26 +47,3 @@ def test_memory_beside_the_result_is_what_a_process_held():
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     # features in float32, and their class means beside them
     assert float(ended.stdout) == pytest.approx(2 * 4e-6 * examples * memory.FEATURES, rel=0.3)
-
-
-def test_a_dry_run_of_a_sweep_is_timed(monkeypatch):
-    monkeypatch.setattr(pipeline, "RUNS", ("rate=0.1,0.2", "steps=10"))
-    (row,) = pipeline.rows("dry run for Slurm")
-    assert row["seconds"] > 0
-    assert row["met"] == (row["at speed one"] <= row["goal"])
-
-
-def test_the_page_has_a_place_for_every_table(tmp_path, monkeypatch):
-    text = page.PAGE.read_text(encoding="utf-8")
-    monkeypatch.setattr(page, "PAGE", tmp_path / "performance.md")
-    page.PAGE.write_text(text, encoding="utf-8")
-    sizes = [("ours", 1, 8.0), ("ours", 4, 16.0), ("numpy", 1, 8.0), ("numpy", 4, 100)]
-    sides = pd.DataFrame(sizes, columns=["by", "value", "MB"]).assign(work="one", size="n", goal=0.25)
-    tables = {name: pd.DataFrame([{"what": name, "ours_median_s": 1, "peer_median_s": 1}]) for name in page.HEADINGS}
-    page.write(tables | {"memory": sides}, 1)
-    written = page.PAGE.read_text(encoding="utf-8")
-    headings = list(page.HEADINGS.values())
-    assert [line[3:] for line in written.splitlines() if line[3:] in headings] == headings
-    ours, numpys = (line for line in written.splitlines() if "1 n: 8.0" in line)
-    assert [cell.strip() for cell in ours.split("|")[4:-1]] == ["0.5", "", "", ""]
-    assert [cell.strip() for cell in numpys.split("|")[5:-1]] == ["0.16", "0.25", "yes"]

@@ -136,17 +136,3 @@ def test_a_repository_around_it_or_that_does_not_hold_it_is_not_its_own(unpacked
         (folder / ".gitignore").write_text(f"{ignored}\n")
         committed(folder)
         assert commit_of(unpacked, monkeypatch) == (None, None)
-
-
-def test_variables_that_name_another_repository_are_dropped(unpacked, monkeypatch, tmp_path):
-    other = tmp_path / "other"
-    other.mkdir()
-    committed(other)
-    commit = committed(unpacked)
-    places = {"GIT_DIR": ".git", "GIT_WORK_TREE": "", "GIT_INDEX_FILE": ".git/index", "GIT_OBJECT_DIRECTORY": ".git"}
-    found = {}
-    for variable, place in places.items():
-        with monkeypatch.context() as patch:
-            patch.setenv(variable, str(other / place))
-            found[variable] = commit_of(unpacked, patch)
-    assert found == dict.fromkeys(places, (commit, False))

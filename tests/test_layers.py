@@ -1,10 +1,8 @@
 """Who may import whom."""
 
 import ast
-import contextlib
 import functools
 import importlib.util
-import re
 import subprocess
 import sys
 
@@ -18,7 +16,6 @@ from learning_dynamics.pipeline.plan.sources import (
     parsed,
     topics,
 )
-from tests.support import ROOT
 
 MODULES = sorted(
     ".".join(path.relative_to(SOURCE_ROOT).with_suffix("").parts).removesuffix(".__init__")
@@ -80,13 +77,6 @@ def test_what_a_topic_calls_knows_nothing_of_the_pipeline():
     assert imports([module for module, _ in PARTS_OF_TOPICS], lambda name: parts_of(name)[:1] == ["pipeline"]) == []
 
 
-# -- of other software only public names -------------------------------------------------------------------------------
-
-OURS = {path.name for path in SOURCE_ROOT.iterdir()}
-SOURCES = sorted([*SOURCE_ROOT.rglob("*.py"), ROOT / "Snakefile", *(ROOT / "workflow").rglob("*.smk")])
-SETTERS = ("setattr", "delattr", "__setattr__", "__delattr__")
-
-
 def test_what_is_compiled_names_nothing_of_another_file():
     """What is kept of a compiled function is outdated when its own file changes, and no other."""
     for module in MODULES:
@@ -102,80 +92,6 @@ def test_what_is_compiled_names_nothing_of_another_file():
             if "compiled" in decorators or "cache=True" in decorators:
                 read = {node.id for node in ast.walk(ast.Module(function.body, [])) if isinstance(node, ast.Name)}
                 assert not read & imported, f"{module}.{function.name}"
-
-
-def syntax_of(text, suffix):
-    """Return a source's syntax tree; of Snakemake's dialect, that of its lines that are statements."""
-    if suffix == ".py":
-        return ast.parse(text)
-    statements = []
-    for line in re.sub(r"\([^()]*\)", lambda found: " ".join(found[0].split()), text).splitlines():
-        with contextlib.suppress(SyntaxError):
-            statements += ast.parse(line.strip()).body
-    return ast.Module(statements, [])
-
-
-def root_of(node):
-    """Return the name whose attribute an expression is: of ``a.b[c].d`` or ``getattr(a, "d")`` that is ``a``."""
-    while not isinstance(node, ast.Name):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "vars", "type"):
-            node = node.args[0]
-        elif isinstance(node, ast.BoolOp):
-            node = node.values[0]
-        elif isinstance(node, ast.Attribute | ast.Subscript) and ast.unparse(node) != "sys.modules[__name__]":
-            node = node.value
-        else:
-            return None
-    return node.id
-
-
-def assigned_to_others(text, suffix=".py"):
-    """Return the attributes that a source assigns to what it imports from others, or to Snakemake's workflow."""
-    nodes = list(ast.walk(syntax_of(text, suffix)))
-    foreign = {"workflow"}
-    for node in nodes:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            home = getattr(node, "module", None)
-            foreign |= {
-                (name.asname or name.name).partition(".")[0]
-                for name in node.names
-                if not getattr(node, "level", 0) and (home or name.name).partition(".")[0] not in OURS
-            }
-    # what is read off them is not ours either
-    for node in nodes:
-        if isinstance(node, ast.Assign) and root_of(node.value) in foreign:
-            foreign |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    found = []
-    for node in nodes:
-        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load) and root_of(node) in foreign:
-            found.append(ast.unparse(node))
-        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in SETTERS:
-            found += [ast.unparse(node) for name in node.args[:1] if root_of(name) in foreign]
-    return found
-
-
-def test_nothing_is_assigned_to_what_is_not_ours():
-    found = [
-        f"{path.relative_to(ROOT)}: {name}"
-        for path in SOURCES
-        for name in assigned_to_others(path.read_text(encoding="utf-8"), path.suffix)
-    ]
-    assert not found
-
-
-PLANTED = {
-    "from snakemake.dag import DAG\ndef init(): ...\nDAG.__init__ = init": ".py",
-    "import snakemake.dag as dag\nsetattr(dag.DAG, '__init__', None)": ".py",
-    "def change():\n    from snakemake import dag\n    kind = dag.DAG\n    kind.x, y = 1, 2": ".py",
-    "def change(workflow):\n    all = getattr(workflow, 'a', None) or workflow.b\n    all.x += 1": ".py",
-    "from snakemake.dag import (\n    DAG,\n)\nrule all:\n    input: []\nDAG.__init__ = 1": ".smk",
-}
-ALLOWED = ("import numpy as np\nx = np.zeros(3)\nx.shape = 3, 1", "self.dag = 1", "import torch\ny = torch.a\ny = 2")
-
-
-def test_what_is_assigned_to_others_is_seen_and_what_is_ours_may_be():
-    assert [text for text, suffix in PLANTED.items() if not assigned_to_others(text, suffix)] == []
-    assert [text for text in ALLOWED if assigned_to_others(text, ".py")] == []
 
 
 # -- what is used is imported, also where somebody else has imported it before ----------------------------------------

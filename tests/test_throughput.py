@@ -1,4 +1,4 @@
-"""Operations are those that a step takes; rates are counted against the clock."""
+"""Operations are those that a step takes."""
 
 import pytest
 import torch
@@ -13,17 +13,6 @@ def test_operations_of_a_convolution_are_known():
     # 8 x 8 places; backward goes to the weights of both layers, and to the input of the second
     first, second = 8 * 8 * 9 * 2 * 3, 8 * 8 * 9 * 3 * 4
     assert throughput.operations_per_image(layers, torch.ones(4, 2, 8, 8)) == 2 * (2 * first + 3 * second)
-
-
-def test_the_rate_leaves_out_the_first_time(monkeypatch):
-    now = [0.0]
-    lasting = iter([100.0] + [0.5] * 20)
-
-    def work():
-        now[0] += next(lasting)
-
-    monkeypatch.setattr(throughput.time, "perf_counter", lambda: now[0])
-    assert throughput._rate(work, torch.device("cpu"), 4.0) == pytest.approx(2.0)
 
 
 class _Spy(nn.Module):

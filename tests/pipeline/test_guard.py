@@ -82,16 +82,6 @@ def python(code, *arguments, options=(), **variables):
     )  # fmt: skip
 
 
-def test_a_locale_that_knows_no_greek_is_no_reason_to_stop():
-    code = """
-        from learning_dynamics.pipeline.commands.guard import run_guarded
-        run_guarded(lambda: print('\\u03c3 \\u2013 \\xfc'))
-    """
-    ended = python(code, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout == "\\u03c3 \\u2013 \\xfc\n"
-
-
 def test_what_never_ends_is_ended():
     for loop in ("import time; time.sleep(60)", "sum(iter(int, 1))"):
         code = f"""

@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import random
 import shutil
 
@@ -150,19 +149,6 @@ def test_a_file_that_is_cut_short_or_foreign_is_one_line(tmp_path):
             path.write_bytes(content)
             assert find_damage(path).startswith(f"{path}: damaged, or not written by learning-dynamics (")
             assert "\n" not in find_damage(path)
-
-
-class Malicious:
-    def __reduce__(self):
-        return (os.mkdir, ("executed",))
-
-
-def test_no_pickle_is_read(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "run.npz"
-    np.savez(path, **{KEY: np.array('{"settings": {}}'), "time": np.array([Malicious()], dtype=object)})
-    assert "allow_pickle=False" in find_damage(path)
-    assert not (tmp_path / "executed").exists()
 
 
 # -- runs of a sweep as one table --------------------------------------------------------------------------------------
