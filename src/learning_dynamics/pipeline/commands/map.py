@@ -41,7 +41,6 @@ def execute(
     files: Sequence[Path] = (),
     where: Sequence[str] = (),
     at: At = "last",
-    index: int | None = None,
     above: float | None = None,
     out: Path | None = None,
 ) -> None:
@@ -57,14 +56,12 @@ def execute(
         A swept setting or column of the metrics, along the horizontal and the vertical axis.
     quantity : str
         Of the metrics.
-    index : int
-        Which entry of the quantity, from 1.
     at : At
         last (the default), first: in time; largest, smallest: in value.
     above : float
         Draw the share of draws above this number, in place of their median.
     where : sequence of str
-        COLUMN=VALUE, which rows of the metrics.
+        COLUMN=VALUE, which rows of the metrics; index=1 is the first entry of the quantity.
     out : path
         The .pdf to write; a .png is written beside it.
     files : sequence of path
@@ -88,13 +85,15 @@ def execute(
     quantities = sorted(table["quantity"].unique())
     if quantity is None or quantity not in quantities:
         raise ProjectError(f"--quantity: name one of {', '.join(quantities)}")
-    chosen = parse_conditions(where, table) | ({} if index is None else {"index": index})
+    chosen = parse_conditions(where, table)
     rows = select(table, quantity)
     for column, value in chosen.items():
         known = list(map(str, rows[column].unique()))
         rows = rows[rows[column] == value]
         if rows.empty:
-            raise ProjectError(f"--where {column}={value}: no such rows; there are {', '.join(known[:MAX_VALUES])}")
+            raise ProjectError(
+                f"--where {column}={_written(value)}: no such rows; there are {', '.join(known[:MAX_VALUES])}"
+            )
     unfixed = [key for key in described["sweep"] or () if key not in (*axes, *chosen, *DRAWS)]
     if unfixed:
         raise ProjectError(f"{name} sweeps {', '.join(unfixed)} too; take one value with --where {unfixed[0]}=...")
@@ -143,8 +142,9 @@ def reduce_draws(rows: pd.DataFrame, axes: Sequence[str], at: At, above: float |
     # of what else tells rows apart one must be chosen, or they would be mixed
     differing = [key for key in rows if key not in {*draw, *NO_AXIS} and len(rows[key].unique()) > 1]
     if differing and rows.duplicated([*draw, *moments]).any():
-        fix = "--index 1" if "index" in differing else f"--where {differing[0]}=..."
-        raise ProjectError(f"a draw has several such numbers, by {', '.join(differing)}; take one of them: {fix}")
+        raise ProjectError(
+            f"a draw has several such numbers, by {', '.join(differing)}; take one of them: --where {differing[0]}=..."
+        )
     order = moments if at in ("last", "first") else ["value"]
     if order:  # a draw without a value stays one
         ordered = rows.sort_values(order, ascending=at in ("last", "largest"), na_position="first")
