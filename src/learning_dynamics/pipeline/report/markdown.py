@@ -109,7 +109,8 @@ def readme_table(papers: Sequence[Paper], folder: str) -> str:
     for paper in papers:
         counts = (str(paper.counts.get(verdict, "")) for verdict in verdicts)
         lines.append(_row(f"[{_cell(paper.title)}]({folder}/{paper.name}.md)", *counts))
-    lines += ["", f"All claims, figures and numbers: [{folder}]({folder}/README.md)."]
+    none = "" if "contradicted" in verdicts else "No claim is contradicted. "
+    lines += ["", f"{none}All figures and numbers: [{folder}]({folder}/README.md)."]
     return "\n".join(lines)
 
 
