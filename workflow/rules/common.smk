@@ -104,10 +104,11 @@ def requests(stage):
     return {key: resource(key) for key in REQUESTS[stage]}
 
 
-def priority(stage):
-    """Return a priority function: the first paper, drawings before runs; then jobs that take long; then the others."""
-    drawn = stage in ("figure", "motion", "interactive", "claims")
-    return lambda wildcards: 3 + drawn if wildcards.paper == plan.config.papers[0] else 2 - drawn
+def priority(stage, paper=""):
+    """Return a priority function: what takes long, then the papers in their order, drawings before runs."""
+    order = plan.config.papers[::-1]
+    own = 100 if stage in ("data", "run") else stage in ("figure", "motion", "interactive", "claims")
+    return lambda wildcards: own + 2 * order.index(paper or wildcards.paper)
 
 
 def threads(stage):

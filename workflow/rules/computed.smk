@@ -1,5 +1,4 @@
-# Data sets; runs, the only slow stage; their metrics. A scratch run's file (`temporary: true`) is deleted once its metrics
-# are there. A bundle is many short runs of a sweep and their metrics, in one process: one table of all of them.
+# Data sets, runs (scratch: deleted once they are measured), their metrics; bundles of short runs, one table of them all.
 COMPUTED = {
     "data": ({}, "data/{name}.npz"),
     "run": ({"data": files_of(lambda paper, name: [plan.run_data(paper, name)])}, "runs/{name}.npz"),
@@ -56,10 +55,10 @@ for paper, topic in plan.together:
             f"<results>/{paper}/logs/together/{topic}.log",
         benchmark:
             f"<results>/{paper}/benchmarks/together/{topic}.tsv"
-        # trainings wait for data sets
-        priority: 3 if paper == plan.config.papers[0] else 2 * (topic == "data")
+        priority: priority(topic, paper)
         resources:
             **requests("together"),
+            long=int(topic == "data"),
         params:
             topic=f"{paper} {topic}",
             jobs=lambda wc, of=(paper, topic): compact(plan.together_options(*of)),
