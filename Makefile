@@ -12,8 +12,8 @@ space := $(subst ,, )
 override PAPERS := $(subst $(comma),$(space),$(PAPERS))
 SEEDS ?= 3
 DRAWS ?= 20
-# what takes long leaves a core for what is short, so that the papers are finished in their order
-SPARED = $$(python -c "import os; print(max(1, os.cpu_count() - 1))")
+# of all papers, what takes long leaves a core for what is short, so that they are finished in their order
+SPARED = $$(python -c "from snakemake.utils import available_cpu_count as cores; print(max(1, cores() - 1))")
 # for mutants: the seed of the draw, and how many of each topic
 SEED ?= 1
 EACH ?= 12
@@ -47,7 +47,7 @@ figures robustness publish: export PYTHONSAFEPATH := 1  # a scratch `random.py` 
 
 figures: $(INSTALLED)  ## every figure at laptop scale, pages from figures/index.html on, the table of claims
 	@start=$$(date +%s); status=0; \
-	snakemake --cores all --logger lines --resources long=$(SPARED) $(if $(chosen),--config $(chosen)) || status=$$?; \
+	snakemake --cores all --logger lines $(if $(chosen),--config $(chosen),--resources long=$(SPARED)) || status=$$?; \
 	python -m learning_dynamics summary --since $$start --papers $(PAPERS) || status=1; exit $$status
 
 robustness: $(INSTALLED)  ## claims judged again: settings varied until verdicts turn, other seeds, draws: results/robustness.md

@@ -9,10 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib as mpl
 import nbformat
 import pandas as pd
 
 from learning_dynamics.pipeline.plan.sources import SOURCE_ROOT
+from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.tables import read_table
 from tests.pipeline.conftest import PAPER
 from tests.support import ROOT
@@ -188,3 +190,8 @@ def test_the_recipes_of_the_docs_work(workspace):
     assert len(pd.read_csv(workspace.folder / "slow.csv")) == len(measured)
     assert r"\toprule" in workspace.read("claims.tex")
     assert "results/toy/benchmarks/run/slow.tsv" in ended.stdout
+
+
+def test_a_matplotlibrc_changes_nothing():
+    with mpl.rc_context({"axes.facecolor": "red"}), matplotlib_defaults():
+        assert mpl.rcParams["axes.facecolor"] == mpl.rcParamsDefault["axes.facecolor"]

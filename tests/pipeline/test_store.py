@@ -151,6 +151,12 @@ def test_a_file_that_is_cut_short_or_foreign_is_one_line(tmp_path):
             assert "\n" not in find_damage(path)
 
 
+def test_no_pickle_is_read(tmp_path):
+    arrays = {KEY: np.array('{"settings": {}}'), "time": np.array([{}], dtype=object)}
+    np.savez(tmp_path / "run.npz", **arrays)
+    assert "allow_pickle=False" in find_damage(tmp_path / "run.npz")
+
+
 # -- runs of a sweep as one table --------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import yaml
 
 from learning_dynamics.pipeline.plan.sources import SOURCE_ROOT
-from learning_dynamics.pipeline.report import contents, markdown, maths, source_links
+from learning_dynamics.pipeline.report import contents, markdown, maths
 from learning_dynamics.pipeline.report.contents import Paper, Topic
 from learning_dynamics.pipeline.report.references import bibtex, link_name
 from learning_dynamics.pipeline.report.templates import MATHS, fields, fill
@@ -166,13 +166,3 @@ def test_a_card_says_how_the_claim_fared_and_nothing_twice(tmp_path):
         ("the interval covers the bound", "the interval covers the bound"),
     ):
         assert contents.drop_repeated_clause(VERDICT_STYLES["not reproduced"].meaning, reason) == told
-
-
-def test_a_topic_says_what_the_papers_map_says_of_it(monkeypatch):
-    for map_, about in (
-        ("- ``flow``: the limit,\n  Theorem 1\n- ``noise``: else", "the limit, Theorem 1"),
-        ("the flow is said of nothing", ""),
-    ):
-        words = f"Title.\n\n{map_}\n\nShared: ``flow``."
-        monkeypatch.setattr(source_links, "_docstring", lambda *package, words=words: words)
-        assert source_links.topic_about("a_paper", "flow") == about

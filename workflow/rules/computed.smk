@@ -1,4 +1,3 @@
-# Data sets, runs (scratch: deleted once they are measured), their metrics; bundles of short runs, one table of them all.
 COMPUTED = {
     "data": ({}, "data/{name}.npz"),
     "run": ({"data": files_of(lambda paper, name: [plan.run_data(paper, name)])}, "runs/{name}.npz"),
@@ -16,6 +15,7 @@ for step, (inputs, output) in COMPUTED.items():
     stage = step.removeprefix("scratch_")
 
     rule:
+        """Data sets; runs, deleted once measured where they are scratch; metrics; bundles of short runs, one table each."""
         name:
             step
         input:
@@ -55,7 +55,7 @@ for paper, topic in plan.together:
             f"<results>/{paper}/logs/together/{topic}.log",
         benchmark:
             f"<results>/{paper}/benchmarks/together/{topic}.tsv"
-        priority: priority(topic, paper)
+        priority: priority("data" if topic == "data" else "together", paper)
         resources:
             **requests("together"),
             long=int(topic == "data"),
