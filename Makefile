@@ -12,7 +12,7 @@ space := $(subst ,, )
 override PAPERS := $(subst $(comma),$(space),$(PAPERS))
 SEEDS ?= 3
 DRAWS ?= 20
-# of all papers, what takes long leaves a core for what is short, so that they are finished in their order
+# long jobs leave one core to short ones, so that the papers are finished in their order
 SPARED = $$(python -c "from snakemake.utils import available_cpu_count as cores; print(max(1, cores() - 1))")
 # for mutants: the seed of the draw, and how many of each topic
 SEED ?= 1

@@ -97,7 +97,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByGroup:
 # and every example of a test but its first
 THOROUGH = (
     *("test_any_settings.py", "test_every_figure.py", "test_every_motion.py", "test_every_interactive.py"),
-    *("test_docs_commands.py", "test_bench.py"),
+    *("test_docs_commands.py", "test_bench.py", "test_mutation.py", "test_mnist.py"),
     *("test_every_quantity.py", "test_unrelated_features_have_the_level_of_chance"),
     *("test_judges.py", "test_limits.py", "test_claims.py", "test_against_plain.py", "test_against_layers.py"),
     *("test_against_flows.py", "test_memory.py", "test_bounds.py", "test_training.py", "test_local_optima.py"),

@@ -87,10 +87,6 @@ def typed(command: str, folder: Path) -> subprocess.CompletedProcess:
     return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
 
 
-def test_there_are_commands_of_every_kind():
-    assert all(len(of(kind)) > 0 for kind in KINDS)
-
-
 @pytest.mark.parametrize("command", of("make"))
 def test_targets_exist(command, plan):
     # without the installation that every target begins with

@@ -105,8 +105,6 @@ assert ld.judge(paper, "geometric", nine).headline.draws == 9
 MISTAKES = (
     ("ld.table('toi', 'descent')", "no paper `toi`; did you mean `toy`?"),
     ("ld.table('toy', 'decent')", "no run `decent`; did you mean `descent`?"),
-    ("ld.figure('toy', 'decai')", "no figure `decai`; did you mean `decay`?"),
-    ("ld.figure('toy', 'decay', look='x')", "no look `x`; known are: paper, talk, thesis"),
     ("ld.measure('toy', 'descent', ld.simulate('toy', 'slow'))", "this trajectory is of growth.growth"),
     ("ld.simulate('toy', 'descent', sedes=2)", "no setting `sedes`; did you mean `seeds`?"),
     ("ld.simulate('toy', 'descent', seeds=0)", "toy descent.seeds: must be 1 or more"),

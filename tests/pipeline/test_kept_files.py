@@ -54,3 +54,9 @@ def test_jobs_that_share_a_gpu_are_given_more_time(clean):
     assert {"runtime=30", "gpu=1", "gpu_mb=3000"} <= set(asked.split(", "))
     (alone,) = re.findall(r"output: results/toy/data/starts\.npz.*?resources: ([^\n]*)", planned, re.DOTALL)
     assert "runtime=10" in alone.split(", ")
+
+
+def test_a_run_is_measured_before_the_next_one_begins(clean):
+    planned = clean.snakemake("--dry-run", "toy_metrics").stdout
+    ranks = dict(re.findall(r"^rule (\w+):\n.*?priority: (\d+)", planned, re.MULTILINE | re.DOTALL))
+    assert int(ranks["metrics"]) > int(ranks["run"]) == int(ranks["data"])

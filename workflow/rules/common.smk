@@ -105,7 +105,7 @@ def requests(stage):
 
 
 def priority(stage, paper=""):
-    """Return a priority function: what takes long, then the papers in their order, drawings before runs."""
+    """Return a priority function: long jobs first, then the papers in their order, drawings before runs."""
     order = plan.config.papers[::-1]
     own = {"data": 100, "run": 100, "metrics": 101, "together": 0, "bundle": 0}.get(stage, 1)
     return lambda wildcards: own + 2 * order.index(paper or wildcards.paper)

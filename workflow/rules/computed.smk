@@ -15,7 +15,7 @@ for step, (inputs, output) in COMPUTED.items():
     stage = step.removeprefix("scratch_")
 
     rule:
-        """Data sets; runs, deleted once measured where they are scratch; metrics; bundles of short runs, one table each."""
+        """Data sets, runs (scratch runs are deleted once measured), metrics, bundles (many short runs, one table)."""
         name:
             step
         input:

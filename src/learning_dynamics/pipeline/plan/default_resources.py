@@ -1,7 +1,7 @@
 """What a job asks a cluster for where the configuration says nothing else."""
 
-# memory in MB and time in minutes, several times what the laptop's scale uses; both grow with each attempt; `long` is
-# what `make figures` keeps one core free of, on which the papers are finished in their order
+# memory in MB and time in minutes, several times what the laptop's scale uses; both grow with each attempt;
+# `make figures` limits `long` jobs to all cores but one, which finishes the papers in their order
 REQUESTS = {
     "data": {"mem_mb": 800, "runtime": 10, "long": 1},
     "run": {"mem_mb": 1000, "runtime": 30, "gpu": 0, "gpu_mb": 0, "long": 1},
