@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
@@ -146,10 +147,11 @@ def takes_rivals(*prediction: str, scaled: bool = False) -> Callable[[Callable[.
     its own parameters
 
     rivals : mapping from str to object
-        Wrong predictions by a phrase that the page prints; `Instead` where other arguments are wrong. A phrase that
-        several checks have is one rival, which alters them all.
+        Wrong predictions by a phrase that the page prints; a mapping from parameter to argument (``{"values": other}``)
+        where other arguments than the prediction are wrong. A phrase that several checks have is one rival, which
+        alters them all.
     corrected : object
-        The prediction, or the `Instead`, that holds where the printed one fails.
+        The prediction, or the mapping, that holds where the printed one fails.
     fact : str
         Field of the docstring that the check's outermost number fills.
     scaled : bool
@@ -179,14 +181,12 @@ def takes_rivals(*prediction: str, scaled: bool = False) -> Callable[[Callable[.
 
             def under(hypothesis: Sequence[str], factor: float) -> Check:
                 candidates = [others[name] for name in hypothesis if name in others]
-                candidates = [
-                    other if isinstance(other, Instead) else Instead({predicted: other}) for other in candidates
-                ]
-                changes = next((other for other in candidates if not _says_nothing(other.get(predicted))), Instead())
+                candidates = [other if isinstance(other, Mapping) else {predicted: other} for other in candidates]
+                changes = next((other for other in candidates if not _says_nothing(other.get(predicted))), {})
                 number = changes.get(predicted, given.get(predicted))
                 if factor != 1 and scaled and (isinstance(number, np.ndarray) or _is_numbers(number)):
-                    changes = Instead({**changes, predicted: factor * np.asarray(number)})
-                return function(**given | changes) if changes else printed
+                    changes = {**changes, predicted: factor * np.asarray(number)}
+                return function(**{**given, **changes}) if changes else printed
 
             if fact:
                 value = printed.value if np.isnan(printed.outermost) else printed.outermost
@@ -600,44 +600,62 @@ class Finding:
     Attributes
     ----------
     judge : callable
-        Takes a prediction and yields what is checked of it on the tables at hand, the headline first; all checks
-        must hold. It is the same for the paper's prediction, for the correction and for rivals; what a prediction is
-        (an array, a formula, the name of a column, a table to stand in for another) is between judge and claim.
-    printed : object
-        The paper's prediction.
-    rivals : mapping from str to object
-        Wrong predictions that a careful opponent would put up, by a phrase that the page prints. One that would be
-        reproduced or corrected like the printed one leaves the claim undecided.
-    corrected : object, optional
-        The prediction that holds instead, for claims that fail as printed.
-    reason : str
-        Why, in words, for a verdict other than `reproduced`.
+        Yields what is checked on the tables at hand, the headline first; all checks must hold. Its keyword arguments
+        are what the paper, the correction and rivals say differently: a number, a formula, the name of a quantity.
+    printed : mapping from str to object
+        The arguments of the judge as the paper has them.
+    rivals : mapping from str to mapping
+        Wrong predictions that a careful opponent would put up, by a phrase that the page prints: the arguments in
+        which each differs from what is printed. One that would be reproduced or corrected like the printed one leaves
+        the claim undecided.
+    corrected : mapping from str to object, optional
+        The arguments in which the prediction that holds differs, for claims that fail as printed.
     facts : mapping from str to number or str
         What the docstring's ``{name:format}`` fields are filled with, besides the headline's ``value``, ``predicted``,
         ``lower``, ``upper`` and ``draws`` (``draws_for``, ``draws_against``, ``draws_undecided``) and, of a claim that
         is corrected, its ``printed`` value.
-    scaled : callable, optional
-        For equalities: ``scaled(prediction, factor)`` returns the prediction multiplied; how small an error would
-        have been refused is found with it. By default arrays and numbers are multiplied.
+    scaled : mapping from str to callable, optional
+        For equalities: by argument a function of its value and a factor that returns the value multiplied
+        (``{"rate": operator.mul}``). How small an error would have been refused is found with it.
     """
 
-    judge: Callable[[Any], Checks]
+    judge: Callable[..., Checks]
     printed: Any
     rivals: Mapping[str, Any]
     corrected: Any = None
     reason: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    scaled: Callable[[Any, float], Any] | None = None
+    scaled: Any = None
 
-    def judgement(self, prediction: Any) -> Judgement:
-        """Return what the judge says of a prediction."""
-        return Judgement(*self.judge(prediction))
+    def __post_init__(self) -> None:
+        if isinstance(self.printed, Mapping) and not callable(self.scaled):
+            return
+        # a judge of one positional reading
+        judge, multiply = self.judge, self.scaled
+        if multiply is None and isinstance(self.printed, float | np.ndarray):
+            multiply = operator.mul
+        named = {
+            "judge": lambda reading: judge(reading),
+            "printed": {"reading": self.printed},
+            "rivals": {name: {"reading": rival} for name, rival in self.rivals.items()},
+            "corrected": None if self.corrected is None else {"reading": self.corrected},
+            "scaled": {"reading": multiply} if multiply else {},
+        }
+        for name, value in named.items():
+            object.__setattr__(self, name, value)
+
+    def judgement(self, changed: Mapping[str, Any], factor: float = 1.0) -> Judgement:
+        """Return what the judge says with some of the printed arguments changed, and those that scale multiplied."""
+        arguments = {**self.printed, **changed}
+        if factor != 1:
+            arguments |= {name: multiply(arguments[name], factor) for name, multiply in (self.scaled or {}).items()}
+        return Judgement(*self.judge(**arguments))
 
 
-def _finding_of(parts: Claim, reason: str) -> Finding:
+def _finding_of(parts: Claim) -> Finding:
     """Return the finding of checks that have their rivals, corrections and facts beside them.
 
-    A prediction is a hypothesis, the names of what stands in the place of a check's printed prediction, and a factor.
+    The judge's arguments are a hypothesis, the names of what replaces a check's printed prediction, and a factor.
     """
     checks: list[Check] = []
     facts: dict[str, Any] = {}
@@ -647,15 +665,18 @@ def _finding_of(parts: Claim, reason: str) -> Finding:
     if not checks:
         raise TypeError("yields no check")
     names = [name for check in checks for name in check.others]
+
+    def judge(hypothesis: Sequence[str], factor: float) -> Checks:
+        return [check.under(hypothesis, factor) if check.under else check for check in checks]
+
     return Finding(
-        lambda case: [check.under(*case) if check.under else check for check in checks],
-        ((), 1.0),
+        judge,
+        printed={"hypothesis": (), "factor": 1.0},
         # beside the corrected checks, where there are some
-        {name: ((name, CORRECTION), 1.0) for name in names if name != CORRECTION},
-        ((CORRECTION,), 1.0) if CORRECTION in names else None,
-        reason,
-        facts,
-        lambda case, factor: (case[0], factor),
+        rivals={name: {"hypothesis": (name, CORRECTION)} for name in names if name != CORRECTION},
+        corrected={"hypothesis": (CORRECTION,)} if CORRECTION in names else None,
+        facts=facts,
+        scaled={"factor": operator.mul},
     )
 
 
@@ -767,14 +788,14 @@ def evaluate(
         result = function(**tables, **settings)
         if not isinstance(result, Finding | Iterable):
             raise TypeError(f"returns {type(result).__name__}; yield its checks, or return a Finding")
-        finding = result if isinstance(result, Finding) else _finding_of(result, about.reason)
+        finding = result if isinstance(result, Finding) else _finding_of(result)
     except Untested as lacking:
         return Evaluation("untested", reason=str(lacking))
     members = _members(tables)
-    printed = _of_all_members(finding.judgement(finding.printed), members)
+    printed = _of_all_members(finding.judgement({}), members)
 
-    def judged(name: str, prediction: Any) -> Judgement:
-        judgement = _of_all_members(finding.judgement(prediction), members)
+    def judged(name: str, changed: Mapping[str, Any]) -> Judgement:
+        judgement = _of_all_members(finding.judgement(changed), members)
         if [check.name for check in judgement.unmet] != [check.name for check in printed.unmet]:
             raise ValueError(f"{about.reference}: {name} changes whether a premise holds, which no prediction may do")
         return judgement
@@ -783,11 +804,11 @@ def evaluate(
     verdict = _verdict(about, printed.state, corrected.state if corrected else None)
     decisive = "corrected" if verdict == "corrected" else "printed"
     rivals = {}
-    for name, prediction in finding.rivals.items():
+    for name, changed in finding.rivals.items():
         if verdict == "reproduced" and not isinstance(result, Finding):
-            prediction = ((name,), 1.0)  # of checks, rivals stand beside what is printed, since that holds
-        state = judged(f"the rival `{name}`", prediction).state
-        if _says_nothing(prediction):
+            changed = {"hypothesis": (name,)}  # of checks, rivals stand beside what is printed, since that holds
+        state = judged(f"the rival `{name}`", changed).state
+        if any(map(_says_nothing, changed.values())):
             rivals[name] = verdict  # nothing is refused by refusing it
         elif decisive == "corrected":
             rivals[name] = _verdict(about, "fails", state)
@@ -795,7 +816,8 @@ def evaluate(
             corrected_state = corrected.state if corrected and printed.state == state == "fails" else None
             rivals[name] = _verdict(about, state, corrected_state)
     undetected = [name for name, rival_verdict in rivals.items() if rival_verdict == verdict]
-    reason = [finding.reason] if verdict != "reproduced" and finding.reason else []
+    known = finding.reason or about.reason
+    reason = [known] if verdict != "reproduced" and known else []
     if not finding.rivals:
         verdict, reason = "undecided", [*reason, "no rival was tried"]
     elif undetected and verdict in ("reproduced", "corrected"):
@@ -808,7 +830,7 @@ def evaluate(
     min_detectable_error = np.nan
     if verdict in ("reproduced", "corrected") and not verdict_alone:
         min_detectable_error = _min_detectable_error(
-            finding, finding.corrected if decisive == "corrected" else finding.printed
+            finding, (finding.corrected or {}) if decisive == "corrected" else {}
         )
     facts = {**_numbers(printed, corrected if verdict == "corrected" else None), **finding.facts}
     quantifiers = [_quantifier(about, judgement.headline) for judgement in (printed, corrected) if judgement]
@@ -886,21 +908,14 @@ def _verdict(about: About, printed: State, corrected: State | None) -> str:
     return "corrected" if corrected == "holds" else "contradicted"
 
 
-def _min_detectable_error(finding: Finding, prediction: Any) -> float:
+def _min_detectable_error(finding: Finding, changed: Mapping[str, Any]) -> float:
     """Return the smallest relative error of the prediction that would have been refused, within a factor 10^(1/4)."""
-    scaled = finding.scaled
-    if scaled is None:
-        if not isinstance(prediction, float | np.ndarray) or not np.any(prediction):
-            return np.nan
-        scaled = _multiplied
+    if not finding.scaled:
+        return np.nan
     for error in np.logspace(-16, 0, 65):
-        if all(finding.judgement(scaled(prediction, 1 + side * error)).state != "holds" for side in (1, -1)):
+        if all(finding.judgement(changed, 1 + side * error).state != "holds" for side in (1, -1)):
             return float(error)
     return np.nan
-
-
-def _multiplied(prediction: Any, factor: float) -> Any:
-    return prediction * factor
 
 
 def _numbers(printed: Judgement, corrected: Judgement | None) -> dict[str, Any]:
