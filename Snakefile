@@ -1,4 +1,5 @@
-# One generic rule for each stage; what a job is to do comes from the configuration, looked up by paper and name.
+# data -> run -> metrics -> figure (-> motion, interactive) and claims -> page: a rule for each step, for every paper.
+# What a job is to do comes from the configuration: the plan has it by paper and name.
 from snakemake.utils import min_version
 
 min_version("9.12")
@@ -26,19 +27,38 @@ rule all:
     localrule: True
 
 
-targets = plan.targets()  # a paper; the metrics of all its runs; the metrics of one sweep
-for target, files in targets.items():
+for paper in plan.config.papers:
 
     rule:
+        """Figures and verdicts of this paper."""
         name:
-            target
+            paper
         input:
-            files,
+            plan.figure_files(paper),
+            f"{plan.results}/{paper}/verdicts.txt",
         localrule: True
 
+    rule:
+        """Metrics of all runs of this paper."""
+        name:
+            f"{paper}_metrics"
+        input:
+            plan.metrics_files(paper, plan.tables(paper)),
+        localrule: True
 
-include: "workflow/rules/computed.smk"
-include: "workflow/rules/drawn.smk"
+    for sweep in plan.config.sweeps(paper):
+
+        rule:
+            """Metrics of this sweep."""
+            name:
+                f"{paper}_{sweep}"
+            input:
+                plan.metrics_files(paper, plan.config.tables(paper, sweep)),
+            localrule: True
+
+
+include: "workflow/rules/runs.smk"
+include: "workflow/rules/figures.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/robustness.smk"
 include: "workflow/rules/report.smk"

@@ -9,17 +9,15 @@ rule claims:
         again="<results>/{paper}/again.parquet",
     log:
         "<results>/{paper}/logs/claims.log",
-    benchmark:
-        "<results>/{paper}/benchmarks/claims.tsv"
-    priority: priority("claims")
+    priority: priority_of("claims")
     resources:
-        **requests("claims"),
+        mem_mb=request("claims", "mem_mb"),
+        runtime=request("claims", "runtime"),
     params:
-        **job("claims"),
-        folder=lambda wc: f"{plan.results}/{wc.paper}",
+        fingerprint=fingerprint_of("claims"),
     shell:
-        "python -m learning_dynamics claims {wildcards.paper} --metrics {params.folder}/metrics --out {params.folder}"
-        " {params.fingerprints} --spec {params.spec:q} > {log} 2>&1"
+        "python -m learning_dynamics claims {wildcards.paper} --plan {PLAN} --fingerprint {params.fingerprint}"
+        " > {log} 2>&1"
 
 
 rule verdicts_of_paper:
@@ -33,6 +31,6 @@ rule verdicts_of_paper:
         "<results>/{paper}/logs/verdicts.log",
     localrule: True
     params:
-        fingerprint=lookup(lambda paper, name: plan.fingerprint("claims", paper, name)),
+        fingerprint=fingerprint_of("claims"),
     shell:
         "python -m learning_dynamics verdicts {input.claims} --out {output} > {log} 2>&1"

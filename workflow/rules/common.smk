@@ -1,9 +1,7 @@
-# What the rules share: the plan, and functions of the wildcards that look up in it.
+# What the rules share: the plan, and functions of a job's wildcards that look up in it.
 import functools
 import hashlib
-import json
 import sys
-from fnmatch import fnmatch
 from pathlib import Path
 
 from learning_dynamics.environment import set_variables_of_jobs
@@ -12,6 +10,7 @@ from learning_dynamics.files import check_writable
 from learning_dynamics.pipeline.report.text_digest import digest_of_texts
 from learning_dynamics.pipeline.plan.config_files import ROOT, load
 from learning_dynamics.pipeline.plan.default_resources import REQUESTS
+from learning_dynamics.pipeline.plan.jobs import plan_path, write_plan
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import StaleOutputs, expected_outputs
 
@@ -22,14 +21,23 @@ try:
         raise ProjectError(
             f"{workflow.basedir}: this environment runs the code of {ROOT}; activate the environment of this checkout"
         )
-    command_line = workflow.config_settings.config  # Snakemake reads files as YAML 1.1: they are read again
-    configuration = load([Path(file) for file in workflow.configfiles], command_line, ROOT)
+    # Snakemake reads configuration files as YAML 1.1: they are read again
+    overlays, given = [str(file) for file in workflow.configfiles], workflow.config_settings.config
+    configuration = load([Path(file) for file in overlays], given, ROOT)
     plan = Plan(configuration, check=workflow.is_main_process)
     if workflow.is_main_process:
         check_writable(Path.cwd())
         stale_outputs = StaleOutputs(expected_outputs(plan, plan.results, plan.figures), workflow)
 except ProjectError as error:
     sys.exit(f"error: {error}")
+
+option = {"files": overlays, "given": given}
+PLAN = plan_path(option)  # which every job is told: it finds there what it is to do
+
+
+onstart:
+    if workflow.is_main_process:  # not the Snakemake that a cluster's node starts
+        write_plan(PLAN, option, plan.jobs())
 
 
 def stale(rule):
@@ -43,78 +51,67 @@ def stale(rule):
     return further_input
 
 
-def lookup(function):
-    """Return a parameter function that calls `function(paper, name)` once for each job."""
+def of_job(function):
+    """Return a function of wildcards that calls `function(paper, name)` once for each job."""
     cached = functools.cache(function)
     return lambda wildcards: cached(wildcards.paper, wildcards.get("name", "claims"))
 
 
-def files_of(data_sets):
-    return lookup(lambda paper, name: plan.data_files(paper, *data_sets(paper, name)))
-
-
-def compact(content):
-    return json.dumps(content, separators=(",", ":"))
-
-
-def configuration_option(given):
-    """Return the configuration as a command reads it: overlays, and values from the command line."""
-    return compact({"files": [str(file) for file in workflow.configfiles], "given": given})
-
-
-def judged_again(wildcards):
-    """Return a digest of what was judged again, if it was; no input of the page, which does not wait for it."""
-    table = Path(plan.results, "again.parquet")
-    return hashlib.sha256(table.read_bytes()).hexdigest()[:20] if table.is_file() else ""
-
-
-def job(stage):
-    """Return the parameters of a stage's jobs: what to do, as JSON; the science that does it; options of the command."""
-
-    def fingerprints(paper, name):
-        source = plan.made_from(stage, paper, name)
-        return (f"--made-from {source} " if source else "") + f"--fingerprint {plan.fingerprint(stage, paper, name)}"
-
-    return {
-        "spec": lookup(lambda paper, name: compact(plan.spec(stage, paper, name))),
-        "science": lookup(lambda paper, name: plan.science_list(stage, paper, name)),
-        "fingerprints": lookup(fingerprints),
-        # Snakemake does not compare parameters that take the input
-        "stage": lambda wildcards, input: stage,
-        "inputs": lambda wildcards, input: " ".join(
-            f"--{key} {input[key]}" for key in ("run", "data") if input.get(key)
-        ),
-    }
-
-
-def requests(stage):
-    """Return the resources that a stage's jobs ask for; memory and time grow with each attempt."""
-
-    def resource(key):
-        def amount(wildcards, attempt):
-            request = REQUESTS[stage] | plan.resources(stage, wildcards.get("paper"), wildcards.get("name"))
-            if key not in ("mem_mb", "runtime"):
-                return request[key]
-            # jobs that share a GPU take so much longer
-            shared = config.get("sharing", 1) if key == "runtime" and request.get("gpu") else 1
-            return request[key] * attempt * shared
-
-        return amount
-
-    return {key: resource(key) for key in REQUESTS[stage]}
-
-
-def priority(stage, paper=""):
-    """Return a priority function: long jobs first, then the papers in their order, drawings before runs."""
-    order = plan.config.papers[::-1]
-    own = {"data": 100, "run": 100, "metrics": 101, "together": 0, "bundle": 0}.get(stage, 1)
-    return lambda wildcards: own + 2 * order.index(paper or wildcards.paper)
-
-
-def threads(stage):
-    return lookup(lambda paper, name: plan.resources(stage, paper, name).get("threads", 1))
+def input_of(stage, key):
+    """Return an input function: the files that a job of a stage reads under a key; none if it reads none."""
+    return of_job(lambda paper, name: plan.inputs(stage, paper, name).get(key, []))
 
 
 def metrics_for(stage):
     """Return an input function: the tables of metrics that a figure, or all claims of a paper, are made from."""
-    return lookup(lambda paper, name: plan.metrics_files(paper, plan.tables_for(stage, paper, name)))
+    return of_job(lambda paper, name: plan.metrics_files(paper, plan.tables_for(stage, paper, name)))
+
+
+def fingerprint_of(stage):
+    """Return a parameter function: a digest of all that a job's output depends on."""
+    return of_job(lambda paper, name: plan.fingerprint(stage, paper, name))
+
+
+def request(stage, resource):
+    """Return a resource function: what a job asks for; memory and time grow with each attempt."""
+
+    def amount(wildcards, attempt):
+        asked = REQUESTS[stage] | plan.resources(stage, wildcards.get("paper"), wildcards.get("name"))
+        if resource == "mem_mb":
+            return asked["mem_mb"] * attempt
+        if resource == "runtime":
+            # jobs that share a GPU take so much longer
+            sharing = config.get("sharing", 1) if asked.get("gpu") else 1
+            return asked["runtime"] * attempt * sharing
+        return asked[resource]
+
+    return amount
+
+
+def is_long(stage):
+    """Return a resource function: 1 for a job whose block of the configuration has `resources`, else 0."""
+    return of_job(lambda paper, name: int(bool(plan.resources(stage, paper, name))))
+
+
+def priority_of(stage):
+    """Return a priority function: long jobs first, then the papers in their order, drawings before runs."""
+    order = plan.config.papers[::-1]
+    first, drawing = 100, 1
+
+    def priority(paper, name):
+        of_paper = 2 * order.index(paper)
+        if stage in ("data", "run", "metrics") and plan.resources(stage, paper, name):
+            return first + of_paper
+        return of_paper if stage in ("data", "run", "metrics", "bundle") else of_paper + drawing
+
+    return of_job(priority)
+
+
+def threads_of(stage):
+    return of_job(lambda paper, name: plan.resources(stage, paper, name).get("threads", 1))
+
+
+def judged_again():
+    """Return a digest of what was judged again, if it was; no input of the page, which does not wait for it."""
+    table = Path(plan.results, "again.parquet")
+    return hashlib.sha256(table.read_bytes()).hexdigest()[:20] if table.is_file() else ""

@@ -12,16 +12,16 @@ rule page:
         "<results>/logs/page.log",
     localrule: True
     params:
-        config=configuration_option(command_line),
-        words=digest_of_texts(plan.config),
         fingerprints=[plan.page, plan.verdicts],
-        again=judged_again,
+        overlays=overlays,
+        texts=digest_of_texts(plan.config),
+        again=judged_again(),
     shell:
-        "python -m learning_dynamics report --config {params.config:q} > {log} 2>&1"
+        "python -m learning_dynamics report --plan {PLAN} > {log} 2>&1"
 
 
-# also says what differs from the published results
-use rule verdicts_of_paper as verdicts with:
+rule verdicts:
+    """The same of all papers; it also says what differs from the published results."""
     input:
         claims="<results>/claims.parquet",
         page="<figures>/index.html",
@@ -33,3 +33,5 @@ use rule verdicts_of_paper as verdicts with:
     localrule: True
     params:
         fingerprint=plan.verdicts,
+    shell:
+        "python -m learning_dynamics verdicts {input.claims} --out {output} > {log} 2>&1"

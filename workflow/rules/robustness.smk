@@ -3,9 +3,6 @@ from learning_dynamics.pipeline.plan.robustness import changes
 
 papers = plan.config.papers
 AGAIN = [f"{plan.results}/{paper}/again/{name}.parquet" for paper in papers for name in changes(plan.config, paper)]
-# how many seeds and draws there are, and of which papers, is not what a job depends on
-NUMBERS = ("seeds", "seeds_of", "draws", "papers", "sharing")
-CHANGED = configuration_option({key: value for key, value in command_line.items() if key not in NUMBERS})
 
 
 rule again:
@@ -16,16 +13,14 @@ rule again:
         "<results>/{paper}/again/{name}.parquet",
     log:
         "<results>/{paper}/logs/again/{name}.log",
-    benchmark:
-        "<results>/{paper}/benchmarks/again/{name}.tsv"
     resources:
-        **requests("again"),
+        mem_mb=request("again", "mem_mb"),
+        runtime=request("again", "runtime"),
     params:
-        config=CHANGED,
-        fingerprint=lookup(plan.change_fingerprint),
+        fingerprint=of_job(plan.change_fingerprint),
     shell:
-        "python -m learning_dynamics again {wildcards.paper} {wildcards.name} --config {params.config:q}"
-        " --out {output} --fingerprint {params.fingerprint} --minutes {resources.runtime} > {log} 2>&1"
+        "python -m learning_dynamics again {wildcards.paper} {wildcards.name} --plan {PLAN}"
+        " --fingerprint {params.fingerprint} --minutes {resources.runtime} > {log} 2>&1"
 
 
 rule robustness:
@@ -41,7 +36,7 @@ rule robustness:
         "<results>/logs/robustness.log",
     localrule: True
     params:
-        config=CHANGED,
+        overlays=overlays,
         again=AGAIN,
     shell:
-        "python -m learning_dynamics robustness --config {params.config:q} > {log} 2>&1"
+        "python -m learning_dynamics robustness --plan {PLAN} > {log} 2>&1"

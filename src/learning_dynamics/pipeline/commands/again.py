@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -15,6 +15,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import Evaluation, Judgement
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.in_process import Workbench
+from learning_dynamics.pipeline.commands.planned import CHANGED, configuration_option
 from learning_dynamics.pipeline.plan import robustness
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.report import maths
@@ -22,14 +23,13 @@ from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.records import AGAIN_COLUMNS, again_row
 from learning_dynamics.pipeline.store.tables import write_table
 
-NO_CONFIG: Mapping[str, Any] = {"files": [], "given": {}}
 MIN_DECIDED = 0.9  # share of the data sets or starts of a draw that must be decided
 SAME_VERDICT = "would get the same verdict on this draw"
 NOT_DECIDED = ("undecided", "untested")
 
 
 def execute(
-    paper: str, name: str, /, config: Mapping[str, Any] = NO_CONFIG, *, out: Path, fingerprint: str = ""
+    paper: str, name: str, /, plan: Path | None = None, fingerprint: str | None = None, files: Sequence[Path] = ()
 ) -> None:
     """Write the verdict on every claim concerned, under every value that was tried, as rows of the table ``again``.
 
@@ -41,12 +41,13 @@ def execute(
     ProjectError
         If the configuration of the paper has no such change.
     """
-    plan = Plan.read(config, papers=[paper])
-    change = robustness.change(plan.config, paper, name)
-    fingerprint = fingerprint or plan.change_fingerprint(paper, name)
-    judgements = Judgements(
-        plan, paper, change, out.parent.parent / "resume" / f"again-{paper}-{name}-{fingerprint}.jsonl"
-    )
+    configured = Plan.read(configuration_option(plan, files), papers=[paper])
+    change = robustness.change(configured.config, paper, name)
+    made = configured.change_fingerprint(paper, name)
+    if fingerprint not in (None, made):
+        raise ProjectError(f"again {paper} {name}: {CHANGED}")
+    folder = Path(configured.results, paper)
+    judgements = Judgements(configured, paper, change, folder / "resume" / f"again-{paper}-{name}-{made}.jsonl")
     for value in change.grid:
         judgements.at(value)
     values = [*change.grid]
@@ -57,8 +58,9 @@ def execute(
         values = sorted(set(values))
     rows = [row for claim in judgements.claims for row in (judgements.at(value)[claim] for value in values)]
     table = pd.DataFrame(rows, columns=[column.name for column in AGAIN_COLUMNS])
-    layers = {str(value): robustness.layer_of(plan.config, paper, change, value) for value in change.grid}
-    write_table(out, table, AGAIN_COLUMNS, provenance("again", paper, name, {"layers": layers}, fingerprint))
+    layers = {str(value): robustness.layer_of(configured.config, paper, change, value) for value in change.grid}
+    record = provenance("again", paper, name, {"layers": layers}, made)
+    write_table(folder / "again" / f"{name}.parquet", table, AGAIN_COLUMNS, record)
     judgements.file.unlink(missing_ok=True)
 
 

@@ -9,14 +9,16 @@ from typing import Any
 import pyarrow as pa
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.commands.functions import paper_function, verify_fingerprint
+from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.metrics import measure
+from learning_dynamics.pipeline.commands.planned import CHANGED, find_job, record_of
 from learning_dynamics.pipeline.commands.run import simulate
 from learning_dynamics.pipeline.plan.blocks import flat, overlay
 from learning_dynamics.pipeline.plan.digests import science
 from learning_dynamics.pipeline.plan.sweeps import sweep_members
 from learning_dynamics.pipeline.store.arrays import load_arrays
-from learning_dynamics.pipeline.store.provenance import digest, fingerprint, provenance
+from learning_dynamics.pipeline.store.provenance import digest
+from learning_dynamics.pipeline.store.provenance import fingerprint as fingerprint_of
 from learning_dynamics.pipeline.store.tables import read_arrow, to_arrow, write_arrow
 from learning_dynamics.trajectories import Trajectory
 
@@ -36,13 +38,7 @@ class Member:
 
 
 def execute(
-    paper: str,
-    name: str,
-    /,
-    spec: Mapping[str, Any],
-    data: Sequence[Path] | None,
-    out: Path,
-    fingerprint: str | None = None,
+    paper: str, name: str, /, plan: Path | None = None, fingerprint: str | None = None, files: Sequence[Path] = ()
 ) -> None:
     """Make the bundle's table, its members' one below the other, the record telling which rows are whose.
 
@@ -54,16 +50,18 @@ def execute(
     ProjectError
         If members failed: how many, the first of them, and why.
     """
-    data_sets = {file.stem: load_arrays(file) for file in data or ()}
+    job = find_job("bundle", paper, name, plan, fingerprint, files)
+    spec, out = job.spec, Path(job.output)
+    data_sets = {Path(file).stem: load_arrays(file) for file in job.inputs["data"]}
     columns = paper_function(paper, "metrics", spec["function"]).columns
     paper_function(paper, "runs", spec["function"])  # read before its digest is
     members = list(_members(paper, spec, {key: record["fingerprint"] for key, (_, record) in data_sets.items()}))
-    bundle_fingerprint = verify_fingerprint(
-        digest([member.fingerprint for member in members]), fingerprint, f"{paper} {name}"
-    )
+    if digest([member.fingerprint for member in members]) != job.fingerprint:
+        raise ProjectError(f"bundle {paper} {name}: {CHANGED}")
     first_member = members[0]
     settings = {"function": spec["function"], **first_member.run["settings"], **first_member.metrics["settings"]}
-    record = provenance("bundle", paper, name, settings, bundle_fingerprint)
+    digests = {**science("run", paper, spec["function"]), **science("metrics", paper, spec["function"])}
+    record = record_of(job, settings, digests)
     kept_files = {member.name: out.parent.parent / "resume" / f"{member.fingerprint}.parquet" for member in members}
     tables, failures = {}, {}
     for kept, file in kept_files.items():
@@ -110,5 +108,5 @@ def _members(paper: str, spec: Mapping[str, Any], data_fingerprints: Mapping[str
         measured = {key: differing.pop(key) for key in flat(spec["measure"]) if key in differing}
         run = {"function": function_name, "settings": overlay(spec["settings"], differing)}
         metrics = {"function": function_name, "settings": overlay(spec["measure"], measured)}
-        simulated = fingerprint("run", run, simulating, None if data is None else data_fingerprints[data])
-        yield Member(name, data, run, metrics, simulated, fingerprint("metrics", metrics, measuring, simulated))
+        simulated = fingerprint_of("run", run, simulating, None if data is None else data_fingerprints[data])
+        yield Member(name, data, run, metrics, simulated, fingerprint_of("metrics", metrics, measuring, simulated))

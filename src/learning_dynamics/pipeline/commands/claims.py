@@ -12,14 +12,12 @@ import pandas as pd
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import Evaluation, evaluate
-from learning_dynamics.pipeline.commands.functions import error_context, paper_function, verify_fingerprint
+from learning_dynamics.pipeline.commands.functions import error_context, paper_function
+from learning_dynamics.pipeline.commands.planned import find_job, record_of, verify_science
 from learning_dynamics.pipeline.commands.roles import load_table, load_tables
 from learning_dynamics.pipeline.plan.blocks import map_roles, run_names
-from learning_dynamics.pipeline.plan.digests import science
 from learning_dynamics.pipeline.plan.sources import definition_of
 from learning_dynamics.pipeline.store import records
-from learning_dynamics.pipeline.store.provenance import fingerprint as fingerprint_of
-from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.tables import write_table
 
 TABLES = {
@@ -29,15 +27,17 @@ TABLES = {
 }
 
 
-def execute(paper: str, /, spec: Mapping[str, Any], metrics: Path, out: Path, fingerprint: str | None = None) -> None:
+def execute(
+    paper: str, /, plan: Path | None = None, fingerprint: str | None = None, files: Sequence[Path] = ()
+) -> None:
     """Evaluate the claims, and again with their thresholds changed, and with the settings of runs.
 
-    Writes ``claims.parquet``, ``parts.parquet`` and ``again.parquet`` into `out`.
+    Writes ``claims.parquet``, ``parts.parquet`` and ``again.parquet`` of the paper.
     """
+    job = find_job("claims", paper, "claims", plan, fingerprint, files)
+    spec, metrics = job.spec, Path(job.inputs["metrics"])
     functions = {name: paper_function(paper, "claims", block["function"]) for name, block in spec["claims"].items()}
-    reached = science("claims", paper, *sorted({block["function"] for block in spec["claims"].values()}))
-    claims_fingerprint = fingerprint_of("claims", spec, reached, None)
-    verify_fingerprint(claims_fingerprint, fingerprint, f"claims of {paper}")
+    digests = verify_science(job, *sorted({block["function"] for block in spec["claims"].values()}))
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
     for name, block in spec["claims"].items():
         head = {"paper": paper, "claim": f"{paper}.{name}"}
@@ -64,9 +64,8 @@ def execute(paper: str, /, spec: Mapping[str, Any], metrics: Path, out: Path, fi
         rows["parts"] += [head | part for part in records.part_rows(evaluation)]
     for name, declared in TABLES.items():
         table = pd.DataFrame(rows[name], columns=[column.name for column in declared])
-        write_table(
-            out / f"{name}.parquet", table, declared, provenance("claims", paper, name, spec, claims_fingerprint)
-        )
+        record = record_of(job, {}, digests) | {"name": name}
+        write_table(Path(job.output, f"{name}.parquet"), table, declared, record)
 
 
 def _statement(paper: str, function_name: str) -> str:

@@ -1,24 +1,23 @@
 """Make or read a data set: ``<name>.npz`` of named arrays, leading axis the ensemble's members."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from learning_dynamics.pipeline.commands.functions import (
-    arguments_for,
-    data_function,
-    error_context,
-    fingerprint_here,
-)
+from learning_dynamics.pipeline.commands.functions import arguments_for, data_function, error_context
+from learning_dynamics.pipeline.commands.planned import find_job, record_of, verify_science
 from learning_dynamics.pipeline.store.arrays import save_arrays
-from learning_dynamics.pipeline.store.provenance import provenance
 
 
-def execute(paper: str, name: str, /, spec: Mapping[str, Any], out: Path, fingerprint: str | None = None) -> None:
+def execute(
+    paper: str, name: str, /, plan: Path | None = None, fingerprint: str | None = None, files: Sequence[Path] = ()
+) -> None:
     """Call the data set's function with its settings and save what it returns."""
+    job = find_job("data", paper, name, plan, fingerprint, files)
+    spec = job.spec
     data_function(paper, spec["source"])  # read before its digest is
-    data_fingerprint = fingerprint_here("data", paper, spec["source"], spec, None, fingerprint)
-    save_arrays(out, make_data(paper, name, spec), provenance("data", paper, name, spec["settings"], data_fingerprint))
+    digests = verify_science(job, spec["source"])
+    save_arrays(job.output, make_data(paper, name, spec), record_of(job, spec["settings"], digests))
 
 
 def make_data(paper: str, name: str, spec: Mapping[str, Any]) -> Any:

@@ -2,14 +2,15 @@
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import matplotlib
 from matplotlib.collections import QuadMesh
 
 from learning_dynamics.files import atomic_write
+from learning_dynamics.pipeline.commands.planned import find_job
 from learning_dynamics.pipeline.commands.roles import draw
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.provenance import KEY, plain_facts
@@ -22,19 +23,19 @@ def execute(
     paper: str,
     name: str,
     /,
-    spec: Mapping[str, Any] | None = None,
-    metrics: Path | None = None,
-    out: Path | None = None,
+    plan: Path | None = None,
     fingerprint: str | None = None,
+    files: Sequence[Path] = (),
     look: Literal["paper", "talk", "thesis"] = "paper",
 ) -> None:
     """Call the figure's function with its runs' tables by role and save what it draws, PNG and SVG beside the PDF.
 
-    What is not given is the configuration's: a person names paper, figure and look, and finds ``figures/<look>/``.
+    A figure of another look is in a folder of that name: ``figures/talk/``.
     """
-    pdf = out or Path("figures", *([look] if look != "paper" else []), paper, f"{name}.pdf")
+    job = find_job("figure", paper, name, plan, fingerprint, files)
+    pdf = Path(job.output) if look == "paper" else Path("figures", look, paper, f"{name}.pdf")
     with matplotlib_defaults(), style(look):
-        result, record = draw("figure", paper, name, spec, metrics, fingerprint)
+        result, record = draw(job)
         drawn = Drawn.of(result)
         figure = sized(drawn.figure, look)
         figure.set_dpi(matplotlib.rcParams["savefig.dpi"])  # letters are a little wider or narrower at another

@@ -1,4 +1,4 @@
-"""The functions of papers that a stage calls, their failures in one line, and the fingerprint of what a stage makes."""
+"""The functions of papers that a stage calls, and their failures in one line."""
 
 import importlib
 import inspect
@@ -12,9 +12,7 @@ from typing import Any
 from learning_dynamics.errors import ProjectError, suggest_name
 from learning_dynamics.pipeline.commands.guard import TRACEBACK
 from learning_dynamics.pipeline.plan.blocks import flat
-from learning_dynamics.pipeline.plan.digests import science
 from learning_dynamics.pipeline.plan.sources import SOURCE_ROOT, data_module, definitions, part_module
-from learning_dynamics.pipeline.store.provenance import fingerprint
 
 
 def paper_function(paper: str, part: str, function_name: str) -> Any:
@@ -53,34 +51,6 @@ def _function(module: str, function_name: str) -> Any:
             f"{module}: no function `{name}`{suggest_name(name, [key for key in known if key[0] != '_'])}"
         )
     return known[name]
-
-
-def fingerprint_here(
-    stage: str, paper: str, function_name: str, spec: Any, made_from: Any, expected: str | None
-) -> str:
-    """Return the fingerprint of what a job makes, with the source as it stands now; see `verify_fingerprint`.
-
-    Called once the job's functions are imported: what was edited since Snakemake planned the job is refused, and
-    what is edited from here on is not what runs.
-    """
-    made = fingerprint(stage, spec, science(stage, paper, function_name), made_from)
-    return verify_fingerprint(made, expected, f"{paper} {function_name}")
-
-
-def verify_fingerprint(fingerprint: str, expected: str | None, what: str) -> str:
-    """Return a fingerprint.
-
-    Raises
-    ------
-    ProjectError
-        If another one is expected.
-    """
-    if expected is not None and fingerprint != expected:
-        raise ProjectError(
-            f"{what}: the source or the settings have changed since Snakemake planned this job; "
-            "run the same command again"
-        )
-    return fingerprint
 
 
 @contextmanager

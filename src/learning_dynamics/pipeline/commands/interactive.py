@@ -1,12 +1,12 @@
 """Draw a figure whose reader moves it from parquet alone: a Vega-Lite chart with provenance and facts, as JSON."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
+from learning_dynamics.pipeline.commands.planned import find_job
 from learning_dynamics.pipeline.commands.roles import draw
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.templates import fill
@@ -17,23 +17,14 @@ MAX_BYTES = 500_000
 
 
 def execute(
-    paper: str,
-    name: str,
-    /,
-    spec: Mapping[str, Any] | None = None,
-    metrics: Path | None = None,
-    out: Path | None = None,
-    fingerprint: str | None = None,
+    paper: str, name: str, /, plan: Path | None = None, fingerprint: str | None = None, files: Sequence[Path] = ()
 ) -> None:
-    """Call the interactive figure's function with its runs' tables by role and save the chart that it returns.
-
-    What is not given is the configuration's.
-    """
-    out = out or Path("figures", paper, f"{name}.json")
-    drawn, record = draw("interactive", paper, name, spec, metrics, fingerprint)
+    """Call the interactive figure's function with its runs' tables by role and save the chart that it returns."""
+    job = find_job("interactive", paper, name, plan, fingerprint, files)
+    drawn, record = draw(job)
     facts = plain_facts(drawn.facts)
     chart = chart_json(drawn, maths.plain(fill(drawn.alt, facts)), f"interactive {name}")
-    with atomic_write(out) as partial:
+    with atomic_write(job.output) as partial:
         described = json.dumps(record | {"facts": facts, "alt": drawn.alt})
         partial.write_text(f"[{described},\n{chart}]\n", encoding="utf-8")
 

@@ -1,51 +1,38 @@
 """Numbers from a run: ``<name>.parquet``, a tidy table whose columns the topic's module declares."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.commands.functions import (
-    arguments_for,
-    error_context,
-    fingerprint_here,
-    paper_function,
-    takes,
-)
+from learning_dynamics.pipeline.commands.functions import arguments_for, error_context, paper_function, takes
+from learning_dynamics.pipeline.commands.planned import find_job, record_of, verify_science
 from learning_dynamics.pipeline.plan.quantities import refuse_unlisted
 from learning_dynamics.pipeline.store.arrays import load_arrays, load_trajectory
-from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.tables import write_table
 from learning_dynamics.tidy import QUANTITY, Settings
 from learning_dynamics.trajectories import Trajectory
 
 
 def execute(
-    paper: str,
-    name: str,
-    /,
-    run: Path,
-    out: Path,
-    spec: Mapping[str, Any],
-    made_from: str | None = None,
-    fingerprint: str | None = None,
-    data: Path | None = None,
+    paper: str, name: str, /, plan: Path | None = None, fingerprint: str | None = None, files: Sequence[Path] = ()
 ) -> None:
     """Call the metrics function of the run's name with the settings of measuring, and save its table.
 
     A function with a parameter `data` is given the data set that the run was simulated on.
     """
+    job = find_job("metrics", paper, name, plan, fingerprint, files)
+    spec, data = job.spec, job.inputs.get("data")
     columns = paper_function(paper, "metrics", spec["function"]).columns
-    metrics_fingerprint = fingerprint_here("metrics", paper, spec["function"], spec, made_from, fingerprint)
-    trajectory, record = load_trajectory(run, made_from)
+    digests = verify_science(job, spec["function"])
+    trajectory, record = load_trajectory(job.inputs["run"], job.made_from)
     arrays = None if data is None else load_arrays(data, record.get("data"))[0]
     table = measure(paper, name, spec, trajectory, arrays)
     if QUANTITY in columns:
         refuse_unlisted(paper, spec["function"], table["quantity"].unique())
-    record = provenance("metrics", paper, name, table.attrs["settings"], metrics_fingerprint)
-    write_table(out, table, columns, record)
+    write_table(job.output, table, columns, record_of(job, table.attrs["settings"], digests))
 
 
 def measure(paper: str, name: str, spec: Mapping[str, Any], trajectory: Trajectory, data: Any = None) -> pd.DataFrame:

@@ -2,9 +2,8 @@
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,6 +12,7 @@ from PIL import ExifTags, Image
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.functions import error_context
+from learning_dynamics.pipeline.commands.planned import find_job
 from learning_dynamics.pipeline.commands.roles import draw
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.provenance import KEY, plain_facts
@@ -25,25 +25,16 @@ COLOURS = 64  # of all frames together
 
 
 def execute(
-    paper: str,
-    name: str,
-    /,
-    spec: Mapping[str, Any] | None = None,
-    metrics: Path | None = None,
-    out: Path | None = None,
-    fingerprint: str | None = None,
+    paper: str, name: str, /, plan: Path | None = None, fingerprint: str | None = None, files: Sequence[Path] = ()
 ) -> None:
-    """Call the motion's function with its runs' tables by role and save what it draws.
-
-    What is not given is the configuration's.
-    """
-    out = out or Path("figures", paper, f"{name}.webp")
+    """Call the motion's function with its runs' tables by role and save what it draws."""
+    job = find_job("motion", paper, name, plan, fingerprint, files)
     with matplotlib_defaults(), style():
-        motion, record = draw("motion", paper, name, spec, metrics, fingerprint)
+        motion, record = draw(job)
         with error_context(f"motion {name}", record["settings"]):
             frames = render_frames(motion)
         described = json.dumps({KEY: record | {"facts": plain_facts(motion.facts), "alt": motion.alt}})
-        with atomic_write(out) as partial:
+        with atomic_write(job.output) as partial:
             partial.write_bytes(encode_webp(frames, motion.seconds, described, f"motion {name}"))
 
 

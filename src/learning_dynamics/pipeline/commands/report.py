@@ -1,14 +1,14 @@
 """Write the pages that a person reads, and all papers' claims as one table."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.check import find_stale
 from learning_dynamics.pipeline.commands.claims import TABLES
+from learning_dynamics.pipeline.commands.planned import configuration_option
 from learning_dynamics.pipeline.commands.robustness import read_again
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import expected_outputs
@@ -20,15 +20,16 @@ from learning_dynamics.pipeline.store.records import COLUMNS
 from learning_dynamics.pipeline.store.tables import read_table, write_table
 
 
-def execute(config: Mapping[str, Any]) -> None:
+def execute(plan: Path | None = None, files: Sequence[Path] = ()) -> None:
     """Read every paper's claims and figures; write pages and claims."""
-    plan = Plan.read(config, check=False)
-    results, figures = Path(plan.results), Path(plan.figures)
-    tables = read_claim_tables(plan, results)
-    record = provenance("report", "all", "claims", {"papers": plan.config.papers, **config}, plan.verdicts)
-    n_checked, problems = find_stale(expected_outputs(plan, plan.results))
-    papers = gather(plan.config, tables, figures, config)
-    pages = page.render(papers, figures, record | {"checked": n_checked, "stale": problems, "page": plan.page})
+    option = configuration_option(plan, files)
+    planned = Plan.read(option, check=False)
+    results, figures = Path(planned.results), Path(planned.figures)
+    tables = read_claim_tables(planned, results)
+    record = provenance("report", "all", "claims", {"papers": planned.config.papers, **option}, planned.verdicts)
+    n_checked, problems = find_stale(expected_outputs(planned, planned.results))
+    papers = gather(planned.config, tables, figures, option)
+    pages = page.render(papers, figures, record | {"checked": n_checked, "stale": problems, "page": planned.page})
     all_claims = pd.concat([tables_of_paper["claims"] for tables_of_paper in tables.values()], ignore_index=True)
     write_table(results / "claims.parquet", all_claims, COLUMNS, record)
     for name, html in reversed(pages.items()):  # the first leads to all others

@@ -1,12 +1,12 @@
 """Join everything that was judged again: one table, the same as CSV, a page."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from learning_dynamics.files import atomic_write
+from learning_dynamics.pipeline.commands.planned import configuration_option
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import existing_parts
 from learning_dynamics.pipeline.report import maths, robustness
@@ -18,14 +18,15 @@ COLUMN_NAMES = [column.name for column in records.AGAIN_COLUMNS]
 CSV_COLUMNS = ("claim", "change", "what", "value", "verdict", "measured", "reason")
 
 
-def execute(config: Mapping[str, Any]) -> None:
+def execute(plan: Path | None = None, files: Sequence[Path] = ()) -> None:
     """Write all that is there of this configuration: ``again.parquet``, ``robustness.csv`` and ``robustness.md``."""
-    plan = Plan.read(config)
-    results = Path(plan.results)
-    again, _ = read_again(plan, results)
-    tables = [results / paper / "claims.parquet" for paper in plan.config.papers]
+    option = configuration_option(plan, files)
+    planned = Plan.read(option)
+    results = Path(planned.results)
+    again, _ = read_again(planned, results)
+    tables = [results / paper / "claims.parquet" for paper in planned.config.papers]
     claims = pd.concat([read_table(table, declared=records.COLUMNS) for table in tables], ignore_index=True)
-    record = provenance("robustness", "all", "again", config)
+    record = provenance("robustness", "all", "again", option)
     write_table(results / "again.parquet", again, records.AGAIN_COLUMNS, record)
     with atomic_write(results / "robustness.csv") as partial:
         partial.write_text(to_csv(again), encoding="utf-8")

@@ -10,11 +10,13 @@ import pandas as pd
 import pyarrow as pa
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.commands.functions import error_context, fingerprint_here, paper_function
+from learning_dynamics.pipeline.commands.functions import error_context, paper_function
+from learning_dynamics.pipeline.commands.planned import record_of, verify_science
 from learning_dynamics.pipeline.plan.blocks import map_roles, overlay
+from learning_dynamics.pipeline.plan.jobs import Job
 from learning_dynamics.pipeline.plan.sources import PARTS
 from learning_dynamics.pipeline.plan.sweeps import sweep_tables
-from learning_dynamics.pipeline.store.provenance import check_made_from, digest, provenance
+from learning_dynamics.pipeline.store.provenance import check_made_from, digest
 from learning_dynamics.pipeline.store.tables import draw_columns_of, read_arrow, read_table
 from learning_dynamics.tidy import Settings
 
@@ -23,31 +25,15 @@ from learning_dynamics.tidy import Settings
 RunSpec = Mapping[str, Any]
 
 
-def draw(
-    stage: str,
-    paper: str,
-    name: str,
-    spec: Mapping[str, Any] | None,
-    metrics: Path | None,
-    fingerprint: str | None,
-) -> tuple[Any, dict[str, Any]]:
-    """Return what the function of a figure, one that moves or an interactive one returns, and its record.
-
-    What is not given is the configuration's.
-    """
-    if spec is None:
-        # a job has its spec and reads no configuration
-        from learning_dynamics.pipeline.plan.config_files import load
-        from learning_dynamics.pipeline.plan.plan import Plan
-
-        spec = Plan(load(overrides={"papers": [paper]})).spec(stage, paper, name)
-    function_name, runs, settings = spec["function"], spec["runs"], spec["settings"]
-    function = paper_function(paper, PARTS[stage], function_name)
-    made = fingerprint_here(stage, paper, function_name, spec, None, fingerprint)
-    tables = load_tables(metrics or Path("results", paper, "metrics"), runs)
-    with error_context(f"{stage} {name}", settings):
+def draw(job: Job) -> tuple[Any, dict[str, Any]]:
+    """Return what the function of a figure, one that moves or an interactive one returns, and its record."""
+    function_name, runs, settings = job.spec["function"], job.spec["runs"], job.spec["settings"]
+    function = paper_function(job.paper, PARTS[job.stage], function_name)
+    digests = verify_science(job, function_name)
+    tables = load_tables(Path(job.inputs["metrics"]), runs)
+    with error_context(f"{job.stage} {job.name}", settings):
         drawn = function(**tables, **settings)
-    return drawn, provenance(stage, paper, name, {"runs": runs, **settings}, made)
+    return drawn, record_of(job, {"runs": runs, **settings}, digests)
 
 
 def load_tables(folder: Path, roles: Mapping[str, RunSpec | list[RunSpec]]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,28 +10,15 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.errors import DivergenceError, UnfinishedError
-from learning_dynamics.pipeline.commands.functions import (
-    arguments_for,
-    error_context,
-    fingerprint_here,
-    paper_function,
-    takes,
-)
+from learning_dynamics.pipeline.commands.functions import arguments_for, error_context, paper_function, takes
+from learning_dynamics.pipeline.commands.planned import find_job, record_of, verify_science
 from learning_dynamics.pipeline.plan import cluster
 from learning_dynamics.pipeline.store.arrays import load_arrays, save_trajectory
-from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.trajectories import Trajectory
 
 
 def execute(
-    paper: str,
-    name: str,
-    /,
-    spec: Mapping[str, Any],
-    data: Path | None,
-    out: Path,
-    made_from: str | None = None,
-    fingerprint: str | None = None,
+    paper: str, name: str, /, plan: Path | None = None, fingerprint: str | None = None, files: Sequence[Path] = ()
 ) -> None:
     """Call the run's function with its data and settings and save its trajectory.
 
@@ -43,23 +30,25 @@ def execute(
 
     Constants that are arrays of the data set are not written where metrics are given the data set anyway.
     """
-    function_name = spec["function"]
+    job = find_job("run", paper, name, plan, fingerprint, files)
+    spec, function_name = job.spec, job.spec["function"]
     paper_function(paper, "runs", function_name)  # read before its digest is
-    run_fingerprint = fingerprint_here("run", paper, function_name, spec, made_from, fingerprint)
-    arrays, record_of_data = (None, {}) if data is None else load_arrays(data, made_from)
-    resume = out.parent.parent / "resume" / run_fingerprint
+    digests = verify_science(job, function_name)
+    data = job.inputs.get("data")
+    arrays, record_of_data = (None, {}) if data is None else load_arrays(data, job.made_from)
+    resume = Path(job.output).parent.parent / "resume" / job.fingerprint
     try:
         trajectory = simulate(paper, name, spec, arrays, resume)
     except UnfinishedError as unfinished:
         if cluster.may_requeue():
             cluster.requeue(str(unfinished))
         raise
-    record = provenance("run", paper, name, trajectory.settings, run_fingerprint)
+    record = record_of(job, trajectory.settings, digests)
     if arrays is not None and takes(paper, "metrics", function_name, "data"):
         own = {key: array for key, array in trajectory.constants.items() if array is not arrays.get(key)}
         trajectory = replace(trajectory, constants=own)
         record["data"] = record_of_data["fingerprint"]
-    save_trajectory(out, trajectory, record)
+    save_trajectory(job.output, trajectory, record)
     shutil.rmtree(resume, ignore_errors=True)
 
 

@@ -1,8 +1,7 @@
 """What each job is to do: the files that it reads, its settings, and the fingerprint of what it makes."""
 
 import json
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,10 @@ from learning_dynamics.pipeline.plan.blocks import Spec, map_roles, run_names
 from learning_dynamics.pipeline.plan.config import Config
 from learning_dynamics.pipeline.plan.config_files import ConfigFiles, load
 from learning_dynamics.pipeline.plan.digests import science
+from learning_dynamics.pipeline.plan.jobs import Job
 from learning_dynamics.pipeline.plan.sweeps import Members, sweep_members
 from learning_dynamics.pipeline.store.provenance import digest, fingerprint
 
-MAX_TOGETHER = 20  # members of a sweep that share a process without being asked to (`bundle`)
 FORMATS = {"figure": ("pdf", "png", "svg"), "motion": ("webp",), "interactive": ("json",)}
 
 
@@ -206,16 +205,6 @@ class Plan:
             if not formats or kind in formats
         ]
 
-    def targets(self) -> dict[str, list[str]]:
-        """What Snakemake makes by name: a paper, the metrics of all its runs, the metrics of one sweep."""
-        targets = {}
-        for paper in self.config.papers:
-            targets[paper] = [*self.figure_files(paper), f"{self.results}/{paper}/verdicts.txt"]
-            targets[f"{paper}_metrics"] = self.metrics_files(paper, self.tables(paper))
-            for sweep in self.config.sweeps(paper):
-                targets[f"{paper}_{sweep}"] = self.metrics_files(paper, self.config.tables(paper, sweep))
-        return targets
-
     def resources(self, stage: str, paper: str, name: str) -> Mapping[str, int]:
         """What the configuration lets a job ask for; nothing for stages other than data, run, metrics and bundle."""
         if stage == "bundle":
@@ -225,73 +214,61 @@ class Plan:
         key = "measure_resources" if stage == "metrics" else "resources"
         return self.config.block(stage, paper, name).get(key, {})
 
-    # -- short jobs that share a process --------------------------------------------------------------
+    # -- jobs ---------------------------------------------------------------------------------------
 
-    @cached_property
-    def together(self) -> dict[tuple[str, str], list[tuple[str, str]]]:
-        """The jobs that share a process, as (stage, name), by paper and topic; a paper's data sets are one topic.
+    def job(self, stage: str, paper: str, name: str) -> Job:
+        """A job of a stage: what it is to do, the files that it reads and the one that it makes, its fingerprint."""
+        return Job(
+            stage,
+            paper,
+            name,
+            self.spec(stage, paper, name),
+            self.inputs(stage, paper, name),
+            self._output(stage, paper, name),
+            self.made_from(stage, paper, name),
+            self.fingerprint(stage, paper, name),
+        )
 
-        They are the data sets and runs without `resources`, and the runs' metrics. Members of long sweeps have jobs of
-        their own, which can run side by side.
-        """
-        together: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    def jobs(self) -> Iterator[Job]:
+        """Every job of every paper."""
         for paper in self.config.papers:
-            for name, block in self.config.blocks(paper, "data").items():
-                if "resources" not in block:
-                    together.setdefault((paper, "data"), []).append(("data", name))
-            for name in self.tables(paper):
-                if name in self.config.bundles[paper] or not self._is_short(paper, name):
-                    continue
-                topic, run = (
-                    self.config.function_name("run", paper, name).partition(".")[0],
-                    self.trajectory(paper, name),
-                )
-                jobs = together.setdefault((paper, topic), [])
-                jobs += [job for job in (("run", run), ("metrics", name)) if job not in jobs]
-        return together
+            for name in self.config.blocks(paper, "data"):
+                yield self.job("data", paper, name)
+            for name in self._runs_alone(paper):
+                yield self.job("run", paper, name)
+                yield self.job("metrics", paper, name)
+            for name in self.config.bundles[paper]:
+                yield self.job("bundle", paper, name)
+            for stage, names in self.config.drawings(paper).items():
+                for name in names:
+                    yield self.job(stage, paper, name)
+            yield self.job("claims", paper, "claims")
 
-    def _is_short(self, paper: str, name: str) -> bool:
-        run, _ = self.config.member(paper, name)
-        sweep = self.config.resolved(paper, "runs", run).get("sweep", {})
-        if math.prod(map(len, sweep.values())) > MAX_TOGETHER:
-            return False
-        blocks = [self.config.block("run", paper, member) for member in (name, self.trajectory(paper, name))]
-        return not any(key in block for block in blocks for key in ("resources", "measure_resources"))
-
-    def together_files(self, paper: str, topic: str) -> tuple[list[str], list[str]]:
-        """The data sets that a topic's jobs read, and the files that they make."""
-        jobs = self.together[paper, topic]
-        data_sets = dict.fromkeys(self.run_data(paper, name) for stage, name in jobs if stage != "data")
-        return self.data_files(paper, *data_sets), [self._file(paper, *job) for job in jobs]
-
-    def _file(self, paper: str, stage: str, name: str) -> str:
+    def inputs(self, stage: str, paper: str, name: str) -> dict[str, Any]:
+        """The files that a job reads; what draws or judges is given the folder of all tables."""
         if stage == "data":
-            return self.data_files(paper, name)[0]
-        return f"{self.results}/{paper}/{self.run_file(paper, name) if stage == 'run' else f'metrics/{name}.parquet'}"
-
-    def together_options(self, paper: str, topic: str) -> dict[str, Spec]:
-        """The options of each of a topic's jobs, as `commands.together` takes them."""
-        return {f"{stage} {name}": self._options(stage, paper, name) for stage, name in self.together[paper, topic]}
-
-    def together_science(self, paper: str, topic: str) -> list[str]:
-        """The modules and tables that a topic's jobs use, as `science_list` has them."""
-        jobs = self.together[paper, topic]
-        return sorted({label for stage, name in jobs for label in self.science_list(stage, paper, name)})
-
-    def _options(self, stage: str, paper: str, name: str) -> Spec:
-        options: Spec = {
-            "spec": self.spec(stage, paper, name),
-            "out": self._file(paper, stage, name),
-            "fingerprint": self.fingerprint(stage, paper, name),
-        }
-        if stage == "data":
-            return options
+            return {}
+        if stage == "bundle":
+            return {"data": self.data_files(paper, *self.bundle_data(paper, name))}
+        if stage not in ("run", "metrics"):
+            return {"metrics": f"{self.results}/{paper}/metrics"}
         data = self.run_data(paper, name) if stage == "run" else self.measured_data(paper, name)
-        options["made_from"] = self.made_from(stage, paper, name)
-        options["data"] = self._file(paper, "data", data) if data else None
+        inputs: dict[str, Any] = {"data": f"{self.results}/{paper}/data/{data}.npz"} if data else {}
         if stage == "metrics":
-            options["run"] = self._file(paper, "run", name)
-        return options
+            inputs["run"] = f"{self.results}/{paper}/{self.run_file(paper, name)}"
+        return inputs
+
+    def _output(self, stage: str, paper: str, name: str) -> str:
+        """The file that a job makes; of a figure the PDF, of claims the folder of their tables."""
+        if stage in FORMATS:
+            return f"{self.figures}/{paper}/{name}.{FORMATS[stage][0]}"
+        if stage == "claims":
+            return f"{self.results}/{paper}"
+        if stage == "data":
+            return f"{self.results}/{paper}/data/{name}.npz"
+        if stage == "run":
+            return f"{self.results}/{paper}/{'runs' if self.keeps(paper, name) else 'scratch'}/{name}.npz"
+        return f"{self.results}/{paper}/metrics/{name}.parquet"
 
     # -- fingerprints -------------------------------------------------------------------------------
 

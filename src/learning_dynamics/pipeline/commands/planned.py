@@ -1,0 +1,70 @@
+"""The job that a command carries out: as Snakemake has planned it, or as the configuration has it now."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.plan.digests import science
+from learning_dynamics.pipeline.plan.jobs import Job, read_configuration, read_job
+from learning_dynamics.pipeline.store.provenance import fingerprint, provenance
+
+CHANGED = "the source or the settings have changed since Snakemake planned this job; run the same command again"
+
+
+def find_job(
+    stage: str, paper: str, name: str, plan: Path | None, planned: str | None, files: Sequence[Path] = ()
+) -> Job:
+    """Return what a job is to do.
+
+    Parameters
+    ----------
+    plan : path, optional
+        The plan that Snakemake wrote; without it the configuration is read, with `files` over it.
+    planned : str, optional
+        The fingerprint that Snakemake planned the job with.
+
+    Raises
+    ------
+    ProjectError
+        If there is no such job, or it has another fingerprint.
+    """
+    if plan is not None:
+        job = read_job(plan, stage, paper, name)
+    else:
+        # a job of Snakemake's reads no configuration
+        from learning_dynamics.pipeline.plan.config_files import load
+        from learning_dynamics.pipeline.plan.plan import Plan
+
+        job = Plan(load(files, {"papers": [paper]})).job(stage, paper, name)
+    if planned is not None and planned != job.fingerprint:
+        raise ProjectError(f"{stage} {paper} {name}: {CHANGED}")
+    return job
+
+
+def configuration_option(plan: Path | None, files: Sequence[Path]) -> dict[str, Any]:
+    """Return the configuration of a plan, or one of overlays, as `Plan.read` takes it."""
+    return read_configuration(plan) if plan is not None else {"files": list(map(str, files)), "given": {}}
+
+
+def verify_science(job: Job, *function_names: str) -> Mapping[str, str]:
+    """Return the digests of the modules that a job computes with, as their sources are now.
+
+    Called once the job's functions are imported: what was edited since the job was planned is refused, and what is
+    edited from here on is not what runs.
+
+    Raises
+    ------
+    ProjectError
+        If the sources give another fingerprint than the plan's.
+    """
+    digests = science(job.stage, job.paper, *function_names)
+    if fingerprint(job.stage, job.spec, digests, job.made_from) != job.fingerprint:
+        raise ProjectError(f"{job.stage} {job.paper} {job.name}: {CHANGED}")
+    return digests
+
+
+def record_of(job: Job, settings: Mapping[str, Any], digests: Mapping[str, str]) -> dict[str, Any]:
+    """Return the record of what a job makes: its settings, and what its fingerprint is the digest of."""
+    made_of = {"spec": job.spec, "science": dict(digests), "made_from": job.made_from}
+    return provenance(job.stage, job.paper, job.name, settings, job.fingerprint) | {"made_of": made_of}

@@ -1,0 +1,98 @@
+"""What each job is to do, as a file: Snakemake writes it when it starts, and every job reads its own line of it.
+
+The file has a line for the configuration and a line for each job: ``run spectral_bias small_scale``, a tab, and JSON. A
+job finds its line without a look at the others, so that ten thousand jobs cost each of them a few milliseconds.
+``grep "^run spectral_bias small_scale" .snakemake/plan.jsonl`` shows one.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import atomic_write
+
+FOLDER = Path(".snakemake")
+CONFIGURATION = "configuration"
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one job is to do.
+
+    Attributes
+    ----------
+    stage, paper, name : str
+        The stage is data, run, metrics, bundle, figure, motion, interactive or claims.
+    spec : mapping
+        The function that it calls, and its settings; of what draws or judges also the runs by role.
+    inputs : mapping from str to path or list of paths
+        Of `data` and `run` the file, of `metrics` the folder.
+    output : path
+        The file that it makes.
+    made_from : str or None
+        The fingerprint that its input must carry.
+    fingerprint : str
+        That which its output will carry.
+    """
+
+    stage: str
+    paper: str
+    name: str
+    spec: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+    output: str
+    made_from: str | None
+    fingerprint: str
+
+
+def plan_path(option: Mapping[str, Any]) -> Path:
+    """Return where the plan of a configuration is, given its overlays and what the command line set.
+
+    Every Snakemake of this configuration finds the same file, those inside a cluster's submissions too.
+    """
+    if not option["files"] and not option["given"]:
+        return FOLDER / "plan.jsonl"
+    digest = hashlib.sha256(json.dumps(option, sort_keys=True).encode()).hexdigest()[:8]
+    return FOLDER / f"plan-{digest}.jsonl"
+
+
+def write_plan(path: Path, option: Mapping[str, Any], jobs: Iterable[Job]) -> None:
+    """Write the configuration and every job."""
+    with atomic_write(path) as partial, open(partial, "w", encoding="utf-8") as file:
+        file.write(f"{CONFIGURATION}\t{json.dumps(option)}\n")
+        for job in jobs:
+            file.write(f"{job.stage} {job.paper} {job.name}\t{json.dumps(asdict(job))}\n")
+
+
+def read_job(path: Path, stage: str, paper: str, name: str) -> Job:
+    """Return a job of a plan.
+
+    Raises
+    ------
+    ProjectError
+        If there is no such plan, or no such job in it.
+    """
+    return Job(**_read_line(path, f"{stage} {paper} {name}"))
+
+
+def read_configuration(path: Path) -> dict[str, Any]:
+    """Return the overlays of a plan's configuration, and what the command line gave, as `Plan.read` takes them."""
+    return _read_line(path, CONFIGURATION)
+
+
+def _read_line(path: Path, label: str) -> dict[str, Any]:
+    try:
+        text = "\n" + path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ProjectError(f"{path}: no such plan ({error.strerror}); Snakemake writes it when it starts") from None
+    beginning = f"\n{label}\t"
+    start = text.find(beginning)
+    if start < 0:
+        raise ProjectError(f"{path}: has no job `{label}`; without --plan the configuration says what to do")
+    start += len(beginning)
+    content: dict[str, Any] = json.loads(text[start : text.find("\n", start)])
+    return content
