@@ -47,12 +47,12 @@ figures robustness publish: export PYTHONSAFEPATH := 1  # a scratch `random.py` 
 
 figures: $(INSTALLED)  ## every figure at laptop scale, pages from figures/index.html on, the table of claims
 	@start=$$(date +%s); status=0; \
-	snakemake --cores all --logger lines $(if $(chosen),--config $(chosen),--resources long=$(SPARED)) || status=$$?; \
+	snakemake --cores all $(if $(chosen),--config $(chosen),--resources long=$(SPARED)) || status=$$?; \
 	python -m learning_dynamics summary --since $$start --papers $(PAPERS) || status=1; exit $$status
 
 robustness: $(INSTALLED)  ## claims judged again: settings varied until verdicts turn, other seeds, draws: results/robustness.md
 	@echo "all papers take one to three hours on two idle cores; after an interruption type the same again"
-	snakemake robustness --cores all --logger lines \
+	snakemake robustness --cores all \
 	  --config seeds=$(SEEDS) draws=$(DRAWS) $(if $(chosen),$(chosen) 'seeds_of=$(listed)')
 	@echo "what was found: $(CURDIR)/results/robustness.md"
 

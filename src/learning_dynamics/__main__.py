@@ -9,6 +9,12 @@ sys.path[:] = [folder for folder in sys.path if os.path.realpath(folder) != os.p
 
 def main() -> int | str:
     """Run a command; return its exit status, or the error to print."""
+    if "LEARNING_DYNAMICS_STARTER" in os.environ:
+        from learning_dynamics.starter import run_elsewhere
+
+        status = run_elsewhere("learning_dynamics", sys.argv[1:])
+        if status is not None:
+            return status
     from learning_dynamics.environment import check_checkout, set_variables_of_commands
     from learning_dynamics.errors import ProjectError
 

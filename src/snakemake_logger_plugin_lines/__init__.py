@@ -1,10 +1,12 @@
-"""Snakemake's progress as one line for each job that ends, and a failure with its job's last lines.
+"""Snakemake's progress as a line for each job, with its reason, and a failure with its job's last lines.
 
-Snakemake finds it by the folder's name: ``snakemake --logger lines``. Its full log stays in ``.snakemake/log``.
+Snakemake finds it by the folder's name; profiles/default asks for it. Snakemake's full log is in ``.snakemake/log``.
 """
 
 import logging
+import re
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Iterable, Mapping
@@ -18,20 +20,36 @@ from snakemake_interface_logger_plugins.common import LogEvent
 LAST_LINES = 12
 # said again at the end of every failing run; each failure has been shown by then
 WORN = ("Exiting because a job execution failed", "Shutting down, this might take", "At least one job did not complete")
+# what Snakemake's reasons begin with, and what a person needs of them
+SHORT_REASONS = {
+    "Missing output files": "new",
+    "Incomplete output files": "was interrupted",
+    "Forced execution": "asked for by --force",
+    "Input files updated by another job": "its input is made again",
+    "Params have changed": "other settings or code",
+    "Updated input files": "its input is newer",
+}
+EXIT_STATUS = re.compile(r"returned non-zero exit status (\d+)|died with <Signals\.(\w+)")
+KILLED = 128  # a shell's exit status for a command that a signal ended is this plus the signal's number
+
+# why outputs are made again, by path; the Snakefile fills it in
+REASONS: dict[str, str] = {}
 
 
 @dataclass
 class Job:
-    """A job under way: what it makes and since when."""
+    """A job under way: what it makes, since when and why."""
 
     label: str
     outputs: list[str]
     logs: list[str]
+    reason: str
+    resources: Mapping[str, Any]
     started: float = field(default_factory=time.monotonic)
 
 
 class LogHandler(LogHandlerBase):
-    """Writes to standard error; on a terminal the last line names what runs."""
+    """Writes to standard error, a dry run to standard output; on a terminal the last line names what runs."""
 
     writes_to_stream = True
     writes_to_file = False
@@ -43,35 +61,83 @@ class LogHandler(LogHandlerBase):
         """Begin with no jobs known."""
         self.total, self.done, self.failed = 0, 0, 0
         self.jobs: dict[int, Job] = {}
-        self.terminal = sys.stderr.isatty()
+        self.planned: list[Job] = []
+        self.submissions = 0
+        self.errors: list[str] = []  # of shells, not yet told with their job
+        self.stream = sys.stdout if self.common_settings.dryrun else sys.stderr
+        self.terminal = self.stream.isatty() and not self.common_settings.dryrun
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print what a record means to a person, if anything."""
         handlers = {
             LogEvent.RUN_INFO: self._plan,
             LogEvent.JOB_INFO: self._start,
+            LogEvent.GROUP_INFO: self._start_group,
             LogEvent.JOB_FINISHED: self._finish,
             LogEvent.JOB_ERROR: self._fail,
             LogEvent.GROUP_ERROR: self._fail_group,
         }
         event = getattr(record, "event", None)
-        known = vars(record)
         if event in handlers:
-            handlers[event](known)
+            handlers[event](vars(record))
         elif event in (None, LogEvent.ERROR):
-            text = record.getMessage() if record.msg else ""
-            worth = record.levelno >= logging.WARNING or "Nothing to be done" in text
-            if worth and text.strip() and not text.startswith(WORN):
-                self._print(text)
+            self._say(record.getMessage() if record.msg else "", record.levelno)
+
+    def _say(self, text: str, level: int) -> None:
+        if "CalledProcessError" in text:
+            self.errors.append(text)
+            return
+        worth = level >= logging.WARNING or "Nothing to be done" in text
+        if worth and text.strip() and not text.startswith(WORN):
+            self._print(text)
+
+    # -- what is to be done ------------------------------------------------------------------------
 
     def _plan(self, known: Mapping[str, Any]) -> None:
-        self.total = known.get("stats", {}).get("total", 0)
-        self._print(f"{self.total} jobs to run")
+        counts = dict(known.get("stats", {}))
+        self.total = counts.pop("total", 0)
+        if not self.common_settings.dryrun:
+            self._print(f"{self.total} jobs to run")
+        elif self.planned:  # Snakemake counts before the jobs and after them
+            self._summarise(counts)
+
+    def _summarise(self, counts: Mapping[str, int]) -> None:
+        self._print(f"{self.total} jobs: {', '.join(f'{count} {rule}' for rule, count in counts.items())}")
+        seconds = [known for job in self.planned if (known := _seconds_before(job)) is not None]
+        if seconds:
+            minutes = sum(seconds) / 60
+            self._print(f"{len(seconds)} of them took {minutes:.1f} minutes when they ran last, one after the other")
+        requests = [(job.resources.get("runtime") or 0, job) for job in self.planned]
+        cpu = sum(minutes * job.resources.get("_cores", 1) for minutes, job in requests) / 60
+        gpu = sum(minutes * (job.resources.get("gpu") or 0) for minutes, job in requests) / 60
+        longest, of_job = max(requests, key=lambda request: request[0])
+        self._print(
+            f"at most, by what they ask a cluster for: {self.submissions} submissions, {cpu:,.0f} CPU hours, "
+            f"{gpu:,.0f} GPU hours; the longest is {of_job.label}, {longest:,.0f} minutes"
+        )
+
+    def _start_group(self, known: Mapping[str, Any]) -> None:
+        self.submissions += 1  # of the jobs that follow, indented
 
     def _start(self, known: Mapping[str, Any]) -> None:
-        label = _label(known["rule_name"], known.get("wildcards") or {})
-        self.jobs[known["jobid"]] = Job(label, list(known.get("output") or []), list(known.get("log") or []))
+        outputs = list(known.get("output") or [])
+        job = Job(
+            _label(known["rule_name"], known.get("wildcards") or {}),
+            outputs,
+            list(known.get("log") or []),
+            _reason(outputs, known.get("reason") or ""),
+            dict(known["resources"].items()) if known.get("resources") else {},
+        )
+        if self.common_settings.dryrun:
+            self.planned.append(job)
+            self.submissions += bool(outputs) and not known.get("indent")
+            if outputs:
+                self._print(f"{known['rule_name']:<12s} {outputs[0]:<60s} {job.reason}")
+            return
+        self.jobs[known["jobid"]] = job
         self._status()
+
+    # -- what came of it ---------------------------------------------------------------------------
 
     def _finish(self, known: Mapping[str, Any]) -> None:
         job = self.jobs.pop(known["job_id"], None)
@@ -80,41 +146,62 @@ class LogHandler(LogHandlerBase):
         self.done += 1
         width = len(str(self.total))
         seconds = time.monotonic() - job.started
-        self._print(f"{self.done:{width}d}/{self.total}  {job.label:<60s} {seconds:6.1f} s")
+        why = "" if job.reason in SHORT_REASONS.values() else f"  {job.reason}"
+        self._print(f"{self.done:{width}d}/{self.total}  {job.label:<60s} {seconds:6.1f} s{why}")
 
     def _fail(self, known: Mapping[str, Any]) -> None:
         job = self.jobs.pop(known["jobid"], None)
         label = job.label if job else known["rule_name"]
-        self._explain(label, list(known.get("output") or []), list(known.get("log") or []))
+        self._explain(label, known, job.resources if job else {})
 
     def _fail_group(self, known: Mapping[str, Any]) -> None:
         for one in known.get("job_error_info", []):
-            self._explain(one["rule_name"], list(one.get("output") or []), list(one.get("log") or []))
+            self._explain(one["rule_name"], one, {})
 
-    def _explain(self, label: str, outputs: list[str], logs: list[str]) -> None:
+    def _explain(self, label: str, known: Mapping[str, Any], resources: Mapping[str, Any]) -> None:
         self.failed += 1
         self._print(f"FAILED  {label}")
-        for log in logs:
+        ended = self._how_it_ended(known.get("shellcmd") or "", resources)
+        if ended:
+            self._print(f"        {ended}")
+        for log in known.get("log") or []:
             self._print_all(f"        {line}" for line in last_lines(Path(log)))
             self._print(f"        (all of it: {log})")
-        if outputs:
-            self._print(f"        again, alone: snakemake --cores 1 {outputs[0]}")
+        if known.get("shellcmd"):
+            self._print(f"        again, alone: {known['shellcmd'].partition(' > ')[0]}")
+
+    def _how_it_ended(self, command: str, resources: Mapping[str, Any]) -> str:
+        """Return which signal ended a job's command, and the memory that it had asked for; "" if none did."""
+        told = next((text for text in self.errors if command and command in text), "")
+        if told:
+            self.errors.remove(told)
+        match = EXIT_STATUS.search(told)
+        if match is None:
+            return ""
+        number = int(match[1]) - KILLED if match[1] else signal.Signals[match[2]].value
+        if number <= 0:
+            return ""
+        name = signal.Signals(number).name
+        if name != "SIGKILL":
+            return f"ended by {name}"
+        asked = resources.get("mem_mb")
+        return f"ended by SIGKILL, as where memory runs out; it had asked for {asked} MB (`resources: {{mem_mb: ...}}`)"
 
     def _status(self) -> None:
         if self.terminal and self.jobs:
             running = ", ".join(job.label for job in self.jobs.values() if job.outputs)
             room = shutil.get_terminal_size().columns - 1
-            sys.stderr.write("\r\033[K" + f"{self.done}/{self.total}  now: {running}"[:room])
-            sys.stderr.flush()
+            self.stream.write("\r\033[K" + f"{self.done}/{self.total}  now: {running}"[:room])
+            self.stream.flush()
 
     def _print_all(self, lines: Iterable[str]) -> None:
         for line in lines:
             self._print(line)
 
     def _print(self, line: str) -> None:
-        sys.stderr.write(("\r\033[K" if self.terminal else "") + line + "\n")
+        self.stream.write(("\r\033[K" if self.terminal else "") + line.rstrip() + "\n")
         self._status()
-        sys.stderr.flush()
+        self.stream.flush()
 
 
 def last_lines(log: Path) -> list[str]:
@@ -124,6 +211,25 @@ def last_lines(log: Path) -> list[str]:
     except OSError:
         return []
     return [line.rpartition("\r")[2] for line in lines if line.strip()][-LAST_LINES:]
+
+
+def _reason(outputs: Iterable[str], text: str) -> str:
+    """Return why a job runs: what changed since its outputs were made, or Snakemake's own reason in a few words."""
+    changed = next((REASONS[path] for path in outputs if path in REASONS), "")
+    if changed:
+        return changed
+    return next((short for beginning, short in SHORT_REASONS.items() if beginning in text), text)
+
+
+def _seconds_before(job: Job) -> float | None:
+    """Return how long a job took when it last ran, as it wrote down itself; None if it did not."""
+    for log in job.logs:
+        usage = Path(log.replace("/logs/", "/benchmarks/")).with_suffix(".tsv")
+        try:
+            return float(usage.read_text(encoding="utf-8").splitlines()[1].split("\t")[0])
+        except (OSError, ValueError, IndexError):
+            continue
+    return None
 
 
 def _label(rule: str, wildcards: Mapping[str, Any]) -> str:

@@ -21,6 +21,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.plan import digests, signatures, sources
 from learning_dynamics.pipeline.plan.config_files import load, merge, read_yaml
 from learning_dynamics.pipeline.plan.plan import Plan
+from learning_dynamics.starter import ONE_THREAD
 from tests.pipeline.warm import warm_python
 from tests.support import ROOT, SHARED, WHOLE
 
@@ -45,7 +46,8 @@ class Workspace:
     def environment(self) -> dict[str, str]:
         # as a person's shell: none of the test runner's variables, nor of what is imported from where
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "COV", "PYTHONPATH"))}
-        return kept | {"PYTHONPATH": "src"} | self.variables  # this folder's code, in place of what is installed
+        # this folder's code, in place of what is installed
+        return kept | ONE_THREAD | {"PYTHONPATH": "src"} | self.variables
 
     def run(self, *command: str) -> subprocess.CompletedProcess:
         return subprocess.run(command, cwd=self.folder, env=self.environment, capture_output=True, text=True)
@@ -77,8 +79,12 @@ class Workspace:
 
     def would_run(self, *targets: str) -> set[str]:
         """Return the first output of every job that a run would execute (localrules without output left out)."""
+        return set(self.reasons(*targets))
+
+    def reasons(self, *targets: str) -> dict[str, str]:
+        """Return why a run would execute each of its jobs, by the job's first output."""
         planned = self.snakemake("--dry-run", *targets).stdout
-        return {match.split(",")[0].strip() for match in re.findall(r"^    output: (.*)$", planned, re.MULTILINE)}
+        return dict(re.findall(r"^\w+ +((?:results|figures)/\S+) +(.*)$", planned, re.MULTILINE))
 
     def read(self, path: str) -> str:
         return (self.folder / path).read_text(encoding="utf-8")

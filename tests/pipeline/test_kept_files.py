@@ -47,9 +47,12 @@ def test_a_run_does_not_repeat_the_data_that_its_metrics_are_given(clean):
     np.testing.assert_allclose(np.array(eval(read.stdout, {"np": np})), starts["x"])
 
 
+WITHOUT_PROFILE = ("--workflow-profile", "none")  # Snakemake's own output, which has resources and priorities
+
+
 def test_jobs_that_share_a_gpu_are_given_more_time(clean):
     clean.configure("runs", "slow", "resources", value={"gpu": 1, "gpu_mb": 3000, "runtime": 10})
-    planned = clean.snakemake("--dry-run", RUNS["slow"], "--config", "sharing=3").stdout
+    planned = clean.snakemake("--dry-run", RUNS["slow"], "--config", "sharing=3", *WITHOUT_PROFILE).stdout
     (asked,) = re.findall(r"output: results/toy/runs/slow\.npz.*?resources: ([^\n]*)", planned, re.DOTALL)
     assert {"runtime=30", "gpu=1", "gpu_mb=3000"} <= set(asked.split(", "))
     (alone,) = re.findall(r"output: results/toy/data/starts\.npz.*?resources: ([^\n]*)", planned, re.DOTALL)
@@ -57,6 +60,6 @@ def test_jobs_that_share_a_gpu_are_given_more_time(clean):
 
 
 def test_a_run_is_measured_before_the_next_one_begins(clean):
-    planned = clean.snakemake("--dry-run", "toy_metrics").stdout
+    planned = clean.snakemake("--dry-run", "toy_metrics", *WITHOUT_PROFILE).stdout
     ranks = dict(re.findall(r"^rule (\w+):\n.*?priority: (\d+)", planned, re.MULTILINE | re.DOTALL))
     assert int(ranks["metrics"]) > int(ranks["run"]) == int(ranks["data"])

@@ -43,8 +43,10 @@ def test_a_failed_job_shows_its_last_lines_and_what_to_do(workspace):
     assert "FAILED  run toy fast" in ended.stderr
     assert "error: growth left the finite numbers at step" in ended.stderr
     assert "(all of it: results/toy/logs/run/fast.log)" in ended.stderr
-    assert "again, alone: snakemake --cores 1 results/toy/runs/fast.npz" in ended.stderr
     assert "Traceback" not in ended.stderr
+    (command,) = re.findall("again, alone: (.*)", ended.stderr)
+    assert command.startswith("python -m learning_dynamics run toy fast --plan .snakemake/plan.jsonl ")
+    assert "growth left the finite numbers" in workspace.stage(*command.split()[3:]).stderr
     # what was there, or could be made, is shown all the same
     assert "2 claims: 2 reproduced" in ended.stdout
     assert "outdated: toy: verdicts of other settings or other code; run: snakemake toy" in ended.stdout

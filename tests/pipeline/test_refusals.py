@@ -1,6 +1,5 @@
 """A wrong value is refused in one line that names file and key, before it costs anything and with nothing written."""
 
-import json
 import os
 
 import pytest
@@ -152,12 +151,8 @@ def test_values_of_the_command_line(configured):
 
 # -- commands --------------------------------------------------------------------------------------------------------
 
-RUN = ("run", "spectral_bias", "small_scale", "--out", "x.npz", "--spec")
+RUN = ("run", "spectral_bias", "small_scale")
 SWEEP = ("sweep", "spectral_bias", "small_scale", "--vary")
-
-
-def of_run(kind, settings, *more):
-    return [*RUN, json.dumps({"function": kind, "settings": settings}), *more]
 
 
 @pytest.fixture
@@ -175,11 +170,13 @@ def elsewhere(tmp_path, monkeypatch):
 def test_commands(elsewhere, capsys):
     before = sorted(elsewhere.iterdir())
     for arguments, words in (
-        (of_run("flow", {}), "`flow`: write topic.function"),
-        (of_run("flwo.flow", {}), "did you mean `flow`"),
-        (of_run("os.system", {}), "`os.system`"),
-        (of_run("flow.linear_flow", {}, "--fingerprint", "x"), "have changed since"),
-        (["run", "../x", *RUN[2:], "{}"], "no paper `../x`"),
+        (["run", "spectral_bias", "smal_scale"], "no run `smal_scale`; did you mean `small_scale`?"),
+        (["data", "spectral_bias", "regression"], "no data set `regression`; did you mean"),
+        (["figure", "spectral_bias", "fig1"], "no figure `fig1`; did you mean `fig1b`?"),
+        ([*RUN, "--fingerprint", "x"], "have changed since"),
+        ([*RUN, "--plan", "plan.jsonl"], "plan.jsonl: no such plan"),
+        ([*RUN, "--plan", "text.txt"], "text.txt: has no job `run spectral_bias small_scale`"),
+        (["run", "../x", "small_scale"], "no paper `../x`"),
         ([*SWEEP, "gamma=1:2:100000000"], "ask for at most 100000 values"),
         ([*SWEEP, "extends=slow,fast"], "the run has no setting `extends`"),
         ([*SWEEP, "seed=1,2"], "the run has no setting `seed`"),
@@ -202,10 +199,8 @@ def test_command_lines(capsys):
     for arguments, words in (
         ([], "required: command"),
         (["rnu"], "invalid choice"),
-        ([*RUN[:-1]], "required: --spec"),
-        ([*RUN, "[]"], "must be a JSON object"),
-        ([*RUN, "{"], "not JSON"),
-        ([*RUN, "{}", "--minutes", "nan"], "must be a positive number"),
+        (["run", "spectral_bias"], "required: name"),
+        ([*RUN, "--minutes", "nan"], "must be a positive number"),
         (["check", "more"], "unrecognized"),
     ):
         with pytest.raises(SystemExit) as ended:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from learning_dynamics.pipeline.store.pictures import read_record
 from learning_dynamics.pipeline.store.tables import read_provenance
-from tests.pipeline.conftest import PAPER, Workspace, toy
+from tests.pipeline.conftest import PAPER, toy
 from tests.pipeline.test_faults import same
 
 PAGE = {"figures/index.html", "results/verdicts.txt"}
@@ -76,8 +76,8 @@ def test_words_and_machinery_make_nothing_again(workspace):
         ("src/learning_dynamics/errors.py", "did you mean", "perhaps"),
         (
             "src/learning_dynamics/pipeline/commands/run.py",
-            'function_name = spec["function"]',
-            'function_name = str(spec["function"])',
+            'function_name = job.spec, job.spec["function"]',
+            'function_name = job.spec, str(job.spec["function"])',
         ),
         ("src/learning_dynamics/files.py", "os.fsync(written.fileno())", "pass"),
         ("config.yaml", "seed: 2023", "# the seed\nseed:   2023"),
@@ -123,8 +123,32 @@ def test_an_edit_makes_again_what_uses_it_and_nothing_else(built, tmp_path):
         name: paths - PAGE for name, paths in expected.items()
     }
     assert {name for name, paths in planned.items() if "figures/index.html" not in paths} <= {"resources"}
-    theory = Workspace(tmp_path / "theory").snakemake("--dry-run").stdout
-    assert "papers.toy.growth.theory@" in theory
+
+
+def test_a_rerun_says_which_setting_or_module_changed(workspace):
+    workspace.configure("runs", "fast", "rate", value=0.03)
+    workspace.configure("runs", "slow", "measure", "every", value=2)
+    workspace.configure("claims", "geometric", "rounding", value=2e-15)
+    edit(workspace, FIGURE)
+    reasons = workspace.reasons()
+    assert reasons["results/toy/runs/fast.npz"] == "runs.fast.rate: 0.02 -> 0.03"
+    assert reasons["results/toy/metrics/slow.parquet"] == "runs.slow.measure.every: 1 -> 2"
+    assert "claims.geometric.rounding: 1e-15 -> 2e-15" in reasons["results/toy/claims.parquet"]
+    assert "code: papers.toy.growth.figures" in reasons["figures/toy/growth.pdf"]
+    assert "results/toy/runs/slow.npz" not in reasons
+    checked = workspace.stage("check").stderr
+    assert "results/toy/runs/fast.npz: was made by other settings or other code" in checked
+    assert "(runs.fast.rate: 0.02 -> 0.03)" in checked
+    made = workspace.snakemake("results/toy/runs/fast.npz").stderr
+    assert "runs.fast.rate: 0.02 -> 0.03" in made
+    assert "runs/fast.npz" not in workspace.stage("check").stderr
+
+
+def test_a_dry_run_is_a_line_for_each_job_and_a_summary(clean):
+    *jobs, counts, limits = clean.snakemake("--dry-run").stdout.splitlines()
+    assert all(line.endswith(" new") and len(line) < 120 for line in jobs)
+    assert counts.startswith(f"{len(jobs) + 1} jobs: ")
+    assert "CPU hours, 0 GPU hours" in limits
 
 
 def test_another_seed_lies_beside_and_leaves_the_first_alone(workspace):

@@ -357,8 +357,7 @@ def test_planted_errors_are_seen_and_nothing_is_left_out(planted):
 
 
 def test_an_interruption_is_taken_up(planted):
-    out = ("--out", "results/toy/again/rate.parquet")
-    assert planted.stage("again", "toy", "rate", *out).returncode == 0
+    assert planted.stage("again", "toy", "rate").returncode == 0
     made = read_provenance(planted.folder / "results/toy/again/rate.parquet")["fingerprint"]
     assert not list((planted.folder / "results/toy/resume").iterdir())
     row = {column.name: "kept" for column in AGAIN_COLUMNS} | {"claim": "toy.planted", "measured": 1.0, "value": "0.01"}
@@ -366,7 +365,7 @@ def test_an_interruption_is_taken_up(planted):
     kept.write_text(
         "\n".join([json.dumps(["0.01", "planted", row]), "5", '{"a": 1, "b": 2}', '["0.1", "planted", {"pla'])
     )
-    assert planted.stage("again", "toy", "rate", *out).returncode == 0
+    assert planted.stage("again", "toy", "rate").returncode == 0
     found = pd.read_parquet(planted.folder / "results/toy/again/rate.parquet")
     # what was judged before is not judged again; a line that was cut off is
     assert list(found[found["value"] == "0.01"]["verdict"]) == ["kept", "reproduced"]

@@ -12,7 +12,9 @@ from learning_dynamics.pipeline.plan.config_files import ROOT, load
 from learning_dynamics.pipeline.plan.default_resources import REQUESTS
 from learning_dynamics.pipeline.plan.jobs import plan_path, write_plan
 from learning_dynamics.pipeline.plan.plan import Plan
-from learning_dynamics.pipeline.plan.stale_outputs import StaleOutputs, expected_outputs
+from learning_dynamics.pipeline.plan.stale_outputs import StaleOutputs, checked_outputs
+from learning_dynamics.starter import start_server
+from snakemake_logger_plugin_lines import REASONS
 
 NAME = r"[a-z][A-Za-z0-9_.+-]*"  # of data sets, runs and figures
 set_variables_of_jobs()
@@ -24,10 +26,10 @@ try:
     # Snakemake reads configuration files as YAML 1.1: they are read again
     overlays, given = [str(file) for file in workflow.configfiles], workflow.config_settings.config
     configuration = load([Path(file) for file in overlays], given, ROOT)
-    plan = Plan(configuration, check=workflow.is_main_process)
+    plan = Plan(configuration, check=False)
     if workflow.is_main_process:
         check_writable(Path.cwd())
-        stale_outputs = StaleOutputs(expected_outputs(plan, plan.results, plan.figures), workflow)
+        stale_outputs = StaleOutputs(plan, checked_outputs(plan), REASONS)
 except ProjectError as error:
     sys.exit(f"error: {error}")
 
@@ -38,6 +40,8 @@ PLAN = plan_path(option)  # which every job is told: it finds there what it is t
 onstart:
     if workflow.is_main_process:  # not the Snakemake that a cluster's node starts
         write_plan(PLAN, option, plan.jobs())
+        if workflow.local_exec:
+            start_server()
 
 
 def stale(rule):
@@ -89,20 +93,17 @@ def request(stage, resource):
 
 
 def is_long(stage):
-    """Return a resource function: 1 for a job whose block of the configuration has `resources`, else 0."""
-    return of_job(lambda paper, name: int(bool(plan.resources(stage, paper, name))))
+    """Return a resource function: 1 for a job that the configuration gives `resources`, else 0."""
+    return of_job(lambda paper, name: int(plan.is_long(stage, paper, name)))
 
 
 def priority_of(stage):
-    """Return a priority function: long jobs first, then the papers in their order, drawings before runs."""
+    """Return a priority function: long jobs first, then the papers in their order, what reads a run before runs."""
     order = plan.config.papers[::-1]
-    first, drawing = 100, 1
+    makes_a_run = stage in ("data", "run", "bundle")
 
     def priority(paper, name):
-        of_paper = 2 * order.index(paper)
-        if stage in ("data", "run", "metrics") and plan.resources(stage, paper, name):
-            return first + of_paper
-        return of_paper if stage in ("data", "run", "metrics", "bundle") else of_paper + drawing
+        return 100 * plan.is_long(stage, paper, name) + 2 * order.index(paper) + (not makes_a_run)
 
     return of_job(priority)
 

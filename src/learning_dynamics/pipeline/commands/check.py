@@ -8,7 +8,7 @@ from typing import Any
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.plan.config_files import load
 from learning_dynamics.pipeline.plan.plan import Plan
-from learning_dynamics.pipeline.plan.stale_outputs import expected_outputs, fault
+from learning_dynamics.pipeline.plan.stale_outputs import checked_outputs, fault, reason_of
 from learning_dynamics.pipeline.store.arrays import load_arrays
 from learning_dynamics.pipeline.store.pictures import read_png
 from learning_dynamics.pipeline.store.tables import read_arrow
@@ -18,9 +18,18 @@ READERS: dict[str, Callable[[Path], Any]] = {".parquet": read_arrow, ".npz": loa
 
 
 def execute(files: Sequence[Path] = ()) -> int:
-    """Print every stale or damaged output; return 1 if there is one."""
-    plan = Plan(load(files))
-    n_checked, problems = find_stale(expected_outputs(plan, plan.results, plan.figures), problem_of=find_problem)
+    """Print every stale or damaged output, and what changed since it was made; return 1 if there is one."""
+    plan = Plan(load(files), check=False)
+    outputs = checked_outputs(plan)
+
+    def find_problem(path: str, fingerprint: str) -> str | None:
+        problem = fault(path, fingerprint)
+        if problem is None:
+            return find_damage(Path(path))
+        reason = reason_of(path, plan)
+        return f"{problem} ({reason})" if reason else problem
+
+    n_checked, problems = find_stale(outputs, problem_of=find_problem)
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     print(f"{n_checked} outputs checked, {len(problems)} stale or damaged")
@@ -33,11 +42,6 @@ def find_stale(
     """Return how many of the expected outputs there are, and what is wrong with them."""
     present = [path for path in expected if Path(path).exists()]
     return len(present), [problem for path in present if (problem := problem_of(path, expected[path])) is not None]
-
-
-def find_problem(path: str, fingerprint: str) -> str | None:
-    """Return what is wrong with an output: its fingerprint as `fault` does, or its contents; None if it is right."""
-    return fault(path, fingerprint) or find_damage(Path(path))
 
 
 def find_damage(path: Path) -> str | None:

@@ -9,6 +9,7 @@ import importlib
 import inspect
 import json
 import sys
+import time
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,11 +19,11 @@ from typing import Any, Literal
 from learning_dynamics.errors import check_known
 from learning_dynamics.pipeline.commands.guard import limit_memory, limit_time, run_guarded
 from learning_dynamics.pipeline.plan import cluster
+from learning_dynamics.pipeline.plan.jobs import STAGES, read_job
 from learning_dynamics.pipeline.plan.sources import papers
 from learning_dynamics.progress import grant
 
 FLAGS = {"files": "--configfile", "look": "--style"}  # options that are not called as their parameter
-OF_JOBS = {"fingerprint", "jobs"}  # a command with such a parameter is a job's, and may be given a bound on its time
 
 
 def commands() -> dict[str, str]:
@@ -70,7 +71,7 @@ def _parser(program: str, execute: Callable[..., int | None]) -> argparse.Argume
         else:
             flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
             parser.add_argument(flag, dest=name, help=meanings.get(name), **options)
-    if OF_JOBS & set(parameters):
+    if "fingerprint" in parameters:  # it is a job's
         parser.add_argument("--minutes", type=_minutes, help="how long it may take; without, as long as it takes")
     return parser
 
@@ -142,5 +143,13 @@ def _execute(arguments: Sequence[str]) -> int | None:
             limit_time(minutes)
             if cluster.may_requeue():
                 grant(cluster.time_until_requeue(60.0 * minutes))
+    plan, started = options.get("plan"), time.monotonic()
     positional = [options.pop(name) for name, one in parameters.items() if one.kind is one.POSITIONAL_ONLY]
-    return execute(*positional, **options)
+    status = execute(*positional, **options)
+    stage = execute.__module__.rpartition(".")[2]
+    if plan is not None and stage in STAGES:
+        # of all commands only jobs need this
+        from learning_dynamics.pipeline.commands.planned import write_usage
+
+        write_usage(read_job(plan, stage, *(positional if len(positional) == 2 else [*positional, stage])), started)
+    return status

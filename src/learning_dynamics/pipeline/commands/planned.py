@@ -1,10 +1,13 @@
 """The job that a command carries out: as Snakemake has planned it, or as the configuration has it now."""
 
+import resource
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.plan.digests import science
 from learning_dynamics.pipeline.plan.jobs import Job, read_configuration, read_job
 from learning_dynamics.pipeline.store.provenance import fingerprint, provenance
@@ -40,6 +43,17 @@ def find_job(
     if planned is not None and planned != job.fingerprint:
         raise ProjectError(f"{stage} {paper} {name}: {CHANGED}")
     return job
+
+
+def write_usage(job: Job, started: float) -> None:
+    """Write down what a job took, as a table of one row: seconds, processor seconds, megabytes of memory at most.
+
+    Snakemake would not see it: a job that `starter` forks is none of its processes.
+    """
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    row = (time.monotonic() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+    with atomic_write(Path(job.folder, "benchmarks", job.stage, f"{job.name}.tsv")) as partial:
+        partial.write_text("s\tcpu_time\tmax_rss\n" + "\t".join(f"{number:.2f}" for number in row) + "\n")
 
 
 def configuration_option(plan: Path | None, files: Sequence[Path]) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def execute(
     digests = verify_science(job, function_name)
     data = job.inputs.get("data")
     arrays, record_of_data = (None, {}) if data is None else load_arrays(data, job.made_from)
-    resume = Path(job.output).parent.parent / "resume" / job.fingerprint
+    resume = Path(job.folder, "resume", job.fingerprint)
     try:
         trajectory = simulate(paper, name, spec, arrays, resume)
     except UnfinishedError as unfinished:

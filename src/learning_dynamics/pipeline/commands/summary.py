@@ -9,7 +9,7 @@ from learning_dynamics.pipeline.commands.robustness import read_again
 from learning_dynamics.pipeline.commands.verdicts import complaints, describe, describe_differences
 from learning_dynamics.pipeline.plan.config_files import load, output_folders
 from learning_dynamics.pipeline.plan.plan import Plan
-from learning_dynamics.pipeline.plan.stale_outputs import fault, outdated_verdicts
+from learning_dynamics.pipeline.plan.stale_outputs import checked_outputs, fault, outdated_verdicts
 from learning_dynamics.pipeline.report.robustness import settle
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS
@@ -19,7 +19,8 @@ from learning_dynamics.pipeline.store.tables import read_table
 def execute(papers: Sequence[str] = (), since: float | None = None, files: Sequence[Path] = ()) -> int:
     """Print it, whatever succeeded and whatever failed; return 1 if something is missing or not as expected."""
     configuration = load(files, {"papers": list(papers)} if papers else {})
-    plan = Plan(configuration)
+    plan = Plan(configuration, check=False)
+    checked_outputs(plan)
     results, figures = output_folders(configuration)
     tables: list[pd.DataFrame] = []
     missing: list[str] = []

@@ -50,6 +50,7 @@ class Config:
         self.bundles: dict[str, dict[str, list[str]]] = {paper: {} for paper in self.papers}
         self._resolved: dict[tuple[str, str], Block] = {}
         self._blocks: dict[tuple[str, str], Block] = {}
+        self._definitions: dict[tuple[str, str, str], Definition] = {}
         for paper in self.papers:
             for name in self.blocks(paper, "runs"):
                 self._expand(paper, name, self.resolved(paper, "runs", name).get("sweep"))
@@ -64,6 +65,10 @@ class Config:
     def paper_block(self, paper: str) -> Block:
         """A paper's block: title, citation, summary, notation."""
         return self.configuration.papers[paper]
+
+    def layers(self, paper: str) -> Mapping[str, Block]:
+        """What each file says of a paper, in the order in which they are laid over one another."""
+        return self.configuration.layers[paper].blocks
 
     def where(self, paper: str, *path: str) -> str:
         """The beginning of an error: the file that sets a key of a paper, and the key."""
@@ -184,7 +189,11 @@ class Config:
         if stage == "motion" and not self.moves(paper, name):
             moving = ", ".join(self.motions(paper)) or "none"
             raise ProjectError(f"{self.where(paper, 'figures', name)}: does not move; those that do: {moving}")
-        return definition_of(stage, paper, self.function_name(stage, paper, name), name)
+        function_name = self.function_name(stage, paper, name)
+        key = (stage, paper, function_name)
+        if key not in self._definitions:
+            self._definitions[key] = definition_of(stage, paper, function_name, name)
+        return self._definitions[key]
 
     def signature(self, stage: str, paper: str, name: str) -> Signature:
         """The function that a job calls, imported."""

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from learning_dynamics.pipeline.plan.sources import (
     PACKAGE,
+    SOURCE_ROOT,
     imports_of,
     is_infrastructure,
     module_of,
@@ -58,21 +59,43 @@ def science(stage: str, paper: str, *function_names: str) -> Mapping[str, str]:
 
 def used_modules(*modules: str) -> list[str]:
     """Return the modules of science that modules import, themselves and the packages around them included, sorted."""
-    waiting, seen = [*modules], set()
+    waiting, seen = [module for module in modules if _is_followed(module)], set()
     while waiting:
         module = waiting.pop()
-        carries_out = module.startswith(JOB_PACKAGES)
-        if module in seen or module == PACKAGE or (is_infrastructure(module) and not carries_out):
-            continue
-        if module_path(module) is not None:
+        if module not in seen:
             seen.add(module)
-            waiting += imports_of(module) if carries_out else [module.rpartition(".")[0], *imports_of(module)]
+            waiting += _followed_imports(module)
     return sorted(module for module in seen if not module.startswith(JOB_PACKAGES))
+
+
+@functools.cache
+def _followed_imports(module: str) -> list[str]:
+    """Return the modules, of science or carrying out jobs, that a module names in its imports, and its package."""
+    package = [] if module.startswith(JOB_PACKAGES) else [module.rpartition(".")[0]]
+    return [name for name in [*package, *imports_of(module)] if _is_followed(name)]
+
+
+@functools.cache
+def _is_followed(module: str) -> bool:
+    if module == PACKAGE or (is_infrastructure(module) and not module.startswith(JOB_PACKAGES)):
+        return False
+    return module_path(module) is not None
+
+
+def machinery() -> str:
+    """Return one digest of the modules on which no result depends: the pipeline's, and the types of settings."""
+    folder = SOURCE_ROOT / PACKAGE
+    files = [file for file in sorted(folder.rglob("*.py")) if is_infrastructure(_module_of(file))]
+    return _short(b"".join(file.read_bytes() for file in files))
+
+
+def _module_of(file: Path) -> str:
+    return ".".join(file.relative_to(SOURCE_ROOT).with_suffix("").parts)
 
 
 def forget() -> None:
     """Read the sources anew from here on."""
-    for cached in (science, _digest, _tables):
+    for cached in (science, _digest, _tables, _followed_imports, _is_followed):
         cached.cache_clear()
 
 

@@ -17,6 +17,7 @@ from learning_dynamics.files import atomic_write
 
 FOLDER = Path(".snakemake")
 CONFIGURATION = "configuration"
+STAGES = ("data", "run", "metrics", "bundle", "figure", "motion", "interactive", "claims")
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,9 @@ class Job:
     Attributes
     ----------
     stage, paper, name : str
-        The stage is data, run, metrics, bundle, figure, motion, interactive or claims.
+        The stage is one of `STAGES`; the name of a job that judges all claims is ``claims``.
+    folder : path
+        The paper's results.
     spec : mapping
         The function that it calls, and its settings; of what draws or judges also the runs by role.
     inputs : mapping from str to path or list of paths
@@ -42,6 +45,7 @@ class Job:
     stage: str
     paper: str
     name: str
+    folder: str
     spec: Mapping[str, Any]
     inputs: Mapping[str, Any]
     output: str

@@ -214,6 +214,12 @@ class Plan:
         key = "measure_resources" if stage == "metrics" else "resources"
         return self.config.block(stage, paper, name).get(key, {})
 
+    def is_long(self, stage: str, paper: str, name: str) -> bool:
+        """Whether a job is a data set or run with `resources`, or measures such a run."""
+        if stage == "metrics":
+            return bool(self.resources("run", paper, name) or self.resources(stage, paper, name))
+        return bool(self.resources(stage, paper, name))
+
     # -- jobs ---------------------------------------------------------------------------------------
 
     def job(self, stage: str, paper: str, name: str) -> Job:
@@ -222,6 +228,7 @@ class Plan:
             stage,
             paper,
             name,
+            f"{self.results}/{paper}",
             self.spec(stage, paper, name),
             self.inputs(stage, paper, name),
             self._output(stage, paper, name),

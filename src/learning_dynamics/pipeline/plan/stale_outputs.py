@@ -11,12 +11,11 @@ from typing import Any
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
+from learning_dynamics.pipeline.plan import checks
 from learning_dynamics.pipeline.plan.config import Config
 from learning_dynamics.pipeline.plan.plan import FORMATS, Plan
-from learning_dynamics.pipeline.store.arrays import read_record
-from learning_dynamics.pipeline.store.pictures import read_record as read_drawn
+from learning_dynamics.pipeline.plan.reasons import what_changed
 from learning_dynamics.pipeline.store.provenance import read_bytes
-from learning_dynamics.pipeline.store.tables import read_provenance
 
 SEEN = Path(".snakemake/learning_dynamics.seen.json")
 ENDS = {".pdf": b"%%EOF", ".svg": b"</svg>", ".html": b"</html>"}  # of formats without checksums
@@ -38,6 +37,23 @@ def expected_outputs(plan: Plan, results: str, figures: str | None = None) -> di
         found |= dict.fromkeys((f"{results}/claims.parquet", f"{results}/verdicts.txt"), plan.verdicts)
         found |= dict.fromkeys(_pages(config, figures), plan.page)
     return found
+
+
+def checked_outputs(plan: Plan) -> dict[str, str]:
+    """Return the fingerprint that each output must carry, of a configuration that has been checked.
+
+    Raises
+    ------
+    ProjectError
+        At the first mistake in the configuration: the file, the key and the fix.
+    """
+    try:
+        outputs = expected_outputs(plan, plan.results, plan.figures)
+    except Exception:
+        checks.check(plan.config)  # what is wrong may not even be planned
+        raise
+    checks.check_new(plan.config, outputs)
+    return outputs
 
 
 def existing_parts(plan: Plan, results: Path) -> dict[str, str]:
@@ -65,6 +81,17 @@ def outdated_verdicts(plan: Plan, paper: str, results: Path) -> str | None:
     return other if wrong and MADE_BY_OTHERS in wrong else wrong
 
 
+def reason_of(path: str | Path, plan: Plan) -> str:
+    """Return what changed since an output was made; "" where its record does not say, or cannot be read."""
+    path = Path(path)
+    if path.suffix not in (".parquet", ".png", ".webp", ".json", ".npz"):
+        return ""
+    try:
+        return what_changed(_record(path), plan)
+    except ProjectError:
+        return ""
+
+
 def fault(path: str | Path, expected: str) -> str | None:
     """Return what is wrong with an output; None if it is whole and carries the expected fingerprint."""
     path = Path(path)
@@ -86,25 +113,39 @@ def fault(path: str | Path, expected: str) -> str | None:
 
 
 def _record(path: Path) -> Mapping[str, Any]:
+    # a start with nothing to do reads no output, and should not wait for pandas and pyarrow
     if path.suffix == ".parquet":
+        from learning_dynamics.pipeline.store.tables import read_provenance
+
         return read_provenance(path)
     if path.suffix in (".png", ".webp", ".json"):
-        return read_drawn(path)
-    return read_record(path)
+        from learning_dynamics.pipeline.store import pictures
+
+        return pictures.read_record(path)
+    from learning_dynamics.pipeline.store import arrays
+
+    return arrays.read_record(path)
 
 
 class StaleOutputs:
     """Outputs on disk that carry another fingerprint than the plan's, for which Snakemake gets a newer input.
 
-    Snakemake reruns a job whose parameters differ from its record. That record may be missing, or a file may have been
-    replaced by another: then the fingerprint in the file decides. A file that has been read and is right is not read
-    again until its inode, size or times change.
+    Snakemake's own record of a job may be missing, and a file may have been replaced by another: the fingerprint in the
+    file decides. A file that has been read and is right is not read again until its inode, size or times change.
+
+    Parameters
+    ----------
+    plan : Plan
+    expected : mapping from path to fingerprint
+        As `expected_outputs` returns it.
+    reasons : mapping from path to str
+        Is filled, by and by, with what changed since a stale output was made.
     """
 
-    def __init__(self, expected: Mapping[str, str], workflow: Any) -> None:
-        self._expected = expected
-        self._workflow = workflow
+    def __init__(self, plan: Plan, expected: Mapping[str, str], reasons: dict[str, str]) -> None:
+        self._plan, self._expected = plan, expected
         self._checked: dict[str, bool] = {}
+        self._reasons = reasons
         try:
             self._right = dict(json.loads(SEEN.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
@@ -114,17 +155,21 @@ class StaleOutputs:
         atexit.register(self._keep)
 
     def inputs(self, outputs: Iterable[Any]) -> list[str]:
-        """Return the further input of a job with these outputs of Snakemake's: a newer file, if one is stale."""
-        return [str(MARK)] if any(self.is_stale(output) for output in outputs) else []
+        """Return the further input of a job with these outputs: a newer file, if one of them is stale."""
+        stale = [path for path in map(str, outputs) if self._is_stale(path)]
+        if not stale:
+            return []
+        known = filter(None, (reason_of(path, self._plan) for path in stale))
+        self._reasons.update(dict.fromkeys(stale, next(known, MADE_BY_OTHERS)))
+        return [str(MARK)]
 
-    def is_stale(self, output: Any) -> bool:
-        """Whether an output exists, carries another fingerprint, and Snakemake's record does not say so."""
-        path = str(output)
+    def _is_stale(self, path: str) -> bool:
         if path not in self._checked:
-            self._checked[path] = path in self._expected and self._differs(path) and not self._is_recorded(output)
+            self._checked[path] = path in self._expected and self._differs(path)
         return self._checked[path]
 
     def _differs(self, path: str) -> bool:
+        """Whether an output exists and carries another fingerprint, or is damaged."""
         expected = self._expected[path]
         try:
             status = os.stat(path)
@@ -137,13 +182,6 @@ class StaleOutputs:
             return True
         self._right[path] = state
         return False
-
-    def _is_recorded(self, output: Any) -> bool:
-        """Whether Snakemake knows other parameters of the output: then it says itself which of them changed."""
-        if "PARAMS" not in {trigger.name for trigger in self._workflow.rerun_triggers}:
-            return False
-        parameters = " ".join(map(str, self._workflow.persistence.params(output) or []))
-        return bool(parameters) and self._expected[str(output)] not in parameters
 
     def _keep(self) -> None:
         with suppress(ProjectError), atomic_write(SEEN) as partial:  # what is not kept is read again

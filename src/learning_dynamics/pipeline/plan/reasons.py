@@ -1,0 +1,95 @@
+"""Why an output is to be made again: what differs between its record and the plan, in a line."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.plan.plan import FORMATS, Plan
+
+MAX_CHANGES = 4  # that are named; the others are counted
+MAX_VALUE = 40  # characters of a value
+SECTIONS = {"data": "data", "run": "runs", "metrics": "runs", "bundle": "runs", "claims": "claims"}
+Change = tuple[str, Any, Any]  # a setting, its value in the record, and in the plan
+NOTHING = object()
+
+
+def what_changed(record: Mapping[str, Any], plan: Plan) -> str:
+    """Return in which settings, modules or inputs an output's record differs from the plan; "" if nothing is known.
+
+    >>> what_changed(record_of_a_run, plan)  # doctest: +SKIP
+    'runs.small_scale.gamma: 0.0001 -> 0.0002; code: dynamics.gradient_flow'
+    """
+    made_of = record.get("made_of")
+    if made_of is None:
+        return ""
+    stage, paper = record["stage"], record["paper"]
+    name = "claims" if stage == "claims" else record["name"]
+    try:
+        job, science = plan.job(stage, paper, name), plan.science(stage, paper, name)
+    except (ProjectError, KeyError):
+        return "no longer in the configuration"
+    settings = [_describe(*change) for change in _changed_settings(stage, name, made_of["spec"], job.spec)]
+    before = made_of["science"]
+    modules = sorted(module for module in before.keys() | science.keys() if before.get(module) != science.get(module))
+    changes = [*settings, *([f"code: {', '.join(modules)}"] if modules else [])]
+    if not changes and made_of["made_from"] != job.made_from:
+        changes = ["its data set changed" if stage == "run" else "its run changed"]
+    shown = changes[:MAX_CHANGES]
+    further = [f"{len(changes) - len(shown)} more"] if len(changes) > len(shown) else []
+    return "; ".join([*shown, *further])
+
+
+def _changed_settings(stage: str, name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Change]:
+    """Yield the settings that differ, under the keys of the configuration."""
+    if stage == "claims":
+        for claim in sorted(before["claims"].keys() | now["claims"].keys()):
+            blocks = (spec["claims"].get(claim, {}) for spec in (before, now))
+            yield from _differing(f"claims.{claim}", *map(_keys, blocks))
+        yield from _differing("robustness", *(_keys({"settings": spec["robustness"]}) for spec in (before, now)))
+        return
+    section = "figures" if stage in FORMATS else SECTIONS[stage]
+    owner = now.get("sweep", name) if stage == "bundle" else name
+    prefix = f"{section}.{owner}" + (".measure" if stage == "metrics" else "")
+    yield from _differing(prefix, _keys(before), _keys(now))
+
+
+def _keys(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a specification's entries by dotted keys; of a run that is read, its name and the metrics' fingerprint."""
+    flattened: dict[str, Any] = {}
+
+    def visit(key: str, value: Any) -> None:
+        if isinstance(value, Mapping) and {"name", "fingerprint"} <= value.keys():
+            flattened[f"metrics of {value['name']}"] = value["fingerprint"]
+        elif isinstance(value, Mapping):
+            for inner, inner_value in value.items():
+                visit(f"{key}.{inner}" if key else inner, inner_value)
+        elif isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
+            for number, one in enumerate(value):
+                visit(f"{key}.{number}", one)
+        else:
+            flattened[key] = value
+
+    for key, value in spec.items():
+        visit("" if key in ("settings", "runs") else key, value)
+    return flattened
+
+
+def _differing(prefix: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Change]:
+    for key in [*before, *(key for key in now if key not in before)]:
+        values = before.get(key, NOTHING), now.get(key, NOTHING)
+        if values[0] != values[1]:
+            yield (key if key.startswith("metrics of ") else f"{prefix}.{key}"), *values
+
+
+def _describe(key: str, before: Any, now: Any) -> str:
+    if key.startswith("metrics of ") and NOTHING not in (before, now):
+        return f"{key} changed"
+    if key.startswith("metrics of "):
+        return f"{key} {'are no longer read' if now is NOTHING else 'are read'}"
+    return f"{key}: {_value(before)} -> {_value(now)}"
+
+
+def _value(value: Any) -> str:
+    text = "(none)" if value is NOTHING else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= MAX_VALUE else text[:MAX_VALUE] + "..."
