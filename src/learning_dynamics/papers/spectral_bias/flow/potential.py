@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from learning_dynamics.papers.spectral_bias.flow import quantities
 from learning_dynamics.papers.spectral_bias.layers import Measured, norm, transposed
 from learning_dynamics.seeds import generators
 
@@ -47,14 +48,14 @@ def at_limit(
     gradient_W1 = Z1 - logdet_gradient - row_space_alpha @ transposed(Z2)
     excess = _smallest_excess(Z1, Z2, X, Y, gamma * np.array([1.0, 0.0, 2.0]), perturbations)
     return {
-        "stationarity_W1": norm(gradient_W1) / norm(Z1),
-        "stationarity_plain": norm(gradient_W1 + logdet_gradient) / norm(Z1),
-        "stationarity_double": norm(gradient_W1 - logdet_gradient) / norm(Z1),
-        "stationarity_W2": _relative_gradient_W2(Z1, Z2, X),
-        "stationarity_moved": _relative_gradient_W2(Z1, Z2 + _to_another_interpolator(Z1, Z2, X), X),
-        "excess": excess[..., 0],
-        "excess_plain": excess[..., 1],
-        "excess_double": excess[..., 2],
+        quantities.GRADIENT_W1: norm(gradient_W1) / norm(Z1),
+        quantities.GRADIENT_W1_WITHOUT_LOG_DET: norm(gradient_W1 + logdet_gradient) / norm(Z1),
+        quantities.GRADIENT_W1_TWICE_LOG_DET: norm(gradient_W1 - logdet_gradient) / norm(Z1),
+        quantities.GRADIENT_W2: _relative_gradient_W2(Z1, Z2, X),
+        quantities.GRADIENT_W2_ELSEWHERE: _relative_gradient_W2(Z1, Z2 + _to_another_interpolator(Z1, Z2, X), X),
+        quantities.INCREASE: excess[..., 0],
+        quantities.INCREASE_WITHOUT_LOG_DET: excess[..., 1],
+        quantities.INCREASE_TWICE_LOG_DET: excess[..., 2],
     }
 
 
