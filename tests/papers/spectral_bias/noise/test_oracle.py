@@ -130,9 +130,9 @@ def test_a_path_is_its_recursion():
 def test_a_statistic_is_of_a_recorded_time():
     table = pd.DataFrame({"quantity": "x", "statistic": "mean", "time": [0.0, 0.3, 0.6], "value": [1.0, 2.0, 3.0],
                           "lower": 0.0, "upper": 4.0, "paths": 9})  # fmt: skip
-    assert rates.statistic(table, "x", "mean", 0.1 + 0.2).value == 2.0
+    assert rates.statistic(table, "x", at=0.1 + 0.2).value == 2.0
     with pytest.raises(ProjectError, match=r"`x`: nothing is recorded at time 0\.4; the nearest time is 0\.3"):
-        rates.statistic(table, "x", "mean", 0.4)
+        rates.statistic(table, "x", at=0.4)
 
 
 def test_statistics_over_paths():
