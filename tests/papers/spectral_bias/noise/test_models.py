@@ -68,7 +68,9 @@ def test_there_are_as_many_numbers_as_wanted(shape):
 def rates(weights, step, paths=60, blocks=500, every=20):
     """Growth rates of all directions, both steps, shape (paths, 2, d + 1)."""
     found = [
-        exponents.lyapunov_sums(np.array(weights), step, 20, blocks, every, np.random.default_rng(path))
+        exponents.lyapunov_sums(
+            np.array(weights), step, np.random.default_rng(path), burn=20, blocks=blocks, every=every
+        )
         for path in range(paths)
     ]
     return np.array(found) / (blocks * every * step)
@@ -78,7 +80,7 @@ def test_in_one_dimension_rates_are_those_of_geometric_brownian_motion():
     step, every, blocks = 0.1, 2, 50
     rng = np.random.default_rng(3)
     noise = np.random.default_rng(3).standard_normal((blocks * every + every, 1))
-    sums = exponents.lyapunov_sums(np.ones(1), step, 1, blocks, every, rng)
+    sums = exponents.lyapunov_sums(np.ones(1), step, rng, burn=1, blocks=blocks, every=every)
     # W +- a = exp(+-B - t / 2), and the scheme is exact: what the first block adds is left out
     walk, time = np.sqrt(step) * noise[every:].sum(), step * blocks * every
     np.testing.assert_allclose(sums[0], [walk - time / 2, -walk - time / 2], rtol=1e-12)

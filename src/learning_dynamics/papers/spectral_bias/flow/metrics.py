@@ -103,7 +103,7 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
         inputs, sigma = X.shape[-1], measured["sigma_beta"]
         gram = transposed(Z1) @ Z1
         imbalance = np.linalg.eigvalsh(gram - Z2 @ transposed(Z2))
-        beta, alpha = W1 @ W2, np.linalg.solve(transposed(Z1), Z2)
+        beta, alpha = W1 @ W2, np.linalg.solve(transposed(Z1), Z2)  # alpha = Z1^{-T} Z2 (Lemma 3.3)
         star = theory.minimum_norm_interpolator(X, Y)
         if np.allclose(transposed(X) @ X, np.eye(inputs), atol=1e-12):
             curve = theory.learning_curve(singular_values(star), np.asarray(gamma), trajectory.time[:, None])
@@ -111,13 +111,13 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
         return measured | {
             "sigma_w1": (measured["sigma_w1"], theory.hidden_singular_values(sigma, gamma, inputs)),
             "sigma_w2": (measured["sigma_w2"], theory.output_singular_values(sigma, gamma)),
-            "imbalance": (imbalance, np.full(imbalance.shape, 2 * gamma)),
+            "imbalance": (imbalance, np.full(imbalance.shape, 2 * gamma)),  # (C.8)
             quantities.LARGEST_EIGENVALUE: singular_values(gram, 1)[..., 0],
             **_shared(W1, W2, Z1, alpha),
             "turning": off_diagonal(beta, star),
             "alpha_turning": off_diagonal(alpha, star),
             "alpha_outside": outside_row_space(X, alpha),
-            **_rates(Z1, Z2, X, Y, gamma),
+            **_rates(Z1, Z2, X, Y, gamma=gamma),
             **_asymmetries(Z1, Z2, alpha, transposed(X) @ (Y - X @ beta)),
         }
 
@@ -135,7 +135,7 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
                 "sigma_bound": _singular_value_bound(star, distance_bound, gamma),
                 quantities.ASYMMETRY: potential.curl(Z1, np.full(inputs, 2 * gamma)),
             }
-            | potential.at_limit(Z1, P @ W2, X, Y, gamma, perturbations)
+            | potential.at_limit(Z1, P @ W2, X, Y, gamma=gamma, perturbations=perturbations)
         )
 
     flow, limit = of_layers(trajectory, along), of_layers(trajectory, at_limit, limit=True)
@@ -238,11 +238,11 @@ def _vector_mismatch(left: np.ndarray, right: np.ndarray, beta: np.ndarray) -> n
     )
 
 
-def _rates(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, gamma: float) -> Measured:
+def _rates(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, *, gamma: float) -> Measured:
     """Relative rates at which |R|^2 and |Y - X beta|^2 fall, in units of gamma lambda_min, by the chain rule."""
     r = Y - X @ Z1 @ Z2
     R = transposed(X) @ r
-    beta_speed = Z1 @ transposed(Z1) @ R + R @ transposed(Z2) @ Z2
+    beta_speed = Z1 @ transposed(Z1) @ R + R @ transposed(Z2) @ Z2  # dZ1 = R Z2^T, dZ2 = Z1^T R (3.4)
     unit = gamma * singular_values(X)[..., -1] ** 2
 
     def rate(value: np.ndarray, speed: np.ndarray) -> np.ndarray:
