@@ -119,10 +119,9 @@ def test_a_path_is_its_recursion(path):
     for size, kick in zip(sizes, noise[..., path], strict=True):
         hidden, output, mean = states[-1]
         states.append((hidden + np.outer(kick, output), output + hidden.T @ kick, mean + size * (output - mean)))
-    for simulated, expected in zip(
-        (W, a, average), zip(*(states[step] for step in (0, 1, 6)), strict=True), strict=True
-    ):
-        np.testing.assert_allclose(simulated[path], expected)
+    recorded = zip(*(states[step] for step in (0, 1, 6)), strict=True)
+    for name, simulated, expected in zip(("W", "a", "average"), (W, a, average), recorded, strict=True):
+        np.testing.assert_allclose(simulated[path], expected, err_msg=name)
 
 
 def test_a_statistic_is_of_a_recorded_time():

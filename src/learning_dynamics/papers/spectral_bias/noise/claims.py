@@ -260,7 +260,8 @@ def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positi
     for table in (plane, five):
         inputs, step = settings_of(table)["inputs"], settings_of(table)["integration"]["step"]
         root = float(np.sqrt(inputs))
-        # u = E|w_i|^2 and v = E a_i^2: measured, by the scheme's own steps, and exactly, u + sqrt(d) v = exp(sqrt(d) t)
+        # u = E|w_i|^2 and v = E a_i^2 obey u' = d v and v' = u, the mean of (D.2), from 1 and 0: u + sqrt(d) v is
+        # exp(sqrt(d) t), behind which the scheme's own moments lag
         u, v = (statistic(table, name, at=at) for name in (quantities.HIDDEN_SQUARE, quantities.OUTPUT_SQUARE))
         scheme_u, scheme_v = theory.euler_second_moments(inputs, np.full(round(at / step), step))
         exact = np.exp(root * at)
@@ -302,6 +303,7 @@ def proposition_4_1_b(exponents: Table, five: Table, *, between: list[Positive])
     lowest_rate = theory.lyapunov_exponents(dimensions[0])[0]
     for inputs in dimensions:
         first = rates.sigma(1, inputs)
+        # a rival has one law for all dimensions: rates lower by what makes that of the first of them zero
         yield is_as_derived(
             first,
             rivals={
