@@ -31,6 +31,7 @@ def mean_of(quantity, role, value, half, at=None):
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
+        ([], "corrected"),
         (rate("exponent", 2, 8, -0.2), "undecided"),  # as printed, but for five dimensions, where it is open
         (rate("exponent", 2, 2, 0.02), "contradicted"),
         (rate("exponent", 2, 8, 0.009), "undecided"),  # open

@@ -30,7 +30,9 @@ def plateaus(table: Table, seed: int) -> list[tuple[float, float]]:
 def first_saddle_ranks(table: Table, share: int) -> np.ndarray:
     """Return each draw's rank when its loss settles on the first plateau after the one at zero.
 
-    nan where there is none, or where the first plateau is not at zero, so that the next is not the first saddle.
+    nan where there is none, or where the first plateau is not at zero, so that the next is not the first saddle. A draw
+    with plateaus from 0.1, 5 and 40, of 100 units of time, starts at zero and gets its rank at time 5; one with those
+    from 30 and 40 may have passed its first saddle unseen, and gets nan.
     """
     starts = _plateau_starts(table, AT_FIRST_SADDLE)
     ranks = select(table, "rank", index=share).set_index(["seed", "time"])["value"]
