@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.judging import Claim, Facts, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.spectral_bias.scale import quantities
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Table, settings_of
 
@@ -33,7 +34,7 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Claim:
     gamma = draws.entries("time_to_loss", column="gamma")[0]
     time, promised = draws.compared("time_to_loss")  # shape (draws, scales); promised by the bound of Lemma C.8
     # of each draw: |X^T Y|, the rate at which both layers grow near zero, and |beta_*|
-    growth, beta_norm = (draws.entries(name)[:, 0] for name in ("growth", "beta_norm"))
+    growth, beta_norm = (draws.entries(name)[:, 0] for name in (quantities.FIRST_GRADIENT, "beta_norm"))
     slopes = _slopes(gamma, time, largest)
     # the time passes between two records, which lie evenly on its last tenth; their distance in units of 1 / |X^T Y|
     spacing = growth[:, None] * 0.1 * time / (settings["points"] - 1)
@@ -89,7 +90,8 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Claim:
     """
     draws = Draws(flow)
     gamma = draws.entries("potential", column="gamma")[0]
-    nuclear_norm, half_square = draws.entries("nuclear_norm"), draws.entries("parameters")  # shape (draws, scales)
+    # shape (draws, scales)
+    nuclear_norm, half_square = draws.entries("nuclear_norm"), draws.entries(quantities.HALF_SQUARE)
     inputs = draws.entries("sigma_w1", "gamma").shape[2]
     slopes = [
         _slopes(gamma, draws.entries(potential), largest) / nuclear_norm[:, 0]
@@ -99,7 +101,7 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Claim:
         r"slope of $\Psi_\gamma$ against $\ln(1/\gamma)$ over $\|\beta\|_*$, the error",
         np.stack(slopes, axis=1),
         1.0,
-        tolerance=10 * largest / draws.least("smallest"),
+        tolerance=10 * largest / draws.least(quantities.LEAST_SINGULAR_VALUE),
         relative_to=1.0,
         because="terms of the order of the largest scale over the smallest singular value",
         resolution=0.1,
@@ -127,7 +129,7 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Claim:
     )
     yield every_draw(
         "least increase of the nuclear norm over random interpolators",
-        draws.least("other_interpolators"),
+        draws.least(quantities.INCREASE_ELSEWHERE),
         at_least=-1e-6,
         because="rounding over the distance",
     )
@@ -158,10 +160,10 @@ def column_alignment(flow: Table, unfed: Table, *, largest: Positive, sine: Frac
     $|\beta_*| / \sqrt{8}$.
     """
     draws = Draws(flow)
-    gamma = draws.entries("across", column="gamma")[0]
+    gamma = draws.entries(quantities.PART_ACROSS, column="gamma")[0]
     smallest = np.argmin(gamma)
     # shape (draws, scales)
-    beta_norm, steps = draws.entries("beta_norm"), draws.entries("across", column="steps")
+    beta_norm, steps = draws.entries("beta_norm"), draws.entries(quantities.PART_ACROSS, column="steps")
     sigma_1, sigma_2 = (draws.where(index=index).entries("sigma_w1") for index in (1, 2))
     # relative errors: what the residual and the integrator leave open; and each step rounds the layer by eps of sigma_1
     left_open = draws.entries("distance_bound") + settings_of(flow)["integration"]["rtol"] * steps
@@ -170,11 +172,12 @@ def column_alignment(flow: Table, unfed: Table, *, largest: Positive, sine: Frac
     # length of the columns at the start, beside that of the layer at the end
     column_length = np.sqrt(2 * gamma / beta_norm)
     # of each column, shape (draws, scales, columns): its component along beta, and its share of the first gradient
-    components, shares = draws.compared("along", "gamma")
+    components, shares = draws.compared(quantities.COMPONENTS_ALONG, "gamma")
     least_share = np.abs(shares).min(axis=2)
 
     # 1. all columns align at the smallest scale
-    sine_at_random, sine_of_unfed = (Draws(table).entries("misaligned")[:, smallest] for table in (flow, unfed))
+    sine_at_random = Draws(flow).entries(quantities.LARGEST_SINE)[:, smallest]
+    sine_of_unfed = Draws(unfed).entries(quantities.LARGEST_SINE)[:, smallest]
     # the sine that a column keeps if its first length is across beta, and its share of the layer along beta
     share_is_too_small = (column_length / least_share)[:, smallest] > sine
     yield every_draw(
@@ -190,7 +193,7 @@ def column_alignment(flow: Table, unfed: Table, *, largest: Positive, sine: Frac
 
     # 2. the part of W1 across beta falls as gamma^(1/2): its norm, sqrt(2 gamma (d - 1)), over |W1|, which is that of
     # the direction of beta but for the square of the part across
-    across = draws.entries("across")
+    across = draws.entries(quantities.PART_ACROSS)
     yield equal_on_every_draw(
         r"error of the power of $\gamma$ with which the part of $W_1$ across $\beta$ falls",
         -_slopes(gamma, np.log(across), largest),
@@ -212,7 +215,7 @@ def column_alignment(flow: Table, unfed: Table, *, largest: Positive, sine: Frac
         return {"values": (np.abs(components - parts).max(axis=2) / allowed).max(axis=1)}
 
     equal_shares = np.sign(shares) * np.sqrt(np.mean(shares**2, axis=2, keepdims=True))
-    shares_of_beta_star = draws.entries("start", "gamma")
+    shares_of_beta_star = draws.entries(quantities.SHARES_OF_BETA_STAR, "gamma")
     yield every_draw(
         r"error of the columns' components along $\beta$ over $\sigma_1(W_1)$, at all scales, over what is allowed",
         **components_are(shares),
