@@ -28,7 +28,13 @@ def test_directions_that_are_not_learnt_keep_their_size_down_to_the_least_scale(
     Q = two_layer.hidden_basis(np.sqrt(2 * gamma) * P, np.zeros((40, 1)))
     start = np.sqrt(2 * gamma) * P @ Q, np.zeros((Q.shape[1], 1))
     found = two_layer_flow.follow(
-        X, Y, *start, np.zeros(1), Tolerances(1e-10, 1e-4 * gamma), residual=1e-8 * np.linalg.norm(Y), last_time=1e4
+        X,
+        Y,
+        *start,
+        times=np.zeros(1),
+        tolerances=Tolerances(1e-10, 1e-4 * gamma),
+        residual=1e-8 * np.linalg.norm(Y),
+        last_time=1e4,
     )
     values = np.linalg.svd(found.end[0], compute_uv=False)
     # all directions but the learnt one; rounding of what is learnt, of size one, beside theirs, some steps long

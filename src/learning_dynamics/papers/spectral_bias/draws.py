@@ -5,6 +5,8 @@ import numpy as np
 from learning_dynamics.tidy import Draws, Table
 
 STEPS_BY_RTOL = "the integrator's steps times its rtol"
+# allowed on a bound by the remaining residual: with one sample the bound is an equality, and a small residual rounds
+ROUNDED_BOUND = 1 + 1e-3
 LEFT_OPEN = "what the remaining residual leaves open, and steps times rtol"
 
 
@@ -22,7 +24,7 @@ def relative_errors(measured: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     return np.abs(measured - predicted).max(axis=1) / np.abs(measured).max(axis=1)
 
 
-def several_interpolators(table: Table) -> bool:
+def has_several_interpolators(table: Table) -> bool:
     """Return whether a flow from orthogonal rows had fewer samples than inputs, and interpolators to choose from."""
     inputs = Draws(table, phase="limit").entries("sigma_w1").shape[1]
     return bool(Draws(table, phase="draw")["samples"][0] < inputs)

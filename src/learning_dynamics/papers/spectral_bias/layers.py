@@ -145,16 +145,20 @@ def of_finite_draws(
 
 
 def of_layers(trajectory: Trajectory, measure: Callable[..., Measured], *, limit: bool = False) -> Measured:
-    """Measure W1, W2, X, Y and P, in this order and all with an axis for time, along the flow or at its limit."""
+    """Measure W1, W2, X, Y and P, given by name and all with an axis for time, along the flow or at its limit."""
     constants = trajectory.constants
     layers = {name: constants[f"limit_{name}"][:, None] if limit else trajectory.series[name] for name in ("W1", "W2")}
     data = {name: constants[name][:, None] for name in ("X", "Y", "P")}
-    return of_finite_draws(lambda arrays: measure(*arrays.values()), layers | data)
+    return of_finite_draws(lambda arrays: measure(**arrays), layers | data)
 
 
 def spectra_of(trajectory: Trajectory, *, limit: bool = False) -> Measured:
     """Return `spectra_and_loss` along the flow or at its limit."""
-    return of_layers(trajectory, lambda *arrays: spectra_and_loss(*arrays[:4]), limit=limit)
+
+    def measure(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarray, P: np.ndarray) -> Measured:
+        return spectra_and_loss(W1, W2, X, Y)
+
+    return of_layers(trajectory, measure, limit=limit)
 
 
 def flow_table(trajectory: Trajectory, flow: Measured, limit: Measured, per_draw: Measured | None = None) -> Tables:

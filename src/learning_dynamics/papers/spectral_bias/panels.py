@@ -67,7 +67,7 @@ def limits_panels(
 def level(
     axis: Axes, value: float, colour: str = "black", style: Any = "-", width: float = 1.0, zorder: int = 0
 ) -> None:
-    """Draw a horizontal line, below all else unless told otherwise."""
+    """Draw a horizontal line, below all else by default."""
     axis.axhline(value, color=COLOURS[colour], ls=style, lw=width, zorder=zorder)
 
 

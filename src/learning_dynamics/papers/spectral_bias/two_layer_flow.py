@@ -117,7 +117,14 @@ def to_the_limit(data: Arrays, start: Start, integration: Limit, seed: int) -> T
         Q = two_layer.hidden_basis(W1, W2)
         bound = integration.residual * float(np.linalg.norm(y))
         flow = follow(
-            *(x, y, W1 @ Q, Q.T @ W2, integration.times, integration), residual=bound, last_time=integration.patience
+            x,
+            y,
+            W1 @ Q,
+            Q.T @ W2,
+            times=integration.times,
+            tolerances=integration,
+            residual=bound,
+            last_time=integration.patience,
         )
         late = not flow.end_time < integration.patience
         limit_W1, limit_W2 = (np.where(late, np.nan, layer) for layer in flow.end)  # late, it has no limit

@@ -23,11 +23,16 @@ ALL = {"draw": None}
         ([put("gradient_turning", 1.4e-7, role="whitened")], "corrected"),
         ([put("gradient_turning", 1.6e-7, role="whitened")], "contradicted"),
         # a step back: a shrinks, or R grows
-        ([put("output_norm", 1.0, role="whitened", time=200.0), put("output_norm", 0.9, role="whitened", time=201.0)],
-         "contradicted"),
+        (
+            [
+                put("output_norm", 1.0, role="whitened", time=200.0),
+                put("output_norm", 0.9, role="whitened", time=201.0),
+            ],
+            "contradicted",
+        ),
         ([put("gradient_norm", 0.9, role="whitened", time=200.0)], "contradicted"),
     ],
-)  # fmt: skip
+)
 def test_each_bound(alterations, verdict):
     assert verdict_on("discrete_descent", *alterations) == verdict
 

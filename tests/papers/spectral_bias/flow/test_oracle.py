@@ -41,14 +41,22 @@ def another_network(data, draw, times):
 @pytest.mark.parametrize("draw", [0, 1])
 def test_spectra_are_those_of_any_network_from_orthogonal_rows(data, linear, draw):
     trajectory, table = linear
+    W1, W2 = another_network(data, draw, trajectory.time)
+    hidden, output, product = spectrum(W1), spectrum(W2), W1 @ W2
+    for column in ("value", "predicted"):
+        sigma_w1, sigma_w2 = (series(table, name, draw, column=column) for name in ("sigma_w1", "sigma_w2"))
+        np.testing.assert_allclose(sigma_w1, hidden, rtol=1e-8, err_msg=column)
+        np.testing.assert_allclose(sigma_w2, output, atol=1e-7, err_msg=column)
+    np.testing.assert_allclose(series(table, "sigma_beta", draw), spectrum(product, 2), atol=1e-7)
+
+
+@pytest.mark.parametrize("draw", [0, 1])
+def test_loss_residual_and_condition_are_those_of_any_network_from_orthogonal_rows(data, linear, draw):
+    trajectory, table = linear
     X, Y = data["X"][draw], data["Y"][draw]
     W1, W2 = another_network(data, draw, trajectory.time)
-    hidden, product = spectrum(W1), W1 @ W2
-    for column in ("value", "predicted"):
-        np.testing.assert_allclose(series(table, "sigma_w1", draw, column=column), hidden, rtol=1e-8)
-        np.testing.assert_allclose(series(table, "sigma_w2", draw, column=column), spectrum(W2), atol=1e-7)
-    np.testing.assert_allclose(series(table, "sigma_beta", draw), spectrum(product, 2), atol=1e-7)
-    losses = 0.5 * np.sum((X @ product - Y) ** 2, axis=(1, 2))
+    hidden = spectrum(W1)
+    losses = 0.5 * np.sum((X @ W1 @ W2 - Y) ** 2, axis=(1, 2))
     wanted = {
         "loss": losses,
         "residual": np.sqrt(2 * losses / np.sum(Y**2)),
@@ -56,7 +64,12 @@ def test_spectra_are_those_of_any_network_from_orthogonal_rows(data, linear, dra
         "scale": hidden[:, 0] ** 2,
     }
     for quantity, values in wanted.items():
-        np.testing.assert_allclose(series(table, quantity, draw)[:, 0], values, rtol=1e-7)
+        np.testing.assert_allclose(series(table, quantity, draw)[:, 0], values, rtol=1e-7, err_msg=quantity)
+
+
+@pytest.mark.parametrize("draw", [0, 1])
+def test_the_imbalance_stays(linear, draw):
+    _, table = linear
     np.testing.assert_allclose(series(table, "imbalance", draw), 0.4, rtol=1e-8)
     np.testing.assert_allclose(series(table, "imbalance", draw, column="predicted"), 0.4, rtol=1e-15)
 
@@ -69,9 +82,21 @@ def test_the_limit_is_the_least_squares_solution_of_least_norm(data, linear, dra
     found = trajectory.constants["limit_W1"][draw] @ trajectory.constants["limit_W2"][draw]
     np.testing.assert_allclose(found, least, atol=1e-9)
     np.testing.assert_allclose(series(table, "sigma_beta", draw, "limit", "predicted")[0], spectrum(least, 2))
+
+
+@pytest.mark.parametrize("draw", [0, 1])
+def test_the_predicted_spectra_at_the_limit_are_those_of_a_network_after_long(data, linear, draw):
+    _, table = linear
     W1, W2 = another_network(data, draw, np.array([0.0, 200.0]))
     np.testing.assert_allclose(series(table, "sigma_w1", draw, "limit", "predicted")[0], spectrum(W1[-1], 4), rtol=1e-8)
     np.testing.assert_allclose(series(table, "sigma_w2", draw, "limit", "predicted")[0], spectrum(W2[-1], 2), rtol=1e-7)
+
+
+@pytest.mark.parametrize("draw", [0, 1])
+def test_the_distance_from_the_limit_and_its_bound(data, linear, draw):
+    trajectory, table = linear
+    X, Y = data["X"][draw], data["Y"][draw]
+    least = np.linalg.lstsq(X, Y, rcond=None)[0]
     size = np.linalg.norm(least)
     apart = np.linalg.norm(trajectory.series["W1"][draw] @ trajectory.series["W2"][draw] - least, axis=(1, 2))
     np.testing.assert_allclose(series(table, "distance", draw)[:, 0], apart / size)
@@ -101,23 +126,22 @@ def test_what_the_residual_leaves_open_of_the_spectrum(data, linear, draw):
 
 
 @pytest.mark.parametrize("draw", [0, 1])
-def test_rates_are_finite_differences(data, linear, draw):
+@pytest.mark.parametrize("quantity", ["gradient_rate", "residual_rate"])
+def test_rates_are_finite_differences(data, linear, draw, quantity):
     trajectory, table = linear
     X, Y = data["X"][draw], data["Y"][draw]
+    factor = {"gradient_rate": X.T, "residual_rate": np.eye(2)}[quantity]
     unit, shift = 0.2 * spectrum(X, 2)[-1] ** 2, 1e-4
-    lowest = {"gradient_rate": [], "residual_rate": []}
+    rates = []
     for at in range(5):
         W1, W2 = trajectory.series["W1"][draw, at], trajectory.series["W2"][draw, at]
         error = X.T @ (Y - X @ W1 @ W2)
         states = [(W1 + way * error @ W2.T, W2 + way * W1.T @ error) for way in (-shift, 0.0, shift)]
         residuals = [Y - X @ one @ two for one, two in states]
-        for quantity, factor in (("gradient_rate", X.T), ("residual_rate", np.eye(2))):
-            before, now, after = (np.sum((factor @ residual) ** 2) for residual in residuals)
-            rate = (before - after) / (2 * shift) / now / unit
-            lowest[quantity].append(rate)
-            assert series(table, quantity, draw)[at, 0] == pytest.approx(rate, rel=1e-5)
-    for quantity, rates in lowest.items():
-        assert series(table, quantity, draw, "draw")[0, 0] == pytest.approx(min(rates), rel=1e-5)
+        before, now, after = (np.sum((factor @ residual) ** 2) for residual in residuals)
+        rates.append((before - after) / (2 * shift) / now / unit)
+    np.testing.assert_allclose(series(table, quantity, draw)[:, 0], rates, rtol=1e-5)
+    assert series(table, quantity, draw, "draw")[0, 0] == pytest.approx(min(rates), rel=1e-5)
 
 
 @pytest.mark.parametrize("draw", [0, 1])
@@ -126,17 +150,23 @@ def test_parameters_arrive_as_far_as_they_had_to_go(data, linear, draw):
     X, Y = data["X"][draw], data["Y"][draw]
     ends = [trajectory.constants[f"limit_{name}"][draw] for name in ("W1", "W2")]
     size = np.sqrt(sum(np.sum(end**2) for end in ends))
-    shares = []
+    ways, bounds = [], []
     for at in range(5):
         now = [trajectory.series[name][draw, at] for name in ("W1", "W2")]
-        way = np.sqrt(sum(np.sum((one - end) ** 2) for one, end in zip(now, ends, strict=True)))
-        allowed = np.linalg.norm(Y - X @ now[0] @ now[1]) / np.sqrt(2 * 0.2) / spectrum(X, 2)[-1]
-        shares.append(way / allowed)
-        assert series(table, "parameter_distance", draw)[at, 0] == pytest.approx(way / size)
-        assert series(table, "parameter_distance", draw, column="predicted")[at, 0] == pytest.approx(allowed / size)
-    assert series(table, "arrival", draw, "draw")[0, 0] == pytest.approx(max(shares))
+        ways.append(np.sqrt(sum(np.sum((one - end) ** 2) for one, end in zip(now, ends, strict=True))))
+        bounds.append(np.linalg.norm(Y - X @ now[0] @ now[1]) / np.sqrt(2 * 0.2) / spectrum(X, 2)[-1])
+    ways, bounds = np.array(ways), np.array(bounds)
+    distance = "parameter_distance"
+    np.testing.assert_allclose(series(table, distance, draw)[:, 0], ways / size, rtol=1e-6)
+    np.testing.assert_allclose(series(table, distance, draw, column="predicted")[:, 0], bounds / size, rtol=1e-6)
+    assert series(table, "arrival", draw, "draw")[0, 0] == pytest.approx(np.max(ways / bounds))
     left = np.linalg.norm(Y - X @ ends[0] @ ends[1]) / np.sqrt(2 * 0.2) / spectrum(X, 2)[-1] / size
     assert series(table, "left", draw, "draw")[0, 0] == pytest.approx(left, rel=1e-6)
+
+
+@pytest.mark.parametrize("draw", [0, 1])
+def test_condition_and_samples_of_the_data(data, linear, draw):
+    X, (_, table) = data["X"][draw], linear
     ratio = spectrum(X, 2)[-1] / spectrum(X, 2)[0]
     assert series(table, "inverse_condition", draw, "draw")[0, 0] == pytest.approx(ratio)
     assert series(table, "samples", draw, "draw")[0, 0] == 2
@@ -147,27 +177,35 @@ def pair_at_limit(trajectory, draw):
     return trajectory.constants["limit_W1"][draw] @ P.T, P @ trajectory.constants["limit_W2"][draw]
 
 
+def lagrangian_gradient_W1(X, first, second, logarithms):
+    """Return |dLagrangian/dW1| / |W1| by torch, with the multiplier that the second layer's gradient asks for."""
+    X = torch.tensor(X)
+    first, second = (torch.tensor(layer, requires_grad=True) for layer in (first, second))
+    squares = 0.5 * (first**2).sum() + 0.5 * (second**2).sum()
+    value = squares - logarithms * 0.2 * torch.logdet(first @ first.T)
+    gradient = torch.autograd.grad(value, [first, second], retain_graph=True)
+    pull = torch.autograd.functional.jacobian(lambda W2: X @ first @ W2, second).reshape(4, 8).T
+    free = torch.linalg.lstsq(pull, gradient[1].reshape(-1, 1)).solution.reshape(2, 2)
+    lagrangian = squares - logarithms * 0.2 * torch.logdet(first @ first.T) - (free * (X @ first @ second)).sum()
+    slopes = torch.autograd.grad(lagrangian, [first, second])
+    return (slopes[0].norm() / first.norm()).item()
+
+
+@pytest.mark.parametrize("draw", [0, 1])
 @pytest.mark.parametrize(
     ("quantity", "logarithms"), [("stationarity_W1", 1.0), ("stationarity_plain", 0.0), ("stationarity_double", 2.0)]
 )
-def test_stationarity_is_torchs(data, linear, quantity, logarithms):
-    """The Lagrangian with the multiplier that the second layer's gradient asks for, differentiated by torch."""
+def test_stationarity_is_torchs(data, linear, draw, quantity, logarithms):
     trajectory, table = linear
-    for draw in range(2):
-        X = torch.tensor(data["X"][draw])
-        first, second = (torch.tensor(layer, requires_grad=True) for layer in pair_at_limit(trajectory, draw))
-        squares = 0.5 * (first**2).sum() + 0.5 * (second**2).sum()
-        value = squares - logarithms * 0.2 * torch.logdet(first @ first.T)
-        gradient = torch.autograd.grad(value, [first, second], retain_graph=True)
-        pull = torch.autograd.functional.jacobian(lambda W2, X=X, W1=first: X @ W1 @ W2, second).reshape(4, 8).T
-        free = torch.linalg.lstsq(pull, gradient[1].reshape(-1, 1)).solution.reshape(2, 2)
-        lagrangian = squares - logarithms * 0.2 * torch.logdet(first @ first.T) - (free * (X @ first @ second)).sum()
-        slopes = torch.autograd.grad(lagrangian, [first, second])
-        relative = (slopes[0].norm() / first.norm()).item()
-        assert series(table, quantity, draw, "limit")[0, 0] == pytest.approx(relative, rel=1e-6, abs=1e-9)
-        if logarithms == 1.0:
-            assert relative < 1e-9
-            assert series(table, "stationarity_W2", draw, "limit")[0, 0] == pytest.approx(0.0, abs=1e-9)
+    gradient = lagrangian_gradient_W1(data["X"][draw], *pair_at_limit(trajectory, draw), logarithms)
+    assert series(table, quantity, draw, "limit")[0, 0] == pytest.approx(gradient, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("draw", [0, 1])
+def test_the_limit_is_stationary_in_both_layers(data, linear, draw):
+    trajectory, table = linear
+    assert lagrangian_gradient_W1(data["X"][draw], *pair_at_limit(trajectory, draw), 1.0) < 1e-9
+    assert series(table, "stationarity_W2", draw, "limit")[0, 0] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_excess_is_the_least_over_interpolators_nearby(data, linear):
@@ -188,8 +226,12 @@ def test_excess_is_the_least_over_interpolators_nearby(data, linear):
             )
             values.append((there - here) / length)
     for quantity, values in away.items():
-        assert series(table, quantity, 0, "limit")[0, 0] == pytest.approx(min(values), rel=1e-6)
+        assert series(table, quantity, 0, "limit")[0, 0] == pytest.approx(min(values), rel=1e-6), quantity
     assert min(away["excess"]) > 0
+
+
+def test_another_interpolator_is_a_thousandth_away(linear):
+    _, table = linear
     assert 1e-5 < series(table, "stationarity_moved", 0, "limit")[0, 0] < 1e-3
 
 
@@ -219,23 +261,44 @@ def test_curl_is_that_of_finite_differences(equal):
         assert 0.02 * skew / size < found <= np.linalg.norm(jacobian - jacobian.T, 2) / size * 9
 
 
-@pytest.mark.parametrize("draw", [0, 1])
-def test_vectors(data, linear, draw):
-    trajectory, table = linear
-    X, Y = data["X"][draw], data["Y"][draw]
-    at, P = 3, trajectory.constants["P"][draw]
+AT = 3  # a record on the way
+
+
+def pair_at(trajectory, draw, at):
+    """Return Z1, Z2, beta and alpha at one record of a draw."""
+    P = trajectory.constants["P"][draw]
     W1, W2 = trajectory.series["W1"][draw, at], trajectory.series["W2"][draw, at]
     Z1, Z2 = W1 @ P.T, P @ W2
-    beta, alpha = W1 @ W2, np.linalg.inv(Z1.T) @ Z2
+    return Z1, Z2, W1 @ W2, np.linalg.inv(Z1.T) @ Z2
+
+
+@pytest.mark.parametrize("draw", [0, 1])
+def test_parts_off_the_diagonal_in_the_basis_of_the_limit(data, linear, draw):
+    trajectory, table = linear
+    X, Y = data["X"][draw], data["Y"][draw]
+    _, _, beta, alpha = pair_at(trajectory, draw, AT)
     left, _, right = np.linalg.svd(np.linalg.lstsq(X, Y, rcond=None)[0])
     for quantity, matrix in (("turning", beta), ("alpha_turning", alpha)):
         turned = left.T @ matrix @ right.T
         off = np.sqrt(np.sum(turned**2) - np.sum(np.diag(turned) ** 2)) / np.sqrt(np.sum(turned**2))
-        assert series(table, quantity, draw)[at, 0] == pytest.approx(off, rel=1e-7)
-    kernel = null_space(X)
+        assert series(table, quantity, draw)[AT, 0] == pytest.approx(off, rel=1e-7), quantity
+
+
+@pytest.mark.parametrize("draw", [0, 1])
+def test_alpha_is_in_the_span_of_the_data(data, linear, draw):
+    trajectory, table = linear
+    _, _, _, alpha = pair_at(trajectory, draw, AT)
+    kernel = null_space(data["X"][draw])
     outside = np.linalg.norm(kernel.T @ alpha) / np.linalg.norm(alpha)
-    assert series(table, "alpha_outside", draw)[at, 0] == pytest.approx(outside, abs=1e-9)
+    assert series(table, "alpha_outside", draw)[AT, 0] == pytest.approx(outside, abs=1e-9)
     assert outside < 1e-9
+
+
+@pytest.mark.parametrize("draw", [0, 1])
+def test_asymmetries_entry_by_entry(data, linear, draw):
+    trajectory, table = linear
+    X, Y = data["X"][draw], data["Y"][draw]
+    Z1, Z2, beta, alpha = pair_at(trajectory, draw, AT)
     error = X.T @ (Y - X @ beta)
     start = np.linalg.norm(X.T @ Y)
     products = {
@@ -245,35 +308,52 @@ def test_vectors(data, linear, draw):
     }
     for quantity, (product, size) in products.items():
         skew = np.sqrt(2 * sum((product[i, j] - product[j, i]) ** 2 for j in range(len(product)) for i in range(j)))
-        assert series(table, quantity, draw)[at, 0] == pytest.approx(skew / size, rel=1e-6)
+        assert series(table, quantity, draw)[AT, 0] == pytest.approx(skew / size, rel=1e-6), quantity
 
 
 def commutator(A, B):
     return np.linalg.norm(A @ B - B @ A) / np.linalg.norm(A) / np.linalg.norm(B)
 
 
-def test_rows_of_unequal_lengths(data):
+LENGTHS = 0.4 * 4.0 ** np.linspace(-1, 1, 4)  # squared, of rows whose scales spread by 4
+
+
+@pytest.fixture(scope="module")
+def unequal(data):
     settings = {**SETTINGS, "spread": 4.0}
-    trajectory, table = measured(runs.anisotropic_flow, metrics.anisotropic_flow, settings, data, seed=3)
-    lengths = 0.4 * 4.0 ** np.linspace(-1, 1, 4)
-    for draw in range(2):
-        X, Y = data["X"][draw], data["Y"][draw]
-        W1, W2 = trajectory.series["W1"][draw], trajectory.series["W2"][draw]
-        np.testing.assert_allclose(W1[0] @ W1[0].T, np.diag(lengths), atol=1e-12)
-        np.testing.assert_array_equal(W2[0], 0)
-        other, last = flow(X, Y, np.diag(np.sqrt(lengths)), np.zeros((4, 2)), trajectory.time)
-        np.testing.assert_allclose(W1[-1] @ W2[-1], other[-1] @ last[-1], atol=1e-8)
-        assert series(table, "imbalance", draw).max() < 1e-9
-        beta, at = other[-1] @ last[-1], 4
-        shared = max(
-            commutator(beta @ beta.T, other[-1] @ other[-1].T), commutator(beta.T @ beta, last[-1].T @ last[-1])
-        )
-        assert series(table, "shared_vectors", draw)[at, 0] == pytest.approx(shared, rel=1e-5)
-        alpha = np.linalg.inv(other[-1].T) @ last[-1]
-        shared = max(commutator(beta @ beta.T, alpha @ alpha.T), commutator(beta.T @ beta, alpha.T @ alpha))
-        assert series(table, "alpha_vectors", draw)[at, 0] == pytest.approx(shared, rel=1e-5)
-        assert series(table, "curl", draw, "limit")[0, 0] > 1e-3
-        assert series(table, "distance", draw, "limit")[0, 0] > 1e-3
+    return measured(runs.anisotropic_flow, metrics.anisotropic_flow, settings, data, seed=3)
+
+
+@pytest.mark.parametrize("draw", [0, 1])
+def test_rows_of_unequal_lengths_at_the_start(unequal, draw):
+    trajectory, _ = unequal
+    W1, W2 = trajectory.series["W1"][draw, 0], trajectory.series["W2"][draw, 0]
+    np.testing.assert_allclose(W1 @ W1.T, np.diag(LENGTHS), atol=1e-12)
+    np.testing.assert_array_equal(W2, 0)
+
+
+@pytest.mark.parametrize("draw", [0, 1])
+def test_the_flow_from_rows_of_unequal_lengths(data, unequal, draw):
+    trajectory, table = unequal
+    W1, W2 = trajectory.series["W1"][draw, -1], trajectory.series["W2"][draw, -1]
+    hidden, output = flow(
+        data["X"][draw], data["Y"][draw], np.diag(np.sqrt(LENGTHS)), np.zeros((4, 2)), trajectory.time
+    )
+    first, second = hidden[-1], output[-1]
+    beta, alpha = first @ second, np.linalg.inv(first.T) @ second
+    np.testing.assert_allclose(W1 @ W2, beta, atol=1e-8)
+    with_layers = max(commutator(beta @ beta.T, first @ first.T), commutator(beta.T @ beta, second.T @ second))
+    assert series(table, "shared_vectors", draw)[-1, 0] == pytest.approx(with_layers, rel=1e-5)
+    with_alpha = max(commutator(beta @ beta.T, alpha @ alpha.T), commutator(beta.T @ beta, alpha.T @ alpha))
+    assert series(table, "alpha_vectors", draw)[-1, 0] == pytest.approx(with_alpha, rel=1e-5)
+
+
+@pytest.mark.parametrize("draw", [0, 1])
+def test_rows_of_unequal_lengths_keep_their_imbalance_and_end_elsewhere(unequal, draw):
+    _, table = unequal
+    assert series(table, "imbalance", draw).max() < 1e-9
+    assert series(table, "curl", draw, "limit")[0, 0] > 1e-3
+    assert series(table, "distance", draw, "limit")[0, 0] > 1e-3
 
 
 @pytest.mark.parametrize("outputs", [2, 4, 7])

@@ -49,7 +49,7 @@ def test_the_other_reading_has_to_be_another():
     np.testing.assert_allclose(found.facts["deviation"], 5 / 5.04)
 
 
-def test_the_worst_draw_is_told():
+def test_the_worst_draw_is_shown():
     printed = spectrum("printed", [0.0] * 6, [2.0, 1.0, 1.0, 0.0, 0.0, 0.0], draw=None)
     found = evaluation_on("gaussian_init_low_rank", *printed)
     np.testing.assert_allclose([found.facts["value"], found.facts["moved"]], [5 / 6, 1 / 6])
@@ -94,7 +94,7 @@ def test_as_many_values_grow_as_there_are_outputs(growth, deviation, large, verd
     assert judged(growth, deviation, large).verdict == verdict
 
 
-def test_what_is_told_value_by_value():
+def test_what_is_shown_value_by_value():
     facts = judged([2.0, 0.8, 0.4, 0.0, 0.0]).facts
     moved = START[1:3] * np.array([0.8, 0.4])
     assert facts["first"] == pytest.approx(moved[1] ** 2 / np.sum(moved**2))

@@ -42,4 +42,4 @@ def test_layers_start_with_the_variance_that_is_said(output_variance):
         found = np.sum(starts.series[name][:, 0] ** 2, axis=(1, 2)) / entries
         # a mean of squares, each of variance 2 v^2
         error = variance * np.sqrt(2 / (100 * entries))
-        assert abs(found.mean() - variance) <= 4 * error
+        assert abs(found.mean() - variance) <= 4 * error, name

@@ -46,18 +46,20 @@ def test_each_value_obeys_an_equation_of_its_own(table, gamma, column):
         options = {"t_eval": end, "rtol": 1e-10, "atol": 1e-12, "max_step": 1.0}
         course = solve_ivp(lambda _t, x, s=s: 2 * (s - gamma * np.sinh(x)), (0, end[-1]), [0.0], "DOP853", **options)
         # the error of x, which reaches some hundreds, is relative to sigma
-        np.testing.assert_allclose(found[:, number], gamma * np.sinh(course.y[0]), rtol=2e-6, atol=1e-40)
+        np.testing.assert_allclose(
+            found[:, number], gamma * np.sinh(course.y[0]), rtol=2e-6, atol=1e-40, err_msg=f"limit {s}"
+        )
 
 
 def test_the_limit_is_a_step_with_a_point_on_it(table):
     limit, times = courses(table, 1e-32, "limit")
     for number, s in enumerate(sorted(TEACHER, reverse=True)):
         before, after = times < 0.5 / s - 1e-6, times > 0.5 / s + 1e-6
-        assert (limit[before, number] == 0).all()
-        assert (limit[after, number] == s).all()
+        assert (limit[before, number] == 0).all(), s
+        assert (limit[after, number] == s).all(), s
         at = limit[~before & ~after, number]
         # the jump is recorded; there the exponent is -ln(gamma), and what it multiplies is not negligible
-        assert at == pytest.approx([s / (1 + 2 * s)])
+        assert at == pytest.approx([s / (1 + 2 * s)]), s
 
 
 def test_what_is_recorded():
@@ -71,8 +73,9 @@ def test_a_scale_near_the_smallest_number_is_resolved():
     settings = {"teacher_singular_values": TEACHER, "gammas": [1e-300]}
     resolved = runs.jump_flow(**settings, integration=replace(INTEGRATION, atol=1e-170))
     value, times = courses(metrics.jump_flow(resolved), 1e-300, "value")
-    for number, s in enumerate(sorted(TEACHER, reverse=True)):
-        assert value[np.argmin(np.abs(times - 0.5 / s)), number] == pytest.approx(s / (1 + 2 * s), rel=1e-8)
+    limits = np.array(sorted(TEACHER, reverse=True))
+    at_jumps = [value[np.argmin(np.abs(times - 0.5 / s)), number] for number, s in enumerate(limits)]
+    np.testing.assert_allclose(at_jumps, limits / (1 + 2 * limits), rtol=1e-8)
 
 
 def test_what_is_refused_begins_where_the_smallest_weight_is_not_resolved():

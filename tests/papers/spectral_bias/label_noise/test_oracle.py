@@ -71,7 +71,9 @@ def test_a_noisy_step_is_torchs_gradient_at_noisy_labels():
             (layer - 0.03 * slope).detach().requires_grad_() for layer, slope in zip(layers, gradient, strict=True)
         ]
         for recorded, layer in zip(found, layers, strict=True):
-            np.testing.assert_allclose(recorded[0, count + 1], layer.detach(), rtol=1e-12)
+            np.testing.assert_allclose(
+                recorded[0, count + 1], layer.detach(), rtol=1e-12, err_msg=f"step {count + 1}, {tuple(layer.shape)}"
+            )
 
 
 def test_noise_is_drawn_afresh_from_each_members_generator():
@@ -83,35 +85,56 @@ def test_noise_is_drawn_afresh_from_each_members_generator():
     np.testing.assert_allclose(np.diff(found, axis=1) / 1e-9, noise, atol=1e-5)
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.5])
-def test_what_a_run_records(noise):
-    data = regression.conditioned(samples=3, inputs=3, outputs=1, condition=2.0, seeds=2, seed=3)
+SQUARE = regression.conditioned(samples=3, inputs=3, outputs=1, condition=2.0, seeds=2, seed=3)
+
+
+def descent(noise):
     settings = {"width": 8, "gamma": 0.3, "step": 0.02, "steps": 40, "every": 10, "noise": noise}
-    trajectory, table = measured(runs.label_noise_descent, metrics.label_noise_descent, settings, data, seed=1)
+    return measured(runs.label_noise_descent, metrics.label_noise_descent, settings, SQUARE, seed=1)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+@pytest.mark.parametrize("draw", [0, 1])
+def test_what_a_run_records(noise, draw):
+    trajectory, table = descent(noise)
+    X, Y = SQUARE["X"][draw], SQUARE["Y"][draw]
+    W1, W2 = (trajectory.series[name][draw] for name in ("W1", "W2"))
     np.testing.assert_allclose(trajectory.time, [0.0, 0.2, 0.4, 0.6, 0.8])
-    for draw in range(2):
-        X, Y = data["X"][draw], data["Y"][draw]
-        W1, W2 = (trajectory.series[name][draw] for name in ("W1", "W2"))
-        np.testing.assert_allclose(W1[0] @ W1[0].T, 0.6 * np.eye(3), atol=1e-12)
-        if not noise:
-            W, a = np.sqrt(0.6) * np.eye(3), np.zeros((3, 1))
-            for _ in range(40):
-                slope = X.T @ (Y - X @ W @ a)
-                W, a = W + 0.02 * slope @ a.T, a + 0.02 * W.T @ slope
-            np.testing.assert_allclose(W1[-1] @ W2[-1], W @ a, atol=1e-12)
-        losses = np.sum((X @ W1 @ W2 - Y) ** 2, axis=(1, 2)) / 2
-        np.testing.assert_allclose(by_time(table, "loss", seed=draw)[:, 0], losses)
-        np.testing.assert_allclose(by_time(table, "sigma_w1", seed=draw), spectrum(W1), rtol=1e-9)
-        least = np.linalg.lstsq(X, Y, rcond=None)[0]
-        np.testing.assert_allclose(by_time(table, "beta_norm", seed=draw), np.linalg.norm(least))
+    np.testing.assert_allclose(W1[0] @ W1[0].T, 0.6 * np.eye(3), atol=1e-12)
+    losses = np.sum((X @ W1 @ W2 - Y) ** 2, axis=(1, 2)) / 2
+    np.testing.assert_allclose(by_time(table, "loss", seed=draw)[:, 0], losses)
+    np.testing.assert_allclose(by_time(table, "sigma_w1", seed=draw), spectrum(W1), rtol=1e-9)
+    least = np.linalg.lstsq(X, Y, rcond=None)[0]
+    np.testing.assert_allclose(by_time(table, "beta_norm", seed=draw), np.linalg.norm(least))
 
 
-def test_means_over_paths_and_their_errors():
+@pytest.mark.parametrize("draw", [0, 1])
+def test_without_noise_it_is_plain_descent(draw):
+    trajectory, _ = descent(0.0)
+    X, Y = SQUARE["X"][draw], SQUARE["Y"][draw]
+    W, a = np.sqrt(0.6) * np.eye(3), np.zeros((3, 1))
+    for _ in range(40):
+        slope = X.T @ (Y - X @ W @ a)
+        W, a = W + 0.02 * slope @ a.T, a + 0.02 * W.T @ slope
+    W1, W2 = (trajectory.series[name][draw, -1] for name in ("W1", "W2"))
+    np.testing.assert_allclose(W1 @ W2, W @ a, atol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def ensemble():
+    """One data set with fewer samples than inputs, and the moments of 40 paths on it."""
     data = regression.conditioned(samples=2, inputs=3, outputs=1, condition=3.0, seeds=2, seed=3)
     settings = {"gamma": 0.5, "step": 1e-3, "steps": 8, "every": 4, "noise": 300.0, "paths": 40}
     _, table = measured(runs.label_noise_ensemble, metrics.label_noise_ensemble, settings, data, seed=2)
-    X, Y, table = data["X"][1], data["Y"][1], table[table["seed"] == 1]
-    np.testing.assert_allclose(sorted(table["time"].unique()), 0.09 * np.array([0, 4, 8]))
+    return data["X"][1], data["Y"][1], table[table["seed"] == 1]
+
+
+TIMES = 0.09 * np.array([0, 4, 8])  # of the process: every four of eight steps
+
+
+def test_means_over_paths(ensemble):
+    X, Y, table = ensemble
+    np.testing.assert_allclose(sorted(table["time"].unique()), TIMES)
     noise = generators(2, "label_noise.ensemble", 2)[1].standard_normal((9, 40, 2, 1))
     # path by path: the recursion as appendix D writes it
     vectors = np.linalg.eigh(X.T @ X)[1][:, ::-1][:, :2]
@@ -128,18 +151,36 @@ def test_means_over_paths_and_their_errors():
             W, a = W + 1e-3 * X.T @ error @ a.T, a + 1e-3 * W.T @ X.T @ error
     np.testing.assert_allclose(by_time(table, "output_square")[:, 0], squares.mean(axis=1), rtol=1e-9)
     np.testing.assert_allclose(by_time(table, "row_growth"), rows.mean(axis=1) - 1, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(by_time(table, "outside")[:, 0], outside.max(axis=1), atol=1e-13)
+
+
+def test_errors_of_means_over_paths(ensemble):
+    X, _, table = ensemble
     weights = np.linalg.svd(X, compute_uv=False)
-    wanted = theory.deviations(weights, np.ones(2), np.array([0.0, 0.36, 0.72])) / 40**0.5
+    wanted = theory.deviations(weights, np.ones(2), TIMES) / 40**0.5
     np.testing.assert_allclose(by_time(table, "output_square", "error")[:, 0], wanted[:, -1], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(by_time(table, "row_growth", "error"), wanted[:, :-1], rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(by_time(table, "outside")[:, 0], outside.max(axis=1), atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("output", "growth", "column", "equal"),
+    [
+        ("output_square", "row_growth", "predicted", False),
+        ("output_square_isotropic", "row_growth_isotropic", "value", True),
+    ],
+)
+def test_moments_of_the_process(ensemble, output, growth, column, equal):
+    X, _, table = ensemble
     weights = np.sqrt(np.linalg.eigvalsh(X @ X.T))[::-1]
-    even = np.full(2, np.sqrt((weights**2).mean()))
-    for at, time in enumerate((0.0, 0.36, 0.72)):
-        for suffix, size in (("", weights), ("_isotropic", even)):
-            grown, output = second_moments(size, np.ones(2), time)
-            name = "predicted" if not suffix else "value"
-            assert by_time(table, f"output_square{suffix}", name)[at, 0] == pytest.approx(output, abs=1e-12)
-            np.testing.assert_allclose(by_time(table, f"row_growth{suffix}", name)[at], grown - 1, atol=1e-12)
+    if equal:
+        weights = np.full(2, np.sqrt((weights**2).mean()))
+    rows, last = zip(*(second_moments(weights, np.ones(2), time) for time in TIMES), strict=True)
+    np.testing.assert_allclose(by_time(table, output, column)[:, 0], last, atol=1e-12)
+    np.testing.assert_allclose(by_time(table, growth, column), np.array(rows) - 1, atol=1e-12)
+
+
+def test_the_recursions_moment_is_measured_at_its_steps(ensemble):
+    X, _, table = ensemble
+    weights = np.sqrt(np.linalg.eigvalsh(X @ X.T))[::-1]
     euler = [theory.euler_output_second_moment(weights, np.ones(2), 0.09, count) for count in (0, 4, 8)]
     np.testing.assert_allclose(by_time(table, "euler")[:, 0], euler)

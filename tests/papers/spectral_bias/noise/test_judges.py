@@ -31,6 +31,7 @@ def mean_of(quantity, role, value, half, at=None):
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
+        ([], "corrected"),
         (rate("exponent", 2, 8, -0.2), "undecided"),  # as printed, but for five dimensions, where it is open
         (rate("exponent", 2, 2, 0.02), "contradicted"),
         (rate("exponent", 2, 8, 0.009), "undecided"),  # open
@@ -45,7 +46,7 @@ def test_signs_of_the_exponents(alterations, verdict):
     assert verdict_on("noise_low_rank", *alterations) == verdict
 
 
-def test_the_signs_that_are_told():
+def test_the_signs_that_are_shown():
     found = evaluation_on(
         "noise_low_rank", *rate("exponent", 2, 2, -0.2), *rate("exponent", 2, 5, 0.001), *rate("exponent", 2, 8, 0.2)
     ).facts

@@ -22,23 +22,45 @@ def test_paths_do_not_depend_on_how_many_batches_follow():
     sizes, record = np.full(3, 0.1), np.array([0, 3])
     few = models.simulate(2, models.BATCH, sizes, record, seed=4)
     more = models.simulate(2, models.BATCH + 10, sizes, record, seed=4)
-    for first, second in zip(few, more, strict=True):
-        np.testing.assert_array_equal(first, second[: models.BATCH])
+    for name, first, second in zip(("W", "a", "average"), few, more, strict=True):
+        np.testing.assert_array_equal(first, second[: models.BATCH], err_msg=name)
 
 
-def test_numbers_are_standard_normal():
-    """Moments of single numbers and of pairs that share a radius, and tails, within four standard errors."""
-    count = 4_000_000
-    x, y = models.standard_normals(np.random.default_rng(6), (2, count))
-    for values, mean, variance in (
-        (x, 0, 1), (y, 0, 1), (x**2, 1, 2), (y**2, 1, 2), (x**3, 0, 15), (x**4, 3, 96), (y**4, 3, 96), (x * y, 0, 1),
-        (x**2 * y**2, 1, 8), (x**2 * y, 0, 3), (x * y**3, 0, 15),
-    ):  # fmt: skip
-        assert abs(values.mean() - mean) < 4 * np.sqrt(variance / count)
-    for edge in (1.0, 2.0, 3.0, 4.0, 4.5):
-        expected = 2 * norm.sf(edge)
-        for values in (x, y):
-            assert abs((np.abs(values) > edge).mean() - expected) < 4 * np.sqrt(expected / count)
+@pytest.fixture(scope="module")
+def pairs():
+    """Four million pairs of numbers that share a radius."""
+    return models.standard_normals(np.random.default_rng(6), (2, 4_000_000))
+
+
+@pytest.mark.parametrize(
+    ("powers", "mean", "variance"),
+    [
+        ((1, 0), 0, 1),
+        ((0, 1), 0, 1),
+        ((2, 0), 1, 2),
+        ((0, 2), 1, 2),
+        ((3, 0), 0, 15),
+        ((4, 0), 3, 96),
+        ((0, 4), 3, 96),
+        ((1, 1), 0, 1),
+        ((2, 2), 1, 8),
+        ((2, 1), 0, 3),
+        ((1, 3), 0, 15),
+    ],
+)
+def test_moments_are_those_of_standard_normal_numbers(pairs, powers, mean, variance):
+    """Of single numbers and of pairs, within four standard errors."""
+    x, y = pairs
+    values = x ** powers[0] * y ** powers[1]
+    assert abs(values.mean() - mean) < 4 * np.sqrt(variance / len(x))
+
+
+@pytest.mark.parametrize("edge", [1.0, 2.0, 3.0, 4.0, 4.5])
+@pytest.mark.parametrize("of_pair", [0, 1])
+def test_tails_are_those_of_standard_normal_numbers(pairs, edge, of_pair):
+    expected = 2 * norm.sf(edge)
+    beyond = (np.abs(pairs[of_pair]) > edge).mean()
+    assert abs(beyond - expected) < 4 * np.sqrt(expected / pairs.shape[1])
 
 
 def test_numbers_are_as_large_as_they_come():
@@ -68,7 +90,9 @@ def test_there_are_as_many_numbers_as_wanted(shape):
 def rates(weights, step, paths=60, blocks=500, every=20):
     """Growth rates of all directions, both steps, shape (paths, 2, d + 1)."""
     found = [
-        exponents.lyapunov_sums(np.array(weights), step, 20, blocks, every, np.random.default_rng(path))
+        exponents.lyapunov_sums(
+            np.array(weights), step, np.random.default_rng(path), burn=20, blocks=blocks, every=every
+        )
         for path in range(paths)
     ]
     return np.array(found) / (blocks * every * step)
@@ -78,7 +102,7 @@ def test_in_one_dimension_rates_are_those_of_geometric_brownian_motion():
     step, every, blocks = 0.1, 2, 50
     rng = np.random.default_rng(3)
     noise = np.random.default_rng(3).standard_normal((blocks * every + every, 1))
-    sums = exponents.lyapunov_sums(np.ones(1), step, 1, blocks, every, rng)
+    sums = exponents.lyapunov_sums(np.ones(1), step, rng, burn=1, blocks=blocks, every=every)
     # W +- a = exp(+-B - t / 2), and the scheme is exact: what the first block adds is left out
     walk, time = np.sqrt(step) * noise[every:].sum(), step * blocks * every
     np.testing.assert_allclose(sums[0], [walk - time / 2, -walk - time / 2], rtol=1e-12)
@@ -110,11 +134,11 @@ def test_commutators_of_rows_keep_their_accuracy(inputs):
     # unit vector twice, a product and the difference, each by half an eps and in both of what is compared; no bound
     # in units of the result holds, which is 1e9 times smaller in the row that is all but parallel
     rounding = (2 * inputs + 6) * np.finfo(float).eps
-    for path in range(4):
-        commutators = np.array([np.outer(row, a[path]) - np.outer(a[path], row) for row in W[path]])
-        factors = np.sqrt(2) * np.linalg.norm(W[path], axis=1) * np.linalg.norm(a[path])
-        errors = np.abs(norms[path] - np.linalg.norm(commutators, axis=(1, 2)))
-        assert (errors < rounding * factors).all()
+    outer = W[..., :, None] * a[:, None, None, :]  # w_i a^T, by path and row
+    commutators = outer - np.swapaxes(outer, -1, -2)
+    factors = np.sqrt(2) * np.linalg.norm(W, axis=2) * np.linalg.norm(a, axis=1)[:, None]
+    errors = np.abs(norms - np.linalg.norm(commutators, axis=(2, 3)))
+    assert (errors < rounding * factors).all(), errors / factors
     sizes = np.linalg.norm(W[:, 0], axis=1) * np.linalg.norm(a, axis=1)
     sines = observables.on_each_path(W, a, np.zeros((4, inputs)))["relative_commutator"]
     np.testing.assert_allclose(sines, norms[:, 0] / np.sqrt(2) / sizes, rtol=0, atol=rounding)

@@ -83,7 +83,7 @@ def test_the_mean_commutator_of_many_short_paths(inputs):
             length = np.linalg.norm(x[:, :-1] * y[:, -1:] - y[:, :-1] * x[:, -1:], axis=1)
             exact = theory.mean_commutator(inputs, np.array([count * step]))[0]
             lag = inputs * step * count * step / 2 * exact + step
-            assert abs(length.mean() - exact) < 4 * length.std() / paths**0.5 + lag
+            assert abs(length.mean() - exact) < 4 * length.std() / paths**0.5 + lag, f"step {count}"
     assert theory.mean_commutator(inputs, np.array([0.0]))[0] == 0.0
 
 
@@ -100,49 +100,48 @@ def test_the_mean_commutator_grows_at_its_rate(inputs, rate):
 
 def test_the_schemes_moments_are_those_of_its_steps():
     sizes = np.array([0.1, 0.3, 0.2])
-    moment = np.diag([1.0, 0.0, 0.0, 0.0])
-    hidden, output = theory.euler_second_moments(3, sizes)
-    for step, size in enumerate(sizes):
+    moment, hidden, output = np.diag([1.0, 0.0, 0.0, 0.0]), [], []
+    for size in sizes:
         moment = moment + size * sum(swap @ moment @ swap for swap in swaps(np.ones(3)))
-        assert hidden[step] == pytest.approx(np.trace(moment[:-1, :-1]))
-        assert output[step] == pytest.approx(moment[-1, -1])
+        hidden.append(np.trace(moment[:-1, :-1]))
+        output.append(moment[-1, -1])
+    np.testing.assert_allclose(theory.euler_second_moments(3, sizes), [hidden, output])
 
 
-def test_a_path_is_its_recursion():
+@pytest.mark.parametrize("path", [0, 1, 2])
+def test_a_path_is_its_recursion(path):
     sizes = np.array([0.1, 0.2, 0.05, 0.1, 0.15, 0.2])
     W, a, average = models.simulate(2, 3, sizes, np.array([0, 1, 6]), seed=7)
     (rng,) = generators(7, "noise_process.paths", 1)
     normal = np.concatenate([models.standard_normals(rng, (steps, 2, 3)) for steps in (4, 2)])
     noise = np.sqrt(sizes)[:, None, None] * normal
-    for path in range(3):
-        hidden, output, mean = np.eye(2), np.zeros(2), np.zeros(2)
-        for count, size in enumerate(sizes, start=1):
-            kick = noise[count - 1][:, path]
-            mean = mean + size * (output - mean)
-            hidden, output = hidden + np.outer(kick, output), output + hidden.T @ kick
-            if count in (1, 6):
-                at = {1: 1, 6: 2}[count]
-                np.testing.assert_allclose(W[path, at], hidden)
-                np.testing.assert_allclose(a[path, at], output)
-                np.testing.assert_allclose(average[path, at], mean)
+    states = [(np.eye(2), np.zeros(2), np.zeros(2))]
+    for size, kick in zip(sizes, noise[..., path], strict=True):
+        hidden, output, mean = states[-1]
+        states.append((hidden + np.outer(kick, output), output + hidden.T @ kick, mean + size * (output - mean)))
+    recorded = zip(*(states[step] for step in (0, 1, 6)), strict=True)
+    for name, simulated, expected in zip(("W", "a", "average"), (W, a, average), recorded, strict=True):
+        np.testing.assert_allclose(simulated[path], expected, err_msg=name)
 
 
 def test_a_statistic_is_of_a_recorded_time():
-    table = pd.DataFrame({"quantity": "x", "statistic": "mean", "time": [0.0, 0.3, 0.6], "value": [1.0, 2.0, 3.0],
-                          "lower": 0.0, "upper": 4.0, "paths": 9})  # fmt: skip
-    assert rates.statistic(table, "x", "mean", 0.1 + 0.2).value == 2.0
+    times = pd.DataFrame({"time": [0.0, 0.3, 0.6], "value": [1.0, 2.0, 3.0]})
+    table = times.assign(quantity="x", statistic="mean", lower=0.0, upper=4.0, paths=9)
+    assert rates.statistic(table, "x", at=0.1 + 0.2).value == 2.0
     with pytest.raises(ProjectError, match=r"`x`: nothing is recorded at time 0\.4; the nearest time is 0\.3"):
-        rates.statistic(table, "x", "mean", 0.4)
+        rates.statistic(table, "x", at=0.4)
 
 
-def test_statistics_over_paths():
+@pytest.fixture(scope="module")
+def ensemble():
+    """Return the table of an ensemble, and each of its quantities on every path, shape (paths, times)."""
     settings = {"inputs": 3, "paths": 2000, "horizon": 0.6, "points": 3, "step": 0.1, "schedule": "constant"}
     measuring = {"powers": [0.5], "quantiles": [0.5, 0.9]}
-    trajectory, table = measured(runs.noise_process, metrics.noise_process, settings, measuring=measuring, seed=1)
+    _, table = measured(runs.noise_process, metrics.noise_process, settings, measuring=measuring, seed=1)
     W, a, average = models.simulate(3, 2000, np.full(6, 0.1), np.array([0, 3, 6]), seed=1)
     entries = W[:, :, :, 0] * a[:, :, None, 1] - W[:, :, :, 1] * a[:, :, None, 0]
     lengths = np.linalg.norm(W, axis=(2, 3))
-    wanted = {
+    return table, {
         "hidden_norm": lengths**2 / 3,
         "output_norm": np.sum(a**2, axis=2) / 3,
         "average_norm": np.sum(average**2, axis=2) / 3,
@@ -154,57 +153,115 @@ def test_statistics_over_paths():
         "hidden_power_0.5": lengths**0.5,
         "output_power_0.5": np.sum(a**2, axis=2) ** 0.25 + np.sum(average**2, axis=2) ** 0.25,
     }
-    for quantity, values in wanted.items():
-        rows = table[table["quantity"] == quantity]
-        for at, time in enumerate(trajectory.time):
-            now = rows[rows["time"] == time].set_index("statistic")
-            found, sample = now.loc["mean"], values[:, at]
-            assert found["value"] == pytest.approx(sample.mean(), rel=1e-5, abs=1e-7)
-            half = 1.96 * sample.std(ddof=1) / 2000**0.5
-            assert found["upper"] - found["value"] == pytest.approx(half, rel=2e-3, abs=1e-6)
-            assert found["value"] - found["lower"] == pytest.approx(half, rel=2e-3, abs=1e-6)
-            heaviest = np.sort(np.abs(sample))[-2:].sum()
-            if heaviest:
-                assert found["heaviest"] == pytest.approx(heaviest / np.abs(sample).sum(), rel=1e-5)
-            for part in (0.5, 0.9):
-                assert now.loc[f"quantile {part}", "value"] == pytest.approx(np.quantile(sample, part), abs=0.05)
-            assert found["paths"] == 2000
-    above = table[(table["quantity"] == "sigma_1") & (table["statistic"] == "share above 1")]
-    np.testing.assert_allclose(above["value"], (wanted["sigma_1"] > 1).mean(axis=0), atol=1e-3)
-    means = table[table["statistic"] == "mean"].set_index(["quantity", "time"])["predicted"]
-    for time in trajectory.time:
-        assert means["determinant", time] == 1.0
-        assert means["hidden_norm", time] == pytest.approx(np.cosh(np.sqrt(3) * time))
-        assert np.isnan(means["commutator", time])
 
 
-def test_rates_are_means_over_paths_extrapolated_to_step_zero():
-    rng = np.random.default_rng(0)
-    growth = rng.standard_normal((20, 2, 3))
+QUANTITIES = (
+    *("hidden_norm", "output_norm", "average_norm", "commutator", "commutator_squared", "commutator_length"),
+    *("determinant", "sigma_1", "hidden_power_0.5", "output_power_0.5"),
+)
+
+
+def statistics(table, quantity, statistic):
+    """Return the rows of one statistic, by time."""
+    return table[(table["quantity"] == quantity) & (table["statistic"] == statistic)].sort_values("time")
+
+
+@pytest.mark.parametrize("quantity", QUANTITIES)
+def test_means_over_paths_and_their_intervals(ensemble, quantity):
+    table, on_each_path = ensemble
+    means, paths = statistics(table, quantity, "mean"), on_each_path[quantity]
+    np.testing.assert_allclose(means["value"], paths.mean(axis=0), rtol=1e-5, atol=1e-7)
+    half_widths = 1.96 * paths.std(axis=0, ddof=1) / 2000**0.5
+    np.testing.assert_allclose(means["upper"] - means["value"], half_widths, rtol=2e-3, atol=1e-6)
+    np.testing.assert_allclose(means["value"] - means["lower"], half_widths, rtol=2e-3, atol=1e-6)
+    assert (means["paths"] == 2000).all()
+
+
+@pytest.mark.parametrize("quantity", QUANTITIES)
+def test_the_share_of_the_heaviest_paths(ensemble, quantity):
+    table, on_each_path = ensemble
+    sizes = np.sort(np.abs(on_each_path[quantity]), axis=0)
+    total = sizes.sum(axis=0)
+    share = np.where(total > 0, sizes[-2:].sum(axis=0) / np.where(total > 0, total, 1.0), np.nan)
+    np.testing.assert_allclose(statistics(table, quantity, "mean")["heaviest"], share, rtol=1e-5)
+
+
+@pytest.mark.parametrize("quantity", QUANTITIES)
+@pytest.mark.parametrize("part", [0.5, 0.9])
+def test_quantiles_over_paths(ensemble, quantity, part):
+    table, on_each_path = ensemble
+    quantiles = statistics(table, quantity, f"quantile {part}")["value"]
+    np.testing.assert_allclose(quantiles, np.quantile(on_each_path[quantity], part, axis=0), rtol=1e-6, atol=0.05)
+
+
+def test_the_share_of_paths_above_one(ensemble):
+    table, on_each_path = ensemble
+    above = statistics(table, "sigma_1", "share above 1")["value"]
+    np.testing.assert_allclose(above, (on_each_path["sigma_1"] > 1).mean(axis=0), atol=1e-3)
+
+
+def test_what_is_predicted_of_means(ensemble):
+    table, _ = ensemble
+    predicted = {name: statistics(table, name, "mean")["predicted"] for name in QUANTITIES}
+    times = np.sort(table["time"].unique())
+    assert (predicted["determinant"] == 1.0).all()
+    np.testing.assert_allclose(predicted["hidden_norm"], np.cosh(np.sqrt(3) * times))
+    assert np.isnan(predicted["commutator"]).all()
+
+
+@pytest.fixture(scope="module")
+def growth():
+    """Growth of 20 paths in two dimensions, with the step and twice the step, and what is extrapolated from them."""
+    growth = np.random.default_rng(0).standard_normal((20, 2, 3))
+    return growth, growth[:, 0] + (growth[:, 0] - growth[:, 1])
+
+
+def exponents_of(growth):
     trajectory = Trajectory(np.array([1.0, 2.0]), {"growth_2": growth}, {"dimensions": np.array([2])})
-    trajectory.settings = {"weights": [1.0, 0.5]}
-    table = metrics.noise_exponents(trajectory)
-    at_zero = growth[:, 0] + (growth[:, 0] - growth[:, 1])
-    combined = {("exponent", index): at_zero[:, index - 1] for index in (1, 2, 3)}
-    combined |= {("commutator", 0): at_zero[:, 0] + at_zero[:, 1], ("angle", 0): at_zero[:, 1] - at_zero[:, 0]}
-    combined |= {("total", 0): at_zero.sum(axis=1), ("volume", 0): at_zero[:, 0]}
-    rows = table.set_index(["quantity", "index"])
-    for key, values in combined.items():
-        assert rows.loc[key, "value"] == pytest.approx(values.mean())
-        half = student.ppf(0.975, 19) * values.std(ddof=1) / 20**0.5
-        assert rows.loc[key, "upper"] == pytest.approx(values.mean() + half)
-        assert rows.loc[key, "lower"] == pytest.approx(values.mean() - half)
-    scheme = np.abs((growth[:, 1] - growth[:, 0]).mean(axis=0)).max()
-    assert rows.loc[("scheme", 0), "value"] == pytest.approx(scheme)
-    predicted = rows["predicted"]
+    return metrics.noise_exponents(trajectory).set_index(["quantity", "index"])
+
+
+COMBINATIONS = {
+    ("exponent", 1): [1, 0, 0],
+    ("exponent", 2): [0, 1, 0],
+    ("exponent", 3): [0, 0, 1],
+    ("commutator", 0): [1, 1, 0],
+    ("angle", 0): [-1, 1, 0],
+    ("volume", 0): [1, 0, 0],
+    ("total", 0): [1, 1, 1],
+}
+
+
+@pytest.mark.parametrize("key", COMBINATIONS)
+def test_rates_are_means_over_paths_extrapolated_to_step_zero(growth, key):
+    both_steps, at_zero = growth
+    values, row = at_zero @ COMBINATIONS[key], exponents_of(both_steps).loc[key]
+    half = student.ppf(0.975, 19) * values.std(ddof=1) / 20**0.5
+    assert row["value"] == pytest.approx(values.mean())
+    assert row["upper"] == pytest.approx(values.mean() + half)
+    assert row["lower"] == pytest.approx(values.mean() - half)
+
+
+def test_what_extrapolation_takes_away(growth):
+    both_steps, _ = growth
+    scheme = np.abs((both_steps[:, 1] - both_steps[:, 0]).mean(axis=0)).max()
+    assert exponents_of(both_steps).loc[("scheme", 0), "value"] == pytest.approx(scheme)
+
+
+def test_rates_that_are_predicted_in_the_plane(growth):
+    predicted = exponents_of(growth[0])["predicted"]
     # all three add up to -2, and the first vanishes
     assert predicted["exponent", 1] == pytest.approx(0.0, abs=1e-10)
     assert predicted["exponent", 2] + predicted["exponent", 3] == pytest.approx(-2.0)
     assert predicted["commutator", 0] == pytest.approx(predicted["exponent", 2])
-    assert predicted["total", 0] == -2.0
     assert predicted["angle", 0] == pytest.approx(predicted["exponent", 2])
-    assert predicted["volume", 0] == 0.0
-    trajectory.series = {"growth": growth}
+    assert (predicted["total", 0], predicted["volume", 0]) == (-2.0, 0.0)
+
+
+def test_rates_for_unequal_weights(growth):
+    both_steps, at_zero = growth
+    trajectory = Trajectory(np.array([1.0, 2.0]), {"growth": both_steps})
+    trajectory.settings = {"weights": [1.0, 0.5]}
     weighted = metrics.weighted_noise_exponents(trajectory).set_index(["quantity", "index"])
     assert weighted.loc[("exponent", 2), "value"] == pytest.approx(at_zero[:, 1].mean())
     assert weighted.loc[("total", 0), "predicted"] == pytest.approx(-1.25)

@@ -12,7 +12,7 @@ FLOW, LIMIT = {"phase": "flow"}, {"phase": "limit"}
 @pytest.mark.parametrize(
     ("alterations", "verdict"),
     [
-        # draw 0 of the first run: an imbalance of 2, held against the largest of |Z1|^2
+        # draw 0 of the first run: an imbalance of 2, relative to the largest of |Z1|^2
         ([everywhere("scale", 4.0, **FLOW), put("imbalance", 2 + 3.9e-9, **FLOW)], "reproduced"),
         ([everywhere("scale", 4.0, **FLOW), put("imbalance", 2 + 4.1e-9, **FLOW)], "contradicted"),
         ([put("imbalance", times=1 + 1e-6, index=1, **FLOW)], "contradicted"),

@@ -1,4 +1,4 @@
-"""The lemmas on trajectories that scipy's integrator made, of the network they speak of and of others."""
+"""The lemmas on trajectories that scipy's integrator made, of the network that they are about and of others."""
 
 import numpy as np
 import pytest

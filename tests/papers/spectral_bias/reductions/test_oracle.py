@@ -27,89 +27,110 @@ def network_flow(X, Y, gamma, times):
     return flow(X, Y, np.sqrt(2 * gamma) * np.eye(4), np.zeros((4, Y.shape[1])), times)
 
 
-def test_every_system_follows_the_network(flows):
+# members of a run: every data set at the first scale, then every one at the second
+MEMBERS = pytest.mark.parametrize(
+    ("member", "gamma", "draw"),
+    [(2 * place + draw, gamma, draw) for place, gamma in enumerate(GAMMAS) for draw in (0, 1)],
+)
+
+
+@MEMBERS
+def test_every_system_follows_the_network(flows, member, gamma, draw):
+    data, trajectory, _ = flows
+    W1, W2 = network_flow(data["X"][draw], data["Y"][draw], gamma, trajectory.time)
+    series = {name: values[member] for name, values in trajectory.series.items()}
+    for name, layer in (("W1", W1), ("Z1", W1), ("W2", W2), ("Z2", W2)):
+        np.testing.assert_allclose(series[name], layer, atol=1e-8, err_msg=name)
+    np.testing.assert_allclose(series["alpha"], np.linalg.inv(W1.swapaxes(1, 2)) @ W2, atol=1e-7)
+    assert (series["outside"] < 1e-9).all()
+    if data["Y"].shape[-1] == 1:
+        np.testing.assert_allclose(series["mirror"], W1 @ W2, atol=1e-7)
+
+
+@MEMBERS
+def test_spectra_loss_and_condition_are_the_networks(flows, member, gamma, draw):
     data, trajectory, table = flows
-    outputs = data["Y"].shape[-1]
-    for member, (gamma, draw) in enumerate([(gamma, draw) for gamma in GAMMAS for draw in range(2)]):
-        X, Y = data["X"][draw], data["Y"][draw]
-        W1, W2 = network_flow(X, Y, gamma, trajectory.time)
-        series = {name: values[member] for name, values in trajectory.series.items()}
-        for name, layer in (("W1", W1), ("Z1", W1), ("W2", W2), ("Z2", W2)):
-            np.testing.assert_allclose(series[name], layer, atol=1e-8)
-        np.testing.assert_allclose(series["alpha"], np.linalg.inv(W1.swapaxes(1, 2)) @ W2, atol=1e-7)
-        assert (series["outside"] < 1e-9).all()
-        if outputs == 1:
-            np.testing.assert_allclose(series["mirror"], W1 @ W2, atol=1e-7)
-        values = table[table["seed"] == member]
-        assert set(values["gamma"]) == {gamma}
-        hidden = spectrum(W1)[1:]
-        np.testing.assert_allclose(by_time(values, "sigma_w1"), hidden, rtol=1e-7)
-        np.testing.assert_allclose(by_time(values, "sigma_w1", "predicted"), hidden, rtol=1e-7)
-        losses = np.sum((X @ W1 @ W2 - Y) ** 2, axis=(1, 2)) / 2
-        np.testing.assert_allclose(by_time(values, "loss")[:, 0], losses[1:], rtol=1e-5, atol=1e-12)
-        assert by_time(values, "condition")[:, 0] == pytest.approx(hidden[:, 0] / hidden[:, -1], rel=1e-6)
+    X, Y = data["X"][draw], data["Y"][draw]
+    W1, W2 = network_flow(X, Y, gamma, trajectory.time)
+    values, hidden = table[table["seed"] == member], spectrum(W1)[1:]
+    assert set(values["gamma"]) == {gamma}
+    np.testing.assert_allclose(by_time(values, "sigma_w1"), hidden, rtol=1e-7)
+    np.testing.assert_allclose(by_time(values, "sigma_w1", "predicted"), hidden, rtol=1e-7)
+    losses = np.sum((X @ W1 @ W2 - Y) ** 2, axis=(1, 2)) / 2
+    np.testing.assert_allclose(by_time(values, "loss")[:, 0], losses[1:], rtol=1e-5, atol=1e-12)
+    assert by_time(values, "condition")[:, 0] == pytest.approx(hidden[:, 0] / hidden[:, -1], rel=1e-6)
 
 
-def test_distances_between_systems(flows):
+@MEMBERS
+def test_distances_between_systems(flows, member, gamma, draw):
     data, trajectory, table = flows
-    for member, (gamma, draw) in enumerate([(gamma, draw) for gamma in GAMMAS for draw in range(2)]):
-        X, Y = data["X"][draw], data["Y"][draw]
-        values, at = table[table["seed"] == member], 4
-        W1, W2, Z1, Z2 = (trajectory.series[name][member, at + 1] for name in ("W1", "W2", "Z1", "Z2"))
-        size, beta = np.linalg.norm(W1), W1 @ W2
-        alpha = np.linalg.inv(W1.T) @ W2
-        star = np.linalg.norm(np.linalg.lstsq(X, Y, rcond=None)[0])
-        right = np.linalg.inv(np.eye(4) - alpha @ alpha.T) @ alpha
-        speeds = []
-        for now in (at + 1, 1):
-            one, two = (trajectory.series[name][member, now] for name in ("W1", "W2"))
-            error = X.T @ (Y - X @ one @ two)
-            speeds.append(error @ two.T @ two + one @ one.T @ error)
-        wanted = {
-            "projected": max(np.linalg.norm(W1 - Z1), np.linalg.norm(W2 - Z2)) / size,
-            "unit_pair": np.linalg.norm(W1 - Z1 / np.sqrt(2 * gamma)) / size,
-            "beta_from_alpha": np.linalg.norm(beta - 2 * gamma * right) / star,
-            "beta_without_scale": np.linalg.norm(beta - right) / star,
-        }
-        for quantity, value in wanted.items():
-            assert by_time(values, quantity)[at, 0] == pytest.approx(value, rel=1e-6, abs=1e-8)
-        # relative to the speed at the first time after the start
-        apart = np.linalg.norm(speeds[0] - right) / np.linalg.norm(speeds[1])
-        assert by_time(values, "printed_beta_speed")[at, 0] == pytest.approx(apart, rel=1e-6)
-        assert by_time(values, "alpha")[at, 0] < 1e-8
-        assert by_time(values, "subspace")[at, 0] < 1e-8
-
-
-def test_a_mirror_coordinate_moves_as_its_force(flows):
-    """Finite differences of the singular values themselves, through sympy's derivative of the potential."""
-    data, trajectory, table = flows
-    sigma, scale = sympy.symbols("sigma gamma", positive=True)
-    halved = (sigma * sympy.asinh(sigma / scale) - sympy.sqrt(sigma**2 + scale**2)) / 2
-    printed = sigma * sympy.asinh(sigma / scale) / 2 - sympy.sqrt(sigma**2 + scale**2)
-    member, gamma = 3, GAMMAS[1]
-    X, Y = data["X"][1], data["Y"][1]
+    X, Y = data["X"][draw], data["Y"][draw]
     values, at = table[table["seed"] == member], 4
-    time = trajectory.time[at + 1]
-    times = np.array([0.0, time - 1e-4, time, time + 1e-4])
-    W1, W2 = network_flow(X, Y, gamma, times)
-    spectra = np.linalg.svd(W1 @ W2, compute_uv=False)
-    moved = (spectra[3] - spectra[1]) / 2e-4
-    for quantity, formula in (("mirror_speed", halved), ("printed_mirror_speed", printed)):
-        curvature = sympy.lambdify(sigma, sympy.diff(formula, sigma, 2).subs(scale, gamma))
-        np.testing.assert_allclose(by_time(values, quantity)[at], curvature(spectra[2]) * moved, rtol=2e-4, atol=1e-6)
-        coordinate = sympy.lambdify(sigma, sympy.diff(formula, sigma).subs(scale, gamma))
-        name = quantity.replace("speed", "coordinate")
-        np.testing.assert_allclose(by_time(values, name)[at], coordinate(spectra[2]), rtol=1e-6, atol=1e-8)
-    # the force is minus the loss's derivative along the singular value, by central differences
-    U, s, Vt = np.linalg.svd(W1[2] @ W2[2], full_matrices=False)
-    for index in range(len(s)):
-        losses = [
-            np.sum((X @ (W1[2] @ W2[2] + side * 1e-5 * np.outer(U[:, index], Vt[index])) - Y) ** 2) / 2
-            for side in (1, -1)
-        ]
-        force = -(losses[0] - losses[1]) / 2e-5
-        for quantity in ("mirror_speed", "printed_mirror_speed"):
-            assert by_time(values, quantity, "predicted")[at, index] == pytest.approx(force, rel=1e-5, abs=1e-7)
+    W1, W2, Z1, Z2 = (trajectory.series[name][member, at + 1] for name in ("W1", "W2", "Z1", "Z2"))
+    size, beta = np.linalg.norm(W1), W1 @ W2
+    alpha = np.linalg.inv(W1.T) @ W2
+    star = np.linalg.norm(np.linalg.lstsq(X, Y, rcond=None)[0])
+    right = np.linalg.inv(np.eye(4) - alpha @ alpha.T) @ alpha
+    speeds = []
+    for now in (at + 1, 1):
+        one, two = (trajectory.series[name][member, now] for name in ("W1", "W2"))
+        error = X.T @ (Y - X @ one @ two)
+        speeds.append(error @ two.T @ two + one @ one.T @ error)
+    wanted = {
+        "projected": max(np.linalg.norm(W1 - Z1), np.linalg.norm(W2 - Z2)) / size,
+        "unit_pair": np.linalg.norm(W1 - Z1 / np.sqrt(2 * gamma)) / size,
+        "beta_from_alpha": np.linalg.norm(beta - 2 * gamma * right) / star,
+        "beta_without_scale": np.linalg.norm(beta - right) / star,
+        # relative to the speed at the first time after the start
+        "printed_beta_speed": np.linalg.norm(speeds[0] - right) / np.linalg.norm(speeds[1]),
+        "alpha": 0.0,
+        "subspace": 0.0,
+    }
+    for quantity, value in wanted.items():
+        assert by_time(values, quantity)[at, 0] == pytest.approx(value, rel=1e-6, abs=1e-8), quantity
+
+
+SIGMA, SCALE = sympy.symbols("sigma gamma", positive=True)
+ROOT = sympy.sqrt(SIGMA**2 + SCALE**2)
+HALVED, PRINTED = (SIGMA * sympy.asinh(SIGMA / SCALE) - ROOT) / 2, SIGMA * sympy.asinh(SIGMA / SCALE) / 2 - ROOT
+AT, MEMBER = 4, 3  # a record on the way of the second data set at the second scale
+
+
+@pytest.mark.parametrize(
+    ("potential", "coordinate", "speed"),
+    [
+        (HALVED, "mirror_coordinate", "mirror_speed"),
+        (PRINTED, "printed_mirror_coordinate", "printed_mirror_speed"),
+    ],
+)
+def test_a_mirror_coordinate_and_its_speed(flows, potential, coordinate, speed):
+    """Finite differences of the singular values themselves, through sympy's derivatives of the potential."""
+    data, trajectory, table = flows
+    values, gamma = table[table["seed"] == MEMBER], GAMMAS[1]
+    time = trajectory.time[AT + 1]
+    W1, W2 = network_flow(data["X"][1], data["Y"][1], gamma, np.array([0.0, time - 1e-4, time, time + 1e-4]))
+    _, before, now, after = np.linalg.svd(W1 @ W2, compute_uv=False)
+    at_scale = potential.subs(SCALE, gamma)
+    gradient, curvature = (sympy.lambdify(SIGMA, sympy.diff(at_scale, SIGMA, order)) for order in (1, 2))
+    np.testing.assert_allclose(by_time(values, coordinate)[AT], gradient(now), rtol=1e-6, atol=1e-8)
+    moved = curvature(now) * (after - before) / 2e-4
+    np.testing.assert_allclose(by_time(values, speed)[AT], moved, rtol=2e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("quantity", ["mirror_speed", "printed_mirror_speed"])
+def test_the_force_on_a_singular_value_is_minus_the_losss_derivative(flows, quantity):
+    """By central differences along each singular value."""
+    data, trajectory, table = flows
+    X, Y = data["X"][1], data["Y"][1]
+    W1, W2 = network_flow(X, Y, GAMMAS[1], np.array([0.0, trajectory.time[AT + 1]]))
+    beta = W1[-1] @ W2[-1]
+    U, _, Vt = np.linalg.svd(beta, full_matrices=False)
+    forces = []
+    for left, right in zip(U.T, Vt, strict=True):
+        losses = [np.sum((X @ (beta + side * 1e-5 * np.outer(left, right)) - Y) ** 2) / 2 for side in (1, -1)]
+        forces.append(-(losses[0] - losses[1]) / 2e-5)
+    predicted = by_time(table[table["seed"] == MEMBER], quantity, "predicted")[AT]
+    np.testing.assert_allclose(predicted, forces, rtol=1e-5, atol=1e-7)
 
 
 def test_coordinates_are_driven_by_the_forces_integral(flows):
@@ -122,22 +143,20 @@ def test_coordinates_are_driven_by_the_forces_integral(flows):
 
 
 @pytest.mark.parametrize("gamma", [1.0, 0.03])
-def test_the_potential_by_sympy(gamma):
-    size, scale = sympy.symbols("b gamma", positive=True)
-    w = scale + sympy.sqrt(size**2 + scale**2)
-    psi = sympy.Rational(2, 3) * w ** sympy.Rational(3, 2) - 2 * scale * sympy.sqrt(w)
-    exact = sympy.lambdify((size, scale), psi)
-    slope = sympy.lambdify((size, scale), sympy.diff(psi, size))
-    for value in (0.2, 1.0, 3.0):
-        assert theory.potential(value, gamma) == pytest.approx(exact(value, gamma))
-        # the mirror map inverted by bisection
-        wanted = slope(value, gamma)
-        back = models.predictor_from_mirror(np.array([0.6, 0.8]) * wanted, gamma)
-        assert np.linalg.norm(back) == pytest.approx(brentq(lambda b, m=wanted: slope(b, gamma) - m, 1e-9, 10.0))
-        # the divergence from zero is the integral of the gradient; the bound divides it by the speed and the time
-        divergence = quad(slope, 0, value, args=(gamma,))[0]
-        bound = theory.rate_bound(np.array(value), np.array(gamma), np.array(3.0))
-        assert bound == pytest.approx(divergence / (np.sqrt(2 * gamma) * 3.0))
+@pytest.mark.parametrize("value", [0.2, 1.0, 3.0])
+def test_the_potential_by_sympy(gamma, value):
+    w = SCALE + ROOT
+    psi = sympy.Rational(2, 3) * w ** sympy.Rational(3, 2) - 2 * SCALE * sympy.sqrt(w)
+    exact, slope = (sympy.lambdify((SIGMA, SCALE), formula) for formula in (psi, sympy.diff(psi, SIGMA)))
+    assert theory.potential(value, gamma) == pytest.approx(exact(value, gamma))
+    # the mirror map inverted by bisection
+    back = models.predictor_from_mirror(np.array([0.6, 0.8]) * slope(value, gamma), gamma)
+    bisected = brentq(lambda size: slope(size, gamma) - slope(value, gamma), 1e-9, 10.0)
+    assert np.linalg.norm(back) == pytest.approx(bisected)
+    # the divergence from zero is the integral of the gradient; the bound divides it by the speed and the time
+    divergence = quad(slope, 0, value, args=(gamma,))[0]
+    bound = theory.rate_bound(np.array(value), np.array(gamma), np.array(3.0))
+    assert bound == pytest.approx(divergence / (np.sqrt(2 * gamma) * 3.0))
 
 
 def test_a_singular_alpha_has_no_field():

@@ -61,11 +61,11 @@ def test_draws_that_are_stuck_count_against(stuck, verdict):
     assert found.facts["stuck"] == stuck
 
 
-def test_the_shares_that_are_told():
+def test_the_shares_that_are_shown():
     ranks = ends("small", mixed(r1=20, r2=160, r3=20)), ends("large", mixed(r2=10, r3=190))
     found = evaluation_on("relu_low_rank", *ranks).facts
-    told = [found[name] for name in ("value", "one", "two", "more", "large")]
-    assert told == pytest.approx([0.9, 0.1, 0.8, 0.1, 0.95])
+    shown = [found[name] for name in ("value", "one", "two", "more", "large")]
+    assert shown == pytest.approx([0.9, 0.1, 0.8, 0.1, 0.95])
 
 
 def cosines(role, low, count, quantity="teacher_cosine"):
@@ -165,11 +165,11 @@ def test_the_first_saddle(alteration, verdict):
     assert verdict_on("relu_phase_one", plateaus(200, mixed(r1=114)), alteration) == verdict
 
 
-def test_what_is_told_of_plateaus():
+def test_what_is_shown_of_plateaus():
     large = plateaus(200, mixed(r1=20), scale=1e-2)
     found = evaluation_on("relu_phase_one", plateaus(190, mixed(r1=120, r2=40)), large).facts
-    told = [found[name] for name in ("value", "smallest", "second", "zero", "conditional")]
-    assert told == pytest.approx([0.6, 1e-7, 0.8, 0.95, 0.75])
+    shown = [found[name] for name in ("value", "smallest", "second", "zero", "conditional")]
+    assert shown == pytest.approx([0.6, 1e-7, 0.8, 0.95, 0.75])
     assert found["course"] == "10% at 1e-02, 60% at 1e-07"
     assert found["turns"] == "from 1e-07 down"
     none = evaluation_on("relu_phase_one", plateaus(190, mixed(r1=20)), large)

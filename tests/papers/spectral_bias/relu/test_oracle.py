@@ -14,37 +14,50 @@ from tests.papers.spectral_bias.plain import spectrum
 MEASURE = {"shares": [0.9, 0.99], "slope": 0.5, "floor": 1e-4, "least": 1.25}
 
 
-def test_descent_is_torchs():
+@pytest.fixture(scope="module")
+def descents():
     data = relu_teacher.gaussian(samples=6, inputs=3, neurons=2, output_weights="gaussian", seeds=2, seed=0)
-    found = runs.relu_descent(
-        data, neurons=5, scale=0.4, step=0.05, start=0.1, horizon=4.0, decade=2.5, points=7, seed=4
-    )
-    rngs = generators(4, "relu_student.initialisation", 2)
-    for draw, rng in enumerate(rngs):
-        X, y = (torch.tensor(data[name][draw]) for name in ("X", "y"))
-        teacher_W, teacher_a = (torch.tensor(data[f"teacher_{name}"][draw]) for name in ("W", "a"))
-        torch.testing.assert_close(torch.relu(X @ teacher_W.T) @ teacher_a, y)
-        W = torch.tensor(0.4 * rng.standard_normal((5, 3)), requires_grad=True)
-        a = torch.tensor(0.4 * rng.standard_normal(5), requires_grad=True)
-        optimiser = torch.optim.SGD([W, a], lr=0.05)
-        losses, spectra = {}, {}
-        for count in range(101):
-            loss = 0.5 * ((torch.relu(X @ W.T) @ a - y) ** 2).mean()
-            losses[count] = loss.item()
-            spectra[count] = spectrum(W.detach().numpy())
-            optimiser.zero_grad()
-            loss.backward()
-            if count < 100:
-                optimiser.step()
-        counts = [round(time / 0.05) for time in found.time]
-        assert counts[0] == 0
-        assert counts[-1] == 100
-        np.testing.assert_allclose(found.series["loss"][draw], [losses[count] for count in counts], rtol=1e-9)
-        np.testing.assert_allclose(found.series["sigma"][draw], [spectra[count] for count in counts], atol=1e-7)
-        np.testing.assert_allclose(found.constants["limit_W1"][draw], W.detach(), atol=1e-10)
-        np.testing.assert_allclose(found.constants["limit_W2"][draw], a.detach(), atol=1e-10)
-    ratios = np.array(counts[2:]) / np.array(counts[1:-1])
-    # evenly spaced in the logarithm, to whole steps
+    settings = {"neurons": 5, "scale": 0.4, "step": 0.05, "start": 0.1, "horizon": 4.0, "decade": 2.5, "points": 7}
+    return data, runs.relu_descent(data, **settings, seed=4)
+
+
+@pytest.mark.parametrize("draw", [0, 1])
+def test_labels_are_the_teachers(descents, draw):
+    data, _ = descents
+    X, y, W, a = (data[name][draw] for name in ("X", "y", "teacher_W", "teacher_a"))
+    np.testing.assert_allclose(np.maximum(X @ W.T, 0.0) @ a, y, rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("draw", [0, 1])
+def test_descent_is_torchs(descents, draw):
+    data, run = descents
+    X, y = (torch.tensor(data[name][draw]) for name in ("X", "y"))
+    rng = generators(4, "relu_student.initialisation", 2)[draw]
+    W = torch.tensor(0.4 * rng.standard_normal((5, 3)), requires_grad=True)
+    a = torch.tensor(0.4 * rng.standard_normal(5), requires_grad=True)
+    optimiser = torch.optim.SGD([W, a], lr=0.05)
+    losses, spectra = [], []
+    for count in range(101):
+        loss = 0.5 * ((torch.relu(X @ W.T) @ a - y) ** 2).mean()
+        losses.append(loss.item())
+        spectra.append(spectrum(W.detach().numpy()))
+        optimiser.zero_grad()
+        loss.backward()
+        if count < 100:
+            optimiser.step()
+    recorded = np.rint(run.time / 0.05).astype(int)
+    np.testing.assert_allclose(run.series["loss"][draw], np.array(losses)[recorded], rtol=1e-9)
+    np.testing.assert_allclose(run.series["sigma"][draw], np.array(spectra)[recorded], atol=1e-7)
+    np.testing.assert_allclose(run.constants["limit_W1"][draw], W.detach(), atol=1e-10)
+    np.testing.assert_allclose(run.constants["limit_W2"][draw], a.detach(), atol=1e-10)
+
+
+def test_records_are_evenly_spaced_in_the_logarithm(descents):
+    _, run = descents
+    counts = np.rint(run.time / 0.05)
+    assert (counts[0], counts[-1]) == (0, 100)
+    ratios = counts[2:] / counts[1:-1]
+    # to whole steps
     assert ratios.max() / ratios.min() < 1.6
 
 
@@ -113,19 +126,19 @@ def test_plateaus_are_where_they_were_put(measured):
     np.testing.assert_array_equal(saddles.fitted_draws(table, 3e-6), [False, True])
 
 
-def test_directions_by_angles_between_subspaces(measured):
+@pytest.mark.parametrize("draw", [0, 1])
+def test_directions_by_angles_between_subspaces(measured, draw):
     trajectory, table = measured
-    for draw in range(2):
-        W, teacher = trajectory.constants["limit_W1"][draw], trajectory.constants["teacher_W"][draw]
-        first = np.linalg.eigh(W.T @ W)[1][:, ::-1][:, :2]
-        angles = np.sort(subspace_angles(first, teacher.T))
-        values = table[table["seed"] == draw].set_index(["quantity", "index"])["value"]
-        np.testing.assert_allclose(values["teacher_cosine"], np.cos(angles), atol=1e-12)
-        # energy inside the span: what is left after least squares takes it away
-        fitted = teacher.T @ np.linalg.lstsq(teacher.T, W.T, rcond=None)[0]
-        assert values["inside"].iloc[0] == pytest.approx(1 - np.sum((W.T - fitted) ** 2) / np.sum(W**2))
-        assert values["chance_inside"].iloc[0] == pytest.approx(2 / 3)
-        assert values["samples"].iloc[0] == 7
+    W, teacher = trajectory.constants["limit_W1"][draw], trajectory.constants["teacher_W"][draw]
+    first = np.linalg.eigh(W.T @ W)[1][:, ::-1][:, :2]
+    angles = np.sort(subspace_angles(first, teacher.T))
+    values = table[table["seed"] == draw].set_index(["quantity", "index"])["value"]
+    np.testing.assert_allclose(values["teacher_cosine"], np.cos(angles), atol=1e-12)
+    # energy inside the span: what is left after least squares takes it away
+    fitted = teacher.T @ np.linalg.lstsq(teacher.T, W.T, rcond=None)[0]
+    assert values["inside"].iloc[0] == pytest.approx(1 - np.sum((W.T - fitted) ** 2) / np.sum(W**2))
+    assert values["chance_inside"].iloc[0] == pytest.approx(2 / 3)
+    assert values["samples"].iloc[0] == 7
 
 
 def test_chance_is_the_cosine_of_spans_at_random():
@@ -140,9 +153,8 @@ def test_chance_is_the_cosine_of_spans_at_random():
     rows = table[table["quantity"] == "chance_cosine"]
     found = [rows.loc[rows["index"] == index, "value"].to_numpy() for index in (1, 2)]
     others = np.array([np.cos(np.sort(subspace_angles(*rng.standard_normal((2, 5, 2))))) for _ in range(draws)])
-    for cosines, reference in zip(found, others.T, strict=True):
-        error = np.sqrt((cosines.var() + reference.var()) / draws)
-        assert abs(cosines.mean() - reference.mean()) < 4 * error
+    errors = np.sqrt((np.var(found, axis=1) + others.var(axis=0)) / draws)
+    assert (np.abs(np.mean(found, axis=1) - others.mean(axis=0)) < 4 * errors).all()
 
 
 def test_the_draw_that_is_shown(measured):

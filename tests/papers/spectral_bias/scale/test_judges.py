@@ -37,7 +37,7 @@ def test_one_scale_has_no_slope():
         verdict_on("time_to_loss", largest=1e-16)
 
 
-def test_the_times_that_are_told():
+def test_the_times_that_are_shown():
     found = evaluation_on("time_to_loss", powers)
     # from the scale 1 to 1e-16
     assert found.facts["times"] == pytest.approx((50 + 32 * np.log(10)) / 50)
@@ -106,7 +106,7 @@ def test_a_share_too_small_for_the_smallest_scale_leaves_the_alignment_open(shar
     assert (found.headline.draws_undecided, found.parts[1].draws_undecided) == undecided
 
 
-def test_columns_that_keep_the_share_they_start_with_are_told_apart():
+def test_columns_that_keep_the_share_they_start_with_are_another_prediction():
     # draws in which both shares are the same leave nothing to tell
     def alike(given):
         flow = given["flow"]

@@ -27,22 +27,48 @@ def values_of(table, gamma, draw):
     return rows.set_index(["quantity", "index"])
 
 
-@pytest.mark.parametrize("gamma", GAMMAS)
-@pytest.mark.parametrize("draw", [0, 1])
-def test_every_number(flows, gamma, draw):
-    data, trajectory, table = flows
+every_member = pytest.mark.parametrize(("gamma", "draw"), [(gamma, draw) for gamma in GAMMAS for draw in (0, 1)])
+
+
+def flow_of(data, gamma, draw, times):
+    """Return both layers at the times, by scipy, from sqrt(2 gamma) I and 0."""
     X, Y = data["X"][draw], data["Y"][draw]
-    outputs = Y.shape[1]
+    return flow(X, Y, np.sqrt(2 * gamma) * np.eye(4), np.zeros((4, Y.shape[1])), times)
+
+
+def minimum_norm(data, draw):
+    return np.linalg.lstsq(data["X"][draw], data["Y"][draw], rcond=None)[0]
+
+
+def ends_of(trajectory, gamma, draw):
+    """Return the layers at the end, P, and the predictor."""
+    member = GAMMAS.index(gamma) * 2 + draw
+    W, a, P = (trajectory.constants[name][member] for name in ("limit_W1", "limit_W2", "P"))
+    return W, P, W @ a
+
+
+@every_member
+def test_the_time_to_the_loss(flows, gamma, draw):
+    data, _, table = flows
+    X, Y = data["X"][draw], data["Y"][draw]
     rows = values_of(table, gamma, draw)
-    found = rows["value"]
-    start = np.sqrt(2 * gamma) * np.eye(4), np.zeros((4, outputs))
-    layers = flow(X, Y, *start, np.array([0.0, found["time_to_loss", 0], 400.0]))
-    losses = np.sum((X @ layers[0] @ layers[1] - Y) ** 2, axis=(1, 2))
+    W, a = flow_of(data, gamma, draw, np.array([0.0, rows["value"]["time_to_loss", 0]]))
+    losses = np.sum((X @ W @ a - Y) ** 2, axis=(1, 2))
     assert losses[1] == pytest.approx(0.02 * losses[0], rel=1e-6)
-    W, a = layers[0][-1], layers[1][-1]
-    beta, least = W @ a, np.linalg.lstsq(X, Y, rcond=None)[0]
-    hidden = spectrum(W)
-    np.testing.assert_allclose(found["sigma_w1"], hidden, rtol=1e-6)
+    bound = np.nan  # several outputs have none
+    if Y.shape[1] == 1:
+        size = np.linalg.norm(minimum_norm(data, draw))
+        bound = theory.rate_bound(size, gamma, 1.0) / (0.01 * np.sum(Y**2))
+    assert rows["predicted"]["time_to_loss", 0] == pytest.approx(bound, nan_ok=True)
+
+
+@every_member
+def test_norms_and_spectra_at_the_end(flows, gamma, draw):
+    data, _, table = flows
+    X, Y, least = data["X"][draw], data["Y"][draw], minimum_norm(data, draw)
+    found = values_of(table, gamma, draw)["value"]
+    W, a = (layers[-1] for layers in flow_of(data, gamma, draw, np.array([0.0, 400.0])))
+    np.testing.assert_allclose(found["sigma_w1"], spectrum(W), rtol=1e-6)
     wanted = {
         "growth": np.sqrt(np.sum((X.T @ Y) ** 2)),
         "beta_norm": np.sqrt(np.sum(least**2)),
@@ -52,65 +78,87 @@ def test_every_number(flows, gamma, draw):
         "parameters": (np.sum(W**2) + np.sum(a**2)) / 2,
     }
     for quantity, value in wanted.items():
-        assert found[quantity, 0] == pytest.approx(value, rel=1e-6)
+        assert found[quantity, 0] == pytest.approx(value, rel=1e-6), quantity
+
+
+@every_member
+@pytest.mark.parametrize(("quantity", "of_root"), [("potential", 0.5), ("printed_potential", 1.0)])
+def test_potentials_by_sympy(flows, gamma, draw, quantity, of_root):
+    data, _, table = flows
     sigma, scale = sympy.symbols("sigma gamma", positive=True)
-    root = sympy.sqrt(sigma**2 + scale**2)
-    for quantity, formula in (
-        ("potential", sigma * sympy.asinh(sigma / scale) / 2 - root / 2),
-        ("printed_potential", sigma * sympy.asinh(sigma / scale) / 2 - root),
-    ):
-        values = [float(formula.subs({sigma: float(s), scale: gamma})) for s in spectrum(beta)]
-        assert found[quantity, 0] == pytest.approx(sum(values), rel=1e-6)
-    member = GAMMAS.index(gamma) * 2 + draw
-    W, a = (trajectory.constants[f"limit_{name}"][member] for name in ("W1", "W2"))
-    beta = W @ a
+    formula = sigma * sympy.asinh(sigma / scale) / 2 - of_root * sympy.sqrt(sigma**2 + scale**2)
+    W, a = (layers[-1] for layers in flow_of(data, gamma, draw, np.array([0.0, 400.0])))
+    values = [float(formula.subs({sigma: float(s), scale: gamma})) for s in spectrum(W @ a)]
+    assert values_of(table, gamma, draw)["value"][quantity, 0] == pytest.approx(sum(values), rel=1e-6)
+
+
+@every_member
+def test_what_the_residual_at_the_end_leaves_open(flows, gamma, draw):
+    data, trajectory, table = flows
+    X, Y, least = data["X"][draw], data["Y"][draw], minimum_norm(data, draw)
+    found = values_of(table, gamma, draw)["value"]
+    _, _, beta = ends_of(trajectory, gamma, draw)
     left = np.sqrt(np.sum((X @ beta - Y) ** 2))
     assert found["residual", 0] == pytest.approx(left / np.sqrt(np.sum(Y**2)), rel=1e-6)
     assert found["distance_bound", 0] == pytest.approx(left / spectrum(X)[-1] / np.sqrt(np.sum(least**2)), rel=1e-6)
-    # angles between columns and the first singular vector, by cosines
+
+
+@every_member
+def test_angles_between_columns_and_the_predictor_by_cosines(flows, gamma, draw):
+    _, trajectory, table = flows
+    found = values_of(table, gamma, draw)["value"]
+    W, _, beta = ends_of(trajectory, gamma, draw)
     vector = np.linalg.eigh(beta @ beta.T)[1][:, -1]
     cosines = [abs(column @ vector) / np.sqrt(column @ column) for column in W.T]
     assert found["misaligned", 0] == pytest.approx(np.sqrt(1 - min(cosines) ** 2), rel=1e-6)
     across = np.sqrt(1 - sum((column @ vector) ** 2 for column in W.T) / np.sum(W**2))
     assert found["across", 0] == pytest.approx(across, rel=1e-6)
-    if outputs == 1:
-        direction = beta[:, 0] / np.sqrt(np.sum(beta**2))
-        np.testing.assert_allclose(found["along"], direction @ W / hidden[0], rtol=1e-6, atol=1e-9)
-        gradient, P = (X.T @ Y)[:, 0], trajectory.constants["P"][member]
-        np.testing.assert_allclose(rows["predicted"]["along"], gradient @ P / np.sqrt(gradient @ gradient))
-        np.testing.assert_allclose(found["start"], least[:, 0] @ P / np.sqrt(np.sum(least**2)))
-        bound = theory.rate_bound(np.linalg.norm(least), gamma, 1.0) / (0.01 * np.sum(Y**2))
-        assert rows["predicted"]["time_to_loss", 0] == pytest.approx(bound)
-    else:
-        assert np.isnan(rows["predicted"]["time_to_loss", 0])
 
 
-def test_no_interpolator_has_a_smaller_nuclear_norm_by_brute_force(flows):
+@every_member
+def test_components_of_columns_with_one_output(flows, gamma, draw):
+    data, trajectory, table = flows
+    X, Y, least = data["X"][draw], data["Y"][draw], minimum_norm(data, draw)
+    if Y.shape[1] > 1:
+        assert not {"along", "start"} & set(table["quantity"])
+        return
+    rows = values_of(table, gamma, draw)
+    W, P, beta = ends_of(trajectory, gamma, draw)
+    direction, gradient = beta[:, 0] / np.sqrt(np.sum(beta**2)), (X.T @ Y)[:, 0]
+    np.testing.assert_allclose(rows["value"]["along"], direction @ W / spectrum(W)[0], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(rows["predicted"]["along"], gradient @ P / np.sqrt(gradient @ gradient))
+    np.testing.assert_allclose(rows["value"]["start"], least[:, 0] @ P / np.sqrt(np.sum(least**2)))
+
+
+@pytest.mark.parametrize("draw", [0, 1])
+def test_no_interpolator_has_a_smaller_nuclear_norm_by_brute_force(flows, draw):
     data, _, table = flows
-    for draw in range(2):
-        X, Y = data["X"][draw], data["Y"][draw]
-        least, kernel = np.linalg.lstsq(X, Y, rcond=None)[0], null_space(X)
-        rng, increases = np.random.default_rng(draw), []
-        for number in range(400):
-            away = kernel @ rng.standard_normal((2, Y.shape[1]))
-            away *= np.linalg.norm(least) * 10.0 ** -(number % 4) / np.linalg.norm(away)
-            grown = np.linalg.svd(least + away)[1].sum() - np.linalg.svd(least)[1].sum()
-            increases.append(grown / np.linalg.norm(away))
-        found = values_of(table, 0.5, draw)["value"]["other_interpolators", 0]
-        # directions are others; the least increases are of second order in distances of a thousandth
-        assert min(increases) > -1e-9
-        assert -1e-9 < found < 5 * max(min(increases), 1e-4)
+    least, kernel = minimum_norm(data, draw), null_space(data["X"][draw])
+    rng, increases = np.random.default_rng(draw), []
+    for number in range(400):
+        away = kernel @ rng.standard_normal((2, least.shape[1]))
+        away *= np.linalg.norm(least) * 10.0 ** -(number % 4) / np.linalg.norm(away)
+        grown = np.linalg.svd(least + away)[1].sum() - np.linalg.svd(least)[1].sum()
+        increases.append(grown / np.linalg.norm(away))
+    found = values_of(table, 0.5, draw)["value"]["other_interpolators", 0]
+    # directions are others; the least increases are of second order in distances of a thousandth
+    assert min(increases) > -1e-9
+    assert -1e-9 < found < 5 * max(min(increases), 1e-4)
 
 
 def test_what_is_recorded(flows):
     data, trajectory, _ = flows
     np.testing.assert_allclose(trajectory.time, np.linspace(0.9, 1.0, 31))
     np.testing.assert_array_equal(trajectory.constants["draw"], [0, 1, 0, 1])
-    for member in range(4):
-        X, Y = data["X"][member % 2], data["Y"][member % 2]
-        W, a = trajectory.series["W1"][member, -1], trajectory.series["W2"][member, -1]
-        # the last record is at the end of the step that passed the loss
-        assert np.sum((X @ W @ a - Y) ** 2) <= 0.02 * np.sum(Y**2) * (1 + 1e-6)
+    X, Y = (np.concatenate([data[name]] * 2) for name in ("X", "Y"))
+    W, a = (trajectory.series[name][:, -1] for name in ("W1", "W2"))
+    shares = np.sum((X @ W @ a - Y) ** 2, axis=(1, 2)) / np.sum(Y**2, axis=(1, 2))
+    # the last record is at the end of the step that passed the loss
+    assert (shares <= 0.02 * (1 + 1e-6)).all()
+
+
+def test_a_flow_that_does_not_arrive_is_undecided(flows):
+    data, _, _ = flows
     with np.errstate(all="ignore"):
         brief = SETTINGS | {"gammas": [1e-12], "integration": INTEGRATION | {"patience": 1.0}}
         cut = called(runs.scaled_flow, data, **brief, seed=1)

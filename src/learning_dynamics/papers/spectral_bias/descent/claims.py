@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from learning_dynamics.judging import Claim, Facts, Instead, claim, every_draw
+from learning_dynamics.judging import Claim, Facts, claim, every_draw
 from learning_dynamics.settings import Fraction
-from learning_dynamics.tidy import Draws, Quantity, Table
+from learning_dynamics.tidy import Draws, Table
 
 
 @claim(
@@ -26,67 +26,66 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Clai
     $W$ are multiples of $R(0) R(0)^\top$; $a$ grows, but $R$, the residual, shrinks. On other data the directions turn,
     by up to {turning:.0%} (sine).
     """
-    steps = whitened["time"].max()
-    # each step rounds a few hundred operations; directions collect it
+    on_whitened, on_others, on_all = Draws(whitened), Draws(others), Draws([whitened, others])
+    # a step rounds a few hundred operations; a direction collects the rounding of every step
     rounding = 100 * np.finfo(float).eps
-
+    rounding_of_all_steps = rounding * whitened["time"].max()
     transposed = "$W$ for $W^\\top$ in the term of second order"
-
-    def step_error(quantity: Quantity) -> Instead:
-        return Instead(values=Draws([whitened, others]).worst(quantity))
 
     yield every_draw(
         "largest distance of $a'$ from its formula, relative to the largest $|a|$",
-        **step_error("output_step_printed"),
+        on_all.worst("output_step_printed"),
         at_most=rounding,
         because="rounding",
         predicted=0.0,
-        corrected=step_error("output_step"),
+        corrected={"values": on_all.worst("output_step")},
     )
     yield every_draw(
         "largest distance of $R'$ from its formula, relative to $|R(0)|$",
-        **step_error("gradient_step_printed"),
+        on_all.worst("gradient_step_printed"),
         at_most=rounding,
         because="rounding",
         predicted=0.0,
-        corrected=step_error("gradient_step"),
+        corrected={"values": on_all.worst("gradient_step")},
         rivals={
-            "no term of second order, as for the flow": step_error("gradient_step_first"),
-            transposed: step_error("gradient_step_printed"),
+            "no term of second order, as for the flow": {"values": on_all.worst("gradient_step_first")},
+            transposed: {"values": on_all.worst("gradient_step_printed")},
         },
     )
     for quantity, label, bound, because in (
-        ("output_turning", "$a$", rounding * steps, "rounding of every step"),
-        ("layer_turning", "$W - W(0)$", rounding * steps, "rounding of every step"),
+        ("output_turning", "$a$", rounding_of_all_steps, "rounding of every step"),
+        ("layer_turning", "$W - W(0)$", rounding_of_all_steps, "rounding of every step"),
         ("gradient_turning", "$R$", np.sqrt(rounding), "rounding over a residual of $10^{-8}$"),
     ):
         yield every_draw(
             f"largest turning of {label} from the direction of $R(0)$",
-            Draws(whitened).worst(quantity),
+            on_whitened.worst(quantity),
             at_most=bound,
             because=because,
-            rivals={"directions that stay whatever the data": Instead(values=Draws(others).worst(quantity))},
+            rivals={"directions that stay whatever the data": {"values": on_others.worst(quantity)}},
         )
 
-    def against(trend: str, quantity: Quantity, sign: int) -> Instead:
-        change = np.diff(Draws(whitened).entries(quantity), axis=1)
-        name = f"largest step against the trend that {trend}, relative to the largest norm"
-        return Instead(name=name, values=(sign * change).max(axis=1))
-
-    yield every_draw(**against("$a$ grows", "output_norm", -1), at_most=rounding, because="rounding")
-    shrinks = against("$R$ shrinks", "gradient_norm", 1)
+    against_the_trend = "largest step against the trend that {}, relative to the largest norm"
+    change_of_a = np.diff(on_whitened.entries("output_norm"), axis=1)
+    change_of_R = np.diff(on_whitened.entries("gradient_norm"), axis=1)
     yield every_draw(
-        **against("$R$ grows", "gradient_norm", -1),
+        against_the_trend.format("$a$ grows"), (-change_of_a).max(axis=1), at_most=rounding, because="rounding"
+    )
+    shrinks = {"name": against_the_trend.format("$R$ shrinks"), "values": change_of_R.max(axis=1)}
+    yield every_draw(
+        against_the_trend.format("$R$ grows"),
+        (-change_of_R).max(axis=1),
         at_most=rounding,
         because="rounding",
         corrected=shrinks,
-        rivals={transposed: shrinks},  # a rival of the correction: of the printed recursion it is a part
+        # $R$ shrinks under this rival too: it is the corrected recursion with one misprint left in
+        rivals={transposed: shrinks},
     )
-    squares = Draws(whitened).at_end().entries("sigma_w1") ** 2
+    squares = on_whitened.at_end().entries("sigma_w1") ** 2
     yield every_draw(
         "share of $|W|^2$ in its largest singular value at the end",
         squares[:, 0] / squares.sum(axis=1),
         at_least=share,
         because="close to rank one",
     )
-    yield Facts(turning=float(np.nanmax(Draws(others).worst("output_turning"))))
+    yield Facts(turning=float(np.nanmax(on_others.worst("output_turning"))))

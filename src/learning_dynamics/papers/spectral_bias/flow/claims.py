@@ -4,10 +4,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.judging import Claim, Facts, Instead, Untested, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Claim, Facts, Untested, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.spectral_bias import theory
-from learning_dynamics.papers.spectral_bias.draws import LEFT_OPEN, several_interpolators, steps_by_rtol
-from learning_dynamics.tidy import Draws, Quantity, Table
+from learning_dynamics.papers.spectral_bias.draws import (
+    LEFT_OPEN,
+    ROUNDED_BOUND,
+    has_several_interpolators,
+    steps_by_rtol,
+)
+from learning_dynamics.papers.spectral_bias.flow import quantities
+from learning_dynamics.tidy import Draws, Table
 
 ONE_INTERPOLATOR = "as many samples as inputs in every run: there is one interpolator; give fewer samples"
 
@@ -30,17 +36,18 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Claim:
     draws = Draws(flows, phase="draw")
     yield every_draw(
         r"largest $|\theta(t) - \theta_\infty|$ over its bound by the residual",
-        draws["arrival"],
+        draws[quantities.WAY_OVER_ITS_BOUND],
         at_most=1.0,
         because="the bound by the imbalance",
         rivals={
+            # the bound has sqrt(lambda) below the line, so that the other eigenvalue divides it by cond(X)
             r"a way bounded with $\lambda_{\max}$ in place of $\lambda_{\min}$": draws["inverse_condition"],
             "half the way": 0.5,
         },
     )
     yield every_draw(
         "what the bound leaves of the way at the end, relative to the parameters' norm",
-        draws["left"],
+        draws[quantities.WAY_LEFT_AT_END],
         at_most=draws.setting("integration.rtol") ** 0.5,
         because="the square root of rtol: the end is the limit",
         fact="left",
@@ -62,24 +69,24 @@ def theorem_3_1_ii(flows: Sequence[Table], unequal: Table) -> Claim:
     {unequal:.2g} (median) of $|\beta_*|$ away. (The proof, in Lemma C.6, prints Woodbury's identity with a minus for
     a plus (errata 11); $\beta = 2\gamma\alpha(I - \alpha^\top\alpha)^{-1}$ lies in the row space all the same.)
     """
-    if not any(several_interpolators(table) for table in flows):
+    if not any(has_several_interpolators(table) for table in flows):
         raise Untested(ONE_INTERPOLATOR)
     limits = Draws(flows, phase="limit")
-    elsewhere = float(np.nanmedian(Draws(unequal, phase="limit")["distance"]))
+    distance_from_unequal_rows = float(np.nanmedian(Draws(unequal, phase="limit")["distance"]))
     rivals = {r"an interpolator $10^{-6}$ away": 1e-6}
-    if several_interpolators(flows[0]):
-        rivals["an interpolator as far away as where unequal rows lead"] = elsewhere
+    if has_several_interpolators(flows[0]):
+        rivals["an interpolator as far away as where unequal rows lead"] = distance_from_unequal_rows
     yield equal_on_every_draw(
         r"$|\beta - \beta_*| / |\beta_*|$ at the end of the flow",
         limits["distance"],
         0.0,
-        tolerance=limits["distance_bound"] * (1 + 1e-3) + steps_by_rtol(limits),
+        tolerance=limits["distance_bound"] * ROUNDED_BOUND + steps_by_rtol(limits),
         relative_to=1.0,
         because=LEFT_OPEN,
         rivals=rivals,
         fact="largest",
     )
-    yield Facts(unequal=elsewhere)
+    yield Facts(unequal=distance_from_unequal_rows)
 
 
 @claim(
@@ -104,38 +111,39 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Claim:
     condition = Draws(flows, phase="flow").worst("condition")
     tolerance = steps_by_rtol(limits) * condition
 
-    def another(quantity: Quantity) -> Instead:
-        return Instead(values=limits[quantity])
-
     yield every_draw(
         "gradient of the Lagrangian in $W_1$ at the end, relative to $|W_1|$",
-        limits["stationarity_W1"],
+        limits[quantities.GRADIENT_W1],
         at_most=tolerance,
         because="steps times rtol times the condition number of $Z_1$",
         predicted=0.0,
         rivals={
-            "the sum of squares alone, by its gradient": another("stationarity_plain"),
-            r"$2\gamma$ before the logarithm, by its gradient": another("stationarity_double"),
+            "the sum of squares alone, by its gradient": {"values": limits[quantities.GRADIENT_W1_WITHOUT_LOG_DET]},
+            r"$2\gamma$ before the logarithm, by its gradient": {
+                "values": limits[quantities.GRADIENT_W1_TWICE_LOG_DET]
+            },
         },
     )
-    moved = {"another interpolator, a thousandth away in $W_2$": another("stationarity_moved")}
+    elsewhere = {
+        "another interpolator, a thousandth away in $W_2$": {"values": limits[quantities.GRADIENT_W2_ELSEWHERE]}
+    }
     yield every_draw(
         "gradient of the Lagrangian in $W_2$ at the end, relative to $|W_2|$",
-        limits["stationarity_W2"],
+        limits[quantities.GRADIENT_W2],
         # alpha's error is relative to |alpha|, which is |W_2| / |W_1| times the condition number at most
         at_most=tolerance * condition,
         because="steps times rtol times the squared condition number of $Z_1$",
         predicted=0.0,
-        rivals=moved if any(several_interpolators(table) for table in flows) else {},
+        rivals=elsewhere if any(has_several_interpolators(table) for table in flows) else {},
     )
     yield every_draw(
         "least increase of the potential over perturbations",
-        limits["excess"],
+        limits[quantities.INCREASE],
         at_least=0.0,
         because="no perturbation lowers it",
         rivals={
-            "the sum of squares alone, by perturbations": another("excess_plain"),
-            r"$2\gamma$ before the logarithm, by perturbations": another("excess_double"),
+            "the sum of squares alone, by perturbations": {"values": limits[quantities.INCREASE_WITHOUT_LOG_DET]},
+            r"$2\gamma$ before the logarithm, by perturbations": {"values": limits[quantities.INCREASE_TWICE_LOG_DET]},
         },
     )
 
@@ -155,37 +163,39 @@ def corollary_3_1(flows: Sequence[Table]) -> Claim:
     part of this check.
     """
     limits = Draws(flows, phase="limit")
-    hidden, outer = limits.entries("sigma_w1"), limits.entries("sigma_w2")
-    star, gamma = limits.entries("sigma_beta", column="predicted"), limits.setting("gamma")[:, None]
-    tolerance = limits["sigma_bound"] * (1 + 1e-3) + steps_by_rtol(limits)
+    sigma_W1, sigma_W2 = limits.entries("sigma_w1"), limits.entries("sigma_w2")
+    tolerance = limits["sigma_bound"] * ROUNDED_BOUND + steps_by_rtol(limits)
 
-    def law(beta: float, scale: float) -> np.ndarray:
-        return limits.over(
-            lambda limit: theory.hidden_singular_values(
-                beta * limit.entries("sigma_beta", column="predicted"),
-                scale * limit.setting("gamma")[:, None],
-                limit.entries("sigma_w1").shape[1],
-            )
-        )
+    def hidden(*, beta_times: float = 1.0, gamma_times: float = 1.0) -> np.ndarray:
+        """Return sigma_i(W1) by the corollary, beta_* and gamma multiplied by factors, shape (draws, inputs)."""
+
+        def of_one_table(limit: Draws) -> np.ndarray:
+            sigma_star = limit.entries("sigma_beta", column="predicted")
+            gamma, inputs = limit.setting("gamma")[:, None], limit.entries("sigma_w1").shape[1]
+            return theory.hidden_singular_values(beta_times * sigma_star, gamma_times * gamma, inputs)
+
+        return limits.over(of_one_table)  # tables may differ in their number of inputs
 
     yield equal_on_every_draw(
         r"largest error of $\sigma_i(W_1)$ at the end, relative to $\sigma_1$",
-        hidden,
-        law(1, 1),
+        sigma_W1,
+        hidden(),
         tolerance=tolerance,
         because=LEFT_OPEN,
         rivals={
-            r"the square root of $\sigma_i(\beta_*)$, as from balanced layers": law(1, 0),
-            r"$\gamma/2$ in place of $\gamma$": law(1, 0.5),
-            "all singular values as at the start": law(0, 1),
+            r"the square root of $\sigma_i(\beta_*)$, as from balanced layers": hidden(gamma_times=0.0),
+            r"$\gamma/2$ in place of $\gamma$": hidden(gamma_times=0.5),
+            "all singular values as at the start": hidden(beta_times=0.0),
         },
         fact="largest",
     )
+    sigma_star, gamma = limits.entries("sigma_beta", column="predicted"), limits.setting("gamma")[:, None]
     yield equal_on_every_draw(
         r"largest error of $\sigma_i(W_2)$ at the end, relative to $\sigma_1$",
-        outer,
-        theory.output_singular_values(star, gamma),
-        # the squares of both layers' values move alike, so that the values move as the inverse of their sizes
-        tolerance=tolerance * np.maximum(hidden[:, 0] / outer[:, 0], 1.0) ** 2,
+        sigma_W2,
+        theory.output_singular_values(sigma_star, gamma),
+        # sigma_1(W1)^2 - sigma_1(W2)^2 = 2 gamma stays (Lemma 3.2): both squares move alike, and relative errors are as
+        # the inverse squares
+        tolerance=tolerance * np.maximum(sigma_W1[:, 0] / sigma_W2[:, 0], 1.0) ** 2,
         because=LEFT_OPEN,
     )

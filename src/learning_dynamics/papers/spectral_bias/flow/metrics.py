@@ -6,7 +6,7 @@ import numpy as np
 
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory, two_layer
-from learning_dynamics.papers.spectral_bias.flow import potential
+from learning_dynamics.papers.spectral_bias.flow import potential, quantities
 from learning_dynamics.papers.spectral_bias.layers import (
     FLOW_COLUMNS,
     Measured,
@@ -98,44 +98,44 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
     gamma, constants = trajectory.settings["gamma"], trajectory.constants
 
     def along(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarray, P: np.ndarray) -> Measured:
-        quantities = spectra_and_loss(W1, W2, X, Y)
+        measured = spectra_and_loss(W1, W2, X, Y)
         Z1, Z2 = W1 @ transposed(P), P @ W2
-        inputs, sigma = X.shape[-1], quantities["sigma_beta"]
+        inputs, sigma = X.shape[-1], measured["sigma_beta"]
         gram = transposed(Z1) @ Z1
         imbalance = np.linalg.eigvalsh(gram - Z2 @ transposed(Z2))
-        beta, alpha = W1 @ W2, np.linalg.solve(transposed(Z1), Z2)
+        beta, alpha = W1 @ W2, np.linalg.solve(transposed(Z1), Z2)  # alpha = Z1^{-T} Z2 (Lemma 3.3)
         star = theory.minimum_norm_interpolator(X, Y)
         if np.allclose(transposed(X) @ X, np.eye(inputs), atol=1e-12):
             curve = theory.learning_curve(singular_values(star), np.asarray(gamma), trajectory.time[:, None])
-            quantities["sigma_beta"] = (sigma, curve)
-        return quantities | {
-            "sigma_w1": (quantities["sigma_w1"], theory.hidden_singular_values(sigma, gamma, inputs)),
-            "sigma_w2": (quantities["sigma_w2"], theory.output_singular_values(sigma, gamma)),
-            "imbalance": (imbalance, np.full(imbalance.shape, 2 * gamma)),
-            "scale": singular_values(gram, 1)[..., 0],
+            measured["sigma_beta"] = (sigma, curve)
+        return measured | {
+            "sigma_w1": (measured["sigma_w1"], theory.hidden_singular_values(sigma, gamma, inputs)),
+            "sigma_w2": (measured["sigma_w2"], theory.output_singular_values(sigma, gamma)),
+            "imbalance": (imbalance, np.full(imbalance.shape, 2 * gamma)),  # (C.8)
+            quantities.LARGEST_EIGENVALUE: singular_values(gram, 1)[..., 0],
             **_shared(W1, W2, Z1, alpha),
             "turning": off_diagonal(beta, star),
             "alpha_turning": off_diagonal(alpha, star),
             "alpha_outside": outside_row_space(X, alpha),
-            **_rates(Z1, Z2, X, Y, gamma),
+            **_rates(Z1, Z2, X, Y, gamma=gamma),
             **_asymmetries(Z1, Z2, alpha, transposed(X) @ (Y - X @ beta)),
         }
 
     def at_limit(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarray, P: np.ndarray) -> Measured:
-        quantities = spectra_and_loss(W1, W2, X, Y)
+        measured = spectra_and_loss(W1, W2, X, Y)
         Z1, inputs = W1 @ transposed(P), X.shape[-1]
-        star = singular_values(theory.minimum_norm_interpolator(X, Y), quantities["sigma_beta"].shape[-1])
+        star = singular_values(theory.minimum_norm_interpolator(X, Y), measured["sigma_beta"].shape[-1])
         distance_bound = norm(X @ W1 @ W2 - Y)[..., None] / singular_values(X)[..., -1:]
         return (
-            quantities
+            measured
             | {
-                "sigma_beta": (quantities["sigma_beta"], star),
-                "sigma_w1": (quantities["sigma_w1"], theory.hidden_singular_values(star, gamma, inputs)),
-                "sigma_w2": (quantities["sigma_w2"], theory.output_singular_values(star, gamma)),
+                "sigma_beta": (measured["sigma_beta"], star),
+                "sigma_w1": (measured["sigma_w1"], theory.hidden_singular_values(star, gamma, inputs)),
+                "sigma_w2": (measured["sigma_w2"], theory.output_singular_values(star, gamma)),
                 "sigma_bound": _singular_value_bound(star, distance_bound, gamma),
-                "curl": potential.curl(Z1, np.full(inputs, 2 * gamma)),
+                quantities.ASYMMETRY: potential.curl(Z1, np.full(inputs, 2 * gamma)),
             }
-            | potential.at_limit(Z1, P @ W2, X, Y, gamma, perturbations)
+            | potential.at_limit(Z1, P @ W2, X, Y, gamma=gamma, perturbations=perturbations)
         )
 
     flow, limit = of_layers(trajectory, along), of_layers(trajectory, at_limit, limit=True)
@@ -153,10 +153,10 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
     per_draw = {
         "gradient_rate": _extremes(flow["gradient_rate"], unsettled, np.min),
         "residual_rate": _extremes(flow["residual_rate"], unsettled, np.min),
-        "arrival": _extremes(arrival, unsettled, np.max),
+        quantities.WAY_OVER_ITS_BOUND: _extremes(arrival, unsettled, np.max),
         "inverse_condition": 1 / np.linalg.cond(X),
         "samples": np.full(len(X), X.shape[1]),
-        "left": limit["residual"][:, 0] * labels / smallest / size[:, 0],
+        quantities.WAY_LEFT_AT_END: limit["residual"][:, 0] * labels / smallest / size[:, 0],
     }
     # once the residual has settled, rates are rounding
     for name in ("gradient_rate", "residual_rate"):
@@ -197,7 +197,7 @@ def anisotropic_flow(trajectory: Trajectory) -> Tables:
         drift = singular_values(gram - Z2 @ transposed(Z2) - np.diag(start), 1) / singular_values(gram, 1)
         return spectra_and_loss(W1, W2, X, Y) | {
             "imbalance": drift[..., 0],
-            "curl": potential.curl(Z1, start),
+            quantities.ASYMMETRY: potential.curl(Z1, start),
             **_shared(W1, W2, Z1, np.linalg.solve(transposed(Z1), Z2)),
         }
 
@@ -238,11 +238,11 @@ def _vector_mismatch(left: np.ndarray, right: np.ndarray, beta: np.ndarray) -> n
     )
 
 
-def _rates(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, gamma: float) -> Measured:
+def _rates(Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, *, gamma: float) -> Measured:
     """Relative rates at which |R|^2 and |Y - X beta|^2 fall, in units of gamma lambda_min, by the chain rule."""
     r = Y - X @ Z1 @ Z2
     R = transposed(X) @ r
-    beta_speed = Z1 @ transposed(Z1) @ R + R @ transposed(Z2) @ Z2
+    beta_speed = Z1 @ transposed(Z1) @ R + R @ transposed(Z2) @ Z2  # dZ1 = R Z2^T, dZ2 = Z1^T R (3.4)
     unit = gamma * singular_values(X)[..., -1] ** 2
 
     def rate(value: np.ndarray, speed: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from learning_dynamics.papers.spectral_bias.flow import quantities
 from learning_dynamics.papers.spectral_bias.layers import Measured, norm, transposed
 from learning_dynamics.seeds import generators
 
@@ -12,7 +13,7 @@ PAIRS = 20
 
 
 def at_limit(
-    Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, gamma: float, perturbations: int
+    Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, *, gamma: float, perturbations: int
 ) -> Measured:
     """Return stationarity at the limit, and the cost of leaving it, arrays of shape (members, 1).
 
@@ -41,20 +42,22 @@ def at_limit(
     excess_double
         Like `excess`, of the potential with twice the logarithm of the determinant.
     """
-    # stationarity in Z2, Z2 + Z1^T X^T multiplier = 0, fixes X^T multiplier = -alpha if alpha is in the row space
+    # stationarity in Z2, Z2 + Z1^T X^T multiplier = 0, fixes X^T multiplier = -alpha if alpha is in the row space (P1);
+    # that in Z1 is then grad Psi_1 = alpha Z2^T (P2), both of Proposition C.5
     row_space_alpha = _row_space_alpha(Z1, Z2, X)
     logdet_gradient = 2 * gamma * np.linalg.inv(transposed(Z1))  # gradient of gamma log det(Z1 Z1^T)
     gradient_W1 = Z1 - logdet_gradient - row_space_alpha @ transposed(Z2)
-    excess = _smallest_excess(Z1, Z2, X, Y, gamma * np.array([1.0, 0.0, 2.0]), perturbations)
+    gammas = gamma * np.array([1.0, 0.0, 2.0])  # before the logarithm: as it is, none, twice
+    excess = _smallest_excess(Z1, Z2, X, Y, gammas=gammas, perturbations=perturbations)
     return {
-        "stationarity_W1": norm(gradient_W1) / norm(Z1),
-        "stationarity_plain": norm(gradient_W1 + logdet_gradient) / norm(Z1),
-        "stationarity_double": norm(gradient_W1 - logdet_gradient) / norm(Z1),
-        "stationarity_W2": _relative_gradient_W2(Z1, Z2, X),
-        "stationarity_moved": _relative_gradient_W2(Z1, Z2 + _to_another_interpolator(Z1, Z2, X), X),
-        "excess": excess[..., 0],
-        "excess_plain": excess[..., 1],
-        "excess_double": excess[..., 2],
+        quantities.GRADIENT_W1: norm(gradient_W1) / norm(Z1),
+        quantities.GRADIENT_W1_WITHOUT_LOG_DET: norm(gradient_W1 + logdet_gradient) / norm(Z1),
+        quantities.GRADIENT_W1_TWICE_LOG_DET: norm(gradient_W1 - logdet_gradient) / norm(Z1),
+        quantities.GRADIENT_W2: _relative_gradient_W2(Z1, Z2, X),
+        quantities.GRADIENT_W2_ELSEWHERE: _relative_gradient_W2(Z1, Z2 + _to_another_interpolator(Z1, Z2, X), X),
+        quantities.INCREASE: excess[..., 0],
+        quantities.INCREASE_WITHOUT_LOG_DET: excess[..., 1],
+        quantities.INCREASE_TWICE_LOG_DET: excess[..., 2],
     }
 
 
@@ -106,7 +109,7 @@ def curl(Z1: np.ndarray, imbalance: np.ndarray) -> np.ndarray:
 
 
 def _smallest_excess(
-    Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, gammas: np.ndarray, perturbations: int
+    Z1: np.ndarray, Z2: np.ndarray, X: np.ndarray, Y: np.ndarray, *, gammas: np.ndarray, perturbations: int
 ) -> np.ndarray:
     """Return the smallest increase of the potential of each of `gammas`, shape (members, 1, gammas)."""
     # every member is probed along the same directions: part of the measure, so no setting

@@ -1,10 +1,11 @@
 """Gaussian layers in place of orthogonal ones: what the paper's figures 1a and 4 say of the hidden layer's spectrum."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from learning_dynamics.judging import Claim, Facts, Instead, Untested, claim, every_draw
+from learning_dynamics.judging import Claim, Facts, Untested, claim, every_draw
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Draws, Table, settings_of
 
@@ -27,24 +28,24 @@ def gaussian_init_low_rank(printed: Table, deviation: Table, *, share: Fraction)
     the $k$ largest end with {deviation:.1%} at least.
     """
     _require_spare_values(printed)
-    deviation_share = _leading_share(deviation)
-    phrase = "0.01 as the standard deviation"
+    as_deviation = "0.01 as the standard deviation"
+    share_from_deviation = _leading_share(deviation)
     yield every_draw(
         "share of $|W_1|^2$ in the $k$ largest singular values at the end",
         _leading_share(printed),
         at_least=share,
         because="approximately rank $k$",
-        rivals={phrase: Instead(values=deviation_share)},
+        rivals={as_deviation: {"values": share_from_deviation}},
     )
     yield every_draw(
         "share of the spectrum's displacement beyond the $k$ largest",
-        _displacement_share(printed),
+        _displacement_share(printed, beyond=_outputs(printed)),
         at_most=1 - share,
         because="only $k$ grow",
-        rivals={phrase: Instead(values=_displacement_share(deviation))},
+        rivals={as_deviation: {"values": _displacement_share(deviation, beyond=_outputs(deviation))}},
         fact="moved",
     )
-    yield Facts(deviation=float(np.nanmin(deviation_share)))
+    yield Facts(deviation=float(np.nanmin(share_from_deviation)))
 
 
 @claim(
@@ -69,41 +70,45 @@ def nonzero_second_layer(
     second layer that starts large leaves less for the first to grow.
     """
     _require_spare_values(flows[0])
-    left = 1 - share
+    at_most = 1 - share
+    outputs = _outputs(flows[0])
 
-    def moved(table: Table, fewer: int) -> Instead:
-        growing, settings = f"k - {fewer}" if fewer else "k", settings_of(table)
-        return Instead(
-            name=f"share of the spectrum's displacement beyond the ${growing}$ largest, variance of $W_1$ "
+    def only_grow(table: Table, fewer: int = 0) -> dict[str, Any]:
+        """Return the arguments that check that k - fewer singular values grow."""
+        growing = f"k - {fewer}" if fewer else "k"
+        settings = settings_of(table)
+        return {
+            "name": f"share of the spectrum's displacement beyond the ${growing}$ largest, variance of $W_1$ "
             f"{settings['variance']:g}, of $W_2$ {settings['output_variance']:g}",
-            values=_displacement_share(table, fewer),
-            because=f"only ${growing}$ grow",
-        )
+            "values": _displacement_share(table, beyond=_outputs(table) - fewer),
+            "because": f"only ${growing}$ grow",
+        }
 
     for table in (*flows, *deviations):
         yield every_draw(
-            **moved(table, 0),
-            at_most=left,
+            **only_grow(table),
+            at_most=at_most,
             rivals={
-                "only $k - 1$ values grow": moved(table, 1),
-                "a hidden layer that starts at the large scale of Figure 1a": moved(large, 0),
+                "only $k - 1$ values grow": only_grow(table, fewer=1),
+                "a hidden layer that starts at the large scale of Figure 1a": only_grow(large),
             },
         )
     ends, predicted = Draws(flows[0], phase="limit").compared("sigma_w1")
-    count = _outputs(flows[0])
-    growth = np.concatenate([end / start - 1 for start, end in map(_ends, flows)])
-    lower_shares = [_lower_displacement_share(table) for table in flows]
+    growth = np.concatenate([end / start - 1 for start, end in map(_start_and_end, flows)])
+    # of the squared displacement from the k-th value on, what lies beyond it
+    shares_beyond_kth = [_displacement_share(table, beyond=outputs, since=outputs) for table in flows]
+    shares_of_deviations = [_displacement_share(table, beyond=outputs, since=outputs) for table in deviations]
     yield Facts(
-        below=float(np.nanmedian(np.abs(ends / predicted - 1)[:, :count])),
-        least=float(np.nanmin(growth[:, count - 1])),
-        next=float(np.nanmax(growth[:, count])),
-        first=float(np.nanmax(lower_shares[0])),
-        second=float(np.nanmax(lower_shares[-1])),
-        left=left,
-        first_against=int((lower_shares[0] > left).sum()),
-        second_against=int((lower_shares[-1] > left).sum()),
-        members=len(lower_shares[0]),
-        deviation=float(max(np.nanmax(_lower_displacement_share(table)) for table in deviations)),
+        below=float(np.nanmedian(np.abs(ends / predicted - 1)[:, :outputs])),
+        least=float(np.nanmin(growth[:, outputs - 1])),
+        next=float(np.nanmax(growth[:, outputs])),
+        first=float(np.nanmax(shares_beyond_kth[0])),
+        second=float(np.nanmax(shares_beyond_kth[-1])),
+        left=at_most,
+        first_against=int((shares_beyond_kth[0] > at_most).sum()),
+        second_against=int((shares_beyond_kth[-1] > at_most).sum()),
+        members=len(shares_beyond_kth[0]),
+        deviation=float(np.nanmax(np.concatenate(shares_of_deviations))),
     )
 
 
@@ -113,36 +118,38 @@ def _require_spare_values(table: Table) -> None:
 
 
 def _leading_share(table: Table) -> np.ndarray:
-    """Share of |W|^2 in the k largest singular values at the end, shape (draws,)."""
-    return _share(_ends(table)[1], slice(_outputs(table)))
+    """Share of |W1|^2 in its k largest singular values at the end, shape (draws,)."""
+    _, end = _start_and_end(table)
+    squares = end**2
+    return squares[:, : _outputs(table)].sum(axis=1) / squares.sum(axis=1)
 
 
-def _displacement_share(table: Table, fewer: int = 0) -> np.ndarray:
-    """Share of the squared displacement of singular values beyond the k - fewer largest, shape (draws,)."""
-    start, end = _ends(table)
-    return _share(end - start, slice(_outputs(table) - fewer, None))
+def _displacement_share(table: Table, *, beyond: int, since: int = 1) -> np.ndarray:
+    """Share of the singular values of W1 beyond one of them in the squared displacement from start to end.
+
+    Parameters
+    ----------
+    beyond : int
+        The number, from 1, of the last singular value that is left out of the share.
+    since : int
+        The number of the first one that counts at all.
+
+    Returns
+    -------
+    ndarray, shape (draws,)
+    """
+    start, end = _start_and_end(table)
+    squares = (end - start) ** 2
+    return squares[:, beyond:].sum(axis=1) / squares[:, since - 1 :].sum(axis=1)
 
 
-def _lower_displacement_share(table: Table) -> np.ndarray:
-    """Share of the lower singular values in the squared displacement from the k-th on, shape (draws,)."""
-    start, end = _ends(table)
-    return _share((end - start)[:, _outputs(table) - 1 :], slice(1, None))
-
-
-def _share(values: np.ndarray, part: slice) -> np.ndarray:
-    """Share of some of the entries in the sum of squares of all, shape (draws,)."""
-    squares = values**2
-    return squares[:, part].sum(axis=1) / squares.sum(axis=1)
-
-
-def _ends(table: Table) -> tuple[np.ndarray, np.ndarray]:
+def _start_and_end(table: Table) -> tuple[np.ndarray, np.ndarray]:
+    """Return the singular values of W1 at the start and at the end, each of shape (draws, inputs)."""
     draws = Draws(table)
-    return (
-        draws.where(phase="flow", time=0.0).entries("sigma_w1"),
-        draws.where(phase="limit").entries("sigma_w1"),
-    )
+    start = draws.where(phase="flow", time=0.0).entries("sigma_w1")
+    return start, draws.where(phase="limit").entries("sigma_w1")
 
 
 def _outputs(table: Table) -> int:
-    """Number k of outputs, as many as beta has singular values."""
+    """Return the number k of outputs: beta has as many singular values."""
     return Draws(table, phase="limit").entries("sigma_beta").shape[1]

@@ -1,17 +1,19 @@
 """The singular vectors that stand still, the learning curve on whitened data, and its jumps."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.judging import Check, Claim, Facts, claim, equal_on_every_draw, every_draw, takes_rivals
+from learning_dynamics.judging import Claim, Facts, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.spectral_bias.draws import relative_errors, steps_by_rtol
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Draws, Quantity, Table
 
-# the matrices whose symmetry the proof of Theorem C.11 uses, by the paper's equation
-SYMMETRIC = {
+# the matrices whose symmetry the proof of Theorem C.11 uses, by the quantity that measures their asymmetry
+SYMMETRIC_MATRICES = {
     "c_17": r"$R^\top\alpha$ (C.17)",
     "c_18": r"$R\alpha^\top$ (C.18)",
     "c_22": r"$Z_1^\top R Z_2^\top$ (C.22)",
@@ -35,41 +37,42 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
     the vectors do turn: up to {turning:.0%} of $\beta$ lies off the diagonal, and the three matrices are not symmetric.
     From rows of unequal lengths, the layers do not share their vectors with $\beta$.
     """
+    all_data = [*whitened, *others]
+    because = "steps times rtol times the squared condition number of $Z_1$"
 
-    @takes_rivals("tables")
-    def vanishes(name: str, tables: Sequence[Table], quantity: Quantity, predicted: float = np.nan) -> Check:
+    def largest(quantity: Quantity, tables: Sequence[Table]) -> dict[str, Any]:
+        """Return the largest value along each flow, and what the integrator's errors explain of it."""
         draws = Draws(tables)
-        return every_draw(
-            name,
-            draws.worst(quantity),
-            # alpha, and beta at the start, are as small as the scale: relative errors are larger by the condition
-            at_most=steps_by_rtol(draws) * draws.worst("condition") ** 2,
-            because="steps times rtol times the squared condition number of $Z_1$",
-            predicted=predicted,
-        )
+        # alpha, and beta at the start, are as small as the scale: relative errors are larger by the condition
+        return {"values": draws.worst(quantity), "at_most": steps_by_rtol(draws) * draws.worst("condition") ** 2}
 
-    runs = [*whitened, *others]
-    still = {"vectors that stand still whatever the data": runs}
-    yield vanishes(
+    yield every_draw(
         r"largest part of $\beta$ off the diagonal in the singular basis of $\beta_*$, relative to $|\beta|$",
-        whitened,
-        "turning",
-        0.0,
-        rivals=still,
+        **largest("turning", whitened),
+        because=because,
+        predicted=0.0,
+        rivals={"vectors that stand still whatever the data": largest("turning", all_data)},
     )
-    yield vanishes(
+    yield every_draw(
         r"largest part of $\alpha$ off the diagonal in the basis of $\beta_*$, relative to $|\alpha|$",
-        whitened,
-        "alpha_turning",
-        rivals=still,
+        **largest("alpha_turning", whitened),
+        because=because,
+        rivals={"vectors that stand still whatever the data": largest("alpha_turning", all_data)},
     )
     for quantity, label in (("shared_vectors", "$Z_1$ and $Z_2$"), ("alpha_vectors", r"$\alpha$")):
-        name = rf"largest commutator of $\beta$'s Gram matrices with those of {label}, relative to their norms"
-        rivals = {"vectors that are shared from rows of unequal lengths too": [unequal]}
-        yield vanishes(name, runs, quantity, rivals=rivals)
-    for quantity, label in SYMMETRIC.items():
-        name = f"largest asymmetry of {label}, relative to its factors"
-        yield vanishes(name, whitened, quantity, rivals={"matrices that are symmetric whatever the data": runs})
+        yield every_draw(
+            rf"largest commutator of $\beta$'s Gram matrices with those of {label}, relative to their norms",
+            **largest(quantity, all_data),
+            because=because,
+            rivals={"vectors that are shared from rows of unequal lengths too": largest(quantity, [unequal])},
+        )
+    for quantity, label in SYMMETRIC_MATRICES.items():
+        yield every_draw(
+            f"largest asymmetry of {label}, relative to its factors",
+            **largest(quantity, whitened),
+            because=because,
+            rivals={"matrices that are symmetric whatever the data": largest(quantity, all_data)},
+        )
     yield Facts(turning=float(np.nanmax(Draws(others).worst("turning"))))
 
 
@@ -88,25 +91,28 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Claim:
     and after the jump. At $t = 1/(2\sigma)$, where the theorem prints $\sigma$ (and section 3.2 prints 0), neither
     holds (errata 15): the value there is $\sigma/(1 + 2\sigma)$, as the last lines of the proof say.
     """
-    smallest = jump[(jump["gamma"] == jump["gamma"].min()) & (jump["limit"] > 0)]
-    jumps = smallest.loc[smallest.groupby("index")["time"].idxmin()]
-    final = jump.groupby("index")["limit"].max()[jumps["index"]].to_numpy()
+    gamma = float(jump["gamma"].min())
+    # at the smallest scale, the first recorded time of each singular value at which its limit is not zero: the jump
+    reached = jump[(jump["gamma"] == gamma) & (jump["limit"] > 0)]
+    at_jump = reached.loc[reached.groupby("index")["time"].idxmin()]
+    sigma = jump.groupby("index")["limit"].max()[at_jump["index"]].to_numpy()
     yield equal_on_every_draw(
         r"error of $\sigma_i(\beta)$ at time $\ln(1/\gamma) / (2\sigma_i)$, relative to $\sigma_i$, each $i$",
-        jumps["value"].to_numpy(),
-        final,
-        tolerance=_next_terms(float(jump["gamma"].min())) + steps_by_rtol(Draws(jump)).max(),
-        relative_to=final,
+        at_jump["value"].to_numpy(),
+        sigma,
+        tolerance=_next_terms(gamma) + steps_by_rtol(Draws(jump)).max(),
+        relative_to=sigma,
         because="the smallest scale's distance from its limit, and steps times rtol",
         excluded={"larger scales, which are further from the limit": jump["gamma"].nunique() - 1},
-        corrected=final / (1 + 2 * final),
-        rivals={"0 at the jump, as in section 3.2": 0 * final, "half the jump's height": final / 2},
+        corrected=sigma / (1 + 2 * sigma),
+        rivals={"0 at the jump, as in section 3.2": 0 * sigma, "half the jump's height": sigma / 2},
     )
-    curves = Draws([jump, *(table[table["phase"] == "flow"] for table in networks)])
+    flows = Draws([jump, *(table[table["phase"] == "flow"] for table in networks)])
+    measured, closed_form = flows.compared("sigma_beta")
     yield every_draw(
         "largest error of the closed form along the flow, relative to the largest value",
-        relative_errors(*curves.compared("sigma_beta")),
-        at_most=steps_by_rtol(curves),
+        relative_errors(measured, closed_form),
+        at_most=steps_by_rtol(flows),
         because="steps times rtol",
     )
 
@@ -126,64 +132,84 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
     The network is followed down to $\gamma$ = {smallest:.0e}; below that only the closed form speaks. What happens at
     the instant itself is the subject of Theorem C.12.
     """
-    final, limit_times, smallest_times = _jump_times(jump)
-    # a straight line through two scales multiplies their errors; what it leaves out is of the order of the larger
-    scales = np.sort(jump["gamma"].unique())[:2]
-    near, far = 1 / np.log(1 / scales)
+    jumps = _jumps(jump)
+    predicted = 1 / (2 * jumps.sigma)
+    smaller, larger = np.sort(jump["gamma"].unique())[:2]
+    near, far = 1 / np.log(1 / smaller), 1 / np.log(1 / larger)
     yield equal_on_every_draw(
         "error of the extrapolated time of the jump, relative to it, each singular value",
-        limit_times,
-        1 / (2 * final),
-        tolerance=(near + far) / (far - near) * (_next_terms(scales[-1]) + steps_by_rtol(Draws(jump)).max()),
-        relative_to=1 / (2 * final),
+        jumps.extrapolated,
+        predicted,
+        # the line through the times at `near` and `far` ends at (far t_near - near t_far) / (far - near): it multiplies
+        # their errors by (near + far) / (far - near), and the larger scale's error is the larger
+        tolerance=(near + far) / (far - near) * (_next_terms(larger) + steps_by_rtol(Draws(jump)).max()),
+        relative_to=predicted,
         because="the larger scale's distance from its limit and steps times rtol, extrapolated",
         resolution=0.01,
         excluded={"scales above the two smallest": jump["gamma"].nunique() - 2},
         rivals={
-            r"$1/\sigma$, the rate of the layers": 1 / final,
-            "one time for all": np.full(len(final), np.mean(1 / (2 * final))),
-            "the times at the smallest scale, not extrapolated": smallest_times,
+            r"$1/\sigma$, the rate of the layers": 1 / jumps.sigma,
+            "one time for all": np.full(len(predicted), np.mean(predicted)),
+            "the times at the smallest scale, not extrapolated": jumps.at_smallest_scale,
         },
     )
-    step = jump["time"] - 1 / (2 * jump.groupby("index")["limit"].transform("max"))
-    distant = jump[step.abs() > away]
-    distance = (distant["value"] - distant["limit"]).abs().groupby(distant["gamma"]).max().sort_index(ascending=False)
+    jump_time = 1 / (2 * jump.groupby("index")["limit"].transform("max"))
+    distant = jump[(jump["time"] - jump_time).abs() > away]
+    distance = (distant["value"] - distant["limit"]).abs().groupby(distant["gamma"]).max()
+    by_falling_scale = distance.sort_index(ascending=False).to_numpy()
     yield every_draw(
         "distance to the step away from the jump, over that at the scale before",
-        distance.to_numpy()[1:] / distance.to_numpy()[:-1],
+        by_falling_scale[1:] / by_falling_scale[:-1],
         at_most=1.0,
         because="each scale nearer to the step",
         excluded={"the largest scale, which has none before it": 1},
     )
-    yield Facts(smallest=float(scales[0]))
+    yield Facts(smallest=float(smaller))
 
 
-def _next_terms(scale: float) -> float:
-    """Return the order of the closed form's next terms beyond the limit: the scale times its logarithm."""
-    return 100 * scale * np.log(1 / scale)
+def _next_terms(gamma: float) -> float:
+    """Return what Theorem C.12's closed form may differ from its limit by: a hundred times gamma ln(1/gamma).
+
+    The next terms of the expansion in gamma are of this order; the hundred leaves room for their factors.
+    """
+    return 100 * gamma * np.log(1 / gamma)
 
 
-def _jump_times(table: pd.DataFrame) -> np.ndarray:
-    """When each singular value passes half of its limit, in rescaled time, as gamma vanishes.
+@dataclass(frozen=True)
+class Jumps:
+    """When each singular value passes half its limit, in time rescaled by ln(1/gamma); shapes (singular values,).
 
-    The logarithm of s / (limit - s) is linear in time near the jump and is interpolated; the times at the two smallest
-    scales are extrapolated to gamma = 0, linearly in 1 / ln(1/gamma).
+    Attributes
+    ----------
+    sigma
+        The limits.
+    at_smallest_scale
+        Times at the smallest scale.
+    extrapolated
+        Times as gamma vanishes, from those at the two smallest scales, linearly in 1 / ln(1/gamma).
+    """
 
-    Returns
-    -------
-    ndarray, shape (3, singular values)
-        Limits, extrapolated times, and times at the smallest scale.
+    sigma: np.ndarray
+    at_smallest_scale: np.ndarray
+    extrapolated: np.ndarray
+
+
+def _jumps(table: pd.DataFrame) -> Jumps:
+    """Return the jumps of all singular values.
+
+    For small gamma Theorem C.12 becomes s(t) = sigma / (1 + 2 sigma gamma^(2 sigma t - 1)). So ln(s / (sigma - s)) is
+    linear in t, and is interpolated; and s passes sigma / 2 where 2 sigma gamma^(2 sigma t - 1) = 1, which is at
+    t = 1 / (2 sigma) + ln(2 sigma) / (2 sigma ln(1/gamma)), linear in 1 / ln(1/gamma).
     """
     scales = np.sort(table["gamma"].unique())[:2]
-    records = []
+    sigmas, times = [], []
     for _, rows in table.groupby("index"):
-        limit = rows["limit"].max()
-        inside = rows[(rows["value"] > 0.01 * limit) & (rows["value"] < 0.99 * limit)]
-        odds = np.log(inside["value"] / (limit - inside["value"]))
-        times = [
-            float(np.interp(0.0, odds[at_scale], inside["time"][at_scale]))
-            for at_scale in (inside["gamma"] == gamma for gamma in scales)
-        ]
-        _, intercept = np.polyfit(1 / np.log(1 / scales), times, 1)
-        records.append((limit, intercept, times[0]))
-    return np.array(records).T
+        sigma = rows["limit"].max()
+        inside = rows[(rows["value"] > 0.01 * sigma) & (rows["value"] < 0.99 * sigma)]
+        log_odds = np.log(inside["value"] / (sigma - inside["value"]))
+        at_scales = [inside["gamma"] == gamma for gamma in scales]
+        sigmas.append(sigma)
+        times.append([np.interp(0.0, log_odds[at_scale], inside["time"][at_scale]) for at_scale in at_scales])
+    at_smallest_scale = np.array(times)[:, 0]
+    intercepts = np.polyfit(1 / np.log(1 / scales), np.array(times).T, 1)[1]
+    return Jumps(np.array(sigmas), at_smallest_scale, intercepts)

@@ -46,7 +46,7 @@ def jump_flow(*, teacher_singular_values: list[Positive], gammas: list[Positive]
     def jump(gamma: float) -> dict[str, Any]:
         start, rescaled = np.sqrt(2 * gamma) * np.eye(size), times * np.log(1 / gamma)
         flow = two_layer_flow.follow(
-            np.eye(size), np.diag(teacher), start, np.zeros((size, size)), rescaled, integration
+            np.eye(size), np.diag(teacher), start, np.zeros((size, size)), times=rescaled, tolerances=integration
         )
         return {"W1": flow.W1, "W2": flow.W2, "steps": flow.steps}
 

@@ -1,25 +1,14 @@
 """Label noise takes away small singular values, and the process that appendix D puts in its place."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from learning_dynamics.evidence import Estimate
-from learning_dynamics.judging import (
-    Check,
-    Checks,
-    Claim,
-    Facts,
-    Finding,
-    at_least,
-    at_most,
-    claim,
-    equal_on_every_draw,
-    every_draw,
-    takes_rivals,
-)
+from learning_dynamics.judging import Claim, Facts, at_most, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.spectral_bias.label_noise import quantities
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Draws, Table, select
+from learning_dynamics.tidy import Draws, Quantity, Table, select
 
 
 @claim(
@@ -28,7 +17,7 @@ from learning_dynamics.tidy import Draws, Table, select
     scope="one output, as many orthonormal samples as inputs (five), width 200, a large scale",
     empirical=True,
 )
-def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Finding:
+def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Claim:
     r"""Label noise makes the small singular values of $W_1$ decay; plain gradient descent raises one singular value and
     leaves the others where they were.
 
@@ -38,60 +27,64 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Fin
     rank one with $\sigma_1 |W_2| = |\beta_*|$ then has $\sigma_1^2 = \sqrt{d} |\beta_*|$ ($d$ inputs); the time mean
     of $\sigma_1^2$ over the second half is {inflated:.2f} times that (median).
     """
-    noise = Draws(noisy)
-    time = noise.entries("loss", column="time")[0]
+    time = Draws(noisy).entries("loss", column="time")[0]
     late = time >= time[-1] / 2
 
-    def slopes(values: np.ndarray, half: np.ndarray) -> np.ndarray:
-        return np.polyfit(time[half], np.log(values[:, half]).T, 1)[0]
+    def end_over_start(table: Table) -> np.ndarray:
+        """Return all sigma_i(W1) at the end, relative to the start, shape (draws, inputs)."""
+        return Draws(table).at_end().entries("sigma_w1") / Draws(table, time=0.0).entries("sigma_w1")
 
-    def judge(reading: tuple[Table, Table, bool]) -> Checks:
-        with_noise, without_noise, exponential = reading
-        values = Draws(with_noise, index=2).entries("sigma_w1")
-        first_slope, last_slope = (slopes(values, half) for half in (~late, late))
-        without = Draws(without_noise)
-        start, end = without.where(time=0.0).entries("sigma_w1"), without.at_end().entries("sigma_w1")
-        yield every_draw(
-            r"$\sigma_2(W_1)$ at the end with label noise, relative to the start",
-            values[:, -1] / values[:, 0],
-            at_most=fallen,
-            because="clearly fallen",
-        )
-        yield every_draw(
-            r"slope of $\ln\sigma_2(W_1)$ over the second half, relative to the first",
-            last_slope / first_slope,
-            at_least=0.5 if exponential else None,
-            at_most=None if exponential else 0.5,
-            because="an exponential has one, $1/t$ less than a quarter",
-        )
-        yield every_draw(
-            r"largest change of $\sigma_i(W_1)$, $i > 1$, without noise, relative to it",
-            np.abs(end / start - 1)[:, 1:].max(axis=1),
-            at_most=1e-9,
-            because="rounding over all steps",
-        )
-        yield every_draw(
-            r"$\sigma_1(W_1)$ at the end without noise, relative to the start",
-            (end / start)[:, 0],
-            at_least=1.0,
-            because="raised",
-        )
+    def slopes(table: Table, half: np.ndarray) -> np.ndarray:
+        """Return the slope of ln sigma_2(W1) against time over half of the records, shape (draws,)."""
+        sigma_2 = Draws(table, index=2).entries("sigma_w1")
+        return np.polyfit(time[half], np.log(sigma_2[:, half]).T, 1)[0]
 
-    start = noise.where(time=0.0)
-    top = noise.where(index=1).entries("sigma_w1")[:, late] ** 2
-    rank_one = np.sqrt(start.entries("sigma_w1").shape[1]) * start["beta_norm"]
-    return Finding(
-        judge,
-        (noisy, plain, True),
+    def slope_ratio(table: Table) -> np.ndarray:
+        return slopes(table, late) / slopes(table, ~late)
+
+    falls_without_noise = "plain descent takes them away too"
+    moves_without_noise = "plain descent does not leave them where they were"
+    yield every_draw(
+        r"$\sigma_2(W_1)$ at the end with label noise, relative to the start",
+        end_over_start(noisy)[:, 1],
+        at_most=fallen,
+        because="clearly fallen",
+        rivals={falls_without_noise: {"values": end_over_start(plain)[:, 1]}},
+    )
+    yield every_draw(
+        r"slope of $\ln\sigma_2(W_1)$ over the second half, relative to the first",
+        slope_ratio(noisy),
+        at_least=0.5,
+        because="an exponential has one, $1/t$ less than a quarter",
         rivals={
-            "plain descent takes them away too": (plain, plain, True),
-            "plain descent does not leave them where they were": (noisy, noisy, True),
-            "they fall at first and then stay, or ever slower, like a power of time": (noisy, plain, False),
+            falls_without_noise: {"values": slope_ratio(plain)},
+            "they fall at first and then stay, or ever slower, like a power of time": {
+                "at_least": None,
+                "at_most": 0.5,
+            },
         },
-        facts={
-            "rate": float(-np.median(slopes(noise.where(index=2).entries("sigma_w1"), late))),
-            "inflated": float(np.median(top.mean(axis=1) / rank_one)),
-        },
+    )
+    yield every_draw(
+        r"largest change of $\sigma_i(W_1)$, $i > 1$, without noise, relative to it",
+        np.abs(end_over_start(plain)[:, 1:] - 1).max(axis=1),
+        at_most=1e-9,
+        because="rounding over all steps",
+        rivals={moves_without_noise: {"values": np.abs(end_over_start(noisy)[:, 1:] - 1).max(axis=1)}},
+    )
+    yield every_draw(
+        r"$\sigma_1(W_1)$ at the end without noise, relative to the start",
+        end_over_start(plain)[:, 0],
+        at_least=1.0,
+        because="raised",
+        rivals={moves_without_noise: {"values": end_over_start(noisy)[:, 0]}},
+    )
+    # a layer of rank one, sigma_1 |W2| = |beta_*|, with |W1|^2 = d |W2|^2 has sigma_1^2 = sqrt(d) |beta_*|
+    at_start = Draws(noisy, time=0.0)
+    of_rank_one = np.sqrt(at_start.entries("sigma_w1").shape[1]) * at_start["beta_norm"]
+    late_squares = Draws(noisy, index=1).entries("sigma_w1")[:, late] ** 2
+    yield Facts(
+        rate=float(-np.median(slopes(noisy, late))),
+        inflated=float(np.median(late_squares.mean(axis=1) / of_rank_one)),
     )
 
 
@@ -114,76 +107,72 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
     extend is the low rank of $W$ for $d > n$: what $W$ has outside the span of the data never moves ({outside:.1e} of
     $|W|$ at most), so that $d - n$ directions keep their size.
     """
-    draws = Draws(ensembles)
-    ends = draws.at_end()
+    draws, ends = Draws(ensembles), Draws(ensembles).at_end()
+    of_process = (quantities.OUTPUT_SQUARE, quantities.ROW_GROWTH)
+    of_equal_weights = (quantities.OUTPUT_SQUARE_OF_EQUAL_WEIGHTS, quantities.ROW_GROWTH_OF_EQUAL_WEIGHTS)
 
-    def moments(draws: Draws, column: str, suffix: str = "") -> np.ndarray:
-        """Return E|a|^2 and each row's growth; data sets may differ in their number of rows, and zeros are no error."""
-        names = ("output_square", "row_growth")
-        return np.hstack([draws.entries(f"{name}{suffix}", column=column) for name in names])
+    def moments(draws: Draws, column: str = "value", *, names: Sequence[Quantity] = of_process) -> np.ndarray:
+        """Return E|a|^2 and the growth of each row, shape (data sets, 1 + rows); zeros for rows that are not there."""
+        return np.hstack([draws.entries(name, column=column) for name in names])
+
+    measured, predicted = moments(ends), moments(ends, "predicted")
+    output_square = predicted[:, :1]
+    # relative errors: the recursion's finite steps, and the drift over the whole time beside the sizes that it acts on
+    finite_steps = np.abs(ends.entries(quantities.OUTPUT_SQUARE_OF_RECURSION) / output_square - 1)
+    drift = (draws.setting("step") * draws.setting("steps"))[:, None] * output_square
+    allowed = errors * moments(ends, "error") + (2 * finite_steps + drift) * predicted
+    allowed = np.where(allowed > 0, allowed, output_square)  # of rows that are not there
 
     def halfway(ensemble: Draws) -> np.ndarray:
         times = _times(ensemble)
         return moments(ensemble.where(time=times[np.argmin(np.abs(times - times[-1] / 2))]), "predicted")
 
-    def straight(ensemble: Draws) -> np.ndarray:
+    def of_first_order(ensemble: Draws) -> np.ndarray:
+        """Return the moments at the end if they grew as at first: E|a|^2 as the time, the rows as its square."""
         first, end = _times(ensemble)[[1, -1]]
         early = moments(ensemble.where(time=first), "predicted")
-        # E|a|^2 grows with time at first, and the rows with its square
-        return early * (end / first) ** np.where(np.arange(early.shape[1]) == 0, 1, 2)
+        powers = np.array([1] + [2] * (early.shape[1] - 1))
+        return early * (end / first) ** powers
 
-    measured, expected = moments(ends, "value"), moments(ends, "predicted")
-    unit = expected[:, :1]
-    # the recursion's finite steps, and the drift over the whole time beside the sizes that it acts on
-    steps = np.abs(ends.entries("euler") / unit - 1)
-    drift = (draws.setting("step") * draws.setting("steps"))[:, None] * unit
-    allowed = errors * moments(ends, "error") + (2 * steps + drift) * expected
-    tolerance = np.where(allowed > 0, allowed, unit)
-    # noise of equal strength in every direction would have the directions outside grow as those inside
-    samples, inputs = draws.column("samples"), draws.column("inputs")
-    grown = ends.entries("row_growth_isotropic")[:, 0]
-    everywhere = np.sqrt((inputs - samples) * grown / (2 * draws.setting("gamma") * inputs + inputs * grown))
-    angle = select(weighted, "angle").iloc[0]
-
-    @takes_rivals("predicted", scaled=True)
-    def moments_are(predicted: np.ndarray) -> Check:
-        return every_draw(
-            "largest error of $E|a|^2$ and of each row's growth over paths of the descent, over what is allowed",
-            np.abs((measured - predicted) / tolerance).max(axis=1),
-            at_most=1.0,
-            because="exact standard errors, the recursion's finite steps, and the drift left out",
-            predicted=0.0,
-        )
-
-    yield moments_are(
-        expected,
+    yield equal_on_every_draw(
+        "largest error of $E|a|^2$ and of each row's growth over paths of the descent, over what is allowed",
+        measured / allowed,
+        predicted / allowed,
+        tolerance=1.0,
+        relative_to=1.0,
+        because="exact standard errors, the recursion's finite steps, and the drift left out",
         rivals={
-            "$D$ replaced by its quadratic mean": moments(ends, "value", "_isotropic"),
-            r"half the time, $(\eta\delta)^2 t / 2$": draws.over(halfway),
-            "noise that acts on the start alone, not on what it has added": draws.over(straight),
+            "$D$ replaced by its quadratic mean": moments(ends, names=of_equal_weights) / allowed,
+            r"half the time, $(\eta\delta)^2 t / 2$": draws.over(halfway) / allowed,
+            "noise that acts on the start alone, not on what it has added": draws.over(of_first_order) / allowed,
         },
     )
-    moved = {"noise that moves what is outside the span of the data as well": everywhere}
+    # noise of equal strength in every direction would have the d - n directions outside grow as those inside, from the
+    # square 2 gamma of each of d rows
+    samples, inputs = draws.column("samples"), draws.column("inputs")
+    growth = ends.entries(quantities.ROW_GROWTH_OF_EQUAL_WEIGHTS)[:, 0]
+    gain_if_all_move = np.sqrt((inputs - samples) * growth / (2 * draws.setting("gamma") * inputs + inputs * growth))
     yield equal_on_every_draw(
         "error of the change of what $W$ has outside the span of the data, relative to $|W|$",
-        ends["outside"],
+        ends[quantities.GAIN_OUTSIDE],
         0.0,
         tolerance=1e-9,
         relative_to=1.0,
         because="rounding over all steps",
-        rivals=moved,
+        rivals={"noise that moves what is outside the span of the data as well": gain_if_all_move},
         fact="outside",
         scaled=False,
     )
-
-    @takes_rivals("compare")
-    def angle_grows(compare: Callable[..., Check]) -> Check:
-        rate = Estimate(angle["value"], angle["lower"], angle["upper"], int(angle["paths"]), "mean (t)")
-        name = "rate at which the angle between rows and $a$ grows, unequal $D$"
-        return compare(name, rate, 0.0, because="rows align" if compare is at_most else "rows part")
-
-    yield angle_grows(at_most, rivals={"rows that turn away from $a$": at_least})
-    yield Facts(angle=float(-angle["value"]), steps=float(steps.max()))
+    angle = select(weighted, "angle").iloc[0]
+    rate = Estimate(angle["value"], angle["lower"], angle["upper"], int(angle["paths"]), "mean (t)")
+    yield at_most(
+        "rate at which the angle between rows and $a$ grows, unequal $D$",
+        rate,
+        0.0,
+        because="rows align",
+        rivals={"rows that turn away from $a$": {"estimate": -rate, "because": "rows part"}},
+    )
+    yield Facts(angle=-rate.value, steps=float(finite_steps.max()))
 
 
 def _times(ensemble: Draws) -> np.ndarray:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 
+from learning_dynamics.papers.spectral_bias.label_noise import quantities
 from learning_dynamics.papers.spectral_bias.panels import (
     DASHES,
     guide,
@@ -58,8 +59,11 @@ def label_noise_moments(ensembles: Sequence[Table]) -> Drawn:
     figure, axes = plt.subplots(2, len(ensembles), figsize=(WIDTH, 4.4), sharex=True, sharey="row", squeeze=False)
     for (top, bottom), table in zip(axes.T, ensembles, strict=True):
         later = table[table["time"] > 0]
-        for axis, quantity in ((top, "output_square"), (bottom, "row_growth")):
-            rows, even = (select(later, name, seed=0) for name in (quantity, f"{quantity}_isotropic"))
+        for axis, quantity, of_equal_weights in (
+            (top, quantities.OUTPUT_SQUARE, quantities.OUTPUT_SQUARE_OF_EQUAL_WEIGHTS),
+            (bottom, quantities.ROW_GROWTH, quantities.ROW_GROWTH_OF_EQUAL_WEIGHTS),
+        ):
+            rows, even = (select(later, name, seed=0) for name in (quantity, of_equal_weights))
             for (_, entry), colour in zip(rows.groupby("index"), sequence(rows["index"].nunique()), strict=True):
                 # keeps the bar on a logarithmic axis
                 low = np.minimum(1.96 * entry["error"], 0.9 * entry["value"].clip(lower=1e-12))

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.spectral_bias.label_noise import theory
+from learning_dynamics.papers.spectral_bias.label_noise import quantities, theory
 from learning_dynamics.papers.spectral_bias.layers import spectra_and_loss
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
@@ -25,10 +25,10 @@ def label_noise_descent(trajectory: Trajectory) -> pd.DataFrame:
     """
     X, Y = trajectory.constants["X"][:, None], trajectory.constants["Y"][:, None]
     series = trajectory.series
-    quantities = spectra_and_loss(series["W1"], series["W2"], X, Y)
+    measured = spectra_and_loss(series["W1"], series["W2"], X, Y)
     norms = np.linalg.norm(np.linalg.pinv(X) @ Y, axis=(-2, -1))
-    quantities["beta_norm"] = np.broadcast_to(norms, quantities["loss"].shape)
-    return rows(quantities, {"seed": np.arange(trajectory.members), "time": trajectory.time})
+    measured["beta_norm"] = np.broadcast_to(norms, measured["loss"].shape)
+    return rows(measured, {"seed": np.arange(trajectory.members), "time": trajectory.time})
 
 
 @columns(SEED, SAMPLES, INPUTS, TIME, QUANTITY, INDEX, VALUE, PREDICTED, ERROR)
@@ -61,18 +61,18 @@ def label_noise_ensemble(trajectory: Trajectory) -> Tables:
         weights = np.linalg.svd(X[member], compute_uv=False)
         start = series["rows_mean"][0]
         equal_weights = np.full(samples, np.sqrt(np.mean(weights**2)))
-        exact = {"output_square": theory.output_second_moment, "row_growth": theory.row_growth}
         errors = theory.deviations(weights, start, time) / np.sqrt(settings["paths"])
-        estimates = {
-            "output_square": (series["output_mean"], errors[:, -1]),
-            "row_growth": (series["rows_mean"] - start, errors[:, :-1]),
-        }
         axes, labels = {"time": time}, {"seed": member, "samples": samples, "inputs": inputs}
-        for quantity, (mean, error) in estimates.items():
-            table = rows({quantity: (mean, exact[quantity](weights, start, time))}, axes, **labels)
-            yield table.assign(error=error.ravel())
-            isotropic = {f"{quantity}_isotropic": exact[quantity](equal_weights, start, time)}
-            yield rows(isotropic, axes, error=0.0, **labels)
+        output = {quantities.OUTPUT_SQUARE: (series["output_mean"], theory.output_second_moment(weights, start, time))}
+        yield rows(output, axes, **labels).assign(error=errors[:, -1])
+        growth = {quantities.ROW_GROWTH: (series["rows_mean"] - start, theory.row_growth(weights, start, time))}
+        yield rows(growth, axes, **labels).assign(error=errors[:, :-1].ravel())
         steps = settings["every"] * np.arange(len(time))
-        euler = np.array([theory.euler_output_second_moment(weights, start, size, count) for count in steps])
-        yield rows({"euler": euler, "outside": series["outside"]}, axes, error=0.0, **labels)
+        recursion = [theory.euler_output_second_moment(weights, start, size, count) for count in steps]
+        without_errors = {
+            quantities.OUTPUT_SQUARE_OF_EQUAL_WEIGHTS: theory.output_second_moment(equal_weights, start, time),
+            quantities.ROW_GROWTH_OF_EQUAL_WEIGHTS: theory.row_growth(equal_weights, start, time),
+            quantities.OUTPUT_SQUARE_OF_RECURSION: recursion,
+            quantities.GAIN_OUTSIDE: series["outside"],
+        }
+        yield rows(without_errors, axes, error=0.0, **labels)

@@ -49,6 +49,7 @@ def deviations(weights: np.ndarray, start: np.ndarray, time: np.ndarray) -> np.n
         generator += sum(swaps[i] @ swaps[j] for i in range(4) for j in range(i))
     start_matrix = np.diag([*start, 0.0]).ravel()
     squares = np.stack([expm_multiply(t * generator, np.kron(start_matrix, start_matrix)) for t in time])
+    # of the tensor S_ij S_kl as a vector, numbered ((i size + j) size + k) size + l: the places with i = j = k = l
     diagonal = np.arange(size) * (size**3 + size**2 + size + 1)
     means = np.hstack([start + row_growth(weights, start, time), output_second_moment(weights, start, time)[:, None]])
     return np.sqrt(np.maximum(squares[:, diagonal] - means**2, 0.0))

@@ -3,6 +3,11 @@
 As a Stratonovich equation the process has the drift -diag(D_1^2, ..., D_d^2, |D|^2) / 2, and its noise consists of
 boosts, which swap a row of W with a; the exponential of a boost is known. A step is half a drift, a boost and half a
 drift: exact for d = 1, and of first order in the step else.
+
+With b = D dB, of length l and direction u, a step's boost is G = [[0, b], [b^T, 0]] on columns (w, a) of (W, a). G^2 is
+l^2 on (u, 0) and (0, 1), and zero across, so that exp(G) maps such a column to
+
+    w + u ((cosh l - 1) u . w + sinh l a),    cosh l a + sinh l u . w.
 """
 
 import numba
@@ -10,7 +15,7 @@ import numpy as np
 
 
 def lyapunov_sums(
-    weights: np.ndarray, step: float, burn: int, blocks: int, every: int, rng: np.random.Generator
+    weights: np.ndarray, step: float, rng: np.random.Generator, *, burn: int, blocks: int, every: int
 ) -> np.ndarray:
     """Logarithmic growth of all directions of one long path, with a step and with twice the step.
 
@@ -23,11 +28,11 @@ def lyapunov_sums(
     weights : ndarray, shape (d,)
         Diagonal of D; ones for equation 4.1.
     step : float
+    rng : Generator
     burn, blocks : int
         How many times `every` steps are taken before the sums start, and after.
     every : int
         Steps between orthonormalisations; even.
-    rng : Generator
 
     Returns
     -------

@@ -10,11 +10,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from scipy.special import gamma
 
-from learning_dynamics.papers.spectral_bias.noise import theory
+from learning_dynamics.papers.spectral_bias.noise import quantities, theory
 from learning_dynamics.papers.spectral_bias.panels import curve, guide, level, line, marks, rgb
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, direct_labels, legend_below, sequence
 from learning_dynamics.settings import Count, Fraction
-from learning_dynamics.tidy import Quantity, Table, select
+from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
 PATHS = ("blue", "orange", "green", "vermilion", "purple", "sky")
 
@@ -90,11 +90,11 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     _draw_mean(angle, rows, "green", "s", reliable)
     level(angle, 1.0, "green")
     curve(angle, select(plane, "determinant", statistic="quantile 0.5"), "green", ":", lw=1.4)
-    names = sorted(name for name in five["quantity"].unique() if name.startswith("hidden_power_"))
-    for quantity, shade in zip(names, sequence(len(names)), strict=True):
-        rows = select(five, quantity, statistic="mean")
+    exponents_of_W = settings_of(five)["powers"]
+    for power, shade in zip(exponents_of_W, sequence(len(exponents_of_W)), strict=True):
+        rows = select(five, quantities.power_of_W(power), statistic="mean")
         rows = rows[rows["heaviest"] <= reliable]
-        curve(powers, rows, shade, lw=1.4, label=f"power {quantity.split('_')[-1]}")
+        curve(powers, rows, shade, lw=1.4, label=f"power {power:g}")
     spaces = {2: plane, 3: space, 5: five}
     for (inputs, table), tint in zip(spaces.items(), sequence(len(spaces)), strict=True):
         rows = select(table, "commutator_length", statistic="mean").iloc[1:]

@@ -8,7 +8,7 @@ import pandas as pd
 from learning_dynamics.evidence import mean, share
 from learning_dynamics.measures.ensembles import mean_interval, quantile_intervals
 from learning_dynamics.measures.spectra import singular_values
-from learning_dynamics.papers.spectral_bias.noise import theory
+from learning_dynamics.papers.spectral_bias.noise import quantities, theory
 from learning_dynamics.papers.spectral_bias.noise.observables import commutator_norms
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE, Column, Tables, columns, rows
@@ -66,13 +66,15 @@ def noise_process(trajectory: Trajectory, *, powers: list[Positive], quantiles: 
             total = ordered.sum()
             heaviest = ordered[-max(1, len(values) // 1000) :].sum() / total if total else np.nan
             predicted = exact[quantity][point] if quantity in exact else np.nan
-            records.append((time, quantity, "mean", *mean_interval(values), predicted, len(values), heaviest))
+            records.append((time, quantity, quantities.MEAN, *mean_interval(values), predicted, len(values), heaviest))
             for part, interval in zip(quantiles, quantile_intervals(values, quantiles), strict=True):
                 records.append((time, quantity, f"quantile {part:g}", *interval, np.nan, len(values), np.nan))
             if quantity.startswith("sigma"):
                 above = share(int((values > 1).sum()), len(values))
                 ends = above.lower, above.upper
-                records.append((time, quantity, "share above 1", above.value, *ends, np.nan, len(values), np.nan))
+                records.append(
+                    (time, quantity, quantities.SHARE_ABOVE_ONE, above.value, *ends, np.nan, len(values), np.nan)
+                )
     return pd.DataFrame(records, columns=[column.name for column in noise_process.columns])
 
 
@@ -167,5 +169,5 @@ def _rates(growth: np.ndarray, inputs: int) -> pd.DataFrame:
 def _powers(paths: Mapping[str, np.ndarray], inputs: int, powers: list[float]) -> dict[str, np.ndarray]:
     """Return |W|^p, and |a|^p plus the moving average's, by quantity."""
     hidden, output, average = (np.sqrt(inputs * paths[f"{name}_norm"]) for name in ("hidden", "output", "average"))
-    moments = {f"hidden_power_{power:g}": hidden**power for power in powers}
-    return moments | {f"output_power_{power:g}": output**power + average**power for power in powers}
+    moments = {quantities.power_of_W(power): hidden**power for power in powers}
+    return moments | {quantities.power_of_a(power): output**power + average**power for power in powers}

@@ -37,7 +37,7 @@ def step_sizes(schedule: Schedule, step: float, horizon: float) -> np.ndarray:
 
 
 def simulate(
-    inputs: int, paths: int, sizes: np.ndarray, record: np.ndarray, seed: int
+    inputs: int, paths: int, sizes: np.ndarray, record: np.ndarray, *, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Simulate paths from W(0) = I, a(0) = 0.
 
@@ -64,7 +64,7 @@ def simulate(
     rngs = generators(seed, "noise_process.paths", len(batches))
     for start, rng in progress(list(zip(batches, rngs, strict=True)), "noise process"):
         batch = slice(start, min(start + BATCH, paths))
-        states = _batch(inputs, batch.stop - start, sizes, record, rng)
+        states = _batch(inputs, batch.stop - start, sizes, record, rng=rng)
         for column, (batch_W, batch_a, batch_average) in enumerate(states):
             W[batch, column] = np.moveaxis(batch_W, -1, 0)
             a[batch, column] = batch_a.T
@@ -73,7 +73,7 @@ def simulate(
 
 
 def _batch(
-    inputs: int, paths: int, sizes: np.ndarray, record: np.ndarray, rng: np.random.Generator
+    inputs: int, paths: int, sizes: np.ndarray, record: np.ndarray, *, rng: np.random.Generator
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Yield W, a and the moving average at the recorded steps, paths along the last axis."""
     W = np.repeat(np.eye(inputs)[:, :, None], paths, axis=2)

@@ -1,110 +1,143 @@
-"""Growth rates and statistics of the noise-driven process, with the names and checks that claims use."""
+"""Growth rates and statistics of the noise-driven process, read off tables, and the checks that claims make of them."""
 
 import itertools
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import Estimate
 from learning_dynamics.judging import Check, at_least, at_most, equal
+from learning_dynamics.papers.spectral_bias.noise import quantities
 from learning_dynamics.tidy import Quantity, Table, select
 
-# by quantity, index and dimension: a growth rate with its interval, and its prediction
-Rates = Mapping[tuple[Quantity, int, int], tuple[Estimate, float]]
+
+@dataclass(frozen=True)
+class Rate:
+    """At which rate something grows in one dimension, almost surely and per unit of time.
+
+    Attributes
+    ----------
+    name : str
+        In words, as the page prints it.
+    inputs : int
+        The dimension d.
+    measured : Estimate
+        Along long paths, extrapolated to step zero, with its 95 % interval.
+    derived : float
+        By the formulas of docs/noise_spectrum.md.
+    extrapolated : float
+        What the extrapolation to step zero took away: the largest over the rates of this dimension.
+    """
+
+    name: str
+    inputs: int
+    measured: Estimate
+    derived: float
+    extrapolated: float
+
+    @property
+    def tolerance(self) -> float:
+        """By how much a derived rate may miss the interval of the measured one.
+
+        The interval's half-width once more, for many rates are judged at once: four standard errors together. And a
+        tenth of the first order in the step, for the next.
+        """
+        return self.measured.uncertainty + 0.1 * self.extrapolated
 
 
-def rates_of(exponents: Table) -> Rates:
-    """Return all growth rates of a table."""
-    return {
-        (row.quantity, row.number, row.inputs): (
-            Estimate(row.value, row.lower, row.upper, row.paths, "mean over paths (t)"),
-            row.predicted,
+class Rates:
+    """All growth rates of a table of `metrics.noise_exponents`, by what grows and the dimension."""
+
+    def __init__(self, exponents: Table) -> None:
+        self._rows = {
+            (row.quantity, row.number, row.inputs): row
+            for row in exponents.rename(columns={"index": "number"}).itertuples(index=False)
+        }
+
+    def dimensions(self, lowest: int = 2) -> list[int]:
+        """Return the dimensions from `lowest` on that rates were measured in, ascending."""
+        return sorted({inputs for _, _, inputs in self._rows if inputs >= lowest})
+
+    def sigma(self, index: int, inputs: int) -> Rate:
+        """Return lambda_i, the rate of the singular value sigma_i(W); the last, i = d + 1, is of no singular value."""
+        return self._rate(rf"$\sigma_{index}(W)$", "exponent", index, inputs)
+
+    def directions(self, inputs: int) -> list[Rate]:
+        """Return the rates of all d + 1 directions of (W, a), descending."""
+        return [self.sigma(index, inputs) for index in range(1, inputs + 2)]
+
+    def commutator(self, inputs: int) -> Rate:
+        """Return the rate of the commutators of W's rows with a, lambda_1 + lambda_2."""
+        return self._rate("commutators", "commutator", 0, inputs)
+
+    def angle(self, inputs: int) -> Rate:
+        """Return the rate of the angle between W's rows and a, lambda_2 - lambda_1."""
+        return self._rate("the angle between rows and $a$", "angle", 0, inputs)
+
+    def volume(self, inputs: int) -> Rate:
+        """Return the rate of the volume of the first d - 1 directions, lambda_1 + ... + lambda_(d - 1)."""
+        return self._rate("the volume of $d - 1$ columns", "volume", 0, inputs)
+
+    def _rate(self, subject: str, quantity: Quantity, index: int, inputs: int) -> Rate:
+        row = self._rows[quantity, index, inputs]
+        measured = Estimate(row.value, row.lower, row.upper, row.paths, "mean over paths (t)")
+        name = f"almost sure growth rate of {subject}, d = {inputs}"
+        return Rate(name, inputs, measured, row.predicted, abs(self._rows["scheme", 0, inputs].value))
+
+
+def below_zero(rates: list[Rate]) -> list[int]:
+    """Return the dimensions in which the rate's interval lies below zero."""
+    return [rate.inputs for rate in rates if rate.measured.upper < 0]
+
+
+def above_zero(rates: list[Rate]) -> list[int]:
+    """Return the dimensions in which the rate's interval lies above zero."""
+    return [rate.inputs for rate in rates if rate.measured.lower > 0]
+
+
+def grows(rate: Rate) -> Check:
+    """Check that a rate lies above zero."""
+    return at_least(rate.name, rate.measured, 0.0, because="grows")
+
+
+def decays(rate: Rate) -> Check:
+    """Check that a rate lies below zero."""
+    return at_most(rate.name, rate.measured, 0.0, because="decays")
+
+
+def rises(rates: list[Rate]) -> list[Check]:
+    """Check that rates rise from each dimension of a list to the next, the intervals' widths added."""
+    return [
+        at_least(
+            f"{after.name}, less that for d = {before.inputs}",
+            _difference(before.measured, after.measured, "difference of means (t)"),
+            0.0,
+            because="rises with the dimension",
         )
-        for row in exponents.rename(columns={"index": "number"}).itertuples(index=False)
-    }
+        for before, after in itertools.pairwise(rates)
+    ]
 
 
-def dimensions_of(rates: Rates, least: int = 2) -> list[int]:
-    """Return the dimensions from `least` on that rates were measured in, ascending."""
-    return sorted({inputs for _, _, inputs in rates if inputs >= least})
-
-
-def within(value: float, half_width: float, draws: int, how: str) -> Estimate:
-    """Return an estimate by its value and the half-width of its interval."""
-    return Estimate(value, value - half_width, value + half_width, draws, how)
-
-
-def signs_of(rates: Rates, index: int, quantity: Quantity = "exponent") -> tuple[list[int], list[int]]:
-    """Return the dimensions above one in which a rate's interval lies below zero, and those in which it lies above."""
-    estimates = {inputs: rates[quantity, index, inputs][0] for inputs in dimensions_of(rates)}
-    lows = [inputs for inputs, estimate in estimates.items() if estimate.upper < 0]
-    return lows, [inputs for inputs, estimate in estimates.items() if estimate.lower > 0]
-
-
-def _rate_name(quantity: Quantity, index: int, inputs: int) -> str:
-    names = {
-        "commutator": "commutators",
-        "angle": "the angle between rows and $a$",
-        "volume": "the volume of $d - 1$ columns",
-    }
-    subject = names.get(quantity, rf"$\sigma_{index}(W)$")
-    return f"almost sure growth rate of {subject}, d = {inputs}"
-
-
-def sign_of(rates: Rates, quantity: Quantity, index: int, inputs: int, sign: int) -> Check:
-    """Check that a rate lies above zero, or below."""
-    estimate, _ = rates[quantity, index, inputs]
-    compare = at_least if sign > 0 else at_most
-    return compare(_rate_name(quantity, index, inputs), estimate, 0.0, because="grows" if sign > 0 else "decays")
-
-
-def rises(rates: Rates, quantity: Quantity, index: int, inputs: list[int]) -> list[Check]:
-    """Check that a rate rises from each of these dimensions to the next, the intervals' widths added."""
-    checks = []
-    for lower, higher in itertools.pairwise(inputs):
-        before, after = (rates[quantity, index, dimension][0] for dimension in (lower, higher))
-        difference = _difference(before, after, "difference of means (t)")
-        name = f"{_rate_name(quantity, index, higher)}, less that for d = {lower}"
-        checks.append(at_least(name, difference, 0.0, because="rises with the dimension"))
-    return checks
-
-
-def _difference(before: Estimate, after: Estimate, how: str) -> Estimate:
-    """Return what an estimate exceeds another by, the intervals' widths added."""
-    return within(after.value - before.value, before.uncertainty + after.uncertainty, after.draws, how)
-
-
-def as_derived(
-    rates: Rates, quantity: Quantity, index: int, inputs: int, rivals: Mapping[str, float] | None = None
-) -> Check:
+def is_as_derived(rate: Rate, rivals: Mapping[str, float] | None = None) -> Check:
     """Check that a rate is the one that was derived."""
-    estimate, predicted = rates[quantity, index, inputs]
-    # twice the 95 % half-width, for many dimensions are judged at once; and a tenth of what extrapolation took away
     return equal(
-        _rate_name(quantity, index, inputs),
-        estimate,
-        predicted,
-        tolerance=estimate.uncertainty + 0.1 * _scheme(rates, inputs),
+        rate.name,
+        rate.measured,
+        rate.derived,
+        tolerance=rate.tolerance,
         resolution=0.1,
         because="four standard errors, and the scheme's next order",
         rivals=rivals,
     )
 
 
-def _scheme(rates: Rates, inputs: int) -> float:
-    return abs(rates["scheme", 0, inputs][0].value)
+# -- statistics over paths -------------------------------------------------------------------------------------------
 
 
-def errors_of(rates: Rates, inputs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return all d + 1 rates of a dimension, and the errors that `as_derived` allows them, shapes (d + 1,)."""
-    estimates = [rates["exponent", index, inputs][0] for index in range(1, inputs + 2)]
-    values = np.array([estimate.value for estimate in estimates])
-    return values, np.array([2 * estimate.uncertainty + 0.1 * _scheme(rates, inputs) for estimate in estimates])
-
-
-def statistic(table: Table, quantity: Quantity, name: str, at: float) -> Estimate:
-    """Return an ensemble statistic at a recorded time.
+def statistic(table: Table, quantity: Quantity, name: str = quantities.MEAN, *, at: float) -> Estimate:
+    """Return a statistic over paths at a recorded time.
 
     Raises
     ------
@@ -120,14 +153,23 @@ def statistic(table: Table, quantity: Quantity, name: str, at: float) -> Estimat
 
 def increase(table: Table, quantity: Quantity, early: float, late: float) -> Estimate:
     """Return the growth of a mean between two times, the intervals' widths added."""
-    before, after = (statistic(table, quantity, "mean", time) for time in (early, late))
+    before, after = (statistic(table, quantity, at=time) for time in (early, late))
     return _difference(before, after, "difference of means (normal)")
 
 
-def power_name(quantity: Quantity) -> str:
-    """Return the moment that a quantity is the mean of, as TeX."""
-    layer, _, power = quantity.split("_")
-    return f"$|W|^{{{power}}}$" if layer == "hidden" else rf"$|a|^{{{power}}} + |\bar a|^{{{power}}}$"
+def interval(value: float, half_width: float, draws: int, how: str) -> Estimate:
+    """Return an estimate by its value and the half-width of its interval."""
+    return Estimate(value, value - half_width, value + half_width, draws, how)
+
+
+def extra_half_widths(standard_errors: float) -> float:
+    """Return by how many half-widths of a 95 % interval a number of standard errors exceeds it."""
+    return standard_errors / 1.96 - 1
+
+
+def _difference(before: Estimate, after: Estimate, how: str) -> Estimate:
+    """Return what an estimate exceeds another by, the intervals' widths added."""
+    return interval(after.value - before.value, before.uncertainty + after.uncertainty, after.draws, how)
 
 
 def number_ranges(numbers: list[int], but: list[int] | None = None) -> str:

@@ -85,7 +85,7 @@ def _simulate(
     # one long step may pass several of the times
     grid = np.linspace(0.0, integration.horizon, integration.points)
     record = np.unique(np.searchsorted(times, grid * (1 - 1e-9)))
-    return times[record], *models.simulate(inputs, paths, sizes, record, seed)
+    return times[record], *models.simulate(inputs, paths, sizes, record, seed=seed)
 
 
 def noise_exponents(
@@ -103,8 +103,8 @@ def noise_exponents(
     """
     growth = {}
     for inputs in progress(dimensions, "Lyapunov exponents"):
-        weights = np.ones(inputs)
-        growth[f"growth_{inputs}"] = _growth(weights, paths, horizon, burn, step / inputs, seed, f"d{inputs}")
+        rngs = generators(seed, f"noise_process.exponents.d{inputs}", paths)
+        growth[f"growth_{inputs}"] = _growth(np.ones(inputs), rngs, step=step / inputs, horizon=horizon, burn=burn)
     return Trajectory(np.array([1.0, 2.0]), growth, {"dimensions": np.array(dimensions)})
 
 
@@ -119,14 +119,15 @@ def weighted_noise_exponents(
         Series growth, shape (paths, 2, d + 1).
     """
     scales = np.array(weights)
-    growth = _growth(scales, paths, horizon, burn, step / float(np.sum(scales**2)), seed, "weighted")
+    rngs = generators(seed, "noise_process.exponents.weighted", paths)
+    growth = _growth(scales, rngs, step=step / float(np.sum(scales**2)), horizon=horizon, burn=burn)
     return Trajectory(np.array([1.0, 2.0]), {"growth": growth})
 
 
 def _growth(
-    weights: np.ndarray, paths: int, horizon: float, burn: float, step: float, seed: int, label: str
+    weights: np.ndarray, rngs: list[np.random.Generator], *, step: float, horizon: float, burn: float
 ) -> np.ndarray:
+    """Return growth per unit of time over `horizon`, after `burn`, of a path for each generator."""
     burn_blocks, blocks = (max(1, round(time / (step * BLOCK))) for time in (burn, horizon))
-    rngs = generators(seed, f"noise_process.exponents.{label}", paths)
-    sums = np.stack([exponents.lyapunov_sums(weights, step, burn_blocks, blocks, BLOCK, rng) for rng in rngs])
-    return sums / (step * BLOCK * blocks)
+    sums = [exponents.lyapunov_sums(weights, step, rng, burn=burn_blocks, blocks=blocks, every=BLOCK) for rng in rngs]
+    return np.stack(sums) / (step * BLOCK * blocks)

@@ -1,12 +1,14 @@
 """The steps of the proofs about the flow's limit: Lemmas 3.2, C.3, C.4, C.6 and C.10; and balanced layers."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from learning_dynamics.judging import Claim, Facts, Instead, Untested, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Claim, Facts, Untested, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.spectral_bias import theory
-from learning_dynamics.papers.spectral_bias.draws import STEPS_BY_RTOL, several_interpolators, steps_by_rtol
+from learning_dynamics.papers.spectral_bias.draws import STEPS_BY_RTOL, has_several_interpolators, steps_by_rtol
+from learning_dynamics.papers.spectral_bias.flow import quantities
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table
 
@@ -24,17 +26,17 @@ def lemma_3_2(flows: Sequence[Table]) -> Claim:
     $|Z_1^\top Z_1|$.
     """
     flow = Draws(flows, phase="flow")
-    imbalance, printed = flow.compared("imbalance")
+    imbalance, two_gamma = flow.compared("imbalance")  # eigenvalues; 2 gamma by the lemma (C.8)
     yield equal_on_every_draw(
         r"largest error of an eigenvalue of $Z_1^\top Z_1 - Z_2 Z_2^\top$, relative to $|Z_1^\top Z_1|$",
         imbalance,
-        printed,
+        two_gamma,
         tolerance=steps_by_rtol(flow),
-        relative_to=flow.worst("scale"),
+        relative_to=flow.worst(quantities.LARGEST_EIGENVALUE),
         because=STEPS_BY_RTOL,
         rivals={
-            r"$\gamma I$ in place of $2\gamma I$": 0.5 * printed,
-            "balanced layers, an imbalance of zero": 0 * printed,
+            r"$\gamma I$ in place of $2\gamma I$": 0.5 * two_gamma,
+            "balanced layers, an imbalance of zero": 0 * two_gamma,
         },
         fact="largest",
     )
@@ -52,11 +54,13 @@ def lemma_c_3(flows: Sequence[Table]) -> Claim:
     by its condition number when it is inverted, and so is the error allowed. The largest part outside, of $|\alpha|$,
     is {largest:.1e} in {draws} draws.
     """
-    if not any(several_interpolators(table) for table in flows):
+    if not any(has_several_interpolators(table) for table in flows):
         raise Untested("as many samples as inputs in every run: nothing is outside of their span; give fewer samples")
     flow, limits = Draws(flows, phase="flow"), Draws(flows, phase="limit")
     inputs = limits.over(lambda limit: np.full(len(limit["distance"]), limit.entries("sigma_w1").shape[1]))
-    random_parts = np.sqrt(np.maximum(inputs - Draws(flows, phase="draw")["samples"], 0) / inputs)
+    samples = Draws(flows, phase="draw")["samples"]
+    # of a random direction's squared length d - n parts of d are outside of n directions, on average
+    outside_at_random = np.sqrt(np.maximum(inputs - samples, 0) / inputs)
     yield equal_on_every_draw(
         r"largest part of $\alpha$ outside the span of the data, relative to $|\alpha|$",
         flow.worst("alpha_outside"),
@@ -65,8 +69,8 @@ def lemma_c_3(flows: Sequence[Table]) -> Claim:
         relative_to=1.0,
         because="steps times rtol times the condition number of $Z_1$",
         rivals={
-            "directions at random, which leave the span by $\\sqrt{1 - n/d}$": random_parts,
-            "a thousandth of that": 1e-3 * random_parts,
+            "directions at random, which leave the span by $\\sqrt{1 - n/d}$": outside_at_random,
+            "a thousandth of that": 1e-3 * outside_at_random,
         },
         fact="largest",
     )
@@ -87,28 +91,28 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
     unequal lengths the flow does not end at $\beta_*$, but {away:.2g} of $|\beta_*|$ away from it (median), while the
     imbalance stays $D$ as it should.
     """
-    isotropic, limit = Draws(equal, phase="limit")["curl"], Draws(unequal, phase="limit")
-    everywhere = Instead(values=np.concatenate([isotropic, limit["curl"]]))
+    flow, limit = Draws(unequal), Draws(unequal, phase="limit")
+    where_isotropic, where_not = Draws(equal, phase="limit")[quantities.ASYMMETRY], limit[quantities.ASYMMETRY]
+    everywhere = {"values": np.concatenate([where_isotropic, where_not])}
     yield every_draw(
         "asymmetry of the derivative where a potential exists, relative to its size",
-        isotropic,
+        where_isotropic,
         at_most=1e-12,
         because="rounding, over inverses",
         rivals={"a potential whatever the imbalance": everywhere},
     )
     yield every_draw(
         "asymmetry of the derivative where none exists",
-        limit["curl"],
+        where_not,
         at_least=visible,
         because="far above rounding",
         rivals={"no potential whatever the imbalance": everywhere},
         fact="least",
     )
-    both = Draws(unequal)
     yield every_draw(
         "drift of the imbalance from $D$, relative to $|Z_1^\\top Z_1|$",
-        both.worst("imbalance"),
-        at_most=steps_by_rtol(both),
+        flow.worst("imbalance"),
+        at_most=steps_by_rtol(flow),
         because=STEPS_BY_RTOL,
     )
     yield Facts(away=float(np.nanmedian(limit["distance"])))
@@ -135,30 +139,35 @@ def lemma_c_6(flows: Sequence[Table]) -> Claim:
     X\beta|^2$ by the imbalance. The measured rate of its fall is {slowest:.3g} units at least.
     """
     draws = Draws(flows, phase="draw")
-    gradient, residual = draws["gradient_rate"], draws["residual_rate"]
+    # slowest relative decay along the flow, in units of gamma lambda_min: negative where the square grows
+    gradient_rate, residual_rate = draws["gradient_rate"], draws["residual_rate"]
+    decay = "slowest relative decay of {}, in units of $\\gamma\\lambda_{{\\min}}$"
+    rounded = 1 - 1e-6  # a small residual is a difference, and rounds
 
-    def decay_of(name: str, values: np.ndarray, bound: float | np.ndarray) -> Instead:
-        name = f"slowest relative decay of {name}, in units of $\\gamma\\lambda_{{\\min}}$"
-        return Instead(name=name, values=values, at_least=bound * (1 - 1e-6))
-
-    def of_residual(bound: float | np.ndarray) -> Instead:
-        return decay_of("$|Y - X\\beta|^2$", residual, bound)
+    def of_residual(at_least: float | np.ndarray) -> dict[str, Any]:
+        """Return the arguments that check the residual itself instead of R."""
+        return {"name": decay.format("$|Y - X\\beta|^2$"), "values": residual_rate, "at_least": at_least * rounded}
 
     yield every_draw(
-        **decay_of("$|R|^2$", gradient, 2.0),
+        decay.format("$|R|^2$"),
+        gradient_rate,
+        at_least=2.0 * rounded,  # (C.13)
         because="to the rounding of a small residual",
+        # with r = Y - X beta and R = X^T r: -d|r|^2/dt = 2 |Z1^T R|^2 + 2 |R Z2^T|^2, where Z1 Z1^T >= 2 gamma I (C.8)
+        # and |R|^2 >= lambda_min |r|^2, so that the residual falls at the rate 4 gamma lambda_min at least
         corrected=of_residual(4.0),
         rivals={
             "the residual twice as fast": of_residual(8.0),
+            # lambda_max / lambda_min = cond(X)^2
             r"the residual with $\lambda_{\max}$ in place of $\lambda_{\min}$": of_residual(
-                4 * draws["inverse_condition"] ** -2
+                4.0 / draws["inverse_condition"] ** 2
             ),
         },
     )
     yield Facts(
-        growing=int((gradient < 0).sum()),
-        fastest=float(max(-np.nanmin(gradient), 0.0)),
-        slowest=float(np.nanmin(residual)),
+        growing=int((gradient_rate < 0).sum()),
+        fastest=float(max(-np.nanmin(gradient_rate), 0.0)),
+        slowest=float(np.nanmin(residual_rate)),
     )
 
 
@@ -175,29 +184,33 @@ def lemma_c_10(flows: Sequence[Table]) -> Claim:
     singular values, as do $Z_2$ and $W_2$.
     """
     flow = Draws(flows, phase="flow")
-    hidden, tolerance = flow.entries("sigma_w1"), steps_by_rtol(flow)
+    sigma_Z1, tolerance = flow.entries("sigma_w1"), steps_by_rtol(flow)
 
-    def law(change: float) -> np.ndarray:
-        def of_table(flow: Draws) -> np.ndarray:
+    def hidden(*, gamma_times: float = 1.0) -> np.ndarray:
+        """Return sigma_i(Z1) by (C.16) from the measured sigma_i(beta), gamma multiplied by a factor."""
+
+        def of_one_table(flow: Draws) -> np.ndarray:
             gamma, inputs = flow.setting("gamma")[:, None, None], flow.entries("sigma_w1", "time").shape[2]
-            values = theory.hidden_singular_values(flow.entries("sigma_beta", "time"), change * gamma, inputs)
-            return values.reshape(len(values), -1)
+            sigma = theory.hidden_singular_values(flow.entries("sigma_beta", "time"), gamma_times * gamma, inputs)
+            return sigma.reshape(len(sigma), -1)  # times and indices in one axis, as `sigma_Z1` has them
 
-        return flow.over(of_table)
+        return flow.over(of_one_table)  # tables may differ in their number of inputs
 
     yield equal_on_every_draw(
         r"largest error of $\sigma_i(Z_1)$ along the flow, relative to $\sigma_1$",
-        hidden,
-        law(1),
+        sigma_Z1,
+        hidden(),
         tolerance=tolerance,
         because=STEPS_BY_RTOL,
-        rivals={"balanced layers": law(0), r"$2\gamma$ in place of $\gamma$": law(2)},
+        rivals={"balanced layers": hidden(gamma_times=0.0), r"$2\gamma$ in place of $\gamma$": hidden(gamma_times=2.0)},
     )
+    sigma_Z2, predicted_Z2 = flow.compared("sigma_w2")
     yield equal_on_every_draw(
         r"largest error of $\sigma_i(Z_2)$ along the flow, relative to $\sigma_1(Z_1)$",
-        *flow.compared("sigma_w2"),
+        sigma_Z2,
+        predicted_Z2,
         tolerance=tolerance,
-        relative_to=hidden.max(axis=1),
+        relative_to=sigma_Z1.max(axis=1),
         because=STEPS_BY_RTOL,
     )
 
@@ -214,24 +227,27 @@ def balanced_start(flows: Sequence[Table], unbalanced: Table) -> Claim:
     The largest $\sigma_{k+1}(W_1)$ at any time in {draws} draws is {largest:.1e} of $\sigma_1$. A rank that depends on
     the scale takes an imbalance.
     """
-    balanced, limit = Draws(flows, phase="flow"), Draws(flows[0], phase="limit")
+    limit = Draws(flows[0], phase="limit")
     if limit.entries("sigma_w2").shape[1] >= limit.entries("sigma_w1").shape[1]:
         raise Untested("as many outputs as inputs: there is no rank to fall short of; give fewer outputs")
 
-    def beyond(flow: Draws, fewer: int = 0) -> np.ndarray:
-        """Return the largest sigma_(k - fewer + 1) along the flow, relative to sigma_1, shape (draws,)."""
+    def first_beyond_rank(flow: Draws, fewer: int = 0) -> np.ndarray:
+        """Return the largest sigma_(k - fewer + 1) / sigma_1 of W1 along the flow, shape (draws,)."""
         sigma, outputs = flow.entries("sigma_w1", "time"), flow.entries("sigma_w2", "time").shape[2]
         return (sigma[..., outputs - fewer] / sigma[..., 0]).max(axis=1)
 
-    other = Draws(unbalanced, phase="flow")
+    balanced, not_balanced = Draws(flows, phase="flow"), Draws(unbalanced, phase="flow")
     yield every_draw(
         r"largest $\sigma_{k+1}(W_1) / \sigma_1(W_1)$ along the flow",
-        balanced.over(beyond),
+        balanced.over(first_beyond_rank),
         at_most=np.sqrt(steps_by_rtol(balanced)),
         because="the square root of an error of steps times rtol",
         rivals={
-            "rank at most $k - 1$": Instead(values=balanced.over(lambda flow: beyond(flow, 1))),
-            "layers that are not balanced": Instead(values=beyond(other), at_most=np.sqrt(steps_by_rtol(other))),
+            "rank at most $k - 1$": {"values": balanced.over(lambda flow: first_beyond_rank(flow, fewer=1))},
+            "layers that are not balanced": {
+                "values": first_beyond_rank(not_balanced),
+                "at_most": np.sqrt(steps_by_rtol(not_balanced)),
+            },
         },
         fact="largest",
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.judging import Claim, Instead, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Claim, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.spectral_bias.draws import steps_by_rtol
 from learning_dynamics.tidy import Draws, Table
 
@@ -22,15 +22,14 @@ def lemma_3_1(flows: Sequence[Table]) -> Claim:
     $Z_1(0) = I$, against the lemma's own definition (errata 7).
     """
     draws = Draws(flows)
-    tolerance = steps_by_rtol(draws)
-    unit_pair = Instead(values=draws.worst("unit_pair"))
+    tolerance, unit_pair = steps_by_rtol(draws), draws.worst("unit_pair")
     yield every_draw(
         "largest distance of $Z_1$ from the pair integrated by itself, relative to $|W_1|$",
         draws.worst("projected"),
         at_most=tolerance,
         because=APART,
         predicted=0.0,
-        rivals={"the pair scaled to start at the identity, as the proof's last line has it": unit_pair},
+        rivals={"the pair scaled to start at the identity, as the proof's last line has it": {"values": unit_pair}},
     )
     yield every_draw(
         "largest part of the layers outside the span of $P$, relative to $|W_1|$",
@@ -59,7 +58,7 @@ def lemma_3_3(flows: Sequence[Table]) -> Claim:
     the right side grows like $1/\gamma$ while the predictor comes to rest.
     """
     draws = Draws(flows)
-    # alpha is found by inverting Z1, and the difference I - alpha alpha^T has the inverse square of its condition
+    # alpha is found by inverting Z1; I - alpha alpha^T = 2 gamma (Z1 Z1^T)^{-1} (C.12) has the square of its condition
     condition, tolerance = draws.worst("condition"), steps_by_rtol(draws)
     yield every_draw(
         r"largest $|\dot\beta - (I - \alpha\alpha^\top)^{-1}\alpha|$, relative to its start",
@@ -67,11 +66,11 @@ def lemma_3_3(flows: Sequence[Table]) -> Claim:
         at_most=tolerance * condition**2,
         because=f"{APART} and the squared condition number of $Z_1$",
         predicted=0.0,
-        corrected=Instead(
-            name=r"largest $|\beta - 2\gamma(I - \alpha\alpha^\top)^{-1}\alpha| / |\beta_*|$",
-            values=draws.worst("beta_from_alpha"),
-        ),
-        rivals={r"$\beta$ without the factor $2\gamma$": Instead(values=draws.worst("beta_without_scale"))},
+        corrected={
+            "name": r"largest $|\beta - 2\gamma(I - \alpha\alpha^\top)^{-1}\alpha| / |\beta_*|$",
+            "values": draws.worst("beta_from_alpha"),
+        },
+        rivals={r"$\beta$ without the factor $2\gamma$": {"values": draws.worst("beta_without_scale")}},
     )
     yield every_draw(
         "largest distance of $\\alpha$ from the Riccati equation's solution",
@@ -101,11 +100,13 @@ def theorem_3_2_a(flows: Sequence[Table]) -> Claim:
     \sinh^{-1}(D/\gamma) - \sqrt{D^2 + \gamma^2})$, and that one holds.
     """
     draws = Draws(flows)
+    # both speeds are the curvature of a potential at sigma_i times u^T (d beta/dt) v, and should be u^T R v
     speed, force = draws.compared("mirror_speed")
+    printed_speed = draws.entries("printed_mirror_speed")
     yield equal_on_every_draw(
         "largest difference of a mirror coordinate's speed and its force, relative to the largest force",
         force,
-        draws.entries("printed_mirror_speed"),
+        printed_speed,
         # the coordinate's curvature at zero, 1 / (2 gamma), multiplies the states' error
         tolerance=steps_by_rtol(draws) * np.maximum(1.0, 1 / (2 * draws.column("gamma"))),
         because=r"steps times rtol over $2\gamma$",
@@ -128,13 +129,18 @@ def theorem_3_2_b(flows: Sequence[Table]) -> Claim:
     measured, mirror = draws.compared("beta")
     rivals = {"a predictor shrunk by a millionth": (1 - 1e-6) * mirror}
 
-    def of_another_scale(of_table: Draws) -> np.ndarray:
-        """Return the prediction at the scale before: the data's draws follow one another, scale by scale."""
-        gamma = of_table.column("gamma")
-        return np.roll(of_table.entries("beta", column="predicted"), np.sum(gamma == gamma[0]), axis=0)
+    def mirror_of_another_scale(of_one_table: Draws) -> np.ndarray:
+        """Return each draw's prediction at the scale before, on the same data, shape (draws, entries).
 
-    if all(np.unique(of_table.column("gamma")).size > 1 for of_table in draws):
-        rivals["the mirror flow of another scale, on the same data"] = draws.over(of_another_scale)
+        A table lists all data sets at its first scale, then all at its second, and so on: the scale before is as many
+        draws back as there are data sets; the first scale takes the last.
+        """
+        gamma = of_one_table.column("gamma")
+        data_sets = np.sum(gamma == gamma[0])
+        return np.roll(of_one_table.entries("beta", column="predicted"), data_sets, axis=0)
+
+    if all(np.unique(of_one_table.column("gamma")).size > 1 for of_one_table in draws):
+        rivals["the mirror flow of another scale, on the same data"] = draws.over(mirror_of_another_scale)
     yield equal_on_every_draw(
         r"largest distance between the network's $\beta$ and the mirror flow's, relative to the largest entry",
         measured,
@@ -159,14 +165,28 @@ def lemma_c_8(flows: Sequence[Table]) -> Claim:
     limit of large ones; for vanishing scales the bound grows as $\gamma^{-1/2}$ alone.
     """
     draws = Draws(flows)
-    ratios = draws.over(lambda of_table: np.divide(*of_table.compared("loss")).max(axis=1))
+
+    def loss_over_bound(of_one_table: Draws) -> np.ndarray:
+        loss, bound = of_one_table.compared("loss")
+        return (loss / bound).max(axis=1)
+
+    ratios = draws.over(loss_over_bound)
     rivals = {
         "a bound ten times as sharp": 0.1,
+        # D / t times sqrt(2 gamma) instead of over it: 2 gamma times the bound
         r"$\sqrt{2\gamma}$ above the line, as if small scales took less time": 2 * draws.column("gamma"),
     }
-    for label, factor, because in (
-        ("its bound", 1, "the loss over its bound"),
-        ("half its bound", 2, "what the proof's inequality gives"),
-    ):
-        name = f"largest ratio of the loss to {label} along the flow"
-        yield every_draw(name, factor * ratios, at_most=1.0, because=because, rivals=rivals)
+    yield every_draw(
+        "largest ratio of the loss to its bound along the flow",
+        ratios,
+        at_most=1.0,
+        because="the loss over its bound",
+        rivals=rivals,
+    )
+    yield every_draw(
+        "largest ratio of the loss to half its bound along the flow",
+        2 * ratios,
+        at_most=1.0,
+        because="what the proof's inequality gives",
+        rivals=rivals,
+    )

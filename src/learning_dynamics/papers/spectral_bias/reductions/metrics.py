@@ -84,7 +84,7 @@ def _reductions_of(series: Mapping[str, np.ndarray], times: np.ndarray) -> Measu
     beta, beta_star, size = Z1 @ Z2, theory.minimum_norm_interpolator(X, Y), norm(Z1)
     alpha = np.linalg.solve(transposed(Z1), Z2)
     R = transposed(X) @ (Y - X @ beta)
-    speed = R @ (transposed(Z2) @ Z2) + Z1 @ (transposed(Z1) @ R)
+    speed = R @ (transposed(Z2) @ Z2) + Z1 @ (transposed(Z1) @ R)  # of beta = Z1 Z2, by (3.4)
     from_alpha = reductions.predictor_from_alpha(riccati, gamma)
     printed_speed = from_alpha / (2 * gamma[..., None, None])
     quantities: Measured = {
@@ -100,7 +100,7 @@ def _reductions_of(series: Mapping[str, np.ndarray], times: np.ndarray) -> Measu
         "beta_without_scale": norm(beta - printed_speed) / norm(beta_star),
         "printed_beta_speed": norm(speed - printed_speed) / norm(speed[:, :1]),
     }
-    quantities |= _mirror_of_singular_values(beta, speed, R, gamma, times[1:])
+    quantities |= _mirror_of_singular_values(beta, speed, R, gamma, times=times[1:])
     if "mirror" in series:
         bound = theory.rate_bound(norm(beta_star), gamma, times[None, 1:])
         quantities["loss"] = (quantities["loss"], bound)
@@ -109,7 +109,7 @@ def _reductions_of(series: Mapping[str, np.ndarray], times: np.ndarray) -> Measu
 
 
 def _mirror_of_singular_values(
-    beta: np.ndarray, speed: np.ndarray, R: np.ndarray, gamma: np.ndarray, times: np.ndarray
+    beta: np.ndarray, speed: np.ndarray, R: np.ndarray, gamma: np.ndarray, *, times: np.ndarray
 ) -> Measured:
     """Mirror coordinates of the singular values, their speeds, and the forces that should drive them.
 

@@ -33,7 +33,7 @@ def reduced_flow(data: Arrays, *, gammas: list[Scale], width: Count, integration
     times = integration.times
 
     def network(x: np.ndarray, y: np.ndarray, first: np.ndarray) -> NetworkFlow:
-        return follow(x, y, first, np.zeros((first.shape[1], outputs)), times, integration)
+        return follow(x, y, first, np.zeros((first.shape[1], outputs)), times=times, tolerances=integration)
 
     def reduction(field: Callable, size: int) -> Flow:
         return integrate(field, np.zeros(size), times, rtol=integration.rtol, atol=integration.atol, land=True)

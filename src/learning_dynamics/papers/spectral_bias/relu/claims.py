@@ -2,10 +2,11 @@
 
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from learning_dynamics.judging import Checks, Claim, Facts, Finding, Instead, Judgement, claim, share_of_draws
+from learning_dynamics.judging import Check, Claim, Facts, claim, share_of_draws
 from learning_dynamics.papers.spectral_bias.relu.saddles import (
     first_saddle_ranks,
     fitted_draws,
@@ -28,42 +29,39 @@ def relu_low_rank(small: Table, large: Table, *, share: Count, loss: Fraction) -
     {draws} draws (of all, rank 1 on {one:.0%}, exactly 2 on {two:.0%}, 3 or more on {more:.0%}); {stuck} draws whose
     loss had not fallen far enough are undecided. From large weights {large:.0%} end above rank 2.
     """
-    tables = {"small": small, "large": large}
-    ranks = {name: last_ranks(table, share) for name, table in tables.items()}
-    open_ = {name: ~fitted_draws(table, loss) for name, table in tables.items()}
-
-    def up_to(rank: int, name: str) -> Instead:
-        return Instead(holds=ranks[name] <= rank, undecided=open_[name])
-
+    ranks_from_small, ranks_from_large = last_ranks(small, share), last_ranks(large, share)
+    small_unfitted, large_unfitted = ~fitted_draws(small, loss), ~fitted_draws(large, loss)
     low_too, high_too = "low rank from large weights too", "high rank from small ones"
     yield share_of_draws(
         "share of draws from small weights that end at rank 2 or below",
-        **up_to(2, "small"),
+        ranks_from_small <= 2,
+        undecided=small_unfitted,
         at_least=0.5,
         because="most draws",
-        rivals={low_too: up_to(2, "large")},
+        rivals={low_too: {"holds": ranks_from_large <= 2, "undecided": large_unfitted}},
     )
     yield share_of_draws(
         "share of draws from small weights that end at rank 1",
-        **up_to(1, "small"),
+        ranks_from_small <= 1,
+        undecided=small_unfitted,
         at_most=0.5,
         because="not the rule",
-        rivals={low_too: up_to(1, "large")},
+        rivals={low_too: {"holds": ranks_from_large <= 1, "undecided": large_unfitted}},
     )
     yield share_of_draws(
         "share of draws from large weights that end above rank 2",
-        ranks["large"] > 2,
-        undecided=open_["large"],
+        ranks_from_large > 2,
+        undecided=large_unfitted,
         at_least=0.5,
         because="most draws",
-        rivals={high_too: Instead(holds=ranks["small"] > 2, undecided=open_["small"])},
+        rivals={high_too: {"holds": ranks_from_small > 2, "undecided": small_unfitted}},
     )
     yield Facts(
-        one=float(np.mean(ranks["small"] == 1)),
-        two=float(np.mean(ranks["small"] == 2)),
-        more=float(np.mean(ranks["small"] > 2)),
-        stuck=int(open_["small"].sum()),
-        large=float(np.mean(ranks["large"] > 2)),
+        one=float(np.mean(ranks_from_small == 1)),
+        two=float(np.mean(ranks_from_small == 2)),
+        more=float(np.mean(ranks_from_small > 2)),
+        stuck=int(small_unfitted.sum()),
+        large=float(np.mean(ranks_from_large > 2)),
     )
 
 
@@ -86,37 +84,41 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
     {chance_inside:.0%} by chance, {large_inside:.0%} from large weights). Ten samples, on about half of which each
     neuron of the teacher is silent, need not fix its directions; more do (`relu_directions_with_samples`).
     """
-    few, many = Draws(small), Draws(large)
-    cosines, chance, from_large = (
-        few.entries("teacher_cosine"),
-        few.entries("chance_cosine"),
-        many.entries("teacher_cosine"),
-    )
-    learnt_from_large = Instead(holds=from_large.min(axis=1) >= cosine, undecided=~fitted_draws(large, loss))
+    from_small, from_large = Draws(small), Draws(large)
+    # cosines of both principal angles, the larger first, shape (draws, 2)
+    small_cosines, large_cosines = from_small.entries("teacher_cosine"), from_large.entries("teacher_cosine")
+    chance_cosines = from_small.entries("chance_cosine")
+    large_learns = {"holds": large_cosines.min(axis=1) >= cosine, "undecided": ~fitted_draws(large, loss)}
     yield share_of_draws(
         "share of draws from small weights that learn both of the teacher's directions",
-        cosines.min(axis=1) >= cosine,
+        small_cosines.min(axis=1) >= cosine,
         undecided=~fitted_draws(small, loss),
         at_least=0.5,
         because="most draws",
         rivals={
-            "spans at random": Instead(holds=chance.min(axis=1) >= cosine, undecided=None),
-            "large weights learn them too": learnt_from_large,
+            "spans at random": {"holds": chance_cosines.min(axis=1) >= cosine, "undecided": None},
+            "large weights learn them too": large_learns,
         },
     )
     yield share_of_draws(
         "share of draws from large weights that learn both directions",
-        **learnt_from_large,
+        **large_learns,
         at_most=0.5,
         because="not the rule",
     )
-    for name, values in (("", cosines), ("chance_", chance), ("large_", from_large)):
-        first, *_, second = np.median(values, axis=0)
-        yield Facts({f"{name}first": first, f"{name}second": second})
+    first, second = np.median(small_cosines, axis=0)
+    chance_first, chance_second = np.median(chance_cosines, axis=0)
+    large_first, large_second = np.median(large_cosines, axis=0)
     yield Facts(
-        inside=float(np.median(few["inside"])),
-        chance_inside=float(few["chance_inside"][0]),
-        large_inside=float(np.median(many["inside"])),
+        first=first,
+        second=second,
+        chance_first=chance_first,
+        chance_second=chance_second,
+        large_first=large_first,
+        large_second=large_second,
+        inside=float(np.median(from_small["inside"])),
+        chance_inside=float(from_small["chance_inside"][0]),
+        large_inside=float(np.median(from_large["inside"])),
     )
 
 
@@ -133,27 +135,28 @@ def relu_directions_with_samples(few: Table, more: Sequence[Table], *, cosine: F
     With ten samples most draws miss the second direction. What they lack is data: both cosines lie above the setting
     `cosine` on {course} of the draws. The students, their scale and the time they are given are the same.
     """
-    tables = {int(Draws(table)["samples"][0]): table for table in (few, *more)}
-    learnt = {count: Draws(table).least("teacher_cosine") >= cosine for count, table in tables.items()}
+    by_samples = {int(Draws(table)["samples"][0]): table for table in (few, *more)}
+    learnt = {samples: Draws(table).least("teacher_cosine") >= cosine for samples, table in by_samples.items()}
 
-    def with_samples(count: int) -> Instead:
-        return Instead(holds=learnt[count], undecided=~fitted_draws(tables[count], loss))
+    def with_samples(samples: int) -> dict[str, np.ndarray]:
+        return {"holds": learnt[samples], "undecided": ~fitted_draws(by_samples[samples], loss)}
 
-    fewest = with_samples(min(tables))
+    fewest, most = min(by_samples), max(by_samples)
     yield share_of_draws(
         "share of draws that learn both directions, with the most samples",
-        **with_samples(max(tables)),
+        **with_samples(most),
         at_least=0.5,
         because="most draws",
-        rivals={"samples that change nothing": fewest},
+        rivals={"samples that change nothing": with_samples(fewest)},
     )
     yield share_of_draws(
         "share of draws that learn both directions, with the fewest samples",
-        **fewest,
+        **with_samples(fewest),
         at_most=0.5,
         because="not the rule",
     )
-    yield Facts(course=", ".join(f"{learnt[count].mean():.0%} with {count} samples" for count in sorted(tables)))
+    course = [f"{learnt[samples].mean():.0%} with {samples} samples" for samples in sorted(by_samples)]
+    yield Facts(course=", ".join(course))
 
 
 @claim(
@@ -161,8 +164,9 @@ def relu_directions_with_samples(few: Table, more: Sequence[Table], *, cosine: F
     quantifier="most draws",
     scope=f"{SCOPE}, initial scales down to the smallest of the run",
     empirical=True,
+    reason="the paper shows a draw that does so; many meet no second plateau",
 )
-def relu_phase_one(scales: Table, *, share: Count) -> Finding:
+def relu_phase_one(scales: Table, *, share: Count) -> Claim:
     r"""From small weights the loss descends from saddle to saddle: from the saddle at zero to one at which the hidden
     layer is approximately of rank 1, and on from there.
 
@@ -175,39 +179,50 @@ def relu_phase_one(scales: Table, *, share: Count) -> Finding:
     its interval, {turns}. What counts as a plateau is a choice of ours: with stricter thresholds, a slower fall or a
     longer stretch, the share is smaller, and so is the scale from which it lies above one half (turning checks).
     """
-    tables = dict(iter(scales.groupby("scale")))  # ascending
-    ranks = {size: first_saddle_ranks(table, share) for size, table in tables.items()}
-    zero = {size: starts_at_zero(table) for size, table in tables.items()}
-    smallest, largest = min(tables), max(tables)
+    by_scale = dict(iter(scales.groupby("scale")))  # ascending
+    ranks = {scale: first_saddle_ranks(table, share) for scale, table in by_scale.items()}
+    at_zero = {scale: starts_at_zero(table) for scale, table in by_scale.items()}
+    smallest, largest = min(by_scale), max(by_scale)
 
-    def judge(reading: tuple[float, int]) -> Checks:
-        size, rank = reading
-        yield share_of_draws(
+    def has_rank(rank: int, scale: float) -> dict[str, np.ndarray]:
+        return {"holds": ranks[scale] == rank, "undecided": ~at_zero[scale]}
+
+    def reaches_rank_one(scale: float, rivals: dict[str, Any] | None = None) -> Check:
+        return share_of_draws(
             "share of all draws that reach a second plateau, with rank 1 when it begins, at the smallest scale",
-            ranks[size] == rank,
-            undecided=~zero[size],
+            **has_rank(1, scale),
             at_least=0.5,
             because="most draws",
+            rivals=rivals,
         )
-        yield share_of_draws("share of draws that start on a plateau", zero[size], at_least=0.5, because="most draws")
 
-    holding = list(itertools.takewhile(lambda size: Judgement(*judge((size, 1))).state == "holds", tables))
-    met = np.isfinite(ranks[smallest])
-    return Finding(
-        judge,
-        (smallest, 1),
+    def starts_on_plateau(scale: float, rivals: dict[str, Any] | None = None) -> Check:
+        return share_of_draws(
+            "share of draws that start on a plateau", at_zero[scale], at_least=0.5, because="most draws", rivals=rivals
+        )
+
+    elsewhere = "the same at the largest scale"
+    yield reaches_rank_one(
+        smallest,
         rivals={
-            "rank 2 at the first saddle": (smallest, 2),
-            "rank 3": (smallest, 3),
-            "the same at the largest scale": (largest, 1),
+            "rank 2 at the first saddle": has_rank(2, smallest),
+            "rank 3": has_rank(3, smallest),
+            elsewhere: has_rank(1, largest),
         },
-        reason="the paper shows a draw that does so; many meet no second plateau",
-        facts={
-            "smallest": smallest,
-            "second": float(met.mean()),
-            "zero": float(zero[smallest].mean()),
-            "conditional": float(np.mean(ranks[smallest][met] == 1)) if met.any() else float("nan"),
-            "course": ", ".join(f"{np.mean(ranks[size] == 1):.0%} at {size:.0e}" for size in reversed(tables)),
-            "turns": f"from {holding[-1]:.0e} down" if holding else "at no scale tried",
-        },
+    )
+    yield starts_on_plateau(smallest, rivals={elsewhere: {"holds": at_zero[largest]}})
+
+    def holds_at(scale: float) -> bool:
+        return reaches_rank_one(scale).state == starts_on_plateau(scale).state == "holds"
+
+    scales_that_hold = list(itertools.takewhile(holds_at, by_scale))
+    meets_second = np.isfinite(ranks[smallest])
+    rank_one_share = {scale: np.mean(of_draws == 1) for scale, of_draws in ranks.items()}
+    yield Facts(
+        smallest=smallest,
+        second=float(meets_second.mean()),
+        zero=float(at_zero[smallest].mean()),
+        conditional=float(np.mean(ranks[smallest][meets_second] == 1)) if meets_second.any() else float("nan"),
+        course=", ".join(f"{rank_one_share[scale]:.0%} at {scale:.0e}" for scale in reversed(by_scale)),
+        turns=f"from {scales_that_hold[-1]:.0e} down" if scales_that_hold else "at no scale tried",
     )

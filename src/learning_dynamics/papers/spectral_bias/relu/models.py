@@ -26,7 +26,7 @@ def loss(W: np.ndarray, a: np.ndarray, X: np.ndarray, y: np.ndarray) -> np.ndarr
 
 
 def descend(
-    W: np.ndarray, a: np.ndarray, X: np.ndarray, y: np.ndarray, step: float, record: np.ndarray
+    W: np.ndarray, a: np.ndarray, X: np.ndarray, y: np.ndarray, *, step: float, record: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Take steps of gradient descent on the loss and record both layers.
 

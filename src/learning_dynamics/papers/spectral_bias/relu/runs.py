@@ -42,7 +42,7 @@ def relu_descent(
 
     def follow(rng: np.random.Generator, x: np.ndarray, labels: np.ndarray) -> dict[str, np.ndarray]:
         W, a = scale * rng.standard_normal((neurons, x.shape[-1])), scale * rng.standard_normal(neurons)
-        W1, W2 = relu_student.descend(W, a, x, labels, step, record)
+        W1, W2 = relu_student.descend(W, a, x, labels, step=step, record=record)
         finite = np.isfinite(W1).all()
         sigma = np.where(finite, singular_values(np.where(finite, W1, 1.0)), np.nan)
         losses = relu_student.loss(W1, W2, x, labels)

@@ -5,6 +5,9 @@ import pandas as pd
 
 from learning_dynamics.tidy import Draws, Table, select
 
+# numbers of a loss's plateaus, where the first is at the saddle at zero
+AT_ZERO, AT_FIRST_SADDLE = 1, 2
+
 
 def fitted_draws(table: Table, loss: float) -> np.ndarray:
     """Return for each draw whether its loss has fallen to a share of its first value, shape (draws,) of bool."""
@@ -27,9 +30,11 @@ def plateaus(table: Table, seed: int) -> list[tuple[float, float]]:
 def first_saddle_ranks(table: Table, share: int) -> np.ndarray:
     """Return each draw's rank when its loss settles on the first plateau after the one at zero.
 
-    nan where there is none, or where the first plateau is not at zero, so that the next is not the first saddle.
+    nan where there is none, or where the first plateau is not at zero, so that the next is not the first saddle. A draw
+    with plateaus from 0.1, 5 and 40, of 100 units of time, starts at zero and gets its rank at time 5; one with those
+    from 30 and 40 may have passed its first saddle unseen, and gets nan.
     """
-    starts = _plateau_starts(table, 2)
+    starts = _plateau_starts(table, AT_FIRST_SADDLE)
     ranks = select(table, "rank", index=share).set_index(["seed", "time"])["value"]
     saddle_ranks = [np.nan if np.isnan(start) else ranks.loc[(seed, start)] for seed, start in starts.items()]
     return np.where(starts_at_zero(table), saddle_ranks, np.nan)
@@ -37,7 +42,7 @@ def first_saddle_ranks(table: Table, share: int) -> np.ndarray:
 
 def starts_at_zero(table: Table) -> np.ndarray:
     """Return for each draw whether its loss starts on a plateau, shape (draws,) of bool."""
-    return (_plateau_starts(table, 1) < 0.01 * table["time"].max()).to_numpy()
+    return (_plateau_starts(table, AT_ZERO) < 0.01 * table["time"].max()).to_numpy()
 
 
 def _plateau_starts(table: Table, number: int) -> pd.Series:

@@ -1,13 +1,16 @@
 """Vanishing initial scale: the time that training takes, the nuclear norm as its limit, columns that align."""
 
+from typing import Any
+
 import numpy as np
 
-from learning_dynamics.judging import Claim, Facts, Instead, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Claim, Facts, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.spectral_bias.scale import quantities
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
+from learning_dynamics.tidy import Draws, Table, settings_of
 
-# next orders in the scale carry factors of the order of the ratio of eigenvalues of X^T X, nine for this condition
-RATES = 10.0
+# factor of the next order in the scale: about the ratio of eigenvalues of X^T X, which is nine for these data
+NEXT_ORDER = 10.0
 
 
 @claim(
@@ -27,40 +30,43 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Claim:
     {bounds:.2g}-fold. The slope over scales up to the setting `largest` agrees to {worst:.1e} on every one of {draws}
     draws.
     """
-    draws = Draws(flow)
-    gamma, steps = (draws.entries("time_to_loss", column=column) for column in ("gamma", "steps"))
-    gamma, (time, bound) = gamma[0], draws.compared("time_to_loss")
-    growth, size = (draws.entries(name)[:, 0] for name in ("growth", "beta_norm"))
+    draws, settings = Draws(flow), settings_of(flow)
+    gamma = draws.entries("time_to_loss", column="gamma")[0]
+    time, promised = draws.compared("time_to_loss")  # shape (draws, scales); promised by the bound of Lemma C.8
+    # of each draw: |X^T Y|, the rate at which both layers grow near zero, and |beta_*|
+    growth, beta_norm = (draws.entries(name)[:, 0] for name in (quantities.FIRST_GRADIENT, "beta_norm"))
     slopes = _slopes(gamma, time, largest)
-    # in units of the slope: the next order in the scale; the records' spacing, in units of 1 / |X^T Y|, to the order of
-    # the spline; and the integrator
-    spacing = growth[:, None] * 0.1 * time / (settings_of(flow)["points"] - 1)
-    integrated = steps * settings_of(flow)["integration"]["rtol"]
-    errors = RATES * gamma * np.log(1 / gamma) / np.minimum(size, 1.0)[:, None] + spacing**4 + integrated
+    # the time passes between two records, which lie evenly on its last tenth; their distance in units of 1 / |X^T Y|
+    spacing = growth[:, None] * 0.1 * time / (settings["points"] - 1)
+    time_errors = (  # in units of the slope
+        NEXT_ORDER * gamma * np.log(1 / gamma) / np.minimum(beta_norm, 1.0)[:, None]
+        + spacing**4  # of a cubic spline
+        + draws.entries("time_to_loss", column="steps") * settings["integration"]["rtol"]
+    )
     yield equal_on_every_draw(
         r"error of the slope of the time against $\ln(1/\gamma)$, relative to it",
         slopes,
-        1 / (2 * growth),
-        tolerance=_slopes(gamma, errors, largest, of_errors=True),
+        1 / (2 * growth),  # the predictor starts at order gamma and grows at twice the layers' rate
+        tolerance=_slope_errors(gamma, time_errors, largest),
         because=r"terms of the order of $\gamma\ln(1/\gamma) / |\beta_*|$, the crossing found between records, "
         "and steps times rtol, through the fit",
         resolution=0.1,
         rivals={
             r"the rate $|X^\top Y|$ of the layers": 1 / growth,
-            "the bound's time": _slopes(gamma, bound, largest),
+            "the bound's time": _slopes(gamma, promised, largest),
             "a time that does not depend on the scale": 0 * growth,
         },
     )
     yield every_draw(
         "largest time to the loss over the time that the bound promises",
-        (time / bound).max(axis=1),
+        (time / promised).max(axis=1),
         at_most=1.0,
         because="Lemma C.8",
     )
-    least, greatest = np.argmin(gamma), np.argmax(gamma)
+    at_smallest, at_largest = np.argmin(gamma), np.argmax(gamma)
     yield Facts(
-        times=float(np.nanmedian(time[:, least] / time[:, greatest])),
-        bounds=float(np.nanmedian(bound[:, least] / bound[:, greatest])),
+        times=float(np.nanmedian(time[:, at_smallest] / time[:, at_largest])),
+        bounds=float(np.nanmedian(promised[:, at_smallest] / promised[:, at_largest])),
         worst=float(np.nanmax(np.abs(1 - 1 / (2 * growth * slopes)))),
     )
 
@@ -83,38 +89,47 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Claim:
     interpolator has a smaller nuclear norm.
     """
     draws = Draws(flow)
-    gamma, nuclear = draws.entries("potential", column="gamma")[0], draws.entries("nuclear_norm")
-    potentials = (draws.entries(name) for name in ("potential", "printed_potential"))
-    # sqrt(s^2 + gamma^2) - s is at most gamma, for each of d values; the residual leaves the rest
+    gamma = draws.entries("potential", column="gamma")[0]
+    # shape (draws, scales)
+    nuclear_norm, half_square = draws.entries("nuclear_norm"), draws.entries(quantities.HALF_SQUARE)
     inputs = draws.entries("sigma_w1", "gamma").shape[2]
-    tolerance = inputs * gamma / nuclear + 10 * draws.entries("distance_bound")
-
-    def half_square(norm: Quantity) -> Instead:
-        return Instead(
-            name=f"distance of half the parameters' squared norm from the {norm.replace('_', ' ')} over $d\\gamma$",
-            values=(np.abs(draws.entries("parameters") / draws.entries(norm) - 1) / tolerance).max(axis=1),
-        )
-
+    slopes = [
+        _slopes(gamma, draws.entries(potential), largest) / nuclear_norm[:, 0]
+        for potential in ("potential", "printed_potential")
+    ]
     yield equal_on_every_draw(
         r"slope of $\Psi_\gamma$ against $\ln(1/\gamma)$ over $\|\beta\|_*$, the error",
-        np.stack([_slopes(gamma, values, largest) / nuclear[:, 0] for values in potentials], axis=1),
+        np.stack(slopes, axis=1),
         1.0,
-        tolerance=10 * largest / draws.least("smallest"),
+        tolerance=10 * largest / draws.least(quantities.LEAST_SINGULAR_VALUE),
         relative_to=1.0,
         because="terms of the order of the largest scale over the smallest singular value",
         resolution=0.1,
-        corrected=0.5,
+        corrected=0.5,  # s asinh(s / gamma) / 2 ~ s ln(2 s / gamma) / 2
         rivals={"a quarter": 0.25},
     )
+
+    # by Corollary 3.1 and Lemma C.10 half of |W1|^2 + |W2|^2 is the sum of sqrt(s_i^2 + gamma^2) over d singular values
+    # of beta, each of which exceeds s_i by gamma at most; the residual at the end leaves the rest open
+    allowed = inputs * gamma / nuclear_norm + 10 * draws.entries("distance_bound")
+
+    def half_square_is(norm: np.ndarray, label: str) -> dict[str, Any]:
+        """Return the arguments that compare half the parameters' squared norm with a norm of beta_*."""
+        return {
+            "name": f"distance of half the parameters' squared norm from the {label} norm over $d\\gamma$",
+            "values": (np.abs(half_square / norm - 1) / allowed).max(axis=1),
+        }
+
+    frobenius_norm = draws.entries("frobenius_norm")
     yield every_draw(
-        **half_square("nuclear_norm"),
+        **half_square_is(nuclear_norm, "nuclear"),
         at_most=1.0,
         because=r"each of $d$ singular values adds less than $\gamma$",
-        rivals={"the Frobenius norm in place of the nuclear norm": half_square("frobenius_norm")},
+        rivals={"the Frobenius norm in place of the nuclear norm": half_square_is(frobenius_norm, "frobenius")},
     )
     yield every_draw(
         "least increase of the nuclear norm over random interpolators",
-        draws.least("other_interpolators"),
+        draws.least(quantities.INCREASE_ELSEWHERE),
         at_least=-1e-6,
         because="rounding over the distance",
     )
@@ -145,90 +160,124 @@ def column_alignment(flow: Table, unfed: Table, *, largest: Positive, sine: Frac
     $|\beta_*| / \sqrt{8}$.
     """
     draws = Draws(flow)
-    gamma, first = draws.entries("across", column="gamma")[0], draws.where(index=1)
-    across, size, distance = (draws.entries(name) for name in ("across", "beta_norm", "distance_bound"))
-    along, shares = draws.compared("along", "gamma")
-    first_values, second_values = (draws.where(index=number).entries("sigma_w1") for number in (1, 2))
-    curve = 2 * gamma / (gamma + np.hypot(gamma, size))
-    steps = first.entries("sigma_w1", column="steps")
-    # each step rounds the layer by eps of its largest singular value
+    gamma = draws.entries(quantities.PART_ACROSS, column="gamma")[0]
+    smallest = np.argmin(gamma)
+    # shape (draws, scales)
+    beta_norm, steps = draws.entries("beta_norm"), draws.entries(quantities.PART_ACROSS, column="steps")
+    sigma_1, sigma_2 = (draws.where(index=index).entries("sigma_w1") for index in (1, 2))
+    # relative errors: what the residual and the integrator leave open; and each step rounds the layer by eps of sigma_1
+    left_open = draws.entries("distance_bound") + settings_of(flow)["integration"]["rtol"] * steps
     rounding = np.finfo(float).eps * steps
-    beside_second = rounding * first_values / second_values
-    inexact = distance + settings_of(flow)["integration"]["rtol"] * steps
-    # the layer's norm is that of beta's direction but for the square of the part across it
-    errors = across**2 + inexact + beside_second
-    left_open = 2 * (inexact + beside_second)
-    # while beta turns from the first gradient's direction to its own, columns of length sqrt(2 gamma) still feed it
-    turning_bound = RATES * np.sqrt(2 * gamma / size) + inexact + rounding
-    smallest_shares = np.abs(shares).min(axis=2)
+    rounding_of_sigma_2 = rounding * sigma_1 / sigma_2
+    # length of the columns at the start, beside that of the layer at the end
+    column_length = np.sqrt(2 * gamma / beta_norm)
+    # of each column, shape (draws, scales, columns): its component along beta, and its share of the first gradient
+    components, shares = draws.compared(quantities.COMPONENTS_ALONG, "gamma")
+    least_share = np.abs(shares).min(axis=2)
 
-    def beside(parts: np.ndarray) -> Instead:
-        return Instead(values=(np.abs(along - parts).max(axis=2) / turning_bound).max(axis=1))
-
-    def of_crossover(law: np.ndarray) -> Instead:
-        ratios = (second_values / first_values) ** 2
-        return Instead(values=(np.abs(np.log(ratios / law)) / left_open).max(axis=1))
-
-    at_random, turned = (Draws(table).entries("misaligned")[:, np.argmin(gamma)] for table in (flow, unfed))
-    # the sine of a column that is left of columns of length sqrt(2 gamma), beside its share
-    too_small = (np.sqrt(2 * gamma / size) / smallest_shares)[:, np.argmin(gamma)] > sine
+    # 1. all columns align at the smallest scale
+    sine_at_random = Draws(flow).entries(quantities.LARGEST_SINE)[:, smallest]
+    sine_of_unfed = Draws(unfed).entries(quantities.LARGEST_SINE)[:, smallest]
+    # the sine that a column keeps if its first length is across beta, and its share of the layer along beta
+    share_is_too_small = (column_length / least_share)[:, smallest] > sine
     yield every_draw(
         r"largest sine of the angle between a column of $W_1$ and $\beta$, at the smallest scale",
-        np.concatenate([turned, at_random]),
+        np.concatenate([sine_of_unfed, sine_at_random]),
         at_most=sine,
         because="aligned: near zero, where the smallest scale is the 1e-16th part of the solution; a draw with a share "
         "too small for that is undecided",
-        undecided=np.concatenate([np.zeros(len(turned), dtype=bool), too_small]),
-        corrected=Instead(values=at_random, undecided=too_small),
-        rivals={"no column aligns": Instead(values=turned, undecided=None)},
+        undecided=np.concatenate([np.zeros(len(sine_of_unfed), dtype=bool), share_is_too_small]),
+        corrected={"values": sine_at_random, "undecided": share_is_too_small},
+        rivals={"no column aligns": {"values": sine_of_unfed, "undecided": None}},
     )
+
+    # 2. the part of W1 across beta falls as gamma^(1/2): its norm, sqrt(2 gamma (d - 1)), over |W1|, which is that of
+    # the direction of beta but for the square of the part across
+    across = draws.entries(quantities.PART_ACROSS)
     yield equal_on_every_draw(
         r"error of the power of $\gamma$ with which the part of $W_1$ across $\beta$ falls",
         -_slopes(gamma, np.log(across), largest),
         0.5,
-        tolerance=_slopes(gamma, errors, largest, of_errors=True),
+        tolerance=_slope_errors(gamma, across**2 + left_open + rounding_of_sigma_2, largest),
         relative_to=1.0,
         because="the square of that part, the remaining residual, steps times rtol, and each step's rounding, "
         "through the fit",
         resolution=0.1,
         rivals={"a part of the order of the scale": 1.0, r"a part that falls as $\gamma^{1/3}$": 1 / 3},
     )
+
+    # 3. each column's component along beta, over sigma_1, tends to its share of the first gradient: while beta turns
+    # from the first gradient's direction to its own, columns of their first length still feed it
+    allowed = NEXT_ORDER * column_length + left_open + rounding
+
+    def components_are(parts: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the columns' largest distance from given components, at all scales, over what is allowed."""
+        return {"values": (np.abs(components - parts).max(axis=2) / allowed).max(axis=1)}
+
     equal_shares = np.sign(shares) * np.sqrt(np.mean(shares**2, axis=2, keepdims=True))
+    shares_of_beta_star = draws.entries(quantities.SHARES_OF_BETA_STAR, "gamma")
     yield every_draw(
         r"error of the columns' components along $\beta$ over $\sigma_1(W_1)$, at all scales, over what is allowed",
-        **beside(shares),
+        **components_are(shares),
         at_most=1.0,
         because=r"terms of the order of $\sqrt{2\gamma / |\beta_*|}$, the remaining residual, and steps times "
         "rtol; a draw with a smaller share than that at the smallest scale is undecided",
-        undecided=(smallest_shares <= turning_bound)[:, np.argmin(gamma)],
+        undecided=(least_share <= allowed)[:, smallest],
         predicted=0.0,
         rivals={
-            "columns that align alike, whatever their share of the first gradient": beside(equal_shares),
-            r"columns that keep the share of $\beta_*$ that they start with": beside(draws.entries("start", "gamma")),
+            "columns that align alike, whatever their share of the first gradient": components_are(equal_shares),
+            r"columns that keep the share of $\beta_*$ that they start with": components_are(shares_of_beta_star),
         },
     )
+
+    # 4. the crossover, by Corollary 3.1: sigma_2^2 = 2 gamma, and sigma_1^2 = gamma + sqrt(gamma^2 + |beta_*|^2)
+    def ratio_is(law: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the largest relative distance of sigma_2^2 / sigma_1^2 from a law, over what is allowed of squares."""
+        distance = np.abs(np.log((sigma_2 / sigma_1) ** 2 / law))
+        return {"values": (distance / (2 * (left_open + rounding_of_sigma_2))).max(axis=1)}
+
+    crossover = 2 * gamma / (gamma + np.hypot(gamma, beta_norm))
     yield every_draw(
         r"error of $\sigma_2(W_1)^2 / \sigma_1(W_1)^2$ at all scales, relative to it, over what is allowed",
-        **of_crossover(curve),
+        **ratio_is(crossover),
         at_most=1.0,
         because="the remaining residual, steps times rtol, and each step's rounding beside the smallest value",
         predicted=0.0,
         rivals={
-            r"$\gamma$ for $2\gamma$ in the crossover": of_crossover(curve / 2),
-            "a crossover that does not depend on the teacher": of_crossover(2 * gamma / (gamma + np.hypot(gamma, 1))),
+            r"$\gamma$ for $2\gamma$ in the crossover": ratio_is(crossover / 2),
+            "a crossover that does not depend on the teacher": ratio_is(2 * gamma / (gamma + np.hypot(gamma, 1))),
         },
     )
-    yield Facts(share=float(smallest_shares.min()), aligned=float(at_random.max()))
+    yield Facts(share=float(least_share.min()), aligned=float(sine_at_random.max()))
 
 
-def _slopes(gamma: np.ndarray, values: np.ndarray, largest: float, of_errors: bool = False) -> np.ndarray:
-    """Slope of each draw's values, shape (draws, scales), against ln(1/gamma) over scales up to the largest.
+def _slopes(gamma: np.ndarray, values: np.ndarray, largest: float) -> np.ndarray:
+    """Return the slope of each draw's values against ln(1/gamma) over scales up to the largest.
 
-    With `of_errors`, values are sizes of errors, and the slope is the largest that they can add up to.
+    Parameters
+    ----------
+    gamma : ndarray, shape (scales,)
+    values : ndarray, shape (draws, scales)
+    largest : float
+
+    Returns
+    -------
+    ndarray, shape (draws,)
     """
+    small, x = _centred_logarithms(gamma, largest)
+    return values[:, small] @ x / np.sum(x**2)
+
+
+def _slope_errors(gamma: np.ndarray, errors: np.ndarray, largest: float) -> np.ndarray:
+    """Return the largest error that errors of these sizes can add up to in `_slopes`, shape (draws,)."""
+    small, x = _centred_logarithms(gamma, largest)
+    return errors[:, small] @ np.abs(x) / np.sum(x**2)
+
+
+def _centred_logarithms(gamma: np.ndarray, largest: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return which scales are up to the largest, and their ln(1/gamma) less its mean."""
     small = gamma <= largest
     if small.sum() < 2:
         raise ValueError(f"only {small.sum()} scales are at most {largest:g}; a slope needs two")
     x = -np.log(gamma[small])
-    x = x - x.mean()
-    return values[:, small] @ (np.abs(x) if of_errors else x) / np.sum(x**2)
+    return small, x - x.mean()

@@ -17,6 +17,7 @@ from learning_dynamics.papers.spectral_bias.layers import (
     of_finite_draws,
     transposed,
 )
+from learning_dynamics.papers.spectral_bias.scale import quantities
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, columns, rows
@@ -80,22 +81,22 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
         gradient, spectrum = transposed(X) @ Y, singular_values(W1, X.shape[-1])
         direction = np.linalg.svd(beta, full_matrices=False)[0][..., :1]
         off = W1 - direction @ (transposed(direction) @ W1)
-        quantities: Measured = {
+        measured: Measured = {
             "time_to_loss": _crossing_times(trajectory.time, losses, level) * reached,
-            "growth": norm(gradient),
+            quantities.FIRST_GRADIENT: norm(gradient),
             "sigma_w1": spectrum,
             "residual": residual / norm(Y),
             "distance_bound": residual / (singular_values(X)[..., -1] * norm(star)),
             "beta_norm": norm(star),
             "nuclear_norm": sigma_star.sum(axis=-1),
             "frobenius_norm": norm(star),
-            "smallest": sigma_star[..., min(*X.shape[-2:], Y.shape[-1]) - 1],
-            "parameters": 0.5 * (norm(W1) ** 2 + norm(W2) ** 2),
+            quantities.LEAST_SINGULAR_VALUE: sigma_star[..., min(*X.shape[-2:], Y.shape[-1]) - 1],
+            quantities.HALF_SQUARE: 0.5 * (norm(W1) ** 2 + norm(W2) ** 2),
             "potential": theory.spectral_potential(sigma, gamma[:, None], printed=False),
             "printed_potential": theory.spectral_potential(sigma, gamma[:, None], printed=True),
-            "other_interpolators": _other_interpolators(X, star, others),
-            "misaligned": (np.linalg.norm(off, axis=1) / np.linalg.norm(W1, axis=1)).max(axis=-1),
-            "across": norm(off) / norm(W1),
+            quantities.INCREASE_ELSEWHERE: _other_interpolators(X, star, others),
+            quantities.LARGEST_SINE: (np.linalg.norm(off, axis=1) / np.linalg.norm(W1, axis=1)).max(axis=-1),
+            quantities.PART_ACROSS: norm(off) / norm(W1),
         }
         if Y.shape[-1] == 1:
             # with one output, transposing turns the only column into a row with an entry for each hidden unit
@@ -103,13 +104,13 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
                 return (transposed(vector) @ layer / norm(vector)[:, None, None])[:, 0]
 
             bound = theory.rate_bound(norm(star), gamma, np.ones(len(X))) / level
-            quantities["time_to_loss"] = (quantities["time_to_loss"], bound)
-            quantities["along"] = (components(W1, beta) / spectrum[:, :1], components(P, gradient))
-            quantities["start"] = components(P, star)
-        return quantities
+            measured["time_to_loss"] = (measured["time_to_loss"], bound)
+            measured[quantities.COMPONENTS_ALONG] = (components(W1, beta) / spectrum[:, :1], components(P, gradient))
+            measured[quantities.SHARES_OF_BETA_STAR] = components(P, star)
+        return measured
 
-    quantities = of_finite_draws(measure, trajectory.series | {name: constants[name] for name in names})
-    return rows(quantities, {"seed": constants["draw"]}, gamma=constants["gamma"], steps=constants["steps"])
+    measured = of_finite_draws(measure, trajectory.series | {name: constants[name] for name in names})
+    return rows(measured, {"seed": constants["draw"]}, gamma=constants["gamma"], steps=constants["steps"])
 
 
 def _crossing_times(shares: np.ndarray, losses: np.ndarray, level: np.ndarray) -> np.ndarray:

@@ -45,8 +45,8 @@ def scaled_flow(
         follow = functools.partial(
             two_layer_flow.follow, x, y, *start, tolerances=integration, last_time=integration.patience
         )
-        first = follow(np.zeros(1), residual=np.sqrt(loss_share) * size)
-        second = follow(np.r_[0.0, shares * first.end_time], residual=integration.residual * size)
+        first = follow(times=np.zeros(1), residual=np.sqrt(loss_share) * size)
+        second = follow(times=np.r_[0.0, shares * first.end_time], residual=integration.residual * size)
         late = not second.end_time < integration.patience
         states = {"W1": second.W1[1:], "W2": second.W2[1:], "limit_W1": second.end[0], "limit_W2": second.end[1]}
         known = {
