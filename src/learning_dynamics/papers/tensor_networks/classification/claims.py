@@ -1,6 +1,6 @@
 """Classification of separable data: Theorems 1 and 2, Corollaries 1 to 3, Remarks 2 and 3, and how slowly they show."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,6 @@ from learning_dynamics.judging import (
     Claim,
     Facts,
     Finding,
-    Instead,
     Untested,
     claim,
     equal_on_every_draw,
@@ -366,8 +365,8 @@ def remark_3(two: Table, three: Table, *, slack: Positive) -> Claim:
         because="chosen: the bound of Theorem 2; with two layers what lags falls like "
         "$(\\log t)^{-(1 - s)}$, so that a near tie would fail here",
         rivals={
-            "a classifier that is sparse in the inputs": Instead(values=end["dense_inputs"]),
-            "a classifier $z$ with a sparse $T z$": Instead(values=end["dense_mapped"]),
+            "a classifier that is sparse in the inputs": {"values": end["dense_inputs"]},
+            "a classifier $z$ with a sparse $T z$": {"values": end["dense_mapped"]},
         },
     )
     yield Facts(**{name: float(np.median(end[f"dense_{name}"])) for name in ("inputs", "mapped")})
@@ -382,6 +381,7 @@ def remark_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     "connected networks of any depth whose loss falls below one at some time. Of three or more orthogonally "
     "decomposable layers they can: several stationary points can attract.",
     quantifier="all draws",
+    reason="the max-margin problem that decides is not convex from three decomposable layers on",
 )
 def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
     r"""The limit directions of linear coefficients in separable classification do not depend on the initialisation.
@@ -395,21 +395,20 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
     to {apart:.0f} degrees apart. Of the starts of real networks with three or more layers {other:.0%} end above the
     global minimum.
     """
-    records = [record for table in starts for record in _limits_from_starts(table)]
-    angles, moved, names, depths, limits = map(np.array, zip(*records, strict=True))
-    excess = select(pd.concat(starts), "excess", depth=lambda depth: depth > 2)["value"]
+    problems = pd.concat([_limits_of_problems(table) for table in starts], ignore_index=True)
+    depth = problems["depth"].to_numpy()
+    is_decomposable = np.isin(problems["network"], ORTHOGONAL)
+    largest_angle, largest_turn = problems["largest_angle"].to_numpy(), problems["largest_turn"].to_numpy()
     margins = Draws(starts)["margin"]
-    decomposable = np.isin(names, ORTHOGONAL)
-    deep = decomposable & (depths > 2)
 
-    def judge(has_one_limit: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Checks:
-        single = has_one_limit(decomposable, depths)
+    def judge(has_one_limit: np.ndarray) -> Checks:
+        """Yield the checks of a prediction, for each problem, of whether all starts have the same limit."""
         yield every_draw(
             "largest angle in degrees between the limits from two starts, where one limit is predicted",
-            angles[single],
+            largest_angle[has_one_limit],
             at_most=degrees,
             because="chosen; undecided while a direction turns by half as much",
-            undecided=(angles > degrees)[single] & (moved > degrees / 2)[single],
+            undecided=((largest_angle > degrees) & (largest_turn > degrees / 2))[has_one_limit],
         )
         yield premise(
             every_draw(
@@ -419,53 +418,65 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
                 because="it tends to one; zero where a flow stays at a saddle",
             )
         )
-        if single.all():
+        if has_one_limit.all():
             return
-        kinds = sorted({(name, depth) for name, depth in zip(names[~single], depths[~single], strict=True)})
-        largest = np.array([angles[(names == name) & (depths == depth)].max() for name, depth in kinds])
+        # starts may have one limit on a data set by chance, but not on all data sets
+        angle_of_kind = problems[~has_one_limit].groupby(["network", "depth"])["largest_angle"].max().to_numpy()
         yield every_draw(
             "where several limits are predicted: the largest such angle of each architecture and depth",
-            largest,
+            angle_of_kind,
             at_least=degrees,
             because="as above; undecided where no data set shows a second limit, which others may have",
-            undecided=largest < degrees,
+            undecided=angle_of_kind < degrees,
         )
 
+    deep = problems[is_decomposable & (depth > 2)]
+    deep_excess = select(pd.concat(starts), "excess", depth=lambda depth: depth > 2)["value"]
     return Finding(
         judge,
-        lambda orthogonal, _depths: np.ones_like(orthogonal),
+        printed={"has_one_limit": np.full(len(problems), True)},
+        corrected={"has_one_limit": ~is_decomposable | (depth == 2)},
         rivals={
-            "one limit at any depth but four": lambda orthogonal, depths: ~orthogonal | (depths != 4),
-            "one limit for two layers alone": lambda _orthogonal, depths: depths == 2,
-            "one limit for fully connected networks alone": lambda orthogonal, _depths: ~orthogonal,
+            "one limit at any depth but four": {"has_one_limit": ~is_decomposable | (depth != 4)},
+            "one limit for two layers alone": {"has_one_limit": depth == 2},
+            "one limit for fully connected networks alone": {"has_one_limit": ~is_decomposable},
         },
-        corrected=lambda orthogonal, depths: ~orthogonal | (depths == 2),
-        reason="the max-margin problem that decides is not convex from three decomposable layers on",
         facts={
-            "several": int((limits[deep] > 1).sum()),
-            "deep": int(deep.sum()),
-            "most": int(limits.max()),
+            "several": int((deep["limits"] > 1).sum()),
+            "deep": len(deep),
+            "most": int(problems["limits"].max()),
             "count": int(settings_of(starts[0])["starts"]),
-            "apart": float(np.nanmax(angles)),
-            "other": float(np.mean(excess > 0.01)),
+            "apart": float(np.nanmax(largest_angle)),
+            "other": float(np.mean(deep_excess > 0.01)),
         },
     )
 
 
-def _limits_from_starts(table: Table) -> Iterator[tuple[float, float, str, int, int]]:
-    """Yield the largest angle between limits, the largest late turn of one, network, depth, and the number of limits.
+def _limits_of_problems(table: Table) -> pd.DataFrame:
+    """Return a row for each problem, a data set and a network: how far apart the limits from its starts are.
 
-    Of each data set and network; angles in degrees; limits count if they are a degree apart.
+    Columns: network, depth; largest_angle between the limits from two starts; largest_turn of a direction over the
+    second half of log log t; limits, the number of those that are a degree apart. Angles in degrees.
     """
+    problems = []
     last_sigma = table["sigma"].max()
-    for network, depth, _, draws in Draws(table).groups("network", "depth", "seed"):
-        end, before = (draws.where(sigma=sigma).entries("direction") for sigma in (last_sigma, last_sigma / 2))
-        angle = angle_between_units(end[:, None], end)
-        limits: list[int] = []
-        for place in range(len(end)):
-            if all(angle[place, limit] > 1.0 for limit in limits):
-                limits.append(place)
-        yield angle.max(), angle_between_units(end, before).max(), network, depth, len(limits)
+    for network, depth, _, from_starts in Draws(table).groups("network", "depth", "seed"):
+        halfway, end = (from_starts.where(sigma=sigma).entries("direction") for sigma in (last_sigma / 2, last_sigma))
+        angles = angle_between_units(end[:, None], end)
+        distinct: list[int] = []  # starts whose limits are new
+        for start in range(len(end)):
+            if (angles[start, distinct] > 1.0).all():
+                distinct.append(start)
+        problems.append(
+            {
+                "network": network,
+                "depth": depth,
+                "largest_angle": angles.max(),
+                "largest_turn": angle_between_units(end, halfway).max(),
+                "limits": len(distinct),
+            }
+        )
+    return pd.DataFrame(problems)
 
 
 LARGE, FEWEST = 0.3, 5  # powers: an error of a hundredth of the law shows in large ones alone, and in several of them

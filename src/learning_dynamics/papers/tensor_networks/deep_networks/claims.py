@@ -10,7 +10,6 @@ from learning_dynamics.judging import (
     Claim,
     Facts,
     Finding,
-    Instead,
     at_least,
     claim,
     equal,
@@ -66,8 +65,8 @@ def theorem_6_convergence(
         at_most=precision,
         because="the residual asked for; a flow that stays at a saddle keeps one of order one",
         rivals={
-            r"$\lambda = 0$ is enough": Instead(values=_residuals([*within, *silent])),
-            stays: Instead(values=_residuals(silent)),
+            r"$\lambda = 0$ is enough": {"values": _residuals([*within, *silent])},
+            stays: {"values": _residuals(silent)},
         },
     )
     yield equal_on_every_draw(
@@ -76,7 +75,7 @@ def theorem_6_convergence(
         1.0,
         tolerance=precision,
         because="a network that stays zero; the precision asked for",
-        rivals={stays: Instead(measured=_residuals([*identity, *silent]))},
+        rivals={stays: {"measured": _residuals([*identity, *silent])}},
         scaled=False,
     )
     yield Facts(
@@ -142,7 +141,7 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
         because="the first layer's start outside the span of the data stays, and the conservation laws bound "
         "the product of the others",
         excluded=excluded,
-        rivals={LEAST_L1: Instead(values=ratios("distance_l1"))},
+        rivals={LEAST_L1: {"values": ratios("distance_l1")}},
         fact="nearest",
     )
     yield at_least(
@@ -151,7 +150,7 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
         order,
         because="chosen; any power above zero tends to the limit, one is what the first layer's start leaves",
         excluded=excluded,
-        rivals={LEAST_L1: Instead(estimate=power("distance_l1"))},
+        rivals={LEAST_L1: {"estimate": power("distance_l1")}},
         fact="power",
         **counts,
     )
@@ -180,6 +179,7 @@ def theorem_6_any_directions(gaussian: Sequence[Table], *, order: Positive) -> C
     r"from $\sigma_{\min}(W_l) \geq \sigma_{\min}(W_{l+1})$, because the least singular value of a product of square "
     "matrices is at least the product of theirs.",
     quantifier="all draws",
+    reason="squaring an inequality of matrices does not keep it",
 )
 def equation_84(layers: Table) -> Finding:
     r"""Square layers of which each dominates the next fulfil $P^T P \succeq A^{L-1}$, $A^{L-1} \succeq (A - w_L
@@ -191,42 +191,48 @@ def equation_84(layers: Table) -> Finding:
     second. What the proof needs, the first matrix against the last, holds on every draw: the least eigenvalue is at
     least {value:.3g} times $\lambda^{L-1}$.
     """
-    eigenvalues, rounding = Draws(layers), 1e-12
-    depths = eigenvalues.column("depth")
+    draws, rounding = Draws(layers), 1e-12
+    depth, deepest = draws.column("depth"), int(draws.column("depth").max())
+    first_step, second_step = draws["chain"], draws["power"]
 
-    def judge(predicted: tuple[int, int, Quantity]) -> Checks:
-        chain, power, conclusion = predicted
+    def judge(product_eigenvalue: np.ndarray, first_up_to: int, second_up_to: int) -> Checks:
+        """Yield the checks of (84) itself, and of both steps up to some depth; a depth without draws has no check."""
         yield every_draw(
             r"least eigenvalue of the product, in units of $\lambda^{L-1}$",
-            eigenvalues[conclusion],
+            product_eigenvalue,
             at_least=1 - rounding,
             because="rounding",
         )
-        for name, quantity, deepest in (("first", "chain", chain), ("second", "power", power)):
-            if (depths <= deepest).any():
-                yield every_draw(
-                    f"{name} step: least eigenvalue of the difference, relative",
-                    eigenvalues[quantity][depths <= deepest],
-                    at_least=-rounding,
-                    because="rounding",
-                )
+        if (depth <= first_up_to).any():
+            yield every_draw(
+                "first step: least eigenvalue of the difference, relative",
+                first_step[depth <= first_up_to],
+                at_least=-rounding,
+                because="rounding",
+            )
+        if (depth <= second_up_to).any():
+            yield every_draw(
+                "second step: least eigenvalue of the difference, relative",
+                second_step[depth <= second_up_to],
+                at_least=-rounding,
+                because="rounding",
+            )
 
-    deepest = int(depths.max())
+    corrected = {"first_up_to": 3, "second_up_to": 2}
     return Finding(
         judge,
-        (deepest, deepest, "conclusion"),
+        printed={"product_eigenvalue": draws["conclusion"], "first_up_to": deepest, "second_up_to": deepest},
+        corrected=corrected,
         rivals={
-            "the chain with four layers too": (4, 2, "conclusion"),
-            "the second step with three layers too": (3, 3, "conclusion"),
-            r"with the largest eigenvalue in place of $\lambda$": (3, 2, "largest"),
+            "the chain with four layers too": corrected | {"first_up_to": 4},
+            "the second step with three layers too": corrected | {"second_up_to": 3},
+            r"with the largest eigenvalue in place of $\lambda$": corrected | {"product_eigenvalue": draws["largest"]},
         },
-        corrected=(3, 2, "conclusion"),
-        reason="squaring an inequality of matrices does not keep it",
         facts={
-            "draws": int((depths > 3).sum()),
-            "chain": int((eigenvalues["chain"][depths > 3] < -rounding).sum()),
-            "powers": len(depths),
-            "power": int((eigenvalues["power"] < -rounding).sum()),
+            "draws": int((depth > 3).sum()),
+            "chain": int((first_step[depth > 3] < -rounding).sum()),
+            "powers": len(depth),
+            "power": int((second_step < -rounding).sum()),
         },
     )
 
@@ -289,19 +295,19 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Findi
     is of order $\alpha^4$.
     """
     draws = _by_scale(*descending, *gaussian)
-
-    def allowed(column: str) -> np.ndarray:
-        return draws.over(lambda flow: flow.entries("allowed", column=column).ravel())
-
-    ratios, scales = allowed("value"), allowed("scale")
+    # one for each draw and scale: the misalignment in units of the bound, and the scale
+    ratio, alpha = (
+        draws.over(lambda flow, column=column: flow.entries("allowed", column=column).ravel())
+        for column in ("value", "scale")
+    )
     resolved = ~(draws.over(lambda flow: flow.entries("misaligned")[:, 0]) < 1e-13)
     power = mean(_powers(draws, "misaligned")[resolved])
 
-    def judge(predicted: tuple[float, float, float]) -> Checks:
-        factor, printed, order = predicted
+    def judge(bound: float | np.ndarray, order: float) -> Checks:
+        """Yield the checks of a bound in units of that of (93), and of the order of what it bounds."""
         yield every_draw(
             "largest misalignment $1 - (v_l^T u_{l+1})^2$ in units of the bound",
-            ratios * scales ** (2 - printed) / factor,
+            ratio / bound,
             at_most=1.0,
             because="(93) and (94)",
         )
@@ -313,14 +319,18 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Findi
             excluded={"below rounding at the smallest scale": int((~resolved).sum())},
         )
 
+    def tighter(bound: float, factor: float) -> float:
+        """Return a bound that is wrong by a factor to the side that limits can refuse."""
+        return bound * min(factor, 2 - factor)
+
     return Finding(
         judge,
-        (1.0, 2.0, 2.0),
+        printed={"bound": 1.0, "order": 2.0},
         rivals={
-            "a tenth of the bound": (0.1, 2.0, 2.0),
-            r"$\alpha^5 G_l / s_{l+1}^2$ as the bound": (1.0, 5.0, 2.0),
-            r"a misalignment of order $\alpha^5$": (1.0, 2.0, 5.0),
+            "a tenth of the bound": {"bound": 0.1},
+            r"$\alpha^5 G_l / s_{l+1}^2$ as the bound": {"bound": alpha**3},
+            r"a misalignment of order $\alpha^5$": {"order": 5.0},
         },
-        scaled=lambda prediction, by: (prediction[0] * min(by, 2 - by), *prediction[1:]),
+        scaled={"bound": tighter},
         facts={"power": power.value, "small": float(draws.over(lambda flow: flow.entries("allowed")[:, 0]).max())},
     )

@@ -10,7 +10,6 @@ from learning_dynamics.judging import (
     Claim,
     Facts,
     Finding,
-    Instead,
     Untested,
     claim,
     equal_on_every_draw,
@@ -75,7 +74,7 @@ def theorem_5(tensors: Table, steps: Table) -> Claim:
         largest_error("limit", 0.0),
         at_most=2 * second_difference * small * large + 10 * residual,
         because="twice what the limits' second difference by the step makes of it, and the residual",
-        rivals={swapped: Instead(values=largest_error("swapped", 0.0))},
+        rivals={swapped: {"values": largest_error("swapped", 0.0)}},
     )
     yield equal_on_every_draw(
         "order of gradient descent's largest error in its step, less one, by network and scale",
@@ -113,6 +112,7 @@ def _second_difference(descents: Draws, sizes: Sequence[float]) -> np.ndarray:
     "them; coefficients become independent in fully connected networks and in full-length convolutional ones with one "
     "conjugate pair of frequencies on top, but not in every network.",
     quantifier="all draws",
+    reason="singular values that tie leave a choice that the start makes",
 )
 def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
     r"""As $\alpha \to 0$ the limit points $[v_1, v_2]$ of two layers trained on one point of a regression, from starts
@@ -125,31 +125,29 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
     which is not among these draws, coefficients differ as well. A joint sign, which leaves the coefficients, is not
     counted.
     """
-    tiny, large = min(limits["scale"]), max(limits["scale"])
-    points = Draws(limits, draw=["network", "seed"], scale=tiny)
-    simple, remainder = points.worst("second") < 1 - 1e-9, 4 * points.worst("remainder")
-    everywhere = np.ones_like(simple)
+    smallest, largest = min(limits["scale"]), max(limits["scale"])
+    by_point = Draws(limits, draw=["network", "seed"], scale=smallest)  # a draw is a network and a data point
+    is_simple = by_point.worst("second") < 1 - 1e-9
+    everywhere = np.full(len(is_simple), True)
+    # what the smallest scale leaves of other coordinates: where it is large, points that agree in the limit of a
+    # vanishing scale cannot be told from such as differ
+    remainder = 4 * by_point.worst("remainder")
+    is_resolved = share + remainder <= 10 * share
 
-    told_apart = share + remainder <= 10 * share
-
-    def agree(name: str, spreads: np.ndarray, where: np.ndarray) -> Check:
+    def agree(name: str, distances: np.ndarray, where: np.ndarray) -> Check:
+        judged = where & is_resolved
         return every_draw(
             name,
-            spreads[where & told_apart],
-            at_most=share + remainder[where & told_apart],
+            distances[judged],
+            at_most=share + remainder[judged],
             because=f"{share:g}, chosen, and four times what Theorem 5 leaves of other coordinates at the smallest "
             "scale",
-            excluded={TOO_NEAR: int((where & ~told_apart).sum())},
+            excluded={TOO_NEAR: int((where & ~is_resolved).sum())},
         )
 
-    def judge(predicted: tuple[str, bool, float]) -> Checks:
-        kind, signed, scale = predicted
-        agreeing = {"all": everywhere, "simple": simple, "none": ~everywhere}[kind]
-        coefficients, layers = (
-            _spreads(limits, quantity, scale, signed=sign)
-            for quantity, sign in (("coefficient", True), ("parameter", signed))
-        )
-        if (agreeing & told_apart).any():
+    def judge(agreeing: np.ndarray, layers: np.ndarray, coefficients: np.ndarray) -> Checks:
+        """Yield the checks of a prediction, for each draw, of whether limit points agree; distances are relative."""
+        if (agreeing & is_resolved).any():
             yield agree("largest distance of limit points, where they are predicted to agree", layers, agreeing)
         yield agree("the same of coefficients, on all draws", coefficients, everywhere)
         differing = ~agreeing & (remainder <= share)
@@ -162,34 +160,40 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
                 excluded={TOO_NEAR: int((~agreeing).sum() - differing.sum())},
             )
 
+    def distances_at(scale: float) -> dict[str, np.ndarray]:
+        return {
+            "layers": _relative_spreads(limits, "parameter", scale, up_to_sign=True),
+            "coefficients": _relative_spreads(limits, "coefficient", scale),
+        }
+
+    with_signs = _relative_spreads(limits, "parameter", smallest)
     return Finding(
         judge,
-        ("all", False, tiny),
+        printed={"agreeing": everywhere, **distances_at(smallest)},
+        corrected={"agreeing": is_simple},
         rivals={
-            "layers that agree in sign as well": ("simple", True, tiny),
-            "layers that never agree": ("none", False, tiny),
-            "layers that agree from a scale of one already": ("simple", False, large),
+            "layers that agree in sign as well": {"agreeing": is_simple, "layers": with_signs},
+            "layers that never agree": {"agreeing": ~everywhere},
+            "layers that agree from a scale of one already": {"agreeing": is_simple, **distances_at(largest)},
         },
-        corrected=("simple", False, tiny),
-        reason="singular values that tie leave a choice that the start makes",
         facts={
             "count": int(limits["direction"].nunique()),
-            "apart": float(np.nanmax(_spreads(limits, "parameter", tiny, signed=False))),
-            "coefficients": float(np.nanmax(_spreads(limits, "coefficient", tiny, signed=True))),
+            "apart": float(np.nanmax(distances_at(smallest)["layers"])),
+            "coefficients": float(np.nanmax(distances_at(smallest)["coefficients"])),
         },
     )
 
 
-def _spreads(limits: Table, quantity: Quantity, scale: float, *, signed: bool) -> np.ndarray:
+def _relative_spreads(limits: Table, quantity: Quantity, scale: float, *, up_to_sign: bool = False) -> np.ndarray:
     """Return the largest distance between limits from two directions relative to their norm, one a network and point.
 
-    Without signs the nearer of a limit and its negative is taken.
+    Up to a sign the nearer of a limit and its negative is taken.
     """
     spreads = []
-    for _, _, draws in Draws(limits, scale=scale).groups("network", "seed"):
-        points = draws.entries(quantity)
+    for _, _, from_directions in Draws(limits, scale=scale).groups("network", "seed"):
+        points = from_directions.entries(quantity)
         distances = np.linalg.norm(points[:, None] - points, axis=-1)
-        if not signed:
+        if up_to_sign:
             distances = np.minimum(distances, np.linalg.norm(points[:, None] + points, axis=-1))
         spreads.append(distances.max() / np.linalg.norm(points, axis=-1).max())
     return np.array(spreads)
@@ -292,8 +296,8 @@ def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Clai
         at_most=share,
         because="chosen: a factor of ten, where scales differ by a hundred",
         rivals={
-            "the large scale forgets more": Instead(values=spreads(largest) / spreads(smallest)),
-            "the largest scale but one forgets as much": Instead(values=spreads(second_largest) / spreads(largest)),
+            "the large scale forgets more": {"values": spreads(largest) / spreads(smallest)},
+            "the largest scale but one forgets as much": {"values": spreads(second_largest) / spreads(largest)},
         },
     )
 
@@ -328,7 +332,7 @@ def finite_loss_remembers_initialisation(classification: Table, *, degrees: Posi
         spans(scales.max()),
         at_least=degrees,
         because="chosen: an angle that a figure shows",
-        rivals={"the smallest scale remembers as well": Instead(values=spans(scales.min()))},
+        rivals={"the smallest scale remembers as well": {"values": spans(scales.min())}},
     )
     yield Facts(smallest=min(spans(scales.min())))
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.judging import Check, Claim, Facts, Instead, claim, equal_on_every_draw, every_draw, takes_rivals
+from learning_dynamics.judging import Check, Claim, Facts, claim, equal_on_every_draw, every_draw, takes_rivals
 from learning_dynamics.papers.tensor_networks.limit_checks import last_sigma, limit_error, loss_vanishes
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table
@@ -57,8 +57,8 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
         at_most=error,
         because="the integrator's error: the difference falls while the layers grow like $(\\log t)^{1/2}$",
         rivals={
-            "layers alike up to the opposite of the label's sign": Instead(values=end["opposite"]),
-            "layers alike, whatever the label": Instead(values=end["unsigned"]),
+            "layers alike up to the opposite of the label's sign": {"values": end["opposite"]},
+            "layers alike, whatever the label": {"values": end["unsigned"]},
         },
     )
     yield loss_vanishes(draws, slack, 1.0, rivals={"a loss that does not fall": 0.0})

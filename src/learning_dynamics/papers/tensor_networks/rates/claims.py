@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from learning_dynamics.judging import Checks, Claim, Facts, Finding, Instead, claim, every_draw
+from learning_dynamics.judging import Checks, Claim, Facts, Finding, claim, every_draw
 from learning_dynamics.papers.tensor_networks.rates.theory import log_bound
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table
@@ -70,32 +70,40 @@ def _bound(flows: Draws, constant: Quantity) -> Claim:
         at_most=1e3 * flows.setting("integration.rtol").max(),
         because="the integrator's tolerance, amplified a hundredfold, times margins of order ten",
         rivals={
-            "a loss that falls exponentially": Instead(values=excess(initial - c * np.exp(initial) * times)),
-            "twice the constant": Instead(values=with_factor(2 * np.exp(initial))),
+            "a loss that falls exponentially": {"values": excess(initial - c * np.exp(initial) * times)},
+            "twice the constant": {"values": with_factor(2 * np.exp(initial))},
         },
-        corrected=Instead(values=with_factor(np.exp(initial))),
+        corrected={"values": with_factor(np.exp(initial))},
     )
     yield Facts(printed_factor=float(np.exp(np.nanmax(printed))))
 
 
-def _rate_finding(flows: Draws, quantity: Quantity, printed: float, tolerance: float) -> Finding:
-    """Return the finding on the smallest speed over time; nan on draws whose loss is within rounding at all times."""
-    speeds = flows.over(lambda flow: np.fmin.reduce(flow.entries(quantity), axis=1))
+def _falls_at_least_at(rate: float, flows: Draws, quantity: Quantity, *, tolerance: float) -> Finding:
+    """Return the finding on a bound's rate, in units of that which the inequalities give.
 
-    def judge(factor: float) -> Checks:
+    It is a finding for the smallest error that would be refused alone: a bound is scaled to one side.
+    """
+    # nan at times at which the loss is within rounding
+    slowest_speeds = flows.over(lambda flow: np.fmin.reduce(flow.entries(quantity), axis=1))
+
+    def judge(rate: float) -> Checks:
         yield every_draw(
             r"slowest $\log(\mathcal L(0) / \mathcal L(t)) / t$, in units of the bound's rate",
-            speeds,
-            at_least=factor * (1 - tolerance),
+            slowest_speeds,
+            at_least=rate * (1 - tolerance),
             because="the bound, less the integrator's error",
         )
 
+    def faster(rate: float, factor: float) -> float:
+        """Return a rate that is wrong by a factor to the side that losses can refuse: slower is a weaker bound."""
+        return rate * max(factor, 2 - factor)
+
     return Finding(
         judge,
-        printed,
-        rivals={"a rate 1.5 times what the inequalities give": 1.5},
-        facts={"closest": float(np.nanmin(speeds))},
-        scaled=lambda factor, by: factor * max(by, 2 - by),
+        printed={"rate": rate},
+        rivals={"a rate 1.5 times what the inequalities give": {"rate": 1.5}},
+        facts={"closest": float(np.nanmin(slowest_speeds))},
+        scaled={"rate": faster},
     )
 
 
@@ -112,7 +120,7 @@ def equation_62(losses: Sequence[Table], *, tolerance: Positive) -> Finding:
     falls {closest:.4f} times as fast as it says. Convolutional networks have a complex $S$, which Theorem 4 excludes;
     the steps that lead to (62) are those of appendix D.1.1 and do not need a real one.
     """
-    return _rate_finding(Draws(losses, network=["diagonal", "convolutional"]), "speed", 1.0, tolerance)
+    return _falls_at_least_at(1.0, Draws(losses, network=["diagonal", "convolutional"]), "speed", tolerance=tolerance)
 
 
 @claim(
@@ -127,7 +135,7 @@ def equation_73(losses: Table, *, tolerance: Positive) -> Finding:
     At large scales the bound is sharp for networks that start with equal singular coordinates: the slowest loss falls
     {closest:.4f} times as fast.
     """
-    return _rate_finding(Draws(losses), "speed_one", 1.0, tolerance)
+    return _falls_at_least_at(1.0, Draws(losses), "speed_one", tolerance=tolerance)
 
 
 @claim(
@@ -143,4 +151,5 @@ def section_h_1(losses: Sequence[Table], *, tolerance: Positive) -> Finding:
     the inequalities give twice the rate: the slowest of {draws} losses falls {closest:.4f} times as fast as with that
     factor.
     """
-    return _rate_finding(Draws(losses, network="fully_connected"), "speed", 0.5, tolerance)
+    # the unit is twice the printed rate
+    return _falls_at_least_at(0.5, Draws(losses, network="fully_connected"), "speed", tolerance=tolerance)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.judging import Claim, Facts, Instead, Untested, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Claim, Facts, Untested, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.tensor_networks.limit_checks import limits_minimise, relative_distances
 from learning_dynamics.papers.tensor_networks.regression.theory import SMALL, SMALL_DEEP
 from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
@@ -110,8 +110,8 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
         at_most=1e3 / large**4,
         because=r"the next term of $Q$ is smaller by $(\rho_j / (\alpha |\bar\eta_j|)^L)^2$",
         rivals={
-            r"plain $\ell_2$ in place of the weighted": Instead(values=at_large("plain_l2")),
-            "the two ends exchanged": Instead(values=at_large("weighted_l1")),
+            r"plain $\ell_2$ in place of the weighted": {"values": at_large("plain_l2")},
+            "the two ends exchanged": {"values": at_large("weighted_l1")},
         },
     )
     yield every_draw(
@@ -120,8 +120,8 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
         at_most=ratio,
         because=r"chosen: it falls like $\alpha^{L-2}$ or faster, from constants that ties make large",
         rivals={
-            r"plain $\ell_1$ in place of the weighted": Instead(values=at_small("plain_l1")),
-            "the two ends exchanged": Instead(values=at_small("weighted_l2")),
+            r"plain $\ell_1$ in place of the weighted": {"values": at_small("plain_l1")},
+            "the two ends exchanged": {"values": at_small("weighted_l2")},
         },
     )
     yield equal_on_every_draw(
