@@ -3,12 +3,13 @@
 import numpy as np
 
 from learning_dynamics.judging import Check, Claim, equal_on_every_draw, every_draw, takes_rivals
+from learning_dynamics.papers.tensor_networks.tables import OTHER_DEPTH, OTHER_SCALE
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
 # Error of a flow's limit, relative, in units of the integrator's rtol, which it allows itself in each step. Flows to a
 # limit take 300 to 3,400 steps; a bound of so many is set from five seeds, whose worst flow was off by 730 times rtol.
 LIMIT_ERROR = 2000.0
-RIVAL_MINIMISERS = {"the minimiser for one more layer": "other_depth", r"the minimiser for $2 \alpha$": "other_scale"}
+RIVAL_MINIMISERS = {"the minimiser for one more layer": OTHER_DEPTH, r"the minimiser for $2 \alpha$": OTHER_SCALE}
 LAG = r"(1 - s) (\log t)^{-(1 - s)} \leq 1 / (e \log \log t)"
 
 

@@ -17,6 +17,7 @@ from learning_dynamics.judging import (
     every_draw,
     premise,
 )
+from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.papers.tensor_networks.distances import angle_between_units
 from learning_dynamics.papers.tensor_networks.limit_checks import (
     exact_margins,
@@ -33,7 +34,7 @@ from learning_dynamics.tidy import Draws, Quantity, Table, draw_columns, select,
 
 ORTHOGONAL = ["diagonal", "convolutional", "decomposable"]
 REAL = ["diagonal", "decomposable"]
-NAMES = {"l1": r"\ell_1", "dft_l1": r"\mathrm{DFT}\ \ell_1"}
+NORM_NAMES = {"l1": r"\ell_1", "dft_l1": r"\mathrm{DFT}\ \ell_1"}  # in formulas
 STAYS = "a loss that does not fall"
 
 
@@ -60,11 +61,11 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     yield settles(
         "largest residual of the singular-vector equations",
         flows,
-        "singular",
+        quantities.SINGULAR_RESIDUAL,
         slack,
         rivals={
-            r"singular vectors of $M(\sum_i y_i x_i)$": "singular_data",
-            r"singular vectors of $M(\beta)$": "singular_coefficients",
+            r"singular vectors of $M(\sum_i y_i x_i)$": quantities.SINGULAR_RESIDUAL_DATA,
+            r"singular vectors of $M(\beta)$": quantities.SINGULAR_RESIDUAL_COEFFICIENTS,
         },
     )
     yield _below_one(flows)
@@ -96,21 +97,21 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
     cap has them.
     """
     flows = Draws([two, three])
-    growth = flows.at_end("sigma")["growth"]
+    growth = flows.at_end("sigma")[quantities.GROWTH_POWER]
     yield settles(
         r"one minus the cosine between $\Theta$ and the negative gradient",
         flows,
-        "misaligned",
+        quantities.MISALIGNMENT,
         slack,
-        rivals={"alignment with the gradient of the sum of all margins": "misaligned_data"},
+        rivals={"alignment with the gradient of the sum of all margins": quantities.MISALIGNMENT_DATA},
     )
     yield _below_one(flows)
     yield vanishes(
         "distance of a layer's share of the squared norm from that predicted",
         flows,
-        "share",
+        quantities.LAYER_SHARE_ERROR,
         slack,
-        rivals={"layers that grow in proportion to their lengths": "share_lengths"},
+        rivals={"layers that grow in proportion to their lengths": quantities.LAYER_SHARE_ERROR_LENGTHS},
         fact="share",
     )
     yield equal_on_every_draw(
@@ -126,12 +127,13 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
     yield vanishes(
         "fully connected: distance between the directions of $\\beta$ and of what is predicted",
         flows.where(network="fully_connected"),
-        "against",
+        quantities.DISTANCE_FROM_PUSH,
         slack,
-        rivals={r"fully connected: coefficients along $\sum_i y_i x_i$": "against_data"},
+        rivals={r"fully connected: coefficients along $\sum_i y_i x_i$": quantities.DISTANCE_FROM_DATA_SUM},
     )
     yield Facts(
-        moved=float(np.nanmax(late(flows).worst("moved"))), cut=float(settings_of(two)["integration"]["sharpness"])
+        moved=float(np.nanmax(late(flows).worst(quantities.PARAMETERS_MOVED))),
+        cut=float(settings_of(two)["integration"]["sharpness"]),
     )
 
 
@@ -157,7 +159,7 @@ def _converges(flows: Draws, slack: float) -> Check:
     return premise(
         every_draw(
             r"$X^T r$ converges in direction: degrees by which it turns over the second half of $\log\log t$",
-            late(flows).worst("turned"),
+            late(flows).worst(quantities.TURN_OF_RESIDUALS),
             at_most=np.degrees(slowest(flows, slack)),
             because="as an angle, the bound on what vanishes",
             fact="turned",
@@ -191,19 +193,19 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     yield vanishes(
         r"largest residual of the stationarity conditions, $\ell_{2/L}$",
         flows,
-        "stationarity_own",
+        quantities.STATIONARITY_RESIDUAL,
         slack,
-        rivals=instead("stationarity_l2", "stationarity_l1"),
+        rivals=instead(quantities.STATIONARITY_RESIDUAL_L2, quantities.STATIONARITY_RESIDUAL_L1),
     )
     yield vanishes(
         r"two layers: gap to the largest $\ell_{2/L}$ margin",
         shallow,
-        "gap_own",
+        quantities.GAP_OWN,
         slack,
-        rivals=instead("gap_l2", "gap_l1"),
+        rivals=instead(quantities.GAP["l2"], quantities.GAP["l1"]),
         fact="gap",
     )
-    yield vanishes("two layers: distance from the top singular value", shallow, "top", slack)
+    yield vanishes("two layers: distance from the top singular value", shallow, quantities.TOP_GAP, slack)
     yield loss_vanishes(flows, slack, 1.0, rivals={STAYS: 0.0})
     yield _converges(flows, slack)
     yield _above_minimum(three, REAL)
@@ -211,7 +213,7 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
 
 def _above_minimum(three: Table, network: str | list[str]) -> Facts:
     """Return how many draws with three layers end above the global minimum, and of how many."""
-    excess = Draws(three, network=network).at_end("sigma")["excess"]
+    excess = Draws(three, network=network).at_end("sigma")[quantities.QUASI_NORM_EXCESS]
     return Facts(other=int((excess > 0.01).sum()), deep=len(excess))
 
 
@@ -231,11 +233,11 @@ def corollary_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     yield vanishes(
         r"gap to the largest $\ell_2$ margin",
         flows,
-        "gap_l2",
+        quantities.GAP["l2"],
         slack,
         rivals={
-            r"the $\ell_1$ max margin": "gap_l1",
-            r"the max margin of the Fourier transform's $\ell_1$ norm": "gap_dft_l1",
+            r"the $\ell_1$ max margin": quantities.GAP["l1"],
+            r"the max margin of the Fourier transform's $\ell_1$ norm": quantities.GAP["dft_l1"],
         },
     )
     yield loss_vanishes(flows, slack, 1.0, rivals={STAYS: 0.0})
@@ -255,7 +257,7 @@ def corollary_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     With two layers it is the $\ell_1$ max margin; every draw is judged by the gap of its margin, and the slowest has
     come to {value:.1e}. With three layers {other} of {deep} draws end at a stationary point other than the minimum.
     """
-    yield from _architecture(two, three, "diagonal", "l1", slack)
+    yield from _limit_is_stationary(two, three, network="diagonal", norm="l1", slack=slack)
     yield _above_minimum(three, "diagonal")
 
 
@@ -272,29 +274,32 @@ def corollary_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     With two layers every draw is judged by the gap of that $\ell_1$ margin, with three by the residual of the
     stationarity conditions.
     """
-    return _architecture(two, three, "convolutional", "dft_l1", slack)
+    return _limit_is_stationary(two, three, network="convolutional", norm="dft_l1", slack=slack)
 
 
-def _architecture(two: Table, three: Table, network: str, norm: str, slack: float) -> Claim:
+def _limit_is_stationary(two: Table, three: Table, *, network: str, norm: str, slack: float) -> Claim:
     """Check the gap of one architecture's margin at depth 2, and stationarity at depth 3."""
     flows, shallow, deep = (Draws(tables, network=network) for tables in ([two, three], two, three))
-    other = "dft_l1" if norm == "l1" else "l1"
+    other_norm: str = "dft_l1" if norm == "l1" else "l1"
     yield vanishes(
-        f"two layers: gap to the largest ${NAMES[norm]}$ margin",
+        f"two layers: gap to the largest ${NORM_NAMES[norm]}$ margin",
         shallow,
-        f"gap_{norm}",
+        quantities.GAP[norm],
         slack,
-        rivals={r"the $\ell_2$ max margin": "gap_l2", f"the ${NAMES[other]}$ max margin": f"gap_{other}"},
+        rivals={
+            r"the $\ell_2$ max margin": quantities.GAP["l2"],
+            f"the ${NORM_NAMES[other_norm]}$ max margin": quantities.GAP[other_norm],
+        },
     )
     yield vanishes(
         "three layers: residual of the stationarity conditions",
         deep,
-        "stationarity_own",
+        quantities.STATIONARITY_RESIDUAL,
         slack,
         rivals={
             # these are convex: being stationary is having the largest margin
-            f"with three layers, the ${NAMES[norm]}$ max margin again": f"gap_{norm}",
-            r"with three layers, the $\ell_2$ max margin": "gap_l2",
+            f"with three layers, the ${NORM_NAMES[norm]}$ max margin again": quantities.GAP[norm],
+            r"with three layers, the $\ell_2$ max margin": quantities.GAP["l2"],
         },
     )
     yield loss_vanishes(flows, slack, 1.0, rivals={STAYS: 0.0})
@@ -317,7 +322,7 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Claim:
     {value:.1e} of it. Assumption 1 treats all layers alike, so that the other half is Theorem 2 with layers renamed.
     """
     time = float(opposed["time"].max())
-    initial, final = (Draws(opposed, time=at)["loss"] for at in (0.0, time))
+    initial, final = (Draws(opposed, time=at)[quantities.LOSS] for at in (0.0, time))
     yield equal_on_every_draw(
         r"from opposed layers: loss at the last time, against that of the network that is zero",
         final,
@@ -335,9 +340,9 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Claim:
     yield vanishes(
         "residual of the stationarity conditions",
         flows,
-        "stationarity_own",
+        quantities.STATIONARITY_RESIDUAL,
         slack,
-        rivals={r"with the first layer zero, the $\ell_2$ norm": "stationarity_l2"},
+        rivals={r"with the first layer zero, the $\ell_2$ norm": quantities.STATIONARITY_RESIDUAL_L2},
     )
     yield Facts(stuck=len(final))
 
@@ -360,16 +365,19 @@ def remark_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     end = flows.at_end("sigma")
     yield every_draw(
         r"share of the $\ell_1$ norm beyond as many entries as points",
-        end["dense_transformed"],
+        end[quantities.DENSE_TRANSFORMED],
         at_most=slowest(flows, slack),
         because="chosen: the bound of Theorem 2; with two layers what lags falls like "
         "$(\\log t)^{-(1 - s)}$, so that a near tie would fail here",
         rivals={
-            "a classifier that is sparse in the inputs": {"values": end["dense_inputs"]},
-            "a classifier $z$ with a sparse $T z$": {"values": end["dense_mapped"]},
+            "a classifier that is sparse in the inputs": {"values": end[quantities.DENSE_INPUTS]},
+            "a classifier $z$ with a sparse $T z$": {"values": end[quantities.DENSE_MAPPED]},
         },
     )
-    yield Facts(**{name: float(np.median(end[f"dense_{name}"])) for name in ("inputs", "mapped")})
+    yield Facts(
+        inputs=float(np.median(end[quantities.DENSE_INPUTS])),
+        mapped=float(np.median(end[quantities.DENSE_MAPPED])),
+    )
 
 
 @claim(
@@ -399,7 +407,7 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
     depth = problems["depth"].to_numpy()
     is_decomposable = np.isin(problems["network"], ORTHOGONAL)
     largest_angle, largest_turn = problems["largest_angle"].to_numpy(), problems["largest_turn"].to_numpy()
-    margins = Draws(starts)["margin"]
+    margins = Draws(starts)[quantities.MARGIN]
 
     def judge(has_one_limit: np.ndarray) -> Checks:
         """Yield the checks of a prediction, for each problem, of whether all starts have the same limit."""
@@ -431,7 +439,7 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
         )
 
     deep = problems[is_decomposable & (depth > 2)]
-    deep_excess = select(pd.concat(starts), "excess", depth=lambda depth: depth > 2)["value"]
+    deep_excess = select(pd.concat(starts), quantities.QUASI_NORM_EXCESS, depth=lambda depth: depth > 2)["value"]
     return Finding(
         judge,
         printed={"has_one_limit": np.full(len(problems), True)},
@@ -461,7 +469,9 @@ def _limits_of_problems(table: Table) -> pd.DataFrame:
     problems = []
     last_sigma = table["sigma"].max()
     for network, depth, _, from_starts in Draws(table).groups("network", "depth", "seed"):
-        halfway, end = (from_starts.where(sigma=sigma).entries("direction") for sigma in (last_sigma / 2, last_sigma))
+        halfway, end = (
+            from_starts.where(sigma=sigma).entries(quantities.DIRECTION) for sigma in (last_sigma / 2, last_sigma)
+        )
         angles = angle_between_units(end[:, None], end)
         distinct: list[int] = []  # starts whose limits are new
         for start in range(len(end)):
@@ -515,16 +525,20 @@ def log_time_exponents(
     them only late. Predicted powers lie between {slowest:.3f} and {fastest:.3f}; of fully connected networks the
     medians are {shallow:.3f} with two layers and {deep:.3f} with three.
     """
-    tables = [table for table in (settling, two, three) if (table["quantity"] == "power").any()]
+    tables = [table for table in (settling, two, three) if (table["quantity"] == quantities.POWER).any()]
     if not tables:
         raise Untested("no network leaves anything out whose power is predicted")
 
     draws = Draws(tables, draw=[*draw_columns(tables[0]), "index"])
     power, theory, names, depths = (
-        draws.entries("power", column=column)[:, 0] for column in ("value", "predicted", "network", "depth")
+        draws.entries(quantities.POWER, column=column)[:, 0] for column in ("value", "predicted", "network", "depth")
     )
-    connected, predictable, unsettled = names == "fully_connected", np.isfinite(theory), draws["moving"]
-    passing = predictable & ((draws["between"] > settled) | (draws["sign"] < 0.99))
+    connected, predictable, unsettled = (
+        names == "fully_connected",
+        np.isfinite(theory),
+        draws[quantities.POWER_UNCERTAINTY],
+    )
+    passing = predictable & ((draws[quantities.REMAINING_SHARE] > settled) | (draws[quantities.PHASE_COSINE] < 0.99))
     moving = predictable & ~passing & (unsettled > open_at_most)
     coarse = predictable & ~passing & ~moving & ~np.isfinite(power)
     judged = predictable & ~passing & ~moving & ~coarse

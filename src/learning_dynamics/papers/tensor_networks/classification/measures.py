@@ -11,6 +11,7 @@ from string import ascii_lowercase
 
 import numpy as np
 
+from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.papers.tensor_networks.classification.theory import fitted_power, outside_support, tight_margins
 from learning_dynamics.papers.tensor_networks.distances import angle_between
 from learning_dynamics.papers.tensor_networks.solutions import OWN, Norm, least_quasi_norm, minimum_norm, norm_of
@@ -124,36 +125,58 @@ def measure_flow(
     margins = beta @ (y[:, None] * X).T
     least_margins = margins.min(axis=1)
     push_directions = residual_directions(network, X, y, sigmas, states, sharpness)
-    quantities: dict = {"margin": least_margins, "turned": angle_between(push_directions, push_directions[-1])}
+    measures: dict = {
+        quantities.MARGIN: least_margins,
+        quantities.TURN_OF_RESIDUALS: angle_between(push_directions, push_directions[-1]),
+    }
     for norm in NORMS:
-        quantities[f"gap_{norm}"] = 1 - least_margins * norm_of(data.best[norm], norm) / norm_of(beta, norm)
-    quantities |= _parameter_quantities(network, push_directions, y @ X, sigmas, states)
-    for name, inputs in (("", push_directions), ("_data", y @ X), ("_coefficients", beta[-1])):
+        measures[quantities.GAP[norm]] = 1 - least_margins * norm_of(data.best[norm], norm) / norm_of(beta, norm)
+    measures |= _parameter_quantities(network, push_directions, y @ X, sigmas, states)
+    singular_residuals = {
+        quantities.SINGULAR_RESIDUAL: push_directions,
+        quantities.SINGULAR_RESIDUAL_DATA: y @ X,
+        quantities.SINGULAR_RESIDUAL_COEFFICIENTS: beta[-1],
+    }
+    for quantity, inputs in singular_residuals.items():
         inputs_by_time = np.broadcast_to(inputs, push_directions.shape)
-        quantities[f"singular{name}"] = _singular_residual(network, inputs_by_time, states)
+        measures[quantity] = _singular_residual(network, inputs_by_time, states)
     if depth == 2:
-        quantities["top"] = _top_gap(network, push_directions, states)
+        measures[quantities.TOP_GAP] = _top_gap(network, push_directions, states)
     if network.name == "fully_connected":
-        for name, direction in (("against", push_directions), ("against_data", y @ X)):
-            quantities[name] = np.linalg.norm(_unit(beta) - _unit(direction), axis=-1)
+        compared_directions = {
+            quantities.DISTANCE_FROM_PUSH: push_directions,
+            quantities.DISTANCE_FROM_DATA_SUM: y @ X,
+        }
+        for quantity, direction in compared_directions.items():
+            measures[quantity] = np.linalg.norm(_unit(beta) - _unit(direction), axis=-1)
     if network.name == "fully_connected" or (depth == 2 and network.name in OWN):
-        quantities["gap_own"] = quantities[f"gap_{OWN[network.name]}"]
-        quantities["angle"] = angle_between(beta, data.best[OWN[network.name]])
+        measures[quantities.GAP_OWN] = measures[quantities.GAP[OWN[network.name]]]
+        measures[quantities.ANGLE] = angle_between(beta, data.best[OWN[network.name]])
         predicted = _predicted_exponent(network, data, push_directions[-1])
-        quantities["exponent"] = (_exponents(sigmas, quantities["angle"], window), predicted)
+        measures[quantities.ANGLE_POWER] = (_exponents(sigmas, measures[quantities.ANGLE], window), predicted)
     if network.S is None:
-        return quantities
+        return measures
     rho, own = singular_products(network, states), 2 / depth
-    for name, power in (("own", own), ("l1", 1.0), ("l2", 2.0)):
-        quantities[f"stationarity_{name}"] = _stationarity(rho, push_directions @ network.S.T, power)
-    for name, entries in (("transformed", rho), ("inputs", beta), ("mapped", beta @ network.S.T)):
-        quantities[f"dense_{name}"] = _share_beyond(np.abs(entries), len(X))
+    powers = {
+        quantities.STATIONARITY_RESIDUAL: own,
+        quantities.STATIONARITY_RESIDUAL_L1: 1.0,
+        quantities.STATIONARITY_RESIDUAL_L2: 2.0,
+    }
+    for quantity, power in powers.items():
+        measures[quantity] = _stationarity(rho, push_directions @ network.S.T, power)
+    sparse_vectors = {
+        quantities.DENSE_TRANSFORMED: rho,
+        quantities.DENSE_INPUTS: beta,
+        quantities.DENSE_MAPPED: beta @ network.S.T,
+    }
+    for quantity, vectors in sparse_vectors.items():
+        measures[quantity] = _share_beyond(np.abs(vectors), len(X))
     if np.isrealobj(network.S):
         size = np.sum(np.abs(rho) ** own, axis=1) / np.where(least_margins > 0, least_margins, np.nan) ** own
-        quantities["excess"] = size / least_quasi_norm(X @ network.S.T, y, own) - 1
+        measures[quantities.QUASI_NORM_EXCESS] = size / least_quasi_norm(X @ network.S.T, y, own) - 1
         if depth == 2:
-            quantities["gap_own"] = 1 - 1 / (1 + quantities["excess"])
-    return quantities
+            measures[quantities.GAP_OWN] = 1 - 1 / (1 + measures[quantities.QUASI_NORM_EXCESS])
+    return measures
 
 
 def residual_directions(
@@ -183,17 +206,19 @@ def _parameter_quantities(
         The labelled data's sum.
     """
     layers, directions = network.layers(states), _unit(states)
-    quantities = {"moved": np.linalg.norm(directions - directions[-1], axis=-1)}
-    for name, inputs in (("misaligned", push_directions), ("misaligned_data", data_sum)):
+    measures = {quantities.PARAMETERS_MOVED: np.linalg.norm(directions - directions[-1], axis=-1)}
+    for quantity, inputs in ((quantities.MISALIGNMENT, push_directions), (quantities.MISALIGNMENT_DATA, data_sum)):
         tensors = network.data_tensor(np.broadcast_to(inputs, push_directions.shape))
         downhill = np.concatenate(_pushes(tensors, layers), axis=-1)
         # one minus the cosine, without cancellation
-        quantities[name] = 0.5 * np.sum((directions - _unit(downhill)) ** 2, axis=-1)
+        measures[quantity] = 0.5 * np.sum((directions - _unit(downhill)) ** 2, axis=-1)
     shares = np.stack([np.sum(layer**2, axis=-1) for layer in network.layers(directions)], axis=-1)
-    quantities["share"] = np.abs(shares - 1 / network.depth).max(axis=-1)
-    quantities["share_lengths"] = np.abs(shares - np.divide(network.lengths, sum(network.lengths))).max(axis=-1)
-    quantities["growth"] = 1 + network.depth * np.log(np.linalg.norm(states, axis=-1)) / sigmas
-    return quantities
+    measures[quantities.LAYER_SHARE_ERROR] = np.abs(shares - 1 / network.depth).max(axis=-1)
+    measures[quantities.LAYER_SHARE_ERROR_LENGTHS] = np.abs(
+        shares - np.divide(network.lengths, sum(network.lengths))
+    ).max(axis=-1)
+    measures[quantities.GROWTH_POWER] = 1 + network.depth * np.log(np.linalg.norm(states, axis=-1)) / sigmas
+    return measures
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

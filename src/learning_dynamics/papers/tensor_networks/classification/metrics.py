@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.papers.tensor_networks.architectures import followed_networks
+from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.papers.tensor_networks.classification.measures import Classified, measure_flow, singular_products
 from learning_dynamics.papers.tensor_networks.classification.theory import (
     fitted_power,
@@ -69,8 +70,8 @@ def _flow_table(trajectory: Trajectory, window: list[float], draws: list[dict[st
         for draw, states in zip(draws, states_of_draws, strict=True):
             case = network, data[draw["seed"]]
             labels = {"network": network.name, "depth": network.depth, **draw}
-            quantities = measure_flow(*case, trajectory.time, states, settings["integration"]["sharpness"], window)
-            yield rows(quantities, {"sigma": trajectory.time[1:]}, **labels)
+            measures = measure_flow(*case, trajectory.time, states, settings["integration"]["sharpness"], window)
+            yield rows(measures, {"sigma": trajectory.time[1:]}, **labels)
             late = _powers(*case, trajectory.time[in_window], states[in_window], settings)
             if late:
                 yield rows(late, {"sigma": trajectory.time[-1:]}, **labels)
@@ -137,10 +138,10 @@ def _powers(
     slower = abs(growing) + abs(fitted_power(sigmas, total))
     moving = slower + np.abs(response[inactive]) @ unsettled + np.abs(push[inactive]) * (1 - cosine)
     return {
-        "power": (powers[None, inactive], 1 - np.abs(push[inactive])),
-        "between": np.full((1, inactive.sum()), np.abs(rho[0, inactive]).sum() / total[0]),
-        "moving": moving[None],
-        "sign": cosine[None],
+        quantities.POWER: (powers[None, inactive], 1 - np.abs(push[inactive])),
+        quantities.REMAINING_SHARE: np.full((1, inactive.sum()), np.abs(rho[0, inactive]).sum() / total[0]),
+        quantities.POWER_UNCERTAINTY: moving[None],
+        quantities.PHASE_COSINE: cosine[None],
     }
 
 
@@ -169,10 +170,10 @@ def _power_outside(
     turning = abs(fitted_power(sigmas, outside_lengths / sizes)) if resolved else 0.0
     power, predicted = fitted_power(sigmas, share) if resolved else np.nan, 1 / network.depth
     return {
-        "power": (np.array([[power]]), predicted if margins_resolved else np.nan),
-        "between": np.array([[1 - beta[0] @ best / (lengths[0] * np.linalg.norm(best))]]),
-        "moving": np.array([[abs(fitted_power(sigmas, lengths)) + turning]]),
-        "sign": np.ones((1, 1)),
+        quantities.POWER: (np.array([[power]]), predicted if margins_resolved else np.nan),
+        quantities.REMAINING_SHARE: np.array([[1 - beta[0] @ best / (lengths[0] * np.linalg.norm(best))]]),
+        quantities.POWER_UNCERTAINTY: np.array([[abs(fitted_power(sigmas, lengths)) + turning]]),
+        quantities.PHASE_COSINE: np.ones((1, 1)),
     }
 
 
@@ -214,12 +215,12 @@ def from_many_starts(trajectory: Trajectory) -> Tables:
         labels = {"network": network.name, "depth": network.depth}
         yield rows({"direction": direction}, axes, **labels)
         margins = np.einsum("mni,msi,mn->msn", X, beta[:, -1], y).min(axis=-1)
-        ends = {"margin": margins[:, None]}
+        ends = {quantities.MARGIN: margins[:, None]}
         if network.S is not None and np.isrealobj(network.S):
             power, rho = 2 / network.depth, singular_products(network, states[:, -1])
             least_norms = [least_quasi_norm(x @ network.S.T, label, power) for x, label in zip(X, y, strict=True)]
             excess = np.sum(np.abs(rho) ** power, axis=-1) / margins**power / np.array(least_norms)[:, None] - 1
-            ends["excess"] = excess[:, None]
+            ends[quantities.QUASI_NORM_EXCESS] = excess[:, None]
         yield rows(ends, axes | {"sigma": trajectory.time[-1:]}, **labels)
 
 
@@ -239,5 +240,5 @@ def from_opposed_layers(trajectory: Trajectory) -> Table:
     half = states.shape[-1] // 2
     seeds = np.repeat(np.arange(len(X)), len(scales))
     outputs = np.einsum("mtj,mj->mt", states[..., :half] * states[..., half:], (y[..., None] * X)[seeds, 0])
-    quantities = {"loss": np.exp(-outputs), "size": np.abs(states).max(axis=-1)}
-    return rows(quantities, {"seed": seeds, "time": trajectory.time}, scale=np.tile(scales, len(X)))
+    measures = {quantities.LOSS: np.exp(-outputs), quantities.LARGEST_PARAMETER: np.abs(states).max(axis=-1)}
+    return rows(measures, {"seed": seeds, "time": trajectory.time}, scale=np.tile(scales, len(X)))

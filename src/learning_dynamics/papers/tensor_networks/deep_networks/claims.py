@@ -16,6 +16,7 @@ from learning_dynamics.judging import (
     equal_on_every_draw,
     every_draw,
 )
+from learning_dynamics.papers.tensor_networks.deep_networks import quantities
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
@@ -86,7 +87,7 @@ def theorem_6_convergence(
 
 
 def _residuals(tables: Sequence[Table]) -> np.ndarray:
-    return Draws(tables).over(lambda flow: flow.entries("residual").ravel())
+    return Draws(tables).over(lambda flow: flow.entries(quantities.RESIDUAL).ravel())
 
 
 @claim(
@@ -108,7 +109,9 @@ def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, or
     yield from _tends_to_least_norm(descending, order)
     yield every_draw(
         "from the identity: distance, in units of what the residual allows",
-        Draws(identity).over(lambda flow: (flow.entries("distance") / flow.entries("unfitted")).ravel()),
+        Draws(identity).over(
+            lambda flow: (flow.entries(quantities.DISTANCE) / flow.entries(quantities.DISTANCE_BY_RESIDUAL)).ravel()
+        ),
         at_most=1.0,
         because="a residual leaves at most its norm over the least singular value of the data",
     )
@@ -122,35 +125,37 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
     draws = _by_scale(*tables)
     # at a saddle residuals are of order one; those of flows that were given up, nan, pass
     precision = np.sqrt(draws.setting("integration.residual"))[:, None]
-    converged = ~(draws.entries("residual") > precision).any(axis=1)
-    followed = converged & np.isfinite(draws.worst("distance"))
+    converged = ~(draws.entries(quantities.RESIDUAL) > precision).any(axis=1)
+    followed = converged & np.isfinite(draws.worst(quantities.DISTANCE))
     excluded = {"the loss does not vanish, of which the theorem does not speak": int((~converged).sum())}
     lost = int((converged & ~followed).sum())
     counts = {"draws_for": int(followed.sum()), "draws_undecided": lost} if lost else {}
 
     def ratios(distance: Quantity) -> np.ndarray:
-        return draws.over(lambda flow: (flow.entries(distance) / flow.entries("bound")).max(axis=1))[converged]
+        return draws.over(lambda flow: (flow.entries(distance) / flow.entries(quantities.DISTANCE_BOUND)).max(axis=1))[
+            converged
+        ]
 
     def power(distance: Quantity) -> Estimate:
         return mean(_powers(draws, distance)[followed])
 
     yield every_draw(
         "largest relative distance in units of its bound, of order $\\alpha$",
-        ratios("distance"),
+        ratios(quantities.DISTANCE),
         at_most=1.0,
         because="the first layer's start outside the span of the data stays, and the conservation laws bound "
         "the product of the others",
         excluded=excluded,
-        rivals={LEAST_L1: {"values": ratios("distance_l1")}},
+        rivals={LEAST_L1: {"values": ratios(quantities.DISTANCE_L1)}},
         fact="nearest",
     )
     yield at_least(
         "power of $\\alpha$ in the distance, between the two smallest scales, mean of draws",
-        power("distance"),
+        power(quantities.DISTANCE),
         order,
         because="chosen; any power above zero tends to the limit, one is what the first layer's start leaves",
         excluded=excluded,
-        rivals={LEAST_L1: {"estimate": power("distance_l1")}},
+        rivals={LEAST_L1: {"estimate": power(quantities.DISTANCE_L1)}},
         fact="power",
         **counts,
     )
@@ -193,7 +198,7 @@ def equation_84(layers: Table) -> Finding:
     """
     draws, rounding = Draws(layers), 1e-12
     depth, deepest = draws.column("depth"), int(draws.column("depth").max())
-    first_step, second_step = draws["chain"], draws["power"]
+    first_step, second_step = draws[quantities.FIRST_STEP], draws[quantities.SECOND_STEP]
 
     def judge(product_eigenvalue: np.ndarray, first_up_to: int, second_up_to: int) -> Checks:
         """Yield the checks of (84) itself, and of both steps up to some depth; a depth without draws has no check."""
@@ -221,12 +226,17 @@ def equation_84(layers: Table) -> Finding:
     corrected = {"first_up_to": 3, "second_up_to": 2}
     return Finding(
         judge,
-        printed={"product_eigenvalue": draws["conclusion"], "first_up_to": deepest, "second_up_to": deepest},
+        printed={
+            "product_eigenvalue": draws[quantities.PRODUCT_OVER_LEAST],
+            "first_up_to": deepest,
+            "second_up_to": deepest,
+        },
         corrected=corrected,
         rivals={
             "the chain with four layers too": corrected | {"first_up_to": 4},
             "the second step with three layers too": corrected | {"second_up_to": 3},
-            r"with the largest eigenvalue in place of $\lambda$": corrected | {"product_eigenvalue": draws["largest"]},
+            r"with the largest eigenvalue in place of $\lambda$": corrected
+            | {"product_eigenvalue": draws[quantities.PRODUCT_OVER_LARGEST]},
         },
         facts={
             "draws": int((depth > 3).sum()),
@@ -254,7 +264,7 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
     $\alpha^2$; its root is of order $\alpha$. Measured between the two smallest scales: a power of {power:.3f} on
     average, off by at most {value:.2g} on any draw.
     """
-    powers = _powers(_by_scale(*descending, *gaussian), "rank_one")
+    powers = _powers(_by_scale(*descending, *gaussian), quantities.DISTANCE_FROM_RANK_ONE)
     rivals = {"order zero: matrices that keep their rank": 0.0, "order three halves": 1.5}
     yield equal_on_every_draw(
         "power of $\\alpha$ in the distance from rank one, less its prediction",
@@ -297,11 +307,11 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Findi
     draws = _by_scale(*descending, *gaussian)
     # one for each draw and scale: the misalignment in units of the bound, and the scale
     ratio, alpha = (
-        draws.over(lambda flow, column=column: flow.entries("allowed", column=column).ravel())
+        draws.over(lambda flow, column=column: flow.entries(quantities.MISALIGNMENT_OVER_BOUND, column=column).ravel())
         for column in ("value", "scale")
     )
-    resolved = ~(draws.over(lambda flow: flow.entries("misaligned")[:, 0]) < 1e-13)
-    power = mean(_powers(draws, "misaligned")[resolved])
+    resolved = ~(draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT)[:, 0]) < 1e-13)
+    power = mean(_powers(draws, quantities.MISALIGNMENT)[resolved])
 
     def judge(bound: float | np.ndarray, order: float) -> Checks:
         """Yield the checks of a bound in units of that of (93), and of the order of what it bounds."""
@@ -332,5 +342,8 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Findi
             r"a misalignment of order $\alpha^5$": {"order": 5.0},
         },
         scaled={"bound": tighter},
-        facts={"power": power.value, "small": float(draws.over(lambda flow: flow.entries("allowed")[:, 0]).max())},
+        facts={
+            "power": power.value,
+            "small": float(draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND)[:, 0]).max()),
+        },
     )

@@ -16,6 +16,7 @@ from learning_dynamics.judging import (
     every_draw,
     premise,
 )
+from learning_dynamics.papers.tensor_networks.descent import quantities
 from learning_dynamics.papers.tensor_networks.distances import angle_between_units, spread
 from learning_dynamics.papers.tensor_networks.limit_checks import check_limits
 from learning_dynamics.settings import Positive, Real
@@ -44,7 +45,7 @@ def theorem_5(tensors: Table, steps: Table) -> Claim:
     some choice of singular vectors.
     """
     _, small, large, *_ = sizes = sorted(steps["step"].unique())
-    residual = select(steps, "residual")["value"].max()
+    residual = select(steps, quantities.RESIDUAL)["value"].max()
     descents = Draws(steps, draw=["network", "scale"])  # entries: coefficients from all starts
 
     def largest_error(quantity: Quantity, step: float) -> np.ndarray:
@@ -53,7 +54,7 @@ def theorem_5(tensors: Table, steps: Table) -> Claim:
 
     # limits are a + b h + c h**2 in the step h: the line leaves -c h h', and the fitted order is off by c h / b
     second_difference = _second_difference(descents, sizes[-3:])
-    fine, coarse = (largest_error("limit", size) for size in (small, large))
+    fine, coarse = (largest_error(quantities.LIMIT, size) for size in (small, large))
     resolved = fine > 1e3 * residual
     order = np.log(coarse / fine) / np.log(large / small)
     off = second_difference * large**2 / (coarse * np.log(large / small))
@@ -63,18 +64,18 @@ def theorem_5(tensors: Table, steps: Table) -> Claim:
     yield check_limits(
         "error of the flow's limit, relative to the largest parameter",
         flows,
-        *flows.compared("parameter"),
+        *flows.compared(quantities.PARAMETER),
         rivals={
-            swapped: flows.entries("swapped", column="predicted"),
-            "the opposite label's limit": flows.entries("exchanged", column="predicted"),
+            swapped: flows.entries(quantities.WRONG_POWER, column="predicted"),
+            "the opposite label's limit": flows.entries(quantities.OPPOSITE_LABEL, column="predicted"),
         },
     )
     yield every_draw(
         "gradient descent, extrapolated to step size zero: distance from the formula",
-        largest_error("limit", 0.0),
+        largest_error(quantities.LIMIT, 0.0),
         at_most=2 * second_difference * small * large + 10 * residual,
         because="twice what the limits' second difference by the step makes of it, and the residual",
-        rivals={swapped: {"values": largest_error("swapped", 0.0)}},
+        rivals={swapped: {"values": largest_error(quantities.WRONG_POWER, 0.0)}},
     )
     yield equal_on_every_draw(
         "order of gradient descent's largest error in its step, less one, by network and scale",
@@ -89,7 +90,7 @@ def theorem_5(tensors: Table, steps: Table) -> Claim:
     yield premise(
         every_draw(
             r"descent: largest $\lambda$ for which the initial directions fulfil the theorem's condition",
-            select(steps, "condition", step=0.0)["value"],
+            select(steps, quantities.CONDITION, step=0.0)["value"],
             at_least=1e-6,
             because="positive, far above rounding; flows start within the condition by construction",
         )
@@ -98,7 +99,7 @@ def theorem_5(tensors: Table, steps: Table) -> Claim:
 
 def _second_difference(descents: Draws, sizes: Sequence[float]) -> np.ndarray:
     """Return the second divided difference of the limits at three steps, the largest entry's of each draw."""
-    low, middle, high = (descents.where(step=size).entries("limit") for size in sizes)
+    low, middle, high = (descents.where(step=size).entries(quantities.LIMIT) for size in sizes)
     slope, next_slope = (middle - low) / (sizes[1] - sizes[0]), (high - middle) / (sizes[2] - sizes[1])
     return np.abs((next_slope - slope) / (sizes[2] - sizes[0])).max(axis=1)
 
@@ -127,11 +128,11 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
     """
     smallest, largest = min(limits["scale"]), max(limits["scale"])
     by_point = Draws(limits, draw=["network", "seed"], scale=smallest)  # a draw is a network and a data point
-    is_simple = by_point.worst("second") < 1 - 1e-9
+    is_simple = by_point.worst(quantities.SECOND_SINGULAR_VALUE) < 1 - 1e-9
     everywhere = np.full(len(is_simple), True)
     # what the smallest scale leaves of other coordinates: where it is large, points that agree in the limit of a
     # vanishing scale cannot be told from such as differ
-    remainder = 4 * by_point.worst("remainder")
+    remainder = 4 * by_point.worst(quantities.REMAINDER)
     is_resolved = share + remainder <= 10 * share
 
     def agree(name: str, distances: np.ndarray, where: np.ndarray) -> Check:
@@ -162,11 +163,11 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
 
     def distances_at(scale: float) -> dict[str, np.ndarray]:
         return {
-            "layers": _relative_spreads(limits, "parameter", scale, up_to_sign=True),
-            "coefficients": _relative_spreads(limits, "coefficient", scale),
+            "layers": _relative_spreads(limits, quantities.PARAMETER, scale, up_to_sign=True),
+            "coefficients": _relative_spreads(limits, quantities.COEFFICIENT, scale),
         }
 
-    with_signs = _relative_spreads(limits, "parameter", smallest)
+    with_signs = _relative_spreads(limits, quantities.PARAMETER, smallest)
     return Finding(
         judge,
         printed={"agreeing": everywhere, **distances_at(smallest)},
@@ -211,11 +212,11 @@ def min_norm_points(
     """
     runs = {"regression": regression, "classification": classification}
     for role, run in runs.items():
-        if by_draw(run, "labelled")[0].tolist() != points[role]:
+        if by_draw(run, quantities.LABELLED_POINTS)[0].tolist() != points[role]:
             raise Untested(f"the solutions are printed for other data of {role}")
     solutions = []
     for name, point in printed.items():
-        interpolator, classifier = (by_draw(run, "reference", network=name)[0] for run in runs.values())
+        interpolator, classifier = (by_draw(run, quantities.REFERENCE, network=name)[0] for run in runs.values())
         solutions += [interpolator, classifier / np.linalg.norm(classifier) * np.linalg.norm(point)]
 
     euclidean, sparse = printed["fully_connected"], printed["diagonal"]
@@ -253,8 +254,8 @@ def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Cl
     figure limit_accuracy has the same runs with smaller ones.
     """
     draws = Draws(regression)
-    limit, predicted = draws.compared("limit")
-    networks = draws.entries("limit", column="network")[:, 0]
+    limit, predicted = draws.compared(quantities.LIMIT)
+    networks = draws.entries(quantities.LIMIT, column="network")[:, 0]
     yield equal_on_every_draw(
         "distance from the predicted limit, relative to the largest coefficient",
         limit,
@@ -263,9 +264,9 @@ def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Cl
         because="chosen: a line's width in the figure",
         rivals={
             "the interpolator of least norm, whatever the scale": np.concatenate(
-                [by_draw(regression, "reference", network=name) for name in networks]
+                [by_draw(regression, quantities.REFERENCE, network=name) for name in networks]
             ),
-            "the initial coefficients": draws.where(time=0).entries("coefficient"),
+            "the initial coefficients": draws.where(time=0).entries(quantities.COEFFICIENT),
             "the other side of the label": -predicted,
         },
     )
@@ -284,7 +285,7 @@ def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Clai
     The spread is the largest distance between the limits of one network from all initial coefficients: at the
     smallest scale it is at most {value:.2g} of that at the largest. How much less the paper does not say.
     """
-    scales = np.unique(select(regression, "limit")["scale"])
+    scales = np.unique(select(regression, quantities.LIMIT)["scale"])
     smallest, second_largest, largest = scales[0], scales[-2], scales[-1]
 
     def spreads(scale: float) -> np.ndarray:
@@ -304,7 +305,7 @@ def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Clai
 
 def _limits_by_network(table: Table, scale: float) -> list[np.ndarray]:
     """Return the limits of each network's runs from a scale, shape (runs, entries)."""
-    return [draws.entries("limit") for _, draws in Draws(table, scale=scale).groups("network")]
+    return [draws.entries(quantities.LIMIT) for _, draws in Draws(table, scale=scale).groups("network")]
 
 
 @claim(
@@ -322,7 +323,7 @@ def finite_loss_remembers_initialisation(classification: Table, *, degrees: Posi
     starts span at least {value:.3g} degrees in every network; from the smallest they span {smallest:.2g} degrees in the
     network where that is least.
     """
-    scales = select(classification, "limit")["scale"]
+    scales = select(classification, quantities.LIMIT)["scale"]
 
     def spans(scale: float) -> list[float]:
         return list(map(_span, _limits_by_network(classification, scale)))
@@ -358,7 +359,7 @@ def final_loss(classification: Table, *, order: Positive) -> Claim:
     {exactly} are below $10^{-5}$ itself.
     """
     end = Draws(classification).at_end()
-    losses = end["loss"]
+    losses = end[quantities.LOSS]
     yield every_draw(
         "loss after the last step",
         losses,
@@ -370,5 +371,5 @@ def final_loss(classification: Table, *, order: Positive) -> Claim:
     yield Facts(
         least=float(losses.min()),
         exactly=int((losses <= 1e-5).sum()),
-        growth=float(np.max(np.abs(end["inverse_growth"] / losses - 1))),
+        growth=float(np.max(np.abs(end[quantities.LOSS_BY_GROWTH] / losses - 1))),
     )

@@ -4,11 +4,11 @@ import numpy as np
 
 from learning_dynamics.evidence import Estimate, mean
 from learning_dynamics.judging import Check, Claim, Facts, at_least, claim, equal, takes_rivals
+from learning_dynamics.papers.tensor_networks.local_optima import quantities
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, select
 
 PAIRED = "mean over data sets, with the same starts at both scales; starts at no optimum count against it"
-GLOBAL = 1  # the number of the global optimum: optima are numbered in the order of their quasi-norms
 # rivals that change several of the differences of shares
 NO_SCALE = "no dependence on scale"
 NO_DEPTH = "no dependence on depth"
@@ -76,9 +76,10 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
         rivals={NO_SCALE: 0, LARGER_BETTER: -1},
     )
     for depth in depths:
-        reached = _numbers(starts, "optimum", depth, small)
+        reached = _numbers(starts, quantities.OPTIMUM, depth, small)
         greedy, by_gradients, by_weighted_l1 = (
-            _predicted_numbers(starts, choice, depth, small) for choice in ("optimum", "optimum_even", "optimum_l1")
+            _predicted_numbers(starts, choice, depth, small)
+            for choice in (quantities.OPTIMUM, quantities.OPTIMUM_BY_GRADIENTS, quantities.OPTIMUM_BY_WEIGHTED_L1)
         )
         yield at_least(
             f"{depth} layers, $\\alpha = {small:g}$: share of starts at the optimum that is predicted",
@@ -93,22 +94,22 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
                 r"small starts choose the least weighted $\ell_1$ norm": {
                     "estimate": _mean_share(reached == by_weighted_l1)
                 },
-                "small starts choose the global optimum": {"estimate": _mean_share(reached == GLOBAL)},
+                "small starts choose the global optimum": {"estimate": _mean_share(reached == quantities.GLOBAL)},
             },
         )
 
     def global_share(depth: int, scale: float) -> float:
-        return float(np.mean(_numbers(starts, "optimum", depth, scale) == GLOBAL))
+        return float(np.mean(_numbers(starts, quantities.OPTIMUM, depth, scale) == quantities.GLOBAL))
 
     def right_at(scale: float, choice: Quantity) -> float:
         """Return the share of all starts that are at the optimum that is predicted."""
         is_right = [
-            _numbers(starts, "optimum", depth, scale) == _predicted_numbers(starts, choice, depth, scale)
+            _numbers(starts, quantities.OPTIMUM, depth, scale) == _predicted_numbers(starts, choice, depth, scale)
             for depth in depths
         ]
         return float(np.mean(is_right))
 
-    weighted = select(starts, "optimum_l1", scale=large)["predicted"]
+    weighted = select(starts, quantities.OPTIMUM_BY_WEIGHTED_L1, scale=large)["predicted"]
     yield Facts(
         small=small,
         middle=middle,
@@ -119,14 +120,14 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
         small_deep=global_share(deep, small),
         middle_deep=global_share(deep, middle),
         large_deep=global_share(deep, large),
-        optima=float(select(starts, "optima")["value"].mean()),
-        missed=1 - right_at(small, "optimum"),
-        escaped=float(select(starts, "escaped", scale=small)["value"].mean()),
-        later=right_at(middle, "optimum"),
-        latest=right_at(large, "optimum"),
-        weighted=right_at(large, "optimum_l1"),
-        possible=right_at(large, "optimum_l1") / weighted.notna().mean(),
-        greedy=float(np.mean(select(starts, "optimum", scale=small)["predicted"] == GLOBAL)),
+        optima=float(select(starts, quantities.NUMBER_OF_OPTIMA)["value"].mean()),
+        missed=1 - right_at(small, quantities.OPTIMUM),
+        escaped=float(select(starts, quantities.WITHIN_ESCAPED, scale=small)["value"].mean()),
+        later=right_at(middle, quantities.OPTIMUM),
+        latest=right_at(large, quantities.OPTIMUM),
+        weighted=right_at(large, quantities.OPTIMUM_BY_WEIGHTED_L1),
+        possible=right_at(large, quantities.OPTIMUM_BY_WEIGHTED_L1) / weighted.notna().mean(),
+        greedy=float(np.mean(select(starts, quantities.OPTIMUM, scale=small)["predicted"] == quantities.GLOBAL)),
     )
 
 
@@ -160,5 +161,7 @@ def _least_gain(starts: Table, depth: int, scale: float, *, over: float) -> np.n
     none at the scale, and as at the global one at the other. The most that a gain can be is minus the least of the
     opposite one.
     """
-    at_scale, at_other = (_numbers(starts, "optimum", depth, alpha) for alpha in (scale, over))
-    return np.mean(at_scale == GLOBAL, axis=1) - np.mean((at_other == GLOBAL) | np.isnan(at_other), axis=1)
+    at_scale, at_other = (_numbers(starts, quantities.OPTIMUM, depth, alpha) for alpha in (scale, over))
+    return np.mean(at_scale == quantities.GLOBAL, axis=1) - np.mean(
+        (at_other == quantities.GLOBAL) | np.isnan(at_other), axis=1
+    )

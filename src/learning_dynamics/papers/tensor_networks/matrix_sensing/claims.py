@@ -8,6 +8,8 @@ import numpy as np
 from learning_dynamics.evidence import mean
 from learning_dynamics.judging import Claim, Facts, claim, equal
 from learning_dynamics.papers.tensor_networks.limit_checks import check_limits, limits_minimise, relative_distances
+from learning_dynamics.papers.tensor_networks.matrix_sensing import quantities
+from learning_dynamics.papers.tensor_networks.tables import OTHER_SCALE
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, by_draw
 
@@ -31,18 +33,18 @@ def corollary_7(eigen: Table) -> Claim:
     yield from limits_minimise(
         Draws(eigen),
         "error of $W_1 \\cdots W_L$, relative to its largest eigenvalue",
-        "entry",
-        "entry",
-        {"the least nuclear norm": "nuclear", "the least Frobenius norm": "frobenius"},
+        quantities.ENTRY,
+        quantities.ENTRY,
+        {"the least nuclear norm": quantities.NUCLEAR, "the least Frobenius norm": quantities.FROBENIUS},
     )
 
     def largest_distance(quantity: Quantity, **where: Any) -> float:
         return float(np.max(relative_distances(Draws(eigen, **where), quantity)))
 
     yield Facts(
-        frobenius=largest_distance("frobenius", scale=max(scales)),
-        nuclear=largest_distance("nuclear", scale=min(scales), depth=min(depths)),
-        nuclear_deep=largest_distance("nuclear", scale=min(scales), depth=max(depths)),
+        frobenius=largest_distance(quantities.FROBENIUS, scale=max(scales)),
+        nuclear=largest_distance(quantities.NUCLEAR, scale=min(scales), depth=min(depths)),
+        nuclear_deep=largest_distance(quantities.NUCLEAR, scale=min(scales), depth=max(depths)),
     )
 
 
@@ -68,7 +70,7 @@ def corollary_7_generic_basis(
     formats = [name for name in BITS if name in set(rounding["precision"])]
     smallest = rounding["scale"].min()
     # while the departure is small it grows linearly, and formats differ by what rounding started it with
-    parts = [by_draw(rounding, "off_diagonal", scale=smallest, precision=name) for name in formats]
+    parts = [by_draw(rounding, quantities.OFF_DIAGONAL, scale=smallest, precision=name) for name in formats]
     bits = []
     for (coarse, fine), (coarse_parts, fine_parts) in zip(pairwise(formats), pairwise(parts), strict=True):
         is_linear = (coarse_parts < start) & (coarse_parts > 0) & (fine_parts > 0)
@@ -99,10 +101,10 @@ def corollary_7_generic_basis(
         yield check_limits(
             name,
             flows,
-            *flows.compared("entry"),
-            rivals={r"the minimiser for $2 \alpha$ as the limit": flows.entries("other_scale", column="predicted")},
+            *flows.compared(quantities.ENTRY),
+            rivals={r"the minimiser for $2 \alpha$ as the limit": flows.entries(OTHER_SCALE, column="predicted")},
             scaled=False,
         )
-    value, predicted = limits.where(scale=min(generic["scale"]), depth=depth).compared("entry")
+    value, predicted = limits.where(scale=min(generic["scale"]), depth=depth).compared(quantities.ENTRY)
     errors = np.abs(value - predicted).max(axis=1) / np.abs(predicted).max(axis=1)
     yield Facts(broken=int((~(errors <= 0.01)).sum()), tried=len(errors))

@@ -3,6 +3,7 @@
 import numpy as np
 
 from learning_dynamics.judging import Checks, Claim, Facts, Finding, claim, every_draw
+from learning_dynamics.papers.tensor_networks.network import quantities
 from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
 from learning_dynamics.tidy import Draws, Table
 
@@ -28,9 +29,9 @@ def tensor_formulation(outputs: Table) -> Finding:
     and three or more layers it is at least {apart:.1g}.
     """
     draws = Draws(outputs)
-    by_tensor, by_layers = (outputs[:, 0] for outputs in draws.compared("output"))  # (2), and (3) to (5)
+    by_tensor, by_layers = (outputs[:, 0] for outputs in draws.compared(quantities.OUTPUT))  # (2), and (3) to (5)
     network, depth, activation = (draws.column(name) for name in ("network", "depth", "activation"))
-    is_zero_at_zero = draws["at_zero"] == 0
+    is_zero_at_zero = draws[quantities.ACTIVATION_AT_ZERO] == 0
     has_zero_blocks = np.isin(network, ["diagonal", "fully_connected"])
     # where ReLU leaves nothing, both outputs are zero
     size = np.maximum(np.maximum(np.abs(by_tensor), np.abs(by_layers)), 1e-300)
@@ -97,13 +98,13 @@ def equation_80(flow: Table) -> Claim:
 
 
 def _conserved(flow: Draws, rival: str) -> Claim:
-    size, loss = flow.worst("size"), flow.entries("loss")
+    size, loss = flow.worst(quantities.LARGEST_TERM), flow.entries(quantities.LOSS)
     yield every_draw(
         "largest drift relative to the largest term",
-        flow.worst("drift") / size,
+        flow.worst(quantities.DRIFT) / size,
         at_most=FLOW_ERROR * flow.setting("integration.rtol"),
         because="a hundred times the integrator's tolerance",
         predicted=0.0,
-        rivals={rival: {"values": flow.worst("other") / size}},
+        rivals={rival: {"values": flow.worst(quantities.OTHER_DRIFT) / size}},
     )
     yield Facts(moved=float(np.median(loss[:, -1] / loss[:, 0])))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.judging import Checks, Claim, Facts, Finding, claim, every_draw
+from learning_dynamics.papers.tensor_networks.rates import quantities
 from learning_dynamics.papers.tensor_networks.rates.theory import log_bound
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table
@@ -32,7 +33,7 @@ def section_d_1_1(losses: Sequence[Table]) -> Claim:
     classify well the loss exceeds it by a factor of up to {printed_factor:.3g}; with $\mathcal L(0)$ in the denominator
     it never does.
     """
-    return _bound(Draws(losses), "constant")
+    return _bound(Draws(losses), quantities.CONSTANT)
 
 
 @claim(
@@ -49,11 +50,11 @@ def section_e_1_1(losses: Table) -> Claim:
     As for appendix D.1.1: from starts with $\mathcal L(0) < 1$ the loss exceeds the printed bound by a factor of up to
     {printed_factor:.3g}.
     """
-    return _bound(Draws(losses, depth=2), "constant_one")
+    return _bound(Draws(losses, depth=2), quantities.ONE_POINT_CONSTANT)
 
 
 def _bound(flows: Draws, constant: Quantity) -> Claim:
-    losses, times = flows.entries("log_loss"), np.expm1(flows.entries("log_loss", column="log_time"))
+    losses, times = flows.entries(quantities.LOG_LOSS), np.expm1(flows.entries(quantities.LOG_LOSS, column="log_time"))
     initial, c = losses[:, :1], flows.entries(constant)
 
     def excess(bound: np.ndarray) -> np.ndarray:
@@ -120,7 +121,9 @@ def equation_62(losses: Sequence[Table], *, tolerance: Positive) -> Finding:
     falls {closest:.4f} times as fast as it says. Convolutional networks have a complex $S$, which Theorem 4 excludes;
     the steps that lead to (62) are those of appendix D.1.1 and do not need a real one.
     """
-    return _falls_at_least_at(1.0, Draws(losses, network=["diagonal", "convolutional"]), "speed", tolerance=tolerance)
+    return _falls_at_least_at(
+        1.0, Draws(losses, network=["diagonal", "convolutional"]), quantities.SPEED, tolerance=tolerance
+    )
 
 
 @claim(
@@ -135,7 +138,7 @@ def equation_73(losses: Table, *, tolerance: Positive) -> Finding:
     At large scales the bound is sharp for networks that start with equal singular coordinates: the slowest loss falls
     {closest:.4f} times as fast.
     """
-    return _falls_at_least_at(1.0, Draws(losses), "speed_one", tolerance=tolerance)
+    return _falls_at_least_at(1.0, Draws(losses), quantities.ONE_POINT_SPEED, tolerance=tolerance)
 
 
 @claim(
@@ -152,4 +155,4 @@ def section_h_1(losses: Sequence[Table], *, tolerance: Positive) -> Finding:
     factor.
     """
     # the unit is twice the printed rate
-    return _falls_at_least_at(0.5, Draws(losses, network="fully_connected"), "speed", tolerance=tolerance)
+    return _falls_at_least_at(0.5, Draws(losses, network="fully_connected"), quantities.SPEED, tolerance=tolerance)

@@ -6,6 +6,7 @@ import numpy as np
 
 from learning_dynamics.judging import Claim, Facts, Untested, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.tensor_networks.limit_checks import limits_minimise, relative_distances
+from learning_dynamics.papers.tensor_networks.regression import quantities
 from learning_dynamics.papers.tensor_networks.regression.theory import SMALL, SMALL_DEEP
 from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
 from learning_dynamics.settings import Positive
@@ -16,9 +17,9 @@ def _limits(flows: Table | Sequence[Table], printed: Quantity, corrected: Quanti
     return limits_minimise(
         Draws(flows),
         "error of the flow's limit, relative to the largest coefficient",
-        "coefficient",
+        quantities.COEFFICIENT,
         printed,
-        {r"the least $\ell_1$ norm": "plain_l1", r"the least $\ell_2$ norm": "plain_l2"},
+        {r"the least $\ell_1$ norm": quantities.PLAIN_L1, r"the least $\ell_2$ norm": quantities.PLAIN_L2},
         corrected,
     )
 
@@ -38,7 +39,7 @@ def theorem_4(flow: Table) -> Claim:
     $H_L(h_L(t)) = t\, h_L(t) - q_L(t)^2 / 2$ and $p_L^2 - q_L^2 = 1$ reduce everything to $q_L$. The largest error of
     {draws} limits is {value:.1e}.
     """
-    return _limits(flow, "coefficient")
+    return _limits(flow, quantities.COEFFICIENT)
 
 
 @claim(
@@ -52,7 +53,7 @@ def corollary_5(flows: Sequence[Table]) -> Claim:
 
     The largest error of {draws} limits is {value:.1e}.
     """
-    return _limits(flows, "coefficient")
+    return _limits(flows, quantities.COEFFICIENT)
 
 
 @claim(
@@ -71,7 +72,7 @@ def corollary_6(flow: Table) -> Claim:
     is not homogeneous, so that the factor moves the minimiser, except in the limits $\alpha \to 0$ and $\alpha \to
     \infty$ (errata 7). Without it the limits are missed by up to {printed:.2g}, with it by at most {value:.1e}.
     """
-    return _limits(flow, "printed", "coefficient")
+    return _limits(flow, quantities.PRINTED_MINIMISER, quantities.COEFFICIENT)
 
 
 @claim(
@@ -93,35 +94,35 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
     therefore fitted to the minimiser of $Q$ at scales from {coarse:.0e} to {fine:.0e}: it is between {slowest:.3f} and
     {fastest:.3f}.
     """
-    scales = sorted(select(ends, "coefficient")["scale"].unique())
+    scales = sorted(select(ends, quantities.COEFFICIENT)["scale"].unique())
     small, large = scales[0], scales[-1]
     deep = Draws(ends, depth=lambda depth: depth > 2)
-    power, theory = (column[:, 0] for column in Draws(ends).compared("vanishing"))
+    power, theory = (column[:, 0] for column in Draws(ends).compared(quantities.VANISHING_POWER))
 
-    def at_large(norm: str) -> np.ndarray:
+    def from_flow(norm: Quantity) -> np.ndarray:
         return relative_distances(Draws(ends, scale=large), norm)
 
-    def at_small(norm: str) -> np.ndarray:
-        return relative_distances(deep.where(scale=SMALL_DEEP), f"small_{norm}")
+    def from_minimiser(norm: Quantity) -> np.ndarray:
+        return relative_distances(deep.where(scale=SMALL_DEEP), quantities.AT_SMALL_SCALE[norm])
 
     yield every_draw(
         "largest scale: relative distance from the least weighted $\\ell_2$ norm",
-        at_large("weighted_l2"),
+        from_flow(quantities.WEIGHTED_L2),
         at_most=1e3 / large**4,
         because=r"the next term of $Q$ is smaller by $(\rho_j / (\alpha |\bar\eta_j|)^L)^2$",
         rivals={
-            r"plain $\ell_2$ in place of the weighted": {"values": at_large("plain_l2")},
-            "the two ends exchanged": {"values": at_large("weighted_l1")},
+            r"plain $\ell_2$ in place of the weighted": {"values": from_flow(quantities.PLAIN_L2)},
+            "the two ends exchanged": {"values": from_flow(quantities.WEIGHTED_L1)},
         },
     )
     yield every_draw(
         f"three layers and more, minimiser at {SMALL_DEEP:g}: distance from the least weighted $\\ell_1$ norm",
-        at_small("weighted_l1"),
+        from_minimiser(quantities.WEIGHTED_L1),
         at_most=ratio,
         because=r"chosen: it falls like $\alpha^{L-2}$ or faster, from constants that ties make large",
         rivals={
-            r"plain $\ell_1$ in place of the weighted": {"values": at_small("plain_l1")},
-            "the two ends exchanged": {"values": at_small("weighted_l2")},
+            r"plain $\ell_1$ in place of the weighted": {"values": from_minimiser(quantities.PLAIN_L1)},
+            "the two ends exchanged": {"values": from_minimiser(quantities.WEIGHTED_L2)},
         },
     )
     yield equal_on_every_draw(
@@ -137,10 +138,12 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
         },
         scaled=False,
     )
-    before, after = (relative_distances(deep.where(scale=scale), "weighted_l1") for scale in (scales[1], small))
+    before, after = (
+        relative_distances(deep.where(scale=scale), quantities.WEIGHTED_L1) for scale in (scales[1], small)
+    )
     yield Facts(
         fall=float(np.median(before / np.maximum(after, 1e-300))),
-        two=float(relative_distances(Draws(ends, scale=small, depth=2), "weighted_l1").max()),
+        two=float(relative_distances(Draws(ends, scale=small, depth=2), quantities.WEIGHTED_L1).max()),
         coarse=SMALL[0],
         fine=SMALL[-1],
         slowest=float(np.min(power)),
@@ -166,8 +169,12 @@ def remark_4_growth(functions: Table) -> Claim:
     layers, and at most {deep:.1e} with more.
     """
     draws = Draws(functions)
-    penalty, h, q = draws.entries("penalty"), np.abs(draws.entries("h")), np.abs(draws.entries("q"))
-    depths = draws.where(quantity="reached").column("depth")
+    penalty, h, q = (
+        draws.entries(quantities.PENALTY),
+        np.abs(draws.entries(quantities.H)),
+        np.abs(draws.entries(quantities.Q)),
+    )
+    depths = draws.where(quantity=quantities.TIME_OF_LAST_Q).column("depth")
     if not (depths == 2).any() or not (depths > 2).any():
         raise Untested("needs two layers, and more")
     spans = np.log(h[:, -1] / h[:, -2])
@@ -215,22 +222,22 @@ def lemma_5_1(functions: Table) -> Claim:
     """
     draws = Draws(functions)
     tolerance = FLOW_ERROR * settings_of(functions)["integration"]["rtol"]
-    sign = draws.where(quantity="reached").column("sign")[:, None]
+    sign = draws.where(quantity=quantities.TIME_OF_LAST_Q).column("sign")[:, None]
     yield equal_on_every_draw(
         "time at which $h_L$, forward and backward, takes a value, against its odd closed form",
-        *draws.compared("time_of_h"),
+        *draws.compared(quantities.TIME_OF_H),
         tolerance=tolerance,
         because="the integrator's tolerance, amplified at most a hundredfold",
     )
     yield every_draw(
         "recorded times at which $h_L$ is not above the one before",
-        (np.diff(by_draw(functions.sort_values("time"), "h")) <= 0).sum(axis=1),
+        (np.diff(by_draw(functions.sort_values("time"), quantities.H)) <= 0).sum(axis=1),
         at_most=0.0,
         because="strictly increasing",
     )
     yield equal_on_every_draw(
         "time at which $|q_L|$ passes the bound, relative error",
-        *draws.compared("reached"),
+        *draws.compared(quantities.TIME_OF_LAST_Q),
         tolerance=tolerance,
         because="as above",
         rivals={
