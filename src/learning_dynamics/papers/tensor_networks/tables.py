@@ -19,6 +19,7 @@ def measured(empty: str) -> tuple[Column, ...]:
 
 FOLLOWED = measured("where the flow could not be followed")
 
+MARGIN = "margin"  # a quantity: the least y_i f(x_i) / (1 + log(1 + t)), one where the loss falls like 1/t
 # quantities: what a limit's entries would be if they minimised Q of Theorem 4
 OTHER_DEPTH = "other_depth"  # for a layer more
 OTHER_SCALE = "other_scale"  # for twice the scale

@@ -20,17 +20,18 @@ from learning_dynamics.judging import (
 from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.papers.tensor_networks.distances import angle_between_units
 from learning_dynamics.papers.tensor_networks.limit_checks import (
-    exact_margins,
-    exact_until,
+    largest_lag,
+    last_exact_margins,
+    last_exact_sigma,
     last_sigma,
-    late,
     loss_vanishes,
+    second_half,
     settles,
-    slowest,
     vanishes,
 )
+from learning_dynamics.papers.tensor_networks.tables import MARGIN
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Draws, Quantity, Table, draw_columns, select, settings_of
+from learning_dynamics.tidy import Draws, Table, draw_columns, select, settings_of
 
 ORTHOGONAL = ["diagonal", "convolutional", "decomposable"]
 REAL = ["diagonal", "decomposable"]
@@ -73,7 +74,7 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     yield Facts(
         reached=float(two["sigma"].max()),
         cut=float(settings_of(two)["integration"]["sharpness"]),
-        exact=_exact_until(flows),
+        exact=_last_exact_log_time(flows),
     )
 
 
@@ -132,14 +133,14 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
         rivals={r"fully connected: coefficients along $\sum_i y_i x_i$": quantities.DISTANCE_FROM_DATA_SUM},
     )
     yield Facts(
-        moved=float(np.nanmax(late(flows).worst(quantities.PARAMETERS_MOVED))),
+        moved=float(np.nanmax(second_half(flows).worst(quantities.PARAMETERS_MOVED))),
         cut=float(settings_of(two)["integration"]["sharpness"]),
     )
 
 
-def _exact_until(flows: Draws) -> float:
-    """Return the log t up to which all flows are those of the exponential loss itself."""
-    return float(np.expm1(min(map(exact_until, flows.tables))))
+def _last_exact_log_time(flows: Draws) -> float:
+    """Return the log t up to which all flows are those of the exponential loss itself, log log t = log(1 + log t)."""
+    return float(np.expm1(min(map(last_exact_sigma, flows.tables))))
 
 
 def _below_one(flows: Draws) -> Check:
@@ -147,8 +148,8 @@ def _below_one(flows: Draws) -> Check:
     return premise(
         every_draw(
             r"the loss is below one before its exponent is capped: $\min_i y_i f(x_i) / \log t$",
-            exact_margins(flows),
-            at_least=np.log(100) / _exact_until(flows),
+            last_exact_margins(flows),
+            at_least=np.log(100) / _last_exact_log_time(flows),
             because="with such a margin that of a hundred points is",
         )
     )
@@ -159,8 +160,8 @@ def _converges(flows: Draws, slack: float) -> Check:
     return premise(
         every_draw(
             r"$X^T r$ converges in direction: degrees by which it turns over the second half of $\log\log t$",
-            late(flows).worst(quantities.TURN_OF_RESIDUALS),
-            at_most=np.degrees(slowest(flows, slack)),
+            second_half(flows).worst(quantities.TURN_OF_RESIDUALS),
+            at_most=np.degrees(largest_lag(flows, slack)),
             because="as an angle, the bound on what vanishes",
             fact="turned",
         )
@@ -185,33 +186,34 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     the problem is convex, and the largest gap to its optimum is {gap:.1e}. Times, and the premise on $X^T r$, are those
     of Theorem 1.
     """
-    flows, shallow = (Draws(tables, network=ORTHOGONAL) for tables in ([two, three], two))
-
-    def instead(l2: Quantity, l1: Quantity) -> dict[str, Quantity]:
-        return {r"the $\ell_2$ max-margin problem": l2, r"the $\ell_1$ norm, whatever the depth and $S$": l1}
-
+    flows, two_layers = Draws([two, three], network=ORTHOGONAL), Draws(two, network=ORTHOGONAL)
+    l2_problem = r"the $\ell_2$ max-margin problem"
+    l1_problem = r"the $\ell_1$ norm, whatever the depth and $S$"
     yield vanishes(
         r"largest residual of the stationarity conditions, $\ell_{2/L}$",
         flows,
-        quantities.STATIONARITY_RESIDUAL,
+        quantities.STATIONARITY_RESIDUAL,  # (28)
         slack,
-        rivals=instead(quantities.STATIONARITY_RESIDUAL_L2, quantities.STATIONARITY_RESIDUAL_L1),
+        rivals={
+            l2_problem: quantities.STATIONARITY_RESIDUAL_L2,
+            l1_problem: quantities.STATIONARITY_RESIDUAL_L1,
+        },
     )
     yield vanishes(
         r"two layers: gap to the largest $\ell_{2/L}$ margin",
-        shallow,
-        quantities.GAP_OWN,
+        two_layers,
+        quantities.GAP_OWN,  # (38)
         slack,
-        rivals=instead(quantities.GAP["l2"], quantities.GAP["l1"]),
+        rivals={l2_problem: quantities.GAP["l2"], l1_problem: quantities.GAP["l1"]},
         fact="gap",
     )
-    yield vanishes("two layers: distance from the top singular value", shallow, quantities.TOP_GAP, slack)
-    yield loss_vanishes(flows, slack, 1.0, rivals={STAYS: 0.0})
+    yield vanishes("two layers: distance from the top singular value", two_layers, quantities.TOP_GAP, slack)
+    yield loss_vanishes(flows, slack, power=1.0, rivals={STAYS: 0.0})
     yield _converges(flows, slack)
-    yield _above_minimum(three, REAL)
+    yield _above_global_minimum(three, REAL)
 
 
-def _above_minimum(three: Table, network: str | list[str]) -> Facts:
+def _above_global_minimum(three: Table, network: str | list[str]) -> Facts:
     """Return how many draws with three layers end above the global minimum, and of how many."""
     excess = Draws(three, network=network).at_end("sigma")[quantities.QUASI_NORM_EXCESS]
     return Facts(other=int((excess > 0.01).sum()), deep=len(excess))
@@ -240,7 +242,7 @@ def corollary_1(two: Table, three: Table, *, slack: Positive) -> Claim:
             r"the max margin of the Fourier transform's $\ell_1$ norm": quantities.GAP["dft_l1"],
         },
     )
-    yield loss_vanishes(flows, slack, 1.0, rivals={STAYS: 0.0})
+    yield loss_vanishes(flows, slack, power=1.0, rivals={STAYS: 0.0})
     yield _below_one(flows)
 
 
@@ -258,7 +260,7 @@ def corollary_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     come to {value:.1e}. With three layers {other} of {deep} draws end at a stationary point other than the minimum.
     """
     yield from _limit_is_stationary(two, three, network="diagonal", norm="l1", slack=slack)
-    yield _above_minimum(three, "diagonal")
+    yield _above_global_minimum(three, "diagonal")
 
 
 @claim(
@@ -278,12 +280,13 @@ def corollary_3(two: Table, three: Table, *, slack: Positive) -> Claim:
 
 
 def _limit_is_stationary(two: Table, three: Table, *, network: str, norm: str, slack: float) -> Claim:
-    """Check the gap of one architecture's margin at depth 2, and stationarity at depth 3."""
-    flows, shallow, deep = (Draws(tables, network=network) for tables in ([two, three], two, three))
-    other_norm: str = "dft_l1" if norm == "l1" else "l1"
+    """Check the gap of one architecture's margin in its norm at depth 2, and stationarity (28) at depth 3."""
+    flows = Draws([two, three], network=network)
+    two_layers, three_layers = Draws(two, network=network), Draws(three, network=network)
+    other_norm = "dft_l1" if norm == "l1" else "l1"
     yield vanishes(
         f"two layers: gap to the largest ${NORM_NAMES[norm]}$ margin",
-        shallow,
+        two_layers,
         quantities.GAP[norm],
         slack,
         rivals={
@@ -293,16 +296,16 @@ def _limit_is_stationary(two: Table, three: Table, *, network: str, norm: str, s
     )
     yield vanishes(
         "three layers: residual of the stationarity conditions",
-        deep,
+        three_layers,
         quantities.STATIONARITY_RESIDUAL,
         slack,
         rivals={
-            # these are convex: being stationary is having the largest margin
+            # these problems are convex: being stationary is having the largest margin
             f"with three layers, the ${NORM_NAMES[norm]}$ max margin again": quantities.GAP[norm],
             r"with three layers, the $\ell_2$ max margin": quantities.GAP["l2"],
         },
     )
-    yield loss_vanishes(flows, slack, 1.0, rivals={STAYS: 0.0})
+    yield loss_vanishes(flows, slack, power=1.0, rivals={STAYS: 0.0})
     yield _converges(flows, slack)
 
 
@@ -336,7 +339,7 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Claim:
         },
     )
     flows = Draws(first_zero, network=ORTHOGONAL)
-    yield loss_vanishes(flows, slack, 1.0, rivals={f"with the first layer zero, {STAYS}": 0.0})
+    yield loss_vanishes(flows, slack, power=1.0, rivals={f"with the first layer zero, {STAYS}": 0.0})
     yield vanishes(
         "residual of the stationarity conditions",
         flows,
@@ -366,7 +369,7 @@ def remark_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     yield every_draw(
         r"share of the $\ell_1$ norm beyond as many entries as points",
         end[quantities.DENSE_TRANSFORMED],
-        at_most=slowest(flows, slack),
+        at_most=largest_lag(flows, slack),
         because="chosen: the bound of Theorem 2; with two layers what lags falls like "
         "$(\\log t)^{-(1 - s)}$, so that a near tie would fail here",
         rivals={
@@ -407,7 +410,7 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
     depth = problems["depth"].to_numpy()
     is_decomposable = np.isin(problems["network"], ORTHOGONAL)
     largest_angle, largest_turn = problems["largest_angle"].to_numpy(), problems["largest_turn"].to_numpy()
-    margins = Draws(starts)[quantities.MARGIN]
+    margins = Draws(starts)[MARGIN]
 
     def judge(has_one_limit: np.ndarray) -> Checks:
         """Yield the checks of a prediction, for each problem, of whether all starts have the same limit."""
@@ -489,7 +492,9 @@ def _limits_of_problems(table: Table) -> pd.DataFrame:
     return pd.DataFrame(problems)
 
 
-LARGE, FEWEST = 0.3, 5  # powers: an error of a hundredth of the law shows in large ones alone, and in several of them
+# an error of a hundredth of the law shows in large powers alone, and in several of them
+LARGE = 0.3
+FEWEST = 5
 
 
 @claim(
@@ -529,50 +534,49 @@ def log_time_exponents(
     if not tables:
         raise Untested("no network leaves anything out whose power is predicted")
 
+    # a draw is one entry that vanishes, of one flow
     draws = Draws(tables, draw=[*draw_columns(tables[0]), "index"])
-    power, theory, names, depths = (
+    measured, predicted, network, depth = (
         draws.entries(quantities.POWER, column=column)[:, 0] for column in ("value", "predicted", "network", "depth")
     )
-    connected, predictable, unsettled = (
-        names == "fully_connected",
-        np.isfinite(theory),
-        draws[quantities.POWER_UNCERTAINTY],
-    )
-    passing = predictable & ((draws[quantities.REMAINING_SHARE] > settled) | (draws[quantities.PHASE_COSINE] < 0.99))
-    moving = predictable & ~passing & (unsettled > open_at_most)
-    coarse = predictable & ~passing & ~moving & ~np.isfinite(power)
-    judged = predictable & ~passing & ~moving & ~coarse
-    large = int(np.sum(judged & (theory > LARGE)))
-    if large < FEWEST:
+    is_connected = network == "fully_connected"
+    uncertainty = draws[quantities.POWER_UNCERTAINTY]
+    is_left_out = {  # an entry has the first reason that applies
+        "multipliers that are not unique, or more active entries than tight margins": ~np.isfinite(predicted),
+        "still between vertices, or not yet of the sign of what pushes them": (
+            (draws[quantities.REMAINING_SHARE] > settled) | (draws[quantities.PHASE_COSINE] < 0.99)
+        ),
+        "what stays does not yet grow alike, or still turns": uncertainty > open_at_most,
+        "below what the integrator resolves": ~np.isfinite(measured),
+    }
+    reason = np.select(list(is_left_out.values()), list(is_left_out), default="")
+    judged = reason == ""
+    n_large = int(np.sum(judged & (predicted > LARGE)))
+    if n_large < FEWEST:
         raise Untested(
-            f"{large} powers above {LARGE:g} can be judged; laws a little off need {FEWEST} to be told apart"
+            f"{n_large} powers above {LARGE:g} can be judged; laws a little off need {FEWEST} to be told apart"
         )
 
     yield equal_on_every_draw(
         "largest error of a local power",
-        power[judged],
-        theory[judged],
-        tolerance=tolerance + unsettled[judged],
+        measured[judged],
+        predicted[judged],
+        tolerance=tolerance + uncertainty[judged],
         relative_to=1.0,
         because=f"{tolerance:g} for the fit within a window, and what still moves leaves open",
-        excluded={
-            "multipliers that are not unique, or more active entries than tight margins": int((~predictable).sum()),
-            "still between vertices, or not yet of the sign of what pushes them": int(passing.sum()),
-            "what stays does not yet grow alike, or still turns": int(moving.sum()),
-            "below what the integrator resolves": int(coarse.sum()),
-        },
+        excluded={words: int((reason == words).sum()) for words in is_left_out},
         rivals={
-            r"$1/L$ for all": 1 / depths[judged],
+            r"$1/L$ for all": 1 / depth[judged],
             "one for all, as the margins' offsets": 1.0,
             r"$1/2$ for all, whatever the depth": 0.5,
-            r"$s_j$ in place of $1 - s_j$": np.where(connected, theory, 1 - theory)[judged],
+            r"$s_j$ in place of $1 - s_j$": np.where(is_connected, predicted, 1 - predicted)[judged],
         },
     )
     yield Facts(
         settled=settled,
         open_at_most=open_at_most,
-        slowest=float(np.min(theory[judged])),
-        fastest=float(np.max(theory[judged])),
-        shallow=float(np.median(power[connected & (depths == 2)])),
-        deep=float(np.median(power[connected & (depths == 3)])),
+        slowest=float(np.min(predicted[judged])),
+        fastest=float(np.max(predicted[judged])),
+        shallow=float(np.median(measured[is_connected & (depth == 2)])),
+        deep=float(np.median(measured[is_connected & (depth == 3)])),
     )

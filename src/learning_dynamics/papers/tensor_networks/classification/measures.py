@@ -15,6 +15,7 @@ from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.papers.tensor_networks.classification.theory import fitted_power, outside_support, tight_margins
 from learning_dynamics.papers.tensor_networks.distances import angle_between
 from learning_dynamics.papers.tensor_networks.solutions import OWN, Norm, least_quasi_norm, minimum_norm, norm_of
+from learning_dynamics.papers.tensor_networks.tables import MARGIN
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 
 NORMS: tuple[Norm, ...] = ("l2", "l1", "dft_l1")
@@ -126,7 +127,7 @@ def measure_flow(
     least_margins = margins.min(axis=1)
     push_directions = residual_directions(network, X, y, sigmas, states, sharpness)
     measures: dict = {
-        quantities.MARGIN: least_margins,
+        MARGIN: least_margins,
         quantities.TURN_OF_RESIDUALS: angle_between(push_directions, push_directions[-1]),
     }
     for norm in NORMS:

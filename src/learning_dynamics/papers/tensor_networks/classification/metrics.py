@@ -16,7 +16,7 @@ from learning_dynamics.papers.tensor_networks.classification.theory import (
     tight_margins,
 )
 from learning_dynamics.papers.tensor_networks.solutions import least_quasi_norm, minimum_norm
-from learning_dynamics.papers.tensor_networks.tables import DEPTH, NETWORK, SCALE, SIGMA, measured
+from learning_dynamics.papers.tensor_networks.tables import DEPTH, MARGIN, NETWORK, SCALE, SIGMA, measured
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import SEED, TIME, Column, Table, Tables, columns, rows
@@ -215,7 +215,7 @@ def from_many_starts(trajectory: Trajectory) -> Tables:
         labels = {"network": network.name, "depth": network.depth}
         yield rows({"direction": direction}, axes, **labels)
         margins = np.einsum("mni,msi,mn->msn", X, beta[:, -1], y).min(axis=-1)
-        ends = {quantities.MARGIN: margins[:, None]}
+        ends = {MARGIN: margins[:, None]}
         if network.S is not None and np.isrealobj(network.S):
             power, rho = 2 / network.depth, singular_products(network, states[:, -1])
             least_norms = [least_quasi_norm(x @ network.S.T, label, power) for x, label in zip(X, y, strict=True)]

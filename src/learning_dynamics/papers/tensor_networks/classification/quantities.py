@@ -1,11 +1,10 @@
-"""Names of the quantities of classification: metrics and measures write them, claims read them.
+"""Names of the quantities of classification: metrics and measures write them, claims read them; further ones in `tables`.
 
 The docstrings of `measures.measure_flow`, `metrics._powers` and the metrics say how each is measured. rho are the
 products of all layers in the singular coordinates of an orthogonally decomposable network, u the direction of X^T r.
 """
 
 # along the flow
-MARGIN = "margin"  # the least y_i f(x_i) / (1 + log(1 + t)): tends to one where the loss falls like 1/t
 TURN_OF_RESIDUALS = "turned"  # degrees between X^T r and its direction at the last time
 GAP = {"l2": "gap_l2", "l1": "gap_l1", "dft_l1": "gap_dft_l1"}  # to the largest margin in that norm, relative
 GAP_OWN = "gap_own"  # such a gap in the norm that theory gives the network

@@ -64,7 +64,7 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
             "layers alike, whatever the label": {"values": end[quantities.LAYER_DIFFERENCE_UNSIGNED]},
         },
     )
-    yield loss_vanishes(draws, slack, 1.0, rivals={"a loss that does not fall": 0.0})
+    yield loss_vanishes(draws, slack, power=1.0, rivals={"a loss that does not fall": 0.0})
     yield Facts(reached=last_sigma(draws))
 
 

@@ -13,7 +13,7 @@ from learning_dynamics.papers.tensor_networks.filters.theory import (
 )
 from learning_dynamics.papers.tensor_networks.one_point import one_point_condition, transient
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
-from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, SIGMA
+from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, MARGIN, SIGMA
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import SEED, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
@@ -113,7 +113,7 @@ def _flow_quantities(network: TensorNetwork, x: np.ndarray, label: float, states
         return np.linalg.norm(eta1 - sign * eta2, axis=1) / np.linalg.norm(eta1, axis=1)
 
     return {
-        quantities.MARGIN: margin,
+        MARGIN: margin,
         quantities.GAP_L1: 1 - margin / (s[0] * np.abs(rho).sum(axis=1)),
         quantities.GAP_L2: 1 - margin / (np.linalg.norm(s) * np.linalg.norm(rho, axis=1)),
         quantities.LAYER_DIFFERENCE: distance(label),

@@ -1,9 +1,8 @@
-"""Names of the quantities of two layers on one point: `metrics` writes them, claims read them.
+"""Names of the quantities of two layers on one point: `metrics` writes them, claims read them; others in `tables`.
 
 eta_1 and eta_2 are the layers in the singular coordinates of M(x), and rho their product.
 """
 
-MARGIN = "margin"  # y f(x) / (1 + log(1 + t))
 GAP_L1 = "gap_l1"  # between the margin of rho, divided by its l1 norm, and the largest possible, relative
 GAP_L2 = "gap_l2"  # the same with the l2 norm
 LAYER_DIFFERENCE = "difference"  # |eta_1 - y eta_2| / |eta_1|

@@ -31,11 +31,11 @@ def corollary_7(eigen: Table) -> Claim:
     """
     scales, depths = eigen["scale"], eigen["depth"]
     yield from limits_minimise(
-        Draws(eigen),
         "error of $W_1 \\cdots W_L$, relative to its largest eigenvalue",
+        Draws(eigen),
         quantities.ENTRY,
-        quantities.ENTRY,
-        {"the least nuclear norm": quantities.NUCLEAR, "the least Frobenius norm": quantities.FROBENIUS},
+        printed=quantities.ENTRY,
+        least_norms={"the least nuclear norm": quantities.NUCLEAR, "the least Frobenius norm": quantities.FROBENIUS},
     )
 
     def largest_distance(quantity: Quantity, **where: Any) -> float:

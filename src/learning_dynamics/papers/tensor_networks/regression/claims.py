@@ -13,14 +13,15 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select, settings_of
 
 
-def _limits(flows: Table | Sequence[Table], printed: Quantity, corrected: Quantity = "") -> Claim:
+def _limits(flows: Table | Sequence[Table], *, printed: Quantity, corrected: Quantity | None = None) -> Claim:
+    """Check that the flows' limits are what a quantity predicts: minimisers of Q."""
     return limits_minimise(
-        Draws(flows),
         "error of the flow's limit, relative to the largest coefficient",
+        Draws(flows),
         quantities.COEFFICIENT,
-        printed,
-        {r"the least $\ell_1$ norm": quantities.PLAIN_L1, r"the least $\ell_2$ norm": quantities.PLAIN_L2},
-        corrected,
+        printed=printed,
+        corrected=corrected,
+        least_norms={r"the least $\ell_1$ norm": quantities.PLAIN_L1, r"the least $\ell_2$ norm": quantities.PLAIN_L2},
     )
 
 
@@ -39,7 +40,7 @@ def theorem_4(flow: Table) -> Claim:
     $H_L(h_L(t)) = t\, h_L(t) - q_L(t)^2 / 2$ and $p_L^2 - q_L^2 = 1$ reduce everything to $q_L$. The largest error of
     {draws} limits is {value:.1e}.
     """
-    return _limits(flow, quantities.COEFFICIENT)
+    return _limits(flow, printed=quantities.COEFFICIENT)
 
 
 @claim(
@@ -53,7 +54,7 @@ def corollary_5(flows: Sequence[Table]) -> Claim:
 
     The largest error of {draws} limits is {value:.1e}.
     """
-    return _limits(flows, quantities.COEFFICIENT)
+    return _limits(flows, printed=quantities.COEFFICIENT)
 
 
 @claim(
@@ -72,7 +73,7 @@ def corollary_6(flow: Table) -> Claim:
     is not homogeneous, so that the factor moves the minimiser, except in the limits $\alpha \to 0$ and $\alpha \to
     \infty$ (errata 7). Without it the limits are missed by up to {printed:.2g}, with it by at most {value:.1e}.
     """
-    return _limits(flow, quantities.PRINTED_MINIMISER, quantities.COEFFICIENT)
+    return _limits(flow, printed=quantities.PRINTED_MINIMISER, corrected=quantities.COEFFICIENT)
 
 
 @claim(
