@@ -63,6 +63,7 @@ def norm_like_minimiser(
     features: np.ndarray,
     labels: np.ndarray,
     weights: np.ndarray,
+    *,
     scale: float,
     depth: int,
     start: np.ndarray | None = None,

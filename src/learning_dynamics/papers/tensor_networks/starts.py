@@ -75,7 +75,7 @@ def factors(architecture: str, z: np.ndarray, imbalance: float, depth: int = 2) 
 
 
 def given_coefficients(
-    network: TensorNetwork, scales: Sequence[float], count: int, imbalance: float, seed: int
+    network: TensorNetwork, scales: Sequence[float], count: int, *, imbalance: float, seed: int
 ) -> np.ndarray:
     """Return starts of two layers at random coefficients that all architectures share, at several scales.
 

@@ -97,7 +97,7 @@ def test_limits_are_those_of_the_flow_of_all_layers(data, depth, scale):
     for X, y, start, limit in zip(data["X"], data["y"], layers, found, strict=True):
         state = np.concatenate([start.ravel(), np.zeros(4)])
         sigmas = np.array([0.0, 400.0])
-        end = exponential_flow(network, X, y, state, sigmas, Accuracy(1e-8, 1e-14, 1e5))[-1]
+        end = exponential_flow(network, X, y, state, sigmas=sigmas, integration=Accuracy(1e-8, 1e-14, 1e5))[-1]
         beta = network.coefficients(end)
         np.testing.assert_allclose(limit, beta / (y * (X @ beta)).min(), atol=2e-3)
 

@@ -96,7 +96,7 @@ def test_predictions_are_brute_force_optima(depth):
         np.testing.assert_allclose(read(table, quantity, "predicted"), expected, atol=error, err_msg=quantity)
     if depth > 2:
         small = read(table, "small_plain_l1", scale=1e-3)
-        np.testing.assert_allclose(small, norm_like_minimiser(X, y, eta, 1e-3, depth), rtol=1e-12)
+        np.testing.assert_allclose(small, norm_like_minimiser(X, y, eta, scale=1e-3, depth=depth), rtol=1e-12)
     assert read(table, "curve")[0] == pytest.approx(read(table, "coefficient", "predicted")[0])
 
 

@@ -45,6 +45,7 @@ def measure_flow(
     data: Classified,
     sigmas: np.ndarray,
     states: np.ndarray,
+    *,
     sharpness: float,
     window: Sequence[float],
 ) -> dict[str, np.ndarray | tuple[np.ndarray, float]]:
@@ -125,14 +126,14 @@ def measure_flow(
     beta = network.coefficients(states)
     margins = beta @ (y[:, None] * X).T
     least_margins = margins.min(axis=1)
-    push_directions = residual_directions(network, X, y, sigmas, states, sharpness)
+    push_directions = residual_directions(network, data, sigmas, states, sharpness=sharpness)
     measures: dict = {
         MARGIN: least_margins,
         quantities.TURN_OF_RESIDUALS: angle_between(push_directions, push_directions[-1]),
     }
     for norm in NORMS:
         measures[quantities.GAP[norm]] = 1 - least_margins * norm_of(data.best[norm], norm) / norm_of(beta, norm)
-    measures |= _parameter_quantities(network, push_directions, y @ X, sigmas, states)
+    measures |= _parameter_quantities(network, push_directions, data_sum=y @ X, sigmas=sigmas, states=states)
     singular_residuals = {
         quantities.SINGULAR_RESIDUAL: push_directions,
         quantities.SINGULAR_RESIDUAL_DATA: y @ X,
@@ -181,21 +182,21 @@ def measure_flow(
 
 
 def residual_directions(
-    network: TensorNetwork, X: np.ndarray, labels: np.ndarray, sigmas: np.ndarray, states: np.ndarray, sharpness: float
+    network: TensorNetwork, data: Classified, sigmas: np.ndarray, states: np.ndarray, *, sharpness: float
 ) -> np.ndarray:
     """Return the unit vectors along -X^T r, shape (times, inputs), at the states of `exponential_flow`.
 
     The weights exp(-y f) are scaled by the largest, which leaves the direction and cannot underflow.
     """
-    margins = network.coefficients(states) @ (labels[:, None] * X).T
+    margins = network.coefficients(states) @ (data.y[:, None] * data.X).T
     stiffness = 1 / (np.exp(-sigmas) + 1 / sharpness)
-    weights = np.exp(stiffness[:, None] * (margins.min(axis=-1, keepdims=True) - margins)) * labels
-    sums = weights @ X
+    weights = np.exp(stiffness[:, None] * (margins.min(axis=-1, keepdims=True) - margins)) * data.y
+    sums = weights @ data.X
     return sums / np.linalg.norm(sums, axis=-1, keepdims=True)
 
 
 def _parameter_quantities(
-    network: TensorNetwork, push_directions: np.ndarray, data_sum: np.ndarray, sigmas: np.ndarray, states: np.ndarray
+    network: TensorNetwork, push_directions: np.ndarray, *, data_sum: np.ndarray, sigmas: np.ndarray, states: np.ndarray
 ) -> dict[str, np.ndarray]:
     """Return how all parameters in one vector grow, turn, and align with the loss's gradient (Yun et al. 2021, (14)).
 

@@ -68,17 +68,24 @@ def _flow_table(trajectory: Trajectory, window: list[float], draws: list[dict[st
     in_window = (trajectory.time >= window[0]) & (trajectory.time <= window[1])
     for network, states_of_draws in followed_networks(trajectory):
         for draw, states in zip(draws, states_of_draws, strict=True):
-            case = network, data[draw["seed"]]
+            data_set = data[draw["seed"]]
             labels = {"network": network.name, "depth": network.depth, **draw}
-            measures = measure_flow(*case, trajectory.time, states, settings["integration"]["sharpness"], window)
+            measures = measure_flow(
+                network,
+                data_set,
+                trajectory.time,
+                states,
+                sharpness=settings["integration"]["sharpness"],
+                window=window,
+            )
             yield rows(measures, {"sigma": trajectory.time[1:]}, **labels)
-            late = _powers(*case, trajectory.time[in_window], states[in_window], settings)
-            if late:
-                yield rows(late, {"sigma": trajectory.time[-1:]}, **labels)
+            powers = _powers(network, data_set, trajectory.time[in_window], states[in_window], settings=settings)
+            if powers:
+                yield rows(powers, {"sigma": trajectory.time[-1:]}, **labels)
 
 
 def _powers(
-    network: TensorNetwork, data: Classified, sigmas: np.ndarray, states: np.ndarray, settings: Mapping[str, Any]
+    network: TensorNetwork, data: Classified, sigmas: np.ndarray, states: np.ndarray, *, settings: Mapping[str, Any]
 ) -> dict:
     """Return the powers of what vanishes within the window, shapes (1, entries), with predictions where it has them.
 
@@ -107,7 +114,7 @@ def _powers(
     """
     nearly = NEARLY / settings["integration"]["sharpness"]
     if network.name == "fully_connected":
-        return _power_outside(network, data, sigmas, states, nearly)
+        return _power_outside(network, data, sigmas, states, nearly=nearly)
     if network.S is None or network.depth != 2 or len(sigmas) < 2:
         return {}
     features = data.X @ network.S.T
@@ -146,7 +153,7 @@ def _powers(
 
 
 def _power_outside(
-    network: TensorNetwork, data: Classified, sigmas: np.ndarray, states: np.ndarray, nearly: float
+    network: TensorNetwork, data: Classified, sigmas: np.ndarray, states: np.ndarray, *, nearly: float
 ) -> dict:
     """Return what `_powers` does, for the part of the coefficients outside the span of the support vectors.
 

@@ -1,4 +1,4 @@
-"""Names of the quantities of classification: metrics and measures write them, claims read them; further ones in `tables`.
+"""Names of the quantities of classification: metrics and measures write them, claims read them; others in `tables`.
 
 The docstrings of `measures.measure_flow`, `metrics._powers` and the metrics say how each is measured. rho are the
 products of all layers in the singular coordinates of an orthogonally decomposable network, u the direction of X^T r.

@@ -107,11 +107,13 @@ def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, or
     which is more than the theorem says.
     """
     yield from _tends_to_least_norm(descending, order)
+    # by table: depths of different tables differ in number
+    distance_over_allowed = Draws(identity).over(
+        lambda flow: (flow.entries(quantities.DISTANCE) / flow.entries(quantities.DISTANCE_BY_RESIDUAL)).ravel()
+    )
     yield every_draw(
         "from the identity: distance, in units of what the residual allows",
-        Draws(identity).over(
-            lambda flow: (flow.entries(quantities.DISTANCE) / flow.entries(quantities.DISTANCE_BY_RESIDUAL)).ravel()
-        ),
+        distance_over_allowed,
         at_most=1.0,
         because="a residual leaves at most its norm over the least singular value of the data",
     )
@@ -131,31 +133,31 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
     lost = int((converged & ~followed).sum())
     counts = {"draws_for": int(followed.sum()), "draws_undecided": lost} if lost else {}
 
-    def ratios(distance: Quantity) -> np.ndarray:
-        return draws.over(lambda flow: (flow.entries(distance) / flow.entries(quantities.DISTANCE_BOUND)).max(axis=1))[
-            converged
-        ]
+    def largest_ratio(distance: Quantity) -> np.ndarray:
+        """Return the largest ratio of a distance to its bound over all scales, one a draw that converged."""
+        ratios = draws.over(lambda flow: flow.entries(distance) / flow.entries(quantities.DISTANCE_BOUND))
+        return ratios.max(axis=1)[converged]
 
-    def power(distance: Quantity) -> Estimate:
+    def mean_power(distance: Quantity) -> Estimate:
         return mean(_powers(draws, distance)[followed])
 
     yield every_draw(
         "largest relative distance in units of its bound, of order $\\alpha$",
-        ratios(quantities.DISTANCE),
+        largest_ratio(quantities.DISTANCE),
         at_most=1.0,
         because="the first layer's start outside the span of the data stays, and the conservation laws bound "
         "the product of the others",
         excluded=excluded,
-        rivals={LEAST_L1: {"values": ratios(quantities.DISTANCE_L1)}},
+        rivals={LEAST_L1: {"values": largest_ratio(quantities.DISTANCE_L1)}},
         fact="nearest",
     )
     yield at_least(
         "power of $\\alpha$ in the distance, between the two smallest scales, mean of draws",
-        power(quantities.DISTANCE),
+        mean_power(quantities.DISTANCE),
         order,
         because="chosen; any power above zero tends to the limit, one is what the first layer's start leaves",
         excluded=excluded,
-        rivals={LEAST_L1: {"estimate": power(quantities.DISTANCE_L1)}},
+        rivals={LEAST_L1: {"estimate": mean_power(quantities.DISTANCE_L1)}},
         fact="power",
         **counts,
     )
@@ -199,12 +201,13 @@ def equation_84(layers: Table) -> Finding:
     draws, rounding = Draws(layers), 1e-12
     depth, deepest = draws.column("depth"), int(draws.column("depth").max())
     first_step, second_step = draws[quantities.FIRST_STEP], draws[quantities.SECOND_STEP]
+    over_least, over_largest = draws[quantities.PRODUCT_OVER_LEAST], draws[quantities.PRODUCT_OVER_LARGEST]
 
-    def judge(product_eigenvalue: np.ndarray, first_up_to: int, second_up_to: int) -> Checks:
+    def judge(product: np.ndarray, first_up_to: int, second_up_to: int) -> Checks:
         """Yield the checks of (84) itself, and of both steps up to some depth; a depth without draws has no check."""
         yield every_draw(
             r"least eigenvalue of the product, in units of $\lambda^{L-1}$",
-            product_eigenvalue,
+            product,
             at_least=1 - rounding,
             because="rounding",
         )
@@ -226,17 +229,12 @@ def equation_84(layers: Table) -> Finding:
     corrected = {"first_up_to": 3, "second_up_to": 2}
     return Finding(
         judge,
-        printed={
-            "product_eigenvalue": draws[quantities.PRODUCT_OVER_LEAST],
-            "first_up_to": deepest,
-            "second_up_to": deepest,
-        },
+        printed={"product": over_least, "first_up_to": deepest, "second_up_to": deepest},
         corrected=corrected,
         rivals={
             "the chain with four layers too": corrected | {"first_up_to": 4},
             "the second step with three layers too": corrected | {"second_up_to": 3},
-            r"with the largest eigenvalue in place of $\lambda$": corrected
-            | {"product_eigenvalue": draws[quantities.PRODUCT_OVER_LARGEST]},
+            r"with the largest eigenvalue in place of $\lambda$": corrected | {"product": over_largest},
         },
         facts={
             "draws": int((depth > 3).sum()),
@@ -305,19 +303,18 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Findi
     is of order $\alpha^4$.
     """
     draws = _by_scale(*descending, *gaussian)
-    # one for each draw and scale: the misalignment in units of the bound, and the scale
-    ratio, alpha = (
-        draws.over(lambda flow, column=column: flow.entries(quantities.MISALIGNMENT_OVER_BOUND, column=column).ravel())
-        for column in ("value", "scale")
-    )
-    resolved = ~(draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT)[:, 0]) < 1e-13)
-    power = mean(_powers(draws, quantities.MISALIGNMENT)[resolved])
+    # of each limit, a draw at a scale: the misalignment in units of the bound of (93), and the scale
+    misalignment = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND).ravel())
+    alpha = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND, column="scale").ravel())
+    at_smallest_scale = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND)[:, 0])
+    is_rounding = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT)[:, 0]) < 1e-13
+    power = mean(_powers(draws, quantities.MISALIGNMENT)[~is_rounding])
 
     def judge(bound: float | np.ndarray, order: float) -> Checks:
         """Yield the checks of a bound in units of that of (93), and of the order of what it bounds."""
         yield every_draw(
             "largest misalignment $1 - (v_l^T u_{l+1})^2$ in units of the bound",
-            ratio / bound,
+            misalignment / bound,
             at_most=1.0,
             because="(93) and (94)",
         )
@@ -326,7 +323,7 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Findi
             power,
             order,
             because="(93) bounds it by the square of the scale",
-            excluded={"below rounding at the smallest scale": int((~resolved).sum())},
+            excluded={"below rounding at the smallest scale": int(is_rounding.sum())},
         )
 
     def tighter(bound: float, factor: float) -> float:
@@ -338,12 +335,10 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Findi
         printed={"bound": 1.0, "order": 2.0},
         rivals={
             "a tenth of the bound": {"bound": 0.1},
+            # (93)'s is of order two
             r"$\alpha^5 G_l / s_{l+1}^2$ as the bound": {"bound": alpha**3},
             r"a misalignment of order $\alpha^5$": {"order": 5.0},
         },
         scaled={"bound": tighter},
-        facts={
-            "power": power.value,
-            "small": float(draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND)[:, 0]).max()),
-        },
+        facts={"power": power.value, "small": float(at_smallest_scale.max())},
     )

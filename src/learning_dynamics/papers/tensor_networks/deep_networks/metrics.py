@@ -59,7 +59,7 @@ def deep_regression(trajectory: Trajectory) -> Tables:
             [
                 (
                     *_layer_measures(state, scale, start, X.shape[-1]),
-                    *_bounds(*data_set, start, scale, settings["integration"]["residual"]),
+                    *_bounds(*data_set, start, scale=scale, residual=settings["integration"]["residual"]),
                 )
                 for scale, state in zip(scales, states_by_scale, strict=True)
             ]
@@ -121,7 +121,7 @@ def _factors(state: np.ndarray, inputs: int) -> list[np.ndarray]:
     return [*layers, last[:, None]]
 
 
-def _bounds(X: np.ndarray, y: np.ndarray, start: np.ndarray, scale: float, residual: float) -> tuple[float, float]:
+def _bounds(X: np.ndarray, y: np.ndarray, start: np.ndarray, *, scale: float, residual: float) -> tuple[float, float]:
     """Return bounds on a limit's relative distance from the least-norm interpolator: by its residual, and in all.
 
     The part of W_1 outside the span of the data stays alpha P W_1(0), with P the projection: the limit's part,

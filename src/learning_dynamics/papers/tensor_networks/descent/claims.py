@@ -44,47 +44,50 @@ def theorem_5(tensors: Table, steps: Table) -> Claim:
     zero at the formula. Fully connected networks have equal singular values, where the condition need hold only in
     some choice of singular vectors.
     """
-    _, small, large, *_ = sizes = sorted(steps["step"].unique())
+    _extrapolated, step, larger_step, *_ = steps_by_size = sorted(steps["step"].unique())
+    descents = Draws(steps, draw=["network", "scale"])  # of a draw: the coefficients of the limits from all starts
     residual = select(steps, quantities.RESIDUAL)["value"].max()
-    descents = Draws(steps, draw=["network", "scale"])  # entries: coefficients from all starts
 
     def largest_error(quantity: Quantity, step: float) -> np.ndarray:
         limits, predicted = descents.where(step=step).compared(quantity)
         return np.abs(limits - predicted).max(axis=1)
 
-    # limits are a + b h + c h**2 in the step h: the line leaves -c h h', and the fitted order is off by c h / b
-    second_difference = _second_difference(descents, sizes[-3:])
-    fine, coarse = (largest_error(quantities.LIMIT, size) for size in (small, large))
-    resolved = fine > 1e3 * residual
-    order = np.log(coarse / fine) / np.log(large / small)
-    off = second_difference * large**2 / (coarse * np.log(large / small))
-    swapped = r"$g(\nu) = y / \alpha$"
-    # a table for each network, which have different numbers of parameters
+    # Limits are a + b h + c h^2 in the step h, with the formula at a. The line through h and h' then meets zero at
+    # a - c h h', and the order that the errors at both have is 1 + c (h' - h) / (b log(h' / h)): with the error at h'
+    # for b h', at most c h'^2 / (error log(h' / h)) off one. c is the second divided difference of three limits.
+    curvature = _second_difference(descents, steps_by_size[-3:])
+    error, larger_error = (largest_error(quantities.LIMIT, size) for size in (step, larger_step))
+    is_resolved = error > 1e3 * residual
+    order = np.log(larger_error / error) / np.log(larger_step / step)
+    order_uncertainty = curvature * larger_step**2 / (larger_error * np.log(larger_step / step))
+
+    wrong_power = r"$g(\nu) = y / \alpha$"
+    # a table for each network: they have different numbers of parameters
     flows = Draws([tensors[tensors["network"] == network] for network in np.unique(tensors["network"])])
     yield check_limits(
         "error of the flow's limit, relative to the largest parameter",
         flows,
         *flows.compared(quantities.PARAMETER),
         rivals={
-            swapped: flows.entries(quantities.WRONG_POWER, column="predicted"),
+            wrong_power: flows.entries(quantities.WRONG_POWER, column="predicted"),
             "the opposite label's limit": flows.entries(quantities.OPPOSITE_LABEL, column="predicted"),
         },
     )
     yield every_draw(
         "gradient descent, extrapolated to step size zero: distance from the formula",
         largest_error(quantities.LIMIT, 0.0),
-        at_most=2 * second_difference * small * large + 10 * residual,
+        at_most=2 * curvature * step * larger_step + 10 * residual,
         because="twice what the limits' second difference by the step makes of it, and the residual",
-        rivals={swapped: {"values": largest_error(quantities.WRONG_POWER, 0.0)}},
+        rivals={wrong_power: {"values": largest_error(quantities.WRONG_POWER, 0.0)}},
     )
     yield equal_on_every_draw(
         "order of gradient descent's largest error in its step, less one, by network and scale",
-        order[resolved],
-        np.ones(resolved.sum()),
-        tolerance=2 * off[resolved],
+        order[is_resolved],
+        np.ones(is_resolved.sum()),
+        tolerance=2 * order_uncertainty[is_resolved],
         relative_to=1.0,
         because="twice what the limits' second difference by the step makes of it",
-        excluded={"the error at the smallest step is within the residual": int((~resolved).sum())},
+        excluded={"the error at the smallest step is within the residual": int((~is_resolved).sum())},
         scaled=False,
     )
     yield premise(
@@ -97,11 +100,11 @@ def theorem_5(tensors: Table, steps: Table) -> Claim:
     )
 
 
-def _second_difference(descents: Draws, sizes: Sequence[float]) -> np.ndarray:
+def _second_difference(descents: Draws, steps: Sequence[float]) -> np.ndarray:
     """Return the second divided difference of the limits at three steps, the largest entry's of each draw."""
-    low, middle, high = (descents.where(step=size).entries(quantities.LIMIT) for size in sizes)
-    slope, next_slope = (middle - low) / (sizes[1] - sizes[0]), (high - middle) / (sizes[2] - sizes[1])
-    return np.abs((next_slope - slope) / (sizes[2] - sizes[0])).max(axis=1)
+    low, middle, high = (descents.where(step=step).entries(quantities.LIMIT) for step in steps)
+    slope, next_slope = (middle - low) / (steps[1] - steps[0]), (high - middle) / (steps[2] - steps[1])
+    return np.abs((next_slope - slope) / (steps[2] - steps[0])).max(axis=1)
 
 
 @claim(
@@ -214,27 +217,28 @@ def min_norm_points(
     for role, run in runs.items():
         if by_draw(run, quantities.LABELLED_POINTS)[0].tolist() != points[role]:
             raise Untested(f"the solutions are printed for other data of {role}")
+    # of each network two rows: the interpolator, and the max-margin direction at the length of the printed point
     solutions = []
     for name, point in printed.items():
         interpolator, classifier = (by_draw(run, quantities.REFERENCE, network=name)[0] for run in runs.values())
         solutions += [interpolator, classifier / np.linalg.norm(classifier) * np.linalg.norm(point)]
 
+    def printed_points(**others: list[float]) -> np.ndarray:
+        """Return the printed points, some networks' replaced, as the rows of `solutions`."""
+        return np.repeat(list({**printed, **others}.values()), 2, axis=0)
+
     euclidean, sparse = printed["fully_connected"], printed["diagonal"]
-
-    def instead(**points: list[float]) -> np.ndarray:
-        return np.repeat(list({**printed, **points}.values()), 2, axis=0)
-
     yield equal_on_every_draw(
         "distance between the printed points and the solver's",
         solutions,
-        instead(),
+        printed_points(),
         tolerance=0.005,
         relative_to=1.0,
         because="two decimals are printed",
         rivals={
-            "the other interpolator with one entry": instead(diagonal=[2 * sparse[1], 0.0]),
-            r"least $\ell_2$ norm also in the DFT domain, which is unitary": instead(convolutional=euclidean),
-            r"the midpoint of the sparse interpolators for $\ell_2$": instead(
+            "the other interpolator with one entry": printed_points(diagonal=[2 * sparse[1], 0.0]),
+            r"least $\ell_2$ norm also in the DFT domain, which is unitary": printed_points(convolutional=euclidean),
+            r"the midpoint of the sparse interpolators for $\ell_2$": printed_points(
                 fully_connected=[sparse[1], sparse[1] / 2]
             ),
         },
@@ -256,6 +260,7 @@ def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Cl
     draws = Draws(regression)
     limit, predicted = draws.compared(quantities.LIMIT)
     networks = draws.entries(quantities.LIMIT, column="network")[:, 0]
+    least_norm = np.concatenate([by_draw(regression, quantities.REFERENCE, network=name) for name in networks])
     yield equal_on_every_draw(
         "distance from the predicted limit, relative to the largest coefficient",
         limit,
@@ -263,9 +268,7 @@ def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Cl
         tolerance=accuracy,
         because="chosen: a line's width in the figure",
         rivals={
-            "the interpolator of least norm, whatever the scale": np.concatenate(
-                [by_draw(regression, quantities.REFERENCE, network=name) for name in networks]
-            ),
+            "the interpolator of least norm, whatever the scale": least_norm,
             "the initial coefficients": draws.where(time=0).entries(quantities.COEFFICIENT),
             "the other side of the label": -predicted,
         },

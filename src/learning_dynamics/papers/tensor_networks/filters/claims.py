@@ -12,7 +12,9 @@ from learning_dynamics.tidy import Draws, Table
 
 
 @takes_rivals("values")
-def _left_by_transient(name: str, values: np.ndarray, transient: np.ndarray, error: float, resolution: float) -> Check:
+def _left_by_transient(
+    name: str, values: np.ndarray, *, transient: np.ndarray, error: float, resolution: float
+) -> Check:
     """Check that no more is left at the last time than a draw's own start and the time allow."""
     return every_draw(
         name,
@@ -47,9 +49,9 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
     yield _left_by_transient(
         r"gap to the largest $\ell_1$ margin in singular coordinates",
         np.abs(end[quantities.GAP_L1]),
-        draws[quantities.LARGEST_GAP],
-        error,
-        resolution,
+        transient=draws[quantities.LARGEST_GAP],
+        error=error,
+        resolution=resolution,
         rivals={r"the $\ell_2$ max margin in singular coordinates": np.abs(end[quantities.GAP_L2])},
     )
     yield every_draw(
@@ -91,9 +93,9 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
     yield _left_by_transient(
         "angle to the predicted direction (degrees)",
         end[quantities.ANGLE_COROLLARY],
-        transient,
-        error,
-        degrees,
+        transient=transient,
+        error=error,
+        resolution=degrees,
         rivals={
             "the data point, for either length": end[quantities.ANGLE_POINT],
             "for length two, the filter of the other sign": end[quantities.ANGLE_OTHER_SIGN],

@@ -80,7 +80,7 @@ def single_point(trajectory: Trajectory) -> Tables:
             yield rows(_flow_quantities(network, x, label, states[1:]), {"sigma": sigmas[1:]}, **labels)
             tensor, (v1, v2) = network.data_tensor(x), network.layers(states[0])
             spectrum = np.linalg.svd(tensor, compute_uv=False)
-            values, sums, differences = transient(tensor, label, v1, v2, sigmas[-1])
+            values, sums, differences = transient(tensor, label, v1, v2, sigma=sigmas[-1])
             start: dict = {
                 quantities.POINT: label * x[None],
                 quantities.SPECTRUM: spectrum[None] / spectrum[0],
@@ -94,7 +94,7 @@ def single_point(trajectory: Trajectory) -> Tables:
                     [[filter_condition(x, v1, v2)]],
                     length * one_point_condition(tensor, v1, v2),
                 )
-                ends = _filter_quantities(network, x, label, length, states[-1:])
+                ends = _filter_quantities(network, x, label, length=length, states=states[-1:])
                 yield rows(ends, {"sigma": sigmas[-1:]}, **labels)
             elif length:
                 beta = network.coefficients(states[-1:])
@@ -122,7 +122,7 @@ def _flow_quantities(network: TensorNetwork, x: np.ndarray, label: float, states
     }
 
 
-def _filter_quantities(network: TensorNetwork, x: np.ndarray, label: float, length: int, states: np.ndarray) -> dict:
+def _filter_quantities(network: TensorNetwork, x: np.ndarray, label: float, *, length: int, states: np.ndarray) -> dict:
     beta = network.coefficients(states)
     predicted = filtered_direction(x, label, length)
     shifted = np.roll(x, -1) + np.roll(x, 1)

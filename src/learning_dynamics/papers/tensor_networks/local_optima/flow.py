@@ -70,7 +70,7 @@ def limits_of_layers(
             if not len(active):
                 break
             current, points, layers = q[active], signed[active], squares[active]
-            proposed, least_margins, error = _step(current, points, layers, steps[active], sharpness)
+            proposed, least_margins, error = _step(current, points, layers, steps=steps[active], sharpness=sharpness)
             tolerance = rtol * (1e-3 * sizes[active, None] + np.maximum(np.abs(current), np.abs(proposed)))
             worst = np.nan_to_num(np.max(error / tolerance, axis=1), nan=np.inf)
             accepted = worst <= 1
@@ -105,7 +105,7 @@ def _derivative(q: np.ndarray, signed: np.ndarray, at: Slope) -> np.ndarray:
 
 
 def _step(
-    q: np.ndarray, signed: np.ndarray, squares: np.ndarray, steps: np.ndarray, sharpness: float
+    q: np.ndarray, signed: np.ndarray, squares: np.ndarray, *, steps: np.ndarray, sharpness: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return q after one step of each flow, the least margins there, and the estimated errors of q."""
     length = steps[:, None]

@@ -50,7 +50,10 @@ def matrix_sensing(trajectory: Trajectory) -> Tables:
             eta = np.ones(X.shape[-1])
             return np.array(
                 [
-                    [np.diag(norm_like_minimiser(x, b, eta, factor * scale, deep)).ravel() for scale in scales]
+                    [
+                        np.diag(norm_like_minimiser(x, b, eta, scale=factor * scale, depth=deep)).ravel()
+                        for scale in scales
+                    ]
                     for x, b in zip(X, y, strict=True)
                 ]
             )

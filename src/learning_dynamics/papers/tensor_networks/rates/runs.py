@@ -46,7 +46,7 @@ def exponential_loss(
     for network in networks_of(networks, depths, X.shape[-1], seed):
         name, depth = network.name, network.depth
         starts = [[factors(name, margin * beta, imbalance, depth) for margin in margins] for beta in best]
-        series[f"{name}_{depth}"] = exponential_flows(network, X, y, np.array(starts), sigmas, exact)
+        series[f"{name}_{depth}"] = exponential_flows(network, X, y, np.array(starts), sigmas=sigmas, integration=exact)
     return Trajectory(sigmas, series, {"X": X, "y": y, "best": best}, undecided=undecided(series))
 
 
@@ -65,14 +65,14 @@ def squared_loss(
     series: Arrays = {}
     for network in networks_of(networks, depths, X.shape[-1], seed):
         residuals = [
-            [_residuals(network, *data_set, scale, integration) for scale in scales]
+            [_residuals(network, *data_set, scale=scale, integration=integration) for scale in scales]
             for data_set in zip(X, y, strict=True)
         ]
         series[f"{network.name}_{network.depth}"] = np.swapaxes(residuals, 1, 2)
     return Trajectory(integration.times, series, {"X": X, "y": y})
 
 
-def _residuals(network: TensorNetwork, X: np.ndarray, y: np.ndarray, scale: float, integration: Span) -> np.ndarray:
+def _residuals(network: TensorNetwork, X: np.ndarray, y: np.ndarray, *, scale: float, integration: Span) -> np.ndarray:
     """Return f(x_i) - y_i, shape (times, samples)."""
     inputs, depth = X.shape[1], network.depth
     if network.name == "fully_connected":
@@ -82,5 +82,5 @@ def _residuals(network: TensorNetwork, X: np.ndarray, y: np.ndarray, scale: floa
         start = factors(network.name, np.zeros(inputs), 1.0, depth)
         constant = decomposable_constant(network, scale, 1.0)
     rate = 2 * constant * float(np.linalg.svd(X, compute_uv=False)[-1]) ** 2
-    states = flow_states(network, X, y, scale * start, integration.times / rate, integration)
+    states = flow_states(network, X, y, scale * start, times=integration.times / rate, integration=integration)
     return network.coefficients(states) @ X.T - y

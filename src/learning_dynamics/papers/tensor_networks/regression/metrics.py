@@ -60,13 +60,13 @@ def interpolation(trajectory: Trajectory) -> Tables:
             features, back = features.real, back.real
         beta = network.coefficients(trajectory.series[f"flow_{depth}"])
         data = list(zip(features, y, trajectory.constants[f"eta_{depth}"], strict=True))
-        members = [_predictions(*data_set, back, scales, depth) for data_set in data]
+        members = [_predictions(*data_set, back, scales=scales, depth=depth) for data_set in data]
         predicted = {name: np.array([member[name] for member in members]) for name in members[0]}
         if even:
             F = tensor_network.fourier(X.shape[-1]).real
             programs = [(x @ F, label, eta) for x, (_, label, eta) in zip(X, data, strict=True)]
             predicted[quantities.PRINTED_MINIMISER] = np.array(
-                [_minimisers(*program, F, scales, depth) for program in programs]
+                [_minimisers(*program, F, scales=scales, depth=depth) for program in programs]
             )
         measures = {name: (beta, coefficients) for name, coefficients in predicted.items()}
         seeds = {"seed": np.arange(len(X))}
@@ -83,7 +83,7 @@ def interpolation(trajectory: Trajectory) -> Tables:
             yield rows(measures, seeds | {"scale": [SMALL_DEEP]}, depth=depth)
         if len(X) == 1:
             grid = np.geomspace(scales.min(), scales.max(), PLOTTED)
-            curve = _minimisers(*data[0], back, grid, depth)[:, 0]
+            curve = _minimisers(*data[0], back, scales=grid, depth=depth)[:, 0]
             yield rows({quantities.CURVE: curve[None]}, seeds | {"scale": grid}, depth=depth)
 
 
@@ -99,7 +99,7 @@ def interpolation_by_descent(trajectory: Trajectory) -> Table:
 
 
 def _predictions(
-    features: np.ndarray, y: np.ndarray, eta: np.ndarray, back: np.ndarray, scales: np.ndarray, depth: int
+    features: np.ndarray, y: np.ndarray, eta: np.ndarray, back: np.ndarray, *, scales: np.ndarray, depth: int
 ) -> dict[str, np.ndarray]:
     """Return predicted coefficients of one data set, shape (scales, inputs), by what predicts them."""
 
@@ -107,9 +107,9 @@ def _predictions(
         return np.tile(back @ (weights * minimum_norm(features * weights, y, norm)), (len(scales), 1))
 
     return {
-        quantities.COEFFICIENT: _minimisers(features, y, eta, back, scales, depth),
-        OTHER_DEPTH: _minimisers(features, y, eta, back, scales, depth + 1),
-        OTHER_SCALE: _minimisers(features, y, eta, back, 2 * scales, depth),
+        quantities.COEFFICIENT: _minimisers(features, y, eta, back, scales=scales, depth=depth),
+        OTHER_DEPTH: _minimisers(features, y, eta, back, scales=scales, depth=depth + 1),
+        OTHER_SCALE: _minimisers(features, y, eta, back, scales=2 * scales, depth=depth),
         quantities.WEIGHTED_L1: minimum_norm_solution(eta ** (depth - 2), "l1"),
         quantities.WEIGHTED_L2: minimum_norm_solution(eta ** (depth - 1), "l2"),
         quantities.PLAIN_L1: minimum_norm_solution(np.ones_like(eta), "l1"),
@@ -118,10 +118,12 @@ def _predictions(
 
 
 def _minimisers(
-    features: np.ndarray, y: np.ndarray, eta: np.ndarray, back: np.ndarray, scales: np.ndarray, depth: int
+    features: np.ndarray, y: np.ndarray, eta: np.ndarray, back: np.ndarray, *, scales: np.ndarray, depth: int
 ) -> np.ndarray:
     """Return the coefficients ``back @ rho`` at the minimiser rho of Q, shape (scales, inputs)."""
-    return np.array([back @ norm_like.norm_like_minimiser(features, y, eta, scale, depth) for scale in scales])
+    return np.array(
+        [back @ norm_like.norm_like_minimiser(features, y, eta, scale=scale, depth=depth) for scale in scales]
+    )
 
 
 @columns(DEPTH, Column("sign", "int", "1 forward, -1 backward in time", draw=True), TIME, *MEASURED)
