@@ -102,6 +102,11 @@ def zero_last(network: TensorNetwork, count: int, seed: int) -> np.ndarray:
     return np.stack([np.concatenate([rng.standard_normal(sum(network.lengths[:-1])), np.zeros(last)]) for rng in rngs])
 
 
+def identity_layers(inputs: int, depth: int) -> np.ndarray:
+    """Return W_l = I and w_L = 0 of a fully connected network, shape (parameters,)."""
+    return np.concatenate([np.eye(inputs).ravel()] * (depth - 1) + [np.zeros(inputs)])
+
+
 def descending_matrices(rng: np.random.Generator, size: int, depth: int) -> np.ndarray:
     """Return square layers that fulfil the conditions of Theorem 6.1 (Yun et al. 2021), and a last vector.
 

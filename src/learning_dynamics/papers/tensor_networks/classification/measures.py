@@ -260,7 +260,10 @@ def _directions(network: TensorNetwork, states: np.ndarray) -> list[np.ndarray]:
 
 
 def _pushes(tensors: np.ndarray, layers: list[np.ndarray]) -> list[np.ndarray]:
-    """Return, for every layer, each time's tensor contracted with all of its other vectors, shapes (times, k_l)."""
+    """Return, for every layer, each time's tensor contracted with all of its other vectors, shapes (times, k_l).
+
+    `tensor_network.contractions`, which flows call in every step, does it for one state and several tensors.
+    """
     axes = ascii_lowercase[: len(layers)]
     pushes = []
     for free_axis in axes:

@@ -115,7 +115,8 @@ def from_coefficients(
 def from_opposed_layers(data: Arrays, *, scales: list[Positive], integration: Span, seed: Seed) -> Trajectory:
     """Follow two diagonal layers on one point from second layers that are the first's with every sign wrong (Remark 2).
 
-    Both layers keep that relation exactly: every operation on one is the negative of that on the other.
+    Both layers keep that relation exactly: every operation on one is the negative of that on the other. Here time is t
+    itself: the loss does not vanish, so that `exponential_flow`, in the logarithm of a growing log t, has no use.
 
     Returns
     -------

@@ -128,7 +128,8 @@ def _off_diagonal_growth(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the largest entry off the diagonal in the eigenbasis and the loss, both of shape (data sets, times).
 
-    Runge and Kutta's method of order eight with a common step for all data sets, in the floating-point type `dtype`.
+    Runge and Kutta's method of order eight with a common step for all data sets, in the floating-point type `dtype`:
+    SciPy's own, whose coefficients these are, computes in double precision alone.
     """
     # sensors given in double precision commute to that precision only: they are formed anew
     Q = _orthonormal(data["Q"])

@@ -1,7 +1,6 @@
 """How fast the loss falls: the bounds of D.1.1, E.1.1, (62), (73) and H.1, printed and derived (errata 8, 10, 12)."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -54,56 +53,61 @@ def section_e_1_1(losses: Table) -> Claim:
 
 
 def _bound(flows: Draws, constant: Quantity) -> Claim:
-    losses, times = flows.entries(quantities.LOG_LOSS), np.expm1(flows.entries(quantities.LOG_LOSS, column="log_time"))
-    initial, c = losses[:, :1], flows.entries(constant)
+    """Check the printed bound on the loss, L(0) / (1 + c t), and the corrected one, L(0) / (1 + c L(0) t).
 
-    def excess(bound: np.ndarray) -> np.ndarray:
-        """Return the largest log of loss over bound, one a draw."""
-        return (losses - bound)[:, 1:].max(axis=1)
+    The inequality before both is dL/dt <= -c L^2. So 1 / L grows at least at the rate c, which gives the second.
+    """
+    log_loss = flows.entries(quantities.LOG_LOSS)
+    time = np.expm1(flows.entries(quantities.LOG_LOSS, column="log_time"))
+    c, log_initial, initial = flows.entries(constant), log_loss[:, :1], np.exp(log_loss[:, :1])
 
-    def with_factor(factor: Any) -> np.ndarray:
-        return excess(log_bound(initial, c, times, factor=factor))
+    def excess(log_bounds: np.ndarray) -> np.ndarray:
+        """Return the largest log of the loss over its bound after the start, one a draw."""
+        return (log_loss - log_bounds)[:, 1:].max(axis=1)
 
-    printed = with_factor(1.0)
+    def excess_over(factor: float | np.ndarray) -> np.ndarray:
+        """Return the excess over L(0) / (1 + c factor t)."""
+        return excess(log_bound(log_initial, c, time, factor=factor))
+
     yield every_draw(
         r"largest $\log(\mathcal L(t) / \mathrm{bound}(t))$",
-        printed,
+        excess_over(1.0),
         at_most=1e3 * flows.setting("integration.rtol").max(),
         because="the integrator's tolerance, amplified a hundredfold, times margins of order ten",
+        corrected={"values": excess_over(initial)},
         rivals={
-            "a loss that falls exponentially": {"values": excess(initial - c * np.exp(initial) * times)},
-            "twice the constant": {"values": with_factor(2 * np.exp(initial))},
+            "a loss that falls exponentially": {"values": excess(log_initial - c * initial * time)},
+            "twice the constant": {"values": excess_over(2 * initial)},
         },
-        corrected={"values": with_factor(np.exp(initial))},
     )
-    yield Facts(printed_factor=float(np.exp(np.nanmax(printed))))
+    yield Facts(printed_factor=float(np.exp(np.nanmax(excess_over(1.0)))))
 
 
 def _falls_at_least_at(rate: float, flows: Draws, quantity: Quantity, *, tolerance: float) -> Finding:
-    """Return the finding on a bound's rate, in units of that which the inequalities give.
+    """Return the finding on a rate at which losses fall at least, in units of that which the inequalities give.
 
-    It is a finding for the smallest error that would be refused alone: a bound is scaled to one side.
+    Why a finding: the smallest error that losses would refuse is sought to one side alone, that of faster rates. A
+    slower rate is a weaker bound, which a loss that meets the printed one meets as well.
     """
     # nan at times at which the loss is within rounding
-    slowest_speeds = flows.over(lambda flow: np.fmin.reduce(flow.entries(quantity), axis=1))
+    slowest_speed = flows.over(lambda flow: np.fmin.reduce(flow.entries(quantity), axis=1))
 
     def judge(rate: float) -> Checks:
         yield every_draw(
             r"slowest $\log(\mathcal L(0) / \mathcal L(t)) / t$, in units of the bound's rate",
-            slowest_speeds,
+            slowest_speed,
             at_least=rate * (1 - tolerance),
             because="the bound, less the integrator's error",
         )
 
     def faster(rate: float, factor: float) -> float:
-        """Return a rate that is wrong by a factor to the side that losses can refuse: slower is a weaker bound."""
         return rate * max(factor, 2 - factor)
 
     return Finding(
         judge,
         printed={"rate": rate},
         rivals={"a rate 1.5 times what the inequalities give": {"rate": 1.5}},
-        facts={"closest": float(np.nanmin(slowest_speeds))},
+        facts={"closest": float(np.nanmin(slowest_speed))},
         scaled={"rate": faster},
     )
 

@@ -10,7 +10,7 @@ from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, 
 from learning_dynamics.papers.tensor_networks.rates.theory import decomposable_constant, matrix_constant
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 from learning_dynamics.papers.tensor_networks.squared_flow import flow_states
-from learning_dynamics.papers.tensor_networks.starts import factors, undecided
+from learning_dynamics.papers.tensor_networks.starts import factors, identity_layers, undecided
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.settings import Count, Positive, Real, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory
@@ -76,7 +76,7 @@ def _residuals(network: TensorNetwork, X: np.ndarray, y: np.ndarray, *, scale: f
     """Return f(x_i) - y_i, shape (times, samples)."""
     inputs, depth = X.shape[1], network.depth
     if network.name == "fully_connected":
-        start = np.concatenate([np.eye(inputs).ravel()] * (depth - 1) + [np.zeros(inputs)])
+        start = identity_layers(inputs, depth)
         constant = matrix_constant(depth, scale, 1.0)
     else:
         start = factors(network.name, np.zeros(inputs), 1.0, depth)

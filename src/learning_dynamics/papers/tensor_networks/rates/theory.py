@@ -22,6 +22,8 @@ def matrix_constant(depth: int, scale: float, imbalance: float) -> float:
     return float(scale ** (2 * depth - 2) * imbalance ** (depth - 1))
 
 
-def log_bound(log_initial: np.ndarray, constant: np.ndarray, time: np.ndarray, *, factor: np.ndarray) -> np.ndarray:
+def log_bound(
+    log_initial: np.ndarray, constant: np.ndarray, time: np.ndarray, *, factor: float | np.ndarray
+) -> np.ndarray:
     """Return log(L(0) / (1 + c f t)); f is one as the paper prints it, and L(0) as its inequality integrates to."""
     return log_initial - np.log1p(constant * factor * time)
