@@ -234,7 +234,7 @@ def singular_products(network: TensorNetwork, states: np.ndarray) -> np.ndarray:
 
 
 def _singular_residual(network: TensorNetwork, inputs: np.ndarray, states: np.ndarray) -> np.ndarray:
-    """Return how far the layers' directions are from singular vectors of M(input), relative to the singular value."""
+    """Return how far the layers' directions are from singular vectors of M(input) (8), relative to the value."""
     layers = _directions(network, states)
     pushes = _pushes(network.data_tensor(inputs), layers)
     value = np.sum(pushes[0] * layers[0], axis=-1)
@@ -278,8 +278,8 @@ def _pushes(tensors: np.ndarray, layers: list[np.ndarray]) -> list[np.ndarray]:
 def _stationarity(rho: np.ndarray, aligned_with: np.ndarray, power: float) -> np.ndarray:
     """Return the residual of the stationarity conditions of ``sum_j |rho_j|**power`` under margins, shape (times,).
 
-    At a stationary point |rho_j|**power is proportional to (S x)_j rho_j for x = -u, which is real and not negative;
-    where rho_j is zero both sides are. `aligned_with` is S x, shape (times, m).
+    At a stationary point |rho_j|**power is proportional to (S x)_j rho_j for x = -u, which is real and not negative,
+    (26) to (28) with a power of 2/L; where rho_j is zero both sides are. `aligned_with` is S x, shape (times, m).
     """
     size = np.abs(rho) ** power
     aligned = aligned_with * rho

@@ -119,37 +119,57 @@ def _powers(
         return {}
     features = data.X @ network.S.T
     if network.name == "convolutional":  # S is a multiple of the unitary transform
-        largest = np.linalg.solve(network.S.T, data.best["dft_l1"])
+        limit = np.linalg.solve(network.S.T, data.best["dft_l1"])
     else:
-        largest = minimum_norm(features, data.y, "l1", classification=True)
-    push, response = pushes_at_the_limit(features, data.y, largest, nearly)
-    inactive = np.abs(largest) < 1e-6 * np.abs(largest).max()
+        limit = minimum_norm(features, data.y, "l1", classification=True)
+    inactive = np.abs(limit) < 1e-6 * np.abs(limit).max()
     if not inactive.any():
         return {}
-    layers, rho = network.layers(states), singular_products(network, states)
-    # an entry is the difference of a part that grows and one that falls; the law is exact for the part that grows
-    squares = [np.abs(layer @ vectors) ** 2 for layer, vectors in zip(layers, network.U, strict=True)]
-    grown, total = np.sum(squares, axis=0) / 2 + np.abs(rho), np.abs(rho).sum(axis=1)
-    atol, rtol = (settings["integration"][name] for name in ("atol", "rtol"))
-    errors = [(atol + rtol * np.abs(layer)) @ np.abs(vectors) for layer, vectors in zip(layers, network.U, strict=True)]
-    resolved = (np.sqrt(grown) > FLOOR * np.max(errors, axis=0)).all(axis=0)
-    powers = np.where(resolved, [fitted_power(sigmas, size / total) for size in grown.T], np.nan)
-    angles = np.angle(rho * push)
-    # in the limit the margin and all entries on the support grow alike; multipliers are off by how much they do not
-    margins = (data.y * (rho @ features.T).real).min(axis=1) / total
-    growing = fitted_power(sigmas, margins) if margins.min() > 0 else np.inf
-    turning = np.abs(angles[-1] - angles[0]) / (sigmas[-1] - sigmas[0]) + np.abs(angles).max(axis=0)
-    unsettled = np.concatenate([np.abs(growing - powers[~inactive]), turning[~inactive]])
-    cosine = np.cos(angles[:, inactive]).min(axis=0)
-    # in the limit sizes grow like log t, which coordinates are divided by
-    slower = abs(growing) + abs(fitted_power(sigmas, total))
-    moving = slower + np.abs(response[inactive]) @ unsettled + np.abs(push[inactive]) * (1 - cosine)
+    rho = singular_products(network, states)
+    l1_norm = np.abs(rho).sum(axis=1)
+    integration = settings["integration"]
+    powers = _powers_of_what_grows(network, sigmas, states, atol=integration["atol"], rtol=integration["rtol"])
+    push, response = pushes_at_the_limit(features, data.y, limit, nearly)  # s_j is the push's size
+
+    # How far is the path from that limit? There the least margin and all entries on the support grow like log t, which
+    # coordinates are divided by, and every entry has the phase of what pushes it. As far as they do not, multipliers
+    # are off, by `response` to each entry on the support; an entry of another phase is pushed by the cosine alone.
+    phase_lags = np.angle(rho * push)
+    margins = (data.y * (rho @ features.T).real).min(axis=1) / l1_norm
+    margin_power = fitted_power(sigmas, margins) if margins.min() > 0 else np.inf
+    turning = np.abs(phase_lags[-1] - phase_lags[0]) / (sigmas[-1] - sigmas[0]) + np.abs(phase_lags).max(axis=0)
+    unlike = np.concatenate([np.abs(margin_power - powers[~inactive]), turning[~inactive]])
+    slower = abs(margin_power) + abs(fitted_power(sigmas, l1_norm))
+    cosine = np.cos(phase_lags[:, inactive]).min(axis=0)
+    uncertainty = slower + np.abs(response[inactive]) @ unlike + np.abs(push[inactive]) * (1 - cosine)
     return {
         quantities.POWER: (powers[None, inactive], 1 - np.abs(push[inactive])),
-        quantities.REMAINING_SHARE: np.full((1, inactive.sum()), np.abs(rho[0, inactive]).sum() / total[0]),
-        quantities.POWER_UNCERTAINTY: moving[None],
+        quantities.REMAINING_SHARE: np.full((1, inactive.sum()), np.abs(rho[0, inactive]).sum() / l1_norm[0]),
+        quantities.POWER_UNCERTAINTY: uncertainty[None],
         quantities.PHASE_COSINE: cosine[None],
     }
+
+
+def _powers_of_what_grows(
+    network: TensorNetwork, sigmas: np.ndarray, states: np.ndarray, *, atol: float, rtol: float
+) -> np.ndarray:
+    """Return the power with which each entry of rho falls relative to the l1 norm, shape (m,); nan if not resolved.
+
+    With eta_1 and eta_2 the layers in singular coordinates, u and w their sum and their difference, up to phases:
+    ``rho_j = (u_j^2 - w_j^2) / 4``, where u_j grows like exp(s_j T) and w_j falls like exp(-s_j T) with the integral T
+    of the loss. The law is exact for the part that grows, ``u_j^2 / 2 = (|eta_1j|^2 + |eta_2j|^2) / 2 + |rho_j|``.
+    """
+    coordinates = [layer @ vectors for layer, vectors in zip(network.layers(states), network.U, strict=True)]
+    rho = singular_products(network, states)
+    grown = np.sum(np.abs(coordinates) ** 2, axis=0) / 2 + np.abs(rho)
+    # the integrator's errors of the layers, in the same coordinates
+    errors = [
+        (atol + rtol * np.abs(layer)) @ np.abs(vectors)
+        for layer, vectors in zip(network.layers(states), network.U, strict=True)
+    ]
+    resolved = (np.sqrt(grown) > FLOOR * np.max(errors, axis=0)).all(axis=0)
+    l1_norm = np.abs(rho).sum(axis=1)
+    return np.where(resolved, [fitted_power(sigmas, size / l1_norm) for size in grown.T], np.nan)
 
 
 def _power_outside(

@@ -147,7 +147,11 @@ def _bounds(X: np.ndarray, y: np.ndarray, start: np.ndarray, *, scale: float, re
 
 
 def _layer_measures(state: np.ndarray, scale: float, start: np.ndarray, inputs: int) -> tuple[float, float, float]:
-    """Return the largest distance from rank one, the largest misalignment, and its largest ratio to the bound (93)."""
+    """Return the largest distance from rank one, the largest misalignment, and its largest ratio to the bound (93, 94).
+
+    G_l is the norm of layer l's difference of Gram matrices at alpha = 1, and the sum of all from l on; but for the
+    last pair also |W_(l+1)|_F^2 - |w_L|^2 (below (93)).
+    """
     if not np.isfinite(state).all():
         return np.nan, np.nan, np.nan
     layers, start_layers = _factors(state, inputs), _factors(start, inputs)

@@ -92,7 +92,7 @@ def flow(trajectory: Trajectory) -> Tables:
 
 
 def _square_differences(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return differences of squared singular coordinates and of their sizes, (..., entries), and the largest square."""
+    """Return differences of squared singular coordinates (21) and of sizes, (..., entries), and the largest square."""
     layers = network.layers(states)
     squares = np.stack([np.abs(layer @ U) ** 2 for layer, U in zip(layers, network.U, strict=True)], axis=-2)
     last = squares[..., -1:, :]
@@ -102,7 +102,7 @@ def _square_differences(network: TensorNetwork, states: np.ndarray) -> tuple[np.
 
 
 def _gram_differences(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the entries of W_l^T W_l - W_(l+1) W_(l+1)^T, those with W_l W_l^T instead, and the largest term."""
+    """Return entries of W_l^T W_l - W_(l+1) W_(l+1)^T (80, 81), those with W_l W_l^T instead, and the largest term."""
     *flat, last = network.layers(states)
     lead = states.shape[:-1]
     # columns come first in a state: read as rows, each matrix is its transpose
