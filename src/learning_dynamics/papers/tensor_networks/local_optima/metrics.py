@@ -53,7 +53,7 @@ def from_scaled_starts(trajectory: Trajectory, *, near: Positive) -> Tables:
             _optima_of_starts(*data_set, power=2 / depth, near=near)
             for data_set in zip(signed, vertices, limits, times, strict=True)
         ]
-        reached, greedy, by_gradients, by_weighted_l1, within_escaped, count = map(
+        reached, greedy, by_gradients, by_weighted_l1, within_escaped, n_optima = map(
             np.array, zip(*data_sets, strict=True)
         )
         measures = {
@@ -65,7 +65,7 @@ def from_scaled_starts(trajectory: Trajectory, *, near: Positive) -> Tables:
         axes = {"seed": np.arange(len(X)), "scale": trajectory.time, "start": np.arange(settings["starts"])}
         yield rows(measures, axes, depth=depth)
         once = axes | {"scale": trajectory.time[:1], "start": np.zeros(1, dtype=int)}
-        yield rows({quantities.NUMBER_OF_OPTIMA: count[:, None, None]}, once, depth=depth)
+        yield rows({quantities.NUMBER_OF_OPTIMA: n_optima[:, None, None]}, once, depth=depth)
 
 
 class OptimaOfStarts(NamedTuple):
@@ -76,7 +76,7 @@ class OptimaOfStarts(NamedTuple):
     by_gradients: np.ndarray  # (starts,)
     by_weighted_l1: np.ndarray  # (starts,)
     within_escaped: np.ndarray  # (scales, starts): whether the entries of the one reached have escaped
-    count: float
+    n_optima: float
 
 
 def _optima_of_starts(
@@ -108,7 +108,7 @@ def _optima_of_starts(
         by_gradients=np.full(len(times), _number(even_choice)),
         by_weighted_l1=np.array([_number(_place(vertex, optima)) for vertex in weighted]),
         within_escaped=np.where(at_optimum, among, np.nan),
-        count=float(len(optima)),
+        n_optima=float(len(optima)),
     )
 
 
