@@ -51,28 +51,28 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
     depths = np.unique(starts["depth"])
     shallow, deep = depths[0], depths[-1]
     # of each data set: gains in the share of starts at the global optimum
-    least_gain = {depth: _least_gain(starts, depth, middle, over=small) for depth in depths}
-    most_gain = -_least_gain(starts, deep, small, over=middle)
+    shallow_gain = _least_gain(starts, shallow, middle, over=small)
+    most_deep_gain = -_least_gain(starts, deep, small, over=middle)
     gain_over_large = np.mean([_least_gain(starts, depth, middle, over=large) for depth in depths], axis=0)
 
     share = "share of starts at the global optimum"
     differ = f"{share}, $\\alpha = {middle:g}$ less $\\alpha = {small:g}$"
     yield _mean_has_sign(
         f"{shallow} layers: {differ}",
-        least_gain[shallow],
-        1,
+        shallow_gain,
+        sign=1,
         rivals={NO_SCALE: 0, LARGER_WORSE: -1},
     )
     yield _mean_has_sign(
         f"{shallow} less {deep} layers: {differ}",
-        least_gain[shallow] - most_gain,
-        1,
+        shallow_gain - most_deep_gain,
+        sign=1,
         rivals={NO_SCALE: 0, NO_DEPTH: 0, LARGER_WORSE: -1},
     )
     yield _mean_has_sign(
         f"all depths: {share}, $\\alpha = {middle:g}$ less $\\alpha = {large:g}$",
         gain_over_large,
-        1,
+        sign=1,
         rivals={NO_SCALE: 0, LARGER_BETTER: -1},
     )
     for depth in depths:
@@ -132,7 +132,7 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
 
 
 @takes_rivals("sign")
-def _mean_has_sign(name: str, differences: np.ndarray, sign: int) -> Check:
+def _mean_has_sign(name: str, differences: np.ndarray, *, sign: int) -> Check:
     """Check that the mean of differences has a sign, or is zero."""
     if sign == 0:
         return equal(name, mean(differences), 0.0, because=PAIRED)
