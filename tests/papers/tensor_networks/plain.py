@@ -68,9 +68,14 @@ def gradient(function: Callable, state: np.ndarray) -> np.ndarray:
 def flow(loss: Callable, start: np.ndarray, times: np.ndarray) -> np.ndarray:
     """Gradient flow by scipy's integrator, shape (times, parameters)."""
     found = solve_ivp(
-        lambda _t, state: -gradient(loss, state), (0, times[-1]), start, method="LSODA", t_eval=times,
-        rtol=1e-11, atol=1e-13,
-    )  # fmt: skip
+        lambda _t, state: -gradient(loss, state),
+        (0, times[-1]),
+        start,
+        method="LSODA",
+        t_eval=times,
+        rtol=1e-11,
+        atol=1e-13,
+    )
     return found.y.T
 
 

@@ -15,7 +15,7 @@ from learning_dynamics.papers.tensor_networks.regression.theory import vanishing
 def test_minimiser_is_stationary_and_interpolates(depth, scale):
     rng = np.random.default_rng(4)
     features, y, eta = rng.standard_normal((2, 5)), rng.standard_normal(2), 0.5 + rng.uniform(size=5)
-    rho = norm_like.norm_like_minimiser(features, y, eta, scale, depth)
+    rho = norm_like.norm_like_minimiser(features, y, eta, scale=scale, depth=depth)
     np.testing.assert_allclose(features @ rho, y, rtol=1e-9)
     slope = norm_like.depth_h_inverse(rho / (scale * eta) ** depth, depth) * (scale * eta) ** (2 - depth)
     # the gradient of Q lies in the span of the features
@@ -25,7 +25,7 @@ def test_minimiser_is_stationary_and_interpolates(depth, scale):
 
 def test_a_scale_beyond_double_precision_is_an_error():
     with pytest.raises(ProjectError, match="not found"):
-        norm_like.norm_like_minimiser(np.array([[1.0, 2.0]]), np.array([1.0]), np.ones(2), 1e-12, 5)
+        norm_like.norm_like_minimiser(np.array([[1.0, 2.0]]), np.array([1.0]), np.ones(2), scale=1e-12, depth=5)
 
 
 @pytest.mark.parametrize("tie", [0.1, 0.5, 0.9])

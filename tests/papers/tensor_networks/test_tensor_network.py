@@ -79,8 +79,9 @@ def test_orthogonal_decomposition_rebuilds_the_data_tensor(architecture, depth):
     for j, value in enumerate(network.S @ x):
         rebuilt += value * reduce(np.multiply.outer, [vectors[:, j] for vectors in network.U])
     np.testing.assert_allclose(rebuilt, network.data_tensor(x), atol=1e-12)
-    for vectors in network.U:
-        np.testing.assert_allclose(vectors.conj().T @ vectors, np.eye(len(network.S)), atol=1e-12)
+    for layer, vectors in enumerate(network.U):
+        gram = vectors.conj().T @ vectors
+        np.testing.assert_allclose(gram, np.eye(len(network.S)), atol=1e-12, err_msg=f"{layer=}")
 
 
 def test_filters_longer_than_the_input_are_refused():

@@ -12,8 +12,8 @@ Which sections and results are which topic:
 - `deep_networks`: 5.3, H: Theorem 6
 - `descent`: 5.2, 6, G, figures 1 and 3: Theorem 5 and the experiments
 
-What several topics share: the networks (`tensor_network`, `architectures`, `starts`), their flows
-(`exponential_flow`, `squared_flow`), the norm-like function of section 5.1 (`norm_like`), the closed
-form for two layers on one point (`one_point`), the solutions of least norm and largest margin (`solutions`),
-distances (`distances`), and the checks of where flows end (`limit_checks`).
+A topic's `quantities` names what its tables measure. What several topics share: the networks (`tensor_network`,
+`architectures`, `starts`), their flows (`exponential_flow`, `squared_flow`), the norm-like function of section 5.1
+(`norm_like`), the closed form for two layers on one point (`one_point`), the solutions of least norm and largest
+margin (`solutions`), distances (`distances`), and the checks of where flows end (`limit_checks`).
 """

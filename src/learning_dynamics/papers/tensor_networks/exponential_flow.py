@@ -48,6 +48,7 @@ def exponential_flow(
     X: np.ndarray,
     labels: np.ndarray,
     initial: np.ndarray,
+    *,
     sigmas: np.ndarray,
     integration: Accuracy,
 ) -> np.ndarray:
@@ -109,13 +110,19 @@ def exponential_flow(
 
 
 def exponential_flows(
-    network: TensorNetwork, X: np.ndarray, y: np.ndarray, starts: np.ndarray, sigmas: np.ndarray, integration: Accuracy
+    network: TensorNetwork,
+    X: np.ndarray,
+    y: np.ndarray,
+    starts: np.ndarray,
+    *,
+    sigmas: np.ndarray,
+    integration: Accuracy,
 ) -> np.ndarray:
     """Return the flows from starts of shape (data sets, starts, parameters), all in one first axis."""
     label = f"{network.name}, {network.depth} layers"
     return np.stack(
         [
-            exponential_flow(network, X[member], y[member], start, sigmas, integration)
+            exponential_flow(network, X[member], y[member], start, sigmas=sigmas, integration=integration)
             for member in progress(range(len(X)), label)
             for start in starts[member]
         ]

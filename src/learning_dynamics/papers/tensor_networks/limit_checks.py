@@ -1,23 +1,27 @@
 """Checks of where flows end, all draws of all runs together: how slowly directions settle, and predicted limits."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from learning_dynamics.judging import Check, Claim, equal_on_every_draw, every_draw, takes_rivals
+from learning_dynamics.papers.tensor_networks.tables import MARGIN, OTHER_DEPTH, OTHER_SCALE
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
 # Error of a flow's limit, relative, in units of the integrator's rtol, which it allows itself in each step. Flows to a
 # limit take 300 to 3,400 steps; a bound of so many is set from five seeds, whose worst flow was off by 730 times rtol.
 LIMIT_ERROR = 2000.0
-RIVAL_MINIMISERS = {"the minimiser for one more layer": "other_depth", r"the minimiser for $2 \alpha$": "other_scale"}
+RIVAL_MINIMISERS = {"the minimiser for one more layer": OTHER_DEPTH, r"the minimiser for $2 \alpha$": OTHER_SCALE}
 LAG = r"(1 - s) (\log t)^{-(1 - s)} \leq 1 / (e \log \log t)"
 
 
-def slowest(flows: Draws, slack: float) -> float:
+def largest_lag(flows: Draws, slack: float) -> float:
     """Return the largest lag that a direction may have at the last time.
 
     A singular direction whose singular value of M(-u) is the fraction s of the largest lowers a margin by
-    (1 - s) (log t)^(s - 1) times its share at the start. Over all s that is at most 1 / (e sigma), sigma = log log t;
-    `slack` bounds the shares.
+    (1 - s) (log t)^(-(1 - s)) times its share at the start, which `slack` bounds. With delta = 1 - s and
+    sigma = log log t that is delta exp(-delta sigma), which no delta brings above its value at delta = 1 / sigma,
+    1 / (e sigma): at a log log t of 3200, 1.1e-4 times the slack, whatever the data.
     """
     return slack / (np.e * last_sigma(flows))
 
@@ -27,8 +31,8 @@ def last_sigma(flows: Draws) -> float:
     return min(float(table["sigma"].max()) for table in flows.tables)
 
 
-def late(flows: Draws) -> Draws:
-    """Return the draws over the second half of log log t."""
+def second_half(flows: Draws) -> Draws:
+    """Return the draws at the times of the second half of log log t."""
     return flows.where(sigma=lambda sigma: sigma >= sigma.max() / 2)
 
 
@@ -36,24 +40,24 @@ def late(flows: Draws) -> Draws:
 def vanishes(name: str, flows: Draws, quantity: Quantity, slack: float) -> Check:
     """Check that a quantity has vanished at the last time on every draw, up to the largest lag."""
     values = np.abs(flows.at_end("sigma")[quantity])
-    return every_draw(name, values, at_most=slowest(flows, slack), because=f"{slack:g} times ${LAG}$")
+    return every_draw(name, values, at_most=largest_lag(flows, slack), because=f"{slack:g} times ${LAG}$")
 
 
 @takes_rivals("quantity")
 def settles(name: str, flows: Draws, quantity: Quantity, slack: float) -> Check:
     """Check that a quantity has vanished up to the largest lag; draws on which it still changes are undecided."""
-    values, bound = np.abs(flows.at_end("sigma")[quantity]), slowest(flows, slack)
+    values, bound = np.abs(flows.at_end("sigma")[quantity]), largest_lag(flows, slack)
     return every_draw(
         name,
         values,
         at_most=bound,
         because=f"{slack:g} times ${LAG}$; undecided while it changes",
-        undecided=(values > bound) & in_passage(flows, quantity),
+        undecided=(values > bound) & still_changes(flows, quantity),
     )
 
 
-def in_passage(flows: Draws, quantity: Quantity) -> np.ndarray:
-    """Return which draws have not come to rest: the quantity changes by a tenth over the second half of log log t.
+def still_changes(flows: Draws, quantity: Quantity) -> np.ndarray:
+    """Return of each draw whether the quantity changes by a tenth over the second half of log log t.
 
     Layers that leave a singular vector for one of a slightly larger singular value do so more slowly than any power of
     log t, and what vanishes at either end grows on the way.
@@ -63,27 +67,33 @@ def in_passage(flows: Draws, quantity: Quantity) -> np.ndarray:
         sizes = np.abs(flow.entries(quantity))
         return sizes.max(axis=1) > 1.1 * sizes.min(axis=1)
 
-    return late(flows).over(changes)
+    return second_half(flows).over(changes)
 
 
-def exact_until(table: Table) -> float:
-    """Return the last log log t with a log t of a hundredth of `sharpness`: the loss's exponent is exact to that."""
+def last_exact_sigma(table: Table) -> float:
+    """Return the last log log t at which the loss's exponent is exact to a hundredth.
+
+    That is a log t of a hundredth of the flow's `sharpness` (`exponential_flow`).
+    """
     sigma = table["sigma"]
     return float(sigma[sigma <= np.log1p(settings_of(table)["integration"]["sharpness"] / 100)].max())
 
 
-def exact_margins(flows: Draws) -> np.ndarray:
+def last_exact_margins(flows: Draws) -> np.ndarray:
     """Return margins at the last time at which the loss's exponent is exact to a hundredth, shape (draws,)."""
-    return flows.over(lambda flow: flow.where(sigma=exact_until(flow.tables[0]))["margin"])
+    return flows.over(lambda flow: flow.where(sigma=last_exact_sigma(flow.tables[0]))[MARGIN])
 
 
 @takes_rivals("power")
-def loss_vanishes(flows: Draws, slack: float, power: float) -> Check:
-    """Check that the loss falls like a power of 1 / t, as long as its exponent is not capped."""
-    sigma = min(map(exact_until, flows.tables))
+def loss_vanishes(flows: Draws, slack: float, *, power: float) -> Check:
+    """Check that the loss falls like a power of 1 / t, as long as its exponent is not capped.
+
+    The margin is then that power of log t, but for (2 - 2 / L) log log t and a number of order one.
+    """
+    sigma = min(map(last_exact_sigma, flows.tables))
     return every_draw(
         rf"loss $\to 0$ like $t^{{-{power:g}}}$, before its cap: $|\min_i y_i f(x_i) / \log t - {power:g}|$",
-        np.abs(exact_margins(flows) - power),
+        np.abs(last_exact_margins(flows) - power),
         at_most=slack * sigma * np.exp(-sigma),
         because=rf"{slack:g} times $\log \log t / \log t$: $\log 1 / \mathcal{{L}} = \log t + (2 - 2 / L) \log \log t$ "
         "and a number of order one",
@@ -107,11 +117,17 @@ def check_limits(name: str, flows: Draws, measured: np.ndarray, predicted: np.nd
 
 
 def limits_minimise(
-    flows: Draws, name: str, limit: Quantity, printed: Quantity, norms: dict[str, Quantity], corrected: Quantity = ""
+    name: str,
+    flows: Draws,
+    limit: Quantity,
+    *,
+    printed: Quantity,
+    corrected: Quantity | None = None,
+    least_norms: Mapping[str, Quantity],
 ) -> Claim:
-    """Check that every flow's limit is the one that a quantity of the tables predicts.
+    """Check that every flow's limit is the minimiser of Q (Theorem 4), which a quantity of the tables predicts.
 
-    Rivals are the minimisers for another depth and another scale, and the solutions of least norm.
+    Rivals are the minimisers for another depth and another scale, and the solutions of least norm, by their phrases.
     """
 
     def predicted(quantity: Quantity) -> np.ndarray:
@@ -122,12 +138,12 @@ def limits_minimise(
         flows,
         flows.entries(limit),
         predicted(printed),
-        rivals={words: predicted(quantity) for words, quantity in (RIVAL_MINIMISERS | norms).items()},
-        corrected=predicted(corrected) if corrected else None,
+        corrected=None if corrected is None else predicted(corrected),
+        rivals={phrase: predicted(quantity) for phrase, quantity in {**RIVAL_MINIMISERS, **least_norms}.items()},
     )
 
 
 def relative_distances(flows: Draws, quantity: Quantity) -> np.ndarray:
     """Return the distance of what was measured from its prediction, relative to that one's norm, one a draw."""
-    value, predicted = flows.compared(quantity)
-    return np.linalg.norm(value - predicted, axis=1) / np.linalg.norm(predicted, axis=1)
+    measured, predicted = flows.compared(quantity)
+    return np.linalg.norm(measured - predicted, axis=1) / np.linalg.norm(predicted, axis=1)

@@ -63,13 +63,14 @@ def norm_like_minimiser(
     features: np.ndarray,
     labels: np.ndarray,
     weights: np.ndarray,
+    *,
     scale: float,
     depth: int,
     start: np.ndarray | None = None,
 ) -> np.ndarray:
     """Minimise Q_{L, alpha, eta}(rho) subject to ``features @ rho = labels`` (Theorem 4; Corollaries 5 to 7).
 
-    Stationarity gives ``rho_j = (alpha |eta_j|)**L h_L((alpha |eta_j|)**(L-2) (features.T @ nu)_j)``; the
+    Stationarity (66) gives ``rho_j = (alpha |eta_j|)**L h_L((alpha |eta_j|)**(L-2) (features.T @ nu)_j)``; the
     multipliers nu minimise a smooth convex function, whose arguments stay between the blow-up times, and
     which Newton's method with backtracking does. At scales so small that a solution lies within rounding of
     a blow-up time (below 1e-2 at depth 5) double precision does not reach it.

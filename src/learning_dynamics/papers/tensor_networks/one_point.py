@@ -6,18 +6,22 @@ import numpy as np
 
 
 def one_point_limit(
-    tensor: np.ndarray, label: float, scale: float, first: np.ndarray, second: np.ndarray, *, power: float = 2.0
+    tensor: np.ndarray, label: float, first: np.ndarray, second: np.ndarray, *, scale: float, power: float = 2.0
 ) -> np.ndarray:
     """Return the limit of v_1 and v_2, in one vector, under gradient flow from alpha times the directions (Theorem 5).
+
+    It is the state (75) at the nu with ``g(nu) = y / alpha**2`` (76, 78).
 
     Parameters
     ----------
     tensor : ndarray, shape (k_1, k_2)
         M(x).
-    label, scale : float
-        y and alpha.
+    label : float
+        y.
     first, second : ndarray, shapes (k_1,), (k_2,)
         Initial directions of both layers.
+    scale : float
+        alpha.
     power : float
         Of alpha in ``g(nu) = y / alpha**power``: 2 in the theorem; others are for comparison.
     """
@@ -26,6 +30,7 @@ def one_point_limit(
     U1, s, U2, a, b = _singular_coordinates(tensor, first, second)
 
     def excess(nu: float) -> float:
+        # g(nu) less its value
         return float(
             np.sum(s * ((a**2 + b**2) / 2 * np.sinh(2 * s * nu) + a * b * np.cosh(2 * s * nu))) - label / scale**power
         )
@@ -91,7 +96,7 @@ def remainder_bounds(
 
 
 def transient(
-    tensor: np.ndarray, label: float, first: np.ndarray, second: np.ndarray, sigma: float
+    tensor: np.ndarray, label: float, first: np.ndarray, second: np.ndarray, *, sigma: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the singular values of M(x), and `remainder_bounds` on flows from two layers."""
     U1, s, U2 = np.linalg.svd(tensor, full_matrices=False)

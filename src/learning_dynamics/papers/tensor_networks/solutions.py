@@ -39,7 +39,7 @@ def minimum_norm(X: np.ndarray, y: np.ndarray, norm: Norm, *, classification: bo
     cones = [clarabel.NonnegativeConeT(samples) if classification else clarabel.ZeroConeT(samples)]
     if norm == "l2":
         # squared, so that the solution is the one of a strictly convex quadratic program
-        return _solve_cone_program(2 * np.eye(inputs), np.zeros(inputs), data, bound, cones, norm)
+        return _solve_cone_program(2 * np.eye(inputs), np.zeros(inputs), data, bound, cones=cones, name=norm)
     # unknowns z and t: the sum of t is minimised, and t_j bounds the size of the j-th entry of the transform
     transform = np.fft.fft(np.eye(inputs), norm="ortho")
     parts = [transform.real, transform.imag] if norm == "dft_l1" else [np.eye(inputs)]
@@ -52,7 +52,7 @@ def minimum_norm(X: np.ndarray, y: np.ndarray, norm: Norm, *, classification: bo
     cost = np.repeat([0.0, 1.0], inputs)
     bounds = np.concatenate([bound, np.zeros(size * inputs)])
     cones += [clarabel.SecondOrderConeT(size)] * inputs
-    return _solve_cone_program(np.zeros((2 * inputs,) * 2), cost, system, bounds, cones, norm)[:inputs]
+    return _solve_cone_program(np.zeros((2 * inputs,) * 2), cost, system, bounds, cones=cones, name=norm)[:inputs]
 
 
 def minimum_matrix_norm(sensors: np.ndarray, y: np.ndarray, norm: Literal["nuclear", "frobenius"]) -> np.ndarray:
@@ -81,8 +81,8 @@ def minimum_matrix_norm(sensors: np.ndarray, y: np.ndarray, norm: Literal["nucle
         np.tile((row == column).astype(float), 2),
         system,
         np.concatenate([y, np.zeros(2 * entries)]),
-        [clarabel.ZeroConeT(samples)] + [clarabel.PSDTriangleConeT(size)] * 2,
-        norm,
+        cones=[clarabel.ZeroConeT(samples)] + [clarabel.PSDTriangleConeT(size)] * 2,
+        name=norm,
     )
     Z = np.zeros((size, size))
     Z[row, column] = Z[column, row] = (solution[:entries] - solution[entries:]) / weights
@@ -90,7 +90,7 @@ def minimum_matrix_norm(sensors: np.ndarray, y: np.ndarray, norm: Literal["nucle
 
 
 def _solve_cone_program(
-    curvature: np.ndarray, cost: np.ndarray, system: np.ndarray, bounds: np.ndarray, cones: list[Any], name: str
+    curvature: np.ndarray, cost: np.ndarray, system: np.ndarray, bounds: np.ndarray, *, cones: list[Any], name: str
 ) -> np.ndarray:
     """Return the minimiser of ``x P x / 2 + q x`` with ``b - A x`` in the product of cones (interior points)."""
     settings = clarabel.DefaultSettings()

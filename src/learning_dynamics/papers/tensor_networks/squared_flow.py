@@ -44,7 +44,13 @@ def squared_loss_field(
 
 
 def flow_states(
-    network: TensorNetwork, X: np.ndarray, y: np.ndarray, start: np.ndarray, times: np.ndarray, integration: Tolerances
+    network: TensorNetwork,
+    X: np.ndarray,
+    y: np.ndarray,
+    start: np.ndarray,
+    *,
+    times: np.ndarray,
+    integration: Tolerances,
 ) -> np.ndarray:
     """Return the states of gradient flow at given times, shape (times, parameters)."""
     field = squared_loss_field(network.data_tensor(X), y, network)
@@ -56,6 +62,7 @@ def limit_of(
     residuals: Callable[[np.ndarray], np.ndarray],
     y: np.ndarray,
     start: np.ndarray,
+    *,
     integration: Limit,
 ) -> np.ndarray:
     """Return the state in which the residuals of a flow are small beside the labels; nan if the integrator gives up."""
@@ -81,7 +88,7 @@ def limit_of(
 
 
 def flow_limit(
-    network: TensorNetwork, X: np.ndarray, y: np.ndarray, start: np.ndarray, integration: Limit
+    network: TensorNetwork, X: np.ndarray, y: np.ndarray, start: np.ndarray, *, integration: Limit
 ) -> np.ndarray:
     """Return the state where gradient flow has arrived.
 
@@ -92,7 +99,7 @@ def flow_limit(
     def residuals(state: np.ndarray) -> np.ndarray:
         return outputs(tensors, network.layers(state)) - y
 
-    return limit_of(squared_loss_field(tensors, y, network), residuals, y, start, integration)
+    return limit_of(squared_loss_field(tensors, y, network), residuals, y, start, integration=integration)
 
 
 def flow_limits(
@@ -100,13 +107,17 @@ def flow_limits(
     X: np.ndarray,
     y: np.ndarray,
     starts: np.ndarray,
+    *,
     scales: Sequence[float],
     integration: Limit,
 ) -> np.ndarray:
     """Return `flow_limit` of each data set from its start at every scale, shape (data sets, scales, parameters)."""
     return np.array(
         [
-            [flow_limit(network, X[member], y[member], scale * starts[member], integration) for scale in scales]
+            [
+                flow_limit(network, X[member], y[member], scale * starts[member], integration=integration)
+                for scale in scales
+            ]
             for member in progress(range(len(X)), f"{network.name}, {network.depth} layers")
         ]
     )

@@ -75,7 +75,7 @@ def factors(architecture: str, z: np.ndarray, imbalance: float, depth: int = 2) 
 
 
 def given_coefficients(
-    network: TensorNetwork, scales: Sequence[float], count: int, imbalance: float, seed: int
+    network: TensorNetwork, scales: Sequence[float], count: int, *, imbalance: float, seed: int
 ) -> np.ndarray:
     """Return starts of two layers at random coefficients that all architectures share, at several scales.
 
@@ -100,6 +100,11 @@ def zero_last(network: TensorNetwork, count: int, seed: int) -> np.ndarray:
     last = network.lengths[-1]
     rngs = generators(seed, "initial_direction.zero_last", count)
     return np.stack([np.concatenate([rng.standard_normal(sum(network.lengths[:-1])), np.zeros(last)]) for rng in rngs])
+
+
+def identity_layers(inputs: int, depth: int) -> np.ndarray:
+    """Return W_l = I and w_L = 0 of a fully connected network, shape (parameters,)."""
+    return np.concatenate([np.eye(inputs).ravel()] * (depth - 1) + [np.zeros(inputs)])
 
 
 def descending_matrices(rng: np.random.Generator, size: int, depth: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Columns that the tables of several topics have."""
+"""Columns and quantities that the tables of several topics have."""
 
 from dataclasses import replace
 
@@ -18,3 +18,8 @@ def measured(empty: str) -> tuple[Column, ...]:
 
 
 FOLLOWED = measured("where the flow could not be followed")
+
+MARGIN = "margin"  # a quantity: the least y_i f(x_i) / (1 + log(1 + t)), one where the loss falls like 1/t
+# quantities: what a limit's entries would be if they minimised Q of Theorem 4
+OTHER_DEPTH = "other_depth"  # for a layer more
+OTHER_SCALE = "other_scale"  # for twice the scale

@@ -1,5 +1,6 @@
 """Descent step by step with torch's gradients, flows by scipy's integrator, and claims on altered tables."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -24,41 +25,63 @@ def beta_of(architecture, state):
     return plain.coefficients(architecture, torch.split(torch.tensor(state), [len(state) - 2, 2])).numpy()
 
 
-@pytest.mark.parametrize("kind", ["squared", "exponential"])
-def test_descent_step_by_step(kind):
+@functools.cache
+def descended(kind):
+    """The data, the step, thirty steps on them, and what is measured."""
     data, step = {"squared": (ONE, 0.02), "exponential": (TWO, 0.05)}[kind]
     found = plain.simulated(runs.descent, data, loss=kind, step=step, steps=30, records=5, **EXPERIMENT)
-    table = metrics.descent(found)
-    starts = []
-    for architecture in NETWORKS:
-        loss = plain.loss_of(architecture, 2, data["X"][0], data["y"][0], kind)
-        for position, (scale, direction) in DRAWS:
-            draw = {"network": architecture, "scale": scale, "direction": direction}
-            states = dict(zip(found.time, found.series[architecture][position], strict=True))
-            state = states[0].copy()
-            starts.append(beta_of(architecture, state) / scale**2)
-            for number in range(31):
-                if number in states:
-                    beta, at = beta_of(architecture, state), draw | {"time": number}
-                    np.testing.assert_allclose(states[number], state, atol=1e-11)
-                    np.testing.assert_allclose(read(table, "coefficient", **at), beta)
-                    value = float(loss(torch.tensor(state)))
-                    np.testing.assert_allclose(read(table, "loss", **at), value, rtol=1e-9)
-                    if kind == "exponential":
-                        cosine = beta @ LEAST[architecture] / np.linalg.norm(beta) / np.linalg.norm(LEAST[architecture])
-                        np.testing.assert_allclose(read(table, "angle", **at), np.degrees(np.arccos(cosine)), atol=1e-4)
-                state = state - step * plain.gradient(loss, state)
-            np.testing.assert_allclose(read(table, "limit", **draw), beta)
+    return data, step, found, metrics.descent(found)
+
+
+@pytest.mark.parametrize("kind", ["squared", "exponential"])
+@pytest.mark.parametrize("architecture", NETWORKS)
+@pytest.mark.parametrize(("position", "draw"), DRAWS)
+def test_descent_step_by_step(kind, architecture, position, draw):
+    data, step, found, table = descended(kind)
+    loss = plain.loss_of(architecture, 2, data["X"][0], data["y"][0], kind)
+    where = dict(zip(("network", "scale", "direction"), (architecture, *draw), strict=True))
+    states = dict(zip(found.time, found.series[architecture][position], strict=True))
+    state = states[0].copy()
+    for number in range(31):
+        if number in states:
+            beta, at = beta_of(architecture, state), where | {"time": number}
+            np.testing.assert_allclose(states[number], state, atol=1e-11, err_msg=f"{number=}")
+            np.testing.assert_allclose(read(table, "coefficient", **at), beta, err_msg=f"{number=}")
+            value = float(loss(torch.tensor(state)))
+            np.testing.assert_allclose(read(table, "loss", **at), value, rtol=1e-9, err_msg=f"{number=}")
             if kind == "exponential":
-                # a loss like 1/t has d(1 / L)/dt = |grad log L|^2, constant
-                slope = plain.gradient(lambda at, loss=loss: torch.log(loss(at)), states[30])
-                growth = read(table, "inverse_growth", **draw)
-                np.testing.assert_allclose(growth, 1 / (step * 30 * (slope @ slope)), rtol=1e-9)
-        np.testing.assert_allclose(read(table, "reference", network=architecture), LEAST[architecture], atol=1e-6)
-        labelled = read(table, "labelled", network=architecture).tolist()
-        assert labelled == {"squared": [1, 2], "exponential": [1, 2, 0, 3]}[kind]
-    # all networks start at the same coefficients, alpha^2 times the directions
-    starts = np.array(starts).reshape(3, 2, 2, 2)
+                least = np.array(LEAST[architecture])
+                angle = np.degrees(np.arccos(beta @ least / np.linalg.norm(beta) / np.linalg.norm(least)))
+                np.testing.assert_allclose(read(table, "angle", **at), angle, atol=1e-4, err_msg=f"{number=}")
+        state = state - step * plain.gradient(loss, state)
+    np.testing.assert_allclose(read(table, "limit", **where), beta)
+    if kind == "exponential":
+        # a loss like 1/t has d(1 / L)/dt = |grad log L|^2, constant
+        slope = plain.gradient(lambda at: torch.log(loss(at)), states[30])
+        growth = read(table, "inverse_growth", **where)
+        np.testing.assert_allclose(growth, 1 / (step * 30 * (slope @ slope)), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["squared", "exponential"])
+@pytest.mark.parametrize("architecture", NETWORKS)
+def test_descents_know_their_data_and_its_least_norm(kind, architecture):
+    *_, table = descended(kind)
+    np.testing.assert_allclose(read(table, "reference", network=architecture), LEAST[architecture], atol=1e-6)
+    labelled = read(table, "labelled", network=architecture).tolist()
+    assert labelled == {"squared": [1, 2], "exponential": [1, 2, 0, 3]}[kind]
+
+
+@pytest.mark.parametrize("kind", ["squared", "exponential"])
+def test_all_networks_start_at_the_same_coefficients(kind):
+    """They are alpha^2 times those of the directions."""
+    *_, found, _ = descended(kind)
+    starts = np.array(
+        [
+            beta_of(architecture, found.series[architecture][position][0]) / scale**2
+            for architecture in NETWORKS
+            for position, (scale, _) in DRAWS
+        ]
+    ).reshape(3, 2, 2, 2)
     np.testing.assert_allclose(starts, np.broadcast_to(starts[:1, :1], starts.shape), atol=1e-12)
 
 
@@ -77,30 +100,59 @@ def test_limits_of_descent_and_flow(steps, architecture):
         start = state = steps.constants[f"initial/{architecture}"][position]
         end = plain.flow(loss, start, np.array([0.0, 40.0]))[-1]
         limit = read(table, "limit", "predicted", **draw, step=0.0)
-        np.testing.assert_allclose(limit, beta_of(architecture, end), atol=1e-7)
+        np.testing.assert_allclose(
+            limit, beta_of(architecture, end), atol=1e-7, err_msg=f"{position=} {scale=} {direction=}"
+        )
         for _ in range(1000):
             state = state - 0.02 * plain.gradient(loss, state)
-        np.testing.assert_allclose(steps.series[architecture][position, 0], state, atol=1e-9)
+        np.testing.assert_allclose(
+            steps.series[architecture][position, 0], state, atol=1e-9, err_msg=f"{position=} {scale=} {direction=}"
+        )
         betas = [beta_of(architecture, state) for state in steps.series[architecture][position]]
         for step, beta in zip((0.02, 0.01, 0.005), betas, strict=True):
-            np.testing.assert_allclose(read(table, "limit", **draw, step=step), beta)
+            np.testing.assert_allclose(
+                read(table, "limit", **draw, step=step), beta, err_msg=f"{position=} {scale=} {direction=} {step=}"
+            )
             residual = read(table, "residual", **draw, step=step)
-            np.testing.assert_allclose(residual, abs(beta @ [1, 2] - 1), rtol=0, atol=1e-13)
-        np.testing.assert_allclose(read(table, "limit", **draw, step=0.0), 2 * betas[2] - betas[1])
-        np.testing.assert_allclose(read(table, "least", "predicted", **draw, step=0.01), LEAST[architecture], atol=1e-6)
+            np.testing.assert_allclose(
+                residual,
+                abs(beta @ [1, 2] - 1),
+                rtol=0,
+                atol=1e-13,
+                err_msg=f"{position=} {scale=} {direction=} {step=}",
+            )
+        np.testing.assert_allclose(
+            read(table, "limit", **draw, step=0.0),
+            2 * betas[2] - betas[1],
+            err_msg=f"{position=} {scale=} {direction=}",
+        )
+        np.testing.assert_allclose(
+            read(table, "least", "predicted", **draw, step=0.01),
+            LEAST[architecture],
+            atol=1e-6,
+            err_msg=f"{position=} {scale=} {direction=}",
+        )
         # the condition: by how much the squares of the layers' coordinates differ at alpha = 1; two hidden units share
         expected = 0.5 if architecture == "fully_connected" else 1.0
-        np.testing.assert_allclose(read(table, "condition", **draw), expected)
+        np.testing.assert_allclose(
+            read(table, "condition", **draw), expected, err_msg=f"{position=} {scale=} {direction=}"
+        )
         swapped = read(table, "swapped", "predicted", **draw, step=0.0)
-        assert (np.abs(swapped - limit).max() < 1e-7) == (scale == 1.0)
+        assert (np.abs(swapped - limit).max() < 1e-7) == (scale == 1.0), f"{position=} {scale=} {direction=}"
 
 
 def test_flows_of_any_tensor_end_where_the_formula_says():
     data = points.regression(samples=1, inputs=3, seeds=1, seed=4)
     found = plain.simulated(
-        runs.any_tensor, data, networks=["convolutional", "diagonal"], scales=[0.7, 2.0], residual=1e-10, rtol=1e-10,
-        atol=1e-13, seed=4,
-    )  # fmt: skip
+        runs.any_tensor,
+        data,
+        networks=["convolutional", "diagonal"],
+        scales=[0.7, 2.0],
+        residual=1e-10,
+        rtol=1e-10,
+        atol=1e-13,
+        seed=4,
+    )
     table = metrics.any_tensor(found)
     for network, scale in itertools.product(("convolutional", "diagonal"), (0.7, 2.0)):
         start, where = found.constants[f"initial/{network}"][0], {"network": network, "scale": scale}
@@ -108,9 +160,13 @@ def test_flows_of_any_tensor_end_where_the_formula_says():
         for quantity, factor in (("parameter", 1), ("exchanged", -1), ("swapped", scale)):
             loss = plain.loss_of(network, 2, data["X"][0], factor * data["y"][0], "squared")
             end = plain.flow(loss, scale * start, np.array([0.0, 60.0]))[-1]
-            np.testing.assert_allclose(read(table, quantity, "predicted", **where), end, atol=1e-7)
+            np.testing.assert_allclose(
+                read(table, quantity, "predicted", **where), end, atol=1e-7, err_msg=f"{network=} {scale=} {quantity=}"
+            )
             if factor == 1:
-                np.testing.assert_allclose(read(table, quantity, **where), end, atol=1e-7)
+                np.testing.assert_allclose(
+                    read(table, quantity, **where), end, atol=1e-7, err_msg=f"{network=} {scale=} {quantity=}"
+                )
 
 
 def test_theorem_5_refuses_two_tolerances():
@@ -136,12 +192,15 @@ def test_theorem_5_refuses_two_tolerances():
     assert verdict("theorem_5", of_order(0.5)) == "contradicted"
 
 
-def test_min_norm_points_are_those_printed_to_two_decimals():
-    for role, by in (("regression", 1.0), ("classification", 3.0)):
-        for off, expected in ((0.0, "reproduced"), (0.004, "reproduced"), (-0.006, "contradicted")):
-            point = by * np.array([0.33 + off, 0.33 - off])
-            printed = setting("reference", point, role=role, network="convolutional")
-            assert verdict("min_norm_points", printed) == expected
+@pytest.mark.parametrize(("role", "length"), [("regression", 1.0), ("classification", 3.0)])
+@pytest.mark.parametrize(("off", "expected"), [(0.0, "reproduced"), (0.004, "reproduced"), (-0.006, "contradicted")])
+def test_min_norm_points_are_those_printed_to_two_decimals(role, length, off, expected):
+    point = length * np.array([0.33 + off, 0.33 - off])
+    printed = setting("reference", point, role=role, network="convolutional")
+    assert verdict("min_norm_points", printed) == expected
+
+
+def test_min_norm_points_of_other_data_are_not_those_printed():
     other = [1.0, 2.0, 0.0, 2.0]
     assert verdict("min_norm_points", points={"regression": [1.0, 2.0], "classification": other}) == "untested"
 
@@ -176,9 +235,16 @@ def test_final_losses_are_held_to_their_order_of_magnitude():
 def test_limits_from_a_tiny_scale_are_those_of_least_norm():
     data = points.regression(samples=1, inputs=3, seeds=2, seed=4)
     found = plain.simulated(
-        runs.from_many_directions, data, networks=["fully_connected", "diagonal"], scales=[1e-140, 1.0], directions=2,
-        residual=1e-9, rtol=1e-9, atol=1e-12, seed=4,
-    )  # fmt: skip
+        runs.from_many_directions,
+        data,
+        networks=["fully_connected", "diagonal"],
+        scales=[1e-140, 1.0],
+        directions=2,
+        residual=1e-9,
+        rtol=1e-9,
+        atol=1e-12,
+        seed=4,
+    )
     table = metrics.from_many_directions(found)
     for seed, direction in np.ndindex(2, 2):
         X, y = data["X"][seed], data["y"][seed]
@@ -187,41 +253,53 @@ def test_limits_from_a_tiny_scale_are_those_of_least_norm():
             {"network": name, "scale": 1e-140, "seed": seed, "direction": direction}
             for name in ("fully_connected", "diagonal")
         )
-        np.testing.assert_allclose(read(table, "coefficient", **dense), np.linalg.pinv(X) @ y, atol=1e-7)
-        np.testing.assert_allclose(read(table, "second", **dense), 1)
-        np.testing.assert_allclose(read(table, "second", **sparse), sizes[1] / sizes[0])
+        np.testing.assert_allclose(
+            read(table, "coefficient", **dense), np.linalg.pinv(X) @ y, atol=1e-7, err_msg=f"{seed=} {direction=}"
+        )
+        np.testing.assert_allclose(read(table, "second", **dense), 1, err_msg=f"{seed=} {direction=}")
+        np.testing.assert_allclose(
+            read(table, "second", **sparse), sizes[1] / sizes[0], err_msg=f"{seed=} {direction=}"
+        )
         state = found.series["diagonal"][seed, 0, direction]
-        np.testing.assert_allclose(read(table, "parameter", **sparse), state)
+        np.testing.assert_allclose(read(table, "parameter", **sparse), state, err_msg=f"{seed=} {direction=}")
         # the closed form at alpha times the start of one: products of layers' entries, each by its own equation
         start = found.constants["initial/diagonal"][seed, direction]
         top = np.argmax(np.abs(X[0]))
         a, b = start[:3], np.sign(y[0] * X[0]) * start[3:]
         exponent = (np.log(4 * abs(y[0]) / sizes[0] / (a + b)[top] ** 2) + 280 * np.log(10)) / (2 * sizes[0])
         expected = np.abs(a + b) / np.abs((a + b)[top]) * np.exp((np.abs(X[0]) - sizes[0]) * exponent)
-        np.testing.assert_allclose(np.abs(state[:3] / state[top]), expected, rtol=0.02)
+        np.testing.assert_allclose(np.abs(state[:3] / state[top]), expected, rtol=0.02, err_msg=f"{seed=} {direction=}")
         left = read(table, "remainder", **sparse).item()
-        assert 0.98 * np.sort(expected)[-2] <= left <= 3 * np.sort(expected)[-2]
+        assert 0.98 * np.sort(expected)[-2] <= left <= 3 * np.sort(expected)[-2], f"{seed=} {direction=}"
 
 
-def test_limit_points_agree_up_to_sign_where_the_top_value_is_simple():
-    claim, tiny = "limit_points_small_scale", {"scale": 1e-140, "seed": 1}
+def scattered(quantity, by, network="general"):
+    """All limits from the tiny scale the same vector, but for one direction, whose first entry is off."""
 
-    def scattered(quantity, by, network="general"):
-        """All limits the same vector, but for one direction, whose first entry is off."""
+    def entries(rows):
+        return np.where(rows["index"] == 2, 1.0, by * ((rows["index"] == 1) & (rows["direction"] == 2)))
 
-        def entries(rows):
-            return np.where(rows["index"] == 2, 1.0, by * ((rows["index"] == 1) & (rows["direction"] == 2)))
+    return rewriting(quantity, entries, network=network, scale=1e-140, seed=1)
 
-        return rewriting(quantity, entries, network=network, **tiny)
 
+@pytest.mark.parametrize("quantity", ["parameter", "coefficient"])
+def test_limit_points_agree_up_to_sign_where_the_top_value_is_simple(quantity):
+    claim = "limit_points_small_scale"
+    assert verdict(claim, scattered(quantity, 0.0099)) == "corrected"
+    assert verdict(claim, scattered(quantity, 0.0102)) == "contradicted"
+
+
+def test_limit_points_differ_where_the_top_value_is_not_simple():
+    claim = "limit_points_small_scale"
+    assert verdict(claim, scattered("parameter", 0.11, "fully_connected")) == "corrected"
+    assert verdict(claim, scattered("parameter", 0.09, "fully_connected")) == "contradicted"
     found = judged(claim)
     assert found.facts["count"] == 4
     assert found.facts["apart"] > 1
-    for quantity in ("parameter", "coefficient"):
-        assert verdict(claim, scattered(quantity, 0.0099)) == "corrected"
-        assert verdict(claim, scattered(quantity, 0.0102)) == "contradicted"
-    assert verdict(claim, scattered("parameter", 0.11, "fully_connected")) == "corrected"
-    assert verdict(claim, scattered("parameter", 0.09, "fully_connected")) == "contradicted"
+
+
+def test_limit_points_of_nearly_tied_values_are_left_out():
+    claim = "limit_points_small_scale"
     # four times that: not a tenth
     nearly_tied = setting("remainder", 0.023, network="general", seed=1)
     assert verdict(claim, scattered("parameter", 0.5), nearly_tied) == "corrected"

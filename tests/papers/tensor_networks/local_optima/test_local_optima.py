@@ -29,14 +29,14 @@ def test_blow_up_times_are_integrals(depth):
     squares = np.geomspace(1e-4, 20.0, 2 * depth - 2).reshape(depth - 1, 2)
     for found, column in zip(theory.blow_up_times(squares), squares.T, strict=True):
         expected, _ = quad(lambda q, column=column: 1 / np.sqrt(np.prod(column + q**2)), 0, np.inf, limit=1000)
-        assert found == pytest.approx(expected, rel=1e-9)
+        assert found == pytest.approx(expected, rel=1e-9), f"{column=}"
 
 
 @pytest.mark.parametrize("depth", [3, 5])
 def test_local_optima_are_those_that_no_small_step_improves(data, depth):
     rng = np.random.default_rng(1)
     seen = set()
-    for X, y in zip(data["X"], data["y"], strict=True):
+    for seed, (X, y) in enumerate(zip(data["X"], data["y"], strict=True)):
         signed = y[:, None] * X
         vertices = margin_vertices(signed)
         optimal = theory.are_local_optima(signed, vertices, 2 / depth)
@@ -44,9 +44,9 @@ def test_local_optima_are_those_that_no_small_step_improves(data, depth):
         for vertex, best in zip(vertices, optimal, strict=True):
             near = vertex + 1e-6 * rng.standard_normal((4000, 4)) * rng.choice([0.0, 1.0], (4000, 4))
             near = near / np.minimum((near @ signed.T).min(axis=1), 1.0)[:, None]  # all margins at least one
-            assert (near @ signed.T).min() > 1 - 1e-12
+            assert (near @ signed.T).min() > 1 - 1e-12, f"{seed=} {vertex=}"
             lower = np.sum(np.abs(near) ** (2 / depth), axis=1) < np.sum(np.abs(vertex) ** (2 / depth)) - 1e-12
-            assert lower.any() != best
+            assert lower.any() != best, f"{seed=} {vertex=}"
     assert seen == {True, False}
 
 
@@ -97,9 +97,9 @@ def test_limits_are_those_of_the_flow_of_all_layers(data, depth, scale):
     for X, y, start, limit in zip(data["X"], data["y"], layers, found, strict=True):
         state = np.concatenate([start.ravel(), np.zeros(4)])
         sigmas = np.array([0.0, 400.0])
-        end = exponential_flow(network, X, y, state, sigmas, Accuracy(1e-8, 1e-14, 1e5))[-1]
+        end = exponential_flow(network, X, y, state, sigmas=sigmas, integration=Accuracy(1e-8, 1e-14, 1e5))[-1]
         beta = network.coefficients(end)
-        np.testing.assert_allclose(limit, beta / (y * (X @ beta)).min(), atol=2e-3)
+        np.testing.assert_allclose(limit, beta / (y * (X @ beta)).min(), atol=2e-3, err_msg=f"{start=}")
 
 
 @pytest.mark.parametrize("depth", [4, 5])
@@ -114,7 +114,7 @@ def test_small_starts_come_to_the_greedy_choice(depth):
         signs = theory.escaping_signs(signed, theory.blow_up_times(layers**2), vertices)
         limit = limits_of_layers(signed[None], (1e-3 * layers[None]) ** 2, **FLOW)[0]
         entries = np.abs(limit) > 1e-6 * np.abs(limit).max()
-        np.testing.assert_array_equal(np.sign(limit[entries]), signs[entries])
+        np.testing.assert_array_equal(np.sign(limit[entries]), signs[entries], err_msg=f"{seed=}")
         several += int(np.abs(signs).sum() > 1)
     assert several >= 5
 
@@ -129,7 +129,7 @@ def test_starts_are_the_same_at_every_scale(data):
     for place, scale in enumerate([0.5, 2.0]):
         signed = data["y"][4, :, None] * data["X"][4]
         alone = limits_of_layers(signed[None], (scale * layers[4, 1][None]) ** 2, **FLOW)[0]
-        np.testing.assert_allclose(found.series["limit_3"][4, place, 1], alone, atol=1e-6)
+        np.testing.assert_allclose(found.series["limit_3"][4, place, 1], alone, atol=1e-6, err_msg=f"{place=} {scale=}")
 
 
 def test_what_overflows_is_nan(data):

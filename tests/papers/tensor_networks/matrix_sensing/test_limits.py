@@ -57,9 +57,16 @@ def test_limits_are_where_an_integrator_ends_and_where_theory_says(data, basis, 
     Q = data["Q"][1]
     for place, scale in enumerate((1.0, 2.0)):
         end = Q.T @ flow(data["A"][1], data["y"][1], depth, scale, np.array([0.0, 100.0]))[0][-1] @ Q
-        np.testing.assert_allclose(found.series[f"product_{depth}"][1, place], end, atol=1e-7)
+        np.testing.assert_allclose(
+            found.series[f"product_{depth}"][1, place], end, atol=1e-7, err_msg=f"{place=} {scale=}"
+        )
         for column in ("value", "predicted"):
-            np.testing.assert_allclose(read(table, "entry", column, seed=1, scale=scale), end.ravel(), atol=1e-7)
+            np.testing.assert_allclose(
+                read(table, "entry", column, seed=1, scale=scale),
+                end.ravel(),
+                atol=1e-7,
+                err_msg=f"{place=} {scale=} {column=}",
+            )
 
 
 def test_rivals_are_other_depths_scales_and_least_norms(data):
@@ -78,24 +85,40 @@ def test_rivals_are_other_depths_scales_and_least_norms(data):
 
 def test_the_loss_of_the_formats_is_that_of_an_integrator_and_what_departs_is_rounding(data):
     found = plain.simulated(
-        runs.rounding, data, precisions=["single", "double"], depth=3, scales=[0.2, 0.4], horizon=1.5, records=4,
+        runs.rounding,
+        data,
+        precisions=["single", "double"],
+        depth=3,
+        scales=[0.2, 0.4],
+        horizon=1.5,
+        records=4,
         tolerance=1e-10,
-    )  # fmt: skip
+    )
     for place, scale in enumerate((0.2, 0.4)):
         when = np.linspace(0, 1.5, 4) / scale  # in units of alpha^(2 - L)
         for member in range(2):
             _, loss = flow(data["A"][member], data["y"][member], 3, scale, when)
-            np.testing.assert_allclose(found.series["loss/double"][member, :, place], loss, rtol=1e-6)
-            np.testing.assert_allclose(found.series["loss/single"][member, :, place], loss, rtol=1e-3)
+            np.testing.assert_allclose(
+                found.series["loss/double"][member, :, place], loss, rtol=1e-6, err_msg=f"{place=} {scale=} {member=}"
+            )
+            np.testing.assert_allclose(
+                found.series["loss/single"][member, :, place], loss, rtol=1e-3, err_msg=f"{place=} {scale=} {member=}"
+            )
     # rounding of layers of order one, of a few hundred steps
     assert 1e-9 < found.series["single"][:, -1].max() < 1e-3
     assert found.series["double"][:, -1].max() < 1e-12
     table = metrics.rounding(found)
     for precision, (place, scale) in itertools.product(("single", "double"), enumerate((0.2, 0.4))):
         where = {"precision": precision, "scale": scale, "seed": 1}
-        np.testing.assert_allclose(read(table, "loss", "time", **where), np.linspace(0, 1.5, 4))
+        np.testing.assert_allclose(
+            read(table, "loss", "time", **where), np.linspace(0, 1.5, 4), err_msg=f"{precision=} {place=} {scale=}"
+        )
         for quantity, series in (("off_diagonal", precision), ("loss", f"loss/{precision}")):
-            np.testing.assert_array_equal(read(table, quantity, **where), found.series[series][1, :, place])
+            np.testing.assert_array_equal(
+                read(table, quantity, **where),
+                found.series[series][1, :, place],
+                err_msg=f"{precision=} {place=} {scale=} {quantity=}",
+            )
 
 
 ONE = {"seed": 3, "depth": 3, "scale": 1.0}
@@ -113,7 +136,7 @@ def test_corollary_7_refuses_a_limit_off_by_two_tolerances():
     ):
         # all sixteen entries off by the norm
         off = rewriting(quantity, lambda rows: rows["predicted"] + np.linalg.norm(rows["predicted"]), seed=3, **where)
-        assert judged("corollary_7", off).facts[fact] == pytest.approx(4)
+        assert judged("corollary_7", off).facts[fact] == pytest.approx(4), f"{fact=} {quantity=}"
 
 
 def exactly_proportional(tables):

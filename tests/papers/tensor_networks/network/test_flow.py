@@ -13,8 +13,15 @@ from learning_dynamics.tidy import select
 from tests.papers.tensor_networks import plain
 from tests.papers.tensor_networks.plain import judged, missed, setting, verdict
 
-SETTINGS = {"networks": ["diagonal", "convolutional", "fully_connected"], "depths": [2, 3], "horizon": 2.0,
-            "points": 4, "rtol": 1e-10, "atol": 1e-12, "seed": 3}  # fmt: skip
+SETTINGS = {
+    "networks": ["diagonal", "convolutional", "fully_connected"],
+    "depths": [2, 3],
+    "horizon": 2.0,
+    "points": 4,
+    "rtol": 1e-10,
+    "atol": 1e-12,
+    "seed": 3,
+}
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +77,9 @@ def test_invariants_by_other_means(trajectory, architecture, depth):
         own_then, other_then, size = terms(state)
         loss = float(plain.loss_of(architecture, depth, X, y, "squared")(torch.tensor(state)))
         expected = [abs(own_then - own).max(), abs(other_then - other).max(), size, loss]
-        np.testing.assert_allclose(found[["drift", "other", "size", "loss"]], expected, rtol=1e-10, atol=1e-13)
+        np.testing.assert_allclose(
+            found[["drift", "other", "size", "loss"]], expected, rtol=1e-10, atol=1e-13, err_msg=f"{time=}"
+        )
 
 
 def test_a_contraction_sums_over_one_axis_after_the_other():
@@ -84,8 +93,8 @@ def test_a_contraction_sums_over_one_axis_after_the_other():
     for name, array in series.items():
         rows = table[table["array"] == name]
         index = rows[["axis_1", "axis_2", "axis_3"]].to_numpy()[:, : array.ndim]
-        assert len(rows) == array.size
-        np.testing.assert_array_equal(rows["value"], [array[tuple(place)] for place in index])
+        assert len(rows) == array.size, f"{name=}"
+        np.testing.assert_array_equal(rows["value"], [array[tuple(place)] for place in index], err_msg=f"{name=}")
 
 
 @pytest.mark.parametrize(("claim", "network"), [("conservation", "convolutional"), ("equation_80", "fully_connected")])
@@ -130,9 +139,9 @@ def test_outputs_are_measured_in_both_ways():
     outputs = select(table, "output")
     for (architecture, name, depth), rows in outputs.groupby(["network", "activation", "depth"]):
         series = found.series[f"{architecture}_{name}_{depth}"][:, 0]
-        np.testing.assert_array_equal(rows[["value", "predicted"]], series)
+        np.testing.assert_array_equal(rows[["value", "predicted"]], series, err_msg=f"{architecture=} {name=} {depth=}")
         agree = architecture == "convolutional" or depth == 2 or name == "tanh"
-        assert np.allclose(series[:, 0], series[:, 1], rtol=1e-10) == agree
+        assert np.allclose(series[:, 0], series[:, 1], rtol=1e-10) == agree, f"{architecture=} {name=} {depth=}"
 
 
 def test_the_tensor_formulation_is_corrected_where_zeros_pass_the_activation():

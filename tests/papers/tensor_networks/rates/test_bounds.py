@@ -61,9 +61,18 @@ def test_the_bound_solves_the_inequality_as_an_equation(initial):
 def classified():
     data = points.separable(samples=1, inputs=3, margin=0.5, seeds=2, seed=5)
     return plain.simulated(
-        runs.exponential_loss, data, networks=["diagonal", "convolutional"], depths=[2, 3], imbalance=4.0,
-        margins=[-1.0, 2.0], last=1.2, records=4, rtol=1e-9, atol=1e-12, seed=5,
-    )  # fmt: skip
+        runs.exponential_loss,
+        data,
+        networks=["diagonal", "convolutional"],
+        depths=[2, 3],
+        imbalance=4.0,
+        margins=[-1.0, 2.0],
+        last=1.2,
+        records=4,
+        rtol=1e-9,
+        atol=1e-12,
+        seed=5,
+    )
 
 
 @pytest.mark.parametrize("depth", [2, 3])
@@ -77,25 +86,44 @@ def test_the_exponential_loss_falls_as_an_integrator_has_it(classified, architec
         X, y = classified.constants["X"][seed], classified.constants["y"][seed]
         loss = plain.loss_of(architecture, depth, X, y, "exponential")
         start = classified.series[f"{architecture}_{depth}"][position, 0]
-        assert np.exp(-margin) == pytest.approx(float(loss(torch.tensor(start))), rel=1e-9)
+        assert np.exp(-margin) == pytest.approx(float(loss(torch.tensor(start))), rel=1e-9), f"{position=} {seed=}"
         losses = [float(loss(torch.tensor(state))) for state in plain.flow(loss, start, np.expm1(np.expm1(sigmas)))]
         # the capped exponent is off by 1e-3 rtol^(1/4), times margins of up to seven
-        np.testing.assert_allclose(read(table, "log_loss", **draw), np.log(losses), atol=4e-5)
-        np.testing.assert_allclose(read(table, "log_loss", "log_time", **draw), np.expm1(sigmas))
+        np.testing.assert_allclose(
+            read(table, "log_loss", **draw), np.log(losses), atol=4e-5, err_msg=f"{position=} {seed=}"
+        )
+        np.testing.assert_allclose(
+            read(table, "log_loss", "log_time", **draw), np.expm1(sigmas), err_msg=f"{position=} {seed=}"
+        )
         # the square of the l2 margin of one point is that of its norm
         square, size = X[0] @ X[0], 3 ** (depth - 1) if architecture == "convolutional" else 1
-        np.testing.assert_allclose(read(table, "constant", **draw), 4.0 ** (depth - 1) * size * square, rtol=1e-6)
+        np.testing.assert_allclose(
+            read(table, "constant", **draw),
+            4.0 ** (depth - 1) * size * square,
+            rtol=1e-6,
+            err_msg=f"{position=} {seed=}",
+        )
         if depth == 2:
-            np.testing.assert_allclose(read(table, "constant_one", **draw), 4.0 * size * square, rtol=1e-12)
+            np.testing.assert_allclose(
+                read(table, "constant_one", **draw), 4.0 * size * square, rtol=1e-12, err_msg=f"{position=} {seed=}"
+            )
 
 
 @pytest.mark.parametrize("architecture", ["diagonal", "convolutional", "fully_connected"])
 def test_the_squared_loss_falls_as_an_integrator_has_it(architecture):
     data = points.regression(samples=1, inputs=3, seeds=1, seed=5)
     found = plain.simulated(
-        runs.squared_loss, data, networks=[architecture], depths=[2, 3], scales=[0.5, 2.0], horizon=2.0, points=3,
-        rtol=1e-10, atol=1e-13, seed=5,
-    )  # fmt: skip
+        runs.squared_loss,
+        data,
+        networks=[architecture],
+        depths=[2, 3],
+        scales=[0.5, 2.0],
+        horizon=2.0,
+        points=3,
+        rtol=1e-10,
+        atol=1e-13,
+        seed=5,
+    )
     table = metrics.squared_loss(found)
     X, y = data["X"][0], data["y"][0]
     for depth in (2, 3):
@@ -107,9 +135,11 @@ def test_the_squared_loss_falls_as_an_integrator_has_it(architecture):
             states = plain.flow(loss, start, np.array([0.0, 1.0, 2.0]) / rate)
             fallen = [float(loss(torch.tensor(states[0])) / loss(torch.tensor(state))) for state in states[1:]]
             speeds = read(table, "speed", depth=depth, scale=scale)
-            np.testing.assert_allclose(speeds, np.log(fallen) / [1.0, 2.0], rtol=1e-7)
+            np.testing.assert_allclose(speeds, np.log(fallen) / [1.0, 2.0], rtol=1e-7, err_msg=f"{depth=} {scale=}")
             if depth == 2 and architecture != "fully_connected":
-                np.testing.assert_allclose(read(table, "speed_one", scale=scale), speeds, rtol=1e-10)
+                np.testing.assert_allclose(
+                    read(table, "speed_one", scale=scale), speeds, rtol=1e-10, err_msg=f"{depth=} {scale=}"
+                )
 
 
 ONE = {"network": "diagonal", "depth": 2, "seed": 1, "scale": 30.0}
@@ -117,9 +147,12 @@ ONE = {"network": "diagonal", "depth": 2, "seed": 1, "scale": 30.0}
 
 @pytest.mark.parametrize(
     ("claim", "quantity", "network"),
-    [("equation_62", "speed", "diagonal"), ("equation_73", "speed_one", "diagonal"),
-     ("section_h_1", "speed", "fully_connected")],
-)  # fmt: skip
+    [
+        ("equation_62", "speed", "diagonal"),
+        ("equation_73", "speed_one", "diagonal"),
+        ("section_h_1", "speed", "fully_connected"),
+    ],
+)
 def test_a_loss_that_falls_more_slowly_than_its_bound_is_refused(claim, quantity, network):
     bound = 0.5 if claim == "section_h_1" else 1.0
     where = ONE | {"network": network}

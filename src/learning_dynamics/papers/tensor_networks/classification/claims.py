@@ -1,6 +1,6 @@
 """Classification of separable data: Theorems 1 and 2, Corollaries 1 to 3, Remarks 2 and 3, and how slowly they show."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,30 +11,31 @@ from learning_dynamics.judging import (
     Claim,
     Facts,
     Finding,
-    Instead,
     Untested,
     claim,
     equal_on_every_draw,
     every_draw,
     premise,
 )
+from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.papers.tensor_networks.distances import angle_between_units
 from learning_dynamics.papers.tensor_networks.limit_checks import (
-    exact_margins,
-    exact_until,
+    largest_lag,
+    last_exact_margins,
+    last_exact_sigma,
     last_sigma,
-    late,
     loss_vanishes,
+    second_half,
     settles,
-    slowest,
     vanishes,
 )
+from learning_dynamics.papers.tensor_networks.tables import MARGIN
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Draws, Quantity, Table, draw_columns, select, settings_of
+from learning_dynamics.tidy import Draws, Table, draw_columns, select, settings_of
 
 ORTHOGONAL = ["diagonal", "convolutional", "decomposable"]
 REAL = ["diagonal", "decomposable"]
-NAMES = {"l1": r"\ell_1", "dft_l1": r"\mathrm{DFT}\ \ell_1"}
+NORM_NAMES = {"l1": r"\ell_1", "dft_l1": r"\mathrm{DFT}\ \ell_1"}  # in formulas
 STAYS = "a loss that does not fall"
 
 
@@ -61,11 +62,11 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     yield settles(
         "largest residual of the singular-vector equations",
         flows,
-        "singular",
+        quantities.SINGULAR_RESIDUAL,
         slack,
         rivals={
-            r"singular vectors of $M(\sum_i y_i x_i)$": "singular_data",
-            r"singular vectors of $M(\beta)$": "singular_coefficients",
+            r"singular vectors of $M(\sum_i y_i x_i)$": quantities.SINGULAR_RESIDUAL_DATA,
+            r"singular vectors of $M(\beta)$": quantities.SINGULAR_RESIDUAL_COEFFICIENTS,
         },
     )
     yield _below_one(flows)
@@ -73,7 +74,7 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     yield Facts(
         reached=float(two["sigma"].max()),
         cut=float(settings_of(two)["integration"]["sharpness"]),
-        exact=_exact_until(flows),
+        exact=_last_exact_log_time(flows),
     )
 
 
@@ -97,21 +98,21 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
     cap has them.
     """
     flows = Draws([two, three])
-    growth = flows.at_end("sigma")["growth"]
+    growth = flows.at_end("sigma")[quantities.GROWTH_POWER]
     yield settles(
         r"one minus the cosine between $\Theta$ and the negative gradient",
         flows,
-        "misaligned",
+        quantities.MISALIGNMENT,
         slack,
-        rivals={"alignment with the gradient of the sum of all margins": "misaligned_data"},
+        rivals={"alignment with the gradient of the sum of all margins": quantities.MISALIGNMENT_DATA},
     )
     yield _below_one(flows)
     yield vanishes(
         "distance of a layer's share of the squared norm from that predicted",
         flows,
-        "share",
+        quantities.LAYER_SHARE_ERROR,
         slack,
-        rivals={"layers that grow in proportion to their lengths": "share_lengths"},
+        rivals={"layers that grow in proportion to their lengths": quantities.LAYER_SHARE_ERROR_LENGTHS},
         fact="share",
     )
     yield equal_on_every_draw(
@@ -127,18 +128,19 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
     yield vanishes(
         "fully connected: distance between the directions of $\\beta$ and of what is predicted",
         flows.where(network="fully_connected"),
-        "against",
+        quantities.DISTANCE_FROM_PUSH,
         slack,
-        rivals={r"fully connected: coefficients along $\sum_i y_i x_i$": "against_data"},
+        rivals={r"fully connected: coefficients along $\sum_i y_i x_i$": quantities.DISTANCE_FROM_DATA_SUM},
     )
     yield Facts(
-        moved=float(np.nanmax(late(flows).worst("moved"))), cut=float(settings_of(two)["integration"]["sharpness"])
+        moved=float(np.nanmax(second_half(flows).worst(quantities.PARAMETERS_MOVED))),
+        cut=float(settings_of(two)["integration"]["sharpness"]),
     )
 
 
-def _exact_until(flows: Draws) -> float:
-    """Return the log t up to which all flows are those of the exponential loss itself."""
-    return float(np.expm1(min(map(exact_until, flows.tables))))
+def _last_exact_log_time(flows: Draws) -> float:
+    """Return the log t up to which all flows are those of the exponential loss itself, log log t = log(1 + log t)."""
+    return float(np.expm1(min(map(last_exact_sigma, flows.tables))))
 
 
 def _below_one(flows: Draws) -> Check:
@@ -146,8 +148,8 @@ def _below_one(flows: Draws) -> Check:
     return premise(
         every_draw(
             r"the loss is below one before its exponent is capped: $\min_i y_i f(x_i) / \log t$",
-            exact_margins(flows),
-            at_least=np.log(100) / _exact_until(flows),
+            last_exact_margins(flows),
+            at_least=np.log(100) / _last_exact_log_time(flows),
             because="with such a margin that of a hundred points is",
         )
     )
@@ -158,8 +160,8 @@ def _converges(flows: Draws, slack: float) -> Check:
     return premise(
         every_draw(
             r"$X^T r$ converges in direction: degrees by which it turns over the second half of $\log\log t$",
-            late(flows).worst("turned"),
-            at_most=np.degrees(slowest(flows, slack)),
+            second_half(flows).worst(quantities.TURN_OF_RESIDUALS),
+            at_most=np.degrees(largest_lag(flows, slack)),
             because="as an angle, the bound on what vanishes",
             fact="turned",
         )
@@ -184,35 +186,36 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     the problem is convex, and the largest gap to its optimum is {gap:.1e}. Times, and the premise on $X^T r$, are those
     of Theorem 1.
     """
-    flows, shallow = (Draws(tables, network=ORTHOGONAL) for tables in ([two, three], two))
-
-    def instead(l2: Quantity, l1: Quantity) -> dict[str, Quantity]:
-        return {r"the $\ell_2$ max-margin problem": l2, r"the $\ell_1$ norm, whatever the depth and $S$": l1}
-
+    flows, two_layers = Draws([two, three], network=ORTHOGONAL), Draws(two, network=ORTHOGONAL)
+    l2_problem = r"the $\ell_2$ max-margin problem"
+    l1_problem = r"the $\ell_1$ norm, whatever the depth and $S$"
     yield vanishes(
         r"largest residual of the stationarity conditions, $\ell_{2/L}$",
         flows,
-        "stationarity_own",
+        quantities.STATIONARITY_RESIDUAL,  # (28)
         slack,
-        rivals=instead("stationarity_l2", "stationarity_l1"),
+        rivals={
+            l2_problem: quantities.STATIONARITY_RESIDUAL_L2,
+            l1_problem: quantities.STATIONARITY_RESIDUAL_L1,
+        },
     )
     yield vanishes(
         r"two layers: gap to the largest $\ell_{2/L}$ margin",
-        shallow,
-        "gap_own",
+        two_layers,
+        quantities.GAP_OWN,  # (38)
         slack,
-        rivals=instead("gap_l2", "gap_l1"),
+        rivals={l2_problem: quantities.GAP["l2"], l1_problem: quantities.GAP["l1"]},
         fact="gap",
     )
-    yield vanishes("two layers: distance from the top singular value", shallow, "top", slack)
-    yield loss_vanishes(flows, slack, 1.0, rivals={STAYS: 0.0})
+    yield vanishes("two layers: distance from the top singular value", two_layers, quantities.TOP_GAP, slack)
+    yield loss_vanishes(flows, slack, power=1.0, rivals={STAYS: 0.0})
     yield _converges(flows, slack)
-    yield _above_minimum(three, REAL)
+    yield _above_global_minimum(three, REAL)
 
 
-def _above_minimum(three: Table, network: str | list[str]) -> Facts:
+def _above_global_minimum(three: Table, network: str | list[str]) -> Facts:
     """Return how many draws with three layers end above the global minimum, and of how many."""
-    excess = Draws(three, network=network).at_end("sigma")["excess"]
+    excess = Draws(three, network=network).at_end("sigma")[quantities.QUASI_NORM_EXCESS]
     return Facts(other=int((excess > 0.01).sum()), deep=len(excess))
 
 
@@ -232,14 +235,14 @@ def corollary_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     yield vanishes(
         r"gap to the largest $\ell_2$ margin",
         flows,
-        "gap_l2",
+        quantities.GAP["l2"],
         slack,
         rivals={
-            r"the $\ell_1$ max margin": "gap_l1",
-            r"the max margin of the Fourier transform's $\ell_1$ norm": "gap_dft_l1",
+            r"the $\ell_1$ max margin": quantities.GAP["l1"],
+            r"the max margin of the Fourier transform's $\ell_1$ norm": quantities.GAP["dft_l1"],
         },
     )
-    yield loss_vanishes(flows, slack, 1.0, rivals={STAYS: 0.0})
+    yield loss_vanishes(flows, slack, power=1.0, rivals={STAYS: 0.0})
     yield _below_one(flows)
 
 
@@ -256,8 +259,8 @@ def corollary_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     With two layers it is the $\ell_1$ max margin; every draw is judged by the gap of its margin, and the slowest has
     come to {value:.1e}. With three layers {other} of {deep} draws end at a stationary point other than the minimum.
     """
-    yield from _architecture(two, three, "diagonal", "l1", slack)
-    yield _above_minimum(three, "diagonal")
+    yield from _limit_is_stationary(two, three, network="diagonal", norm="l1", slack=slack)
+    yield _above_global_minimum(three, "diagonal")
 
 
 @claim(
@@ -273,32 +276,36 @@ def corollary_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     With two layers every draw is judged by the gap of that $\ell_1$ margin, with three by the residual of the
     stationarity conditions.
     """
-    return _architecture(two, three, "convolutional", "dft_l1", slack)
+    return _limit_is_stationary(two, three, network="convolutional", norm="dft_l1", slack=slack)
 
 
-def _architecture(two: Table, three: Table, network: str, norm: str, slack: float) -> Claim:
-    """Check the gap of one architecture's margin at depth 2, and stationarity at depth 3."""
-    flows, shallow, deep = (Draws(tables, network=network) for tables in ([two, three], two, three))
-    other = "dft_l1" if norm == "l1" else "l1"
+def _limit_is_stationary(two: Table, three: Table, *, network: str, norm: str, slack: float) -> Claim:
+    """Check the gap of one architecture's margin in its norm at depth 2, and stationarity (28) at depth 3."""
+    flows = Draws([two, three], network=network)
+    two_layers, three_layers = Draws(two, network=network), Draws(three, network=network)
+    other_norm = "dft_l1" if norm == "l1" else "l1"
     yield vanishes(
-        f"two layers: gap to the largest ${NAMES[norm]}$ margin",
-        shallow,
-        f"gap_{norm}",
+        f"two layers: gap to the largest ${NORM_NAMES[norm]}$ margin",
+        two_layers,
+        quantities.GAP[norm],
         slack,
-        rivals={r"the $\ell_2$ max margin": "gap_l2", f"the ${NAMES[other]}$ max margin": f"gap_{other}"},
+        rivals={
+            r"the $\ell_2$ max margin": quantities.GAP["l2"],
+            f"the ${NORM_NAMES[other_norm]}$ max margin": quantities.GAP[other_norm],
+        },
     )
     yield vanishes(
         "three layers: residual of the stationarity conditions",
-        deep,
-        "stationarity_own",
+        three_layers,
+        quantities.STATIONARITY_RESIDUAL,
         slack,
         rivals={
-            # these are convex: being stationary is having the largest margin
-            f"with three layers, the ${NAMES[norm]}$ max margin again": f"gap_{norm}",
-            r"with three layers, the $\ell_2$ max margin": "gap_l2",
+            # these problems are convex: being stationary is having the largest margin
+            f"with three layers, the ${NORM_NAMES[norm]}$ max margin again": quantities.GAP[norm],
+            r"with three layers, the $\ell_2$ max margin": quantities.GAP["l2"],
         },
     )
-    yield loss_vanishes(flows, slack, 1.0, rivals={STAYS: 0.0})
+    yield loss_vanishes(flows, slack, power=1.0, rivals={STAYS: 0.0})
     yield _converges(flows, slack)
 
 
@@ -318,7 +325,7 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Claim:
     {value:.1e} of it. Assumption 1 treats all layers alike, so that the other half is Theorem 2 with layers renamed.
     """
     time = float(opposed["time"].max())
-    initial, final = (Draws(opposed, time=at)["loss"] for at in (0.0, time))
+    initial, final = (Draws(opposed, time=at)[quantities.LOSS] for at in (0.0, time))
     yield equal_on_every_draw(
         r"from opposed layers: loss at the last time, against that of the network that is zero",
         final,
@@ -332,13 +339,13 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Claim:
         },
     )
     flows = Draws(first_zero, network=ORTHOGONAL)
-    yield loss_vanishes(flows, slack, 1.0, rivals={f"with the first layer zero, {STAYS}": 0.0})
+    yield loss_vanishes(flows, slack, power=1.0, rivals={f"with the first layer zero, {STAYS}": 0.0})
     yield vanishes(
         "residual of the stationarity conditions",
         flows,
-        "stationarity_own",
+        quantities.STATIONARITY_RESIDUAL,
         slack,
-        rivals={r"with the first layer zero, the $\ell_2$ norm": "stationarity_l2"},
+        rivals={r"with the first layer zero, the $\ell_2$ norm": quantities.STATIONARITY_RESIDUAL_L2},
     )
     yield Facts(stuck=len(final))
 
@@ -361,16 +368,19 @@ def remark_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     end = flows.at_end("sigma")
     yield every_draw(
         r"share of the $\ell_1$ norm beyond as many entries as points",
-        end["dense_transformed"],
-        at_most=slowest(flows, slack),
+        end[quantities.DENSE_TRANSFORMED],
+        at_most=largest_lag(flows, slack),
         because="chosen: the bound of Theorem 2; with two layers what lags falls like "
         "$(\\log t)^{-(1 - s)}$, so that a near tie would fail here",
         rivals={
-            "a classifier that is sparse in the inputs": Instead(values=end["dense_inputs"]),
-            "a classifier $z$ with a sparse $T z$": Instead(values=end["dense_mapped"]),
+            "a classifier that is sparse in the inputs": {"values": end[quantities.DENSE_INPUTS]},
+            "a classifier $z$ with a sparse $T z$": {"values": end[quantities.DENSE_MAPPED]},
         },
     )
-    yield Facts(**{name: float(np.median(end[f"dense_{name}"])) for name in ("inputs", "mapped")})
+    yield Facts(
+        inputs=float(np.median(end[quantities.DENSE_INPUTS])),
+        mapped=float(np.median(end[quantities.DENSE_MAPPED])),
+    )
 
 
 @claim(
@@ -382,6 +392,7 @@ def remark_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     "connected networks of any depth whose loss falls below one at some time. Of three or more orthogonally "
     "decomposable layers they can: several stationary points can attract.",
     quantifier="all draws",
+    reason="the max-margin problem that decides is not convex from three decomposable layers on",
 )
 def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
     r"""The limit directions of linear coefficients in separable classification do not depend on the initialisation.
@@ -395,21 +406,20 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
     to {apart:.0f} degrees apart. Of the starts of real networks with three or more layers {other:.0%} end above the
     global minimum.
     """
-    records = [record for table in starts for record in _limits_from_starts(table)]
-    angles, moved, names, depths, limits = map(np.array, zip(*records, strict=True))
-    excess = select(pd.concat(starts), "excess", depth=lambda depth: depth > 2)["value"]
-    margins = Draws(starts)["margin"]
-    decomposable = np.isin(names, ORTHOGONAL)
-    deep = decomposable & (depths > 2)
+    problems = pd.concat([_limits_of_problems(table) for table in starts], ignore_index=True)
+    depth = problems["depth"].to_numpy()
+    is_decomposable = np.isin(problems["network"], ORTHOGONAL)
+    largest_angle, largest_turn = problems["largest_angle"].to_numpy(), problems["largest_turn"].to_numpy()
+    margins = Draws(starts)[MARGIN]
 
-    def judge(has_one_limit: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Checks:
-        single = has_one_limit(decomposable, depths)
+    def judge(has_one_limit: np.ndarray) -> Checks:
+        """Yield the checks of a prediction, for each problem, of whether all starts have the same limit."""
         yield every_draw(
             "largest angle in degrees between the limits from two starts, where one limit is predicted",
-            angles[single],
+            largest_angle[has_one_limit],
             at_most=degrees,
             because="chosen; undecided while a direction turns by half as much",
-            undecided=(angles > degrees)[single] & (moved > degrees / 2)[single],
+            undecided=((largest_angle > degrees) & (largest_turn > degrees / 2))[has_one_limit],
         )
         yield premise(
             every_draw(
@@ -419,56 +429,72 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
                 because="it tends to one; zero where a flow stays at a saddle",
             )
         )
-        if single.all():
+        if has_one_limit.all():
             return
-        kinds = sorted({(name, depth) for name, depth in zip(names[~single], depths[~single], strict=True)})
-        largest = np.array([angles[(names == name) & (depths == depth)].max() for name, depth in kinds])
+        # starts may have one limit on a data set by chance, but not on all data sets
+        angle_of_kind = problems[~has_one_limit].groupby(["network", "depth"])["largest_angle"].max().to_numpy()
         yield every_draw(
             "where several limits are predicted: the largest such angle of each architecture and depth",
-            largest,
+            angle_of_kind,
             at_least=degrees,
             because="as above; undecided where no data set shows a second limit, which others may have",
-            undecided=largest < degrees,
+            undecided=angle_of_kind < degrees,
         )
 
+    deep = problems[is_decomposable & (depth > 2)]
+    deep_excess = select(pd.concat(starts), quantities.QUASI_NORM_EXCESS, depth=lambda depth: depth > 2)["value"]
     return Finding(
         judge,
-        lambda orthogonal, _depths: np.ones_like(orthogonal),
+        printed={"has_one_limit": np.full(len(problems), True)},
+        corrected={"has_one_limit": ~is_decomposable | (depth == 2)},
         rivals={
-            "one limit at any depth but four": lambda orthogonal, depths: ~orthogonal | (depths != 4),
-            "one limit for two layers alone": lambda _orthogonal, depths: depths == 2,
-            "one limit for fully connected networks alone": lambda orthogonal, _depths: ~orthogonal,
+            "one limit at any depth but four": {"has_one_limit": ~is_decomposable | (depth != 4)},
+            "one limit for two layers alone": {"has_one_limit": depth == 2},
+            "one limit for fully connected networks alone": {"has_one_limit": ~is_decomposable},
         },
-        corrected=lambda orthogonal, depths: ~orthogonal | (depths == 2),
-        reason="the max-margin problem that decides is not convex from three decomposable layers on",
         facts={
-            "several": int((limits[deep] > 1).sum()),
-            "deep": int(deep.sum()),
-            "most": int(limits.max()),
+            "several": int((deep["limits"] > 1).sum()),
+            "deep": len(deep),
+            "most": int(problems["limits"].max()),
             "count": int(settings_of(starts[0])["starts"]),
-            "apart": float(np.nanmax(angles)),
-            "other": float(np.mean(excess > 0.01)),
+            "apart": float(np.nanmax(largest_angle)),
+            "other": float(np.mean(deep_excess > 0.01)),
         },
     )
 
 
-def _limits_from_starts(table: Table) -> Iterator[tuple[float, float, str, int, int]]:
-    """Yield the largest angle between limits, the largest late turn of one, network, depth, and the number of limits.
+def _limits_of_problems(table: Table) -> pd.DataFrame:
+    """Return a row for each problem, a data set and a network: how far apart the limits from its starts are.
 
-    Of each data set and network; angles in degrees; limits count if they are a degree apart.
+    Columns: network, depth; largest_angle between the limits from two starts; largest_turn of a direction over the
+    second half of log log t; limits, the number of those that are a degree apart. Angles in degrees.
     """
+    problems = []
     last_sigma = table["sigma"].max()
-    for network, depth, _, draws in Draws(table).groups("network", "depth", "seed"):
-        end, before = (draws.where(sigma=sigma).entries("direction") for sigma in (last_sigma, last_sigma / 2))
-        angle = angle_between_units(end[:, None], end)
-        limits: list[int] = []
-        for place in range(len(end)):
-            if all(angle[place, limit] > 1.0 for limit in limits):
-                limits.append(place)
-        yield angle.max(), angle_between_units(end, before).max(), network, depth, len(limits)
+    for network, depth, _, from_starts in Draws(table).groups("network", "depth", "seed"):
+        halfway, end = (
+            from_starts.where(sigma=sigma).entries(quantities.DIRECTION) for sigma in (last_sigma / 2, last_sigma)
+        )
+        angles = angle_between_units(end[:, None], end)
+        distinct: list[int] = []  # starts whose limits are new
+        for start in range(len(end)):
+            if (angles[start, distinct] > 1.0).all():
+                distinct.append(start)
+        problems.append(
+            {
+                "network": network,
+                "depth": depth,
+                "largest_angle": angles.max(),
+                "largest_turn": angle_between_units(end, halfway).max(),
+                "limits": len(distinct),
+            }
+        )
+    return pd.DataFrame(problems)
 
 
-LARGE, FEWEST = 0.3, 5  # powers: an error of a hundredth of the law shows in large ones alone, and in several of them
+# an error of a hundredth of the law shows in large powers alone, and in several of them
+LARGE = 0.3
+FEWEST = 5
 
 
 @claim(
@@ -504,50 +530,53 @@ def log_time_exponents(
     them only late. Predicted powers lie between {slowest:.3f} and {fastest:.3f}; of fully connected networks the
     medians are {shallow:.3f} with two layers and {deep:.3f} with three.
     """
-    tables = [table for table in (settling, two, three) if (table["quantity"] == "power").any()]
+    tables = [table for table in (settling, two, three) if (table["quantity"] == quantities.POWER).any()]
     if not tables:
         raise Untested("no network leaves anything out whose power is predicted")
 
+    # a draw is one entry that vanishes, of one flow
     draws = Draws(tables, draw=[*draw_columns(tables[0]), "index"])
-    power, theory, names, depths = (
-        draws.entries("power", column=column)[:, 0] for column in ("value", "predicted", "network", "depth")
+    measured, predicted, network, depth = (
+        draws.entries(quantities.POWER, column=column)[:, 0] for column in ("value", "predicted", "network", "depth")
     )
-    connected, predictable, unsettled = names == "fully_connected", np.isfinite(theory), draws["moving"]
-    passing = predictable & ((draws["between"] > settled) | (draws["sign"] < 0.99))
-    moving = predictable & ~passing & (unsettled > open_at_most)
-    coarse = predictable & ~passing & ~moving & ~np.isfinite(power)
-    judged = predictable & ~passing & ~moving & ~coarse
-    large = int(np.sum(judged & (theory > LARGE)))
-    if large < FEWEST:
+    is_connected = network == "fully_connected"
+    uncertainty = draws[quantities.POWER_UNCERTAINTY]
+    is_left_out = {  # an entry has the first reason that applies
+        "multipliers that are not unique, or more active entries than tight margins": ~np.isfinite(predicted),
+        "still between vertices, or not yet of the sign of what pushes them": (
+            (draws[quantities.REMAINING_SHARE] > settled) | (draws[quantities.PHASE_COSINE] < 0.99)
+        ),
+        "what stays does not yet grow alike, or still turns": uncertainty > open_at_most,
+        "below what the integrator resolves": ~np.isfinite(measured),
+    }
+    reason = np.select(list(is_left_out.values()), list(is_left_out), default="")
+    judged = reason == ""
+    n_large = int(np.sum(judged & (predicted > LARGE)))
+    if n_large < FEWEST:
         raise Untested(
-            f"{large} powers above {LARGE:g} can be judged; laws a little off need {FEWEST} to be told apart"
+            f"{n_large} powers above {LARGE:g} can be judged; laws a little off need {FEWEST} to be told apart"
         )
 
     yield equal_on_every_draw(
         "largest error of a local power",
-        power[judged],
-        theory[judged],
-        tolerance=tolerance + unsettled[judged],
+        measured[judged],
+        predicted[judged],
+        tolerance=tolerance + uncertainty[judged],
         relative_to=1.0,
         because=f"{tolerance:g} for the fit within a window, and what still moves leaves open",
-        excluded={
-            "multipliers that are not unique, or more active entries than tight margins": int((~predictable).sum()),
-            "still between vertices, or not yet of the sign of what pushes them": int(passing.sum()),
-            "what stays does not yet grow alike, or still turns": int(moving.sum()),
-            "below what the integrator resolves": int(coarse.sum()),
-        },
+        excluded={words: int((reason == words).sum()) for words in is_left_out},
         rivals={
-            r"$1/L$ for all": 1 / depths[judged],
+            r"$1/L$ for all": 1 / depth[judged],
             "one for all, as the margins' offsets": 1.0,
             r"$1/2$ for all, whatever the depth": 0.5,
-            r"$s_j$ in place of $1 - s_j$": np.where(connected, theory, 1 - theory)[judged],
+            r"$s_j$ in place of $1 - s_j$": np.where(is_connected, predicted, 1 - predicted)[judged],
         },
     )
     yield Facts(
         settled=settled,
         open_at_most=open_at_most,
-        slowest=float(np.min(theory[judged])),
-        fastest=float(np.max(theory[judged])),
-        shallow=float(np.median(power[connected & (depths == 2)])),
-        deep=float(np.median(power[connected & (depths == 3)])),
+        slowest=float(np.min(predicted[judged])),
+        fastest=float(np.max(predicted[judged])),
+        shallow=float(np.median(measured[is_connected & (depth == 2)])),
+        deep=float(np.median(measured[is_connected & (depth == 3)])),
     )

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, SHOWN, handle, network_handles
-from learning_dynamics.papers.tensor_networks.limit_checks import slowest
+from learning_dynamics.papers.tensor_networks.limit_checks import largest_lag
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, panels
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, select, settings_of
@@ -59,7 +59,7 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
                 continue
             for _, run in select(two, quantity, network=network).groupby("seed"):
                 axis.semilogy(run["sigma"], np.maximum(run["value"], 1e-7), color=colour, lw=0.9)
-        axis.axhline(slowest(Draws(two), slack), ls=":", color=COLOURS["black"], lw=1.0)
+        axis.axhline(largest_lag(Draws(two), slack), ls=":", color=COLOURS["black"], lw=1.0)
         axis.set_xscale("symlog", linthresh=10)
         axis.set(ylim=(1e-7, 2), title=f"random: {NETWORKS[network][1]}", xlabel=LOG_LOG_TIME)
     lower_axes[0].set_ylabel("relative gap of the margin")
@@ -105,7 +105,7 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Drawn:
         for axis, quantity in zip(row, columns, strict=True):
             for (network, _), run in select(table, quantity).groupby(["network", "seed"]):
                 axis.semilogy(run["sigma"], run["value"], color=NETWORKS[network][0], lw=0.7)
-            axis.axhline(slowest(Draws([two, three]), slack), ls=":", color=COLOURS["black"], lw=1.0)
+            axis.axhline(largest_lag(Draws([two, three]), slack), ls=":", color=COLOURS["black"], lw=1.0)
             axis.set_xscale("symlog", linthresh=10)
             axis.set_ylim(bottom=settings_of(table)["integration"]["rtol"] * (100 if quantity == "against" else 1))
         row[0].set_ylabel(layers)

@@ -11,9 +11,11 @@ from string import ascii_lowercase
 
 import numpy as np
 
+from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.papers.tensor_networks.classification.theory import fitted_power, outside_support, tight_margins
 from learning_dynamics.papers.tensor_networks.distances import angle_between
 from learning_dynamics.papers.tensor_networks.solutions import OWN, Norm, least_quasi_norm, minimum_norm, norm_of
+from learning_dynamics.papers.tensor_networks.tables import MARGIN
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 
 NORMS: tuple[Norm, ...] = ("l2", "l1", "dft_l1")
@@ -43,6 +45,7 @@ def measure_flow(
     data: Classified,
     sigmas: np.ndarray,
     states: np.ndarray,
+    *,
     sharpness: float,
     window: Sequence[float],
 ) -> dict[str, np.ndarray | tuple[np.ndarray, float]]:
@@ -123,55 +126,77 @@ def measure_flow(
     beta = network.coefficients(states)
     margins = beta @ (y[:, None] * X).T
     least_margins = margins.min(axis=1)
-    push_directions = residual_directions(network, X, y, sigmas, states, sharpness)
-    quantities: dict = {"margin": least_margins, "turned": angle_between(push_directions, push_directions[-1])}
+    push_directions = residual_directions(network, data, sigmas, states, sharpness=sharpness)
+    measures: dict = {
+        MARGIN: least_margins,
+        quantities.TURN_OF_RESIDUALS: angle_between(push_directions, push_directions[-1]),
+    }
     for norm in NORMS:
-        quantities[f"gap_{norm}"] = 1 - least_margins * norm_of(data.best[norm], norm) / norm_of(beta, norm)
-    quantities |= _parameter_quantities(network, push_directions, y @ X, sigmas, states)
-    for name, inputs in (("", push_directions), ("_data", y @ X), ("_coefficients", beta[-1])):
+        measures[quantities.GAP[norm]] = 1 - least_margins * norm_of(data.best[norm], norm) / norm_of(beta, norm)
+    measures |= _parameter_quantities(network, push_directions, data_sum=y @ X, sigmas=sigmas, states=states)
+    singular_residuals = {
+        quantities.SINGULAR_RESIDUAL: push_directions,
+        quantities.SINGULAR_RESIDUAL_DATA: y @ X,
+        quantities.SINGULAR_RESIDUAL_COEFFICIENTS: beta[-1],
+    }
+    for quantity, inputs in singular_residuals.items():
         inputs_by_time = np.broadcast_to(inputs, push_directions.shape)
-        quantities[f"singular{name}"] = _singular_residual(network, inputs_by_time, states)
+        measures[quantity] = _singular_residual(network, inputs_by_time, states)
     if depth == 2:
-        quantities["top"] = _top_gap(network, push_directions, states)
+        measures[quantities.TOP_GAP] = _top_gap(network, push_directions, states)
     if network.name == "fully_connected":
-        for name, direction in (("against", push_directions), ("against_data", y @ X)):
-            quantities[name] = np.linalg.norm(_unit(beta) - _unit(direction), axis=-1)
+        compared_directions = {
+            quantities.DISTANCE_FROM_PUSH: push_directions,
+            quantities.DISTANCE_FROM_DATA_SUM: y @ X,
+        }
+        for quantity, direction in compared_directions.items():
+            measures[quantity] = np.linalg.norm(_unit(beta) - _unit(direction), axis=-1)
     if network.name == "fully_connected" or (depth == 2 and network.name in OWN):
-        quantities["gap_own"] = quantities[f"gap_{OWN[network.name]}"]
-        quantities["angle"] = angle_between(beta, data.best[OWN[network.name]])
+        measures[quantities.GAP_OWN] = measures[quantities.GAP[OWN[network.name]]]
+        measures[quantities.ANGLE] = angle_between(beta, data.best[OWN[network.name]])
         predicted = _predicted_exponent(network, data, push_directions[-1])
-        quantities["exponent"] = (_exponents(sigmas, quantities["angle"], window), predicted)
+        measures[quantities.ANGLE_POWER] = (_exponents(sigmas, measures[quantities.ANGLE], window), predicted)
     if network.S is None:
-        return quantities
+        return measures
     rho, own = singular_products(network, states), 2 / depth
-    for name, power in (("own", own), ("l1", 1.0), ("l2", 2.0)):
-        quantities[f"stationarity_{name}"] = _stationarity(rho, push_directions @ network.S.T, power)
-    for name, entries in (("transformed", rho), ("inputs", beta), ("mapped", beta @ network.S.T)):
-        quantities[f"dense_{name}"] = _share_beyond(np.abs(entries), len(X))
+    powers = {
+        quantities.STATIONARITY_RESIDUAL: own,
+        quantities.STATIONARITY_RESIDUAL_L1: 1.0,
+        quantities.STATIONARITY_RESIDUAL_L2: 2.0,
+    }
+    for quantity, power in powers.items():
+        measures[quantity] = _stationarity(rho, push_directions @ network.S.T, power)
+    sparse_vectors = {
+        quantities.DENSE_TRANSFORMED: rho,
+        quantities.DENSE_INPUTS: beta,
+        quantities.DENSE_MAPPED: beta @ network.S.T,
+    }
+    for quantity, vectors in sparse_vectors.items():
+        measures[quantity] = _share_beyond(np.abs(vectors), len(X))
     if np.isrealobj(network.S):
         size = np.sum(np.abs(rho) ** own, axis=1) / np.where(least_margins > 0, least_margins, np.nan) ** own
-        quantities["excess"] = size / least_quasi_norm(X @ network.S.T, y, own) - 1
+        measures[quantities.QUASI_NORM_EXCESS] = size / least_quasi_norm(X @ network.S.T, y, own) - 1
         if depth == 2:
-            quantities["gap_own"] = 1 - 1 / (1 + quantities["excess"])
-    return quantities
+            measures[quantities.GAP_OWN] = 1 - 1 / (1 + measures[quantities.QUASI_NORM_EXCESS])
+    return measures
 
 
 def residual_directions(
-    network: TensorNetwork, X: np.ndarray, labels: np.ndarray, sigmas: np.ndarray, states: np.ndarray, sharpness: float
+    network: TensorNetwork, data: Classified, sigmas: np.ndarray, states: np.ndarray, *, sharpness: float
 ) -> np.ndarray:
     """Return the unit vectors along -X^T r, shape (times, inputs), at the states of `exponential_flow`.
 
     The weights exp(-y f) are scaled by the largest, which leaves the direction and cannot underflow.
     """
-    margins = network.coefficients(states) @ (labels[:, None] * X).T
+    margins = network.coefficients(states) @ (data.y[:, None] * data.X).T
     stiffness = 1 / (np.exp(-sigmas) + 1 / sharpness)
-    weights = np.exp(stiffness[:, None] * (margins.min(axis=-1, keepdims=True) - margins)) * labels
-    sums = weights @ X
+    weights = np.exp(stiffness[:, None] * (margins.min(axis=-1, keepdims=True) - margins)) * data.y
+    sums = weights @ data.X
     return sums / np.linalg.norm(sums, axis=-1, keepdims=True)
 
 
 def _parameter_quantities(
-    network: TensorNetwork, push_directions: np.ndarray, data_sum: np.ndarray, sigmas: np.ndarray, states: np.ndarray
+    network: TensorNetwork, push_directions: np.ndarray, *, data_sum: np.ndarray, sigmas: np.ndarray, states: np.ndarray
 ) -> dict[str, np.ndarray]:
     """Return how all parameters in one vector grow, turn, and align with the loss's gradient (Yun et al. 2021, (14)).
 
@@ -183,17 +208,19 @@ def _parameter_quantities(
         The labelled data's sum.
     """
     layers, directions = network.layers(states), _unit(states)
-    quantities = {"moved": np.linalg.norm(directions - directions[-1], axis=-1)}
-    for name, inputs in (("misaligned", push_directions), ("misaligned_data", data_sum)):
+    measures = {quantities.PARAMETERS_MOVED: np.linalg.norm(directions - directions[-1], axis=-1)}
+    for quantity, inputs in ((quantities.MISALIGNMENT, push_directions), (quantities.MISALIGNMENT_DATA, data_sum)):
         tensors = network.data_tensor(np.broadcast_to(inputs, push_directions.shape))
         downhill = np.concatenate(_pushes(tensors, layers), axis=-1)
         # one minus the cosine, without cancellation
-        quantities[name] = 0.5 * np.sum((directions - _unit(downhill)) ** 2, axis=-1)
+        measures[quantity] = 0.5 * np.sum((directions - _unit(downhill)) ** 2, axis=-1)
     shares = np.stack([np.sum(layer**2, axis=-1) for layer in network.layers(directions)], axis=-1)
-    quantities["share"] = np.abs(shares - 1 / network.depth).max(axis=-1)
-    quantities["share_lengths"] = np.abs(shares - np.divide(network.lengths, sum(network.lengths))).max(axis=-1)
-    quantities["growth"] = 1 + network.depth * np.log(np.linalg.norm(states, axis=-1)) / sigmas
-    return quantities
+    measures[quantities.LAYER_SHARE_ERROR] = np.abs(shares - 1 / network.depth).max(axis=-1)
+    measures[quantities.LAYER_SHARE_ERROR_LENGTHS] = np.abs(
+        shares - np.divide(network.lengths, sum(network.lengths))
+    ).max(axis=-1)
+    measures[quantities.GROWTH_POWER] = 1 + network.depth * np.log(np.linalg.norm(states, axis=-1)) / sigmas
+    return measures
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
@@ -207,7 +234,7 @@ def singular_products(network: TensorNetwork, states: np.ndarray) -> np.ndarray:
 
 
 def _singular_residual(network: TensorNetwork, inputs: np.ndarray, states: np.ndarray) -> np.ndarray:
-    """Return how far the layers' directions are from singular vectors of M(input), relative to the singular value."""
+    """Return how far the layers' directions are from singular vectors of M(input) (8), relative to the value."""
     layers = _directions(network, states)
     pushes = _pushes(network.data_tensor(inputs), layers)
     value = np.sum(pushes[0] * layers[0], axis=-1)
@@ -233,7 +260,10 @@ def _directions(network: TensorNetwork, states: np.ndarray) -> list[np.ndarray]:
 
 
 def _pushes(tensors: np.ndarray, layers: list[np.ndarray]) -> list[np.ndarray]:
-    """Return, for every layer, each time's tensor contracted with all of its other vectors, shapes (times, k_l)."""
+    """Return, for every layer, each time's tensor contracted with all of its other vectors, shapes (times, k_l).
+
+    `tensor_network.contractions`, which flows call in every step, does it for one state and several tensors.
+    """
     axes = ascii_lowercase[: len(layers)]
     pushes = []
     for free_axis in axes:
@@ -248,8 +278,8 @@ def _pushes(tensors: np.ndarray, layers: list[np.ndarray]) -> list[np.ndarray]:
 def _stationarity(rho: np.ndarray, aligned_with: np.ndarray, power: float) -> np.ndarray:
     """Return the residual of the stationarity conditions of ``sum_j |rho_j|**power`` under margins, shape (times,).
 
-    At a stationary point |rho_j|**power is proportional to (S x)_j rho_j for x = -u, which is real and not negative;
-    where rho_j is zero both sides are. `aligned_with` is S x, shape (times, m).
+    At a stationary point |rho_j|**power is proportional to (S x)_j rho_j for x = -u, which is real and not negative,
+    (26) to (28) with a power of 2/L; where rho_j is zero both sides are. `aligned_with` is S x, shape (times, m).
     """
     size = np.abs(rho) ** power
     aligned = aligned_with * rho

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.papers.tensor_networks.architectures import followed_networks
+from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.papers.tensor_networks.classification.measures import Classified, measure_flow, singular_products
 from learning_dynamics.papers.tensor_networks.classification.theory import (
     fitted_power,
@@ -15,7 +16,7 @@ from learning_dynamics.papers.tensor_networks.classification.theory import (
     tight_margins,
 )
 from learning_dynamics.papers.tensor_networks.solutions import least_quasi_norm, minimum_norm
-from learning_dynamics.papers.tensor_networks.tables import DEPTH, NETWORK, SCALE, SIGMA, measured
+from learning_dynamics.papers.tensor_networks.tables import DEPTH, MARGIN, NETWORK, SCALE, SIGMA, measured
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import SEED, TIME, Column, Table, Tables, columns, rows
@@ -67,17 +68,24 @@ def _flow_table(trajectory: Trajectory, window: list[float], draws: list[dict[st
     in_window = (trajectory.time >= window[0]) & (trajectory.time <= window[1])
     for network, states_of_draws in followed_networks(trajectory):
         for draw, states in zip(draws, states_of_draws, strict=True):
-            case = network, data[draw["seed"]]
+            data_set = data[draw["seed"]]
             labels = {"network": network.name, "depth": network.depth, **draw}
-            quantities = measure_flow(*case, trajectory.time, states, settings["integration"]["sharpness"], window)
-            yield rows(quantities, {"sigma": trajectory.time[1:]}, **labels)
-            late = _powers(*case, trajectory.time[in_window], states[in_window], settings)
-            if late:
-                yield rows(late, {"sigma": trajectory.time[-1:]}, **labels)
+            measures = measure_flow(
+                network,
+                data_set,
+                trajectory.time,
+                states,
+                sharpness=settings["integration"]["sharpness"],
+                window=window,
+            )
+            yield rows(measures, {"sigma": trajectory.time[1:]}, **labels)
+            powers = _powers(network, data_set, trajectory.time[in_window], states[in_window], settings=settings)
+            if powers:
+                yield rows(powers, {"sigma": trajectory.time[-1:]}, **labels)
 
 
 def _powers(
-    network: TensorNetwork, data: Classified, sigmas: np.ndarray, states: np.ndarray, settings: Mapping[str, Any]
+    network: TensorNetwork, data: Classified, sigmas: np.ndarray, states: np.ndarray, *, settings: Mapping[str, Any]
 ) -> dict:
     """Return the powers of what vanishes within the window, shapes (1, entries), with predictions where it has them.
 
@@ -106,46 +114,66 @@ def _powers(
     """
     nearly = NEARLY / settings["integration"]["sharpness"]
     if network.name == "fully_connected":
-        return _power_outside(network, data, sigmas, states, nearly)
+        return _power_outside(network, data, sigmas, states, nearly=nearly)
     if network.S is None or network.depth != 2 or len(sigmas) < 2:
         return {}
     features = data.X @ network.S.T
     if network.name == "convolutional":  # S is a multiple of the unitary transform
-        largest = np.linalg.solve(network.S.T, data.best["dft_l1"])
+        limit = np.linalg.solve(network.S.T, data.best["dft_l1"])
     else:
-        largest = minimum_norm(features, data.y, "l1", classification=True)
-    push, response = pushes_at_the_limit(features, data.y, largest, nearly)
-    inactive = np.abs(largest) < 1e-6 * np.abs(largest).max()
+        limit = minimum_norm(features, data.y, "l1", classification=True)
+    inactive = np.abs(limit) < 1e-6 * np.abs(limit).max()
     if not inactive.any():
         return {}
-    layers, rho = network.layers(states), singular_products(network, states)
-    # an entry is the difference of a part that grows and one that falls; the law is exact for the part that grows
-    squares = [np.abs(layer @ vectors) ** 2 for layer, vectors in zip(layers, network.U, strict=True)]
-    grown, total = np.sum(squares, axis=0) / 2 + np.abs(rho), np.abs(rho).sum(axis=1)
-    atol, rtol = (settings["integration"][name] for name in ("atol", "rtol"))
-    errors = [(atol + rtol * np.abs(layer)) @ np.abs(vectors) for layer, vectors in zip(layers, network.U, strict=True)]
-    resolved = (np.sqrt(grown) > FLOOR * np.max(errors, axis=0)).all(axis=0)
-    powers = np.where(resolved, [fitted_power(sigmas, size / total) for size in grown.T], np.nan)
-    angles = np.angle(rho * push)
-    # in the limit the margin and all entries on the support grow alike; multipliers are off by how much they do not
-    margins = (data.y * (rho @ features.T).real).min(axis=1) / total
-    growing = fitted_power(sigmas, margins) if margins.min() > 0 else np.inf
-    turning = np.abs(angles[-1] - angles[0]) / (sigmas[-1] - sigmas[0]) + np.abs(angles).max(axis=0)
-    unsettled = np.concatenate([np.abs(growing - powers[~inactive]), turning[~inactive]])
-    cosine = np.cos(angles[:, inactive]).min(axis=0)
-    # in the limit sizes grow like log t, which coordinates are divided by
-    slower = abs(growing) + abs(fitted_power(sigmas, total))
-    moving = slower + np.abs(response[inactive]) @ unsettled + np.abs(push[inactive]) * (1 - cosine)
+    rho = singular_products(network, states)
+    l1_norm = np.abs(rho).sum(axis=1)
+    integration = settings["integration"]
+    powers = _powers_of_what_grows(network, sigmas, states, atol=integration["atol"], rtol=integration["rtol"])
+    push, response = pushes_at_the_limit(features, data.y, limit, nearly)  # s_j is the push's size
+
+    # How far is the path from that limit? There the least margin and all entries on the support grow like log t, which
+    # coordinates are divided by, and every entry has the phase of what pushes it. As far as they do not, multipliers
+    # are off, by `response` to each entry on the support; an entry of another phase is pushed by the cosine alone.
+    phase_lags = np.angle(rho * push)
+    margins = (data.y * (rho @ features.T).real).min(axis=1) / l1_norm
+    margin_power = fitted_power(sigmas, margins) if margins.min() > 0 else np.inf
+    turning = np.abs(phase_lags[-1] - phase_lags[0]) / (sigmas[-1] - sigmas[0]) + np.abs(phase_lags).max(axis=0)
+    unlike = np.concatenate([np.abs(margin_power - powers[~inactive]), turning[~inactive]])
+    slower = abs(margin_power) + abs(fitted_power(sigmas, l1_norm))
+    cosine = np.cos(phase_lags[:, inactive]).min(axis=0)
+    uncertainty = slower + np.abs(response[inactive]) @ unlike + np.abs(push[inactive]) * (1 - cosine)
     return {
-        "power": (powers[None, inactive], 1 - np.abs(push[inactive])),
-        "between": np.full((1, inactive.sum()), np.abs(rho[0, inactive]).sum() / total[0]),
-        "moving": moving[None],
-        "sign": cosine[None],
+        quantities.POWER: (powers[None, inactive], 1 - np.abs(push[inactive])),
+        quantities.REMAINING_SHARE: np.full((1, inactive.sum()), np.abs(rho[0, inactive]).sum() / l1_norm[0]),
+        quantities.POWER_UNCERTAINTY: uncertainty[None],
+        quantities.PHASE_COSINE: cosine[None],
     }
 
 
+def _powers_of_what_grows(
+    network: TensorNetwork, sigmas: np.ndarray, states: np.ndarray, *, atol: float, rtol: float
+) -> np.ndarray:
+    """Return the power with which each entry of rho falls relative to the l1 norm, shape (m,); nan if not resolved.
+
+    With eta_1 and eta_2 the layers in singular coordinates, u and w their sum and their difference, up to phases:
+    ``rho_j = (u_j^2 - w_j^2) / 4``, where u_j grows like exp(s_j T) and w_j falls like exp(-s_j T) with the integral T
+    of the loss. The law is exact for the part that grows, ``u_j^2 / 2 = (|eta_1j|^2 + |eta_2j|^2) / 2 + |rho_j|``.
+    """
+    coordinates = [layer @ vectors for layer, vectors in zip(network.layers(states), network.U, strict=True)]
+    rho = singular_products(network, states)
+    grown = np.sum(np.abs(coordinates) ** 2, axis=0) / 2 + np.abs(rho)
+    # the integrator's errors of the layers, in the same coordinates
+    errors = [
+        (atol + rtol * np.abs(layer)) @ np.abs(vectors)
+        for layer, vectors in zip(network.layers(states), network.U, strict=True)
+    ]
+    resolved = (np.sqrt(grown) > FLOOR * np.max(errors, axis=0)).all(axis=0)
+    l1_norm = np.abs(rho).sum(axis=1)
+    return np.where(resolved, [fitted_power(sigmas, size / l1_norm) for size in grown.T], np.nan)
+
+
 def _power_outside(
-    network: TensorNetwork, data: Classified, sigmas: np.ndarray, states: np.ndarray, nearly: float
+    network: TensorNetwork, data: Classified, sigmas: np.ndarray, states: np.ndarray, *, nearly: float
 ) -> dict:
     """Return what `_powers` does, for the part of the coefficients outside the span of the support vectors.
 
@@ -169,10 +197,10 @@ def _power_outside(
     turning = abs(fitted_power(sigmas, outside_lengths / sizes)) if resolved else 0.0
     power, predicted = fitted_power(sigmas, share) if resolved else np.nan, 1 / network.depth
     return {
-        "power": (np.array([[power]]), predicted if margins_resolved else np.nan),
-        "between": np.array([[1 - beta[0] @ best / (lengths[0] * np.linalg.norm(best))]]),
-        "moving": np.array([[abs(fitted_power(sigmas, lengths)) + turning]]),
-        "sign": np.ones((1, 1)),
+        quantities.POWER: (np.array([[power]]), predicted if margins_resolved else np.nan),
+        quantities.REMAINING_SHARE: np.array([[1 - beta[0] @ best / (lengths[0] * np.linalg.norm(best))]]),
+        quantities.POWER_UNCERTAINTY: np.array([[abs(fitted_power(sigmas, lengths)) + turning]]),
+        quantities.PHASE_COSINE: np.ones((1, 1)),
     }
 
 
@@ -214,12 +242,12 @@ def from_many_starts(trajectory: Trajectory) -> Tables:
         labels = {"network": network.name, "depth": network.depth}
         yield rows({"direction": direction}, axes, **labels)
         margins = np.einsum("mni,msi,mn->msn", X, beta[:, -1], y).min(axis=-1)
-        ends = {"margin": margins[:, None]}
+        ends = {MARGIN: margins[:, None]}
         if network.S is not None and np.isrealobj(network.S):
             power, rho = 2 / network.depth, singular_products(network, states[:, -1])
             least_norms = [least_quasi_norm(x @ network.S.T, label, power) for x, label in zip(X, y, strict=True)]
             excess = np.sum(np.abs(rho) ** power, axis=-1) / margins**power / np.array(least_norms)[:, None] - 1
-            ends["excess"] = excess[:, None]
+            ends[quantities.QUASI_NORM_EXCESS] = excess[:, None]
         yield rows(ends, axes | {"sigma": trajectory.time[-1:]}, **labels)
 
 
@@ -239,5 +267,5 @@ def from_opposed_layers(trajectory: Trajectory) -> Table:
     half = states.shape[-1] // 2
     seeds = np.repeat(np.arange(len(X)), len(scales))
     outputs = np.einsum("mtj,mj->mt", states[..., :half] * states[..., half:], (y[..., None] * X)[seeds, 0])
-    quantities = {"loss": np.exp(-outputs), "size": np.abs(states).max(axis=-1)}
-    return rows(quantities, {"seed": seeds, "time": trajectory.time}, scale=np.tile(scales, len(X)))
+    measures = {quantities.LOSS: np.exp(-outputs), quantities.LARGEST_PARAMETER: np.abs(states).max(axis=-1)}
+    return rows(measures, {"seed": seeds, "time": trajectory.time}, scale=np.tile(scales, len(X)))

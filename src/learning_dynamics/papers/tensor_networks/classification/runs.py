@@ -44,7 +44,9 @@ def from_random_layers(
         starts = zero_last(network, len(X), seed)
         if zero == "first":
             starts = _with_first_zero(network, starts, seed)
-        series[network.name] = exponential_flows(network, X, y, scale * starts[:, None], sigmas, integration)
+        series[network.name] = exponential_flows(
+            network, X, y, scale * starts[:, None], sigmas=sigmas, integration=integration
+        )
     return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=undecided(series))
 
 
@@ -73,7 +75,7 @@ def from_many_starts(
     series: Arrays = {}
     for network in networks_of(networks, depths, X.shape[-1], seed):
         initial = np.stack([scale * zero_last(network, starts, seed)] * len(X))
-        states = exponential_flows(network, X, y, initial, sigmas, integration)
+        states = exponential_flows(network, X, y, initial, sigmas=sigmas, integration=integration)
         by_start = states.reshape(len(X), starts, len(sigmas), -1)
         series[f"{network.name}_{network.depth}"] = by_start.swapaxes(1, 2)
     return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=undecided(series))
@@ -103,15 +105,18 @@ def from_coefficients(
     sigmas = np.linspace(0.0, last, records)
     series: Arrays = {}
     for network in networks_of(networks, [2], X.shape[-1], seed):
-        starts = given_coefficients(network, scales, directions, imbalance, seed)
-        series[network.name] = exponential_flows(network, X, y, np.stack([starts] * len(X)), sigmas, integration)
+        starts = given_coefficients(network, scales, directions, imbalance=imbalance, seed=seed)
+        series[network.name] = exponential_flows(
+            network, X, y, np.stack([starts] * len(X)), sigmas=sigmas, integration=integration
+        )
     return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=undecided(series))
 
 
 def from_opposed_layers(data: Arrays, *, scales: list[Positive], integration: Span, seed: Seed) -> Trajectory:
     """Follow two diagonal layers on one point from second layers that are the first's with every sign wrong (Remark 2).
 
-    Both layers keep that relation exactly: every operation on one is the negative of that on the other.
+    Both layers keep that relation exactly: every operation on one is the negative of that on the other. Here time is t
+    itself: the loss does not vanish, so that `exponential_flow`, in the logarithm of a growing log t, has no use.
 
     Returns
     -------

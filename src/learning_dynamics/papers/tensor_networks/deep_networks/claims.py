@@ -10,13 +10,13 @@ from learning_dynamics.judging import (
     Claim,
     Facts,
     Finding,
-    Instead,
     at_least,
     claim,
     equal,
     equal_on_every_draw,
     every_draw,
 )
+from learning_dynamics.papers.tensor_networks.deep_networks import quantities
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
@@ -66,8 +66,8 @@ def theorem_6_convergence(
         at_most=precision,
         because="the residual asked for; a flow that stays at a saddle keeps one of order one",
         rivals={
-            r"$\lambda = 0$ is enough": Instead(values=_residuals([*within, *silent])),
-            stays: Instead(values=_residuals(silent)),
+            r"$\lambda = 0$ is enough": {"values": _residuals([*within, *silent])},
+            stays: {"values": _residuals(silent)},
         },
     )
     yield equal_on_every_draw(
@@ -76,7 +76,7 @@ def theorem_6_convergence(
         1.0,
         tolerance=precision,
         because="a network that stays zero; the precision asked for",
-        rivals={stays: Instead(measured=_residuals([*identity, *silent]))},
+        rivals={stays: {"measured": _residuals([*identity, *silent])}},
         scaled=False,
     )
     yield Facts(
@@ -87,7 +87,7 @@ def theorem_6_convergence(
 
 
 def _residuals(tables: Sequence[Table]) -> np.ndarray:
-    return Draws(tables).over(lambda flow: flow.entries("residual").ravel())
+    return Draws(tables).over(lambda flow: flow.entries(quantities.RESIDUAL).ravel())
 
 
 @claim(
@@ -107,9 +107,13 @@ def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, or
     which is more than the theorem says.
     """
     yield from _tends_to_least_norm(descending, order)
+    # by table: depths of different tables differ in number
+    distance_over_allowed = Draws(identity).over(
+        lambda flow: (flow.entries(quantities.DISTANCE) / flow.entries(quantities.DISTANCE_BY_RESIDUAL)).ravel()
+    )
     yield every_draw(
         "from the identity: distance, in units of what the residual allows",
-        Draws(identity).over(lambda flow: (flow.entries("distance") / flow.entries("unfitted")).ravel()),
+        distance_over_allowed,
         at_most=1.0,
         because="a residual leaves at most its norm over the least singular value of the data",
     )
@@ -123,35 +127,37 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
     draws = _by_scale(*tables)
     # at a saddle residuals are of order one; those of flows that were given up, nan, pass
     precision = np.sqrt(draws.setting("integration.residual"))[:, None]
-    converged = ~(draws.entries("residual") > precision).any(axis=1)
-    followed = converged & np.isfinite(draws.worst("distance"))
+    converged = ~(draws.entries(quantities.RESIDUAL) > precision).any(axis=1)
+    followed = converged & np.isfinite(draws.worst(quantities.DISTANCE))
     excluded = {"the loss does not vanish, of which the theorem does not speak": int((~converged).sum())}
     lost = int((converged & ~followed).sum())
     counts = {"draws_for": int(followed.sum()), "draws_undecided": lost} if lost else {}
 
-    def ratios(distance: Quantity) -> np.ndarray:
-        return draws.over(lambda flow: (flow.entries(distance) / flow.entries("bound")).max(axis=1))[converged]
+    def largest_ratio(distance: Quantity) -> np.ndarray:
+        """Return the largest ratio of a distance to its bound over all scales, one a draw that converged."""
+        ratios = draws.over(lambda flow: flow.entries(distance) / flow.entries(quantities.DISTANCE_BOUND))
+        return ratios.max(axis=1)[converged]
 
-    def power(distance: Quantity) -> Estimate:
+    def mean_power(distance: Quantity) -> Estimate:
         return mean(_powers(draws, distance)[followed])
 
     yield every_draw(
         "largest relative distance in units of its bound, of order $\\alpha$",
-        ratios("distance"),
+        largest_ratio(quantities.DISTANCE),
         at_most=1.0,
         because="the first layer's start outside the span of the data stays, and the conservation laws bound "
         "the product of the others",
         excluded=excluded,
-        rivals={LEAST_L1: Instead(values=ratios("distance_l1"))},
+        rivals={LEAST_L1: {"values": largest_ratio(quantities.DISTANCE_L1)}},
         fact="nearest",
     )
     yield at_least(
         "power of $\\alpha$ in the distance, between the two smallest scales, mean of draws",
-        power("distance"),
+        mean_power(quantities.DISTANCE),
         order,
         because="chosen; any power above zero tends to the limit, one is what the first layer's start leaves",
         excluded=excluded,
-        rivals={LEAST_L1: Instead(estimate=power("distance_l1"))},
+        rivals={LEAST_L1: {"estimate": mean_power(quantities.DISTANCE_L1)}},
         fact="power",
         **counts,
     )
@@ -180,6 +186,7 @@ def theorem_6_any_directions(gaussian: Sequence[Table], *, order: Positive) -> C
     r"from $\sigma_{\min}(W_l) \geq \sigma_{\min}(W_{l+1})$, because the least singular value of a product of square "
     "matrices is at least the product of theirs.",
     quantifier="all draws",
+    reason="squaring an inequality of matrices does not keep it",
 )
 def equation_84(layers: Table) -> Finding:
     r"""Square layers of which each dominates the next fulfil $P^T P \succeq A^{L-1}$, $A^{L-1} \succeq (A - w_L
@@ -191,42 +198,49 @@ def equation_84(layers: Table) -> Finding:
     second. What the proof needs, the first matrix against the last, holds on every draw: the least eigenvalue is at
     least {value:.3g} times $\lambda^{L-1}$.
     """
-    eigenvalues, rounding = Draws(layers), 1e-12
-    depths = eigenvalues.column("depth")
+    draws, rounding = Draws(layers), 1e-12
+    depth, deepest = draws.column("depth"), int(draws.column("depth").max())
+    first_step, second_step = draws[quantities.FIRST_STEP], draws[quantities.SECOND_STEP]
+    over_least, over_largest = draws[quantities.PRODUCT_OVER_LEAST], draws[quantities.PRODUCT_OVER_LARGEST]
 
-    def judge(predicted: tuple[int, int, Quantity]) -> Checks:
-        chain, power, conclusion = predicted
+    def judge(product: np.ndarray, first_up_to: int, second_up_to: int) -> Checks:
+        """Yield the checks of (84) itself, and of both steps up to some depth; a depth without draws has no check."""
         yield every_draw(
             r"least eigenvalue of the product, in units of $\lambda^{L-1}$",
-            eigenvalues[conclusion],
+            product,
             at_least=1 - rounding,
             because="rounding",
         )
-        for name, quantity, deepest in (("first", "chain", chain), ("second", "power", power)):
-            if (depths <= deepest).any():
-                yield every_draw(
-                    f"{name} step: least eigenvalue of the difference, relative",
-                    eigenvalues[quantity][depths <= deepest],
-                    at_least=-rounding,
-                    because="rounding",
-                )
+        if (depth <= first_up_to).any():
+            yield every_draw(
+                "first step: least eigenvalue of the difference, relative",
+                first_step[depth <= first_up_to],
+                at_least=-rounding,
+                because="rounding",
+            )
+        if (depth <= second_up_to).any():
+            yield every_draw(
+                "second step: least eigenvalue of the difference, relative",
+                second_step[depth <= second_up_to],
+                at_least=-rounding,
+                because="rounding",
+            )
 
-    deepest = int(depths.max())
+    corrected = {"first_up_to": 3, "second_up_to": 2}
     return Finding(
         judge,
-        (deepest, deepest, "conclusion"),
+        printed={"product": over_least, "first_up_to": deepest, "second_up_to": deepest},
+        corrected=corrected,
         rivals={
-            "the chain with four layers too": (4, 2, "conclusion"),
-            "the second step with three layers too": (3, 3, "conclusion"),
-            r"with the largest eigenvalue in place of $\lambda$": (3, 2, "largest"),
+            "the chain with four layers too": corrected | {"first_up_to": 4},
+            "the second step with three layers too": corrected | {"second_up_to": 3},
+            r"with the largest eigenvalue in place of $\lambda$": corrected | {"product": over_largest},
         },
-        corrected=(3, 2, "conclusion"),
-        reason="squaring an inequality of matrices does not keep it",
         facts={
-            "draws": int((depths > 3).sum()),
-            "chain": int((eigenvalues["chain"][depths > 3] < -rounding).sum()),
-            "powers": len(depths),
-            "power": int((eigenvalues["power"] < -rounding).sum()),
+            "draws": int((depth > 3).sum()),
+            "chain": int((first_step[depth > 3] < -rounding).sum()),
+            "powers": len(depth),
+            "power": int((second_step < -rounding).sum()),
         },
     )
 
@@ -248,7 +262,7 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
     $\alpha^2$; its root is of order $\alpha$. Measured between the two smallest scales: a power of {power:.3f} on
     average, off by at most {value:.2g} on any draw.
     """
-    powers = _powers(_by_scale(*descending, *gaussian), "rank_one")
+    powers = _powers(_by_scale(*descending, *gaussian), quantities.DISTANCE_FROM_RANK_ONE)
     rivals = {"order zero: matrices that keep their rank": 0.0, "order three halves": 1.5}
     yield equal_on_every_draw(
         "power of $\\alpha$ in the distance from rank one, less its prediction",
@@ -289,19 +303,18 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Findi
     is of order $\alpha^4$.
     """
     draws = _by_scale(*descending, *gaussian)
+    # of each limit, a draw at a scale: the misalignment in units of the bound of (93), and the scale
+    misalignment = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND).ravel())
+    alpha = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND, column="scale").ravel())
+    at_smallest_scale = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND)[:, 0])
+    is_rounding = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT)[:, 0]) < 1e-13
+    power = mean(_powers(draws, quantities.MISALIGNMENT)[~is_rounding])
 
-    def allowed(column: str) -> np.ndarray:
-        return draws.over(lambda flow: flow.entries("allowed", column=column).ravel())
-
-    ratios, scales = allowed("value"), allowed("scale")
-    resolved = ~(draws.over(lambda flow: flow.entries("misaligned")[:, 0]) < 1e-13)
-    power = mean(_powers(draws, "misaligned")[resolved])
-
-    def judge(predicted: tuple[float, float, float]) -> Checks:
-        factor, printed, order = predicted
+    def judge(bound: float | np.ndarray, order: float) -> Checks:
+        """Yield the checks of a bound in units of that of (93), and of the order of what it bounds."""
         yield every_draw(
             "largest misalignment $1 - (v_l^T u_{l+1})^2$ in units of the bound",
-            ratios * scales ** (2 - printed) / factor,
+            misalignment / bound,
             at_most=1.0,
             because="(93) and (94)",
         )
@@ -310,17 +323,22 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Findi
             power,
             order,
             because="(93) bounds it by the square of the scale",
-            excluded={"below rounding at the smallest scale": int((~resolved).sum())},
+            excluded={"below rounding at the smallest scale": int(is_rounding.sum())},
         )
+
+    def tighter(bound: float, factor: float) -> float:
+        """Return a bound that is wrong by a factor to the side that limits can refuse."""
+        return bound * min(factor, 2 - factor)
 
     return Finding(
         judge,
-        (1.0, 2.0, 2.0),
+        printed={"bound": 1.0, "order": 2.0},
         rivals={
-            "a tenth of the bound": (0.1, 2.0, 2.0),
-            r"$\alpha^5 G_l / s_{l+1}^2$ as the bound": (1.0, 5.0, 2.0),
-            r"a misalignment of order $\alpha^5$": (1.0, 2.0, 5.0),
+            "a tenth of the bound": {"bound": 0.1},
+            # (93)'s is of order two
+            r"$\alpha^5 G_l / s_{l+1}^2$ as the bound": {"bound": alpha**3},
+            r"a misalignment of order $\alpha^5$": {"order": 5.0},
         },
-        scaled=lambda prediction, by: (prediction[0] * min(by, 2 - by), *prediction[1:]),
-        facts={"power": power.value, "small": float(draws.over(lambda flow: flow.entries("allowed")[:, 0]).max())},
+        scaled={"bound": tighter},
+        facts={"power": power.value, "small": float(at_smallest_scale.max())},
     )

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from learning_dynamics.papers.tensor_networks.deep_networks import quantities
 from learning_dynamics.papers.tensor_networks.deep_networks.flow import coefficients, matrices
 from learning_dynamics.papers.tensor_networks.solutions import Norm, minimum_norm
 from learning_dynamics.papers.tensor_networks.starts import last_of_product
@@ -42,7 +43,7 @@ def deep_regression(trajectory: Trajectory) -> Tables:
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     scales = trajectory.time
     data = list(zip(X, y, strict=True))
-    solutions: dict[str, Norm] = {"distance": "l2", "distance_l1": "l1"}
+    solutions: dict[str, Norm] = {quantities.DISTANCE: "l2", quantities.DISTANCE_L1: "l1"}
     minimisers = {
         name: np.array([minimum_norm(*data_set, norm) for data_set in data])[:, None]
         for name, norm in solutions.items()
@@ -51,22 +52,28 @@ def deep_regression(trajectory: Trajectory) -> Tables:
         states, starts = trajectory.series[f"flow_{depth}"], trajectory.constants[f"start_{depth}"]
         beta = coefficients(states, X.shape[-1])
         misses = np.einsum("mni,msi->msn", X, beta) - y[:, None]
-        quantities: dict = {"residual": np.abs(misses).max(axis=-1) / np.abs(y).max(axis=-1)[:, None]}
+        measures: dict = {quantities.RESIDUAL: np.abs(misses).max(axis=-1) / np.abs(y).max(axis=-1)[:, None]}
         for name, least in minimisers.items():
-            quantities[name] = np.linalg.norm(beta - least, axis=-1) / np.linalg.norm(least, axis=-1)
+            measures[name] = np.linalg.norm(beta - least, axis=-1) / np.linalg.norm(least, axis=-1)
         layer_values = [
             [
                 (
                     *_layer_measures(state, scale, start, X.shape[-1]),
-                    *_bounds(*data_set, start, scale, settings["integration"]["residual"]),
+                    *_bounds(*data_set, start, scale=scale, residual=settings["integration"]["residual"]),
                 )
                 for scale, state in zip(scales, states_by_scale, strict=True)
             ]
             for data_set, start, states_by_scale in zip(data, starts, states, strict=True)
         ]
-        names = ("rank_one", "misaligned", "allowed", "unfitted", "bound")
-        quantities |= dict(zip(names, np.moveaxis(np.array(layer_values), -1, 0), strict=True))
-        yield rows(quantities, {"seed": np.arange(len(X)), "scale": scales}, depth=depth)
+        names = (
+            quantities.DISTANCE_FROM_RANK_ONE,
+            quantities.MISALIGNMENT,
+            quantities.MISALIGNMENT_OVER_BOUND,
+            quantities.DISTANCE_BY_RESIDUAL,
+            quantities.DISTANCE_BOUND,
+        )
+        measures |= dict(zip(names, np.moveaxis(np.array(layer_values), -1, 0), strict=True))
+        yield rows(measures, {"seed": np.arange(len(X)), "scale": scales}, depth=depth)
 
 
 @columns(SEED, DEPTH, *MEASURED)
@@ -99,13 +106,13 @@ def dominated_layers(trajectory: Trajectory) -> Tables:
         inner_power, remainder_power = (np.linalg.matrix_power(matrix, depth - 1) for matrix in (inner, remainder))
         eigenvalues = np.linalg.eigvalsh(remainder)
         smallest = np.linalg.eigvalsh(gram)[:, 0]
-        quantities = {
-            "chain": least_eigenvalues(gram - inner_power, gram),
+        measures = {
+            quantities.FIRST_STEP: least_eigenvalues(gram - inner_power, gram),
             "power": least_eigenvalues(inner_power - remainder_power, inner_power),
-            "conclusion": smallest / eigenvalues[:, 0] ** (depth - 1),
-            "largest": smallest / eigenvalues[:, -1] ** (depth - 1),
+            quantities.PRODUCT_OVER_LEAST: smallest / eigenvalues[:, 0] ** (depth - 1),
+            quantities.PRODUCT_OVER_LARGEST: smallest / eigenvalues[:, -1] ** (depth - 1),
         }
-        yield rows(quantities, {"seed": np.arange(len(W))}, depth=depth)
+        yield rows(measures, {"seed": np.arange(len(W))}, depth=depth)
 
 
 def _factors(state: np.ndarray, inputs: int) -> list[np.ndarray]:
@@ -114,7 +121,7 @@ def _factors(state: np.ndarray, inputs: int) -> list[np.ndarray]:
     return [*layers, last[:, None]]
 
 
-def _bounds(X: np.ndarray, y: np.ndarray, start: np.ndarray, scale: float, residual: float) -> tuple[float, float]:
+def _bounds(X: np.ndarray, y: np.ndarray, start: np.ndarray, *, scale: float, residual: float) -> tuple[float, float]:
     """Return bounds on a limit's relative distance from the least-norm interpolator: by its residual, and in all.
 
     The part of W_1 outside the span of the data stays alpha P W_1(0), with P the projection: the limit's part,
@@ -140,7 +147,11 @@ def _bounds(X: np.ndarray, y: np.ndarray, start: np.ndarray, scale: float, resid
 
 
 def _layer_measures(state: np.ndarray, scale: float, start: np.ndarray, inputs: int) -> tuple[float, float, float]:
-    """Return the largest distance from rank one, the largest misalignment, and its largest ratio to the bound (93)."""
+    """Return the largest distance from rank one, the largest misalignment, and its largest ratio to the bound (93, 94).
+
+    G_l is the norm of layer l's difference of Gram matrices at alpha = 1, and the sum of all from l on; but for the
+    last pair also |W_(l+1)|_F^2 - |w_L|^2 (below (93)).
+    """
     if not np.isfinite(state).all():
         return np.nan, np.nan, np.nan
     layers, start_layers = _factors(state, inputs), _factors(start, inputs)

@@ -6,17 +6,19 @@ import numpy as np
 
 from learning_dynamics.papers.tensor_networks.deep_networks.flow import flow_limit
 from learning_dynamics.papers.tensor_networks.squared_flow import Limit
-from learning_dynamics.papers.tensor_networks.starts import descending_matrices, undecided
+from learning_dynamics.papers.tensor_networks.starts import descending_matrices, identity_layers, undecided
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory
 
+Init = Literal["identity", "descending", "gaussian", "silent"]
+
 
 def deep_regression(
     data: Arrays,
     *,
-    init: Literal["identity", "descending", "gaussian", "silent"],
+    init: Init,
     depths: list[Count],
     scales: list[Positive],
     integration: Limit,
@@ -42,19 +44,24 @@ def deep_regression(
         starts, limits = [], []
         label = f"initial_direction.{init}"
         for member, rng in enumerate(progress(generators(seed, label, len(X)), f"depth {depth}")):
-            if init == "identity":
-                start = np.concatenate([np.eye(inputs).ravel()] * (depth - 1) + [np.zeros(inputs)])
-            elif init in ("descending", "silent"):
-                start = descending_matrices(rng, inputs, depth)
-                if init == "silent":
-                    start[-inputs - inputs**2 :] = 0.0
-            else:
-                start = rng.standard_normal((depth - 1) * inputs**2 + inputs) / np.sqrt(inputs)
+            start = _initial_layers(init, rng, inputs, depth)
             starts.append(start)
             limits.append([flow_limit(X[member], y[member], scale * start, integration) for scale in scales])
         series[f"flow_{depth}"] = np.array(limits)
         constants[f"start_{depth}"] = np.stack(starts)
     return Trajectory(np.array(scales), series, constants, undecided=undecided(series))
+
+
+def _initial_layers(init: Init, rng: np.random.Generator, inputs: int, depth: int) -> np.ndarray:
+    """Return all layers at alpha = 1, shape (parameters,)."""
+    if init == "identity":
+        return identity_layers(inputs, depth)
+    if init == "gaussian":
+        return rng.standard_normal((depth - 1) * inputs**2 + inputs) / np.sqrt(inputs)
+    layers = descending_matrices(rng, inputs, depth)
+    if init == "silent":
+        layers[-inputs - inputs**2 :] = 0.0
+    return layers
 
 
 def dominated_layers(*, depths: list[Count], size: Count, draws: Count, seed: Seed) -> Trajectory:

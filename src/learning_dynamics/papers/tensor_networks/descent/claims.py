@@ -10,13 +10,13 @@ from learning_dynamics.judging import (
     Claim,
     Facts,
     Finding,
-    Instead,
     Untested,
     claim,
     equal_on_every_draw,
     every_draw,
     premise,
 )
+from learning_dynamics.papers.tensor_networks.descent import quantities
 from learning_dynamics.papers.tensor_networks.distances import angle_between_units, spread
 from learning_dynamics.papers.tensor_networks.limit_checks import check_limits
 from learning_dynamics.settings import Positive, Real
@@ -44,64 +44,67 @@ def theorem_5(tensors: Table, steps: Table) -> Claim:
     zero at the formula. Fully connected networks have equal singular values, where the condition need hold only in
     some choice of singular vectors.
     """
-    _, small, large, *_ = sizes = sorted(steps["step"].unique())
-    residual = select(steps, "residual")["value"].max()
-    descents = Draws(steps, draw=["network", "scale"])  # entries: coefficients from all starts
+    _extrapolated, step, larger_step, *_ = steps_by_size = sorted(steps["step"].unique())
+    descents = Draws(steps, draw=["network", "scale"])  # of a draw: the coefficients of the limits from all starts
+    residual = select(steps, quantities.RESIDUAL)["value"].max()
 
     def largest_error(quantity: Quantity, step: float) -> np.ndarray:
         limits, predicted = descents.where(step=step).compared(quantity)
         return np.abs(limits - predicted).max(axis=1)
 
-    # limits are a + b h + c h**2 in the step h: the line leaves -c h h', and the fitted order is off by c h / b
-    second_difference = _second_difference(descents, sizes[-3:])
-    fine, coarse = (largest_error("limit", size) for size in (small, large))
-    resolved = fine > 1e3 * residual
-    order = np.log(coarse / fine) / np.log(large / small)
-    off = second_difference * large**2 / (coarse * np.log(large / small))
-    swapped = r"$g(\nu) = y / \alpha$"
-    # a table for each network, which have different numbers of parameters
+    # Limits are a + b h + c h^2 in the step h, with the formula at a. The line through h and h' then meets zero at
+    # a - c h h', and the order that the errors at both have is 1 + c (h' - h) / (b log(h' / h)): with the error at h'
+    # for b h', at most c h'^2 / (error log(h' / h)) off one. c is the second divided difference of three limits.
+    curvature = _second_difference(descents, steps_by_size[-3:])
+    error, larger_error = (largest_error(quantities.LIMIT, size) for size in (step, larger_step))
+    is_resolved = error > 1e3 * residual
+    order = np.log(larger_error / error) / np.log(larger_step / step)
+    order_uncertainty = curvature * larger_step**2 / (larger_error * np.log(larger_step / step))
+
+    wrong_power = r"$g(\nu) = y / \alpha$"
+    # a table for each network: they have different numbers of parameters
     flows = Draws([tensors[tensors["network"] == network] for network in np.unique(tensors["network"])])
     yield check_limits(
         "error of the flow's limit, relative to the largest parameter",
         flows,
-        *flows.compared("parameter"),
+        *flows.compared(quantities.PARAMETER),
         rivals={
-            swapped: flows.entries("swapped", column="predicted"),
-            "the opposite label's limit": flows.entries("exchanged", column="predicted"),
+            wrong_power: flows.entries(quantities.WRONG_POWER, column="predicted"),
+            "the opposite label's limit": flows.entries(quantities.OPPOSITE_LABEL, column="predicted"),
         },
     )
     yield every_draw(
         "gradient descent, extrapolated to step size zero: distance from the formula",
-        largest_error("limit", 0.0),
-        at_most=2 * second_difference * small * large + 10 * residual,
+        largest_error(quantities.LIMIT, 0.0),
+        at_most=2 * curvature * step * larger_step + 10 * residual,
         because="twice what the limits' second difference by the step makes of it, and the residual",
-        rivals={swapped: Instead(values=largest_error("swapped", 0.0))},
+        rivals={wrong_power: {"values": largest_error(quantities.WRONG_POWER, 0.0)}},
     )
     yield equal_on_every_draw(
         "order of gradient descent's largest error in its step, less one, by network and scale",
-        order[resolved],
-        np.ones(resolved.sum()),
-        tolerance=2 * off[resolved],
+        order[is_resolved],
+        np.ones(is_resolved.sum()),
+        tolerance=2 * order_uncertainty[is_resolved],
         relative_to=1.0,
         because="twice what the limits' second difference by the step makes of it",
-        excluded={"the error at the smallest step is within the residual": int((~resolved).sum())},
+        excluded={"the error at the smallest step is within the residual": int((~is_resolved).sum())},
         scaled=False,
     )
     yield premise(
         every_draw(
             r"descent: largest $\lambda$ for which the initial directions fulfil the theorem's condition",
-            select(steps, "condition", step=0.0)["value"],
+            select(steps, quantities.CONDITION, step=0.0)["value"],
             at_least=1e-6,
             because="positive, far above rounding; flows start within the condition by construction",
         )
     )
 
 
-def _second_difference(descents: Draws, sizes: Sequence[float]) -> np.ndarray:
+def _second_difference(descents: Draws, steps: Sequence[float]) -> np.ndarray:
     """Return the second divided difference of the limits at three steps, the largest entry's of each draw."""
-    low, middle, high = (descents.where(step=size).entries("limit") for size in sizes)
-    slope, next_slope = (middle - low) / (sizes[1] - sizes[0]), (high - middle) / (sizes[2] - sizes[1])
-    return np.abs((next_slope - slope) / (sizes[2] - sizes[0])).max(axis=1)
+    low, middle, high = (descents.where(step=step).entries(quantities.LIMIT) for step in steps)
+    slope, next_slope = (middle - low) / (steps[1] - steps[0]), (high - middle) / (steps[2] - steps[1])
+    return np.abs((next_slope - slope) / (steps[2] - steps[0])).max(axis=1)
 
 
 @claim(
@@ -113,6 +116,7 @@ def _second_difference(descents: Draws, sizes: Sequence[float]) -> np.ndarray:
     "them; coefficients become independent in fully connected networks and in full-length convolutional ones with one "
     "conjugate pair of frequencies on top, but not in every network.",
     quantifier="all draws",
+    reason="singular values that tie leave a choice that the start makes",
 )
 def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
     r"""As $\alpha \to 0$ the limit points $[v_1, v_2]$ of two layers trained on one point of a regression, from starts
@@ -125,31 +129,29 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
     which is not among these draws, coefficients differ as well. A joint sign, which leaves the coefficients, is not
     counted.
     """
-    tiny, large = min(limits["scale"]), max(limits["scale"])
-    points = Draws(limits, draw=["network", "seed"], scale=tiny)
-    simple, remainder = points.worst("second") < 1 - 1e-9, 4 * points.worst("remainder")
-    everywhere = np.ones_like(simple)
+    smallest, largest = min(limits["scale"]), max(limits["scale"])
+    by_point = Draws(limits, draw=["network", "seed"], scale=smallest)  # a draw is a network and a data point
+    is_simple = by_point.worst(quantities.SECOND_SINGULAR_VALUE) < 1 - 1e-9
+    everywhere = np.full(len(is_simple), True)
+    # what the smallest scale leaves of other coordinates: where it is large, points that agree in the limit of a
+    # vanishing scale cannot be told from such as differ
+    remainder = 4 * by_point.worst(quantities.REMAINDER)
+    is_resolved = share + remainder <= 10 * share
 
-    told_apart = share + remainder <= 10 * share
-
-    def agree(name: str, spreads: np.ndarray, where: np.ndarray) -> Check:
+    def agree(name: str, distances: np.ndarray, where: np.ndarray) -> Check:
+        judged = where & is_resolved
         return every_draw(
             name,
-            spreads[where & told_apart],
-            at_most=share + remainder[where & told_apart],
+            distances[judged],
+            at_most=share + remainder[judged],
             because=f"{share:g}, chosen, and four times what Theorem 5 leaves of other coordinates at the smallest "
             "scale",
-            excluded={TOO_NEAR: int((where & ~told_apart).sum())},
+            excluded={TOO_NEAR: int((where & ~is_resolved).sum())},
         )
 
-    def judge(predicted: tuple[str, bool, float]) -> Checks:
-        kind, signed, scale = predicted
-        agreeing = {"all": everywhere, "simple": simple, "none": ~everywhere}[kind]
-        coefficients, layers = (
-            _spreads(limits, quantity, scale, signed=sign)
-            for quantity, sign in (("coefficient", True), ("parameter", signed))
-        )
-        if (agreeing & told_apart).any():
+    def judge(agreeing: np.ndarray, layers: np.ndarray, coefficients: np.ndarray) -> Checks:
+        """Yield the checks of a prediction, for each draw, of whether limit points agree; distances are relative."""
+        if (agreeing & is_resolved).any():
             yield agree("largest distance of limit points, where they are predicted to agree", layers, agreeing)
         yield agree("the same of coefficients, on all draws", coefficients, everywhere)
         differing = ~agreeing & (remainder <= share)
@@ -162,34 +164,40 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
                 excluded={TOO_NEAR: int((~agreeing).sum() - differing.sum())},
             )
 
+    def distances_at(scale: float) -> dict[str, np.ndarray]:
+        return {
+            "layers": _relative_spreads(limits, quantities.PARAMETER, scale, up_to_sign=True),
+            "coefficients": _relative_spreads(limits, quantities.COEFFICIENT, scale),
+        }
+
+    with_signs = _relative_spreads(limits, quantities.PARAMETER, smallest)
     return Finding(
         judge,
-        ("all", False, tiny),
+        printed={"agreeing": everywhere, **distances_at(smallest)},
+        corrected={"agreeing": is_simple},
         rivals={
-            "layers that agree in sign as well": ("simple", True, tiny),
-            "layers that never agree": ("none", False, tiny),
-            "layers that agree from a scale of one already": ("simple", False, large),
+            "layers that agree in sign as well": {"agreeing": is_simple, "layers": with_signs},
+            "layers that never agree": {"agreeing": ~everywhere},
+            "layers that agree from a scale of one already": {"agreeing": is_simple, **distances_at(largest)},
         },
-        corrected=("simple", False, tiny),
-        reason="singular values that tie leave a choice that the start makes",
         facts={
             "count": int(limits["direction"].nunique()),
-            "apart": float(np.nanmax(_spreads(limits, "parameter", tiny, signed=False))),
-            "coefficients": float(np.nanmax(_spreads(limits, "coefficient", tiny, signed=True))),
+            "apart": float(np.nanmax(distances_at(smallest)["layers"])),
+            "coefficients": float(np.nanmax(distances_at(smallest)["coefficients"])),
         },
     )
 
 
-def _spreads(limits: Table, quantity: Quantity, scale: float, *, signed: bool) -> np.ndarray:
+def _relative_spreads(limits: Table, quantity: Quantity, scale: float, *, up_to_sign: bool = False) -> np.ndarray:
     """Return the largest distance between limits from two directions relative to their norm, one a network and point.
 
-    Without signs the nearer of a limit and its negative is taken.
+    Up to a sign the nearer of a limit and its negative is taken.
     """
     spreads = []
-    for _, _, draws in Draws(limits, scale=scale).groups("network", "seed"):
-        points = draws.entries(quantity)
+    for _, _, from_directions in Draws(limits, scale=scale).groups("network", "seed"):
+        points = from_directions.entries(quantity)
         distances = np.linalg.norm(points[:, None] - points, axis=-1)
-        if not signed:
+        if up_to_sign:
             distances = np.minimum(distances, np.linalg.norm(points[:, None] + points, axis=-1))
         spreads.append(distances.max() / np.linalg.norm(points, axis=-1).max())
     return np.array(spreads)
@@ -207,29 +215,30 @@ def min_norm_points(
     """
     runs = {"regression": regression, "classification": classification}
     for role, run in runs.items():
-        if by_draw(run, "labelled")[0].tolist() != points[role]:
+        if by_draw(run, quantities.LABELLED_POINTS)[0].tolist() != points[role]:
             raise Untested(f"the solutions are printed for other data of {role}")
+    # of each network two rows: the interpolator, and the max-margin direction at the length of the printed point
     solutions = []
     for name, point in printed.items():
-        interpolator, classifier = (by_draw(run, "reference", network=name)[0] for run in runs.values())
+        interpolator, classifier = (by_draw(run, quantities.REFERENCE, network=name)[0] for run in runs.values())
         solutions += [interpolator, classifier / np.linalg.norm(classifier) * np.linalg.norm(point)]
 
+    def printed_points(**others: list[float]) -> np.ndarray:
+        """Return the printed points, some networks' replaced, as the rows of `solutions`."""
+        return np.repeat(list({**printed, **others}.values()), 2, axis=0)
+
     euclidean, sparse = printed["fully_connected"], printed["diagonal"]
-
-    def instead(**points: list[float]) -> np.ndarray:
-        return np.repeat(list({**printed, **points}.values()), 2, axis=0)
-
     yield equal_on_every_draw(
         "distance between the printed points and the solver's",
         solutions,
-        instead(),
+        printed_points(),
         tolerance=0.005,
         relative_to=1.0,
         because="two decimals are printed",
         rivals={
-            "the other interpolator with one entry": instead(diagonal=[2 * sparse[1], 0.0]),
-            r"least $\ell_2$ norm also in the DFT domain, which is unitary": instead(convolutional=euclidean),
-            r"the midpoint of the sparse interpolators for $\ell_2$": instead(
+            "the other interpolator with one entry": printed_points(diagonal=[2 * sparse[1], 0.0]),
+            r"least $\ell_2$ norm also in the DFT domain, which is unitary": printed_points(convolutional=euclidean),
+            r"the midpoint of the sparse interpolators for $\ell_2$": printed_points(
                 fully_connected=[sparse[1], sparse[1] / 2]
             ),
         },
@@ -249,8 +258,9 @@ def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Cl
     figure limit_accuracy has the same runs with smaller ones.
     """
     draws = Draws(regression)
-    limit, predicted = draws.compared("limit")
-    networks = draws.entries("limit", column="network")[:, 0]
+    limit, predicted = draws.compared(quantities.LIMIT)
+    networks = draws.entries(quantities.LIMIT, column="network")[:, 0]
+    least_norm = np.concatenate([by_draw(regression, quantities.REFERENCE, network=name) for name in networks])
     yield equal_on_every_draw(
         "distance from the predicted limit, relative to the largest coefficient",
         limit,
@@ -258,10 +268,8 @@ def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Cl
         tolerance=accuracy,
         because="chosen: a line's width in the figure",
         rivals={
-            "the interpolator of least norm, whatever the scale": np.concatenate(
-                [by_draw(regression, "reference", network=name) for name in networks]
-            ),
-            "the initial coefficients": draws.where(time=0).entries("coefficient"),
+            "the interpolator of least norm, whatever the scale": least_norm,
+            "the initial coefficients": draws.where(time=0).entries(quantities.COEFFICIENT),
             "the other side of the label": -predicted,
         },
     )
@@ -280,7 +288,7 @@ def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Clai
     The spread is the largest distance between the limits of one network from all initial coefficients: at the
     smallest scale it is at most {value:.2g} of that at the largest. How much less the paper does not say.
     """
-    scales = np.unique(select(regression, "limit")["scale"])
+    scales = np.unique(select(regression, quantities.LIMIT)["scale"])
     smallest, second_largest, largest = scales[0], scales[-2], scales[-1]
 
     def spreads(scale: float) -> np.ndarray:
@@ -292,15 +300,15 @@ def small_scale_forgets_direction(regression: Table, *, share: Positive) -> Clai
         at_most=share,
         because="chosen: a factor of ten, where scales differ by a hundred",
         rivals={
-            "the large scale forgets more": Instead(values=spreads(largest) / spreads(smallest)),
-            "the largest scale but one forgets as much": Instead(values=spreads(second_largest) / spreads(largest)),
+            "the large scale forgets more": {"values": spreads(largest) / spreads(smallest)},
+            "the largest scale but one forgets as much": {"values": spreads(second_largest) / spreads(largest)},
         },
     )
 
 
 def _limits_by_network(table: Table, scale: float) -> list[np.ndarray]:
     """Return the limits of each network's runs from a scale, shape (runs, entries)."""
-    return [draws.entries("limit") for _, draws in Draws(table, scale=scale).groups("network")]
+    return [draws.entries(quantities.LIMIT) for _, draws in Draws(table, scale=scale).groups("network")]
 
 
 @claim(
@@ -318,7 +326,7 @@ def finite_loss_remembers_initialisation(classification: Table, *, degrees: Posi
     starts span at least {value:.3g} degrees in every network; from the smallest they span {smallest:.2g} degrees in the
     network where that is least.
     """
-    scales = select(classification, "limit")["scale"]
+    scales = select(classification, quantities.LIMIT)["scale"]
 
     def spans(scale: float) -> list[float]:
         return list(map(_span, _limits_by_network(classification, scale)))
@@ -328,7 +336,7 @@ def finite_loss_remembers_initialisation(classification: Table, *, degrees: Posi
         spans(scales.max()),
         at_least=degrees,
         because="chosen: an angle that a figure shows",
-        rivals={"the smallest scale remembers as well": Instead(values=spans(scales.min()))},
+        rivals={"the smallest scale remembers as well": {"values": spans(scales.min())}},
     )
     yield Facts(smallest=min(spans(scales.min())))
 
@@ -354,7 +362,7 @@ def final_loss(classification: Table, *, order: Positive) -> Claim:
     {exactly} are below $10^{-5}$ itself.
     """
     end = Draws(classification).at_end()
-    losses = end["loss"]
+    losses = end[quantities.LOSS]
     yield every_draw(
         "loss after the last step",
         losses,
@@ -366,5 +374,5 @@ def final_loss(classification: Table, *, order: Positive) -> Claim:
     yield Facts(
         least=float(losses.min()),
         exactly=int((losses <= 1e-5).sum()),
-        growth=float(np.max(np.abs(end["inverse_growth"] / losses - 1))),
+        growth=float(np.max(np.abs(end[quantities.LOSS_BY_GROWTH] / losses - 1))),
     )

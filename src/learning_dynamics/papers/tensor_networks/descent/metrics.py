@@ -1,9 +1,13 @@
 """Two-layer networks under gradient descent and flow: coefficients, and their distance from Theorem 5."""
 
+import functools
+from collections.abc import Sequence
+
 import numpy as np
 
 from learning_dynamics.papers.tensor_networks import one_point
 from learning_dynamics.papers.tensor_networks.architectures import followed_networks
+from learning_dynamics.papers.tensor_networks.descent import quantities
 from learning_dynamics.papers.tensor_networks.distances import angle_between
 from learning_dynamics.papers.tensor_networks.solutions import OWN, minimum_norm
 from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, MEASURED, NETWORK
@@ -58,35 +62,41 @@ def descent(trajectory: Trajectory) -> Tables:
         reference = minimum_norm(X, y, OWN[network.name], classification=classification)
         beta = network.coefficients(states)
         outputs = beta @ X.T
-        quantities: dict = {"coefficient": beta}
-        final_quantities: dict = {"limit": beta[:, -1:]}
+        measures: dict = {quantities.COEFFICIENT: beta}
+        at_end: dict = {quantities.LIMIT: beta[:, -1:]}
         if classification:
-            quantities["loss"] = np.exp(-y * outputs).sum(axis=-1)
-            quantities["angle"] = angle_between(beta, reference)
-            final_quantities["inverse_growth"] = _growth(network, X, y, states[:, -1], settings["step"] * end[0])
+            measures[quantities.LOSS] = np.exp(-y * outputs).sum(axis=-1)
+            measures[quantities.ANGLE] = angle_between(beta, reference)
+            at_end[quantities.LOSS_BY_GROWTH] = _growth(network, X, y, states[:, -1], time=settings["step"] * end[0])
         else:
-            quantities["loss"] = 0.5 * np.sum((outputs - y) ** 2, axis=-1)
+            measures[quantities.LOSS] = 0.5 * np.sum((outputs - y) ** 2, axis=-1)
         if len(X) == 1:
             directions = states[:, 0] / starts["scale"][:, None]
-            final_quantities["condition"] = _conditions(network, X[0], directions)
+            at_end[quantities.CONDITION] = _conditions(network, X[0], directions)
             if not classification:
-                limits = _limits(network, X[0], y[0], starts["scale"], directions)
-                final_quantities["limit"] = (beta[:, -1:], network.coefficients(limits)[:, None])
+                limits = _limits(network, X[0], y[0], scales=starts["scale"], directions=directions)
+                at_end[quantities.LIMIT] = (beta[:, -1:], network.coefficients(limits)[:, None])
         labels = {"network": network.name, "scale": starts["scale"]}
-        yield rows(quantities, {"direction": starts["direction"], "time": trajectory.time}, **labels)
-        yield rows(final_quantities, {"direction": starts["direction"], "time": end}, **labels)
-        fixed = {"reference": reference[None], "labelled": (y[:, None] * X).reshape(1, -1)}
+        yield rows(measures, {"direction": starts["direction"], "time": trajectory.time}, **labels)
+        yield rows(at_end, {"direction": starts["direction"], "time": end}, **labels)
+        fixed = {quantities.REFERENCE: reference[None], quantities.LABELLED_POINTS: (y[:, None] * X).reshape(1, -1)}
         yield rows(fixed, {"time": end}, network=network.name, scale=0.0, direction=-1)
 
 
 def _limits(
-    network: TensorNetwork, x: np.ndarray, label: float, scales: np.ndarray, directions: np.ndarray, power: float = 2.0
+    network: TensorNetwork,
+    x: np.ndarray,
+    label: float,
+    *,
+    scales: np.ndarray,
+    directions: Sequence[np.ndarray],
+    power: float = 2.0,
 ) -> np.ndarray:
     """Return the limits that Theorem 5 predicts from directions, each at its scale, shape (runs, parameters)."""
     tensor = network.data_tensor(x)
     return np.array(
         [
-            one_point.one_point_limit(tensor, label, scale, *network.layers(direction), power=power)
+            one_point.one_point_limit(tensor, label, *network.layers(direction), scale=scale, power=power)
             for scale, direction in zip(scales, directions, strict=True)
         ]
     )
@@ -98,7 +108,7 @@ def _conditions(network: TensorNetwork, x: np.ndarray, directions: np.ndarray) -
     return np.array([[one_point.one_point_condition(tensor, *network.layers(start))] for start in directions])
 
 
-def _growth(network: TensorNetwork, X: np.ndarray, y: np.ndarray, states: np.ndarray, time: float) -> np.ndarray:
+def _growth(network: TensorNetwork, X: np.ndarray, y: np.ndarray, states: np.ndarray, *, time: float) -> np.ndarray:
     """Return 1 / (t |grad log L|^2), shape (runs, 1): the loss at time t if it falls like 1/t."""
     losses = np.exp(-y * (network.coefficients(states) @ X.T))
     tensors = network.data_tensor((losses / losses.sum(axis=1, keepdims=True) * y) @ X)  # (runs, k_1, k_2)
@@ -130,20 +140,22 @@ def step_sizes(trajectory: Trajectory) -> Tables:
     fine, coarse = steps[order]
     for network, ends in followed_networks(trajectory):
         directions = trajectory.constants[f"initial/{network.name}"] / starts["scale"][:, None]
+        predict = functools.partial(_limits, network, X[0], y[0], scales=starts["scale"], directions=directions)
         predicted = {
-            name: network.coefficients(_limits(network, X[0], y[0], starts["scale"], directions, power))
-            for name, power in (("limit", 2.0), ("swapped", 1.0))
+            quantities.LIMIT: network.coefficients(predict(power=2.0)),
+            quantities.WRONG_POWER: network.coefficients(predict(power=1.0)),
         }
-        predicted["least"] = np.broadcast_to(minimum_norm(X, y, OWN[network.name]), predicted["limit"].shape)
+        least_norm = minimum_norm(X, y, OWN[network.name])
+        predicted[quantities.LEAST_NORM] = np.broadcast_to(least_norm, predicted[quantities.LIMIT].shape)
         beta = network.coefficients(ends)
         # the line through the limits at the two smallest step sizes, at step size zero
         line = (coarse * beta[:, order[0]] - fine * beta[:, order[1]]) / (coarse - fine)
         beta = np.concatenate([line[:, None], beta], axis=1)
-        quantities: dict = {name: (beta, limit[:, None]) for name, limit in predicted.items()}
-        quantities["residual"] = np.abs(beta @ X[0] - y[0])
-        quantities["condition"] = np.repeat(_conditions(network, X[0], directions), 1 + len(steps), axis=1)
+        measures: dict = {name: (beta, limit[:, None]) for name, limit in predicted.items()}
+        measures[quantities.RESIDUAL] = np.abs(beta @ X[0] - y[0])
+        measures[quantities.CONDITION] = np.repeat(_conditions(network, X[0], directions), 1 + len(steps), axis=1)
         axes = {"direction": starts["direction"], "step": np.concatenate([[0.0], steps])}
-        yield rows(quantities, axes, network=network.name, scale=starts["scale"])
+        yield rows(measures, axes, network=network.name, scale=starts["scale"])
 
 
 @columns(SEED, NETWORK, SCALE, *FOLLOWED)
@@ -162,14 +174,18 @@ def any_tensor(trajectory: Trajectory) -> Tables:
     X, y, scales = trajectory.constants["X"], trajectory.constants["y"], trajectory.time
     for network, states in followed_networks(trajectory):
         starts = trajectory.constants[f"initial/{network.name}"]
-        quantities = {}
-        for name, sign, power in (("parameter", 1, 2.0), ("swapped", 1, 1.0), ("exchanged", -1, 2.0)):
+        measures = {}
+        for quantity, sign, power in (
+            (quantities.PARAMETER, 1, 2.0),
+            (quantities.WRONG_POWER, 1, 1.0),
+            (quantities.OPPOSITE_LABEL, -1, 2.0),
+        ):
             limits = [
-                _limits(network, x, sign * label, scales, np.tile(start, (len(scales), 1)), power)
+                _limits(network, x, sign * label, scales=scales, directions=[start] * len(scales), power=power)
                 for x, label, start in zip(X[:, 0], y[:, 0], starts, strict=True)
             ]
-            quantities[name] = (states, np.array(limits))
-        yield rows(quantities, {"seed": np.arange(len(starts)), "scale": scales}, network=network.name)
+            measures[quantity] = (states, np.array(limits))
+        yield rows(measures, {"seed": np.arange(len(starts)), "scale": scales}, network=network.name)
 
 
 @columns(SEED, NETWORK, SCALE, DIRECTION, *FOLLOWED)
@@ -196,15 +212,15 @@ def from_many_directions(trajectory: Trajectory) -> Tables:
             tensor, label = network.data_tensor(X[member, 0]), y[member, 0]
             sigma = np.log(2 * abs(label)) - 2 * np.log(scales[place])
             v1, v2 = network.layers(starts[member, number])
-            s, sums, differences = one_point.transient(tensor, label, v1, v2, sigma)
+            s, sums, differences = one_point.transient(tensor, label, v1, v2, sigma=sigma)
             inactive = np.where(s < s[0] * (1 - 1e-9), sums + differences, 0.0)
             remainders[member, place, number] = min(1.0, float(inactive.max()))
             second[member, place, number] = s[1] / s[0]
-        quantities = {
-            "parameter": states,
-            "coefficient": network.coefficients(states),
-            "remainder": remainders,
-            "second": second,
+        measures = {
+            quantities.PARAMETER: states,
+            quantities.COEFFICIENT: network.coefficients(states),
+            quantities.REMAINDER: remainders,
+            quantities.SECOND_SINGULAR_VALUE: second,
         }
         axes = {"seed": np.arange(len(X)), "scale": scales, "direction": np.arange(states.shape[2])}
-        yield rows(quantities, axes, network=network.name)
+        yield rows(measures, axes, network=network.name)

@@ -42,7 +42,7 @@ def descent(
     recorded_steps = np.unique(np.round(np.geomspace(1, steps + 1, records) - 1).astype(int))
     series: Arrays = {}
     for network in networks_of(networks, [2], X.shape[1], seed):
-        initial = given_coefficients(network, scales, directions, imbalance, seed)
+        initial = given_coefficients(network, scales, directions, imbalance=imbalance, seed=seed)
         run = descend(network.data_tensor(X), y, initial, loss=loss, step=step, steps=steps, records=recorded_steps)
         series[network.name] = run.states
     return Trajectory(recorded_steps.astype(float), series, {"X": X, "y": y})
@@ -74,7 +74,7 @@ def step_sizes(
     series: Arrays = {}
     constants = {"X": X, "y": y}
     for network in networks_of(networks, [2], X.shape[1], seed):
-        initial = given_coefficients(network, scales, directions, imbalance, seed)
+        initial = given_coefficients(network, scales, directions, imbalance=imbalance, seed=seed)
         follow = functools.partial(descend, network.data_tensor(X), y, initial, loss="squared", tolerance=tolerance)
         limits = [
             follow(step=step, steps=round(duration / step)).final_states
@@ -106,7 +106,7 @@ def any_tensor(
     constants = {"X": X, "y": y}
     for network in networks_of(networks, [2], X.shape[-1], seed):
         starts = _starts_within_condition(network, X, f"initial_direction.{network.name}", seed)
-        series[network.name] = flow_limits(network, X, y, starts, scales, integration)
+        series[network.name] = flow_limits(network, X, y, starts, scales=scales, integration=integration)
         constants[f"initial/{network.name}"] = starts
     return Trajectory(np.array(scales), series, constants, undecided=undecided(series))
 
@@ -136,7 +136,9 @@ def from_many_directions(
     for network in networks_of(networks, [2], X.shape[-1], seed):
         starts = _starts_within_condition(network, X, f"initial_direction.many.{network.name}", seed)
         limits = [
-            flow_limits(network, X, y, starts, [scale], replace(integration, atol=integration.atol * scale))
+            flow_limits(
+                network, X, y, starts, scales=[scale], integration=replace(integration, atol=integration.atol * scale)
+            )
             for scale in scales
         ]
         by_direction = np.concatenate(limits, axis=1).reshape(-1, directions, len(scales), starts.shape[-1])

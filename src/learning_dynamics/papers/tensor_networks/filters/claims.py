@@ -4,14 +4,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.judging import Check, Claim, Facts, Instead, claim, equal_on_every_draw, every_draw, takes_rivals
+from learning_dynamics.judging import Check, Claim, Facts, claim, equal_on_every_draw, every_draw, takes_rivals
+from learning_dynamics.papers.tensor_networks.filters import quantities
 from learning_dynamics.papers.tensor_networks.limit_checks import last_sigma, limit_error, loss_vanishes
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table
 
 
 @takes_rivals("values")
-def _left_by_transient(name: str, values: np.ndarray, transient: np.ndarray, error: float, resolution: float) -> Check:
+def _left_by_transient(
+    name: str, values: np.ndarray, *, transient: np.ndarray, error: float, resolution: float
+) -> Check:
     """Check that no more is left at the last time than a draw's own start and the time allow."""
     return every_draw(
         name,
@@ -45,23 +48,25 @@ def theorem_3(flows: Sequence[Table], *, slack: Positive, resolution: Positive) 
     end, error = draws.at_end("sigma"), limit_error(draws)
     yield _left_by_transient(
         r"gap to the largest $\ell_1$ margin in singular coordinates",
-        np.abs(end["gap_l1"]),
-        draws["largest_gap"],
-        error,
-        resolution,
-        rivals={r"the $\ell_2$ max margin in singular coordinates": np.abs(end["gap_l2"])},
+        np.abs(end[quantities.GAP_L1]),
+        transient=draws[quantities.LARGEST_GAP],
+        error=error,
+        resolution=resolution,
+        rivals={r"the $\ell_2$ max margin in singular coordinates": np.abs(end[quantities.GAP_L2])},
     )
     yield every_draw(
         "distance of one layer's singular coordinates from the other's, with the sign predicted, relative",
-        end["difference"],
+        end[quantities.LAYER_DIFFERENCE],
         at_most=error,
         because="the integrator's error: the difference falls while the layers grow like $(\\log t)^{1/2}$",
         rivals={
-            "layers alike up to the opposite of the label's sign": Instead(values=end["opposite"]),
-            "layers alike, whatever the label": Instead(values=end["unsigned"]),
+            "layers alike up to the opposite of the label's sign": {
+                "values": end[quantities.LAYER_DIFFERENCE_OPPOSITE]
+            },
+            "layers alike, whatever the label": {"values": end[quantities.LAYER_DIFFERENCE_UNSIGNED]},
         },
     )
-    yield loss_vanishes(draws, slack, 1.0, rivals={"a loss that does not fall": 0.0})
+    yield loss_vanishes(draws, slack, power=1.0, rivals={"a loss that does not fall": 0.0})
     yield Facts(reached=last_sigma(draws))
 
 
@@ -84,22 +89,22 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
     {allowed:.1e} degrees.
     """
     draws = Draws(flows, length=[1, 2])
-    end, transient, error = draws.at_end("sigma"), draws["largest_angle"], np.degrees(limit_error(draws))
+    end, transient, error = draws.at_end("sigma"), draws[quantities.LARGEST_ANGLE], np.degrees(limit_error(draws))
     yield _left_by_transient(
         "angle to the predicted direction (degrees)",
-        end["angle_corollary"],
-        transient,
-        error,
-        degrees,
+        end[quantities.ANGLE_COROLLARY],
+        transient=transient,
+        error=error,
+        resolution=degrees,
         rivals={
-            "the data point, for either length": end["angle_point"],
-            "for length two, the filter of the other sign": end["angle_other_sign"],
-            "the max margin of the Fourier transform's $\\ell_1$ norm": end["angle_fourier"],
+            "the data point, for either length": end[quantities.ANGLE_POINT],
+            "for length two, the filter of the other sign": end[quantities.ANGLE_OTHER_SIGN],
+            "the max margin of the Fourier transform's $\\ell_1$ norm": end[quantities.ANGLE_FOURIER],
         },
     )
     yield equal_on_every_draw(
         r"$\lambda$ of the printed conditions less that of Theorem 3",
-        *draws.compared("condition"),
+        *draws.compared(quantities.CONDITION),
         tolerance=1e-10,
         because="rounding; two forms of one number, no measurement",
     )

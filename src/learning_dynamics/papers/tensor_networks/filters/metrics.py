@@ -4,6 +4,7 @@ import numpy as np
 
 from learning_dynamics.papers.tensor_networks.architectures import networks_of
 from learning_dynamics.papers.tensor_networks.distances import angle_between
+from learning_dynamics.papers.tensor_networks.filters import quantities
 from learning_dynamics.papers.tensor_networks.filters.theory import (
     filter_condition,
     filtered_direction,
@@ -12,7 +13,7 @@ from learning_dynamics.papers.tensor_networks.filters.theory import (
 )
 from learning_dynamics.papers.tensor_networks.one_point import one_point_condition, transient
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
-from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, SIGMA
+from learning_dynamics.papers.tensor_networks.tables import FOLLOWED, MARGIN, SIGMA
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.tidy import SEED, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
@@ -79,20 +80,25 @@ def single_point(trajectory: Trajectory) -> Tables:
             yield rows(_flow_quantities(network, x, label, states[1:]), {"sigma": sigmas[1:]}, **labels)
             tensor, (v1, v2) = network.data_tensor(x), network.layers(states[0])
             spectrum = np.linalg.svd(tensor, compute_uv=False)
-            values, sums, differences = transient(tensor, label, v1, v2, sigmas[-1])
+            values, sums, differences = transient(tensor, label, v1, v2, sigma=sigmas[-1])
             start: dict = {
-                "point": label * x[None],
-                "spectrum": spectrum[None] / spectrum[0],
-                "largest_gap": [[largest_gap(values, sums, differences)]],
+                quantities.POINT: label * x[None],
+                quantities.SPECTRUM: spectrum[None] / spectrum[0],
+                quantities.LARGEST_GAP: [[largest_gap(values, sums, differences)]],
             }
             if length in (1, 2):
-                start["largest_angle"] = [[largest_angle(x, sums[-1] + differences[-1]) if length == 2 else 0.0]]
-                start["condition"] = ([[filter_condition(x, v1, v2)]], length * one_point_condition(tensor, v1, v2))
-                ends = _filter_quantities(network, x, label, length, states[-1:])
+                start[quantities.LARGEST_ANGLE] = [
+                    [largest_angle(x, sums[-1] + differences[-1]) if length == 2 else 0.0]
+                ]
+                start[quantities.CONDITION] = (
+                    [[filter_condition(x, v1, v2)]],
+                    length * one_point_condition(tensor, v1, v2),
+                )
+                ends = _filter_quantities(network, x, label, length=length, states=states[-1:])
                 yield rows(ends, {"sigma": sigmas[-1:]}, **labels)
             elif length:
                 beta = network.coefficients(states[-1:])
-                yield rows({"direction": beta / np.linalg.norm(beta)}, {"sigma": sigmas[-1:]}, **labels)
+                yield rows({quantities.DIRECTION: beta / np.linalg.norm(beta)}, {"sigma": sigmas[-1:]}, **labels)
             yield rows(start, {"sigma": sigmas[:1]}, **labels)
 
 
@@ -107,25 +113,25 @@ def _flow_quantities(network: TensorNetwork, x: np.ndarray, label: float, states
         return np.linalg.norm(eta1 - sign * eta2, axis=1) / np.linalg.norm(eta1, axis=1)
 
     return {
-        "margin": margin,
-        "gap_l1": 1 - margin / (s[0] * np.abs(rho).sum(axis=1)),
-        "gap_l2": 1 - margin / (np.linalg.norm(s) * np.linalg.norm(rho, axis=1)),
-        "difference": distance(label),
-        "opposite": distance(-label),
-        "unsigned": distance(1.0),
+        MARGIN: margin,
+        quantities.GAP_L1: 1 - margin / (s[0] * np.abs(rho).sum(axis=1)),
+        quantities.GAP_L2: 1 - margin / (np.linalg.norm(s) * np.linalg.norm(rho, axis=1)),
+        quantities.LAYER_DIFFERENCE: distance(label),
+        quantities.LAYER_DIFFERENCE_OPPOSITE: distance(-label),
+        quantities.LAYER_DIFFERENCE_UNSIGNED: distance(1.0),
     }
 
 
-def _filter_quantities(network: TensorNetwork, x: np.ndarray, label: float, length: int, states: np.ndarray) -> dict:
+def _filter_quantities(network: TensorNetwork, x: np.ndarray, label: float, *, length: int, states: np.ndarray) -> dict:
     beta = network.coefficients(states)
     predicted = filtered_direction(x, label, length)
     shifted = np.roll(x, -1) + np.roll(x, 1)
     other_sign = label * (2 * x - np.sign(x @ np.roll(x, -1)) * shifted)
     fourier = minimum_norm(x[None], np.array([label]), "dft_l1", classification=True)
     return {
-        "direction": (beta / np.linalg.norm(beta), predicted),
-        "angle_corollary": angle_between(beta, predicted),
-        "angle_point": angle_between(beta, label * x),
-        "angle_other_sign": angle_between(beta, other_sign),
-        "angle_fourier": angle_between(beta, fourier),
+        quantities.DIRECTION: (beta / np.linalg.norm(beta), predicted),
+        quantities.ANGLE_COROLLARY: angle_between(beta, predicted),
+        quantities.ANGLE_POINT: angle_between(beta, label * x),
+        quantities.ANGLE_OTHER_SIGN: angle_between(beta, other_sign),
+        quantities.ANGLE_FOURIER: angle_between(beta, fourier),
     }

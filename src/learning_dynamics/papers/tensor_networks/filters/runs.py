@@ -33,7 +33,9 @@ def single_point(
     sigmas = slowing_times(last, records, doublings)
     names = [*networks, *(f"filter_{length}" for length in lengths)]
     series = {
-        network.name: exponential_flows(network, X, y, zero_last(network, len(X), seed)[:, None], sigmas, integration)
+        network.name: exponential_flows(
+            network, X, y, zero_last(network, len(X), seed)[:, None], sigmas=sigmas, integration=integration
+        )
         for network in networks_of(names, [2], X.shape[-1], seed)
     }
     return Trajectory(sigmas, series, {"X": X, "y": y}, undecided=undecided(series))

@@ -44,7 +44,7 @@ def filter_condition(x: np.ndarray, first: np.ndarray, second: np.ndarray) -> fl
 
 
 def largest_gap(values: np.ndarray, sums: np.ndarray, differences: np.ndarray) -> float:
-    """Return the largest gap to the l1 max margin in singular coordinates that sums and differences leave, relative.
+    """Return the largest gap to the l1 max margin (57) that sums and differences leave, relative.
 
     A coefficient (u^2 - w^2) / 4 of the right sign costs ``1 - s`` of its size, one of the wrong sign ``1 + s``.
     """

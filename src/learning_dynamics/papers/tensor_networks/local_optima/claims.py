@@ -1,24 +1,19 @@
 """Which local optimum starts of different scales choose: an observation on what the paper leaves open."""
 
-from typing import NamedTuple
-
 import numpy as np
 
-from learning_dynamics.evidence import mean
-from learning_dynamics.judging import Check, Checks, Finding, at_least, claim, equal
+from learning_dynamics.evidence import Estimate, mean
+from learning_dynamics.judging import Check, Claim, Facts, at_least, claim, equal, takes_rivals
+from learning_dynamics.papers.tensor_networks.local_optima import quantities
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, select
 
 PAIRED = "mean over data sets, with the same starts at both scales; starts at no optimum count against it"
-
-
-class Predicted(NamedTuple):
-    """Which optimum small starts choose, and the signs of three differences of shares (0: there is none)."""
-
-    choice: str
-    middle_over_small: int
-    falls_with_depth: int
-    middle_over_large: int
+# rivals that change several of the differences of shares
+NO_SCALE = "no dependence on scale"
+NO_DEPTH = "no dependence on depth"
+LARGER_WORSE = "the larger the start, the worse"
+LARGER_BETTER = "the larger the start, the better"
 
 
 @claim(
@@ -28,7 +23,7 @@ class Predicted(NamedTuple):
     origin="ours",
     quantifier="an average",
 )
-def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) -> Finding:
+def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) -> Claim:
     r"""Which stationary point of the $\ell_{2/L}$ max-margin problem a diagonal network tends to, Corollary 2 leaves
     open. Three layers tend to the global optimum less often from small starts than from starts of order one; with five
     the two differ less; and from large starts it is, over all depths, a few per cent less often again.
@@ -54,95 +49,119 @@ def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) ->
     """
     small, large = min(starts["scale"]), max(starts["scale"])
     depths = np.unique(starts["depth"])
-    gains = {depth: _gain(starts, depth, middle, small) for depth in depths}
-    falls = gains[depths[0]] - _gain(starts, depths[-1], middle, small, largest=True)
-    over_large = np.mean([_gain(starts, depth, middle, large) for depth in depths], axis=0)
+    shallow, deep = depths[0], depths[-1]
+    # of each data set: gains in the share of starts at the global optimum
+    shallow_gain = _least_gain(starts, shallow, middle, over=small)
+    most_deep_gain = -_least_gain(starts, deep, small, over=middle)
+    gain_over_large = np.mean([_least_gain(starts, depth, middle, over=large) for depth in depths], axis=0)
 
-    def judge(predicted: Predicted) -> Checks:
-        share = "share of starts at the global optimum"
-        differ = f"{share}, $\\alpha = {middle:g}$ less $\\alpha = {small:g}$"
-        yield _check_sign(f"{depths[0]} layers: {differ}", gains[depths[0]], predicted.middle_over_small)
-        yield _check_sign(f"{depths[0]} less {depths[-1]} layers: {differ}", falls, predicted.falls_with_depth)
-        yield _check_sign(
-            f"all depths: {share}, $\\alpha = {middle:g}$ less $\\alpha = {large:g}$",
-            over_large,
-            predicted.middle_over_large,
+    share = "share of starts at the global optimum"
+    differ = f"{share}, $\\alpha = {middle:g}$ less $\\alpha = {small:g}$"
+    yield _mean_has_sign(
+        f"{shallow} layers: {differ}",
+        shallow_gain,
+        sign=1,
+        rivals={NO_SCALE: 0, LARGER_WORSE: -1},
+    )
+    yield _mean_has_sign(
+        f"{shallow} less {deep} layers: {differ}",
+        shallow_gain - most_deep_gain,
+        sign=1,
+        rivals={NO_SCALE: 0, NO_DEPTH: 0, LARGER_WORSE: -1},
+    )
+    yield _mean_has_sign(
+        f"all depths: {share}, $\\alpha = {middle:g}$ less $\\alpha = {large:g}$",
+        gain_over_large,
+        sign=1,
+        rivals={NO_SCALE: 0, LARGER_BETTER: -1},
+    )
+    for depth in depths:
+        reached = _numbers(starts, quantities.OPTIMUM, depth, small)
+        greedy, by_gradients, by_weighted_l1 = (
+            _predicted_numbers(starts, choice, depth, small)
+            for choice in (quantities.OPTIMUM, quantities.OPTIMUM_BY_GRADIENTS, quantities.OPTIMUM_BY_WEIGHTED_L1)
         )
-        for depth in depths:
-            yield at_least(
-                f"{depth} layers, $\\alpha = {small:g}$: share of starts at the optimum that is predicted",
-                mean(_at_predicted_optimum(starts, depth, small, predicted.choice).mean(axis=1)),
-                right,
-                because="chosen: of several optima on the escaped coordinates, that of most entries is a rule, and "
-                "nearly tied escapes may go either way",
-            )
+        yield at_least(
+            f"{depth} layers, $\\alpha = {small:g}$: share of starts at the optimum that is predicted",
+            _mean_share(reached == greedy),
+            right,
+            because="chosen: of several optima on the escaped coordinates, that of most entries is a rule, and "
+            "nearly tied escapes may go either way",
+            rivals={
+                "small starts choose by gradients alone, not by their own sizes": {
+                    "estimate": _mean_share(reached == by_gradients)
+                },
+                r"small starts choose the least weighted $\ell_1$ norm": {
+                    "estimate": _mean_share(reached == by_weighted_l1)
+                },
+                "small starts choose the global optimum": {"estimate": _mean_share(reached == quantities.GLOBAL)},
+            },
+        )
 
-    def right_at(scale: float, choice: Quantity = "optimum") -> float:
-        return float(np.mean([_at_predicted_optimum(starts, depth, scale, choice) for depth in depths]))
+    def global_share(depth: int, scale: float) -> float:
+        return float(np.mean(_numbers(starts, quantities.OPTIMUM, depth, scale) == quantities.GLOBAL))
 
-    shares = {
-        f"{name}_{layers}": float(np.mean(_optimum_numbers(starts, depth, scale) == 1))
-        for name, scale in (("small", small), ("middle", middle), ("large", large))
-        for layers, depth in (("shallow", depths[0]), ("deep", depths[-1]))
-    }
-    weighted = select(starts, "optimum_l1", scale=large)["predicted"]
-    return Finding(
-        judge,
-        Predicted("optimum", 1, 1, 1),
-        rivals={
-            "no dependence on scale": Predicted("optimum", 0, 0, 0),
-            "no dependence on depth": Predicted("optimum", 1, 0, 1),
-            "the larger the start, the worse": Predicted("optimum", -1, -1, 1),
-            "the larger the start, the better": Predicted("optimum", 1, 1, -1),
-            "small starts choose by gradients alone, not by their own sizes": Predicted("optimum_even", 1, 1, 1),
-            r"small starts choose the least weighted $\ell_1$ norm": Predicted("optimum_l1", 1, 1, 1),
-            "small starts choose the global optimum": Predicted("global", 1, 1, 1),
-        },
-        facts=shares
-        | {
-            "small": small,
-            "middle": middle,
-            "large": large,
-            "optima": float(select(starts, "optima")["value"].mean()),
-            "missed": 1 - right_at(small),
-            "escaped": float(select(starts, "escaped", scale=small)["value"].mean()),
-            "later": right_at(middle),
-            "latest": right_at(large),
-            "weighted": right_at(large, "optimum_l1"),
-            "possible": right_at(large, "optimum_l1") / weighted.notna().mean(),
-            "greedy": float(np.mean(select(starts, "optimum", scale=small)["predicted"] == 1)),
-        },
+    def right_at(scale: float, choice: Quantity) -> float:
+        """Return the share of all starts that are at the optimum that is predicted."""
+        is_right = [
+            _numbers(starts, quantities.OPTIMUM, depth, scale) == _predicted_numbers(starts, choice, depth, scale)
+            for depth in depths
+        ]
+        return float(np.mean(is_right))
+
+    weighted = select(starts, quantities.OPTIMUM_BY_WEIGHTED_L1, scale=large)["predicted"]
+    yield Facts(
+        small=small,
+        middle=middle,
+        large=large,
+        small_shallow=global_share(shallow, small),
+        middle_shallow=global_share(shallow, middle),
+        large_shallow=global_share(shallow, large),
+        small_deep=global_share(deep, small),
+        middle_deep=global_share(deep, middle),
+        large_deep=global_share(deep, large),
+        optima=float(select(starts, quantities.NUMBER_OF_OPTIMA)["value"].mean()),
+        missed=1 - right_at(small, quantities.OPTIMUM),
+        escaped=float(select(starts, quantities.WITHIN_ESCAPED, scale=small)["value"].mean()),
+        later=right_at(middle, quantities.OPTIMUM),
+        latest=right_at(large, quantities.OPTIMUM),
+        weighted=right_at(large, quantities.OPTIMUM_BY_WEIGHTED_L1),
+        possible=right_at(large, quantities.OPTIMUM_BY_WEIGHTED_L1) / weighted.notna().mean(),
+        greedy=float(np.mean(select(starts, quantities.OPTIMUM, scale=small)["predicted"] == quantities.GLOBAL)),
     )
 
 
-def _check_sign(name: str, differences: np.ndarray, sign: int) -> Check:
+@takes_rivals("sign")
+def _mean_has_sign(name: str, differences: np.ndarray, *, sign: int) -> Check:
     """Check that the mean of differences has a sign, or is zero."""
     if sign == 0:
         return equal(name, mean(differences), 0.0, because=PAIRED)
     return at_least(f"minus: {name}" if sign < 0 else name, mean(sign * differences), 0.0, because=PAIRED)
 
 
-def _optimum_numbers(
-    starts: Table, depth: int, scale: float, quantity: Quantity = "optimum", column: str = "value"
-) -> np.ndarray:
-    """Return the numbers of the optima that are reached or predicted, shape (data sets, starts)."""
-    return by_draw(starts, quantity, column=column, depth=depth, scale=scale)
+def _mean_share(is_there: np.ndarray) -> Estimate:
+    """Return the share of starts, shape (data sets, starts), of which something is true: the mean over data sets."""
+    return mean(is_there.mean(axis=1))
 
 
-def _gain(starts: Table, depth: int, scale: float, other_scale: float, *, largest: bool = False) -> np.ndarray:
-    """Return by how much the share at the global optimum is larger at a scale than at another, by data set.
+def _numbers(starts: Table, quantity: Quantity, depth: int, scale: float) -> np.ndarray:
+    """Return the numbers of the optima that are reached, nan at none, shape (data sets, starts)."""
+    return by_draw(starts, quantity, depth=depth, scale=scale)
 
-    Starts at no optimum count so that the difference is the least that it can be, or the most.
+
+def _predicted_numbers(starts: Table, quantity: Quantity, depth: int, scale: float) -> np.ndarray:
+    """Return the numbers of the optima that are predicted, shape (data sets, starts)."""
+    return by_draw(starts, quantity, column="predicted", depth=depth, scale=scale)
+
+
+def _least_gain(starts: Table, depth: int, scale: float, *, over: float) -> np.ndarray:
+    """Return by how much the share of starts at the global optimum is larger at a scale than at another, by data set.
+
+    Starts at no optimum, whose flows may still come to any, count so that the gain is the least that it can be: as at
+    none at the scale, and as at the global one at the other. The most that a gain can be is minus the least of the
+    opposite one.
     """
-    higher, lower = (
-        _optimum_numbers(starts, depth, alpha)
-        for alpha in ((scale, other_scale) if not largest else (other_scale, scale))
+    at_scale, at_other = (_numbers(starts, quantities.OPTIMUM, depth, alpha) for alpha in (scale, over))
+    return np.mean(at_scale == quantities.GLOBAL, axis=1) - np.mean(
+        (at_other == quantities.GLOBAL) | np.isnan(at_other), axis=1
     )
-    gain = np.mean(higher == 1, axis=1) - np.mean((lower == 1) | np.isnan(lower), axis=1)
-    return -gain if largest else gain
-
-
-def _at_predicted_optimum(starts: Table, depth: int, scale: float, choice: str) -> np.ndarray:
-    """Return which starts are at the optimum that is predicted, shape (data sets, starts)."""
-    predicted = 1.0 if choice == "global" else _optimum_numbers(starts, depth, scale, choice, "predicted")
-    return _optimum_numbers(starts, depth, scale) == predicted

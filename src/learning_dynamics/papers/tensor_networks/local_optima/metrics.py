@@ -1,7 +1,10 @@
 """Which local optimum every start has come to, and which one was predicted for it."""
 
+from typing import NamedTuple
+
 import numpy as np
 
+from learning_dynamics.papers.tensor_networks.local_optima import quantities
 from learning_dynamics.papers.tensor_networks.local_optima.theory import (
     are_local_optima,
     blow_up_times,
@@ -46,24 +49,49 @@ def from_scaled_starts(trajectory: Trajectory, *, near: Positive) -> Tables:
     for depth in settings["depths"]:
         limits = trajectory.series[f"limit_{depth}"]
         times = blow_up_times(trajectory.constants[f"layers_{depth}"] ** 2)
-        members = [
-            _data_set_quantities(*data_set, 2 / depth, near)
+        data_sets = [
+            _optima_of_starts(*data_set, power=2 / depth, near=near)
             for data_set in zip(signed, vertices, limits, times, strict=True)
         ]
-        quantities = {name: np.array([member[name] for member in members]) for name in members[0]}
-        count = quantities.pop("count")
-        reached = quantities.pop("reached")
-        choices = {name: (reached, quantities[name][:, None]) for name in ("optimum", "optimum_even", "optimum_l1")}
+        reached, greedy, by_gradients, by_weighted_l1, within_escaped, n_optima = map(
+            np.array, zip(*data_sets, strict=True)
+        )
+        measures = {
+            quantities.OPTIMUM: (reached, greedy[:, None]),
+            quantities.OPTIMUM_BY_GRADIENTS: (reached, by_gradients[:, None]),
+            quantities.OPTIMUM_BY_WEIGHTED_L1: (reached, by_weighted_l1[:, None]),
+            quantities.WITHIN_ESCAPED: within_escaped,
+        }
         axes = {"seed": np.arange(len(X)), "scale": trajectory.time, "start": np.arange(settings["starts"])}
-        yield rows({**choices, "escaped": quantities["escaped"]}, axes, depth=depth)
+        yield rows(measures, axes, depth=depth)
         once = axes | {"scale": trajectory.time[:1], "start": np.zeros(1, dtype=int)}
-        yield rows({"optima": count[:, None, None]}, once, depth=depth)
+        yield rows({quantities.NUMBER_OF_OPTIMA: n_optima[:, None, None]}, once, depth=depth)
 
 
-def _data_set_quantities(
-    signed: np.ndarray, vertices: np.ndarray, limits: np.ndarray, times: np.ndarray, power: float, near: float
-) -> dict[str, np.ndarray]:
-    """Return what is measured on one data set: limits, shape (scales, starts, inputs), and times, (starts, inputs)."""
+class OptimaOfStarts(NamedTuple):
+    """Numbers of optima on one data set, nan for none: reached, and predicted for each start, whatever the scale."""
+
+    reached: np.ndarray  # (scales, starts)
+    greedy: np.ndarray  # (starts,)
+    by_gradients: np.ndarray  # (starts,)
+    by_weighted_l1: np.ndarray  # (starts,)
+    within_escaped: np.ndarray  # (scales, starts): whether the entries of the one reached have escaped
+    n_optima: float
+
+
+def _optima_of_starts(
+    signed: np.ndarray, vertices: np.ndarray, limits: np.ndarray, times: np.ndarray, *, power: float, near: float
+) -> OptimaOfStarts:
+    """Return the optima of one data set that starts reach, and those that are predicted.
+
+    Parameters
+    ----------
+    signed : ndarray, shape (samples, inputs)
+    vertices : ndarray, shape (vertices, inputs)
+    limits : ndarray, shape (scales, starts, inputs)
+    times : ndarray, shape (starts, inputs)
+        Blow-up times, in any unit.
+    """
     optima = vertices[are_local_optima(signed, vertices, power)]
     optima = optima[np.argsort(np.sum(np.abs(optima) ** power, axis=1))]
     lengths = np.linalg.norm(optima, axis=1)
@@ -74,14 +102,14 @@ def _data_set_quantities(
     even_choice = greedy_choice(escaping_signs(signed, np.ones(len(times[0])), vertices), optima)
     weighted = vertices[np.argmin(times @ np.abs(vertices).T, axis=1)]
     among = np.all((optima[nearest] == 0) | (signs != 0), axis=-1)
-    return {
-        "reached": np.where(at_optimum, nearest + 1.0, np.nan),
-        "optimum": np.array([_number(greedy_choice(row, optima)) for row in signs]),
-        "optimum_even": np.full(len(times), _number(even_choice)),
-        "optimum_l1": np.array([_number(_place(vertex, optima)) for vertex in weighted]),
-        "escaped": np.where(at_optimum, among, np.nan),
-        "count": np.array(float(len(optima))),
-    }
+    return OptimaOfStarts(
+        reached=np.where(at_optimum, nearest + 1.0, np.nan),
+        greedy=np.array([_number(greedy_choice(row, optima)) for row in signs]),
+        by_gradients=np.full(len(times), _number(even_choice)),
+        by_weighted_l1=np.array([_number(_place(vertex, optima)) for vertex in weighted]),
+        within_escaped=np.where(at_optimum, among, np.nan),
+        n_optima=float(len(optima)),
+    )
 
 
 def _place(vertex: np.ndarray, optima: np.ndarray) -> int:

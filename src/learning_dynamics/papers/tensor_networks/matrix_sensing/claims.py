@@ -8,9 +8,12 @@ import numpy as np
 from learning_dynamics.evidence import mean
 from learning_dynamics.judging import Claim, Facts, claim, equal
 from learning_dynamics.papers.tensor_networks.limit_checks import check_limits, limits_minimise, relative_distances
+from learning_dynamics.papers.tensor_networks.matrix_sensing import quantities
+from learning_dynamics.papers.tensor_networks.tables import OTHER_SCALE
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, by_draw
 
+# bits of the significand
 BITS = {"single": 24, "double": 53, "extended": 64}
 
 
@@ -29,20 +32,20 @@ def corollary_7(eigen: Table) -> Claim:
     """
     scales, depths = eigen["scale"], eigen["depth"]
     yield from limits_minimise(
-        Draws(eigen),
         "error of $W_1 \\cdots W_L$, relative to its largest eigenvalue",
-        "entry",
-        "entry",
-        {"the least nuclear norm": "nuclear", "the least Frobenius norm": "frobenius"},
+        Draws(eigen),
+        quantities.ENTRY,
+        printed=quantities.ENTRY,
+        least_norms={"the least nuclear norm": quantities.NUCLEAR, "the least Frobenius norm": quantities.FROBENIUS},
     )
 
     def largest_distance(quantity: Quantity, **where: Any) -> float:
         return float(np.max(relative_distances(Draws(eigen, **where), quantity)))
 
     yield Facts(
-        frobenius=largest_distance("frobenius", scale=max(scales)),
-        nuclear=largest_distance("nuclear", scale=min(scales), depth=min(depths)),
-        nuclear_deep=largest_distance("nuclear", scale=min(scales), depth=max(depths)),
+        frobenius=largest_distance(quantities.FROBENIUS, scale=max(scales)),
+        nuclear=largest_distance(quantities.NUCLEAR, scale=min(scales), depth=min(depths)),
+        nuclear_deep=largest_distance(quantities.NUCLEAR, scale=min(scales), depth=max(depths)),
     )
 
 
@@ -67,42 +70,53 @@ def corollary_7_generic_basis(
     """
     formats = [name for name in BITS if name in set(rounding["precision"])]
     smallest = rounding["scale"].min()
-    # while the departure is small it grows linearly, and formats differ by what rounding started it with
-    parts = [by_draw(rounding, "off_diagonal", scale=smallest, precision=name) for name in formats]
-    bits = []
-    for (coarse, fine), (coarse_parts, fine_parts) in zip(pairwise(formats), pairwise(parts), strict=True):
-        is_linear = (coarse_parts < start) & (coarse_parts > 0) & (fine_parts > 0)
-        ratio = np.where(is_linear, np.log2(coarse_parts) - np.log2(fine_parts), np.nan)
+    departures = {name: by_draw(rounding, quantities.OFF_DIAGONAL, scale=smallest, precision=name) for name in formats}
+    *other_pairs, finest_pair = pairwise(formats)
+    for coarse, fine in (finest_pair, *other_pairs):
         gained = float(BITS[fine] - BITS[coarse])
-        bits.append(
-            equal(
-                f"bits of the departure gained from {coarse} to {fine} precision, mean of draws",
-                mean(np.array([np.nanmedian(row) if np.isfinite(row).any() else np.nan for row in ratio])),
-                gained,
-                tolerance=tolerance,
-                resolution=8.0,
-                because="how rounding starts a departure differs from format to format by a few bits",
-                rivals={
-                    "a departure that no precision changes: an instability of the flow itself": 0.0,
-                    "a departure in proportion to the roundoff's root": gained / 2,
-                },
-                scaled=False,
-            )
+        yield equal(
+            f"bits of the departure gained from {coarse} to {fine} precision, mean of draws",
+            mean(_bits_between(departures[coarse], departures[fine], linear_below=start)),
+            gained,
+            tolerance=tolerance,
+            resolution=8.0,
+            because="how rounding starts a departure differs from format to format by a few bits",
+            rivals={
+                "a departure that no precision changes: an instability of the flow itself": 0.0,
+                "a departure in proportion to the roundoff's root": gained / 2,
+            },
+            scaled=False,
         )
-    yield from (bits[-1], *bits[:-1])
     depth, limits = max(generic["depth"]), Draws(generic)
     large_scales = [scale for scale in generic["scale"].unique() if scale >= least]
-    for name, flows in (
-        ("two layers, any scale: error of the limit", limits.where(depth=2)),
-        ("the most layers, scales of order one: error of the limit", limits.where(depth=depth, scale=large_scales)),
-    ):
+    cases = {
+        "two layers, any scale: error of the limit": limits.where(depth=2),
+        "the most layers, scales of order one: error of the limit": limits.where(depth=depth, scale=large_scales),
+    }
+    for name, flows in cases.items():
         yield check_limits(
             name,
             flows,
-            *flows.compared("entry"),
-            rivals={r"the minimiser for $2 \alpha$ as the limit": flows.entries("other_scale", column="predicted")},
+            *flows.compared(quantities.ENTRY),
+            rivals={r"the minimiser for $2 \alpha$ as the limit": flows.entries(OTHER_SCALE, column="predicted")},
             scaled=False,
         )
-    value, predicted = limits.where(scale=min(generic["scale"]), depth=depth).compared("entry")
-    errors = np.abs(value - predicted).max(axis=1) / np.abs(predicted).max(axis=1)
+    measured, predicted = limits.where(scale=min(generic["scale"]), depth=depth).compared(quantities.ENTRY)
+    errors = np.abs(measured - predicted).max(axis=1) / np.abs(predicted).max(axis=1)
     yield Facts(broken=int((~(errors <= 0.01)).sum()), tried=len(errors))
+
+
+def _bits_between(coarse: np.ndarray, fine: np.ndarray, *, linear_below: float) -> np.ndarray:
+    """Return by how many bits a departure is smaller in the finer format, the median over time, one a draw.
+
+    While the departure is small it grows linearly, and formats differ by what rounding started it with; nan on draws
+    that have no such time.
+
+    Parameters
+    ----------
+    coarse, fine : ndarray, shape (draws, times)
+        Largest entry off the diagonal in either format.
+    """
+    is_linear = (coarse < linear_below) & (coarse > 0) & (fine > 0)
+    bits = np.where(is_linear, np.log2(coarse) - np.log2(fine), np.nan)
+    return np.array([np.nanmedian(row) if np.isfinite(row).any() else np.nan for row in bits])

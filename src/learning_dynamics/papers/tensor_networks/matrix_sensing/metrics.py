@@ -1,10 +1,13 @@
 """Limits of deep matrix sensing against the minimisers that are predicted, and the growth of rounding (Corollary 7)."""
 
+from typing import Literal
+
 import numpy as np
 
+from learning_dynamics.papers.tensor_networks.matrix_sensing import quantities
 from learning_dynamics.papers.tensor_networks.norm_like import norm_like_minimiser
 from learning_dynamics.papers.tensor_networks.solutions import minimum_matrix_norm
-from learning_dynamics.papers.tensor_networks.tables import DEPTH, MEASURED, SCALE, measured
+from learning_dynamics.papers.tensor_networks.tables import DEPTH, MEASURED, OTHER_DEPTH, OTHER_SCALE, SCALE, measured
 from learning_dynamics.tidy import SEED, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
@@ -31,9 +34,13 @@ def matrix_sensing(trajectory: Trajectory) -> Tables:
     constants, settings = trajectory.constants, trajectory.settings
     scales = trajectory.time
     X, y, Q, A = (constants[name] for name in ("X", "y", "Q", "A"))
+    norms: dict[str, Literal["nuclear", "frobenius"]] = {
+        quantities.NUCLEAR: "nuclear",
+        quantities.FROBENIUS: "frobenius",
+    }
     minimum_norms = {
-        norm: np.array([q.T @ minimum_matrix_norm(a, b, norm) @ q for a, b, q in zip(A, y, Q, strict=True)])
-        for norm in ("nuclear", "frobenius")
+        quantity: np.array([q.T @ minimum_matrix_norm(a, b, norm) @ q for a, b, q in zip(A, y, Q, strict=True)])
+        for quantity, norm in norms.items()
     }
     for depth in settings["depths"]:
         products = trajectory.series[f"product_{depth}"]
@@ -43,18 +50,21 @@ def matrix_sensing(trajectory: Trajectory) -> Tables:
             eta = np.ones(X.shape[-1])
             return np.array(
                 [
-                    [np.diag(norm_like_minimiser(x, b, eta, factor * scale, deep)).ravel() for scale in scales]
+                    [
+                        np.diag(norm_like_minimiser(x, b, eta, scale=factor * scale, depth=deep)).ravel()
+                        for scale in scales
+                    ]
                     for x, b in zip(X, y, strict=True)
                 ]
             )
 
-        quantities = {
-            "entry": (flat, minimisers(depth, 1.0)),
-            "other_depth": (flat, minimisers(depth + 1, 1.0)),
-            "other_scale": (flat, minimisers(depth, 2.0)),
-            **{norm: (flat, solutions.reshape(len(solutions), 1, -1)) for norm, solutions in minimum_norms.items()},
+        measures = {
+            quantities.ENTRY: (flat, minimisers(depth, 1.0)),
+            OTHER_DEPTH: (flat, minimisers(depth + 1, 1.0)),
+            OTHER_SCALE: (flat, minimisers(depth, 2.0)),
+            **{name: (flat, matrices.reshape(len(matrices), 1, -1)) for name, matrices in minimum_norms.items()},
         }
-        yield rows(quantities, {"seed": np.arange(len(X)), "scale": scales}, depth=depth)
+        yield rows(measures, {"seed": np.arange(len(X)), "scale": scales}, depth=depth)
 
 
 @columns(SEED, PRECISION, SCALE, TIME, *MEASURED)
@@ -71,9 +81,9 @@ def rounding(trajectory: Trajectory) -> Tables:
     settings = trajectory.settings
     for precision in settings["precisions"]:
         for place, scale in enumerate(settings["scales"]):
-            quantities = {
-                "off_diagonal": trajectory.series[precision][..., place],
-                "loss": trajectory.series[f"loss/{precision}"][..., place],
+            measures = {
+                quantities.OFF_DIAGONAL: trajectory.series[precision][..., place],
+                quantities.LOSS: trajectory.series[f"loss/{precision}"][..., place],
             }
             axes = {"seed": np.arange(trajectory.members), "time": trajectory.time}
-            yield rows(quantities, axes, precision=precision, scale=scale)
+            yield rows(measures, axes, precision=precision, scale=scale)

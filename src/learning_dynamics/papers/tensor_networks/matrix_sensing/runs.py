@@ -77,7 +77,12 @@ def rounding(
     for precision in precisions:
         growth = [
             _off_diagonal_growth(
-                data, PRECISIONS[precision], depth, scale, fractions * (horizon * scale ** (2 - depth)), tolerance
+                data,
+                PRECISIONS[precision],
+                depth=depth,
+                scale=scale,
+                times=fractions * (horizon * scale ** (2 - depth)),
+                tolerance=tolerance,
             )
             for scale in progress(scales, precision)
         ]
@@ -108,7 +113,7 @@ def _sensing_limit(sensors: np.ndarray, labels: np.ndarray, start: np.ndarray, i
     def residuals(state: np.ndarray) -> np.ndarray:
         return _pushes(state.reshape(start.shape), sensors, labels)[1]
 
-    final = limit_of(field, residuals, labels, start.ravel(), integration)
+    final = limit_of(field, residuals, labels, start.ravel(), integration=integration)
     return functools.reduce(np.matmul, final.reshape(start.shape))
 
 
@@ -119,11 +124,12 @@ def _orthonormal(Q: np.ndarray) -> np.ndarray:
 
 
 def _off_diagonal_growth(
-    data: Arrays, dtype: type, depth: int, scale: float, times: np.ndarray, tolerance: float
+    data: Arrays, dtype: type, *, depth: int, scale: float, times: np.ndarray, tolerance: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the largest entry off the diagonal in the eigenbasis and the loss, both of shape (data sets, times).
 
-    Runge and Kutta's method of order eight with a common step for all data sets, in the floating-point type `dtype`.
+    Runge and Kutta's method of order eight with a common step for all data sets, in the floating-point type `dtype`:
+    SciPy's own, whose coefficients these are, computes in double precision alone.
     """
     # sensors given in double precision commute to that precision only: they are formed anew
     Q = _orthonormal(data["Q"])

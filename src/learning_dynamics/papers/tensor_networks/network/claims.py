@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from learning_dynamics.judging import Checks, Claim, Facts, Finding, Instead, claim, every_draw
+from learning_dynamics.judging import Checks, Claim, Facts, Finding, claim, every_draw
+from learning_dynamics.papers.tensor_networks.network import quantities
 from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
 from learning_dynamics.tidy import Draws, Table
 
@@ -16,6 +17,7 @@ from learning_dynamics.tidy import Draws, Table
     r"$\phi(0) \neq 0$, it need not: diagonal and fully connected data tensors have zeros, of which $\phi$ makes "
     r"$\phi(0)$.",
     quantifier="all draws",
+    reason="zeros of the data tensor become the activation's value at zero",
 )
 def tensor_formulation(outputs: Table) -> Finding:
     r"""With any activation $\phi$ the tensor formulation (2) gives diagonal (3), convolutional (4) and fully connected
@@ -27,42 +29,40 @@ def tensor_formulation(outputs: Table) -> Finding:
     and three or more layers it is at least {apart:.1g}.
     """
     draws = Draws(outputs)
-    tensor, layered, names, depths, activations = (
-        draws.entries("output", column=column)[:, 0]
-        for column in ("value", "predicted", "network", "depth", "activation")
-    )
-    zero = draws["at_zero"] == 0
-    blocks = np.isin(names, ["diagonal", "fully_connected"])
+    by_tensor, by_layers = (outputs[:, 0] for outputs in draws.compared(quantities.OUTPUT))  # (2), and (3) to (5)
+    network, depth, activation = (draws.column(name) for name in ("network", "depth", "activation"))
+    is_zero_at_zero = draws[quantities.ACTIVATION_AT_ZERO] == 0
+    has_zero_blocks = np.isin(network, ["diagonal", "fully_connected"])
     # where ReLU leaves nothing, both outputs are zero
-    difference = np.abs(tensor - layered) / np.maximum(np.maximum(np.abs(tensor), np.abs(layered)), 1e-300)
+    size = np.maximum(np.maximum(np.abs(by_tensor), np.abs(by_layers)), 1e-300)
+    difference = np.abs(by_tensor - by_layers) / size
 
-    def judge(equal: np.ndarray) -> Checks:
+    def judge(agree: np.ndarray) -> Checks:
+        """Yield the checks of a prediction, for each draw, of whether the two formulations agree."""
         yield every_draw(
             "difference of outputs, relative, where they are predicted to agree",
-            difference[equal],
+            difference[agree],
             at_most=1e-10,
             because="rounding, of sums that cancel to a thousandth",
         )
-        if not equal.all():
+        if not agree.all():
             yield every_draw(
                 "difference of outputs, relative, where they are predicted to differ",
-                difference[~equal],
+                difference[~agree],
                 at_least=1e-6,
                 because="chosen: far above rounding",
             )
 
     return Finding(
         judge,
-        np.ones_like(zero),
+        printed={"agree": np.full(len(difference), True)},
+        corrected={"agree": is_zero_at_zero | ~has_zero_blocks | (depth == 2)},
         rivals={
-            r"$\phi(0) = 0$ is needed by every architecture": zero | (depths == 2),
-            r"$\phi(0) = 0$ is needed with two layers too": zero | ~blocks,
-            "only linear networks agree": activations == "identity",
+            r"$\phi(0) = 0$ is needed by every architecture": {"agree": is_zero_at_zero | (depth == 2)},
+            r"$\phi(0) = 0$ is needed with two layers too": {"agree": is_zero_at_zero | ~has_zero_blocks},
+            "only linear networks agree": {"agree": activation == "identity"},
         },
-        corrected=zero | ~blocks | (depths == 2),
-        reason="zeros of the data tensor become the activation's value at zero",
-        facts={"apart": float(difference[blocks & (depths > 2) & ~zero].min())},
-        scaled=lambda prediction, _factor: prediction,
+        facts={"apart": float(difference[has_zero_blocks & (depth > 2) & ~is_zero_at_zero].min())},
     )
 
 
@@ -98,13 +98,13 @@ def equation_80(flow: Table) -> Claim:
 
 
 def _conserved(flow: Draws, rival: str) -> Claim:
-    size, loss = flow.worst("size"), flow.entries("loss")
+    size, loss = flow.worst(quantities.LARGEST_TERM), flow.entries(quantities.LOSS)
     yield every_draw(
         "largest drift relative to the largest term",
-        flow.worst("drift") / size,
+        flow.worst(quantities.DRIFT) / size,
         at_most=FLOW_ERROR * flow.setting("integration.rtol"),
         because="a hundred times the integrator's tolerance",
         predicted=0.0,
-        rivals={rival: Instead(values=flow.worst("other") / size)},
+        rivals={rival: {"values": flow.worst(quantities.OTHER_DRIFT) / size}},
     )
     yield Facts(moved=float(np.median(loss[:, -1] / loss[:, 0])))

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.tensor_networks.architectures import followed_networks
+from learning_dynamics.papers.tensor_networks.network import quantities
 from learning_dynamics.papers.tensor_networks.network.models import ACTIVATIONS
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, MEASURED, NETWORK
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
@@ -51,7 +52,11 @@ def forward(trajectory: Trajectory) -> Tables:
         tensor, layered = trajectory.series[f"{architecture}_{activation}_{depth}"][:, 0].T
         at_zero = np.full(len(tensor), float(ACTIVATIONS[activation](np.zeros(1))[0]))
         labels = {"network": architecture, "activation": activation, "depth": depth}
-        yield rows({"output": (tensor, layered), "at_zero": at_zero}, {"seed": np.arange(trajectory.members)}, **labels)
+        yield rows(
+            {quantities.OUTPUT: (tensor, layered), quantities.ACTIVATION_AT_ZERO: at_zero},
+            {"seed": np.arange(trajectory.members)},
+            **labels,
+        )
 
 
 @columns(SEED, NETWORK, DEPTH, TIME, *MEASURED)
@@ -77,17 +82,17 @@ def flow(trajectory: Trajectory) -> Tables:
         differences = _gram_differences if network.name == "fully_connected" else _square_differences
         invariants, comparisons, size = differences(network, states)
         misses = np.einsum("mni,mti->mtn", X, network.coefficients(states)) - y[:, None]
-        quantities = {
-            "drift": np.abs(invariants - invariants[:, :1]).max(axis=-1),
-            "other": np.abs(comparisons - comparisons[:, :1]).max(axis=-1),
-            "size": size,
-            "loss": 0.5 * np.sum(misses**2, axis=-1),
+        measures = {
+            quantities.DRIFT: np.abs(invariants - invariants[:, :1]).max(axis=-1),
+            quantities.OTHER_DRIFT: np.abs(comparisons - comparisons[:, :1]).max(axis=-1),
+            quantities.LARGEST_TERM: size,
+            quantities.LOSS: 0.5 * np.sum(misses**2, axis=-1),
         }
-        yield rows(quantities, axes, network=network.name, depth=network.depth)
+        yield rows(measures, axes, network=network.name, depth=network.depth)
 
 
 def _square_differences(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return differences of squared singular coordinates and of their sizes, (..., entries), and the largest square."""
+    """Return differences of squared singular coordinates (21) and of sizes, (..., entries), and the largest square."""
     layers = network.layers(states)
     squares = np.stack([np.abs(layer @ U) ** 2 for layer, U in zip(layers, network.U, strict=True)], axis=-2)
     last = squares[..., -1:, :]
@@ -97,7 +102,7 @@ def _square_differences(network: TensorNetwork, states: np.ndarray) -> tuple[np.
 
 
 def _gram_differences(network: TensorNetwork, states: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the entries of W_l^T W_l - W_(l+1) W_(l+1)^T, those with W_l W_l^T instead, and the largest term."""
+    """Return entries of W_l^T W_l - W_(l+1) W_(l+1)^T (80, 81), those with W_l W_l^T instead, and the largest term."""
     *flat, last = network.layers(states)
     lead = states.shape[:-1]
     # columns come first in a state: read as rows, each matrix is its transpose

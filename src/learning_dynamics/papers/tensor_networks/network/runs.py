@@ -88,6 +88,6 @@ def flow(
         rngs = generators(seed, "initial_direction.gaussian", len(X))
         starts = [scale * rng.standard_normal(sum(network.lengths)) for rng in rngs]
         members = zip(X, y, starts, strict=True)
-        flows = [flow_states(network, *member, integration.times, integration) for member in members]
+        flows = [flow_states(network, *member, times=integration.times, integration=integration) for member in members]
         series[f"{network.name}_{network.depth}"] = np.stack(flows)
     return Trajectory(integration.times, series, {"X": X, "y": y})

@@ -1,11 +1,11 @@
 """How fast the loss falls: the bounds of D.1.1, E.1.1, (62), (73) and H.1, printed and derived (errata 8, 10, 12)."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from learning_dynamics.judging import Checks, Claim, Facts, Finding, Instead, claim, every_draw
+from learning_dynamics.judging import Checks, Claim, Facts, Finding, claim, every_draw
+from learning_dynamics.papers.tensor_networks.rates import quantities
 from learning_dynamics.papers.tensor_networks.rates.theory import log_bound
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table
@@ -32,7 +32,7 @@ def section_d_1_1(losses: Sequence[Table]) -> Claim:
     classify well the loss exceeds it by a factor of up to {printed_factor:.3g}; with $\mathcal L(0)$ in the denominator
     it never does.
     """
-    return _bound(Draws(losses), "constant")
+    return _bound(Draws(losses), quantities.CONSTANT)
 
 
 @claim(
@@ -49,53 +49,66 @@ def section_e_1_1(losses: Table) -> Claim:
     As for appendix D.1.1: from starts with $\mathcal L(0) < 1$ the loss exceeds the printed bound by a factor of up to
     {printed_factor:.3g}.
     """
-    return _bound(Draws(losses, depth=2), "constant_one")
+    return _bound(Draws(losses, depth=2), quantities.ONE_POINT_CONSTANT)
 
 
 def _bound(flows: Draws, constant: Quantity) -> Claim:
-    losses, times = flows.entries("log_loss"), np.expm1(flows.entries("log_loss", column="log_time"))
-    initial, c = losses[:, :1], flows.entries(constant)
+    """Check the printed bound on the loss, L(0) / (1 + c t), and the corrected one, L(0) / (1 + c L(0) t).
 
-    def excess(bound: np.ndarray) -> np.ndarray:
-        """Return the largest log of loss over bound, one a draw."""
-        return (losses - bound)[:, 1:].max(axis=1)
+    The inequality before both is dL/dt <= -c L^2. So 1 / L grows at least at the rate c, which gives the second.
+    """
+    log_loss = flows.entries(quantities.LOG_LOSS)
+    time = np.expm1(flows.entries(quantities.LOG_LOSS, column="log_time"))
+    c, log_initial, initial = flows.entries(constant), log_loss[:, :1], np.exp(log_loss[:, :1])
 
-    def with_factor(factor: Any) -> np.ndarray:
-        return excess(log_bound(initial, c, times, factor=factor))
+    def excess(log_bounds: np.ndarray) -> np.ndarray:
+        """Return the largest log of the loss over its bound after the start, one a draw."""
+        return (log_loss - log_bounds)[:, 1:].max(axis=1)
 
-    printed = with_factor(1.0)
+    def excess_over(factor: float | np.ndarray) -> np.ndarray:
+        """Return the excess over L(0) / (1 + c factor t)."""
+        return excess(log_bound(log_initial, c, time, factor=factor))
+
     yield every_draw(
         r"largest $\log(\mathcal L(t) / \mathrm{bound}(t))$",
-        printed,
+        excess_over(1.0),
         at_most=1e3 * flows.setting("integration.rtol").max(),
         because="the integrator's tolerance, amplified a hundredfold, times margins of order ten",
+        corrected={"values": excess_over(initial)},
         rivals={
-            "a loss that falls exponentially": Instead(values=excess(initial - c * np.exp(initial) * times)),
-            "twice the constant": Instead(values=with_factor(2 * np.exp(initial))),
+            "a loss that falls exponentially": {"values": excess(log_initial - c * initial * time)},
+            "twice the constant": {"values": excess_over(2 * initial)},
         },
-        corrected=Instead(values=with_factor(np.exp(initial))),
     )
-    yield Facts(printed_factor=float(np.exp(np.nanmax(printed))))
+    yield Facts(printed_factor=float(np.exp(np.nanmax(excess_over(1.0)))))
 
 
-def _rate_finding(flows: Draws, quantity: Quantity, printed: float, tolerance: float) -> Finding:
-    """Return the finding on the smallest speed over time; nan on draws whose loss is within rounding at all times."""
-    speeds = flows.over(lambda flow: np.fmin.reduce(flow.entries(quantity), axis=1))
+def _falls_at_least_at(rate: float, flows: Draws, quantity: Quantity, *, tolerance: float) -> Finding:
+    """Return the finding on a rate at which losses fall at least, in units of that which the inequalities give.
 
-    def judge(factor: float) -> Checks:
+    Why a finding: the smallest error that losses would refuse is sought to one side alone, that of faster rates. A
+    slower rate is a weaker bound, which a loss that meets the printed one meets as well.
+    """
+    # nan at times at which the loss is within rounding
+    slowest_speed = flows.over(lambda flow: np.fmin.reduce(flow.entries(quantity), axis=1))
+
+    def judge(rate: float) -> Checks:
         yield every_draw(
             r"slowest $\log(\mathcal L(0) / \mathcal L(t)) / t$, in units of the bound's rate",
-            speeds,
-            at_least=factor * (1 - tolerance),
+            slowest_speed,
+            at_least=rate * (1 - tolerance),
             because="the bound, less the integrator's error",
         )
 
+    def faster(rate: float, factor: float) -> float:
+        return rate * max(factor, 2 - factor)
+
     return Finding(
         judge,
-        printed,
-        rivals={"a rate 1.5 times what the inequalities give": 1.5},
-        facts={"closest": float(np.nanmin(speeds))},
-        scaled=lambda factor, by: factor * max(by, 2 - by),
+        printed={"rate": rate},
+        rivals={"a rate 1.5 times what the inequalities give": {"rate": 1.5}},
+        facts={"closest": float(np.nanmin(slowest_speed))},
+        scaled={"rate": faster},
     )
 
 
@@ -112,7 +125,9 @@ def equation_62(losses: Sequence[Table], *, tolerance: Positive) -> Finding:
     falls {closest:.4f} times as fast as it says. Convolutional networks have a complex $S$, which Theorem 4 excludes;
     the steps that lead to (62) are those of appendix D.1.1 and do not need a real one.
     """
-    return _rate_finding(Draws(losses, network=["diagonal", "convolutional"]), "speed", 1.0, tolerance)
+    return _falls_at_least_at(
+        1.0, Draws(losses, network=["diagonal", "convolutional"]), quantities.SPEED, tolerance=tolerance
+    )
 
 
 @claim(
@@ -127,7 +142,7 @@ def equation_73(losses: Table, *, tolerance: Positive) -> Finding:
     At large scales the bound is sharp for networks that start with equal singular coordinates: the slowest loss falls
     {closest:.4f} times as fast.
     """
-    return _rate_finding(Draws(losses), "speed_one", 1.0, tolerance)
+    return _falls_at_least_at(1.0, Draws(losses), quantities.ONE_POINT_SPEED, tolerance=tolerance)
 
 
 @claim(
@@ -143,4 +158,5 @@ def section_h_1(losses: Sequence[Table], *, tolerance: Positive) -> Finding:
     the inequalities give twice the rate: the slowest of {draws} losses falls {closest:.4f} times as fast as with that
     factor.
     """
-    return _rate_finding(Draws(losses, network="fully_connected"), "speed", 0.5, tolerance)
+    # the unit is twice the printed rate
+    return _falls_at_least_at(0.5, Draws(losses, network="fully_connected"), quantities.SPEED, tolerance=tolerance)

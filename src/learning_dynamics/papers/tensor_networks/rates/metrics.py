@@ -3,6 +3,7 @@
 import numpy as np
 
 from learning_dynamics.papers.tensor_networks.architectures import followed_networks
+from learning_dynamics.papers.tensor_networks.rates import quantities
 from learning_dynamics.papers.tensor_networks.rates.theory import decomposable_constant, one_point_constant
 from learning_dynamics.papers.tensor_networks.tables import DEPTH, FOLLOWED, NETWORK, SCALE
 from learning_dynamics.tidy import SEED, Column, Tables, columns, rows
@@ -42,12 +43,12 @@ def exponential_loss(trajectory: Trajectory) -> Tables:
         outputs *= (1 + log_time)[:, None]
         log_loss = np.log(np.exp(-outputs).sum(axis=-1))
         labels = {"network": network.name, "depth": network.depth, "start_margin": starts}
-        yield rows({"log_loss": log_loss}, {"seed": seeds, "log_time": log_time}, **labels)
+        yield rows({quantities.LOG_LOSS: log_loss}, {"seed": seeds, "log_time": log_time}, **labels)
         constant = decomposable_constant(network, 1.0, settings["imbalance"]) * width[seeds] ** 2
-        once = {"constant": constant[:, None]}
+        once = {quantities.CONSTANT: constant[:, None]}
         if network.depth == 2 and X.shape[1] == 1:
             constants = [one_point_constant(network, x, 1.0, settings["imbalance"]) for x in X[seeds, 0]]
-            once["constant_one"] = np.array(constants)[:, None]
+            once[quantities.ONE_POINT_CONSTANT] = np.array(constants)[:, None]
         yield rows(once, {"seed": seeds, "log_time": log_time[:1]}, **labels)
 
 
@@ -79,9 +80,9 @@ def squared_loss(trajectory: Trajectory) -> Tables:
         share = loss[:, 1:] / loss[:, :1]
         with np.errstate(divide="ignore"):
             speed = np.where(share > LOWEST, -np.log(share) / times[:, None], np.nan)
-        quantities = {"speed": np.swapaxes(speed, 1, 2)}
+        measures = {quantities.SPEED: np.swapaxes(speed, 1, 2)}
         if network.depth == 2 and X.shape[1] == 1 and network.name != "fully_connected":
             constant = decomposable_constant(network, 1.0, 1.0)
             units = [constant * (x @ x) / one_point_constant(network, x, 1.0, 1.0) for x in X[:, 0]]
-            quantities["speed_one"] = quantities["speed"] * np.array(units)[:, None, None]
-        yield rows(quantities, axes, network=network.name, depth=network.depth)
+            measures[quantities.ONE_POINT_SPEED] = measures[quantities.SPEED] * np.array(units)[:, None, None]
+        yield rows(measures, axes, network=network.name, depth=network.depth)

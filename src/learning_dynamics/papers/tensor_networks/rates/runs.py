@@ -10,7 +10,7 @@ from learning_dynamics.papers.tensor_networks.exponential_flow import Accuracy, 
 from learning_dynamics.papers.tensor_networks.rates.theory import decomposable_constant, matrix_constant
 from learning_dynamics.papers.tensor_networks.solutions import minimum_norm
 from learning_dynamics.papers.tensor_networks.squared_flow import flow_states
-from learning_dynamics.papers.tensor_networks.starts import factors, undecided
+from learning_dynamics.papers.tensor_networks.starts import factors, identity_layers, undecided
 from learning_dynamics.papers.tensor_networks.tensor_network import TensorNetwork
 from learning_dynamics.settings import Count, Positive, Real, Seed
 from learning_dynamics.trajectories import Arrays, Trajectory
@@ -46,7 +46,7 @@ def exponential_loss(
     for network in networks_of(networks, depths, X.shape[-1], seed):
         name, depth = network.name, network.depth
         starts = [[factors(name, margin * beta, imbalance, depth) for margin in margins] for beta in best]
-        series[f"{name}_{depth}"] = exponential_flows(network, X, y, np.array(starts), sigmas, exact)
+        series[f"{name}_{depth}"] = exponential_flows(network, X, y, np.array(starts), sigmas=sigmas, integration=exact)
     return Trajectory(sigmas, series, {"X": X, "y": y, "best": best}, undecided=undecided(series))
 
 
@@ -65,22 +65,22 @@ def squared_loss(
     series: Arrays = {}
     for network in networks_of(networks, depths, X.shape[-1], seed):
         residuals = [
-            [_residuals(network, *data_set, scale, integration) for scale in scales]
+            [_residuals(network, *data_set, scale=scale, integration=integration) for scale in scales]
             for data_set in zip(X, y, strict=True)
         ]
         series[f"{network.name}_{network.depth}"] = np.swapaxes(residuals, 1, 2)
     return Trajectory(integration.times, series, {"X": X, "y": y})
 
 
-def _residuals(network: TensorNetwork, X: np.ndarray, y: np.ndarray, scale: float, integration: Span) -> np.ndarray:
+def _residuals(network: TensorNetwork, X: np.ndarray, y: np.ndarray, *, scale: float, integration: Span) -> np.ndarray:
     """Return f(x_i) - y_i, shape (times, samples)."""
     inputs, depth = X.shape[1], network.depth
     if network.name == "fully_connected":
-        start = np.concatenate([np.eye(inputs).ravel()] * (depth - 1) + [np.zeros(inputs)])
+        start = identity_layers(inputs, depth)
         constant = matrix_constant(depth, scale, 1.0)
     else:
         start = factors(network.name, np.zeros(inputs), 1.0, depth)
         constant = decomposable_constant(network, scale, 1.0)
     rate = 2 * constant * float(np.linalg.svd(X, compute_uv=False)[-1]) ** 2
-    states = flow_states(network, X, y, scale * start, integration.times / rate, integration)
+    states = flow_states(network, X, y, scale * start, times=integration.times / rate, integration=integration)
     return network.coefficients(states) @ X.T - y

@@ -4,22 +4,24 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from learning_dynamics.judging import Claim, Facts, Instead, Untested, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Claim, Facts, Untested, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.tensor_networks.limit_checks import limits_minimise, relative_distances
+from learning_dynamics.papers.tensor_networks.regression import quantities
 from learning_dynamics.papers.tensor_networks.regression.theory import SMALL, SMALL_DEEP
 from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select, settings_of
 
 
-def _limits(flows: Table | Sequence[Table], printed: Quantity, corrected: Quantity = "") -> Claim:
+def _limits(flows: Table | Sequence[Table], *, printed: Quantity, corrected: Quantity | None = None) -> Claim:
+    """Check that the flows' limits are what a quantity predicts: minimisers of Q."""
     return limits_minimise(
-        Draws(flows),
         "error of the flow's limit, relative to the largest coefficient",
-        "coefficient",
-        printed,
-        {r"the least $\ell_1$ norm": "plain_l1", r"the least $\ell_2$ norm": "plain_l2"},
-        corrected,
+        Draws(flows),
+        quantities.COEFFICIENT,
+        printed=printed,
+        corrected=corrected,
+        least_norms={r"the least $\ell_1$ norm": quantities.PLAIN_L1, r"the least $\ell_2$ norm": quantities.PLAIN_L2},
     )
 
 
@@ -38,7 +40,7 @@ def theorem_4(flow: Table) -> Claim:
     $H_L(h_L(t)) = t\, h_L(t) - q_L(t)^2 / 2$ and $p_L^2 - q_L^2 = 1$ reduce everything to $q_L$. The largest error of
     {draws} limits is {value:.1e}.
     """
-    return _limits(flow, "coefficient")
+    return _limits(flow, printed=quantities.COEFFICIENT)
 
 
 @claim(
@@ -52,7 +54,7 @@ def corollary_5(flows: Sequence[Table]) -> Claim:
 
     The largest error of {draws} limits is {value:.1e}.
     """
-    return _limits(flows, "coefficient")
+    return _limits(flows, printed=quantities.COEFFICIENT)
 
 
 @claim(
@@ -71,7 +73,7 @@ def corollary_6(flow: Table) -> Claim:
     is not homogeneous, so that the factor moves the minimiser, except in the limits $\alpha \to 0$ and $\alpha \to
     \infty$ (errata 7). Without it the limits are missed by up to {printed:.2g}, with it by at most {value:.1e}.
     """
-    return _limits(flow, "printed", "coefficient")
+    return _limits(flow, printed=quantities.PRINTED_MINIMISER, corrected=quantities.COEFFICIENT)
 
 
 @claim(
@@ -93,41 +95,42 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
     therefore fitted to the minimiser of $Q$ at scales from {coarse:.0e} to {fine:.0e}: it is between {slowest:.3f} and
     {fastest:.3f}.
     """
-    scales = sorted(select(ends, "coefficient")["scale"].unique())
-    small, large = scales[0], scales[-1]
+    smallest, second_smallest, *_, largest = sorted(select(ends, quantities.COEFFICIENT)["scale"].unique())
     deep = Draws(ends, depth=lambda depth: depth > 2)
-    power, theory = (column[:, 0] for column in Draws(ends).compared("vanishing"))
+    power, predicted_power = (powers[:, 0] for powers in Draws(ends).compared(quantities.VANISHING_POWER))
 
-    def at_large(norm: str) -> np.ndarray:
-        return relative_distances(Draws(ends, scale=large), norm)
+    def from_flow(norm: Quantity) -> np.ndarray:
+        """Return the distances of the flows' limits from the largest scale to a solution of least norm."""
+        return relative_distances(Draws(ends, scale=largest), norm)
 
-    def at_small(norm: str) -> np.ndarray:
-        return relative_distances(deep.where(scale=SMALL_DEEP), f"small_{norm}")
+    def from_minimiser(norm: Quantity) -> np.ndarray:
+        """Return those of the minimisers of Q at a small scale."""
+        return relative_distances(deep.where(scale=SMALL_DEEP), quantities.AT_SMALL_SCALE[norm])
 
     yield every_draw(
         "largest scale: relative distance from the least weighted $\\ell_2$ norm",
-        at_large("weighted_l2"),
-        at_most=1e3 / large**4,
+        from_flow(quantities.WEIGHTED_L2),
+        at_most=1e3 / largest**4,  # two layers, where the next term is largest; the factor is chosen
         because=r"the next term of $Q$ is smaller by $(\rho_j / (\alpha |\bar\eta_j|)^L)^2$",
         rivals={
-            r"plain $\ell_2$ in place of the weighted": Instead(values=at_large("plain_l2")),
-            "the two ends exchanged": Instead(values=at_large("weighted_l1")),
+            r"plain $\ell_2$ in place of the weighted": {"values": from_flow(quantities.PLAIN_L2)},
+            "the two ends exchanged": {"values": from_flow(quantities.WEIGHTED_L1)},
         },
     )
     yield every_draw(
         f"three layers and more, minimiser at {SMALL_DEEP:g}: distance from the least weighted $\\ell_1$ norm",
-        at_small("weighted_l1"),
+        from_minimiser(quantities.WEIGHTED_L1),
         at_most=ratio,
         because=r"chosen: it falls like $\alpha^{L-2}$ or faster, from constants that ties make large",
         rivals={
-            r"plain $\ell_1$ in place of the weighted": Instead(values=at_small("plain_l1")),
-            "the two ends exchanged": Instead(values=at_small("weighted_l2")),
+            r"plain $\ell_1$ in place of the weighted": {"values": from_minimiser(quantities.PLAIN_L1)},
+            "the two ends exchanged": {"values": from_minimiser(quantities.WEIGHTED_L2)},
         },
     )
     yield equal_on_every_draw(
         r"two layers: power of $\alpha$ of entries outside the support of the least $\ell_1$ norm, less its prediction",
         power,
-        theory,
+        predicted_power,
         tolerance=10 / (np.e * np.log(1 / SMALL[0])),
         relative_to=1.0,
         because=r"ten times $\max_\delta \delta \alpha^\delta$: what a power larger by $\delta$ changes",
@@ -137,10 +140,12 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
         },
         scaled=False,
     )
-    before, after = (relative_distances(deep.where(scale=scale), "weighted_l1") for scale in (scales[1], small))
+    at_second_smallest, at_smallest = (
+        relative_distances(deep.where(scale=scale), quantities.WEIGHTED_L1) for scale in (second_smallest, smallest)
+    )
     yield Facts(
-        fall=float(np.median(before / np.maximum(after, 1e-300))),
-        two=float(relative_distances(Draws(ends, scale=small, depth=2), "weighted_l1").max()),
+        fall=float(np.median(at_second_smallest / np.maximum(at_smallest, 1e-300))),
+        two=float(relative_distances(Draws(ends, scale=smallest, depth=2), quantities.WEIGHTED_L1).max()),
         coarse=SMALL[0],
         fine=SMALL[-1],
         slowest=float(np.min(power)),
@@ -166,42 +171,47 @@ def remark_4_growth(functions: Table) -> Claim:
     layers, and at most {deep:.1e} with more.
     """
     draws = Draws(functions)
-    penalty, h, q = draws.entries("penalty"), np.abs(draws.entries("h")), np.abs(draws.entries("q"))
-    depths = draws.where(quantity="reached").column("depth")
-    if not (depths == 2).any() or not (depths > 2).any():
+    penalty = draws.entries(quantities.PENALTY)  # H_L(h) / |h|, at the values h of h_L along the way
+    h, q = np.abs(draws.entries(quantities.H)), np.abs(draws.entries(quantities.Q))
+    depth = draws.where(quantity=quantities.TIME_OF_LAST_Q).column("depth")
+    is_shallow = depth == 2
+    if not is_shallow.any() or is_shallow.all():
         raise Untested("needs two layers, and more")
-    spans = np.log(h[:, -1] / h[:, -2])
-    slopes = (penalty[:, -1] - penalty[:, -2]) / spans
-    with np.errstate(divide="ignore"):
-        remainder = np.where(
-            depths == 2, 1 / (4 * h[:, -2]), depths / (2 * (depths - 2.0)) * q[:, -2] ** (2.0 - depths)
-        )
+    last_span = np.log(h[:, -1] / h[:, -2])
+    slope = (penalty[:, -1] - penalty[:, -2]) / last_span
+    # By parts H_L(h) = t h - q^2 / 2 at the time t of h. With two layers H_2(h) / |h| is log(4 |h|) / 2 - 1/2 and
+    # 1 / (4 |h|) more. With more, c - |t| is |q|^(2 - L) / (L - 2) and q^2 / (2 |h|) is |q|^(2 - L) / 2: together
+    # H_L(h) / |h| is that much, L / (2 (L - 2)) |q|^(2 - L), below c.
+    remainder = 1 / (4 * h[:, -2])
+    L = depth[~is_shallow].astype(float)
+    remainder[~is_shallow] = L / (2 * (L - 2)) * q[~is_shallow, -2] ** (2 - L)
     error = FLOW_ERROR * settings_of(functions)["integration"]["rtol"]
     yield equal_on_every_draw(
         r"large $t$: slope of $H_L(t) / |t|$ against $\log |t|$, less its prediction",
-        slopes,
-        np.zeros_like(slopes),
-        tolerance=(remainder + error * penalty[:, -1]) / spans,
+        slope,
+        np.zeros_like(slope),
+        tolerance=(remainder + error * penalty[:, -1]) / last_span,
         relative_to=1.0,
         because=r"what is left to the limit, at most $L / (2 (L - 2)) |q_L|^{2 - L}$, or $1 / (4 |t|)$ where "
         "$L$ is 2, and the integrator's error",
+        corrected=np.where(is_shallow, 0.5, 0.0),
         rivals={
-            r"$|t| \log |t|$ with two layers, with no factor 1/2": np.where(depths == 2, 1.0, 0.0),
+            r"$|t| \log |t|$ with two layers, with no factor 1/2": np.where(is_shallow, 1.0, 0.0),
             r"$\frac{1}{2} |t| \log |t|$ at every depth": 0.5,
-            r"$|t| \log |t| / L$ at every depth": 1 / depths,
+            r"$|t| \log |t| / L$ at every depth": 1 / depth,
         },
-        corrected=np.where(depths == 2, 0.5, 0.0),
     )
+    # at the first value after zero
     yield equal_on_every_draw(
         r"small $t$: $H_L(t) / t^2$ less its prediction",
         penalty[:, 0] / h[:, 1],
-        np.full_like(slopes, 0.5),
-        tolerance=(depths - 1) / 6 * h[:, 1] ** 2 + error,
+        np.full_like(slope, 0.5),
+        tolerance=(depth - 1) / 6 * h[:, 1] ** 2 + error,
         relative_to=1.0,
         because=r"the next term is $-(L - 1) t^2 / 6$, and the integrator's error",
         scaled=False,
     )
-    yield Facts(shallow=float(slopes[depths == 2].mean()), deep=float(np.abs(slopes[depths > 2]).max()))
+    yield Facts(shallow=float(slope[is_shallow].mean()), deep=float(np.abs(slope[~is_shallow]).max()))
 
 
 @claim("Lemma 5.1", scope="two to five layers, until |q| passes a thousand", quantifier="all draws")
@@ -215,27 +225,25 @@ def lemma_5_1(functions: Table) -> Claim:
     """
     draws = Draws(functions)
     tolerance = FLOW_ERROR * settings_of(functions)["integration"]["rtol"]
-    sign = draws.where(quantity="reached").column("sign")[:, None]
+    direction = draws.where(quantity=quantities.TIME_OF_LAST_Q).column("sign")[:, None]
+    arcsinh_time = direction * np.arcsinh(settings_of(functions)["last"])
     yield equal_on_every_draw(
         "time at which $h_L$, forward and backward, takes a value, against its odd closed form",
-        *draws.compared("time_of_h"),
+        *draws.compared(quantities.TIME_OF_H),
         tolerance=tolerance,
         because="the integrator's tolerance, amplified at most a hundredfold",
     )
     yield every_draw(
         "recorded times at which $h_L$ is not above the one before",
-        (np.diff(by_draw(functions.sort_values("time"), "h")) <= 0).sum(axis=1),
+        (np.diff(by_draw(functions.sort_values("time"), quantities.H)) <= 0).sum(axis=1),
         at_most=0.0,
         because="strictly increasing",
     )
     yield equal_on_every_draw(
         "time at which $|q_L|$ passes the bound, relative error",
-        *draws.compared("reached"),
+        *draws.compared(quantities.TIME_OF_LAST_Q),
         tolerance=tolerance,
         because="as above",
-        rivals={
-            r"$\operatorname{arcsinh}$ at every depth, as at depth two": sign
-            * np.arcsinh(settings_of(functions)["last"])
-        },
+        rivals={r"$\operatorname{arcsinh}$ at every depth, as at depth two": arcsinh_time},
         fact="passes",
     )

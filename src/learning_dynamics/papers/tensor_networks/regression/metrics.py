@@ -4,6 +4,7 @@ import numpy as np
 
 from learning_dynamics.papers.tensor_networks import norm_like, tensor_network
 from learning_dynamics.papers.tensor_networks.architectures import network_of
+from learning_dynamics.papers.tensor_networks.regression import quantities
 from learning_dynamics.papers.tensor_networks.regression.theory import (
     SMALL,
     SMALL_DEEP,
@@ -11,7 +12,7 @@ from learning_dynamics.papers.tensor_networks.regression.theory import (
     vanishing_power,
 )
 from learning_dynamics.papers.tensor_networks.solutions import Norm, minimum_norm
-from learning_dynamics.papers.tensor_networks.tables import DEPTH, FOLLOWED, MEASURED, SCALE
+from learning_dynamics.papers.tensor_networks.tables import DEPTH, FOLLOWED, MEASURED, OTHER_DEPTH, OTHER_SCALE, SCALE
 from learning_dynamics.tidy import SEED, TIME, Column, Table, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
@@ -59,28 +60,31 @@ def interpolation(trajectory: Trajectory) -> Tables:
             features, back = features.real, back.real
         beta = network.coefficients(trajectory.series[f"flow_{depth}"])
         data = list(zip(features, y, trajectory.constants[f"eta_{depth}"], strict=True))
-        members = [_predictions(*data_set, back, scales, depth) for data_set in data]
+        members = [_predictions(*data_set, back, scales=scales, depth=depth) for data_set in data]
         predicted = {name: np.array([member[name] for member in members]) for name in members[0]}
         if even:
             F = tensor_network.fourier(X.shape[-1]).real
             programs = [(x @ F, label, eta) for x, (_, label, eta) in zip(X, data, strict=True)]
-            predicted["printed"] = np.array([_minimisers(*program, F, scales, depth) for program in programs])
-        quantities = {name: (beta, coefficients) for name, coefficients in predicted.items()}
+            predicted[quantities.PRINTED_MINIMISER] = np.array(
+                [_minimisers(*program, F, scales=scales, depth=depth) for program in programs]
+            )
+        measures = {name: (beta, coefficients) for name, coefficients in predicted.items()}
         seeds = {"seed": np.arange(len(X))}
-        yield rows(quantities, seeds | {"scale": scales}, depth=depth)
+        yield rows(measures, seeds | {"scale": scales}, depth=depth)
         if depth == 2 and not even:
             powers = np.array([vanishing_power(*data_set) for data_set in data])[:, :, None]
             axes = seeds | {"scale": SMALL[-1:]}
-            yield rows({"vanishing": (powers[:, 0], powers[:, 1])}, axes, depth=depth)
+            yield rows({quantities.VANISHING_POWER: (powers[:, 0], powers[:, 1])}, axes, depth=depth)
         if depth > 2 and not even:
             ends = np.array([back @ small_scale_minimiser(*data_set, depth) for data_set in data])[:, None]
-            norms = ("weighted_l1", "weighted_l2", "plain_l1", "plain_l2")
-            quantities = {f"small_{name}": (ends, predicted[name][:, :1]) for name in norms}
-            yield rows(quantities, seeds | {"scale": [SMALL_DEEP]}, depth=depth)
+            measures = {
+                at_small: (ends, predicted[name][:, :1]) for name, at_small in quantities.AT_SMALL_SCALE.items()
+            }
+            yield rows(measures, seeds | {"scale": [SMALL_DEEP]}, depth=depth)
         if len(X) == 1:
             grid = np.geomspace(scales.min(), scales.max(), PLOTTED)
-            curve = _minimisers(*data[0], back, grid, depth)[:, 0]
-            yield rows({"curve": curve[None]}, seeds | {"scale": grid}, depth=depth)
+            curve = _minimisers(*data[0], back, scales=grid, depth=depth)[:, 0]
+            yield rows({quantities.CURVE: curve[None]}, seeds | {"scale": grid}, depth=depth)
 
 
 @columns(*LIMITS)
@@ -95,7 +99,7 @@ def interpolation_by_descent(trajectory: Trajectory) -> Table:
 
 
 def _predictions(
-    features: np.ndarray, y: np.ndarray, eta: np.ndarray, back: np.ndarray, scales: np.ndarray, depth: int
+    features: np.ndarray, y: np.ndarray, eta: np.ndarray, back: np.ndarray, *, scales: np.ndarray, depth: int
 ) -> dict[str, np.ndarray]:
     """Return predicted coefficients of one data set, shape (scales, inputs), by what predicts them."""
 
@@ -103,21 +107,23 @@ def _predictions(
         return np.tile(back @ (weights * minimum_norm(features * weights, y, norm)), (len(scales), 1))
 
     return {
-        "coefficient": _minimisers(features, y, eta, back, scales, depth),
-        "other_depth": _minimisers(features, y, eta, back, scales, depth + 1),
-        "other_scale": _minimisers(features, y, eta, back, 2 * scales, depth),
-        "weighted_l1": minimum_norm_solution(eta ** (depth - 2), "l1"),
-        "weighted_l2": minimum_norm_solution(eta ** (depth - 1), "l2"),
-        "plain_l1": minimum_norm_solution(np.ones_like(eta), "l1"),
-        "plain_l2": minimum_norm_solution(np.ones_like(eta), "l2"),
+        quantities.COEFFICIENT: _minimisers(features, y, eta, back, scales=scales, depth=depth),
+        OTHER_DEPTH: _minimisers(features, y, eta, back, scales=scales, depth=depth + 1),
+        OTHER_SCALE: _minimisers(features, y, eta, back, scales=2 * scales, depth=depth),
+        quantities.WEIGHTED_L1: minimum_norm_solution(eta ** (depth - 2), "l1"),
+        quantities.WEIGHTED_L2: minimum_norm_solution(eta ** (depth - 1), "l2"),
+        quantities.PLAIN_L1: minimum_norm_solution(np.ones_like(eta), "l1"),
+        quantities.PLAIN_L2: minimum_norm_solution(np.ones_like(eta), "l2"),
     }
 
 
 def _minimisers(
-    features: np.ndarray, y: np.ndarray, eta: np.ndarray, back: np.ndarray, scales: np.ndarray, depth: int
+    features: np.ndarray, y: np.ndarray, eta: np.ndarray, back: np.ndarray, *, scales: np.ndarray, depth: int
 ) -> np.ndarray:
     """Return the coefficients ``back @ rho`` at the minimiser rho of Q, shape (scales, inputs)."""
-    return np.array([back @ norm_like.norm_like_minimiser(features, y, eta, scale, depth) for scale in scales])
+    return np.array(
+        [back @ norm_like.norm_like_minimiser(features, y, eta, scale=scale, depth=depth) for scale in scales]
+    )
 
 
 @columns(DEPTH, Column("sign", "int", "1 forward, -1 backward in time", draw=True), TIME, *MEASURED)
@@ -146,15 +152,15 @@ def depth_functions(trajectory: Trajectory) -> Tables:
             reached, states = next(ways)
             times, (p, q) = trajectory.time * reached, states.T
             h = p ** (depth - 1) * q
-            quantities = {
-                "q": (q, norm_like.depth_q(times, depth)),
-                "h": (h, norm_like.depth_h(times, depth)),
-                "time_of_h": (times, norm_like.depth_h_inverse(h, depth)),
+            measures = {
+                quantities.Q: (q, norm_like.depth_q(times, depth)),
+                quantities.H: (h, norm_like.depth_h(times, depth)),
+                quantities.TIME_OF_H: (times, norm_like.depth_h_inverse(h, depth)),
             }
             labels = {"depth": depth, "sign": sign}
-            yield rows(quantities, {"time": times}, **labels)
+            yield rows(measures, {"time": times}, **labels)
             penalty = (times * h - q**2 / 2)[1:] / np.abs(h[1:])
             closed = norm_like.depth_penalty(h[1:], depth) / np.abs(h[1:])
-            yield rows({"penalty": (penalty, closed)}, {"time": times[1:]}, **labels)
+            yield rows({quantities.PENALTY: (penalty, closed)}, {"time": times[1:]}, **labels)
             end = norm_like.depth_time(np.array([sign * settings["last"]]), depth)
-            yield rows({"reached": (times[-1:], end)}, {"time": times[-1:]}, **labels)
+            yield rows({quantities.TIME_OF_LAST_Q: (times[-1:], end)}, {"time": times[-1:]}, **labels)

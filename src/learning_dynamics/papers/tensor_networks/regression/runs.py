@@ -42,7 +42,7 @@ def interpolation(
         time; constants ``eta_<depth>``, shape (data sets, m).
     """
     limit = functools.partial(flow_limit, integration=integration)
-    trajectory = _limits(data, network, weights, depths, scales, seed, limit)
+    trajectory = _limits(data, network=network, weights=weights, depths=depths, scales=scales, seed=seed, limit=limit)
     trajectory.undecided = undecided(trajectory.series)
     return trajectory
 
@@ -63,11 +63,12 @@ def interpolation_by_descent(
     The curvature is that at the start, or that of the least-norm interpolator's size, whichever is larger.
     """
     limit = functools.partial(_descent_limit, step=step, residual=residual)
-    return _limits(data, network, weights, depths, scales, seed, limit)
+    return _limits(data, network=network, weights=weights, depths=depths, scales=scales, seed=seed, limit=limit)
 
 
 def _limits(
     data: Arrays,
+    *,
     network: str,
     weights: str,
     depths: list[int],
@@ -111,7 +112,7 @@ def _starts(network: TensorNetwork, weights: str, count: int, seed: int) -> tupl
 
 
 def _descent_limit(
-    network: TensorNetwork, X: np.ndarray, y: np.ndarray, start: np.ndarray, step: float, residual: float
+    network: TensorNetwork, X: np.ndarray, y: np.ndarray, start: np.ndarray, *, step: float, residual: float
 ) -> np.ndarray:
     """Return where gradient descent ends, with steps that are small against the inverse curvature."""
     tensors = network.data_tensor(X)

@@ -13,7 +13,7 @@ SMALL = (1e-15, 1e-30)  # far below any scale that a flow is followed from: the 
 def small_scale_minimiser(features: np.ndarray, labels: np.ndarray, weights: np.ndarray, depth: int) -> np.ndarray:
     """Return the minimiser of Q at `SMALL_DEEP`, shape (m,); nan if it is not found. See `norm_like_minimiser`."""
     try:
-        return norm_like_minimiser(features, labels, weights, SMALL_DEEP, depth)
+        return norm_like_minimiser(features, labels, weights, scale=SMALL_DEEP, depth=depth)
     except ProjectError:
         return np.full(features.shape[1], np.nan)
 
@@ -40,7 +40,7 @@ def vanishing_power(features: np.ndarray, labels: np.ndarray, weights: np.ndarra
     for scale in SMALL:
         try:
             start = np.log(1 / scale) * multipliers
-            entries = np.abs(norm_like_minimiser(features, labels, weights, scale, 2, start))
+            entries = np.abs(norm_like_minimiser(features, labels, weights, scale=scale, depth=2, start=start))
         except ProjectError:
             return np.nan, np.nan
         sizes.append(entries[~support].max() / entries.max())

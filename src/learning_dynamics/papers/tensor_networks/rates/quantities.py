@@ -1,0 +1,7 @@
+"""Names of the quantities of losses and their bounds: `metrics` writes them, claims read them."""
+
+LOG_LOSS = "log_loss"
+CONSTANT = "constant"  # c of the bound of D.1.1
+ONE_POINT_CONSTANT = "constant_one"  # c of the bound of E.1.1
+SPEED = "speed"  # log(L(0) / L(t)) / t, in units of the rate of (62)
+ONE_POINT_SPEED = "speed_one"  # the same in units of the rate of (73)
