@@ -103,5 +103,7 @@ site: figures docs  ## all that there is to read, in one folder to be put on a s
 publish: figures  ## docs/results from the default run: findings, claims, figures, to be committed
 	python -m learning_dynamics publish
 
-clean:  ## remove what was generated: results, figures, site, Snakemake's records, trials of mutants (not .venv)
-	rm -rf results figures site .snakemake .cache
+clean:  ## remove what was generated: results, figures, site, Snakemake's records, compiled modules (not .venv)
+	-find results/ figures/ -mindepth 1 ! -path results/README.md ! -path figures/README.md -delete
+	-find src tests -name __pycache__ -prune -exec rm -r {} +
+	rm -rf site .snakemake .cache

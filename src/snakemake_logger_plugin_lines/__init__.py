@@ -3,6 +3,7 @@
 Snakemake finds it by the folder's name; profiles/default asks for it. Snakemake's full log is in ``.snakemake/log``.
 """
 
+import difflib
 import logging
 import re
 import shutil
@@ -32,8 +33,12 @@ SHORT_REASONS = {
 EXIT_STATUS = re.compile(r"returned non-zero exit status (\d+)|died with <Signals\.(\w+)")
 KILLED = 128  # a shell's exit status for a command that a signal ended is this plus the signal's number
 
-# why outputs are made again, by path; the Snakefile fills it in
+# why outputs are made again, by path, and what may be asked for; the Snakefile fills them in
 REASONS: dict[str, str] = {}
+TARGETS: list[str] = []
+# of a function of a rule, where a name is none of the configuration's
+PROJECT_ERROR = re.compile(r"^ *ProjectError: (.*)$", re.MULTILINE)
+NO_RULE = re.compile(r"No rule to produce (\S+)")
 
 
 @dataclass
@@ -87,6 +92,10 @@ class LogHandler(LogHandlerBase):
         if "CalledProcessError" in text:
             self.errors.append(text)
             return
+        known = PROJECT_ERROR.search(text) or NO_RULE.search(text)
+        if known:
+            no_rule = known.re is NO_RULE
+            text = f"error: {_unknown_target(known[1]) if no_rule else known[1]}"
         worth = level >= logging.WARNING or "Nothing to be done" in text
         if worth and text.strip() and not text.startswith(WORN):
             self._print(text)
@@ -211,6 +220,12 @@ def last_lines(log: Path) -> list[str]:
     except OSError:
         return []
     return [line.rpartition("\r")[2] for line in lines if line.strip()][-LAST_LINES:]
+
+
+def _unknown_target(target: str) -> str:
+    nearest = difflib.get_close_matches(target, TARGETS, n=1)
+    advice = f"did you mean `{nearest[0]}`?" if nearest else "snakemake --list-rules names those that are no files"
+    return f"nothing makes `{target}`; {advice}"
 
 
 def _reason(outputs: Iterable[str], text: str) -> str:

@@ -67,6 +67,15 @@ def test_an_unexpected_verdict_names_its_claim_above_the_page(workspace):
     assert "toy.decay: verdict `reproduced`, expected `contradicted`" in ended.stderr + ended.stdout
 
 
+def test_clean_leaves_the_folders_and_what_they_say_of_themselves(workspace):
+    for folder in ("results", "figures"):
+        workspace.write(f"{folder}/README.md", "what will be here")
+    assert made(workspace, "clean").returncode == 0
+    for folder in ("results", "figures"):
+        assert [path.name for path in (workspace.folder / folder).iterdir()] == ["README.md"]
+    assert not (workspace.folder / ".snakemake").exists()
+
+
 def test_some_papers_are_a_variable(clean):
     for papers in ("one other", "one,other", " one, other,"):
         told = made(clean, "-n", "figures", f"PAPERS={papers}").stdout

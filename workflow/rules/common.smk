@@ -14,7 +14,7 @@ from learning_dynamics.pipeline.plan.jobs import plan_path, write_plan
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import StaleOutputs, checked_outputs
 from learning_dynamics.starter import start_server
-from snakemake_logger_plugin_lines import REASONS
+from snakemake_logger_plugin_lines import REASONS, TARGETS
 
 NAME = r"[a-z][A-Za-z0-9_.+-]*"  # of data sets, runs and figures
 set_variables_of_jobs()
@@ -29,7 +29,10 @@ try:
     plan = Plan(configuration, check=False)
     if workflow.is_main_process:
         check_writable(Path.cwd())
-        stale_outputs = StaleOutputs(plan, checked_outputs(plan), REASONS)
+        outputs = checked_outputs(plan)
+        stale_outputs = StaleOutputs(plan, outputs, REASONS)
+        sweeps = [f"{paper}_{sweep}" for paper in plan.config.papers for sweep in plan.config.sweeps(paper)]
+        TARGETS.extend([*plan.config.papers, *(f"{paper}_metrics" for paper in plan.config.papers), *sweeps, *outputs])
 except ProjectError as error:
     sys.exit(f"error: {error}")
 
@@ -106,6 +109,11 @@ def priority_of(stage):
         return 100 * plan.is_long(stage, paper, name) + 2 * order.index(paper) + (not makes_a_run)
 
     return of_job(priority)
+
+
+def short_runs(wildcards):
+    """Return the group in which a cluster's submissions gather short runs; none for a long one."""
+    return None if plan.is_long("run", wildcards.paper, wildcards.name) else "runs"
 
 
 def threads_of(stage):

@@ -30,6 +30,7 @@ rule run:
         "<results>/{paper}/logs/run/{name}.log",
     priority: priority_of("run")
     threads: threads_of("run")
+    group: short_runs
     resources:
         mem_mb=request("run", "mem_mb"),
         runtime=request("run", "runtime"),
@@ -54,6 +55,7 @@ rule scratch_run:
         "<results>/{paper}/logs/run/{name}.log",
     priority: priority_of("run")
     threads: threads_of("run")
+    group: short_runs
     resources:
         mem_mb=request("run", "mem_mb"),
         runtime=request("run", "runtime"),

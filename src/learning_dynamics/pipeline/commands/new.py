@@ -8,7 +8,6 @@ from pathlib import Path
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.plan.config_files import PAPERS, ROOT
-from learning_dynamics.pipeline.plan.default_resources import REQUESTS
 
 NO_TEXT = ("true", "false", "null")  # to YAML
 SKELETON = Path(__file__).with_name("skeleton")
@@ -21,7 +20,7 @@ def execute(paper: str, /, root: Path = ROOT) -> None:
         raise ProjectError(
             f"`{paper}`: a paper's name is small letters, digits and underscores, no word of Python or YAML"
         )
-    if paper in {*_rules(), *REQUESTS, "scratch_run"}:
+    if paper in _rules():
         raise ProjectError(f"`{paper}`: is the name of a rule of Snakemake; choose another")
     home = root / "src/learning_dynamics/papers" / paper
     config = root / PAPERS / f"{paper}.yaml"
@@ -51,7 +50,7 @@ def _rules() -> set[str]:
     """Return the names that `snakemake NAME` knows besides the papers'."""
     files = [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
     texts = [file.read_text(encoding="utf-8") for file in files]
-    return {name for text in texts for name in re.findall(r"^(?:use rule \w+ as|rule) (\w+)", text, re.MULTILINE)}
+    return {name for text in texts for name in re.findall(r"^rule (\w+)", text, re.MULTILINE)}
 
 
 def _name(config: Path, paper: str) -> bool:
