@@ -88,8 +88,14 @@ def test_what_diverged_stays_finite():
 
 # -- compiled steps -------------------------------------------------------------------------------
 
-AT_LIMIT = {"start": np.array([0.05, -0.05]), "stiffness": 1.0, "exponent": 2.0, "depth": 1, "target": 0.5,
-            "slack": 1.5}  # fmt: skip
+AT_LIMIT = {
+    "start": np.array([0.05, -0.05]),
+    "stiffness": 1.0,
+    "exponent": 2.0,
+    "depth": 1,
+    "target": 0.5,
+    "slack": 1.5,
+}
 
 
 def test_the_last_step_that_is_waited_for_counts(monkeypatch):

@@ -160,19 +160,38 @@ ALPHA, START = {100: 0.8, 200: 0.5}, {100: 0.9, 200: 0.8}
 
 
 def ends(powers, *, converged=True):
-    rows = [{"observed": count, "draw": draw, "scale": scale, "quantity": "beyond_rank", "converged": converged,
-             "value": 3 * scale ** (powers[count] + wobble)}
-            for count in COUNTS for draw, wobble in enumerate(WOBBLE) for scale in SCALES]  # fmt: skip
+    rows = [
+        {
+            "observed": count,
+            "draw": draw,
+            "scale": scale,
+            "quantity": "beyond_rank",
+            "converged": converged,
+            "value": 3 * scale ** (powers[count] + wobble),
+        }
+        for count in COUNTS
+        for draw, wobble in enumerate(WOBBLE)
+        for scale in SCALES
+    ]
     table = pd.DataFrame(rows).sample(frac=1, random_state=1)
     table.attrs["settings"] = {"scales": SCALES}
     return table
 
 
 def path(alpha=ALPHA, start=START):
-    quantities = {"alpha": alpha, "alpha_at_the_start": start, "alpha_of_the_whole": {100: 0.95, 200: 0.9},
-                  "alpha_of_the_flow": {100: 0.78, 200: 0.45}, "step": {100: STEP, 200: STEP}}  # fmt: skip
-    rows = [{"observed": count, "draw": draw, "quantity": name, "value": values[count]}
-            for count in COUNTS for draw in range(len(WOBBLE)) for name, values in quantities.items()]  # fmt: skip
+    quantities = {
+        "alpha": alpha,
+        "alpha_at_the_start": start,
+        "alpha_of_the_whole": {100: 0.95, 200: 0.9},
+        "alpha_of_the_flow": {100: 0.78, 200: 0.45},
+        "step": {100: STEP, 200: STEP},
+    }
+    rows = [
+        {"observed": count, "draw": draw, "quantity": name, "value": values[count]}
+        for count in COUNTS
+        for draw in range(len(WOBBLE))
+        for name, values in quantities.items()
+    ]
     table = pd.DataFrame(rows)
     table.attrs["settings"] = {"scale": 1e-6}
     return table
@@ -180,8 +199,14 @@ def path(alpha=ALPHA, start=START):
 
 def of(**changed):
     law = ends({100: 0.2, 200: 0.5})
-    tables = {"uneven": law, "uneven_path": path(), "gaussian": law, "gaussian_path": path(),
-              "deeper": ends({100: 1.0, 200: 1.0}), "coarse": ends({100: 0.25, 200: 0.55})} | changed  # fmt: skip
+    tables = {
+        "uneven": law,
+        "uneven_path": path(),
+        "gaussian": law,
+        "gaussian_path": path(),
+        "deeper": ends({100: 1.0, 200: 1.0}),
+        "coarse": ends({100: 0.25, 200: 0.55}),
+    } | changed
     return evaluation("deep_linear", "completion_exponents", tables, share=0.5)
 
 

@@ -22,11 +22,26 @@ def completed(error, norm, rank, observed, *, size=100, converged=True, spread=1
     for rate, off in ((10.0, 1.0), (20.0, 100.0)):
         for scale in (SCALE, 1e-3):
             for draw, wobble in enumerate(spread * WOBBLE):
-                measured = {"error": error * 10**wobble * off, "nuclear_norm": TRUE + norm + wobble,
-                            "true_nuclear_norm": TRUE, "effective_rank": rank + wobble / spread, "size": size,
-                            "observed": observed}  # fmt: skip
-                rows += [{"depth": 2, "scale": scale, "learning_rate": rate, "draw": draw, "converged": converged,
-                          "quantity": name, "value": value} for name, value in measured.items()]  # fmt: skip
+                measured = {
+                    "error": error * 10**wobble * off,
+                    "nuclear_norm": TRUE + norm + wobble,
+                    "true_nuclear_norm": TRUE,
+                    "effective_rank": rank + wobble / spread,
+                    "size": size,
+                    "observed": observed,
+                }
+                rows += [
+                    {
+                        "depth": 2,
+                        "scale": scale,
+                        "learning_rate": rate,
+                        "draw": draw,
+                        "converged": converged,
+                        "quantity": name,
+                        "value": value,
+                    }
+                    for name, value in measured.items()
+                ]
     table = pd.DataFrame(rows)
     table.attrs["settings"] = {"scales": [SCALE, 1e-3]}
     return table

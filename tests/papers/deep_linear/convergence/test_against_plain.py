@@ -36,8 +36,20 @@ def test_the_allowed_imbalance_is_the_theorems():
 
 
 def test_flows_from_the_smallest_direction_are_scalar():
-    settings = {"depths": [2, 3], "size": 2, "smallest": 0.7, "largest": 1.0, "fractions": [0.5, 0.1], "horizon": 10.0,
-                "start": 1e-3, "points": 30, "seeds": 1, "rtol": 1e-9, "atol": 1e-12, "seed": 0}  # fmt: skip
+    settings = {
+        "depths": [2, 3],
+        "size": 2,
+        "smallest": 0.7,
+        "largest": 1.0,
+        "fractions": [0.5, 0.1],
+        "horizon": 10.0,
+        "start": 1e-3,
+        "points": 30,
+        "seeds": 1,
+        "rtol": 1e-9,
+        "atol": 1e-12,
+        "seed": 0,
+    }
     trajectory, table = measured(runs.margins, metrics.margins, settings, floor=1e-8)
     last = np.linalg.svd(trajectory.constants["target"][0], compute_uv=False)[1]
     times = np.concatenate([[0.0], np.geomspace(1e-3, 10.0, 30)])
@@ -46,9 +58,13 @@ def test_flows_from_the_smallest_direction_are_scalar():
             c = fraction * last
             clock = c ** (2 / depth - 1) * times
             path = scipy.integrate.solve_ivp(
-                lambda _t, s, N=depth: N * s ** (2 - 2 / N) * (last - s), (0, clock[-1]), [c], t_eval=clock,
-                rtol=1e-11, atol=1e-14,
-            ).y[0]  # fmt: skip
+                lambda _t, s, N=depth: N * s ** (2 - 2 / N) * (last - s),
+                (0, clock[-1]),
+                [c],
+                t_eval=clock,
+                rtol=1e-11,
+                atol=1e-14,
+            ).y[0]
             loss = ((path - last) / (c - last)) ** 2
             kept = (loss > 1e-8) & (np.abs(loss - 1) > 1e-6)
             rate = np.min(-np.log(loss[kept]) / clock[kept])
@@ -63,8 +79,19 @@ def test_flows_from_the_smallest_direction_are_scalar():
 
 
 def test_descent_of_the_guarantee_is_plain_descent():
-    settings = {"depth": 3, "size": 2, "smallest": 0.6, "largest": 1.0, "margin": 0.4, "step": 0.5, "rescaling": 5.0,
-                "horizon": 1.0, "points": 5, "seeds": 1, "seed": 2}  # fmt: skip
+    settings = {
+        "depth": 3,
+        "size": 2,
+        "smallest": 0.6,
+        "largest": 1.0,
+        "margin": 0.4,
+        "step": 0.5,
+        "rescaling": 5.0,
+        "horizon": 1.0,
+        "points": 5,
+        "seeds": 1,
+        "seed": 2,
+    }
     trajectory, table = measured(runs.guarantee, metrics.guarantee, settings, floor=1e-12)
     target = trajectory.constants["target"][0]
     loss, rate, allowed = plain.squared(target), 0.5 * 0.4**4, theory.allowed_imbalance(0.4, 3, target)
@@ -99,8 +126,18 @@ def test_descent_of_the_guarantee_is_plain_descent():
 
 @pytest.mark.parametrize("name", ["log cosh", "squares and fourth powers"])
 def test_flows_on_other_losses_are_those_of_torch(name):
-    settings = {"depth": 2, "singular_values": VALUES, "share": 0.8, "start": 1e-2, "horizon": 3.0, "points": 3,
-                "seeds": 1, "rtol": 1e-9, "atol": 1e-12, "seed": 0}  # fmt: skip
+    settings = {
+        "depth": 2,
+        "singular_values": VALUES,
+        "share": 0.8,
+        "start": 1e-2,
+        "horizon": 3.0,
+        "points": 3,
+        "seeds": 1,
+        "rtol": 1e-9,
+        "atol": 1e-12,
+        "seed": 0,
+    }
     trajectory, table = measured(runs.convex_losses, metrics.convex_losses, settings)
     target = torch.tensor(trajectory.constants["target"][0])
     losses = {
@@ -152,8 +189,18 @@ def test_what_is_no_saddle_is_refused(given):
 
 
 def test_random_starts_with_one_output_are_followed_as_plain_descent_does():
-    settings = {"dimensions": [3], "depth": 3, "deviation": 0.6, "margin": 0.05, "draws": 6, "followed": 4,
-                "learning_rate": 0.2, "tolerance": 1e-3, "max_steps": 60, "seed": 1}  # fmt: skip
+    settings = {
+        "dimensions": [3],
+        "depth": 3,
+        "deviation": 0.6,
+        "margin": 0.05,
+        "draws": 6,
+        "followed": 4,
+        "learning_rate": 0.2,
+        "tolerance": 1e-3,
+        "max_steps": 60,
+        "seed": 1,
+    }
     _, table = measured(runs.one_output, metrics.one_output, settings)
     (rng,) = generators(1, "deep_linear.one_output.3", 1)
     normal, target = rng.standard_normal((6, 3)), np.eye(3)[0]
@@ -173,8 +220,16 @@ def test_the_fewest_steps_of_an_initialisation_are_those_of_plain_descent(monkey
     monkeypatch.setattr(convergence_time, "AT_ONCE", 3)  # it is no matter to what is counted
     X = np.random.default_rng(0).standard_normal((9, 2))
     data, rates = {"X": X, "Y": (X @ [1.0, -2.0])[:, None]}, [0.1, 5.0, 0.3, 1.9]
-    settings = {"depths": [depth], "width": 2, "deviations": [0.5], "learning_rates": rates, "tolerance": 1e-2,
-                "max_steps": 200, "seeds": 1, "seed": 0}  # fmt: skip
+    settings = {
+        "depths": [depth],
+        "width": 2,
+        "deviations": [0.5],
+        "learning_rates": rates,
+        "tolerance": 1e-2,
+        "max_steps": 200,
+        "seeds": 1,
+        "seed": 0,
+    }
     _, table = measured(runs.initialisation_range, metrics.initialisation_range, settings, data)
     # with whitened inputs the target is the direction of X'Y among whitened inputs
     U, _, Vt = np.linalg.svd(X, full_matrices=False)

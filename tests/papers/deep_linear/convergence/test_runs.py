@@ -7,8 +7,19 @@ from learning_dynamics.dynamics.gradient_flow import LogSpan
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.deep_linear.convergence import runs
 
-GUARANTEE = {"size": 2, "horizon": 40.0, "points": 3, "seeds": 2, "margin": 0.4, "step": 0.5, "rescaling": 5.0,
-             "depth": 3, "smallest": 0.8, "largest": 1.2, "seed": 0}  # fmt: skip
+GUARANTEE = {
+    "size": 2,
+    "horizon": 40.0,
+    "points": 3,
+    "seeds": 2,
+    "margin": 0.4,
+    "step": 0.5,
+    "rescaling": 5.0,
+    "depth": 3,
+    "smallest": 0.8,
+    "largest": 1.2,
+    "seed": 0,
+}
 
 
 def test_at_depth_two_rounding_does_not_leave_the_singular_matrix():

@@ -21,8 +21,19 @@ from tests.support import called, claim_tables, evaluation
 
 INPUTS, OUTPUTS, WIDTH = 3, 2, 4
 TOLERANCES = {"rtol": 1e-9, "atol": 1e-12}
-SETTINGS = {"init": "balanced", "depths": [2, 3], "inputs": INPUTS, "width": WIDTH, "outputs": OUTPUTS, "start": 0.4,
-            "horizon": 2.0, "points": 5, "seeds": 1, "seed": 2, **TOLERANCES}  # fmt: skip
+SETTINGS = {
+    "init": "balanced",
+    "depths": [2, 3],
+    "inputs": INPUTS,
+    "width": WIDTH,
+    "outputs": OUTPUTS,
+    "start": 0.4,
+    "horizon": 2.0,
+    "points": 5,
+    "seeds": 1,
+    "seed": 2,
+    **TOLERANCES,
+}
 
 
 @pytest.fixture(scope="module", params=["balanced", "gaussian"])
@@ -183,8 +194,18 @@ def test_a_factor_is_the_same_for_both_depths_at_the_turning_value(fewer, more):
 
 
 def test_steps_leave_balance_as_plain_descent_does():
-    settings = {"depth": 3, "inputs": 3, "width": 4, "outputs": 2, "start": 0.5, "horizon": 0.4, "coarsest": 0.1,
-                "halvings": 1, "seeds": 1, "seed": 6}  # fmt: skip
+    settings = {
+        "depth": 3,
+        "inputs": 3,
+        "width": 4,
+        "outputs": 2,
+        "start": 0.5,
+        "horizon": 0.4,
+        "coarsest": 0.1,
+        "halvings": 1,
+        "seeds": 1,
+        "seed": 6,
+    }
     _, table = measured(runs.balancedness_descent, metrics.balancedness_descent, settings)
     (rng,) = generators(6, "deep_linear.balancedness_descent", 1)
     target = rng.standard_normal((2, 3))
@@ -205,10 +226,13 @@ def test_small_layers_are_measured_against_what_they_become():
         last = 1.0 / (scale or 1.0)
         start, end = plain.flow(layers, plain.squared(target), np.array([0.0, last]))
         sizes = [max(np.linalg.norm(layer, 2) for layer in each) for each in (start, end)]
-        apart = [max(np.linalg.norm(up.T @ up - down @ down.T) for down, up in pairwise(each))
-                 for each in (start, end)]  # fmt: skip
-        expected = {"imbalance_at_start": apart[0] / sizes[1] ** 2, "imbalance_at_end": apart[1] / sizes[1] ** 2,
-                    "relative_imbalance": apart[0] / sizes[0] ** 2, "escaped": sizes[1] / sizes[0]}  # fmt: skip
+        apart = [max(np.linalg.norm(up.T @ up - down @ down.T) for down, up in pairwise(each)) for each in (start, end)]
+        expected = {
+            "imbalance_at_start": apart[0] / sizes[1] ** 2,
+            "imbalance_at_end": apart[1] / sizes[1] ** 2,
+            "relative_imbalance": apart[0] / sizes[0] ** 2,
+            "escaped": sizes[1] / sizes[0],
+        }
         for name, value in expected.items():
             assert select(table, name, scale=scale)["value"].item() == pytest.approx(value, abs=1e-7), name
 
@@ -305,9 +329,12 @@ def test_an_order_is_that_of_the_smallest_steps_or_starts(claim, quantity, setti
 
 def factors(law, values=(2.0, 0.4, 0.1), depths=(2, 3, 4, 6, 8)):
     """A table in which the factor of each singular value is as a function of it and of the number of layers says."""
-    rows = [{"depth": depth, "seed": 0, "quantity": quantity, "index": index, "value": value, "predicted": np.nan}
-            for depth in depths for index, sigma in enumerate(values, start=1)
-            for quantity, value in (("sigma", sigma), ("factor", law(sigma, depth)))]  # fmt: skip
+    rows = [
+        {"depth": depth, "seed": 0, "quantity": quantity, "index": index, "value": value, "predicted": np.nan}
+        for depth in depths
+        for index, sigma in enumerate(values, start=1)
+        for quantity, value in (("sigma", sigma), ("factor", law(sigma, depth)))
+    ]
     table = pd.DataFrame(rows)
     table.attrs = {"settings": {}, "draw": ("depth", "seed")}
     return evaluation("deep_linear", "larger_depth_larger_factors", {"factors": table}, rounding=1e-9)

@@ -12,8 +12,15 @@ from tests.papers.deep_linear import plain
 from tests.papers.deep_linear.shared import measured
 from tests.support import evaluation
 
-SETTINGS = {"depth": 2, "scales": [0.3, 0.1], "learning_rate": 0.5, "stop": 0.05, "max_steps": 12,
-            "precision": "double", "seed": 6}  # fmt: skip
+SETTINGS = {
+    "depth": 2,
+    "scales": [0.3, 0.1],
+    "learning_rate": 0.5,
+    "stop": 0.05,
+    "max_steps": 12,
+    "precision": "double",
+    "seed": 6,
+}
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +67,17 @@ SCALE = 1e-4
 
 def recovered_from(thresholds, *, scale=None, open_below=()):
     """Errors that are small from each draw's threshold on; runs below it may not have converged."""
-    rows = [{"draw": draw, "observed": count, "quantity": "error", "value": 0.005 if count >= first else 0.02,
-             "converged": not (draw in open_below and count < first)}
-            for draw, first in enumerate(thresholds) for count in GRID]  # fmt: skip
+    rows = [
+        {
+            "draw": draw,
+            "observed": count,
+            "quantity": "error",
+            "value": 0.005 if count >= first else 0.02,
+            "converged": not (draw in open_below and count < first),
+        }
+        for draw, first in enumerate(thresholds)
+        for count in GRID
+    ]
     table = pd.DataFrame(rows)
     if scale is None:
         return table.drop(columns="converged")
@@ -71,8 +86,11 @@ def recovered_from(thresholds, *, scale=None, open_below=()):
 
 
 def of(convex, two, three, **open_below):
-    tables = {"convex": recovered_from(convex), "depth_2": recovered_from(two, scale=SCALE),
-              "depth_3": recovered_from(three, scale=SCALE, **open_below)}  # fmt: skip
+    tables = {
+        "convex": recovered_from(convex),
+        "depth_2": recovered_from(two, scale=SCALE),
+        "depth_3": recovered_from(three, scale=SCALE, **open_below),
+    }
     return evaluation("deep_linear", "enough_entries", tables, scale=SCALE, recovered=0.01)
 
 

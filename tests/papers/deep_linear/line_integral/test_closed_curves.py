@@ -14,8 +14,18 @@ from tests.papers.deep_linear import plain
 from tests.papers.deep_linear.shared import judged, measured, placed
 
 DEPTHS = [1, 2, 3, 4]
-SETTINGS = {"inputs": 3, "target": 1.3, "inner": 0.2, "outer": 0.9, "first_angle": 0.4, "last_angle": 1.9,
-            "nodes": 24, "seeds": 2, "depths": DEPTHS, "seed": 5}  # fmt: skip
+SETTINGS = {
+    "inputs": 3,
+    "target": 1.3,
+    "inner": 0.2,
+    "outer": 0.9,
+    "first_angle": 0.4,
+    "last_angle": 1.9,
+    "nodes": 24,
+    "seeds": 2,
+    "depths": DEPTHS,
+    "seed": 5,
+}
 CASES = ((1, False), (1, True), (2, False))
 
 

@@ -12,8 +12,17 @@ from learning_dynamics.trajectories import Trajectory
 from tests.papers.deep_linear.shared import judged, placed
 from tests.support import called
 
-SETTINGS = {"depths": [2, 3], "size": 4, "measurements": 2, "slack": 0.75, "scales": [1e-1, 1e-2], "horizon": 60.0,
-            "seeds": 2, "rtol": 1e-9, "atol": 1e-12}  # fmt: skip
+SETTINGS = {
+    "depths": [2, 3],
+    "size": 4,
+    "measurements": 2,
+    "slack": 0.75,
+    "scales": [1e-1, 1e-2],
+    "horizon": 60.0,
+    "seeds": 2,
+    "rtol": 1e-9,
+    "atol": 1e-12,
+}
 POWERS, TURN = [0.5, 1.0, 2.0], 0.2
 
 
@@ -53,8 +62,12 @@ def test_flows_are_those_of_eigenvalues(flows):
         # of a product of N equal roots r: dr/dt = -r^(N-1) g, so that x = r^N moves at -N x^(2-2/N) g
         found = scipy.integrate.solve_ivp(
             lambda _t, x, N=depth, A=A, y=y: -N * np.abs(x) ** (2 - 2 / N) * (A.T @ (A @ x - y)),
-            (0, last), np.full(SETTINGS["size"], scale), method="LSODA", rtol=1e-9, atol=1e-13,
-        )  # fmt: skip
+            (0, last),
+            np.full(SETTINGS["size"], scale),
+            method="LSODA",
+            rtol=1e-9,
+            atol=1e-13,
+        )
         np.testing.assert_allclose(W[0], scale * np.eye(4), atol=1e-14)
         np.testing.assert_allclose(Q.T @ W[1] @ Q, np.diag(found.y[:, -1]), atol=1e-5)
         np.testing.assert_allclose(Q.T @ Q, np.eye(4), atol=1e-12)
@@ -67,8 +80,15 @@ def made_up():
     values, A = np.array([0.01, 2.0, 0.5]), np.array([[1.0, 0.2, 0.3], [0.1, 1.0, 0.4]])
     y, least = np.array([0.6, 2.0]), np.array([0.0, 1.8, 0.6])
     W = (Q * values) @ Q.T
-    constants = {"basis": Q[None], "eigenvalues": A[None], "values": y[None], "least": least[None],
-                 "depth": np.array([2]), "scale": np.array([0.1]), "member": np.array([0])}  # fmt: skip
+    constants = {
+        "basis": Q[None],
+        "eigenvalues": A[None],
+        "values": y[None],
+        "least": least[None],
+        "depth": np.array([2]),
+        "scale": np.array([0.1]),
+        "member": np.array([0]),
+    }
     return Trajectory(np.array([0.0, 1.0]), {"end_to_end": np.stack([np.eye(3), W])[None]}, constants), W, A, y, Q
 
 

@@ -34,8 +34,10 @@ def test_everything_measured_is_that_of_plain_descent(data, draw):
         assert trajectory.time[place] == pytest.approx(step * SETTINGS["learning_rate"])
         for index in (1, 2, 3):
             assert by_draw(table, "sigma", draw="draw", index=index)[draw, place] == pytest.approx(values[index - 1])
-        one = {name: by_draw(table, name, draw="draw")[draw, place] for name in
-               ("train_loss", "error", "effective_rank", "diagonal", "off_diagonal")}  # fmt: skip
+        one = {
+            name: by_draw(table, name, draw="draw")[draw, place]
+            for name in ("train_loss", "error", "effective_rank", "diagonal", "off_diagonal")
+        }
         assert one["train_loss"] == pytest.approx(float(loss(torch.tensor(W))))
         assert one["error"] == pytest.approx(np.mean((W - truth) ** 2))
         assert one["effective_rank"] == pytest.approx(np.exp(scipy.stats.entropy(values)))
@@ -59,18 +61,24 @@ def risen_at(first, last, depth, end=100.0, draws=2, spacing=1):
     for draw in range(draws):
         for index, (at, size) in enumerate([(first, 2.0), (last, 1.0), (last, 1.0 / end)], start=1):
             values = size / (1 + np.exp(-(times - at) / WIDTH))
-            rows.append(pd.DataFrame({"depth": depth, "draw": draw, "time": times, "quantity": "sigma", "index": index,
-                                      "value": values}))  # fmt: skip
-        rows.append(pd.DataFrame({"depth": depth, "draw": draw, "time": 0.0, "quantity": "rank", "index": 0,
-                                  "value": [2.0]}))  # fmt: skip
+            rows.append(
+                pd.DataFrame(
+                    {"depth": depth, "draw": draw, "time": times, "quantity": "sigma", "index": index, "value": values}
+                )
+            )
+        rows.append(
+            pd.DataFrame({"depth": depth, "draw": draw, "time": 0.0, "quantity": "rank", "index": 0, "value": [2.0]})
+        )
     table = pd.concat(rows, ignore_index=True)
     table.attrs = {"settings": {"depth": depth}, "draw": ("depth", "draw")}
     return table
 
 
 def judged(gaps=(0.0, 4.0, 12.0), ends=(5.0, 50.0, 500.0), spacing=1):
-    tables = {f"depth_{depth}": risen_at(10.0, 10.0 + gap, depth, end, spacing=spacing)
-              for depth, gap, end in zip((1, 2, 3), gaps, ends, strict=True)}  # fmt: skip
+    tables = {
+        f"depth_{depth}": risen_at(10.0, 10.0 + gap, depth, end, spacing=spacing)
+        for depth, gap, end in zip((1, 2, 3), gaps, ends, strict=True)
+    }
     return evaluation("deep_linear", "depth_separates_singular_values", tables, risen=RISEN, begun=BEGUN)
 
 
