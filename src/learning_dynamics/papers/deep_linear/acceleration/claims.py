@@ -1,6 +1,7 @@
 """Acceleration by depth: how many iterations deeper networks save on a regression."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,6 @@ from learning_dynamics.judging import (
     Checks,
     Claim,
     Facts,
-    Instead,
     Untested,
     at_least,
     at_most,
@@ -239,10 +239,10 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Clai
     )
 
 
-def _median_of_stable(powers: np.ndarray) -> Instead:
+def _median_of_stable(powers: np.ndarray) -> dict[str, Any]:
     """Return the median over starts with a stable rate for every kappa; others are counted as left out."""
     stable = np.isfinite(powers)
-    return Instead(estimate=median(powers[stable]), excluded={"no stable learning rate": int(np.sum(~stable))})
+    return {"estimate": median(powers[stable]), "excluded": {"no stable learning rate": int(np.sum(~stable))}}
 
 
 def _optima(table: Table) -> dict[int, list[Optimum]]:
@@ -295,6 +295,6 @@ def _speedup_checks(
                 speedup,
                 (rates[1] / rates[0]) ** steps,
                 because="ratio of neighbouring learning rates",
-                rivals={phrase: Instead(estimate=other[depth]) for phrase, other in rivals.items() if depth in other},
+                rivals={phrase: {"estimate": other[depth]} for phrase, other in rivals.items() if depth in other},
             )
             yield at_optimum(check, *_extremes(optima[1]), *_extremes(optima[depth]))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from learning_dynamics.evidence import Estimate, difference, mean
-from learning_dynamics.judging import Checks, Claim, Facts, Finding, Instead, at_least, claim, every_draw
+from learning_dynamics.judging import Checks, Claim, Facts, Finding, at_least, claim, every_draw
 from learning_dynamics.papers.deep_linear.tables import excess_norm, minimiser_values, network_values, observed_entries
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
@@ -30,8 +30,8 @@ def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Cl
         at_most=factor * slack**2,
         because=f"{factor:g} times the square of the slack on observed entries",
         rivals={
-            "few entries recover it as well": Instead(values=errors_of_few),
-            "many entries recover all draws but one": Instead(values=np.append(errors[:-1], errors_of_few.min())),
+            "few entries recover it as well": {"values": errors_of_few},
+            "many entries recover all draws but one": {"values": np.append(errors[:-1], errors_of_few.min())},
         },
     )
     yield Facts(few=errors_of_few.max(), observed=observed_entries(many), observed_few=observed_entries(few))
@@ -67,8 +67,8 @@ def depth_beats_nuclear_norm_2k(
         decades,
         because=f"orders of magnitude: {decades:g} decades",
         rivals={
-            with_many: Instead(estimate=mean(gain(depth_3_many, minimiser_many))),
-            "depth 2 does what depth 3 does": Instead(estimate=mean(gain(depth_2, minimiser))),
+            with_many: {"estimate": mean(gain(depth_3_many, minimiser_many))},
+            "depth 2 does what depth 3 does": {"estimate": mean(gain(depth_2, minimiser))},
         },
     )
     yield at_least(
@@ -76,7 +76,7 @@ def depth_beats_nuclear_norm_2k(
         mean(gain(depth_2, minimiser)),
         0.0,
         because="depth 2 is nearer",
-        rivals={with_many: Instead(estimate=mean(gain(depth_2_many, minimiser_many)))},
+        rivals={with_many: {"estimate": mean(gain(depth_2_many, minimiser_many))}},
     )
     yield Facts(
         scale=scale,
@@ -112,8 +112,8 @@ def depth_3_beats_depth_2_2k(
         decades,
         because=f"far better: {decades:g} decades",
         rivals={
-            "depth 3 gains as much with many entries": Instead(estimate=gain(depth_3_many, depth_2_many)),
-            "the depths are alike": Instead(estimate=gain(depth_2, depth_2)),
+            "depth 3 gains as much with many entries": {"estimate": gain(depth_3_many, depth_2_many)},
+            "the depths are alike": {"estimate": gain(depth_2, depth_2)},
         },
     )
     yield Facts(scale=scale)
@@ -148,8 +148,8 @@ def deep_has_larger_nuclear_norm(
             at_least=gap,
             because="the solver's proved gaps",
             rivals={
-                f"depth {depth} minimises it": Instead(values=-by_slack),
-                f"the slack explains the excess of depth {depth}": Instead(values=np.zeros_like(by_slack)),
+                f"depth {depth} minimises it": {"values": -by_slack},
+                f"the slack explains the excess of depth {depth}": {"values": np.zeros_like(by_slack)},
             },
         )
     yield Facts(scale=scale, few=observed_entries(minimiser), many=observed_entries(minimiser_many))

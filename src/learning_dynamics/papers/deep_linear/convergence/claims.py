@@ -11,7 +11,6 @@ from learning_dynamics.judging import (
     Claim,
     Facts,
     Finding,
-    Instead,
     at_least,
     claim,
     equal,
@@ -211,7 +210,7 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
         because="far below the first one",
         predicted=0.0,
         rivals={
-            f"starts beyond singular matrices reach it as well: {name}": Instead(values=beyond(name)) for name in names
+            f"starts beyond singular matrices reach it as well: {name}": {"values": beyond(name)} for name in names
         },
     )
     yield Facts(fraction=Draws(losses, start="below").worst("fraction").max())
@@ -243,8 +242,8 @@ def output_dimension_one(starts: Table) -> Claim:
 
     for d, estimate in shares.items():
 
-        def within(predicted: float, draws: int = estimate.draws) -> Instead:
-            return Instead(predicted=predicted, tolerance=2 * np.sqrt(predicted * (1 - predicted) / draws))
+        def within(predicted: float, draws: int = estimate.draws) -> dict[str, Any]:
+            return {"predicted": predicted, "tolerance": 2 * np.sqrt(predicted * (1 - predicted) / draws)}
 
         yield equal(
             f"share of random starts that meet the assumption, {d} inputs",

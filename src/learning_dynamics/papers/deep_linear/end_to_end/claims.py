@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.judging import Check, Claim, Facts, Instead, claim, equal_on_every_draw, every_draw, takes_rivals
+from learning_dynamics.judging import Check, Claim, Facts, claim, equal_on_every_draw, every_draw, takes_rivals
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
@@ -32,8 +32,8 @@ def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positi
         because=f"{amplification:g} rtol of the integrator; the weights move by order one",
         predicted=0.0,
         rivals={
-            "the sums of the two matrices are conserved": Instead(values=flows.worst("sum_drift")),
-            "each W_j W_jᵀ is conserved": Instead(values=flows.worst("gram_drift")),
+            "the sums of the two matrices are conserved": {"values": flows.worst("sum_drift")},
+            "each W_j W_jᵀ is conserved": {"values": flows.worst("gram_drift")},
         },
     )
     yield Facts(moved=np.nanmax(Draws(balanced).worst("gram_drift")))
@@ -89,10 +89,11 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, safety: Positive) -
         resolution=1e-3,
         because=f"{safety:g} times the most that ten times the tolerances change a flow by",
         rivals={
-            "the dynamics of one layer fewer": Instead(measured=flows.worst("one_layer_fewer")),
-            "the same dynamics for layers that are not balanced": Instead(
-                measured=unbalanced.worst("difference"), relative_to=unbalanced.worst("size")
-            ),
+            "the dynamics of one layer fewer": {"measured": flows.worst("one_layer_fewer")},
+            "the same dynamics for layers that are not balanced": {
+                "measured": unbalanced.worst("difference"),
+                "relative_to": unbalanced.worst("size"),
+            },
         },
         scaled=False,
     )
@@ -120,7 +121,7 @@ def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: 
         rivals={
             "rates without the factor N": "without_factor",
             "the exponent 2 − 1/N": "other_exponent",
-            "the same law for layers that are not balanced": Instead(table=gaussian),
+            "the same law for layers that are not balanced": {"table": gaussian},
         },
     )
 
@@ -149,7 +150,7 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
         because=", to which the layers are balanced",
         rivals={
             "the eigenvalues of one layer fewer": "eigenvalue_fewer",
-            unbalanced: Instead(table=gaussian),
+            unbalanced: {"table": gaussian},
         },
     )
     yield every_draw(
@@ -157,7 +158,7 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
         Draws(balanced).worst("reinforced"),
         at_most=1e-6,
         because="errors of rtol in the layers over the gap between eigenvalues",
-        rivals={unbalanced: Instead(values=Draws(gaussian).worst("reinforced"))},
+        rivals={unbalanced: {"values": Draws(gaussian).worst("reinforced")}},
     )
 
 
@@ -201,9 +202,11 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
         at_most=rounding,
         because=because,
         rivals={
-            "it is positive at singular matrices as well": Instead(
-                values=relative_eigenvalue.min(axis=1), at_most=None, at_least=rounding
-            )
+            "it is positive at singular matrices as well": {
+                "values": relative_eigenvalue.min(axis=1),
+                "at_most": None,
+                "at_least": rounding,
+            }
         },
         fact="singular",
     )
@@ -242,9 +245,9 @@ def larger_depth_larger_factors(factors: Table, *, rounding: Positive) -> Claim:
     def grow(name: str, changes: np.ndarray, because: str, **others: Any) -> Check:
         return every_draw(name, **least(changes), at_least=0.0, because=because, **others)
 
-    def least(changes: np.ndarray) -> Instead:
+    def least(changes: np.ndarray) -> dict[str, Any]:
         values = np.min(changes, axis=(1, 2))
-        return Instead(values=values, undecided=np.abs(values) < rounding)
+        return {"values": values, "undecided": np.abs(values) < rounding}
 
     yield grow(
         "least change of a factor's logarithm with further layers, in the direction predicted",

@@ -3,7 +3,7 @@
 import numpy as np
 
 from learning_dynamics.evidence import median
-from learning_dynamics.judging import Claim, Facts, Instead, claim, equal, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Claim, Facts, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.one_entry import theory
 from learning_dynamics.papers.deep_linear.tables import sigmas
 from learning_dynamics.settings import Fraction, Positive
@@ -148,13 +148,13 @@ def one_entry_determinant_sign(entry: Table) -> Claim:
         at_most=0.0,
         because="signs are exact",
         predicted=0.0,
-        rivals={"deeper layers turn it where depth 1 does": Instead(values=np.abs(signs - where_depth_1_does))},
+        rivals={"deeper layers turn it where depth 1 does": {"values": np.abs(signs - where_depth_1_does)}},
     )
     yield every_draw(
         "error of the determinant's last sign, depth 1",
         np.abs(sign - predicted),
         at_most=0.0,
         because="signs are exact",
-        rivals={"depth 1 keeps it as well": Instead(values=np.abs(sign - 1))},
+        rivals={"depth 1 keeps it as well": {"values": np.abs(sign - 1)}},
     )
     yield Facts(turned=int((predicted < 0).sum()), starts=len(predicted))

@@ -1,8 +1,10 @@
 """The restricted setting: commuting measurements, where any depth ends at the least nuclear norm."""
 
+from typing import Any
+
 import numpy as np
 
-from learning_dynamics.judging import Check, Claim, Facts, Instead, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Check, Claim, Facts, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.tables import excess_norm, minimiser_values
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
@@ -27,9 +29,9 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
     largest, smallest = starts[0], starts[-1]
     excess = np.array([np.divide(*draws.compared("nuclear_norm"))[:, 0] - 1 for draws in starts])
 
-    def end(draws: Draws, quantity: Quantity) -> Instead:
+    def end(draws: Draws, quantity: Quantity) -> dict[str, Any]:
         measured, predicted = draws.compared(quantity)
-        return Instead(measured=measured, predicted=predicted, relative_to=predicted[:, 0])
+        return {"measured": measured, "predicted": predicted, "relative_to": predicted[:, 0]}
 
     def approach(excess: np.ndarray) -> np.ndarray:
         return np.max(np.abs(excess[1:]) / np.maximum(np.abs(excess[:-1]), 1e-9), axis=0)
@@ -51,7 +53,7 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
         approach(excess),
         at_most=1.0,
         because="the limit is approached; differences of 1e-9 are the integrator's",
-        rivals={"smaller starts end further away": Instead(values=approach(excess[::-1]))},
+        rivals={"smaller starts end further away": {"values": approach(excess[::-1])}},
     )
     yield every_draw(
         "largest relative error of a measurement",
@@ -81,8 +83,8 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
         at_most=-resolution,
         because="beyond rounding",
         rivals={
-            "the nuclear norm falls as well": Instead(values=change[:, powers == 1.0].max(axis=1)),
-            "and convex powers": Instead(values=change[:, powers > 1.0].max(axis=1)),
+            "the nuclear norm falls as well": {"values": change[:, powers == 1.0].max(axis=1)},
+            "and convex powers": {"values": change[:, powers > 1.0].max(axis=1)},
         },
     )
     yield every_draw(
@@ -135,7 +137,7 @@ def single_norm(
 
     def lesser(name: str, gain: np.ndarray, beyond: np.ndarray | float, because: str, rival: str) -> Check:
         # what captures both has no matrix with less
-        captures = {f"{rival} captures both": Instead(at_least=None, at_most=beyond)}
+        captures = {f"{rival} captures both": {"at_least": None, "at_most": beyond}}
         return every_draw(name, gain, at_least=beyond, because=because, rivals=captures)
 
     excess = [
