@@ -34,7 +34,7 @@ ITSELF, TWICE = "depth 1 against itself", "depth 2 alone is twice as fast"
 SCOPE = "z-scored regression data (by default diabetes, 442 × 10), small balanced starts, best of a grid of rates"
 
 
-@claim("Acceleration by depth", quantifier="an average", scope=SCOPE, empirical=True)
+@claim("Slide 24, Acceleration by depth", quantifier="an average", scope=SCOPE, empirical=True)
 def depth_accelerates_l4(fourth: Table, second: Table, *, steps: Positive) -> Claim:
     r"""For regression with the $\ell_4$ loss gradient descent from small starts is faster through redundant linear
     layers.
@@ -49,7 +49,13 @@ def depth_accelerates_l4(fourth: Table, second: Table, *, steps: Positive) -> Cl
     return _speedup_checks(at_least, fourth, steps, rivals)
 
 
-@claim("Acceleration by depth, the other side", quantifier="an average", origin="ours", scope=SCOPE, empirical=True)
+@claim(
+    "Slide 24, Acceleration by depth, the other side",
+    quantifier="an average",
+    origin="ours",
+    scope=SCOPE,
+    empirical=True,
+)
 def depth_does_not_accelerate_l2(fourth: Table, second: Table, *, steps: Positive) -> Claim:
     r"""For regression with the $\ell_2$ loss depth brings no speed-up.
 
@@ -61,7 +67,7 @@ def depth_does_not_accelerate_l2(fourth: Table, second: Table, *, steps: Positiv
 
 
 @claim(
-    "Experiment: regression problem from UCI",
+    "Slide 24, Experiment: regression problem from UCI",
     quantifier="an average",
     scope="ethanol in the UCI gas-sensor array set, 2565 × 128, z-scored",
     empirical=True,
@@ -80,7 +86,7 @@ def depth_accelerates_l4_gas_sensor(fourth: Table, second: Table, *, steps: Posi
 
 
 @claim(
-    "Acceleration by depth, on further tables",
+    "Slide 24, Acceleration by depth, on further tables",
     quantifier="an average",
     origin="ours",
     scope="the tables iris, linnerud and wine that "
@@ -116,7 +122,7 @@ def _features(table: Table) -> int:
 
 
 @claim(
-    "Acceleration by depth, where from",
+    "Slide 24, Acceleration by depth, where from",
     quantifier="an average",
     origin="ours",
     scope="z-scored regression data (by default diabetes, "
@@ -139,7 +145,7 @@ TWO_SAMPLES = (
 )
 
 
-@claim("Acceleration by depth", scope=f"{TWO_SAMPLES}; depth 2", empirical=True, quantifier="some setting")
+@claim("Slide 24, Acceleration by depth", scope=f"{TWO_SAMPLES}; depth 2", empirical=True, quantifier="some setting")
 def accelerates_for_p_above_2(samples: Table) -> Claim:
     r"""For every $p > 2$ there are settings in which the discrete end-to-end dynamics reach the global minimum of the
     $\ell_p$ loss faster than gradient descent by any factor.
@@ -177,7 +183,7 @@ def accelerates_for_p_above_2(samples: Table) -> Claim:
 
 
 @claim(
-    "Acceleration by depth, how much",
+    "Slide 24, Acceleration by depth, how much",
     quantifier="an average",
     origin="ours",
     scope=f"{TWO_SAMPLES}; p from 2.2 to 6, depths 2, 3 and 4",

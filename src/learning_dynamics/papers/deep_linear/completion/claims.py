@@ -14,7 +14,7 @@ SCOPE = (
 )
 
 
-@claim("Many (5K) observations", quantifier="all draws", scope=SCOPE, empirical=True)
+@claim("Slide 31, Many (5K) observations", quantifier="all draws", scope=SCOPE, empirical=True)
 def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Claim:
     r"""With many observed entries (the slides' 5000 of 10000) nuclear-norm minimisation recovers the matrix.
 
@@ -37,7 +37,7 @@ def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Cl
     yield Facts(few=errors_of_few.max(), observed=observed_entries(many), observed_few=observed_entries(few))
 
 
-@claim("Few (2K) observations", quantifier="an average", scope=SCOPE, empirical=True)
+@claim("Slide 32, Few (2K) observations", quantifier="an average", scope=SCOPE, empirical=True)
 def depth_beats_nuclear_norm_2k(
     depth_2: Table,
     depth_3: Table,
@@ -87,7 +87,7 @@ def depth_beats_nuclear_norm_2k(
     )
 
 
-@claim("Few (2K) observations", quantifier="an average", scope=SCOPE, empirical=True)
+@claim("Slide 32, Few (2K) observations", quantifier="an average", scope=SCOPE, empirical=True)
 def depth_3_beats_depth_2_2k(
     depth_2: Table,
     depth_3: Table,
@@ -119,7 +119,7 @@ def depth_3_beats_depth_2_2k(
     yield Facts(scale=scale)
 
 
-@claim("Experiments testing the nuclear norm conjecture", quantifier="all draws", scope=SCOPE, empirical=True)
+@claim("Slide 32, Experiments testing the nuclear norm conjecture", quantifier="all draws", scope=SCOPE, empirical=True)
 def deep_has_larger_nuclear_norm(
     depth_2: Table,
     depth_3: Table,
@@ -155,7 +155,7 @@ def deep_has_larger_nuclear_norm(
     yield Facts(scale=scale, few=observed_entries(minimiser), many=observed_entries(minimiser_many))
 
 
-@claim("Few (2K) observations", quantifier="an average", scope=SCOPE, empirical=True)
+@claim("Slide 32, Few (2K) observations", quantifier="an average", scope=SCOPE, empirical=True)
 def depth_lowers_effective_rank(
     depth_2: Table,
     depth_3: Table,

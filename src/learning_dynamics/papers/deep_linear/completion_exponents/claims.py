@@ -14,7 +14,7 @@ UNEVEN, GAUSSIAN, DEEPER = "uneven singular values, depth 2", "Gaussian factors,
 
 
 @claim(
-    "Depth leads to larger gaps between singular values",
+    "Slide 35, Depth leads to larger gaps between singular values",
     quantifier="an average",
     origin="ours",
     scope="completion, without noise, of 40 × 40 matrices of rank 2 at default scale, singular values 3 : 1 and of "

@@ -22,7 +22,7 @@ SLIDES = {"5k": (100, 5000), "2k": (100, 2000)}
 RESOLUTION = 0.5  # decades: with a wider interval an error ten times as large could pass beside the printed one
 
 
-@claim("Table, 5K observations, nuclear norm min", quantifier="an average", scope=SCOPE, empirical=True)
+@claim("Slide 31, Table, 5K observations, nuclear norm min", quantifier="an average", scope=SCOPE, empirical=True)
 def table_5k_nuclear_norm(minimiser: Table, *, fit: NonNegative) -> Finding:
     r"""Nuclear-norm minimisation from 5000 entries: error 8e-7 as a mean square, nuclear norm 221, effective rank
     5. (By `table_2k_error_is_a_root` the column prints roots: both cannot be right.)
@@ -34,7 +34,7 @@ def table_5k_nuclear_norm(minimiser: Table, *, fit: NonNegative) -> Finding:
     return _row_finding("5k", 0, minimiser, fit)
 
 
-@claim("Table, 5K observations, depth 2", quantifier="an average", scope=SCOPE, empirical=True)
+@claim("Slide 31, Table, 5K observations, depth 2", quantifier="an average", scope=SCOPE, empirical=True)
 def table_5k_depth_2(deep: Table, *, scale: Positive, fit: NonNegative) -> Finding:
     r"""Depth 2 from 5000 entries: error 5e-6 as a mean square, nuclear norm 221, effective rank
     5. (By `table_2k_error_is_a_root` the column prints roots: both cannot be right.)
@@ -46,7 +46,7 @@ def table_5k_depth_2(deep: Table, *, scale: Positive, fit: NonNegative) -> Findi
     return _row_finding("5k", 2, deep, fit, scale)
 
 
-@claim("Table, 5K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)
+@claim("Slide 31, Table, 5K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)
 def table_5k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Finding:
     r"""Depth 3 from 5000 entries: error 4e-6 as a mean square, nuclear norm 221, effective rank
     5. (By `table_2k_error_is_a_root` the column prints roots: both cannot be right.)
@@ -63,7 +63,7 @@ NOT_AS_SQUARE = (
 AS_ROOT = NOT_AS_SQUARE + "; as its root they do (`table_2k_error_is_a_root`)"
 
 
-@claim("Table, 2K observations, nuclear norm min", quantifier="an average", scope=SCOPE, empirical=True)
+@claim("Slide 32, Table, 2K observations, nuclear norm min", quantifier="an average", scope=SCOPE, empirical=True)
 def table_2k_nuclear_norm(minimiser: Table) -> Finding:
     r"""Nuclear-norm minimisation from 2000 entries: error 2e-1, nuclear norm 217, effective rank 8.
 
@@ -74,7 +74,7 @@ def table_2k_nuclear_norm(minimiser: Table) -> Finding:
     return _row_finding("2k", 0, minimiser, 0.0, reason=AS_ROOT)
 
 
-@claim("Table, 2K observations, depth 2", quantifier="an average", scope=SCOPE, empirical=True)
+@claim("Slide 32, Table, 2K observations, depth 2", quantifier="an average", scope=SCOPE, empirical=True)
 def table_2k_depth_2(deep: Table, *, scale: Positive) -> Finding:
     r"""Depth 2 from 2000 entries: error 6e-2, nuclear norm 220, effective rank 6.
 
@@ -89,7 +89,7 @@ def table_2k_depth_2(deep: Table, *, scale: Positive) -> Finding:
 
 
 @claim(
-    "Tables, 2K observations, nuclear norm min",
+    "Slide 32, Tables, 2K observations, nuclear norm min",
     quantifier="an average",
     origin="ours",
     scope="matrices of the slides' size and rank, "
@@ -150,7 +150,7 @@ def _interpolate(quantity: np.ndarray, printed: float, log_error: np.ndarray) ->
     return np.array([interp1d(*pair, fill_value="extrapolate")(printed) for pair in pairs])
 
 
-@claim("Table, 2K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)
+@claim("Slide 32, Table, 2K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)
 def table_2k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Finding:
     r"""Depth 3 from 2000 entries: error 3e-5 as a mean square, nuclear norm 221, effective rank
     5. (By `table_2k_error_is_a_root` the column prints roots: both cannot be right.)

@@ -29,7 +29,7 @@ SHORTER = "unbalanced, shorter step"
 
 
 @claim(
-    "Classic approach: characterization of critical points",
+    "Slide 20, Classic approach: characterization of critical points",
     quantifier="all draws",
     scope="squared loss, Gaussian 3 × 3 targets, depths 2, 3 and 4",
 )
@@ -85,7 +85,7 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
 
 
 @claim(
-    "From gradient flow to gradient descent, theorem",
+    "Slide 22, From gradient flow to gradient descent, theorem",
     quantifier="all draws",
     scope="squared loss, 3 × 3 targets of drawn spectra, "
     "whitened inputs; flows with margins down to a two-hundredth of σ_min at depths 2, 3 and 4; descent with a step "
@@ -139,7 +139,7 @@ def linear_rate(flows: Table, descent: Table) -> Claim:
 
 
 @claim(
-    "Our assumptions on init are necessary",
+    "Slide 22, Our assumptions on init are necessary",
     quantifier="some setting",
     scope="squared loss, 3 × 3 targets of drawn spectra, depth 3, a step of c⁴; one kind of start for each assumption",
 )
@@ -177,7 +177,7 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Finding:
 
 
 @claim(
-    "Corollary on gradient flow",
+    "Slide 21, Corollary on gradient flow",
     quantifier="all draws",
     scope="squared loss with correlated inputs, log cosh, and squares with fourth "
     "powers of the residuals' entries; 3 × 3 matrices, depth 3, starts whose loss is below that of every "
@@ -217,7 +217,7 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
 
 
 @claim(
-    "Our assumptions on init, for output dimension one",
+    "Slide 22, Our assumptions on init, for output dimension one",
     quantifier="most draws",
     scope="whitened inputs, 2 to 128 of them, a target of norm one; Gaussian end-to-end vectors, balanced at depth 3",
 )

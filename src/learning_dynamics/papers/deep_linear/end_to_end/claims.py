@@ -12,7 +12,7 @@ from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
 
 @claim(
-    "Balanced trajectories",
+    "Slide 14, Balanced trajectories",
     quantifier="all draws",
     scope="squared loss, Gaussian targets, 4 inputs and 3 outputs, depths 2, 3 and 4; "
     "from balanced layers and from Gaussian ones",
@@ -40,7 +40,7 @@ def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positi
 
 
 @claim(
-    "Balanced trajectories, for gradient descent",
+    "Slide 14, Balanced trajectories, for gradient descent",
     quantifier="all draws",
     origin="ours",
     scope="squared loss, Gaussian targets, depth 3, balanced layers, one stretch of time in ever smaller steps",
@@ -66,7 +66,7 @@ def balancedness_gd_first_order(descent: Table) -> Claim:
 
 
 @claim(
-    "Implicit preconditioning",
+    "Slide 16, Implicit preconditioning",
     quantifier="all draws",
     scope="squared loss, Gaussian targets, 4 inputs and 3 outputs, depths 2, 3 and 4, balanced layers",
 )
@@ -101,7 +101,7 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, safety: Positive) -
 
 
 @claim(
-    "Dynamics of singular values",
+    "Slide 33, Dynamics of singular values",
     quantifier="all draws",
     scope="squared loss, Gaussian targets, 4 inputs and 3 outputs, depths 2, 3 and 4, balanced layers",
 )
@@ -127,7 +127,7 @@ def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: 
 
 
 @claim(
-    "Implicit preconditioning",
+    "Slide 16, Implicit preconditioning",
     quantifier="all draws",
     scope="3 × 4 matrices of full rank along flows of depths 2, 3 and 4 from balanced layers",
 )
@@ -163,7 +163,7 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
 
 
 @claim(
-    "Applying our trajectory analysis",
+    "Slide 21, Applying our trajectory analysis",
     quantifier="all draws",
     scope="3 × 4 matrices along flows of depths 2, 3 and 4 from balanced "
     "layers, and the singular matrix nearest to each",
@@ -214,7 +214,7 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
 
 
 @claim(
-    "Dynamics of singular values, interpretation",
+    "Slide 33, Dynamics of singular values, interpretation",
     quantifier="all draws",
     scope="balanced layers of square matrices, depths from 2 to 8 at "
     "one matrix, singular values from a hundredth to three",
@@ -278,7 +278,7 @@ def log_of_turning_value(fewer: int, more: int) -> float:
 
 
 @claim(
-    "Balanced trajectories, which initialisations are balanced",
+    "Slide 14, Balanced trajectories, which initialisations are balanced",
     quantifier="all draws",
     scope="squared loss, depth 3, square Gaussian layers of ever smaller entries, and identity layers",
 )

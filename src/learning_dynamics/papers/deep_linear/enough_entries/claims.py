@@ -10,7 +10,7 @@ from learning_dynamics.tidy import Table, select
 
 
 @claim(
-    "Setting: matrix completion; few and many observations",
+    "Slides 26, 31 and 32, Setting: matrix completion; few and many observations",
     quantifier="an average",
     scope="Gaussian low-rank matrices, smaller than the "
     "slides' at default scale; nested sets of observed entries, plain descent from one small initialisation scale",

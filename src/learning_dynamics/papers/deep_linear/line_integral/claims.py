@@ -11,7 +11,7 @@ WHITENED = CURVES[0]
 
 
 @claim(
-    "Trajectories cannot be emulated via regularization",
+    "Slide 18, Trajectories cannot be emulated via regularization",
     quantifier="all draws",
     scope="squared losses with a gradient at zero; one output "
     "with whitened and with correlated inputs, and two outputs; depths 2, 3, 4, 5 and 8",

@@ -13,7 +13,7 @@ ONE_ENTRY = "2 × 2 matrices, one entry observed, squared loss, random balanced 
 
 
 @claim(
-    "Theoretical example: one observed entry",
+    "Slide 35, Theoretical example: one observed entry",
     quantifier="an average",
     scope="squared loss, balanced layers from Gaussian starts, W grown a millionfold, depths 1 to 4; one observed "
     "entry; one linear measurement of a 3 × 3 matrix, by default with singular values 1, 1/2 and 1/4",
@@ -123,7 +123,7 @@ def _last_exponents(table: Table, depth: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @claim(
-    "Theoretical example: one observed entry",
+    "Slide 35, Theoretical example: one observed entry",
     quantifier="all draws",
     origin="ours",
     scope=f"{ONE_ENTRY} with a positive determinant",

@@ -16,7 +16,7 @@ SCOPE = (
 )
 
 
-@claim("Current theory is oblivious to depth, theorem", quantifier="all draws", scope=SCOPE)
+@claim("Slide 30, Current theory is oblivious to depth, theorem", quantifier="all draws", scope=SCOPE)
 def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Claim:
     r"""Where symmetric measurements commute and layers start at one multiple of the identity, any depth of at least two
     ends at the least nuclear norm of positive semidefinite matrices that fit them, as the start tends to zero.
@@ -65,7 +65,7 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
     yield Facts(other=np.max(least_squares / nuclear))
 
 
-@claim("Current theory is oblivious to depth, proposition", quantifier="all draws", scope=SCOPE)
+@claim("Slide 30, Current theory is oblivious to depth, proposition", quantifier="all draws", scope=SCOPE)
 def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> Claim:
     r"""In instances of this setting the least nuclear norm contradicts the least Schatten quasi-norm, even locally,
     for all $p \in (0, 1)$.
@@ -104,7 +104,7 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
 
 
 @claim(
-    "Experiments testing the nuclear norm conjecture, hypothesis",
+    "Slide 32, Experiments testing the nuclear norm conjecture, hypothesis",
     quantifier="all draws",
     scope="Schatten norms and quasi-norms with the "
     "powers that were tried, of the commuting measurements and of the slides' matrices from 2000 entries; the "
