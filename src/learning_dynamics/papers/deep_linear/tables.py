@@ -12,6 +12,8 @@ SCALE = Column("scale", "float", "initialisation scale s: layers' entries have d
 OBSERVED = Column("observed", "int", "number of observed entries", draw=True)
 CONVERGED = Column("converged", "bool", "whether the training loss reached the one asked for")
 
+SIGMA = "sigma"  # singular values of the end-to-end matrix, descending
+
 # Quantities of completed matrices; `completed_matrices.measures_of` writes the first six
 ERROR = "error"  # mean square over all entries
 TRAIN_LOSS = "train_loss"  # mean square over the observed entries
@@ -54,7 +56,7 @@ def excess_norm(deep: Table, minimiser: Table, scale: float) -> np.ndarray:
 
 def sigmas(table: Table, *indices: int, **where: Any) -> list[np.ndarray]:
     """Return some singular values, each of shape (draws, times); 1 is the largest."""
-    return [by_draw(table, "sigma", index=index, **where) for index in indices]
+    return [by_draw(table, SIGMA, index=index, **where) for index in indices]
 
 
 def log_slopes(rows: Table, by: str, draw: str) -> np.ndarray:

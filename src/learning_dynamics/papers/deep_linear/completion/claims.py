@@ -147,7 +147,7 @@ def deep_has_larger_nuclear_norm(
     greater depths.
 
     A matrix that fits the entries can have no less than the minimiser's nuclear norm, and the slack in the fit alone
-    makes a small excess. So the relative excess with {few} entries is held against that with {many}, where all methods
+    makes a small excess. So the relative excess with {few} entries is compared with that with {many}, where all methods
     recover the same matrix, draw by draw at initialisation scale {scale:g}: the smallest difference at depths 2 and 3
     is {value:.2g}. The proved gap of the convex solver is the margin.
     """

@@ -3,11 +3,10 @@
 import numpy as np
 
 from learning_dynamics.measures.spectra import effective_rank
-from learning_dynamics.papers.deep_linear.tables import DEPTH, DRAW
+from learning_dynamics.papers.deep_linear.tables import DEPTH, DRAW, SIGMA
 from learning_dynamics.tidy import INDEX, QUANTITY, TIME, VALUE, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
-SIGMA = "sigma"  # leading singular values of the end-to-end matrix, along descent
 RANK = "rank"  # of the matrix to complete
 
 
