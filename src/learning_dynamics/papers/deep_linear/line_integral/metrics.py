@@ -4,10 +4,12 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.deep_linear.line_integral import theory
-from learning_dynamics.papers.deep_linear.line_integral.theory import CURVES
+from learning_dynamics.papers.deep_linear.line_integral.theory import WHITENED
 from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.tidy import PREDICTED, QUANTITY, SEED, VALUE, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory
+
+INTEGRAL = "integral"  # of P_W vec(grad) along the curve, over the integral of its absolute value
 
 
 @columns(DEPTH, Column("case", "str", "outputs and inputs of the network", draw=True), SEED, QUANTITY, VALUE, PREDICTED)
@@ -22,16 +24,16 @@ def closed_curve(trajectory: Trajectory) -> pd.DataFrame:
     """
     constants, settings = trajectory.constants, trajectory.settings
     integrand = np.sum(trajectory.series["velocity"] * trajectory.series["element"], axis=-1)
-    scale = np.abs(integrand).sum(axis=1)
-    exact = np.array(
+    absolute_integral = np.abs(integrand).sum(axis=1)
+    closed_form = np.array(
         [
             theory.sector_integral(int(N), settings["target"], *sector)
             for N, sector in zip(constants["depth"], constants["sector"], strict=True)
         ]
     )
-    predicted = np.where(constants["case"] == CURVES[0], exact / scale, np.nan)
+    predicted = np.where(constants["case"] == WHITENED, closed_form / absolute_integral, np.nan)
     return rows(
-        {"integral": (integrand.sum(axis=1) / scale, predicted)},
+        {INTEGRAL: (integrand.sum(axis=1) / absolute_integral, predicted)},
         {"seed": constants["member"]},
         depth=constants["depth"],
         case=constants["case"],

@@ -2,17 +2,21 @@
 
 import numpy as np
 
+WHITENED = "one output, whitened inputs"
 # the networks of the closed curves
-CURVES = ("one output, whitened inputs", "one output, correlated inputs", "two outputs, whitened inputs")
+CURVES = (WHITENED, "one output, correlated inputs", "two outputs, whitened inputs")
 
 
 def sector_integral(depth: int, target: float, inner: float, outer: float, start: float, end: float) -> float:
     """Integral of P_W vec(grad) along an annular sector, for one output and whitened inputs.
 
-    The loss is half the squared distance from a target of norm `target`; angles are measured from it. The
-    part of the gradient along W is a gradient field at every depth, and the rest gives
-    ``target (cos start - cos end) (outer**k - inner**k) (1 - N/k)`` with ``k = 3 - 2/N``, which is zero at
-    depths 1 and 2.
+    The loss is half the squared distance from a target of norm `target`; angles are measured from it. With one output
+    slide 16 gives ``P_W grad = |W|**(2 - 2/N) (grad + (N - 1) <w, grad> w)`` for the unit vector w along W. The part
+    of the gradient along W, ``W`` itself, has no integral along a closed curve. What is left is a constant, minus the
+    target. Along the rays from `inner` to `outer` it gives, with ``k = 3 - 2/N``,
+    ``N target (cos end - cos start) (outer**k - inner**k) / k``, and along the arcs, where w is normal to the curve,
+    ``target (cos start - cos end) (outer**k - inner**k)``, as ``|W|**(2 - 2/N) |W| = |W|**k``. Their sum,
+    ``target (cos start - cos end) (outer**k - inner**k) (1 - N/k)``, is zero at depths 1 and 2.
     """
     power = 3 - 2 / depth
     cosines = np.cos(start) - np.cos(end)
