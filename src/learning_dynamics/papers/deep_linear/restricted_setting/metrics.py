@@ -6,10 +6,16 @@ from scipy.linalg import null_space
 from scipy.optimize import minimize
 
 from learning_dynamics.papers.deep_linear.recorded import by_name
-from learning_dynamics.papers.deep_linear.tables import DEPTH
+from learning_dynamics.papers.deep_linear.tables import DEPTH, NUCLEAR_NORM
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE_IF_ANY, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory
+
+LEAST_SQUARES_NORM = "least_squares_norm"  # nuclear norm at the end, beside that of the least Frobenius norm
+MISFIT = "misfit"  # largest error of a measurement, relative to the measured value
+SCHATTEN_CHANGE = "schatten_change"  # relative change of sum sigma^p, by power, when two eigenvectors are turned
+CHANGE_SEEN = "seen"  # largest relative change of a measurement under this turn
+SCHATTEN_EXCESS = "schatten_left"  # how far the least sum sigma^p is below that at the end, relative, by power
 
 START = Column("scale", "float", "the product of the layers starts at this multiple of the identity", draw=True)
 
@@ -49,22 +55,22 @@ def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], tu
         moved_values = np.abs(np.linalg.eigvalsh(W + step + step.T))
         sums = np.array([np.sum(np.abs(values) ** p) for p in powers])
         change = [np.sum(moved_values**p) for p in powers] / sums - 1
-        gap = 1 - np.array([_least_power_sum(A, y, p) if p > 1 else np.nan for p in powers]) / sums
+        excess = 1 - np.array([_least_power_sum(A, y, p) if p > 1 else np.nan for p in powers]) / sums
         measurements = A @ diagonal
         moved_measurements = A @ np.einsum("ij,ik,kj->j", Q, W + step + step.T, Q)
         measured = {
             "norm": np.abs(values).sum(),
             "least": constants["least"][member].sum(),
             "frobenius": np.abs(np.linalg.pinv(A) @ y).sum(),
-            "misfit": np.max(np.abs(measurements - y) / y),
-            "seen": np.max(np.abs(moved_measurements - measurements) / y),
-            "schatten_change": change,
-            "schatten_left": gap,
+            MISFIT: np.max(np.abs(measurements - y) / y),
+            CHANGE_SEEN: np.max(np.abs(moved_measurements - measurements) / y),
+            SCHATTEN_CHANGE: change,
+            SCHATTEN_EXCESS: excess,
         }
         members.append({name: value * np.nan if failed else value for name, value in measured.items()})
     others = by_name(members)
     norm, least, frobenius = (others.pop(name) for name in ("norm", "least", "frobenius"))
-    quantities = {"nuclear_norm": (norm, least), "least_squares_norm": (norm, frobenius), **others}
+    quantities = {NUCLEAR_NORM: (norm, least), LEAST_SQUARES_NORM: (norm, frobenius), **others}
     return rows(quantities, {"seed": constants["member"]}, depth=constants["depth"], scale=constants["scale"])
 
 
