@@ -5,7 +5,7 @@ from scipy import stats
 
 
 def guaranteed_rate(margin: np.ndarray | float, depth: np.ndarray | int) -> np.ndarray | float:
-    """The rate r of loss(t) <= loss(0) exp(-r eta t): c^(2(N-1)/N) (Arora et al. 2019, theorem 1)."""
+    """The rate r of loss(t) <= loss(0) exp(-r eta t): c^(2(N-1)/N) (slide 22; Arora et al. 2019, theorem 1)."""
     return margin ** (2 * (depth - 1) / depth)
 
 

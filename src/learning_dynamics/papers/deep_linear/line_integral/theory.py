@@ -11,9 +11,9 @@ def sector_integral(depth: int, target: float, inner: float, outer: float, start
     """Integral of P_W vec(grad) along an annular sector, for one output and whitened inputs.
 
     The loss is half the squared distance from a target of norm `target`; angles are measured from it. With one output
-    slide 16 gives ``P_W grad = |W|**(2 - 2/N) (grad + (N - 1) <w, grad> w)`` for the unit vector w along W. The part
-    of the gradient along W, ``W`` itself, has no integral along a closed curve. What is left is a constant, minus the
-    target. Along the rays from `inner` to `outer` it gives, with ``k = 3 - 2/N``,
+    slide 16 gives ``P_W grad = |W|**(2 - 2/N) (grad + (N - 1) <w, grad> w)`` for the unit vector w along W. The
+    gradient is W less the target. Its part W gives a field along W that depends on ``|W|`` alone, whose integral
+    vanishes; the target is left. Along the rays from `inner` to `outer` it gives, with ``k = 3 - 2/N``,
     ``N target (cos end - cos start) (outer**k - inner**k) / k``, and along the arcs, where w is normal to the curve,
     ``target (cos start - cos end) (outer**k - inner**k)``, as ``|W|**(2 - 2/N) |W| = |W|**k``. Their sum,
     ``target (cos start - cos end) (outer**k - inner**k) (1 - N/k)``, is zero at depths 1 and 2.

@@ -144,26 +144,22 @@ def single_norm(
     fit makes. That trajectories are needed, as the slide goes on, is more than this shows.
     """
 
-    def another_has_less(
-        name: str, difference: np.ndarray, *, norm: str, by: np.ndarray | float, because: str
-    ) -> Check:
-        """Check by how much more a norm is at the networks' end than at another matrix that fits as well.
+    def another_has_less(name: str, excess: np.ndarray, *, norm: str, by: np.ndarray | float, because: str) -> Check:
+        """Check that a norm at the networks' end exceeds that of another matrix, which fits as well.
 
         A norm that captures both settings would be least at the networks' end.
         """
         captures_both = {"at_least": None, "at_most": by}
-        return every_draw(
-            name, difference, at_least=by, because=because, rivals={f"{norm} captures both": captures_both}
-        )
+        return every_draw(name, excess, at_least=by, because=because, rivals={f"{norm} captures both": captures_both})
 
-    excess = [
+    excess_in_completion = [
         excess_norm(deep, minimiser, scale) - excess_norm(many, minimiser_many, scale)
         for deep, many in ((depth_2, depth_2_many), (depth_3, depth_3_many))
     ]
     proved_gap = minimiser_values(minimiser, GAP) + minimiser_values(minimiser_many, GAP)
     yield another_has_less(
         "excess of the nuclear norm over the least one in completion, relative",
-        np.concatenate(excess),
+        np.concatenate(excess_in_completion),
         norm="the nuclear norm",
         by=np.tile(proved_gap, 2),
         because="the solver's proved gaps",
