@@ -10,6 +10,17 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
+LOSS = "loss"  # over the first one; predicted the guaranteed bound
+RATE = "rate"  # the smallest of -log(loss(t) / loss(0)) / t, in descent over eta t; predicted the guaranteed rate
+EXCESS = "excess"  # a convex loss over the first one
+FRACTION = "fraction"  # the first loss over the least that singular matrices have
+HOLDS = "holds"  # whether a random start meets the first assumption: 1 or 0
+REACHED = "reached"  # whether descent reached the tolerance: 1 or 0; empty where it was not followed
+ORDER = "order"  # d log(fall of the loss) / d log(distance) from zero weights; predicted the depth N
+CURVATURE = "curvature"  # the Hessian's smallest eigenvalue at zero over sigma_1 of the gradient; predicted -1 or 0
+FALL = "fall"  # fall of the loss at the smallest distance epsilon; predicted its leading term, epsilon^N sigma_1
+NEXT_TERM = "next"  # share of the leading term that the next and last term takes there
+
 
 @columns(
     DEPTH,
@@ -69,9 +80,9 @@ def guarantee(trajectory: Trajectory, *, floor: Positive) -> Tables:
     loss = _relative_loss(trajectory)
     time = trajectory.time * constants["learning_rate"][:, None]
     bound = np.exp(-theory.guaranteed_rate(settings["margin"], settings["depth"]) * time)
-    yield rows({"loss": (loss, bound)}, {"seed": constants["member"], "time": time}, case=constants["case"])
+    yield rows({LOSS: (loss, bound)}, {"seed": constants["member"], "time": time}, case=constants["case"])
     yield rows(
-        {"imbalance": constants["imbalance"], "rate": _smallest_rate(loss, time, floor)},
+        {"imbalance": constants["imbalance"], RATE: _smallest_rate(loss, time, floor)},
         {"seed": constants["member"]},
         time=time[:, -1],
         case=constants["case"],
@@ -101,7 +112,7 @@ def margins(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
     units = constants["margin"] ** (1 - 2 / constants["depth"])
     rate = _smallest_rate(_relative_loss(trajectory), trajectory.time, floor) * units
     return rows(
-        {"rate": (rate, guaranteed)},
+        {RATE: (rate, guaranteed)},
         {"seed": constants["member"]},
         depth=constants["depth"],
         margin=constants["margin"],
@@ -152,8 +163,8 @@ def convex_losses(trajectory: Trajectory) -> Tables:
         excess.append(value / value[0])
         fraction.append(value[0] / loss.least_on_singular(target, factor))
     labels = {name: constants[name] for name in ("loss", "start")}
-    yield rows({"excess": excess}, {"seed": constants["member"], "time": trajectory.time}, **labels)
-    yield rows({"fraction": fraction}, {"seed": constants["member"]}, time=0.0, **labels)
+    yield rows({EXCESS: excess}, {"seed": constants["member"], "time": trajectory.time}, **labels)
+    yield rows({FRACTION: fraction}, {"seed": constants["member"]}, time=0.0, **labels)
 
 
 @columns(
@@ -176,14 +187,14 @@ def one_output(trajectory: Trajectory) -> pd.DataFrame:
     constants, settings = trajectory.constants, trajectory.settings
     margin = settings["margin"] * settings["deviation"] / constants["dimension"]
     quantities = {
-        "holds": (trajectory.series["start_distance"][:, 0] < 1 - margin).astype(float),
-        "reached": np.where(constants["iterations"] == -2, np.nan, constants["iterations"] >= 0),
+        HOLDS: (trajectory.series["start_distance"][:, 0] < 1 - margin).astype(float),
+        REACHED: np.where(constants["iterations"] == -2, np.nan, constants["iterations"] >= 0),
     }
     return rows(
         quantities,
         {"seed": constants["member"]},
         dimension=constants["dimension"],
-        deviation=np.where(constants["wide"], "over the root", "over the dimension"),
+        deviation=np.where(constants["wide"], theory.OVER_ROOT, theory.OVER_DIMENSION),
     )
 
 
@@ -213,9 +224,9 @@ def zero_weights(trajectory: Trajectory) -> pd.DataFrame:
     first = np.linalg.svd(constants["target"], compute_uv=False)[:, 0]
     leading = trajectory.time[0] ** constants["depth"] * first
     quantities = {
-        "order": (order, constants["depth"]),
-        "curvature": (np.array(smallest) / first, np.where(constants["depth"] == 2, -1.0, 0.0)),
-        "fall": (fall[:, 0], leading),
-        "next": (leading / (2 * first**2), np.nan),
+        ORDER: (order, constants["depth"]),
+        CURVATURE: (np.array(smallest) / first, np.where(constants["depth"] == 2, -1.0, 0.0)),
+        FALL: (fall[:, 0], leading),
+        NEXT_TERM: (leading / (2 * first**2), np.nan),
     }
     return rows(quantities, {"seed": constants["member"]}, depth=constants["depth"])

@@ -123,11 +123,11 @@ def guarantee(
         rescaled = [balanced[0] * rescaling, balanced[1] / rescaling, *balanced[2:]]
         basis = haar(rng, size), haar(rng, size)
         starts = {
-            "assumptions hold": balanced,
-            "beyond a singular matrix": networks.balanced_layers(flipped, widths),
-            "unbalanced": rescaled,
-            "imbalance allowed": _with_imbalance(balanced, margin, target),
-            "unbalanced, shorter step": rescaled,
+            theory.MEETS_BOTH: balanced,
+            theory.BEYOND_SINGULAR: networks.balanced_layers(flipped, widths),
+            theory.UNBALANCED: rescaled,
+            theory.ALLOWED_IMBALANCE: _with_imbalance(balanced, margin, target),
+            theory.UNBALANCED_SHORTER_STEP: rescaled,
         }
         members += [
             {"layers": layers, "basis": basis, "target": target, "case": case, "member": member}
@@ -136,7 +136,7 @@ def guarantee(
     constants = recorded.by_name(members)
     layers, (U, V) = (list(constants.pop(name).swapaxes(0, 1)) for name in ("layers", "basis"))
     goal = constants["target"]
-    rates = np.where(constants["case"] == "unbalanced, shorter step", rate / rescaling**2, rate)
+    rates = np.where(constants["case"] == theory.UNBALANCED_SHORTER_STEP, rate / rescaling**2, rate)
     # the rate of fall is least at first
     record = np.unique(np.append(0, np.geomspace(1, horizon / rate, points - 1).round())).astype(int)
     # beyond this norm a run has diverged; it is kept there, where the next step would overflow
@@ -195,9 +195,9 @@ def margins(
                 lowered = networks.balanced_layers((U * np.append(values[:-1], margin)) @ V.T, widths)
                 displaced = target + step * (values.min() - margin) / np.linalg.norm(step)
                 starts = {
-                    "smallest direction": lowered,
-                    "smallest direction, imbalance allowed": _with_imbalance(lowered, margin, target),
-                    "random direction": networks.balanced_layers(displaced, widths),
+                    theory.SMALLEST_DIRECTION: lowered,
+                    theory.SMALLEST_DIRECTION_UNBALANCED: _with_imbalance(lowered, margin, target),
+                    theory.RANDOM_DIRECTION: networks.balanced_layers(displaced, widths),
                 }
                 for start, layers in starts.items():
                     times = margin ** (2 / depth - 1) * integration.times
@@ -261,8 +261,8 @@ def convex_losses(
         target = (U * values) @ V.T
         for name, loss in LOSSES.items():
             starts = {
-                "below": _matrix_with_loss(loss, target, step, factor, share),
-                "beyond": (U * np.append(values[:-1], -values[-1])) @ V.T,
+                theory.BELOW: _matrix_with_loss(loss, target, step, factor, share),
+                theory.BEYOND: (U * np.append(values[:-1], -values[-1])) @ V.T,
             }
             for start, W in starts.items():
                 slope = lambda W, loss=loss, target=target, factor=factor: loss.gradient(W - target, factor)  # noqa: E731
