@@ -4,9 +4,32 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.deep_linear import networks
-from learning_dynamics.papers.deep_linear.tables import DEPTH, SCALE
+from learning_dynamics.papers.deep_linear.tables import DEPTH, SCALE, SIGMA
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
+
+# Along flows; W is the product of the layers, distances are Frobenius norms
+WITHOUT_FACTOR = "without_factor"  # singular values of W; predicted by the law without its factor N
+OTHER_EXPONENT = "other_exponent"  # singular values of W; predicted by the law with the exponent 2 - 1/N
+SIZE = "size"  # ||W||_F
+DIFFERENCE = "difference"  # distance of W from the end-to-end dynamics
+ONE_LAYER_FEWER = "one_layer_fewer"  # distance of W from the end-to-end dynamics of depth N - 1
+COARSER = "coarser"  # distance of the end-to-end dynamics from themselves at ten times the tolerances
+DRIFT = "drift"  # distance of all W_{j+1}^T W_{j+1} - W_j W_j^T together from their start
+SUM_DRIFT = "sum_drift"  # the same of all W_{j+1}^T W_{j+1} + W_j W_j^T
+GRAM_DRIFT = "gram_drift"  # the same of all W_j W_j^T but the last
+EIGENVALUE = "eigenvalue"  # of the map from gradients to velocities; predicted from the singular values of W
+EIGENVALUE_FEWER = "eigenvalue_fewer"  # the same eigenvalues; predicted for one layer fewer
+EIGENVALUE_AT_SINGULAR = "eigenvalue_at_singular"  # the least eigenvalue at the nearest singular matrix
+NOT_REINFORCED = "reinforced"  # 1 - cos^2 between that map's first eigenvector and u_1 v_1^T
+
+# At one matrix
+FACTOR = "factor"  # velocity of each singular value over that at depth 1; predicted N sigma^(2 - 2/N)
+
+# From small layers; the imbalance is the largest ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F over j
+IMBALANCE_AT_END = "imbalance_at_end"  # at the end, over the layers' squared size at the end
+RELATIVE_IMBALANCE = "relative_imbalance"  # at the start, over the layers' squared size at the start
+GROWTH = "escaped"  # largest spectral norm of a layer at the end over that at the start
 
 
 @columns(DEPTH, SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
@@ -87,22 +110,22 @@ def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], tar
     of_depth, of_fewer = np.array(expected).swapaxes(0, 1)
     law, without_factor, other_exponent = np.moveaxis(series["integrated"], 1, 0)
     return {
-        "sigma": (values, law),
-        "without_factor": (values, without_factor),
-        "other_exponent": (values, other_exponent),
+        SIGMA: (values, law),
+        WITHOUT_FACTOR: (values, without_factor),
+        OTHER_EXPONENT: (values, other_exponent),
         "direct": np.linalg.svd(direct, compute_uv=False),
-        "size": _norm(W),
-        "difference": _norm(W - direct),
-        "one_layer_fewer": _norm(W - series["one_layer_fewer"]),
-        "coarser": _norm(series["coarser"] - direct),
-        "drift": _movement(differences),
-        "sum_drift": _movement([above + below for above, below in grams]),
-        "gram_drift": _movement([below for _, below in grams]),
+        SIZE: _norm(W),
+        DIFFERENCE: _norm(W - direct),
+        ONE_LAYER_FEWER: _norm(W - series["one_layer_fewer"]),
+        COARSER: _norm(series["coarser"] - direct),
+        DRIFT: _movement(differences),
+        SUM_DRIFT: _movement([above + below for above, below in grams]),
+        GRAM_DRIFT: _movement([below for _, below in grams]),
         "imbalance": np.sqrt(sum(_norm(difference) ** 2 for difference in differences)),
-        "eigenvalue": (eigenvalues, of_depth),
-        "eigenvalue_fewer": (eigenvalues, of_fewer),
-        "eigenvalue_at_singular": at_singular,
-        "reinforced": reinforced,
+        EIGENVALUE: (eigenvalues, of_depth),
+        EIGENVALUE_FEWER: (eigenvalues, of_fewer),
+        EIGENVALUE_AT_SINGULAR: at_singular,
+        NOT_REINFORCED: reinforced,
         "rate_factor": _rate_factors(layers, W - target, U, values, Vt, depth),
     }
 
@@ -143,7 +166,7 @@ def balanced_velocity(trajectory: Trajectory) -> pd.DataFrame:
     U, values, Vt = np.linalg.svd(W)
     factor = networks.projections(U, velocity, Vt) / networks.projections(U, -constants["gradient"], Vt)
     return rows(
-        {"sigma": values, "factor": (factor, depth * values ** (2 - 2 / depth))},
+        {SIGMA: values, FACTOR: (factor, depth * values ** (2 - 2 / depth))},
         {"seed": constants["member"]},
         depth=constants["depth"],
     )
@@ -174,9 +197,9 @@ def approximate_balance(trajectory: Trajectory) -> pd.DataFrame:
     imbalance = networks.imbalance(layers)
     quantities = {
         "imbalance_at_start": imbalance[:, 0] / sizes[:, 1] ** 2,
-        "imbalance_at_end": imbalance[:, 1] / sizes[:, 1] ** 2,
-        "relative_imbalance": imbalance[:, 0] / sizes[:, 0] ** 2,
-        "escaped": sizes[:, 1] / sizes[:, 0],
+        IMBALANCE_AT_END: imbalance[:, 1] / sizes[:, 1] ** 2,
+        RELATIVE_IMBALANCE: imbalance[:, 0] / sizes[:, 0] ** 2,
+        GROWTH: sizes[:, 1] / sizes[:, 0],
     }
     return rows(quantities, {"seed": constants["member"]}, scale=constants["scale"])
 
@@ -193,5 +216,5 @@ def balancedness_descent(trajectory: Trajectory) -> pd.DataFrame:
     differences = trajectory.series["gram_differences"]
     drift = np.linalg.norm(differences[:, -1] - differences[:, 0], axis=-1)
     return rows(
-        {"drift": drift}, {"seed": trajectory.constants["member"]}, learning_rate=trajectory.constants["learning_rate"]
+        {DRIFT: drift}, {"seed": trajectory.constants["member"]}, learning_rate=trajectory.constants["learning_rate"]
     )
