@@ -8,6 +8,13 @@ from learning_dynamics.papers.deep_linear.tables import DEPTH, DRAW, OBSERVED
 from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
+# Growth of the first singular value beyond the rank r over that of the r-th, of logarithms
+ALPHA = "alpha"  # along the path until the r-th is learned
+ALPHA_AT_START = "alpha_at_the_start"  # in the first step
+ALPHA_OF_WHOLE = "alpha_of_the_whole"  # along the path, by the whole gradient, nothing set aside
+ALPHA_OF_FLOW = "alpha_of_the_flow"  # along the path, as if steps were small
+STEP = "step"  # growth of the first singular value beyond the rank in one step, at most
+
 
 @columns(DEPTH, OBSERVED, DRAW, QUANTITY, VALUE_IF_ANY)
 def gradient_along_path(trajectory: Trajectory) -> pd.DataFrame:
@@ -36,12 +43,12 @@ def gradient_along_path(trajectory: Trajectory) -> pd.DataFrame:
     outside, whole = (trajectory.series[name] for name in ("outside", "whole"))
     growth = step_growth(outside, rate)
     quantities = {
-        "alpha": _ratio(growth.sum(axis=1)),
-        "alpha_at_the_start": _ratio(growth[:, 0]),
-        "alpha_of_the_whole": _ratio(step_growth(whole, rate).sum(axis=1)),
-        "alpha_of_the_flow": _ratio(outside.sum(axis=1)),
+        ALPHA: _ratio(growth.sum(axis=1)),
+        ALPHA_AT_START: _ratio(growth[:, 0]),
+        ALPHA_OF_WHOLE: _ratio(step_growth(whole, rate).sum(axis=1)),
+        ALPHA_OF_FLOW: _ratio(outside.sum(axis=1)),
         "growth": settings["every"] * growth[:, :, 0].sum(axis=1),
-        "step": growth[:, :, 1].max(axis=1),
+        STEP: growth[:, :, 1].max(axis=1),
     }
     return rows(
         quantities,
