@@ -140,9 +140,9 @@ def completion_exponents(
 def _whole_step_error(ends: Table, path: Table) -> float:
     """Return the error that a power may have because the r-th singular value is learned after a whole number of steps.
 
-    From each scale the logarithm of the first singular value beyond the rank is off by half of the growth g in one
-    step, up or down. A power is the slope ``x @ y / (x @ x)`` of such logarithms y against centred logarithms x of the
-    scales, which changes by at most ``sum |x| (g / 2) / (x @ x)``.
+    From each scale the logarithm of the first singular value beyond the rank is off by up to the growth g in one step.
+    A power is the slope ``x @ y / (x @ x)`` of such logarithms y against centred logarithms x of the scales. Errors of
+    y between 0 and g change it by at most ``sum |x| (g / 2) / (x @ x)``, as the x sum to zero.
     """
     x = np.log(settings_of(ends)["scales"])
     x = x - x.mean()
