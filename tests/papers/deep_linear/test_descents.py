@@ -47,7 +47,7 @@ def test_stacked_descent_is_plain_descent(problem, depth, optimiser, slow, rates
     for member, rate in enumerate(rates):
         loss = plain.observed(data["truth"][member], data["mask"][member])
         expected = plain.multiply(slow(list(normal[:depth, member]), loss, rate, 25))
-        np.testing.assert_allclose(ended.end_to_end[member], expected, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(ended.end_to_end[member], expected, rtol=1e-9, atol=1e-12, err_msg=f"{member=}")
     np.testing.assert_array_equal(ended.steps, 25)
 
 
@@ -107,10 +107,10 @@ def test_the_last_step_that_is_waited_for_counts(monkeypatch):
     for at_once in (3, 100_000):
         monkeypatch.setattr(convergence_time, "AT_ONCE", at_once)
         monkeypatch.setattr(acceleration_steps, "AT_ONCE", at_once)
-        assert fewest(needed) == (needed, 0.1)
-        assert fewest(needed - 1)[0] == -1
-        assert at_limit(cap=needed_at_limit)[-1] == needed_at_limit
-        assert at_limit(cap=needed_at_limit - 1)[-1] == -1
+        assert fewest(needed) == (needed, 0.1), f"{at_once=}"
+        assert fewest(needed - 1)[0] == -1, f"{at_once=}"
+        assert at_limit(cap=needed_at_limit)[-1] == needed_at_limit, f"{at_once=}"
+        assert at_limit(cap=needed_at_limit - 1)[-1] == -1, f"{at_once=}"
 
 
 def test_no_rate_is_reported_as_none():

@@ -66,14 +66,16 @@ def test_network_descent_is_torchs(data):
             counts = {rate: len(curve) - 1 for rate, curve in curves.items() if curve[-1] <= least_loss * 1.5}
             rows = select(table, "iterations", depth=depth, rule="network", seed=seed).set_index("learning_rate")
             for rate, value in zip(RATES, rows.sort_index()["value"], strict=True):
-                assert value == counts[rate] if rate in counts else np.isnan(value)
+                assert value == counts[rate] if rate in counts else np.isnan(value), f"{seed=}, {depth=}"
             best = min(counts, key=lambda rate: (counts[rate], rate))
             curve = select(table, "excess", depth=depth, rule="network", seed=seed).sort_values("iteration")
-            np.testing.assert_array_equal(curve["iteration"], [0, 1, 3, 6, 10, 16, 20, 30, 40])
+            np.testing.assert_array_equal(
+                curve["iteration"], [0, 1, 3, 6, 10, 16, 20, 30, 40], err_msg=f"{seed=}, {depth=}"
+            )
             padded = [*curves[best], *[curves[best][-1]] * 41]
             excess = [padded[at] / least_loss - 1 for at in curve["iteration"]]
-            np.testing.assert_allclose(curve["value"], excess, rtol=1e-6)
-            np.testing.assert_allclose(curve["learning_rate"], best)
+            np.testing.assert_allclose(curve["value"], excess, rtol=1e-6, err_msg=f"{seed=}, {depth=}")
+            np.testing.assert_allclose(curve["learning_rate"], best, err_msg=f"{seed=}, {depth=}")
     assert set(select(table, "features")["value"]) == {2.0}
     assert set(table["rule"]) == {"network", "end_to_end"}
     assert set(select(table, "iterations", rule="end_to_end")["depth"]) == {2, 3}
@@ -133,9 +135,9 @@ def test_two_samples_take_their_steps_at_the_largest_stable_rate(monkeypatch):
             place for place in range(3, len(rates)) if max(work[place - 3 : place + 1]) <= 1.5 * work[place] < np.inf
         )
         row = select(table, exponent=exponent, depth=depth, seed=seed).set_index("quantity")["value"]
-        assert row["steps"] == steps[limit]
-        assert row["learning_rate"] == pytest.approx(rates[limit])
-        assert row["fewest"] == steps[limit - 3 :].min()
+        assert row["steps"] == steps[limit], f"{exponent=}, {depth=}, {seed=}"
+        assert row["learning_rate"] == pytest.approx(rates[limit]), f"{exponent=}, {depth=}, {seed=}"
+        assert row["fewest"] == steps[limit - 3 :].min(), f"{exponent=}, {depth=}, {seed=}"
 
 
 # -- judges ---------------------------------------------------------------------------------------

@@ -55,13 +55,13 @@ def test_completions_are_plain_descent_from_gaussian_layers(data):
             layers, losses = plain.descend_until(layers, plain.observed(truth, mask), 0.5, 0.1, 400)
             rows = select(table, draw=draw, scale=scale)
             row = rows.set_index("quantity")["value"]
-            assert row["steps"] == len(losses) - 1
-            assert rows["converged"].all() == (losses[-1] <= 0.1)
+            assert row["steps"] == len(losses) - 1, f"{draw=}, {scale=}"
+            assert rows["converged"].all() == (losses[-1] <= 0.1), f"{draw=}, {scale=}"
             for name, value in of_matrix(plain.multiply(layers), truth, mask).items():
                 assert row[name] == pytest.approx(value, rel=1e-7), name
             known = of_matrix(truth, truth, mask)
-            assert row["true_nuclear_norm"] == pytest.approx(known["nuclear_norm"], rel=1e-5)
-            assert row["true_effective_rank"] == pytest.approx(known["effective_rank"], rel=1e-5)
+            assert row["true_nuclear_norm"] == pytest.approx(known["nuclear_norm"], rel=1e-5), f"{draw=}, {scale=}"
+            assert row["true_effective_rank"] == pytest.approx(known["effective_rank"], rel=1e-5), f"{draw=}, {scale=}"
 
 
 def test_nothing_is_measured_of_what_diverged(data):

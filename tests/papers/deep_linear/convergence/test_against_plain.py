@@ -70,12 +70,12 @@ def test_flows_from_the_smallest_direction_are_scalar():
             rate = np.min(-np.log(loss[kept]) / clock[kept])
             rows = select(table, "rate", depth=depth, start="smallest direction")
             row = rows[np.isclose(rows["margin"], c, rtol=1e-9)]
-            assert row["value"].item() == pytest.approx(rate, rel=1e-5)
-            assert row["predicted"].item() == pytest.approx(c ** (2 - 2 / depth))
+            assert row["value"].item() == pytest.approx(rate, rel=1e-5), f"{depth=}, {fraction=}"
+            assert row["predicted"].item() == pytest.approx(c ** (2 - 2 / depth)), f"{depth=}, {fraction=}"
             here = np.isclose(trajectory.constants["margin"], c, rtol=1e-9) & (trajectory.constants["depth"] == depth)
             away = trajectory.series["end_to_end"][here, 0]
             gaps = np.linalg.norm(away - trajectory.constants["target"][0], axis=(1, 2))
-            np.testing.assert_allclose(gaps, last - c, rtol=1e-6)
+            np.testing.assert_allclose(gaps, last - c, rtol=1e-6, err_msg=f"{depth=}, {fraction=}")
 
 
 def test_descent_of_the_guarantee_is_plain_descent():
@@ -113,13 +113,15 @@ def test_descent_of_the_guarantee_is_plain_descent():
         "unbalanced, shorter step": (stretched(5.0), rate / 25),
     }
     for case, (layers, eta) in starts.items():
-        assert select(table, "imbalance", case=case)["value"].item() == pytest.approx(imbalance(layers), abs=1e-12)
+        assert select(table, "imbalance", case=case)["value"].item() == pytest.approx(imbalance(layers), abs=1e-12), (
+            f"{case=}"
+        )
         steps = trajectory.time.astype(int)
         _, losses = plain.descend_until(layers, loss, eta, 0.0, steps[-1])
         relative = np.array(losses)[steps] / losses[0]
-        np.testing.assert_allclose(by_draw(table, "loss", case=case)[0], relative, rtol=1e-9)
+        np.testing.assert_allclose(by_draw(table, "loss", case=case)[0], relative, rtol=1e-9, err_msg=f"{case=}")
         smallest = np.min(-np.log(relative[1:]) / (eta * steps[1:]))
-        assert select(table, "rate", case=case)["value"].item() == pytest.approx(smallest, rel=1e-6)
+        assert select(table, "rate", case=case)["value"].item() == pytest.approx(smallest, rel=1e-6), f"{case=}"
     held = select(table, "loss", case="assumptions hold")
     np.testing.assert_allclose(held["predicted"], np.exp(-(0.4 ** (4 / 3)) * held["time"]))
 
@@ -149,13 +151,13 @@ def test_flows_on_other_losses_are_those_of_torch(name):
     for offset, start in enumerate(("below", "beyond")):
         W = trajectory.series["end_to_end"][place + offset]
         path = plain.flow(plain.balanced(W[0], 2), losses[name], trajectory.time)
-        np.testing.assert_allclose(W, [plain.multiply(layers) for layers in path], atol=1e-6)
+        np.testing.assert_allclose(W, [plain.multiply(layers) for layers in path], atol=1e-6, err_msg=f"{start=}")
         expected = np.array([float(losses[name](torch.tensor(each))) for each in W])
         excess = by_draw(table, "excess", loss=name, start=start)[0]
-        np.testing.assert_allclose(excess, expected / expected[0], rtol=1e-9)
+        np.testing.assert_allclose(excess, expected / expected[0], rtol=1e-9, err_msg=f"{start=}")
         fraction = select(table, "fraction", loss=name, start=start)["value"].item()
-        assert fraction == pytest.approx(expected[0] / least[name])
-        assert (fraction == pytest.approx(0.8)) == (start == "below")
+        assert fraction == pytest.approx(expected[0] / least[name]), f"{start=}"
+        assert (fraction == pytest.approx(0.8)) == (start == "below"), f"{start=}"
 
 
 @pytest.mark.parametrize("depth", [2, 3])
@@ -211,8 +213,8 @@ def test_random_starts_with_one_output_are_followed_as_plain_descent_does():
         near = np.linalg.norm(size * normal - target, axis=1) < 1 - 0.05 * 0.6 / 3
         ends = [plain.descend_until(plain.balanced(w[None], 3), squared, 0.2, 1e-3, 60)[1][-1] for w in size * normal]
         arrived = np.where(np.arange(6) < 4, np.array(ends) <= 1e-3, np.nan)
-        np.testing.assert_array_equal(by_draw(table, "holds", deviation=kind)[:, 0], near)
-        np.testing.assert_array_equal(by_draw(table, "reached", deviation=kind)[:, 0], arrived)
+        np.testing.assert_array_equal(by_draw(table, "holds", deviation=kind)[:, 0], near, err_msg=f"{kind=}")
+        np.testing.assert_array_equal(by_draw(table, "reached", deviation=kind)[:, 0], arrived, err_msg=f"{kind=}")
 
 
 @pytest.mark.parametrize("depth", [1, 2, 4])
@@ -248,8 +250,8 @@ def test_the_fewest_steps_of_an_initialisation_are_those_of_plain_descent(monkey
         losses = {rate: plain.descend_until(layers, plain.squared(target), rate, 1e-2, 200)[1] for rate in rates}
         counts = {rate: len(path) - 1 for rate, path in losses.items() if path[-1] <= 1e-2}
         row = select(table, init=init).set_index("quantity")["value"]
-        assert row["steps"] == counts[row["learning_rate"]] == min(counts.values())
-        assert row["size"] == pytest.approx(np.linalg.norm(plain.multiply(layers)))
+        assert row["steps"] == counts[row["learning_rate"]] == min(counts.values()), f"{init=}"
+        assert row["size"] == pytest.approx(np.linalg.norm(plain.multiply(layers))), f"{init=}"
 
 
 # -- judges ---------------------------------------------------------------------------------------

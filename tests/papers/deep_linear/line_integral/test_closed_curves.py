@@ -76,9 +76,11 @@ def test_measured_integrals_are_those_of_layers(curve, case, depth):
         covariance = factor @ factor.T / 3 if CASES[case][1] else np.eye(3)
         row = select(curve, "integral", depth=depth, seed=member, case=theory.CURVES[case])
         expected = integrals(bases[case], covariance, depth, sector)
-        assert row["value"].item() == pytest.approx(expected, abs=1e-10)
+        assert row["value"].item() == pytest.approx(expected, abs=1e-10), f"{member=}"
         # only with one output and whitened inputs is there a closed form
-        assert row["predicted"].item() == pytest.approx(np.nan if case else expected, abs=1e-10, nan_ok=True)
+        assert row["predicted"].item() == pytest.approx(np.nan if case else expected, abs=1e-10, nan_ok=True), (
+            f"{member=}"
+        )
 
 
 CLAIM = "no_regulariser"

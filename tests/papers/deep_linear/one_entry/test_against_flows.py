@@ -51,7 +51,9 @@ def test_an_aligned_measurement_is_the_flow_of_diagonal_layers(depth):
     path = plain.flow(layers, lambda W: 0.5 * (torch.sum(measurement * W) - TARGET) ** 2, trajectory.time)
     expected = np.array([np.diag(plain.multiply(each)) for each in path])
     for index in (1, 2):
-        np.testing.assert_allclose(by_draw(table, "sigma", index=index)[0], expected[:, index - 1], rtol=1e-7)
+        np.testing.assert_allclose(
+            by_draw(table, "sigma", index=index)[0], expected[:, index - 1], rtol=1e-7, err_msg=f"{index=}"
+        )
     predicted = select(table, "sigma", index=2)["predicted"]
     np.testing.assert_allclose(predicted, expected[:, 1], rtol=1e-7)
     assert select(table, "sigma", index=1)["predicted"].isna().all()
@@ -78,7 +80,7 @@ def test_one_entry_is_the_flow_of_layers_from_balanced_roots(entry):
     ends = trajectory.series["end_to_end"]
     for W, depth in zip(ends, trajectory.constants["depth"], strict=True):
         path = plain.flow(plain.balanced(W[0], int(depth)), lambda W: 0.5 * (W[0, 1] - TARGET) ** 2, trajectory.time)
-        np.testing.assert_allclose(W, [plain.multiply(each) for each in path], atol=1e-7)
+        np.testing.assert_allclose(W, [plain.multiply(each) for each in path], atol=1e-7, err_msg=f"{depth=}")
     determinants = by_draw(table, "determinant", draw=["depth", "seed"])
     np.testing.assert_allclose(determinants, np.linalg.det(ends), atol=1e-12)
     sizes = by_draw(table, "sigma", draw=["depth", "seed"], index=1)
@@ -131,15 +133,18 @@ def test_the_path_is_that_of_flows_on_other_losses(depth):
     np.testing.assert_allclose(steps, np.log(8.0) / 32, rtol=0.1)
     A = np.diag([1.0, 0.6, 0.2])
     along = np.sum(A * path, axis=(1, 2))
-    for loss in (lambda x: 0.5 * (x - 3.0) ** 2, lambda x: torch.exp(-x)):
+    losses = {"squared": lambda x: 0.5 * (x - 3.0) ** 2, "exponential": lambda x: torch.exp(-x)}
+    for name, loss in losses.items():
         of_layers = lambda W, loss=loss: loss(torch.sum(torch.tensor(A) * W))  # noqa: E731
         for layers in plain.flow(plain.balanced(start, depth), of_layers, np.array([0.0, 0.2, 0.4]))[1:]:
             W = plain.multiply(layers)
             # between two recorded points of the path, up to its curvature
-            np.testing.assert_allclose(scipy.interpolate.interp1d(along, path, axis=0)(np.sum(A * W)), W, atol=3e-3)
+            np.testing.assert_allclose(
+                scipy.interpolate.interp1d(along, path, axis=0)(np.sum(A * W)), W, atol=3e-3, err_msg=f"{name=}"
+            )
     values = np.linalg.svd(path, compute_uv=False)
     for index in (1, 2):
-        np.testing.assert_allclose(by_draw(table, "sigma", index=index)[0], values[:, index - 1])
+        np.testing.assert_allclose(by_draw(table, "sigma", index=index)[0], values[:, index - 1], err_msg=f"{index=}")
     assert sorted(table["index"].unique()) == [1, 2]
 
 
