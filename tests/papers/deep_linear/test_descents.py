@@ -100,21 +100,21 @@ AT_LIMIT = {
 
 def test_the_last_step_that_is_waited_for_counts(monkeypatch):
     layers, target = [np.array([[0.4, 0.1, 0.2]])], np.array([0.6, 0.8, 0.0])
-    fewest = partial(convergence_time.fewest_steps, layers, target, [0.1], 1e-5)
+    fewest = partial(convergence_time.fewest_steps, layers, target, [0.1], tolerance=1e-5)
     at_limit = partial(steps_at_limit, **AT_LIMIT, rates=np.array([1e-3]), below=0)
-    needed, needed_at_limit = fewest(2000)[0], at_limit(cap=5000)[-1]
+    needed, needed_at_limit = fewest(cap=2000)[0], at_limit(cap=5000)[-1]
     assert min(needed, needed_at_limit) > 0
     for at_once in (3, 100_000):
         monkeypatch.setattr(convergence_time, "AT_ONCE", at_once)
         monkeypatch.setattr(acceleration_steps, "AT_ONCE", at_once)
-        assert fewest(needed) == (needed, 0.1), f"{at_once=}"
-        assert fewest(needed - 1)[0] == -1, f"{at_once=}"
+        assert fewest(cap=needed) == (needed, 0.1), f"{at_once=}"
+        assert fewest(cap=needed - 1)[0] == -1, f"{at_once=}"
         assert at_limit(cap=needed_at_limit)[-1] == needed_at_limit, f"{at_once=}"
         assert at_limit(cap=needed_at_limit - 1)[-1] == -1, f"{at_once=}"
 
 
 def test_no_rate_is_reported_as_none():
-    assert convergence_time.fewest_steps([np.zeros((1, 2))], np.ones(2), [1e-6], 1e-5, 10)[0] == -1
+    assert convergence_time.fewest_steps([np.zeros((1, 2))], np.ones(2), [1e-6], tolerance=1e-5, cap=10)[0] == -1
     assert steps_at_limit(**AT_LIMIT, rates=np.array([]), cap=5000, below=3) == (-1, 0.0, -1)
 
 
@@ -127,8 +127,18 @@ def test_a_grid_whose_largest_rate_is_stable_has_no_limit():
 @pytest.mark.parametrize(
     "descend_for_long",
     [
-        lambda rate: convergence_time.fewest_steps([np.zeros((1, 2))], np.ones(2), [rate], 1e-5, 10**10),
-        lambda rate: steps_at_limit(0.5 * np.ones(2), 1.0, 4.0, 3, np.array([rate]), 1e-9, 10**10, below=0, slack=2.0),
+        lambda rate: convergence_time.fewest_steps([np.zeros((1, 2))], np.ones(2), [rate], tolerance=1e-5, cap=10**10),
+        lambda rate: steps_at_limit(
+            0.5 * np.ones(2),
+            np.array([rate]),
+            stiffness=1.0,
+            exponent=4.0,
+            depth=3,
+            target=1e-9,
+            cap=10**10,
+            below=0,
+            slack=2.0,
+        ),
     ],
 )
 def test_compiled_steps_can_be_interrupted(descend_for_long):

@@ -58,7 +58,9 @@ def initialisation_range(
                         layers = networks.balanced_layers(deviation * direction[member], widths)
                     else:
                         layers = [layer_deviation * layer for layer in normal[member]]
-                    steps, rate = convergence_time.fewest_steps(layers, target, learning_rates, tolerance, max_steps)
+                    steps, rate = convergence_time.fewest_steps(
+                        layers, target, learning_rates, tolerance=tolerance, cap=max_steps
+                    )
                     members.append(
                         {
                             "depth": depth,
@@ -261,7 +263,7 @@ def convex_losses(
         target = (U * values) @ V.T
         for name, loss in LOSSES.items():
             starts = {
-                theory.BELOW: _matrix_with_loss(loss, target, step, factor, share),
+                theory.BELOW: _matrix_with_loss(loss, target, step, factor, share=share),
                 theory.BEYOND: (U * np.append(values[:-1], -values[-1])) @ V.T,
             }
             for start, W in starts.items():
@@ -280,7 +282,9 @@ def convex_losses(
     return recorded.trajectory(integration.times, members, "end_to_end")
 
 
-def _matrix_with_loss(loss: Loss, target: np.ndarray, step: np.ndarray, factor: np.ndarray, share: float) -> np.ndarray:
+def _matrix_with_loss(
+    loss: Loss, target: np.ndarray, step: np.ndarray, factor: np.ndarray, *, share: float
+) -> np.ndarray:
     """Return the matrix in a direction from the target whose loss is a share of the least on singular matrices."""
     goal = share * loss.least_on_singular(target, factor)
     longest = 1.0

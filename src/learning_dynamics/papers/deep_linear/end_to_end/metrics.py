@@ -96,18 +96,20 @@ def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], tar
     W, direct = networks.product(layers), series["direct"]
     U, values, Vt = np.linalg.svd(W, full_matrices=False)
     differences, grams = networks.gram_differences(layers), networks.grams(layers)
-    eigenvalues, reinforced, expected, at_singular = [], [], [], []
+    eigenvalues, predicted, predicted_fewer, at_singular, not_reinforced = [], [], [], [], []
     for time in range(len(W)):
         spectrum, vectors = np.linalg.eigh(networks.preconditioner_of_layers([layer[time] for layer in layers]))
         eigenvalues.append(spectrum[::-1])
-        overlap = vectors[:, -1] @ np.outer(U[time, :, 0], Vt[time, 0]).ravel()
-        reinforced.append(1 - overlap**2)
-        factors = (networks.preconditioner_factors(values[time], target.shape, N) for N in (depth, depth - 1))
-        expected.append([np.sort(by_depth, axis=None)[::-1] for by_depth in factors])
+        cosine = vectors[:, -1] @ np.outer(U[time, :, 0], Vt[time, 0]).ravel()
+        not_reinforced.append(1 - cosine**2)
+        factors, factors_fewer = (
+            networks.preconditioner_factors(values[time], target.shape, N) for N in (depth, depth - 1)
+        )
+        predicted.append(np.sort(factors, axis=None)[::-1])
+        predicted_fewer.append(np.sort(factors_fewer, axis=None)[::-1])
         # W with its last singular value set to zero is the nearest singular matrix
         singular = networks.balanced_layers((U[time, :, :-1] * values[time, :-1]) @ Vt[time, :-1], widths)
         at_singular.append(np.linalg.eigvalsh(networks.preconditioner_of_layers(singular))[0])
-    of_depth, of_fewer = np.array(expected).swapaxes(0, 1)
     law, without_factor, other_exponent = np.moveaxis(series["integrated"], 1, 0)
     return {
         SIGMA: (values, law),
@@ -122,23 +124,25 @@ def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], tar
         SUM_DRIFT: _movement([above + below for above, below in grams]),
         GRAM_DRIFT: _movement([below for _, below in grams]),
         "imbalance": np.sqrt(sum(_norm(difference) ** 2 for difference in differences)),
-        EIGENVALUE: (eigenvalues, of_depth),
-        EIGENVALUE_FEWER: (eigenvalues, of_fewer),
+        EIGENVALUE: (eigenvalues, np.array(predicted)),
+        EIGENVALUE_FEWER: (eigenvalues, np.array(predicted_fewer)),
         EIGENVALUE_AT_SINGULAR: at_singular,
-        NOT_REINFORCED: reinforced,
-        "rate_factor": _rate_factors(layers, W - target, U, values, Vt, depth),
+        NOT_REINFORCED: not_reinforced,
+        "rate_factor": _rate_factors(layers, W - target, (U, values, Vt)),
     }
 
 
 def _rate_factors(
-    layers: networks.Layers, gradient: np.ndarray, U: np.ndarray, values: np.ndarray, Vt: np.ndarray, depth: int
+    layers: networks.Layers, gradient: np.ndarray, svd: tuple[np.ndarray, np.ndarray, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return velocities of singular values over their velocities at depth 1, and N sigma^(2 - 2/N)."""
+    """Return velocities of singular values over their velocities at depth 1, and N sigma^(2 - 2/N) (slide 33)."""
+    depth, (U, values, Vt) = len(layers), svd
     velocity = -networks.product_change(layers, networks.layer_gradients(layers, gradient))
     rates, rates_at_depth_1 = (networks.projections(U, change, Vt) for change in (velocity, -gradient))
     # near the end both vanish, and their ratio is rounding
-    clear = np.abs(rates_at_depth_1) > 1e-6 * np.abs(rates_at_depth_1).max()
-    return np.where(clear, rates / np.where(clear, rates_at_depth_1, 1.0), np.nan), depth * values ** (2 - 2 / depth)
+    is_clear = np.abs(rates_at_depth_1) > 1e-6 * np.abs(rates_at_depth_1).max()
+    factors = np.where(is_clear, rates / np.where(is_clear, rates_at_depth_1, 1.0), np.nan)
+    return factors, depth * values ** (2 - 2 / depth)
 
 
 def _movement(matrices: list[np.ndarray]) -> np.ndarray:

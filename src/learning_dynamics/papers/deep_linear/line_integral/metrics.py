@@ -27,7 +27,7 @@ def closed_curve(trajectory: Trajectory) -> pd.DataFrame:
     absolute_integral = np.abs(integrand).sum(axis=1)
     closed_form = np.array(
         [
-            theory.sector_integral(int(N), settings["target"], *sector)
+            theory.sector_integral(int(N), settings["target"], sector)
             for N, sector in zip(constants["depth"], constants["sector"], strict=True)
         ]
     )
