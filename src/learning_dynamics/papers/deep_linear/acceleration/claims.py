@@ -208,39 +208,39 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Clai
     {lucky} of {cells} cases a larger rate than the largest stable one arrived earlier; {unstable} have no stable rate
     and are left out.
     """
-    # by p and depth: the power of kappa by start, and the kappa
+    # by p and N: the power of kappa by start, and the kappa
     cells = {
-        (exponent, depth): (powers, table["stiffness"])
+        (p, N): (powers, table["stiffness"])
         for table in samples
-        for depth in sorted(table["depth"].unique())
-        for exponent, powers in powers_of_stiffness(table, depth).items()
+        for N in sorted(table["depth"].unique())
+        for p, powers in powers_of_stiffness(table, N).items()
     }
     if len(cells) < sum(table[["exponent", "depth"]].drop_duplicates().shape[0] for table in samples):
         raise ProjectError("two runs have one exponent and depth; give each to one of them")
 
-    # other powers of kappa, at p and N, beside 1 - 2/N + 2 / min(N, p - 1)
-    rivals: dict[str, Callable[[float, int], float]] = {
-        "the time to leave small weights is the same for every kappa": lambda p, N: 2 / min(N, p - 1),
-        "nothing pushes the long sample off its fit": lambda p, N: 1.0,
-        "the first steps' limit alone": lambda p, N: 2 / N,
-        "gradient descent's own": lambda p, N: 2.0,
-    }
     error_with_log, error_without = {}, {}
-    for (exponent, depth), (powers, kappa) in cells.items():
-        law = power_of_stiffness(exponent, depth)
-        logarithm = logarithm_at_depth_two(depth, kappa.min(), kappa.max())
-        error_with_log[exponent, depth] = abs(np.nanmedian(powers) - (law + logarithm))
-        error_without[exponent, depth] = abs(np.nanmedian(powers) - law)
+    for (p, N), (powers, kappa) in cells.items():
+        law = power_of_stiffness(p, N)
+        logarithm = logarithm_at_depth_two(N, kappa.min(), kappa.max())
+        error_with_log[p, N] = abs(np.nanmedian(powers) - (law + logarithm))
+        error_without[p, N] = abs(np.nanmedian(powers) - law)
+        # in place of the law, 1 - 2/N + 2 / min(N, p - 1)
+        other_laws = {
+            "the time to leave small weights is the same for every kappa": 2 / min(N, p - 1),
+            "nothing pushes the long sample off its fit": 1.0,
+            "the first steps' limit alone": 2 / N,
+            "gradient descent's own": 2.0,
+        }
         yield equal(
-            f"power of kappa with which steps grow, depth {depth}, p = {exponent:g}",
+            f"power of kappa with which steps grow, depth {N}, p = {p:g}",
             **_median_of_stable(powers),
             predicted=law + logarithm,
             tolerance=tolerance,
             resolution=2 * tolerance,
             because="half of what tells the laws apart",
-            rivals={phrase: rival(exponent, depth) + logarithm for phrase, rival in rivals.items()},
+            rivals={phrase: other + logarithm for phrase, other in other_laws.items()},
         )
-    at_depth_2 = sorted(exponent for exponent, depth in cells if depth == 2)
+    at_depth_2 = sorted(p for p, N in cells if N == 2)
     draws = Draws(samples)
     steps, fewest = draws[STEPS], draws[FEWEST_STEPS]
     yield Facts(
