@@ -119,12 +119,31 @@ def test_other_orders_are_not(convex, two, three):
     assert of(convex, two, three).verdict == "not reproduced"
 
 
-def test_what_has_not_converged_is_taken_as_what_speaks_against_the_claim():
+def test_thresholds_of_networks_that_did_not_converge_are_counted():
     assert of([800] * 5, [400] * 5, [200] * 5, open_below=(0, 1)).facts["open"] == 2
-    table = recovered_from([200] * 5, scale=SCALE)
-    # at depth 3 the runs that count as recovered had not converged: the threshold may be any above
-    table.loc[(table["observed"] >= 200) & (table["observed"] < 1600), "converged"] = False
-    tables = {"convex": recovered_from([800] * 5), "depth_2": recovered_from([400] * 5, scale=SCALE), "depth_3": table}
-    found = evaluation("deep_linear", "enough_entries", tables, scale=SCALE, recovered=0.01)
+
+
+def of_open(depth, counts):
+    """Judge thresholds in the claimed order, of which at one depth runs at some numbers of entries did not converge."""
+    table = recovered_from([400 if depth == 2 else 200] * 5, scale=SCALE)
+    table.loc[table["observed"].isin(counts), "converged"] = False
+    tables = {
+        "convex": recovered_from([800] * 5),
+        "depth_2": recovered_from([400] * 5, scale=SCALE),
+        "depth_3": recovered_from([200] * 5, scale=SCALE),
+    }
+    return evaluation("deep_linear", "enough_entries", tables | {f"depth_{depth}": table}, scale=SCALE, recovered=0.01)
+
+
+def test_depth_3_has_the_largest_threshold_that_it_may_have():
+    """Its runs that count as recovered had not converged."""
+    found = of_open(3, [200, 400, 800])
     assert found.verdict == "not reproduced"
     assert found.facts["of_3"] == 1600
+
+
+def test_depth_2_has_the_smallest_threshold_that_it_may_have():
+    """Its runs that count as not recovered had not converged: it may need as many entries as depth 3, or fewer."""
+    assert of_open(2, []).verdict == "reproduced"
+    assert of_open(2, [200]).judgement.state == "undecided"
+    assert of_open(2, [100, 200]).verdict == "not reproduced"

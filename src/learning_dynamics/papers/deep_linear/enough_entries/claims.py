@@ -29,12 +29,12 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
     {of_2:.0f} at depth 2 and {of_3:.0f} at depth 3, all from initialisation scale {scale:g}.
     """
     # by draw; of a network that did not reach its training loss the threshold is known between two bounds only
-    lower_convex, upper_convex = thresholds(convex, recovered)
+    of_convex, _ = thresholds(convex, recovered)
     lower_2, upper_2 = thresholds(select(depth_2, scale=scale), recovered)
     lower_3, upper_3 = thresholds(select(depth_3, scale=scale), recovered)
     counts = np.sort(convex["observed"].unique()).astype(float)
     # bounds are taken as what speaks against the claim: the lower one of what is to need more, the upper of depth 3
-    before_convex, before_3 = number_before(counts, lower_convex), number_before(counts, lower_3)
+    before_convex, before_3 = number_before(counts, of_convex), number_before(counts, lower_3)
     fewest, no_difference = "the convex program needs fewest", "depth makes no difference"
     depth_2_fewer = "depth 2 needs fewer than depth 3"
     yield at_least(
@@ -43,7 +43,7 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
         0.0,
         because="wherever between neighbouring numbers of entries thresholds lie",
         rivals={
-            fewest: {"estimate": _mean_log2(before_3, upper_convex)},
+            fewest: {"estimate": _mean_log2(before_3, of_convex)},
             no_difference: {"estimate": _mean_log2(before_3, upper_3)},
             "the convex program needs what depth 3 needs": {"estimate": _mean_log2(before_3, upper_3)},
             depth_2_fewer: {"estimate": _mean_log2(before_convex, upper_2)},
@@ -55,19 +55,19 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
         0.0,
         because="depth 3 needs no more than depth 2",
         rivals={
-            fewest: {"estimate": _mean_log2(lower_2, upper_convex)},
+            fewest: {"estimate": _mean_log2(lower_2, of_convex)},
             no_difference: {"estimate": _mean_log2(lower_3, upper_3)},
             depth_2_fewer: {"estimate": _mean_log2(lower_3, upper_2)},
         },
     )
     yield Facts(
-        of_convex=np.median(upper_convex),
+        of_convex=np.median(of_convex),
         of_2=np.median(upper_2),
         of_3=np.median(upper_3),
         scale=scale,
         recovered=recovered,
-        open=int(np.sum(lower_convex < upper_convex) + np.sum(lower_2 < upper_2) + np.sum(lower_3 < upper_3)),
-        factor=2 ** _mean_log2(lower_convex, upper_3).value,
+        open=int(np.sum(lower_2 < upper_2) + np.sum(lower_3 < upper_3)),
+        factor=2 ** _mean_log2(of_convex, upper_3).value,
     )
 
 
