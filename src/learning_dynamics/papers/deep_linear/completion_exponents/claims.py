@@ -70,10 +70,11 @@ def completion_exponents(
     }
 
     def powers_at_depth_2(alpha: Quantity) -> Powers:
+        """Return 1 - alpha along the path of each kind, whatever its depth."""
         return {(kind, count): predicted_powers(paths[kind], count, alpha) for kind, count in measured}
 
     def powers(alpha: Quantity) -> Powers:
-        """Return 1 - alpha at depth 2 and one at depth 3."""
+        """Return what the law gives: 1 - alpha at depth 2, and one at depth 3."""
         at_depth_2 = powers_at_depth_2(alpha)
         return {
             (kind, count): np.ones_like(power) if kind == DEEPER else power
@@ -85,7 +86,7 @@ def completion_exponents(
     counts = sorted(uneven["observed"].unique())
     start_error = np.median([np.abs(of_start[UNEVEN, count] - law[UNEVEN, count]) for count in counts])
     tolerance = max(share * start_error, _whole_step_error(uneven, uneven_path))
-    over_counts = {
+    average_over_counts = {
         kind: np.mean([power for (other, _), power in law.items() if other == kind], axis=0) for kind in ends
     }
 
@@ -106,7 +107,7 @@ def completion_exponents(
             count,
             law[kind, count],
             rivals={
-                "the number of entries does not matter": over_counts[kind],
+                "the number of entries does not matter": average_over_counts[kind],
                 "depth 2 is as depth 3": np.ones_like(law[kind, count]),
                 "depth 3 is as depth 2": as_at_depth_2[kind, count],
                 "the ratio at the start of the path": of_start[kind, count],

@@ -121,17 +121,23 @@ def margins(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
 
 
 def _relative_loss(trajectory: Trajectory) -> np.ndarray:
+    """Return half the squared distance from the target over the first one, shape (members, times)."""
     W, target = trajectory.series["end_to_end"], trajectory.constants["target"][:, None]
     loss = 0.5 * np.sum((W - target) ** 2, axis=(-2, -1))
     return loss / loss[:, :1]
 
 
 def _smallest_rate(loss: np.ndarray, time: np.ndarray, floor: float) -> np.ndarray:
-    # at first a flow's fall is lost in the rounding of the loss
+    """Return by member the smallest of -log(loss) / time until a relative loss falls below the floor.
+
+    What an integrator or rounding leaves may rise above the floor again, long after the loss fell below it: times count
+    until the first such fall. At first a flow's fall is lost in the rounding of the loss: times count from a fall of
+    1e-6 on. A loss that is not finite has no rate: nan.
+    """
+    is_above = np.minimum.accumulate(loss, axis=1) > floor
+    has_fallen = np.abs(loss - 1) > 1e-6
     with np.errstate(divide="ignore", invalid="ignore"):
-        # what an integrator or rounding leaves may rise above the floor again, long after the loss fell below it
-        above = np.minimum.accumulate(loss, axis=1) > floor
-        rate = np.where(above & (np.abs(loss - 1) > 1e-6), -np.log(loss) / time, np.inf)
+        rate = np.where(is_above & has_fallen, -np.log(loss) / time, np.inf)
     rate[:, 0] = np.inf
     return np.where(np.isfinite(loss).all(axis=1), rate.min(axis=1), np.nan)
 
@@ -156,8 +162,8 @@ def convex_losses(trajectory: Trajectory) -> Tables:
     """
     constants = trajectory.constants
     excess, fraction = [], []
-    parts = (constants[name] for name in ("target", "factor", "loss"))
-    for W, target, factor, name in zip(trajectory.series["end_to_end"], *parts, strict=True):
+    of_members = (constants[name] for name in ("target", "factor", "loss"))
+    for W, target, factor, name in zip(trajectory.series["end_to_end"], *of_members, strict=True):
         loss = LOSSES[name]
         value = loss.value(W - target, factor)
         excess.append(value / value[0])
