@@ -21,6 +21,8 @@ slide, however many steps reveal it; the title page is slide 1, each outline is 
 - `singular_values`, slides 33 and 35: singular values along the way: depth leads to larger gaps
 - `one_entry`, slide 35: theoretical example: one observed entry
 
+In a topic, `quantities` has the names that its tables use, with their meaning.
+
 `networks` has layers, their product and its dynamics; `descent` gradient descent on layers, recorded as it goes;
 `given_spectrum` matrices to complete, `completed_matrices` networks that complete them; `recorded` what runs keep of
 their members; `tables` and `drawing` what tables and figures of several topics share.

@@ -21,9 +21,12 @@ NUCLEAR_NORM = "nuclear_norm"  # sum of the singular values
 EFFECTIVE_RANK = "effective_rank"  # exp of the entropy of the singular values' shares of their sum
 TRUE_NUCLEAR_NORM = "true_nuclear_norm"  # of the matrix to complete
 TRUE_EFFECTIVE_RANK = "true_effective_rank"  # of the matrix to complete
+RANK = "rank"  # of the matrix to complete
 SIZE = "size"  # number of rows of the matrix to complete
 OBSERVED_ENTRIES = "observed"  # how many entries of it are observed
 GAP = "gap"  # of a minimiser: proved distance of its nuclear norm from the least one, relative
+MISFIT = "misfit"  # of a minimiser: largest error on an observed entry
+BEYOND_RANK = "beyond_rank"  # the first singular value beyond the rank of the matrix to complete
 
 
 def depth_of(table: Table) -> int:

@@ -19,7 +19,7 @@ from learning_dynamics.judging import (
     claim,
     equal,
 )
-from learning_dynamics.papers.deep_linear.acceleration.metrics import FEATURES, FEWEST_STEPS, ITERATIONS, STEPS
+from learning_dynamics.papers.deep_linear.acceleration.quantities import FEATURES, FEWEST_STEPS, ITERATIONS, STEPS
 from learning_dynamics.papers.deep_linear.acceleration.stiffness import (
     logarithm_at_depth_two,
     power_of_stiffness,

@@ -3,15 +3,11 @@
 import numpy as np
 import pandas as pd
 
+from learning_dynamics.papers.deep_linear.acceleration.quantities import FEATURES, FEWEST_STEPS, ITERATIONS, STEPS
 from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.settings import Count
 from learning_dynamics.tidy import QUANTITY, SEED, VALUE_IF_ANY, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
-
-ITERATIONS = "iterations"  # to the tolerance, one row for each learning rate; empty where it was not reached
-FEATURES = "features"  # number of columns of the data
-STEPS = "steps"  # to the tolerance at the largest stable learning rate; empty where no rate is stable
-FEWEST_STEPS = "fewest"  # to the tolerance over all rates, with those that arrive by luck; empty where none does
 
 
 @columns(

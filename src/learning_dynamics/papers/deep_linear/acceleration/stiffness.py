@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from learning_dynamics.papers.deep_linear.acceleration.metrics import STEPS
+from learning_dynamics.papers.deep_linear.acceleration.quantities import STEPS
 from learning_dynamics.papers.deep_linear.tables import log_slopes
 from learning_dynamics.tidy import Table, select
 

@@ -4,11 +4,11 @@ import numpy as np
 
 from learning_dynamics.evidence import Estimate, difference, mean
 from learning_dynamics.judging import Claim, Facts, at_least, claim, every_draw
-from learning_dynamics.papers.deep_linear.completion.metrics import MISFIT
 from learning_dynamics.papers.deep_linear.tables import (
     EFFECTIVE_RANK,
     ERROR,
     GAP,
+    MISFIT,
     excess_norm,
     minimiser_values,
     network_values,

@@ -4,11 +4,18 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.deep_linear.completed_matrices import completed, measures_of
-from learning_dynamics.papers.deep_linear.tables import CONVERGED, DEPTH, DRAW, GAP, OBSERVED_ENTRIES, SCALE, SIZE
+from learning_dynamics.papers.deep_linear.tables import (
+    CONVERGED,
+    DEPTH,
+    DRAW,
+    GAP,
+    MISFIT,
+    OBSERVED_ENTRIES,
+    SCALE,
+    SIZE,
+)
 from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory
-
-MISFIT = "misfit"  # of a minimiser: largest error on an observed entry
 
 
 @columns(

@@ -4,14 +4,14 @@ import numpy as np
 
 from learning_dynamics.evidence import median
 from learning_dynamics.judging import Check, Claim, Facts, claim, equal, takes_rivals
-from learning_dynamics.papers.deep_linear.completion_exponents.metrics import (
+from learning_dynamics.papers.deep_linear.completion_exponents.powers import measured_powers, predicted_powers
+from learning_dynamics.papers.deep_linear.completion_exponents.quantities import (
     ALPHA,
     ALPHA_AT_START,
     ALPHA_OF_FLOW,
     ALPHA_OF_WHOLE,
     STEP,
 )
-from learning_dynamics.papers.deep_linear.completion_exponents.powers import measured_powers, predicted_powers
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
 

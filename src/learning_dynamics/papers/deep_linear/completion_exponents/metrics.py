@@ -3,17 +3,17 @@
 import numpy as np
 import pandas as pd
 
+from learning_dynamics.papers.deep_linear.completion_exponents.quantities import (
+    ALPHA,
+    ALPHA_AT_START,
+    ALPHA_OF_FLOW,
+    ALPHA_OF_WHOLE,
+    STEP,
+)
 from learning_dynamics.papers.deep_linear.completion_exponents.theory import step_growth
 from learning_dynamics.papers.deep_linear.tables import DEPTH, DRAW, OBSERVED
 from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, columns, rows
 from learning_dynamics.trajectories import Trajectory
-
-# Growth of the first singular value beyond the rank r over that of the r-th, of logarithms
-ALPHA = "alpha"  # along the path until the r-th is learned
-ALPHA_AT_START = "alpha_at_the_start"  # in the first step
-ALPHA_OF_WHOLE = "alpha_of_the_whole"  # along the path, by the whole gradient, nothing set aside
-ALPHA_OF_FLOW = "alpha_of_the_flow"  # along the path, as if steps were small
-STEP = "step"  # growth of the first singular value beyond the rank in one step, at most
 
 
 @columns(DEPTH, OBSERVED, DRAW, QUANTITY, VALUE_IF_ANY)

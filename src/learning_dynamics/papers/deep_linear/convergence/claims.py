@@ -16,13 +16,13 @@ from learning_dynamics.judging import (
     every_draw,
     takes_rivals,
 )
-from learning_dynamics.papers.deep_linear.convergence import metrics, theory
+from learning_dynamics.papers.deep_linear.convergence import quantities, theory
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 # starts of the guarantee's descent, which meet its assumptions or break one
-MEETING = (theory.MEETS_BOTH, theory.ALLOWED_IMBALANCE)
-BREAKING = (theory.BEYOND_SINGULAR, theory.UNBALANCED)
+MEETING = (quantities.MEETS_BOTH, quantities.ALLOWED_IMBALANCE)
+BREAKING = (quantities.BEYOND_SINGULAR, quantities.UNBALANCED)
 
 
 @claim(
@@ -39,10 +39,10 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
     singular value of the loss's gradient. The measured orders are off by at most {largest:.1e}.
     """
     draws = Draws(zero)
-    order, depth = (values[:, 0] for values in draws.compared(metrics.ORDER))
-    curvature, predicted_curvature = (values[:, 0] for values in draws.compared(metrics.CURVATURE))
-    fall, leading_term = (values[:, 0] for values in draws.compared(metrics.FALL))
-    x = draws[metrics.NEXT_TERM]
+    order, depth = (values[:, 0] for values in draws.compared(quantities.ORDER))
+    curvature, predicted_curvature = (values[:, 0] for values in draws.compared(quantities.CURVATURE))
+    fall, leading_term = (values[:, 0] for values in draws.compared(quantities.FALL))
+    x = draws[quantities.NEXT_TERM]
     everywhere, nowhere = "a strict saddle at every depth", "a saddle that is not strict at depth 2 either"
     has_deeper, has_two_layers = (depth > 2).any(), (depth == 2).any()
     yield equal_on_every_draw(
@@ -122,7 +122,7 @@ def linear_rate(flows: Table, descent: Table) -> Claim:
         }
 
     draws, settings = Draws(flows), settings_of(descent)
-    rate_of_flows, margins, depths = draws[metrics.RATE], draws.column("margin"), draws.column("depth")
+    rate_of_flows, margins, depths = draws[quantities.RATE], draws.column("margin"), draws.column("depth")
     margin, depth = settings["margin"], settings["depth"]
     yield at_least_as_fast(
         "smallest rate of −log(ℓ(t)/ℓ(0)) in t over the guaranteed one, gradient flow",
@@ -132,14 +132,14 @@ def linear_rate(flows: Table, descent: Table) -> Claim:
     )
     yield at_least_as_fast(
         "the same in ηt, gradient descent",
-        np.concatenate([Draws(descent, case=case)[metrics.RATE] for case in MEETING]),
+        np.concatenate([Draws(descent, case=case)[quantities.RATE] for case in MEETING]),
         theory.guaranteed_rate(margin, depth),
         rivals=other_rates(margin, depth),
     )
-    by_start = select(flows, metrics.RATE).pivot_table(
+    by_start = select(flows, quantities.RATE).pivot_table(
         index=["depth", "margin", "seed"], columns="start", values="value"
     )
-    change = by_start[theory.SMALLEST_DIRECTION_UNBALANCED] / by_start[theory.SMALLEST_DIRECTION] - 1
+    change = by_start[quantities.SMALLEST_DIRECTION_UNBALANCED] / by_start[quantities.SMALLEST_DIRECTION] - 1
     yield Facts(
         change=change.abs().max(),
         missed=1 / np.nanmin(rate_of_flows),
@@ -166,8 +166,8 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
     their first loss at the most. So balance is necessary for the step of the guarantee, not for every step.
     """
     last_loss = {
-        case: Draws(descent, case=case).entries(metrics.LOSS)[:, -1]
-        for case in (*BREAKING, *MEETING, theory.UNBALANCED_SHORTER_STEP)
+        case: Draws(descent, case=case).entries(quantities.LOSS)[:, -1]
+        for case in (*BREAKING, *MEETING, quantities.UNBALANCED_SHORTER_STEP)
     }
 
     @takes_rivals("arrives")
@@ -183,11 +183,13 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
     for case in MEETING:
         yield end_of_descent(case, arrives=True, rivals={"starts that meet both fail as well": False})
     yield end_of_descent(
-        theory.UNBALANCED_SHORTER_STEP,
+        quantities.UNBALANCED_SHORTER_STEP,
         arrives=True,
         rivals={"unbalanced starts fail with the shorter step as well": False},
     )
-    yield Facts(shorter=np.max(last_loss[theory.UNBALANCED_SHORTER_STEP]), grown=np.max(last_loss[theory.UNBALANCED]))
+    yield Facts(
+        shorter=np.max(last_loss[quantities.UNBALANCED_SHORTER_STEP]), grown=np.max(last_loss[quantities.UNBALANCED])
+    )
 
 
 @claim(
@@ -209,8 +211,8 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
     names = sorted(losses["loss"].unique())
     # by loss, shape (draws, times)
     below, beyond = (
-        {name: Draws(losses, loss=name, start=start).entries(metrics.EXCESS) for name in names}
-        for start in (theory.BELOW, theory.BEYOND)
+        {name: Draws(losses, loss=name, start=start).entries(quantities.EXCESS) for name in names}
+        for start in (quantities.BELOW, quantities.BEYOND)
     )
     at_the_end = {name: excess[:, -1] for name, excess in below.items()}
 
@@ -235,7 +237,7 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
             f"starts beyond singular matrices reach it as well: {name}": {"values": from_beyond(name)} for name in names
         },
     )
-    yield Facts(fraction=Draws(losses, start=theory.BELOW).worst(metrics.FRACTION).max())
+    yield Facts(fraction=Draws(losses, start=quantities.BELOW).worst(quantities.FRACTION).max())
 
 
 @claim(
@@ -255,8 +257,12 @@ def output_dimension_one(starts: Table) -> Claim:
     """
     settings = settings_of(starts)
     *smaller_dimensions, last = settings["dimensions"]
-    narrow = Draws(starts, deviation=theory.OVER_DIMENSION)
-    holds, reached, dimension = narrow[metrics.HOLDS].astype(bool), narrow[metrics.REACHED], narrow.column("dimension")
+    narrow = Draws(starts, deviation=quantities.OVER_DIMENSION)
+    holds, reached, dimension = (
+        narrow[quantities.HOLDS].astype(bool),
+        narrow[quantities.REACHED],
+        narrow.column("dimension"),
+    )
 
     def probability(d: int, *, wide: bool = False) -> float:
         return theory.share_that_holds(d, wide, settings["deviation"], settings["margin"])

@@ -5,21 +5,24 @@ import pandas as pd
 
 from learning_dynamics.papers.deep_linear.convergence import theory
 from learning_dynamics.papers.deep_linear.convergence.convex import LOSSES
+from learning_dynamics.papers.deep_linear.convergence.quantities import (
+    CURVATURE,
+    EXCESS,
+    FALL,
+    FRACTION,
+    HOLDS,
+    LOSS,
+    NEXT_TERM,
+    ORDER,
+    OVER_DIMENSION,
+    OVER_ROOT,
+    RATE,
+    REACHED,
+)
 from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
-
-LOSS = "loss"  # over the first one; predicted the guaranteed bound
-RATE = "rate"  # the smallest of -log(loss(t) / loss(0)) / t, in descent over eta t; predicted the guaranteed rate
-EXCESS = "excess"  # a convex loss over the first one
-FRACTION = "fraction"  # the first loss over the least that singular matrices have
-HOLDS = "holds"  # whether a random start meets the first assumption: 1 or 0
-REACHED = "reached"  # whether descent reached the tolerance: 1 or 0; empty where it was not followed
-ORDER = "order"  # d log(fall of the loss) / d log(distance) from zero weights; predicted the depth N
-CURVATURE = "curvature"  # the Hessian's smallest eigenvalue at zero over sigma_1 of the gradient; predicted -1 or 0
-FALL = "fall"  # fall of the loss at the smallest distance epsilon; predicted its leading term, epsilon^N sigma_1
-NEXT_TERM = "next"  # share of the leading term that the next and last term takes there
 
 
 @columns(
@@ -200,7 +203,7 @@ def one_output(trajectory: Trajectory) -> pd.DataFrame:
         quantities,
         {"seed": constants["member"]},
         dimension=constants["dimension"],
-        deviation=np.where(constants["wide"], theory.OVER_ROOT, theory.OVER_DIMENSION),
+        deviation=np.where(constants["wide"], OVER_ROOT, OVER_DIMENSION),
     )
 
 

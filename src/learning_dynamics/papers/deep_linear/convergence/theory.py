@@ -3,25 +3,6 @@
 import numpy as np
 from scipy import stats
 
-# Starts of descent under the guarantee, by which of its two assumptions they break
-MEETS_BOTH = "assumptions hold"  # balanced, and the loss as barely below that of singular matrices as is allowed
-ALLOWED_IMBALANCE = "imbalance allowed"  # the same end-to-end matrix, from layers as unbalanced as is allowed
-BEYOND_SINGULAR = "beyond a singular matrix"  # balanced, one singular value with the wrong sign
-UNBALANCED = "unbalanced"  # the end-to-end matrix of `MEETS_BOTH`, its first layers rescaled beyond what is allowed
-UNBALANCED_SHORTER_STEP = "unbalanced, shorter step"  # the same, at a step divided by the square of the rescaling
-
-# Starts of flows at given margins
-SMALLEST_DIRECTION = "smallest direction"  # the target with its last singular value lowered to the margin
-SMALLEST_DIRECTION_UNBALANCED = "smallest direction, imbalance allowed"  # the same, with all the imbalance allowed
-RANDOM_DIRECTION = "random direction"  # as far from the target in a random direction as the margin allows
-
-# Starts on other convex losses
-BELOW = "below"  # with less loss than every singular matrix
-BEYOND = "beyond"  # the optimum with one singular value's sign turned, which singular matrices separate from it
-
-# Deviations of the entries of a random start with one output
-OVER_DIMENSION, OVER_ROOT = "over the dimension", "over the root"
-
 
 def guaranteed_rate(margin: np.ndarray | float, depth: np.ndarray | int) -> np.ndarray | float:
     """The rate r of loss(t) <= loss(0) exp(-r eta t): c^(2(N-1)/N) (slide 22; Arora et al. 2019, theorem 1).

@@ -7,7 +7,7 @@ import numpy as np
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import Check, Claim, Facts, claim, equal_on_every_draw, every_draw, takes_rivals
-from learning_dynamics.papers.deep_linear.end_to_end import metrics
+from learning_dynamics.papers.deep_linear.end_to_end import quantities
 from learning_dynamics.papers.deep_linear.tables import SIGMA
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
@@ -29,16 +29,16 @@ def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positi
     flows = Draws([balanced, gaussian])
     yield every_draw(
         "largest movement of the conserved matrices",
-        flows.worst(metrics.DRIFT),
+        flows.worst(quantities.DRIFT),
         at_most=amplification * flows.setting("integration.rtol").max(),
         because=f"{amplification:g} rtol of the integrator; the weights move by order one",
         predicted=0.0,
         rivals={
-            "the sums of the two matrices are conserved": {"values": flows.worst(metrics.SUM_DRIFT)},
-            "each W_j W_jᵀ is conserved": {"values": flows.worst(metrics.GRAM_DRIFT)},
+            "the sums of the two matrices are conserved": {"values": flows.worst(quantities.SUM_DRIFT)},
+            "each W_j W_jᵀ is conserved": {"values": flows.worst(quantities.GRAM_DRIFT)},
         },
     )
-    yield Facts(moved=np.nanmax(Draws(balanced).worst(metrics.GRAM_DRIFT)))
+    yield Facts(moved=np.nanmax(Draws(balanced).worst(quantities.GRAM_DRIFT)))
 
 
 @claim(
@@ -54,7 +54,7 @@ def balancedness_gd_first_order(descent: Table) -> Claim:
     $1/\eta$ of them. The order is read from the drift at the two smallest steps, draw by draw; what separates it from
     the next larger pair bounds the part of higher order that is left.
     """
-    order, change = _order(select(descent, metrics.DRIFT), "learning_rate")
+    order, change = _order(select(descent, quantities.DRIFT), "learning_rate")
     yield equal_on_every_draw(
         "error of the drift's order in the step",
         order,
@@ -81,20 +81,20 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, safety: Positive) -
     by a second integration at ten times the tolerances, which moves the solution by up to {moved:.1e}.
     """
     flows, unbalanced = Draws(balanced), Draws(gaussian)
-    coarser_change = np.nanmax(flows.worst(metrics.COARSER) / flows.worst(metrics.SIZE))
+    coarser_change = np.nanmax(flows.worst(quantities.COARSER) / flows.worst(quantities.SIZE))
     yield equal_on_every_draw(
         "largest ‖W_N⋯W_1 − W‖_F over the largest ‖W‖_F",
-        flows.worst(metrics.DIFFERENCE),
+        flows.worst(quantities.DIFFERENCE),
         0.0,
         tolerance=safety * coarser_change,
-        relative_to=flows.worst(metrics.SIZE),
+        relative_to=flows.worst(quantities.SIZE),
         resolution=1e-3,
         because=f"{safety:g} times the most that ten times the tolerances change a flow by",
         rivals={
-            "the dynamics of one layer fewer": {"measured": flows.worst(metrics.ONE_LAYER_FEWER)},
+            "the dynamics of one layer fewer": {"measured": flows.worst(quantities.ONE_LAYER_FEWER)},
             "the same dynamics for layers that are not balanced": {
-                "measured": unbalanced.worst(metrics.DIFFERENCE),
-                "relative_to": unbalanced.worst(metrics.SIZE),
+                "measured": unbalanced.worst(quantities.DIFFERENCE),
+                "relative_to": unbalanced.worst(quantities.SIZE),
             },
         },
         scaled=False,
@@ -121,8 +121,8 @@ def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: 
         amplification,
         because=" of the integrator, which integrates both",
         rivals={
-            "rates without the factor N": metrics.WITHOUT_FACTOR,
-            "the exponent 2 − 1/N": metrics.OTHER_EXPONENT,
+            "rates without the factor N": quantities.WITHOUT_FACTOR,
+            "the exponent 2 − 1/N": quantities.OTHER_EXPONENT,
             "the same law for layers that are not balanced": {"table": gaussian},
         },
     )
@@ -147,20 +147,20 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
     yield _as_predicted(
         "largest error of an eigenvalue over the largest eigenvalue",
         balanced,
-        metrics.EIGENVALUE,
+        quantities.EIGENVALUE,
         amplification,
         because=", to which the layers are balanced",
         rivals={
-            "the eigenvalues of one layer fewer": metrics.EIGENVALUE_FEWER,
+            "the eigenvalues of one layer fewer": quantities.EIGENVALUE_FEWER,
             unbalanced: {"table": gaussian},
         },
     )
     yield every_draw(
         "largest 1 − cos² between the first eigenvector and u_1 v_1ᵀ",
-        Draws(balanced).worst(metrics.NOT_REINFORCED),
+        Draws(balanced).worst(quantities.NOT_REINFORCED),
         at_most=1e-6,
         because="errors of rtol in the layers over the gap between eigenvalues",
-        rivals={unbalanced: {"values": Draws(gaussian).worst(metrics.NOT_REINFORCED)}},
+        rivals={unbalanced: {"values": Draws(gaussian).worst(quantities.NOT_REINFORCED)}},
     )
 
 
@@ -183,11 +183,11 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
     rounding = amplification * _rtol(balanced)
     because = f"{amplification:g} rtol, to which the layers are balanced"
     # shape (draws, times, ...)
-    eigenvalues, sigma = flows.entries(metrics.EIGENVALUE, "time"), flows.entries(SIGMA, "time")
+    eigenvalues, sigma = flows.entries(quantities.EIGENVALUE, "time"), flows.entries(SIGMA, "time")
     largest, sigma_min = eigenvalues.max(axis=-1), sigma.min(axis=-1)
-    depth = flows.entries(metrics.EIGENVALUE_AT_SINGULAR, column="depth")
+    depth = flows.entries(quantities.EIGENVALUE_AT_SINGULAR, column="depth")
     lower_bound = sigma_min ** (2 - 2 / depth)
-    at_singular = np.abs(flows.entries(metrics.EIGENVALUE_AT_SINGULAR)) / largest
+    at_singular = np.abs(flows.entries(quantities.EIGENVALUE_AT_SINGULAR)) / largest
 
     @takes_rivals("bound", scaled=True)
     def least_eigenvalue_above(bound: np.ndarray) -> Check:
@@ -236,11 +236,11 @@ def larger_depth_larger_factors(factors: Table, *, rounding: Positive) -> Claim:
     Read of each factor: one above one grows with every layer, one below one falls. At one matrix, through balanced
     layers of each depth, {slowed} of {steps} factors below one change against that as a layer is added; the slide's
     picture, in which depth pulls singular values apart, is that of their ratios, of which each grows. What the sentence
-    leaves open is which of both it speaks of.
+    leaves open is which of both it is about.
     """
     by_depth = dict(Draws(factors).groups("depth"))
     # by depth, shape (draws, singular values); singular values are those of one matrix at every depth
-    log_factors = {depth: np.log(draws.entries(metrics.FACTOR)) for depth, draws in by_depth.items()}
+    log_factors = {depth: np.log(draws.entries(quantities.FACTOR)) for depth, draws in by_depth.items()}
     pairs = list(pairwise(depth for depth in log_factors if depth > 1))
     # shape (draws, pairs, singular values): at the fewer layers, and the change to the next larger number of them
     log_factor = np.stack([log_factors[fewer] for fewer, _ in pairs], axis=1)
@@ -298,7 +298,7 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
     they are no more balanced than elsewhere, they become so by growing.
     """
     scales = settings_of(starts)["scales"]
-    order, change = _order(select(starts, metrics.IMBALANCE_AT_END, scale=scales), "scale")
+    order, change = _order(select(starts, quantities.IMBALANCE_AT_END, scale=scales), "scale")
     yield equal_on_every_draw(
         "error of the order in s of the imbalance over the layers' size",
         order,
@@ -311,17 +311,17 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
     )
     yield every_draw(
         "imbalance of identity layers, at the end",
-        Draws(starts, scale=0.0)[metrics.IMBALANCE_AT_END],
+        Draws(starts, scale=0.0)[quantities.IMBALANCE_AT_END],
         at_most=amplification * _rtol(starts),
         because=f"{amplification:g} rtol of the integrator",
     )
     yield every_draw(
         "growth of the layers from the smallest start",
-        Draws(starts, scale=min(scales))[metrics.GROWTH],
+        Draws(starts, scale=min(scales))[quantities.GROWTH],
         at_least=2.0,
         because="the flow has left the neighbourhood of zero",
     )
-    yield Facts(relative=select(starts, metrics.RELATIVE_IMBALANCE, scale=scales)["value"].min())
+    yield Facts(relative=select(starts, quantities.RELATIVE_IMBALANCE, scale=scales)["value"].min())
 
 
 def _order(rows: Table, by: str) -> tuple[np.ndarray, np.ndarray]:

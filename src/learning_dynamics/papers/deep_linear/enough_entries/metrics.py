@@ -4,11 +4,9 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.deep_linear.completed_matrices import completed, measures_of, spectrum
-from learning_dynamics.papers.deep_linear.tables import CONVERGED, DEPTH, DRAW, GAP, OBSERVED, SCALE
+from learning_dynamics.papers.deep_linear.tables import BEYOND_RANK, CONVERGED, DEPTH, DRAW, GAP, OBSERVED, SCALE
 from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, columns, rows
 from learning_dynamics.trajectories import Trajectory
-
-BEYOND_RANK = "beyond_rank"  # the first singular value beyond the rank of the matrix to complete
 
 
 @columns(DEPTH, SCALE, OBSERVED, DRAW, CONVERGED, QUANTITY, VALUE_IF_ANY)

@@ -3,8 +3,7 @@
 import numpy as np
 
 from learning_dynamics.judging import Claim, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.deep_linear.line_integral.metrics import INTEGRAL
-from learning_dynamics.papers.deep_linear.line_integral.theory import WHITENED
+from learning_dynamics.papers.deep_linear.line_integral.theory import INTEGRAL, WHITENED
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select
 

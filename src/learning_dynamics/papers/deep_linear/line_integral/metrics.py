@@ -4,12 +4,10 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.deep_linear.line_integral import theory
-from learning_dynamics.papers.deep_linear.line_integral.theory import WHITENED
+from learning_dynamics.papers.deep_linear.line_integral.theory import INTEGRAL, WHITENED
 from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.tidy import PREDICTED, QUANTITY, SEED, VALUE, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory
-
-INTEGRAL = "integral"  # of P_W vec(grad) along the curve, over the integral of its absolute value
 
 
 @columns(DEPTH, Column("case", "str", "outputs and inputs of the network", draw=True), SEED, QUANTITY, VALUE, PREDICTED)

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+INTEGRAL = "integral"  # of P_W vec(grad) along the curve, over the integral of its absolute value
+
 WHITENED = "one output, whitened inputs"
 # the networks of the closed curves
 CURVES = (WHITENED, "one output, correlated inputs", "two outputs, whitened inputs")

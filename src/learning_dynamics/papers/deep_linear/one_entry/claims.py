@@ -7,7 +7,7 @@ import numpy as np
 from learning_dynamics.evidence import median
 from learning_dynamics.judging import Check, Claim, Facts, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.one_entry import theory
-from learning_dynamics.papers.deep_linear.one_entry.metrics import DETERMINANT, PREDICTED_SIGN
+from learning_dynamics.papers.deep_linear.one_entry.quantities import DETERMINANT, PREDICTED_SIGN
 from learning_dynamics.papers.deep_linear.tables import sigmas
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Table, settings_of

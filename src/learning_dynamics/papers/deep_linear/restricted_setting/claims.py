@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.judging import Check, Claim, Facts, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.deep_linear.restricted_setting.metrics import (
+from learning_dynamics.papers.deep_linear.restricted_setting.quantities import (
     CHANGE_SEEN,
     LEAST_SQUARES_NORM,
     MISFIT,

@@ -6,16 +6,17 @@ from scipy.linalg import null_space
 from scipy.optimize import minimize
 
 from learning_dynamics.papers.deep_linear.recorded import by_name
+from learning_dynamics.papers.deep_linear.restricted_setting.quantities import (
+    CHANGE_SEEN,
+    LEAST_SQUARES_NORM,
+    MISFIT,
+    SCHATTEN_CHANGE,
+    SCHATTEN_EXCESS,
+)
 from learning_dynamics.papers.deep_linear.tables import DEPTH, NUCLEAR_NORM
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE_IF_ANY, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory
-
-LEAST_SQUARES_NORM = "least_squares_norm"  # nuclear norm at the end, beside that of the least Frobenius norm
-MISFIT = "misfit"  # largest error of a measurement, relative to the measured value
-SCHATTEN_CHANGE = "schatten_change"  # relative change of sum sigma^p, by power, when two eigenvectors are turned
-CHANGE_SEEN = "seen"  # largest relative change of a measurement under this turn
-SCHATTEN_EXCESS = "schatten_left"  # how far the least sum sigma^p is below that at the end, relative, by power
 
 START = Column("scale", "float", "the product of the layers starts at this multiple of the identity", draw=True)
 

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.judging import Claim, Facts, claim, every_draw
-from learning_dynamics.papers.deep_linear.singular_values.metrics import RANK
-from learning_dynamics.papers.deep_linear.tables import SIGMA, sigmas
+from learning_dynamics.papers.deep_linear.tables import RANK, SIGMA, sigmas
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, select, settings_of
 
