@@ -47,7 +47,7 @@ def test_stacked_descent_is_plain_descent(problem, depth, optimiser, slow, rates
     for member, rate in enumerate(rates):
         loss = plain.observed(data["truth"][member], data["mask"][member])
         expected = plain.multiply(slow(list(normal[:depth, member]), loss, rate, 25))
-        np.testing.assert_allclose(ended.end_to_end[member], expected, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(ended.end_to_end[member], expected, rtol=1e-9, atol=1e-12, err_msg=f"{member=}")
     np.testing.assert_array_equal(ended.steps, 25)
 
 
@@ -88,27 +88,33 @@ def test_what_diverged_stays_finite():
 
 # -- compiled steps -------------------------------------------------------------------------------
 
-AT_LIMIT = {"start": np.array([0.05, -0.05]), "stiffness": 1.0, "exponent": 2.0, "depth": 1, "target": 0.5,
-            "slack": 1.5}  # fmt: skip
+AT_LIMIT = {
+    "start": np.array([0.05, -0.05]),
+    "stiffness": 1.0,
+    "exponent": 2.0,
+    "depth": 1,
+    "target": 0.5,
+    "slack": 1.5,
+}
 
 
 def test_the_last_step_that_is_waited_for_counts(monkeypatch):
     layers, target = [np.array([[0.4, 0.1, 0.2]])], np.array([0.6, 0.8, 0.0])
-    fewest = partial(convergence_time.fewest_steps, layers, target, [0.1], 1e-5)
+    fewest = partial(convergence_time.fewest_steps, layers, target, [0.1], tolerance=1e-5)
     at_limit = partial(steps_at_limit, **AT_LIMIT, rates=np.array([1e-3]), below=0)
-    needed, needed_at_limit = fewest(2000)[0], at_limit(cap=5000)[-1]
+    needed, needed_at_limit = fewest(cap=2000)[0], at_limit(cap=5000)[-1]
     assert min(needed, needed_at_limit) > 0
     for at_once in (3, 100_000):
         monkeypatch.setattr(convergence_time, "AT_ONCE", at_once)
         monkeypatch.setattr(acceleration_steps, "AT_ONCE", at_once)
-        assert fewest(needed) == (needed, 0.1)
-        assert fewest(needed - 1)[0] == -1
-        assert at_limit(cap=needed_at_limit)[-1] == needed_at_limit
-        assert at_limit(cap=needed_at_limit - 1)[-1] == -1
+        assert fewest(cap=needed) == (needed, 0.1), f"{at_once=}"
+        assert fewest(cap=needed - 1)[0] == -1, f"{at_once=}"
+        assert at_limit(cap=needed_at_limit)[-1] == needed_at_limit, f"{at_once=}"
+        assert at_limit(cap=needed_at_limit - 1)[-1] == -1, f"{at_once=}"
 
 
 def test_no_rate_is_reported_as_none():
-    assert convergence_time.fewest_steps([np.zeros((1, 2))], np.ones(2), [1e-6], 1e-5, 10)[0] == -1
+    assert convergence_time.fewest_steps([np.zeros((1, 2))], np.ones(2), [1e-6], tolerance=1e-5, cap=10)[0] == -1
     assert steps_at_limit(**AT_LIMIT, rates=np.array([]), cap=5000, below=3) == (-1, 0.0, -1)
 
 
@@ -121,8 +127,18 @@ def test_a_grid_whose_largest_rate_is_stable_has_no_limit():
 @pytest.mark.parametrize(
     "descend_for_long",
     [
-        lambda rate: convergence_time.fewest_steps([np.zeros((1, 2))], np.ones(2), [rate], 1e-5, 10**10),
-        lambda rate: steps_at_limit(0.5 * np.ones(2), 1.0, 4.0, 3, np.array([rate]), 1e-9, 10**10, below=0, slack=2.0),
+        lambda rate: convergence_time.fewest_steps([np.zeros((1, 2))], np.ones(2), [rate], tolerance=1e-5, cap=10**10),
+        lambda rate: steps_at_limit(
+            0.5 * np.ones(2),
+            np.array([rate]),
+            stiffness=1.0,
+            exponent=4.0,
+            depth=3,
+            target=1e-9,
+            cap=10**10,
+            below=0,
+            slack=2.0,
+        ),
     ],
 )
 def test_compiled_steps_can_be_interrupted(descend_for_long):

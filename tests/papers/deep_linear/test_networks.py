@@ -38,5 +38,6 @@ def test_velocity_preconditioner_and_gradients_are_those_of_layers_by_torch(dept
     factors = np.sort(deep_linear.preconditioner_factors(values, W.shape, depth).ravel())
     np.testing.assert_allclose(factors, np.linalg.eigvalsh(J @ J.T), atol=1e-12)
     found = deep_linear.layer_gradients(layers, W - gradient)
-    for layer, expected in zip(found, plain.gradients(layers, plain.squared(gradient)), strict=True):
-        np.testing.assert_allclose(layer, expected, atol=1e-12)
+    expected_gradients = plain.gradients(layers, plain.squared(gradient))
+    for number, (layer, expected) in enumerate(zip(found, expected_gradients, strict=True), start=1):
+        np.testing.assert_allclose(layer, expected, atol=1e-12, err_msg=f"{number=}")

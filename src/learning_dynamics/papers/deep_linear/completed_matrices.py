@@ -7,6 +7,14 @@ import numpy as np
 from learning_dynamics.dynamics import matrix_factorisation
 from learning_dynamics.measures.spectra import effective_rank, singular_values
 from learning_dynamics.papers.deep_linear.recorded import AT_THE_END
+from learning_dynamics.papers.deep_linear.tables import (
+    EFFECTIVE_RANK,
+    ERROR,
+    NUCLEAR_NORM,
+    TRAIN_LOSS,
+    TRUE_EFFECTIVE_RANK,
+    TRUE_NUCLEAR_NORM,
+)
 from learning_dynamics.seeds import generators
 from learning_dynamics.trajectories import Arrays, Trajectory
 
@@ -94,10 +102,10 @@ def measures_of(W: np.ndarray, truth: np.ndarray, mask: np.ndarray) -> dict[str,
     squares = np.where(finite[..., None, None], W - truth, np.nan) ** 2
     values, true_values = spectrum(W.astype(float)), spectrum(truth)
     return {
-        "error": squares.mean(axis=(-2, -1)),
-        "train_loss": np.sum(mask * squares, axis=(-2, -1)) / mask.sum(axis=(-2, -1)),
-        "nuclear_norm": values.sum(axis=-1),
-        "effective_rank": effective_rank(values),
-        "true_nuclear_norm": true_values.sum(axis=-1),
-        "true_effective_rank": effective_rank(true_values),
+        ERROR: squares.mean(axis=(-2, -1)),
+        TRAIN_LOSS: np.sum(mask * squares, axis=(-2, -1)) / mask.sum(axis=(-2, -1)),
+        NUCLEAR_NORM: values.sum(axis=-1),
+        EFFECTIVE_RANK: effective_rank(values),
+        TRUE_NUCLEAR_NORM: true_values.sum(axis=-1),
+        TRUE_EFFECTIVE_RANK: effective_rank(true_values),
     }

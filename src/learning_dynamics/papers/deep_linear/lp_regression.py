@@ -84,6 +84,7 @@ def descend(
     running = np.arange(len(start))
     with np.errstate(over="ignore", invalid="ignore"):
         for step in range(max_steps + 1):
+            # `loss` and `gradient` in one, as both take the residual's power, which is most of the time
             weights = row * scalars.prod(axis=1, keepdims=True)
             residual = weights @ X.T - Y
             power = np.abs(residual) ** (exponent - 2) if exponent != 2 else np.ones_like(residual)
@@ -113,17 +114,24 @@ def descend(
 def _network_step(
     row: np.ndarray, scalars: np.ndarray, slope: np.ndarray, rate: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """One step on the layers; `slope` is the gradient with respect to the end-to-end weights."""
+    """One step on the layers; `slope` is the gradient with respect to the end-to-end weights.
+
+    These are the row times all scalars. So the gradient with respect to the row is the slope times all scalars, and
+    that with respect to a scalar is <slope, row> times the other scalars.
+    """
     inner = np.sum(slope * row, axis=1, keepdims=True)
-    other_products = (
-        np.stack([np.delete(scalars, j, axis=1).prod(axis=1) for j in range(scalars.shape[1])], axis=1)
-        if scalars.shape[1]
-        else scalars
-    )
+    other_products = np.ones_like(scalars)
+    for j in range(scalars.shape[1]):
+        other_products[:, j] = np.delete(scalars, j, axis=1).prod(axis=1)
     return row - rate * slope * scalars.prod(axis=1, keepdims=True), scalars - rate * inner * other_products
 
 
 def _end_to_end_step(weights: np.ndarray, slope: np.ndarray, rate: np.ndarray, depth: int) -> np.ndarray:
+    """One step of the discrete end-to-end dynamics (slide 24) for one output.
+
+    There W W^T is |w|^2 and W^T W is |w|^2 times the projection onto w, so that the sum over layers of slide 16 is
+    ``P_w g = |w|**(2 - 2/N) (g + (N - 1) <u, g> u)`` for the unit vector u along w.
+    """
     size = np.linalg.norm(weights, axis=1, keepdims=True)
     direction = weights / size
     parallel = np.sum(slope * direction, axis=1, keepdims=True) * direction

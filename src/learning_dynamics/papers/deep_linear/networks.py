@@ -1,7 +1,7 @@
 """Deep linear networks: layers W_1 ... W_N whose product W_N ... W_1 is the model.
 
-Layers are a list, first layer first; layer j has shape (..., d_j, d_{j-1}). Formulas are those of Arora, Cohen
-and Hazan 2018 and of Arora, Cohen, Golowich and Hu 2019.
+Layers are a list, first layer first; layer j has shape (..., d_j, d_{j-1}). Formulas are those of the slides that
+docstrings name, from Arora, Cohen and Hazan 2018 and Arora, Cohen, Golowich and Hu 2019.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ def widths_of(layers: Sequence[np.ndarray]) -> list[int]:
 def layer_gradients(layers: Sequence[np.ndarray], gradient: np.ndarray) -> Layers:
     """Return the gradient with respect to each layer, given that with respect to the end-to-end matrix.
 
-    With respect to W_j it is (W_N ... W_{j+1})^T G (W_{j-1} ... W_1)^T.
+    With respect to W_j it is (W_N ... W_{j+1})^T G (W_{j-1} ... W_1)^T (slide 15).
     """
     below = list(accumulate(layers[:-1], lambda below, layer: layer @ below))
     gradients: Layers = []
@@ -46,7 +46,7 @@ def layer_gradients(layers: Sequence[np.ndarray], gradient: np.ndarray) -> Layer
 
 
 def imbalance(layers: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the largest ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F over j; zero for a single layer."""
+    """Return the largest ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F over j (slide 22); zero for a single layer."""
     norms = [np.linalg.norm(difference, axis=(-2, -1)) for difference in gram_differences(layers)]
     return np.max(norms, axis=0) if norms else np.zeros(layers[0].shape[:-2])
 
@@ -96,7 +96,8 @@ def balanced_layers(W: np.ndarray, widths: Sequence[int]) -> Layers:
 def end_to_end_velocity(W: np.ndarray, gradient: np.ndarray, depth: int) -> np.ndarray:
     """Return dW/dt of the end-to-end matrix of a balanced network of the given depth.
 
-    -sum_j [W W^T]^((N-j)/N) G [W^T W]^((j-1)/N), the end-to-end dynamics; at depth 1 it is -G.
+    -sum_j [W W^T]^((N-j)/N) G [W^T W]^((j-1)/N), the end-to-end dynamics (slide 16); at depth 1 it is -G. In the basis
+    of W's singular vectors each entry of G is multiplied by one of `preconditioner_factors`.
     """
     U, values, Vt = np.linalg.svd(W)
     rotated = U.T @ gradient @ Vt.T
@@ -117,8 +118,8 @@ def observed(truth: np.ndarray, mask: np.ndarray) -> Gradient:
 def preconditioner_of_layers(layers: Sequence[np.ndarray]) -> np.ndarray:
     """Return the map from row-major vectorised gradients to -dW/dt that the layers make, balanced or not.
 
-    sum_j (W_N ... W_{j+1})(W_N ... W_{j+1})^T G (W_{j-1} ... W_1)^T (W_{j-1} ... W_1), by the product rule; shape
-    (d_N d_0, d_N d_0).
+    sum_j (W_N ... W_{j+1})(W_N ... W_{j+1})^T G (W_{j-1} ... W_1)^T (W_{j-1} ... W_1), by the product rule (slide 17);
+    shape (d_N d_0, d_N d_0).
     """
     total = np.zeros(())
     for j in range(len(layers)):
@@ -133,15 +134,15 @@ def preconditioner_of_layers(layers: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def preconditioner_factors(values: np.ndarray, shape: tuple[int, ...], depth: int) -> np.ndarray:
-    """Return P_W's eigenvalues, shape (d_N, d_0): sum_j sigma_r^(2(N-j)/N) sigma_s^(2(j-1)/N).
+    """Return P_W's eigenvalues, shape (d_N, d_0): sum_j sigma_r^(2(N-j)/N) sigma_s^(2(j-1)/N), by slide 16.
 
     `values` are the singular values of W, of the given shape; those beyond them are zeros.
     """
-    left, right = (np.pad(values, (0, count - len(values))) for count in shape)
+    sigma_r, sigma_s = (np.pad(values, (0, count - len(values))) for count in shape)
     # 0 ** 0 is 1 here, as the zeroth power of a matrix is the identity
     return np.sum(
         [
-            left[:, None] ** (2 * (depth - j) / depth) * right[None, :] ** (2 * (j - 1) / depth)
+            sigma_r[:, None] ** (2 * (depth - j) / depth) * sigma_s[None, :] ** (2 * (j - 1) / depth)
             for j in range(1, depth + 1)
         ],
         axis=0,
@@ -154,7 +155,7 @@ def projections(U: np.ndarray, matrices: np.ndarray, Vt: np.ndarray) -> np.ndarr
 
 
 def singular_value_rates(W: np.ndarray, gradient: np.ndarray, depth: int) -> np.ndarray:
-    """Return d(sigma_r)/dt = -N sigma_r^(2 - 2/N) <G, u_r v_r^T> over leading axes, shape (..., min(d_N, d_0))."""
+    """Return d(sigma_r)/dt = -N sigma_r^(2 - 2/N) <G, u_r v_r^T> (slide 33), shape (..., min(d_N, d_0))."""
     U, values, Vt = np.linalg.svd(W, full_matrices=False)
     return -depth * values ** (2 - 2 / depth) * projections(U, gradient, Vt)
 
@@ -219,5 +220,5 @@ def grams(layers: Sequence[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def gram_differences(layers: Sequence[np.ndarray]) -> Layers:
-    """Return W_{j+1}^T W_{j+1} - W_j W_j^T for each j, over any leading axes."""
+    """Return W_{j+1}^T W_{j+1} - W_j W_j^T for each j, which gradient flow conserves (slide 15); any leading axes."""
     return [above - below for above, below in grams(layers)]

@@ -1,4 +1,4 @@
-"""Columns that the tables of several topics have, and rows of completed matrices by draw."""
+"""Columns and quantities that the tables of several topics have, and rows of completed matrices by draw."""
 
 from typing import Any
 
@@ -12,6 +12,22 @@ SCALE = Column("scale", "float", "initialisation scale s: layers' entries have d
 OBSERVED = Column("observed", "int", "number of observed entries", draw=True)
 CONVERGED = Column("converged", "bool", "whether the training loss reached the one asked for")
 
+SIGMA = "sigma"  # singular values of the end-to-end matrix, descending
+
+# Quantities of completed matrices; `completed_matrices.measures_of` writes the first six
+ERROR = "error"  # mean square over all entries
+TRAIN_LOSS = "train_loss"  # mean square over the observed entries
+NUCLEAR_NORM = "nuclear_norm"  # sum of the singular values
+EFFECTIVE_RANK = "effective_rank"  # exp of the entropy of the singular values' shares of their sum
+TRUE_NUCLEAR_NORM = "true_nuclear_norm"  # of the matrix to complete
+TRUE_EFFECTIVE_RANK = "true_effective_rank"  # of the matrix to complete
+RANK = "rank"  # of the matrix to complete
+SIZE = "size"  # number of rows of the matrix to complete
+OBSERVED_ENTRIES = "observed"  # how many entries of it are observed
+GAP = "gap"  # of a minimiser: proved distance of its nuclear norm from the least one, relative
+MISFIT = "misfit"  # of a minimiser: largest error on an observed entry
+BEYOND_RANK = "beyond_rank"  # the first singular value beyond the rank of the matrix to complete
+
 
 def depth_of(table: Table) -> int:
     """Return the depth of a run whose networks all have the same."""
@@ -20,38 +36,38 @@ def depth_of(table: Table) -> int:
 
 def unfinished(*tables: Table) -> dict[str, int]:
     """Return how many networks were to complete a matrix, and how many did not reach their training loss."""
-    converged = np.concatenate([select(table, "error")["converged"] for table in tables])
+    converged = np.concatenate([select(table, ERROR)["converged"] for table in tables])
     return {"runs": len(converged), "lost": int((~converged).sum())}
 
 
 def less_true_norm(table: Table) -> Table:
     """Return the table of completed matrices with nuclear norms less the true one of their draw."""
-    true = select(table, "true_nuclear_norm").groupby("draw")["value"].first()
-    is_norm = table["quantity"] == "nuclear_norm"
+    true = select(table, TRUE_NUCLEAR_NORM).groupby("draw")["value"].first()
+    is_norm = table["quantity"] == NUCLEAR_NORM
     return table.assign(value=np.where(is_norm, table["value"] - table["draw"].map(true), table["value"]))
 
 
 def observed_entries(minimiser: Table) -> int:
     """Return from how many entries matrices of least nuclear norm were completed."""
-    return int(minimiser_values(minimiser, "observed")[0])
+    return int(minimiser_values(minimiser, OBSERVED_ENTRIES)[0])
 
 
 def excess_norm(deep: Table, minimiser: Table, scale: float) -> np.ndarray:
     """Return by draw how far networks' nuclear norms lie above the least one, relatively."""
-    return network_values(deep, "nuclear_norm", scale) / minimiser_values(minimiser, "nuclear_norm") - 1
+    return network_values(deep, NUCLEAR_NORM, scale) / minimiser_values(minimiser, NUCLEAR_NORM) - 1
 
 
 def sigmas(table: Table, *indices: int, **where: Any) -> list[np.ndarray]:
     """Return some singular values, each of shape (draws, times); 1 is the largest."""
-    return [by_draw(table, "sigma", index=index, **where) for index in indices]
+    return [by_draw(table, SIGMA, index=index, **where) for index in indices]
 
 
 def log_slopes(rows: Table, by: str, draw: str) -> np.ndarray:
     """Return by draw the slope of values against a setting, both as logarithms; nan where a value is."""
-    wide = rows.pivot_table(index=by, columns=draw, values="value", dropna=False)
-    x = np.log(wide.index.to_numpy())
+    by_setting = rows.pivot_table(index=by, columns=draw, values="value", dropna=False)
+    x = np.log(by_setting.index.to_numpy())
     x = x - x.mean()
-    return x @ np.log(wide.to_numpy()) / (x @ x)
+    return x @ np.log(by_setting.to_numpy()) / (x @ x)
 
 
 def network_values(table: Table, quantity: Quantity, scale: float) -> np.ndarray:

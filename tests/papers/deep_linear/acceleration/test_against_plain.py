@@ -17,8 +17,18 @@ from tests.papers.deep_linear import plain
 from tests.papers.deep_linear.shared import measured
 from tests.support import evaluation
 
-SETTINGS = {"exponent": 4.0, "depths": [1, 2, 3], "start": 0.3, "lowest_rate": 0.02, "highest_rate": 0.08, "rates": 3,
-            "tolerance": 0.5, "max_steps": 40, "seeds": 2, "seed": 1}  # fmt: skip
+SETTINGS = {
+    "exponent": 4.0,
+    "depths": [1, 2, 3],
+    "start": 0.3,
+    "lowest_rate": 0.02,
+    "highest_rate": 0.08,
+    "rates": 3,
+    "tolerance": 0.5,
+    "max_steps": 40,
+    "seeds": 2,
+    "seed": 1,
+}
 RATES = [0.02, 0.04, 0.08]
 
 
@@ -56,14 +66,16 @@ def test_network_descent_is_torchs(data):
             counts = {rate: len(curve) - 1 for rate, curve in curves.items() if curve[-1] <= least_loss * 1.5}
             rows = select(table, "iterations", depth=depth, rule="network", seed=seed).set_index("learning_rate")
             for rate, value in zip(RATES, rows.sort_index()["value"], strict=True):
-                assert value == counts[rate] if rate in counts else np.isnan(value)
+                assert value == counts[rate] if rate in counts else np.isnan(value), f"{seed=}, {depth=}"
             best = min(counts, key=lambda rate: (counts[rate], rate))
             curve = select(table, "excess", depth=depth, rule="network", seed=seed).sort_values("iteration")
-            np.testing.assert_array_equal(curve["iteration"], [0, 1, 3, 6, 10, 16, 20, 30, 40])
+            np.testing.assert_array_equal(
+                curve["iteration"], [0, 1, 3, 6, 10, 16, 20, 30, 40], err_msg=f"{seed=}, {depth=}"
+            )
             padded = [*curves[best], *[curves[best][-1]] * 41]
             excess = [padded[at] / least_loss - 1 for at in curve["iteration"]]
-            np.testing.assert_allclose(curve["value"], excess, rtol=1e-6)
-            np.testing.assert_allclose(curve["learning_rate"], best)
+            np.testing.assert_allclose(curve["value"], excess, rtol=1e-6, err_msg=f"{seed=}, {depth=}")
+            np.testing.assert_allclose(curve["learning_rate"], best, err_msg=f"{seed=}, {depth=}")
     assert set(select(table, "features")["value"]) == {2.0}
     assert set(table["rule"]) == {"network", "end_to_end"}
     assert set(select(table, "iterations", rule="end_to_end")["depth"]) == {2, 3}
@@ -85,9 +97,21 @@ def test_the_end_to_end_rule_is_descent_on_layers_in_the_limit_of_small_steps(da
 def test_two_samples_take_their_steps_at_the_largest_stable_rate(monkeypatch):
     """The largest rate of a grid with three below it that arrive in steps in proportion, found by trying all."""
     monkeypatch.setattr(steps_at_limit, "AT_ONCE", 3)  # it is no matter to what is counted
-    settings = {"exponents": [2.0, 2.5, 3.0, 4.0, 6.0], "depths": [1, 2, 3], "stiffness": [4.0], "start": 0.2,
-                "lowest_rate": 0.05, "highest_rate": 10.0, "ratio": 1.15, "below": 3, "slack": 1.5, "tolerance": 0.05,
-                "max_steps": 4000, "seeds": 2, "seed": 9}  # fmt: skip
+    settings = {
+        "exponents": [2.0, 2.5, 3.0, 4.0, 6.0],
+        "depths": [1, 2, 3],
+        "stiffness": [4.0],
+        "start": 0.2,
+        "lowest_rate": 0.05,
+        "highest_rate": 10.0,
+        "ratio": 1.15,
+        "below": 3,
+        "slack": 1.5,
+        "tolerance": 0.05,
+        "max_steps": 4000,
+        "seeds": 2,
+        "seed": 9,
+    }
     _, table = measured(runs.two_samples, metrics.two_samples, settings)
     rates = np.array([10.0 / 1.15**down for down in range(58)][::-1])
     assert rates[0] >= 0.05 / 4.0**2 > rates[0] / 1.15
@@ -95,18 +119,25 @@ def test_two_samples_take_their_steps_at_the_largest_stable_rate(monkeypatch):
     for exponent, depth, seed in itertools.product(settings["exponents"], (1, 2, 3), (0, 1)):
         start = 0.2 / 4.0 * starts[seed] / np.linalg.norm(starts[seed])
         steps = lp_regression.descend(
-            np.tile(start, (len(rates), 1)), np.diag([4.0, 1.0]), np.ones(2), exponent=exponent, depth=depth,
-            rule="end_to_end", learning_rate=rates, target=0.05, max_steps=4000,
-        ).iterations  # fmt: skip
+            np.tile(start, (len(rates), 1)),
+            np.diag([4.0, 1.0]),
+            np.ones(2),
+            exponent=exponent,
+            depth=depth,
+            rule="end_to_end",
+            learning_rate=rates,
+            target=0.05,
+            max_steps=4000,
+        ).iterations
         steps = np.where(steps < 0, np.inf, steps)
         work = steps * rates
         limit = max(
             place for place in range(3, len(rates)) if max(work[place - 3 : place + 1]) <= 1.5 * work[place] < np.inf
         )
         row = select(table, exponent=exponent, depth=depth, seed=seed).set_index("quantity")["value"]
-        assert row["steps"] == steps[limit]
-        assert row["learning_rate"] == pytest.approx(rates[limit])
-        assert row["fewest"] == steps[limit - 3 :].min()
+        assert row["steps"] == steps[limit], f"{exponent=}, {depth=}, {seed=}"
+        assert row["learning_rate"] == pytest.approx(rates[limit]), f"{exponent=}, {depth=}, {seed=}"
+        assert row["fewest"] == steps[limit - 3 :].min(), f"{exponent=}, {depth=}, {seed=}"
 
 
 # -- judges ---------------------------------------------------------------------------------------
@@ -123,8 +154,19 @@ def counts(speedups, seeds=6, best=4, spread=0.0, lost=None):
             factor = np.exp(spread * (seed - (seeds - 1) / 2)) if depth > 1 else 1.0
             values = 1000.0 / (faster * factor) * (1 + (np.arange(len(GRID)) - best) ** 2)
             values = np.nan * values if depth > 1 and seed == lost else values
-            rows.append(pd.DataFrame({"depth": depth, "rule": "network", "seed": seed, "quantity": "iterations",
-                                      "learning_rate": GRID, "iteration": 0, "value": values}))  # fmt: skip
+            rows.append(
+                pd.DataFrame(
+                    {
+                        "depth": depth,
+                        "rule": "network",
+                        "seed": seed,
+                        "quantity": "iterations",
+                        "learning_rate": GRID,
+                        "iteration": 0,
+                        "value": values,
+                    }
+                )
+            )
     table = pd.concat(rows, ignore_index=True)
     extra = table.iloc[:1].assign(quantity="features", value=10.0)
     table = pd.concat([table, extra], ignore_index=True)
@@ -214,15 +256,32 @@ def grown(powers, *, kappas=(64.0, 256.0), starts=9, wobble=0.01, lost=()):
     for (exponent, depth), power in powers.items():
         for kappa, seed in itertools.product(kappas, range(starts)):
             value = 5.0 * kappa ** (power + wobble * (seed - (starts - 1) / 2))
-            rows += [{"exponent": exponent, "depth": depth, "stiffness": kappa, "seed": seed, "quantity": quantity,
-                      "value": np.nan if seed in lost else value} for quantity in ("steps", "fewest")]  # fmt: skip
+            rows += [
+                {
+                    "exponent": exponent,
+                    "depth": depth,
+                    "stiffness": kappa,
+                    "seed": seed,
+                    "quantity": quantity,
+                    "value": np.nan if seed in lost else value,
+                }
+                for quantity in ("steps", "fewest")
+            ]
     table = pd.DataFrame(rows)
     table.attrs = {"settings": {}, "draw": ("depth", "exponent", "stiffness", "seed")}
     return table
 
 
-POWERS_BY_HAND = [(1, 3.0, 2.0), (2, 2.0, 2.0), (2, 3.0, 1.0), (2, 6.0, 1.0), (3, 2.2, 2.0), (3, 6.0, 1.0),
-                  (4, 3.0, 1.5), (4, 5.0, 1.0)]  # fmt: skip
+POWERS_BY_HAND = [
+    (1, 3.0, 2.0),
+    (2, 2.0, 2.0),
+    (2, 3.0, 1.0),
+    (2, 6.0, 1.0),
+    (3, 2.2, 2.0),
+    (3, 6.0, 1.0),
+    (4, 3.0, 1.5),
+    (4, 5.0, 1.0),
+]
 
 
 @pytest.mark.parametrize(("depth", "p", "power"), POWERS_BY_HAND)
@@ -249,8 +308,9 @@ CELLS = {(p, N): power_of_stiffness(p, N) for p in (2.2, 3.0, 4.0) for N in (2, 
 
 
 def of_law(powers, **options):
-    table = grown({cell: power + logarithm_at_depth_two(cell[1], 64.0, 256.0) for cell, power in powers.items()},
-                  **options)  # fmt: skip
+    table = grown(
+        {cell: power + logarithm_at_depth_two(cell[1], 64.0, 256.0) for cell, power in powers.items()}, **options
+    )
     return evaluation("deep_linear", "steps_by_stiffness", {"samples": [table]}, tolerance=0.1667)
 
 

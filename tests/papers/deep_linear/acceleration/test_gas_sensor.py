@@ -27,8 +27,10 @@ def archive(tmp_path):
     rng = np.random.default_rng(0)
     features = rng.standard_normal((SAMPLES, FEATURES))
     labels = 100 + 10 * features @ rng.standard_normal(FEATURES) / np.sqrt(FEATURES) + 10 * rng.standard_normal(SAMPLES)
-    lines = [f"{ETHANOL};{label:.6f} " + " ".join(f"{i}:{value:.6f}" for i, value in enumerate(row, start=1))
-             for label, row in zip(labels, features, strict=True)]  # fmt: skip
+    lines = [
+        f"{ETHANOL};{label:.6f} " + " ".join(f"{i}:{value:.6f}" for i, value in enumerate(row, start=1))
+        for label, row in zip(labels, features, strict=True)
+    ]
     half = SAMPLES // 2
     with zipfile.ZipFile(tmp_path / "gas.zip", "w") as file:
         file.writestr("batch1.dat", "\n".join([*lines[:half], "2;5.0 1:1.0"]))

@@ -15,8 +15,16 @@ from tests.papers.deep_linear.shared import measured
 from tests.support import evaluation
 
 SIZE, RANK, SEEN = 6, 2, 22
-SETTINGS = {"depth": 3, "scales": [0.3, 0.1], "learning_rates": [0.5], "optimiser": "gradient_descent", "stop": 0.1,
-            "max_steps": 400, "precision": "double", "seed": 5}  # fmt: skip
+SETTINGS = {
+    "depth": 3,
+    "scales": [0.3, 0.1],
+    "learning_rates": [0.5],
+    "optimiser": "gradient_descent",
+    "stop": 0.1,
+    "max_steps": 400,
+    "precision": "double",
+    "seed": 5,
+}
 
 
 @pytest.fixture(scope="module")
@@ -47,13 +55,13 @@ def test_completions_are_plain_descent_from_gaussian_layers(data):
             layers, losses = plain.descend_until(layers, plain.observed(truth, mask), 0.5, 0.1, 400)
             rows = select(table, draw=draw, scale=scale)
             row = rows.set_index("quantity")["value"]
-            assert row["steps"] == len(losses) - 1
-            assert rows["converged"].all() == (losses[-1] <= 0.1)
+            assert row["steps"] == len(losses) - 1, f"{draw=}, {scale=}"
+            assert rows["converged"].all() == (losses[-1] <= 0.1), f"{draw=}, {scale=}"
             for name, value in of_matrix(plain.multiply(layers), truth, mask).items():
                 assert row[name] == pytest.approx(value, rel=1e-7), name
             known = of_matrix(truth, truth, mask)
-            assert row["true_nuclear_norm"] == pytest.approx(known["nuclear_norm"], rel=1e-5)
-            assert row["true_effective_rank"] == pytest.approx(known["effective_rank"], rel=1e-5)
+            assert row["true_nuclear_norm"] == pytest.approx(known["nuclear_norm"], rel=1e-5), f"{draw=}, {scale=}"
+            assert row["true_effective_rank"] == pytest.approx(known["effective_rank"], rel=1e-5), f"{draw=}, {scale=}"
 
 
 def test_nothing_is_measured_of_what_diverged(data):
@@ -87,10 +95,24 @@ def network(error, norm, rank, *, large=None, converged=True):
     for scale, values in ((SCALE, (error, norm, rank)), (LARGE, large or (error, norm, rank))):
         for rate, off in ((20.0, 50.0), (10.0, 1.0)):
             for draw, wobble in enumerate(WOBBLE):
-                measured = {"error": values[0] * 10**wobble * off, "nuclear_norm": values[1] * off,
-                            "effective_rank": values[2] + wobble, "observed": 2000.0}  # fmt: skip
-                rows += [{"depth": 2, "scale": scale, "learning_rate": rate, "draw": draw, "converged": converged,
-                          "quantity": name, "value": value} for name, value in measured.items()]  # fmt: skip
+                measured = {
+                    "error": values[0] * 10**wobble * off,
+                    "nuclear_norm": values[1] * off,
+                    "effective_rank": values[2] + wobble,
+                    "observed": 2000.0,
+                }
+                rows += [
+                    {
+                        "depth": 2,
+                        "scale": scale,
+                        "learning_rate": rate,
+                        "draw": draw,
+                        "converged": converged,
+                        "quantity": name,
+                        "value": value,
+                    }
+                    for name, value in measured.items()
+                ]
     table = pd.DataFrame(rows)
     table.attrs["settings"] = {"scales": [SCALE, LARGE]}
     return table
@@ -99,8 +121,14 @@ def network(error, norm, rank, *, large=None, converged=True):
 def convex(error, norm, rank, *, misfit=1e-3, gap=1e-4):
     rows = []
     for draw, wobble in enumerate(WOBBLE[::-1]):
-        measured = {"error": error * 10**wobble, "nuclear_norm": norm, "effective_rank": rank - wobble,
-                    "misfit": misfit, "gap": gap, "observed": 2000.0}  # fmt: skip
+        measured = {
+            "error": error * 10**wobble,
+            "nuclear_norm": norm,
+            "effective_rank": rank - wobble,
+            "misfit": misfit,
+            "gap": gap,
+            "observed": 2000.0,
+        }
         rows += [{"draw": draw, "quantity": name, "value": value} for name, value in measured.items()]
     return pd.DataFrame(rows)
 

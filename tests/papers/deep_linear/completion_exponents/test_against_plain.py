@@ -73,25 +73,44 @@ def recorded(data, draw, count, share, every):
     return np.array(found), np.array(wholes)
 
 
-@pytest.mark.parametrize(("share", "every"), [(0.3, 1), (0.5, 2)])
-def test_what_is_recorded_is_the_gradient_outside_what_is_learned(data, share, every):
-    settings = SETTINGS | {"share": share, "every": every}
-    trajectory, table = measured(runs.gradient_along_path, metrics.gradient_along_path, settings, data)
-    for draw in (0, 1):
-        for count in (0, 1):
-            found, wholes = recorded(data, draw, count, share, every)
-            member = 2 * draw + count
-            assert 20 < len(found) < 400 / every, "the path has an end"
-            np.testing.assert_allclose(trajectory.series["outside"][member, : len(found)], found, rtol=1e-7)
-            assert not trajectory.series["outside"][member, len(found) :].any()
-            row = select(table, draw=draw, observed=SEEN[count]).set_index("quantity")["value"]
-            factors, of_wholes = np.log(1 + 0.4 * found), np.log(1 + 0.4 * wholes)
-            assert row["alpha"] == pytest.approx(factors[:, 1].sum() / factors[:, 0].sum())
-            assert row["alpha_of_the_whole"] == pytest.approx(of_wholes[:, 1].sum() / of_wholes[:, 0].sum())
-            assert row["alpha_at_the_start"] == pytest.approx(factors[0, 1] / factors[0, 0])
-            assert row["alpha_of_the_flow"] == pytest.approx(found[:, 1].sum() / found[:, 0].sum())
-            assert row["growth"] == pytest.approx(2 * every * factors[:, 0].sum())
-            assert row["step"] == pytest.approx(2 * factors[:, 1].max())
+@pytest.fixture(scope="module", params=[(0.3, 1), (0.5, 2)], ids=["share 0.3, every step", "share 0.5, every other"])
+def path_settings(request):
+    share, every = request.param
+    return SETTINGS | {"share": share, "every": every}
+
+
+@pytest.fixture(scope="module")
+def gradients(path_settings, data):
+    return measured(runs.gradient_along_path, metrics.gradient_along_path, path_settings, data)
+
+
+@pytest.mark.parametrize("draw", [0, 1])
+@pytest.mark.parametrize("count", [0, 1])
+def test_what_is_recorded_is_the_gradient_outside_what_is_learned(data, gradients, path_settings, draw, count):
+    trajectory, _ = gradients
+    expected, _ = recorded(data, draw, count, path_settings["share"], path_settings["every"])
+    outside = trajectory.series["outside"][2 * draw + count]
+    assert 20 < len(expected) < 400 / path_settings["every"], "the path has an end"
+    np.testing.assert_allclose(outside[: len(expected)], expected, rtol=1e-7)
+    assert not outside[len(expected) :].any()
+
+
+@pytest.mark.parametrize("draw", [0, 1])
+@pytest.mark.parametrize("count", [0, 1])
+def test_ratios_and_growths_are_those_of_what_is_recorded(data, gradients, path_settings, draw, count):
+    _, table = gradients
+    outside, whole = recorded(data, draw, count, path_settings["share"], path_settings["every"])
+    row = select(table, draw=draw, observed=SEEN[count]).set_index("quantity")["value"]
+    growth, growth_of_whole = np.log(1 + 0.4 * outside), np.log(1 + 0.4 * whole)
+    expected = {
+        "alpha": growth[:, 1].sum() / growth[:, 0].sum(),
+        "alpha_of_the_whole": growth_of_whole[:, 1].sum() / growth_of_whole[:, 0].sum(),
+        "alpha_at_the_start": growth[0, 1] / growth[0, 0],
+        "alpha_of_the_flow": outside[:, 1].sum() / outside[:, 0].sum(),
+        "growth": 2 * path_settings["every"] * growth[:, 0].sum(),
+        "step": 2 * growth[:, 1].max(),
+    }
+    assert row[list(expected)].to_dict() == pytest.approx(expected)
 
 
 def test_a_path_without_an_end_has_no_ratio(data):
@@ -160,19 +179,38 @@ ALPHA, START = {100: 0.8, 200: 0.5}, {100: 0.9, 200: 0.8}
 
 
 def ends(powers, *, converged=True):
-    rows = [{"observed": count, "draw": draw, "scale": scale, "quantity": "beyond_rank", "converged": converged,
-             "value": 3 * scale ** (powers[count] + wobble)}
-            for count in COUNTS for draw, wobble in enumerate(WOBBLE) for scale in SCALES]  # fmt: skip
+    rows = [
+        {
+            "observed": count,
+            "draw": draw,
+            "scale": scale,
+            "quantity": "beyond_rank",
+            "converged": converged,
+            "value": 3 * scale ** (powers[count] + wobble),
+        }
+        for count in COUNTS
+        for draw, wobble in enumerate(WOBBLE)
+        for scale in SCALES
+    ]
     table = pd.DataFrame(rows).sample(frac=1, random_state=1)
     table.attrs["settings"] = {"scales": SCALES}
     return table
 
 
 def path(alpha=ALPHA, start=START):
-    quantities = {"alpha": alpha, "alpha_at_the_start": start, "alpha_of_the_whole": {100: 0.95, 200: 0.9},
-                  "alpha_of_the_flow": {100: 0.78, 200: 0.45}, "step": {100: STEP, 200: STEP}}  # fmt: skip
-    rows = [{"observed": count, "draw": draw, "quantity": name, "value": values[count]}
-            for count in COUNTS for draw in range(len(WOBBLE)) for name, values in quantities.items()]  # fmt: skip
+    quantities = {
+        "alpha": alpha,
+        "alpha_at_the_start": start,
+        "alpha_of_the_whole": {100: 0.95, 200: 0.9},
+        "alpha_of_the_flow": {100: 0.78, 200: 0.45},
+        "step": {100: STEP, 200: STEP},
+    }
+    rows = [
+        {"observed": count, "draw": draw, "quantity": name, "value": values[count]}
+        for count in COUNTS
+        for draw in range(len(WOBBLE))
+        for name, values in quantities.items()
+    ]
     table = pd.DataFrame(rows)
     table.attrs["settings"] = {"scale": 1e-6}
     return table
@@ -180,8 +218,14 @@ def path(alpha=ALPHA, start=START):
 
 def of(**changed):
     law = ends({100: 0.2, 200: 0.5})
-    tables = {"uneven": law, "uneven_path": path(), "gaussian": law, "gaussian_path": path(),
-              "deeper": ends({100: 1.0, 200: 1.0}), "coarse": ends({100: 0.25, 200: 0.55})} | changed  # fmt: skip
+    tables = {
+        "uneven": law,
+        "uneven_path": path(),
+        "gaussian": law,
+        "gaussian_path": path(),
+        "deeper": ends({100: 1.0, 200: 1.0}),
+        "coarse": ends({100: 0.25, 200: 0.55}),
+    } | changed
     return evaluation("deep_linear", "completion_exponents", tables, share=0.5)
 
 
@@ -194,12 +238,19 @@ def test_powers_are_slopes_of_logarithms_by_draw():
 def test_powers_that_the_gradient_predicts_are_reproduced():
     found = of()
     assert found.verdict == "reproduced"
-    assert found.facts["off"] == pytest.approx(0.0, abs=1e-9)
-    assert found.facts["flow"] == pytest.approx(0.05)
-    assert found.facts["off_coarse"] == pytest.approx(0.05)
-    assert (found.facts["lowest"], found.facts["highest"]) == pytest.approx((0.2, 0.5))
-    assert found.facts["further"] == 0
-    assert found.facts["paths"] == 48
+    expected = {
+        "off": 0.0,
+        "flow": 0.05,
+        "off_coarse": 0.05,
+        "lowest": 0.2,
+        "highest": 0.5,
+        "further": 0,
+        "paths": 48,
+        "medians": 4,
+        "first": 1e-8,
+        "last": 1e-12,
+    }
+    assert {name: found.facts[name] for name in expected} == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize(

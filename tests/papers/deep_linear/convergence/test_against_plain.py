@@ -36,8 +36,20 @@ def test_the_allowed_imbalance_is_the_theorems():
 
 
 def test_flows_from_the_smallest_direction_are_scalar():
-    settings = {"depths": [2, 3], "size": 2, "smallest": 0.7, "largest": 1.0, "fractions": [0.5, 0.1], "horizon": 10.0,
-                "start": 1e-3, "points": 30, "seeds": 1, "rtol": 1e-9, "atol": 1e-12, "seed": 0}  # fmt: skip
+    settings = {
+        "depths": [2, 3],
+        "size": 2,
+        "smallest": 0.7,
+        "largest": 1.0,
+        "fractions": [0.5, 0.1],
+        "horizon": 10.0,
+        "start": 1e-3,
+        "points": 30,
+        "seeds": 1,
+        "rtol": 1e-9,
+        "atol": 1e-12,
+        "seed": 0,
+    }
     trajectory, table = measured(runs.margins, metrics.margins, settings, floor=1e-8)
     last = np.linalg.svd(trajectory.constants["target"][0], compute_uv=False)[1]
     times = np.concatenate([[0.0], np.geomspace(1e-3, 10.0, 30)])
@@ -46,25 +58,40 @@ def test_flows_from_the_smallest_direction_are_scalar():
             c = fraction * last
             clock = c ** (2 / depth - 1) * times
             path = scipy.integrate.solve_ivp(
-                lambda _t, s, N=depth: N * s ** (2 - 2 / N) * (last - s), (0, clock[-1]), [c], t_eval=clock,
-                rtol=1e-11, atol=1e-14,
-            ).y[0]  # fmt: skip
+                lambda _t, s, N=depth: N * s ** (2 - 2 / N) * (last - s),
+                (0, clock[-1]),
+                [c],
+                t_eval=clock,
+                rtol=1e-11,
+                atol=1e-14,
+            ).y[0]
             loss = ((path - last) / (c - last)) ** 2
             kept = (loss > 1e-8) & (np.abs(loss - 1) > 1e-6)
             rate = np.min(-np.log(loss[kept]) / clock[kept])
             rows = select(table, "rate", depth=depth, start="smallest direction")
             row = rows[np.isclose(rows["margin"], c, rtol=1e-9)]
-            assert row["value"].item() == pytest.approx(rate, rel=1e-5)
-            assert row["predicted"].item() == pytest.approx(c ** (2 - 2 / depth))
+            assert row["value"].item() == pytest.approx(rate, rel=1e-5), f"{depth=}, {fraction=}"
+            assert row["predicted"].item() == pytest.approx(c ** (2 - 2 / depth)), f"{depth=}, {fraction=}"
             here = np.isclose(trajectory.constants["margin"], c, rtol=1e-9) & (trajectory.constants["depth"] == depth)
             away = trajectory.series["end_to_end"][here, 0]
             gaps = np.linalg.norm(away - trajectory.constants["target"][0], axis=(1, 2))
-            np.testing.assert_allclose(gaps, last - c, rtol=1e-6)
+            np.testing.assert_allclose(gaps, last - c, rtol=1e-6, err_msg=f"{depth=}, {fraction=}")
 
 
 def test_descent_of_the_guarantee_is_plain_descent():
-    settings = {"depth": 3, "size": 2, "smallest": 0.6, "largest": 1.0, "margin": 0.4, "step": 0.5, "rescaling": 5.0,
-                "horizon": 1.0, "points": 5, "seeds": 1, "seed": 2}  # fmt: skip
+    settings = {
+        "depth": 3,
+        "size": 2,
+        "smallest": 0.6,
+        "largest": 1.0,
+        "margin": 0.4,
+        "step": 0.5,
+        "rescaling": 5.0,
+        "horizon": 1.0,
+        "points": 5,
+        "seeds": 1,
+        "seed": 2,
+    }
     trajectory, table = measured(runs.guarantee, metrics.guarantee, settings, floor=1e-12)
     target = trajectory.constants["target"][0]
     loss, rate, allowed = plain.squared(target), 0.5 * 0.4**4, theory.allowed_imbalance(0.4, 3, target)
@@ -86,21 +113,33 @@ def test_descent_of_the_guarantee_is_plain_descent():
         "unbalanced, shorter step": (stretched(5.0), rate / 25),
     }
     for case, (layers, eta) in starts.items():
-        assert select(table, "imbalance", case=case)["value"].item() == pytest.approx(imbalance(layers), abs=1e-12)
+        assert select(table, "imbalance", case=case)["value"].item() == pytest.approx(imbalance(layers), abs=1e-12), (
+            f"{case=}"
+        )
         steps = trajectory.time.astype(int)
         _, losses = plain.descend_until(layers, loss, eta, 0.0, steps[-1])
         relative = np.array(losses)[steps] / losses[0]
-        np.testing.assert_allclose(by_draw(table, "loss", case=case)[0], relative, rtol=1e-9)
+        np.testing.assert_allclose(by_draw(table, "loss", case=case)[0], relative, rtol=1e-9, err_msg=f"{case=}")
         smallest = np.min(-np.log(relative[1:]) / (eta * steps[1:]))
-        assert select(table, "rate", case=case)["value"].item() == pytest.approx(smallest, rel=1e-6)
+        assert select(table, "rate", case=case)["value"].item() == pytest.approx(smallest, rel=1e-6), f"{case=}"
     held = select(table, "loss", case="assumptions hold")
     np.testing.assert_allclose(held["predicted"], np.exp(-(0.4 ** (4 / 3)) * held["time"]))
 
 
 @pytest.mark.parametrize("name", ["log cosh", "squares and fourth powers"])
 def test_flows_on_other_losses_are_those_of_torch(name):
-    settings = {"depth": 2, "singular_values": VALUES, "share": 0.8, "start": 1e-2, "horizon": 3.0, "points": 3,
-                "seeds": 1, "rtol": 1e-9, "atol": 1e-12, "seed": 0}  # fmt: skip
+    settings = {
+        "depth": 2,
+        "singular_values": VALUES,
+        "share": 0.8,
+        "start": 1e-2,
+        "horizon": 3.0,
+        "points": 3,
+        "seeds": 1,
+        "rtol": 1e-9,
+        "atol": 1e-12,
+        "seed": 0,
+    }
     trajectory, table = measured(runs.convex_losses, metrics.convex_losses, settings)
     target = torch.tensor(trajectory.constants["target"][0])
     losses = {
@@ -112,13 +151,13 @@ def test_flows_on_other_losses_are_those_of_torch(name):
     for offset, start in enumerate(("below", "beyond")):
         W = trajectory.series["end_to_end"][place + offset]
         path = plain.flow(plain.balanced(W[0], 2), losses[name], trajectory.time)
-        np.testing.assert_allclose(W, [plain.multiply(layers) for layers in path], atol=1e-6)
+        np.testing.assert_allclose(W, [plain.multiply(layers) for layers in path], atol=1e-6, err_msg=f"{start=}")
         expected = np.array([float(losses[name](torch.tensor(each))) for each in W])
         excess = by_draw(table, "excess", loss=name, start=start)[0]
-        np.testing.assert_allclose(excess, expected / expected[0], rtol=1e-9)
+        np.testing.assert_allclose(excess, expected / expected[0], rtol=1e-9, err_msg=f"{start=}")
         fraction = select(table, "fraction", loss=name, start=start)["value"].item()
-        assert fraction == pytest.approx(expected[0] / least[name])
-        assert (fraction == pytest.approx(0.8)) == (start == "below")
+        assert fraction == pytest.approx(expected[0] / least[name]), f"{start=}"
+        assert (fraction == pytest.approx(0.8)) == (start == "below"), f"{start=}"
 
 
 @pytest.mark.parametrize("depth", [2, 3])
@@ -152,8 +191,18 @@ def test_what_is_no_saddle_is_refused(given):
 
 
 def test_random_starts_with_one_output_are_followed_as_plain_descent_does():
-    settings = {"dimensions": [3], "depth": 3, "deviation": 0.6, "margin": 0.05, "draws": 6, "followed": 4,
-                "learning_rate": 0.2, "tolerance": 1e-3, "max_steps": 60, "seed": 1}  # fmt: skip
+    settings = {
+        "dimensions": [3],
+        "depth": 3,
+        "deviation": 0.6,
+        "margin": 0.05,
+        "draws": 6,
+        "followed": 4,
+        "learning_rate": 0.2,
+        "tolerance": 1e-3,
+        "max_steps": 60,
+        "seed": 1,
+    }
     _, table = measured(runs.one_output, metrics.one_output, settings)
     (rng,) = generators(1, "deep_linear.one_output.3", 1)
     normal, target = rng.standard_normal((6, 3)), np.eye(3)[0]
@@ -164,8 +213,8 @@ def test_random_starts_with_one_output_are_followed_as_plain_descent_does():
         near = np.linalg.norm(size * normal - target, axis=1) < 1 - 0.05 * 0.6 / 3
         ends = [plain.descend_until(plain.balanced(w[None], 3), squared, 0.2, 1e-3, 60)[1][-1] for w in size * normal]
         arrived = np.where(np.arange(6) < 4, np.array(ends) <= 1e-3, np.nan)
-        np.testing.assert_array_equal(by_draw(table, "holds", deviation=kind)[:, 0], near)
-        np.testing.assert_array_equal(by_draw(table, "reached", deviation=kind)[:, 0], arrived)
+        np.testing.assert_array_equal(by_draw(table, "holds", deviation=kind)[:, 0], near, err_msg=f"{kind=}")
+        np.testing.assert_array_equal(by_draw(table, "reached", deviation=kind)[:, 0], arrived, err_msg=f"{kind=}")
 
 
 @pytest.mark.parametrize("depth", [1, 2, 4])
@@ -173,8 +222,16 @@ def test_the_fewest_steps_of_an_initialisation_are_those_of_plain_descent(monkey
     monkeypatch.setattr(convergence_time, "AT_ONCE", 3)  # it is no matter to what is counted
     X = np.random.default_rng(0).standard_normal((9, 2))
     data, rates = {"X": X, "Y": (X @ [1.0, -2.0])[:, None]}, [0.1, 5.0, 0.3, 1.9]
-    settings = {"depths": [depth], "width": 2, "deviations": [0.5], "learning_rates": rates, "tolerance": 1e-2,
-                "max_steps": 200, "seeds": 1, "seed": 0}  # fmt: skip
+    settings = {
+        "depths": [depth],
+        "width": 2,
+        "deviations": [0.5],
+        "learning_rates": rates,
+        "tolerance": 1e-2,
+        "max_steps": 200,
+        "seeds": 1,
+        "seed": 0,
+    }
     _, table = measured(runs.initialisation_range, metrics.initialisation_range, settings, data)
     # with whitened inputs the target is the direction of X'Y among whitened inputs
     U, _, Vt = np.linalg.svd(X, full_matrices=False)
@@ -193,8 +250,8 @@ def test_the_fewest_steps_of_an_initialisation_are_those_of_plain_descent(monkey
         losses = {rate: plain.descend_until(layers, plain.squared(target), rate, 1e-2, 200)[1] for rate in rates}
         counts = {rate: len(path) - 1 for rate, path in losses.items() if path[-1] <= 1e-2}
         row = select(table, init=init).set_index("quantity")["value"]
-        assert row["steps"] == counts[row["learning_rate"]] == min(counts.values())
-        assert row["size"] == pytest.approx(np.linalg.norm(plain.multiply(layers)))
+        assert row["steps"] == counts[row["learning_rate"]] == min(counts.values()), f"{init=}"
+        assert row["size"] == pytest.approx(np.linalg.norm(plain.multiply(layers))), f"{init=}"
 
 
 # -- judges ---------------------------------------------------------------------------------------

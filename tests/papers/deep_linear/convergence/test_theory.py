@@ -20,13 +20,13 @@ def test_share_within_is_a_share_of_gaussian_starts(dimension):
 @pytest.mark.parametrize("name", LOSSES)
 def test_no_singular_matrix_has_less_than_the_bound(name):
     loss, rng = LOSSES[name], np.random.default_rng(2)
-    for _ in range(200):
+    for draw in range(200):
         target, S, W = rng.standard_normal((3, 3, 3))
         U, values, Vt = np.linalg.svd(W)
         nearby = target + 0.1 * W
         u, s, vt = np.linalg.svd(nearby)
         for singular in ((U * [*values[:-1], 0.0]) @ Vt, (u * [*s[:-1], 0.0]) @ vt):
-            assert loss.value(singular - target, S) >= loss.least_on_singular(target, S) - 1e-12
+            assert loss.value(singular - target, S) >= loss.least_on_singular(target, S) - 1e-12, f"{draw=}"
 
 
 def test_a_loss_that_rises_again_from_below_the_floor_has_the_rate_it_fell_at():

@@ -21,8 +21,19 @@ from tests.support import called, claim_tables, evaluation
 
 INPUTS, OUTPUTS, WIDTH = 3, 2, 4
 TOLERANCES = {"rtol": 1e-9, "atol": 1e-12}
-SETTINGS = {"init": "balanced", "depths": [2, 3], "inputs": INPUTS, "width": WIDTH, "outputs": OUTPUTS, "start": 0.4,
-            "horizon": 2.0, "points": 5, "seeds": 1, "seed": 2, **TOLERANCES}  # fmt: skip
+SETTINGS = {
+    "init": "balanced",
+    "depths": [2, 3],
+    "inputs": INPUTS,
+    "width": WIDTH,
+    "outputs": OUTPUTS,
+    "start": 0.4,
+    "horizon": 2.0,
+    "points": 5,
+    "seeds": 1,
+    "seed": 2,
+    **TOLERANCES,
+}
 
 
 @pytest.fixture(scope="module", params=["balanced", "gaussian"])
@@ -58,7 +69,9 @@ def test_flows_and_what_is_measured_of_them(flows, member):
     values = np.linalg.svd(W, compute_uv=False)
     rows = table[table["depth"] == depth]
     for index in (1, 2):
-        np.testing.assert_allclose(by_draw(rows, "sigma", index=index)[0], values[:, index - 1], atol=1e-7)
+        np.testing.assert_allclose(
+            by_draw(rows, "sigma", index=index)[0], values[:, index - 1], atol=1e-7, err_msg=f"{index=}"
+        )
     np.testing.assert_allclose(by_draw(rows, "size")[0], np.linalg.norm(W, axis=(1, 2)), atol=1e-7)
     direct = trajectory.series["direct"][member]
     np.testing.assert_allclose(by_draw(rows, "difference")[0], np.linalg.norm(W - direct, axis=(1, 2)), atol=1e-7)
@@ -75,7 +88,7 @@ def test_flows_and_what_is_measured_of_them(flows, member):
         other = plain.flow(plain.balanced(W[0], depth - 1), plain.squared(target), trajectory.time)
         np.testing.assert_allclose(fewer, [plain.multiply(each) for each in other], atol=1e-7)
     for quantity, expected in grams(path).items():
-        np.testing.assert_allclose(by_draw(rows, quantity)[0], expected, atol=1e-7)
+        np.testing.assert_allclose(by_draw(rows, quantity)[0], expected, atol=1e-7, err_msg=f"{quantity=}")
 
 
 def grams(path):
@@ -100,21 +113,23 @@ def test_eigenvalues_are_those_of_the_layers_jacobian(flows, member):
         values, vectors = np.linalg.eigh(J @ J.T)
         at = rows[np.isclose(rows["time"], trajectory.time[place])]
         measured = select(at, "eigenvalue")
-        np.testing.assert_allclose(measured["value"], values[::-1], atol=1e-6)
+        np.testing.assert_allclose(measured["value"], values[::-1], atol=1e-6, err_msg=f"{place=}")
         if init == "balanced":
-            np.testing.assert_allclose(measured["predicted"], values[::-1], atol=1e-6)
+            np.testing.assert_allclose(measured["predicted"], values[::-1], atol=1e-6, err_msg=f"{place=}")
             other = plain.jacobian(plain.balanced(plain.multiply(layers), depth - 1))
             fewer = select(at, "eigenvalue_fewer")
-            np.testing.assert_allclose(fewer["predicted"], np.linalg.eigvalsh(other @ other.T)[::-1], atol=1e-6)
-            np.testing.assert_allclose(fewer["value"], values[::-1], atol=1e-6)
+            np.testing.assert_allclose(
+                fewer["predicted"], np.linalg.eigvalsh(other @ other.T)[::-1], atol=1e-6, err_msg=f"{place=}"
+            )
+            np.testing.assert_allclose(fewer["value"], values[::-1], atol=1e-6, err_msg=f"{place=}")
         U, found, Vt = np.linalg.svd(plain.multiply(layers))
         # without its last singular value W is singular, and so is the map of layers that carry roots of what is left
         at_singular = plain.jacobian(plain.balanced(found[0] * np.outer(U[:, 0], Vt[0]), depth))
         expected = np.linalg.eigvalsh(at_singular @ at_singular.T)[0]
-        assert select(at, "eigenvalue_at_singular")["value"].item() == pytest.approx(expected, abs=1e-12)
-        assert expected == pytest.approx(0, abs=1e-12)
+        assert select(at, "eigenvalue_at_singular")["value"].item() == pytest.approx(expected, abs=1e-12), f"{place=}"
+        assert expected == pytest.approx(0, abs=1e-12), f"{place=}"
         along = vectors[:, -1] @ np.kron(U[:, 0], Vt[0])
-        assert select(at, "reinforced")["value"].item() == pytest.approx(1 - along**2, abs=1e-6)
+        assert select(at, "reinforced")["value"].item() == pytest.approx(1 - along**2, abs=1e-6), f"{place=}"
 
 
 @pytest.mark.parametrize("member", [0, 1])
@@ -160,13 +175,15 @@ def test_velocities_at_one_matrix_are_those_of_layers_by_torch():
         values = np.linalg.svd(W, compute_uv=False)
         # one in each third of the logarithm's range
         thirds = 0.05 * 40.0 ** (np.arange(4) / 3)
-        assert np.all((values[::-1] >= thirds[:-1]) & (values[::-1] <= thirds[1:]))
+        assert np.all((values[::-1] >= thirds[:-1]) & (values[::-1] <= thirds[1:])), f"{depth=}, {seed=}"
         G = trajectory.constants["gradient"][place]
         factors = factors_of(plain.balanced(W, depth), lambda W, G=G: (W * torch.tensor(G)).sum(), G)
         row = select(table, "factor", depth=depth, seed=seed)
-        np.testing.assert_allclose(row["value"], factors, rtol=1e-4)
-        np.testing.assert_allclose(row["predicted"], row["value"], rtol=1e-9)
-        np.testing.assert_allclose(select(table, "sigma", depth=depth, seed=seed)["value"], values)
+        np.testing.assert_allclose(row["value"], factors, rtol=1e-4, err_msg=f"{depth=}, {seed=}")
+        np.testing.assert_allclose(row["predicted"], row["value"], rtol=1e-9, err_msg=f"{depth=}, {seed=}")
+        np.testing.assert_allclose(
+            select(table, "sigma", depth=depth, seed=seed)["value"], values, err_msg=f"{depth=}, {seed=}"
+        )
 
 
 def test_bounds_of_a_spectrum_in_the_wrong_order_are_refused():
@@ -183,8 +200,18 @@ def test_a_factor_is_the_same_for_both_depths_at_the_turning_value(fewer, more):
 
 
 def test_steps_leave_balance_as_plain_descent_does():
-    settings = {"depth": 3, "inputs": 3, "width": 4, "outputs": 2, "start": 0.5, "horizon": 0.4, "coarsest": 0.1,
-                "halvings": 1, "seeds": 1, "seed": 6}  # fmt: skip
+    settings = {
+        "depth": 3,
+        "inputs": 3,
+        "width": 4,
+        "outputs": 2,
+        "start": 0.5,
+        "horizon": 0.4,
+        "coarsest": 0.1,
+        "halvings": 1,
+        "seeds": 1,
+        "seed": 6,
+    }
     _, table = measured(runs.balancedness_descent, metrics.balancedness_descent, settings)
     (rng,) = generators(6, "deep_linear.balancedness_descent", 1)
     target = rng.standard_normal((2, 3))
@@ -192,7 +219,7 @@ def test_steps_leave_balance_as_plain_descent_does():
     for rate, steps in ((0.1, 4), (0.05, 8)):
         ended = plain.descend(layers, plain.squared(target), rate, steps)
         expected = grams([layers, ended])["drift"][1]
-        assert select(table, "drift", learning_rate=rate)["value"].item() == pytest.approx(expected)
+        assert select(table, "drift", learning_rate=rate)["value"].item() == pytest.approx(expected), f"{rate=}"
 
 
 def test_small_layers_are_measured_against_what_they_become():
@@ -205,10 +232,13 @@ def test_small_layers_are_measured_against_what_they_become():
         last = 1.0 / (scale or 1.0)
         start, end = plain.flow(layers, plain.squared(target), np.array([0.0, last]))
         sizes = [max(np.linalg.norm(layer, 2) for layer in each) for each in (start, end)]
-        apart = [max(np.linalg.norm(up.T @ up - down @ down.T) for down, up in pairwise(each))
-                 for each in (start, end)]  # fmt: skip
-        expected = {"imbalance_at_start": apart[0] / sizes[1] ** 2, "imbalance_at_end": apart[1] / sizes[1] ** 2,
-                    "relative_imbalance": apart[0] / sizes[0] ** 2, "escaped": sizes[1] / sizes[0]}  # fmt: skip
+        apart = [max(np.linalg.norm(up.T @ up - down @ down.T) for down, up in pairwise(each)) for each in (start, end)]
+        expected = {
+            "imbalance_at_start": apart[0] / sizes[1] ** 2,
+            "imbalance_at_end": apart[1] / sizes[1] ** 2,
+            "relative_imbalance": apart[0] / sizes[0] ** 2,
+            "escaped": sizes[1] / sizes[0],
+        }
         for name, value in expected.items():
             assert select(table, name, scale=scale)["value"].item() == pytest.approx(value, abs=1e-7), name
 
@@ -280,7 +310,7 @@ def test_the_end_to_end_dynamics_may_be_missed_by_so_many_times_the_integrators_
     assert judged(claim, safety=10.0) == "reproduced"
     for factor, expected in ((5.0, "reproduced"), (20.0, "contradicted")):
         alter = placed("difference", factor * moved * size, depth=2, role="balanced")
-        assert judged(claim, alter, safety=10.0) == expected
+        assert judged(claim, alter, safety=10.0) == expected, f"{factor=}"
     assert judged(claim, placed("difference", np.nan, depth=3, role="balanced"), safety=10.0) == "undecided"
 
 
@@ -305,9 +335,12 @@ def test_an_order_is_that_of_the_smallest_steps_or_starts(claim, quantity, setti
 
 def factors(law, values=(2.0, 0.4, 0.1), depths=(2, 3, 4, 6, 8)):
     """A table in which the factor of each singular value is as a function of it and of the number of layers says."""
-    rows = [{"depth": depth, "seed": 0, "quantity": quantity, "index": index, "value": value, "predicted": np.nan}
-            for depth in depths for index, sigma in enumerate(values, start=1)
-            for quantity, value in (("sigma", sigma), ("factor", law(sigma, depth)))]  # fmt: skip
+    rows = [
+        {"depth": depth, "seed": 0, "quantity": quantity, "index": index, "value": value, "predicted": np.nan}
+        for depth in depths
+        for index, sigma in enumerate(values, start=1)
+        for quantity, value in (("sigma", sigma), ("factor", law(sigma, depth)))
+    ]
     table = pd.DataFrame(rows)
     table.attrs = {"settings": {}, "draw": ("depth", "seed")}
     return evaluation("deep_linear", "larger_depth_larger_factors", {"factors": table}, rounding=1e-9)

@@ -14,8 +14,18 @@ from tests.papers.deep_linear import plain
 from tests.papers.deep_linear.shared import judged, measured, placed
 
 DEPTHS = [1, 2, 3, 4]
-SETTINGS = {"inputs": 3, "target": 1.3, "inner": 0.2, "outer": 0.9, "first_angle": 0.4, "last_angle": 1.9,
-            "nodes": 24, "seeds": 2, "depths": DEPTHS, "seed": 5}  # fmt: skip
+SETTINGS = {
+    "inputs": 3,
+    "target": 1.3,
+    "inner": 0.2,
+    "outer": 0.9,
+    "first_angle": 0.4,
+    "last_angle": 1.9,
+    "nodes": 24,
+    "seeds": 2,
+    "depths": DEPTHS,
+    "seed": 5,
+}
 CASES = ((1, False), (1, True), (2, False))
 
 
@@ -66,9 +76,11 @@ def test_measured_integrals_are_those_of_layers(curve, case, depth):
         covariance = factor @ factor.T / 3 if CASES[case][1] else np.eye(3)
         row = select(curve, "integral", depth=depth, seed=member, case=theory.CURVES[case])
         expected = integrals(bases[case], covariance, depth, sector)
-        assert row["value"].item() == pytest.approx(expected, abs=1e-10)
+        assert row["value"].item() == pytest.approx(expected, abs=1e-10), f"{member=}"
         # only with one output and whitened inputs is there a closed form
-        assert row["predicted"].item() == pytest.approx(np.nan if case else expected, abs=1e-10, nan_ok=True)
+        assert row["predicted"].item() == pytest.approx(np.nan if case else expected, abs=1e-10, nan_ok=True), (
+            f"{member=}"
+        )
 
 
 CLAIM = "no_regulariser"

@@ -36,15 +36,24 @@ def test_the_closed_curve_solves_its_own_equation(depth):
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_an_aligned_measurement_is_the_flow_of_diagonal_layers(depth):
-    settings = {"depths": [depth], "ratio": RATIO, "start": START, "target": TARGET, "horizon": 2.0, "points": 6,
-                **TOLERANCES}  # fmt: skip
+    settings = {
+        "depths": [depth],
+        "ratio": RATIO,
+        "start": START,
+        "target": TARGET,
+        "horizon": 2.0,
+        "points": 6,
+        **TOLERANCES,
+    }
     trajectory, table = measured(runs.aligned_measurement, metrics.aligned_measurement, settings)
     measurement = torch.diag(torch.tensor([1.0, RATIO], dtype=torch.float64))
     layers = [START ** (1 / depth) * np.eye(2)] * depth
     path = plain.flow(layers, lambda W: 0.5 * (torch.sum(measurement * W) - TARGET) ** 2, trajectory.time)
     expected = np.array([np.diag(plain.multiply(each)) for each in path])
     for index in (1, 2):
-        np.testing.assert_allclose(by_draw(table, "sigma", index=index)[0], expected[:, index - 1], rtol=1e-7)
+        np.testing.assert_allclose(
+            by_draw(table, "sigma", index=index)[0], expected[:, index - 1], rtol=1e-7, err_msg=f"{index=}"
+        )
     predicted = select(table, "sigma", index=2)["predicted"]
     np.testing.assert_allclose(predicted, expected[:, 1], rtol=1e-7)
     assert select(table, "sigma", index=1)["predicted"].isna().all()
@@ -52,8 +61,17 @@ def test_an_aligned_measurement_is_the_flow_of_diagonal_layers(depth):
 
 @pytest.fixture
 def entry():
-    settings = {"depths": [1, 2, 3], "ratio": RATIO, "start": START, "target": TARGET, "horizon": 3.0, "points": 5,
-                "seeds": 3, "seed": 4, **TOLERANCES}  # fmt: skip
+    settings = {
+        "depths": [1, 2, 3],
+        "ratio": RATIO,
+        "start": START,
+        "target": TARGET,
+        "horizon": 3.0,
+        "points": 5,
+        "seeds": 3,
+        "seed": 4,
+        **TOLERANCES,
+    }
     return measured(runs.one_entry, metrics.one_entry, settings)
 
 
@@ -62,7 +80,7 @@ def test_one_entry_is_the_flow_of_layers_from_balanced_roots(entry):
     ends = trajectory.series["end_to_end"]
     for W, depth in zip(ends, trajectory.constants["depth"], strict=True):
         path = plain.flow(plain.balanced(W[0], int(depth)), lambda W: 0.5 * (W[0, 1] - TARGET) ** 2, trajectory.time)
-        np.testing.assert_allclose(W, [plain.multiply(each) for each in path], atol=1e-7)
+        np.testing.assert_allclose(W, [plain.multiply(each) for each in path], atol=1e-7, err_msg=f"{depth=}")
     determinants = by_draw(table, "determinant", draw=["depth", "seed"])
     np.testing.assert_allclose(determinants, np.linalg.det(ends), atol=1e-12)
     sizes = by_draw(table, "sigma", draw=["depth", "seed"], index=1)
@@ -95,8 +113,16 @@ def test_a_lost_flow_has_no_singular_values(entry):
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_the_path_is_that_of_flows_on_other_losses(depth):
-    settings = {"depths": [depth], "measurement": [1.0, 0.6, 0.2], "start": 0.3, "growth": 8.0, "points": 33,
-                "seeds": 1, "seed": 2, **TOLERANCES}  # fmt: skip
+    settings = {
+        "depths": [depth],
+        "measurement": [1.0, 0.6, 0.2],
+        "start": 0.3,
+        "growth": 8.0,
+        "points": 33,
+        "seeds": 1,
+        "seed": 2,
+        **TOLERANCES,
+    }
     trajectory, table = measured(runs.one_measurement, metrics.one_measurement, settings)
     (rng,) = generators(2, "deep_linear.one_measurement", 1)
     start = 0.3 * rng.standard_normal((3, 3))
@@ -107,15 +133,18 @@ def test_the_path_is_that_of_flows_on_other_losses(depth):
     np.testing.assert_allclose(steps, np.log(8.0) / 32, rtol=0.1)
     A = np.diag([1.0, 0.6, 0.2])
     along = np.sum(A * path, axis=(1, 2))
-    for loss in (lambda x: 0.5 * (x - 3.0) ** 2, lambda x: torch.exp(-x)):
+    losses = {"squared": lambda x: 0.5 * (x - 3.0) ** 2, "exponential": lambda x: torch.exp(-x)}
+    for name, loss in losses.items():
         of_layers = lambda W, loss=loss: loss(torch.sum(torch.tensor(A) * W))  # noqa: E731
         for layers in plain.flow(plain.balanced(start, depth), of_layers, np.array([0.0, 0.2, 0.4]))[1:]:
             W = plain.multiply(layers)
             # between two recorded points of the path, up to its curvature
-            np.testing.assert_allclose(scipy.interpolate.interp1d(along, path, axis=0)(np.sum(A * W)), W, atol=3e-3)
+            np.testing.assert_allclose(
+                scipy.interpolate.interp1d(along, path, axis=0)(np.sum(A * W)), W, atol=3e-3, err_msg=f"{name=}"
+            )
     values = np.linalg.svd(path, compute_uv=False)
     for index in (1, 2):
-        np.testing.assert_allclose(by_draw(table, "sigma", index=index)[0], values[:, index - 1])
+        np.testing.assert_allclose(by_draw(table, "sigma", index=index)[0], values[:, index - 1], err_msg=f"{index=}")
     assert sorted(table["index"].unique()) == [1, 2]
 
 
@@ -130,9 +159,19 @@ def made_up(exponents, slope=RATE, draws=9, wobble=0.0):
     for depth, draw in itertools.product(DEPTHS, range(draws)):
         power = exponents[depth] + wobble * (draw - (draws - 1) / 2)
         smaller = (slope if depth == 1 and exponents[1] else 0.3) * larger**power
-        rows += [pd.DataFrame({"depth": depth, "seed": draw, "time": np.arange(121.0), "quantity": "sigma",
-                               "index": index, "value": values})
-                 for index, values in ((1, larger), (2, smaller))]  # fmt: skip
+        rows += [
+            pd.DataFrame(
+                {
+                    "depth": depth,
+                    "seed": draw,
+                    "time": np.arange(121.0),
+                    "quantity": "sigma",
+                    "index": index,
+                    "value": values,
+                }
+            )
+            for index, values in ((1, larger), (2, smaller))
+        ]
     table = pd.concat(rows, ignore_index=True)
     table.attrs = {"settings": {"measurement": [2.0, 2.0 * RATE]}, "draw": ("depth", "seed")}
     return table
@@ -148,8 +187,12 @@ def closed(off=0.0, depth=2):
         ).y[0]
         if depth == N:
             smaller[30] += off * smaller[-1]
-        rows += [pd.DataFrame({"depth": N, "seed": 0, "time": np.arange(60.0), "quantity": "sigma", "index": index,
-                               "value": values}) for index, values in ((1, larger), (2, smaller))]  # fmt: skip
+        rows += [
+            pd.DataFrame(
+                {"depth": N, "seed": 0, "time": np.arange(60.0), "quantity": "sigma", "index": index, "value": values}
+            )
+            for index, values in ((1, larger), (2, smaller))
+        ]
     table = pd.concat(rows, ignore_index=True)
     table.attrs = {"settings": {"start": 0.1, "ratio": RATE, "integration": {"rtol": 1e-10}}, "draw": ("depth", "seed")}
     return table
@@ -159,8 +202,11 @@ RIGHT, LEVEL = {1: 1.0, 2: RATE, 3: 0.0, 4: 0.0}, dict.fromkeys(DEPTHS, 0.0)
 
 
 def of(generic=RIGHT, entry=LEVEL, aligned=None, **options):
-    tables = {"generic": made_up(generic, **options), "entry": made_up(entry),
-              "aligned": closed() if aligned is None else aligned}  # fmt: skip
+    tables = {
+        "generic": made_up(generic, **options),
+        "entry": made_up(entry),
+        "aligned": closed() if aligned is None else aligned,
+    }
     return evaluation("deep_linear", "one_measurement", tables, share=0.1, amplification=1000.0)
 
 
@@ -204,10 +250,27 @@ def signs(shallow, deep, predicted):
     rows = []
     for depth in (1, 2, 3):
         for seed, sign in enumerate(shallow if depth == 1 else deep):
-            rows += [{"depth": depth, "seed": seed, "time": float(time), "quantity": "determinant", "index": 0,
-                      "value": 0.2 * (sign if time else 1.0)} for time in (0, 1)]  # fmt: skip
-            rows.append({"depth": depth, "seed": seed, "time": 1.0, "quantity": "predicted_sign", "index": 0,
-                         "value": predicted[seed]})  # fmt: skip
+            rows += [
+                {
+                    "depth": depth,
+                    "seed": seed,
+                    "time": float(time),
+                    "quantity": "determinant",
+                    "index": 0,
+                    "value": 0.2 * (sign if time else 1.0),
+                }
+                for time in (0, 1)
+            ]
+            rows.append(
+                {
+                    "depth": depth,
+                    "seed": seed,
+                    "time": 1.0,
+                    "quantity": "predicted_sign",
+                    "index": 0,
+                    "value": predicted[seed],
+                }
+            )
     table = pd.DataFrame(rows)
     table.attrs["draw"] = ("depth", "seed")
     return evaluation("deep_linear", "one_entry_determinant_sign", {"entry": table})

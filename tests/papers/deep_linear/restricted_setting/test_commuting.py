@@ -12,8 +12,17 @@ from learning_dynamics.trajectories import Trajectory
 from tests.papers.deep_linear.shared import judged, placed
 from tests.support import called
 
-SETTINGS = {"depths": [2, 3], "size": 4, "measurements": 2, "slack": 0.75, "scales": [1e-1, 1e-2], "horizon": 60.0,
-            "seeds": 2, "rtol": 1e-9, "atol": 1e-12}  # fmt: skip
+SETTINGS = {
+    "depths": [2, 3],
+    "size": 4,
+    "measurements": 2,
+    "slack": 0.75,
+    "scales": [1e-1, 1e-2],
+    "horizon": 60.0,
+    "seeds": 2,
+    "rtol": 1e-9,
+    "atol": 1e-12,
+}
 POWERS, TURN = [0.5, 1.0, 2.0], 0.2
 
 
@@ -33,15 +42,16 @@ def least_sum(A, y):
 
 
 def test_the_least_nuclear_norm_is_that_of_the_best_vertex(flows):
-    for A, y, x in zip(*(flows.constants[name] for name in ("eigenvalues", "values", "least")), strict=True):
-        np.testing.assert_allclose(A @ x, y)
-        assert x.sum() == pytest.approx(least_sum(A, y))
+    problems = zip(*(flows.constants[name] for name in ("eigenvalues", "values", "least")), strict=True)
+    for member, (A, y, x) in enumerate(problems):
+        np.testing.assert_allclose(A @ x, y, err_msg=f"{member=}")
+        assert x.sum() == pytest.approx(least_sum(A, y)), f"{member=}"
         # each weighs one eigenvector by one and the others by up to 0.3, which may come on top
-        assert np.all((A >= 0) & ((A <= 0.3) | ((A >= 1) & (A <= 1.3))))
+        assert np.all((A >= 0) & ((A <= 0.3) | ((A >= 1) & (A <= 1.3)))), f"{member=}"
         # away from zero, or zero with a dual slack
         support = x > 0.2
         multipliers = np.linalg.solve(A[:, support].T, np.ones(int(support.sum())))
-        assert np.all(support | ((x < 1e-9) & (1 - A.T @ multipliers >= SETTINGS["slack"] - 1e-9)))
+        assert np.all(support | ((x < 1e-9) & (1 - A.T @ multipliers >= SETTINGS["slack"] - 1e-9))), f"{member=}"
 
 
 def test_flows_are_those_of_eigenvalues(flows):
@@ -53,11 +63,15 @@ def test_flows_are_those_of_eigenvalues(flows):
         # of a product of N equal roots r: dr/dt = -r^(N-1) g, so that x = r^N moves at -N x^(2-2/N) g
         found = scipy.integrate.solve_ivp(
             lambda _t, x, N=depth, A=A, y=y: -N * np.abs(x) ** (2 - 2 / N) * (A.T @ (A @ x - y)),
-            (0, last), np.full(SETTINGS["size"], scale), method="LSODA", rtol=1e-9, atol=1e-13,
-        )  # fmt: skip
-        np.testing.assert_allclose(W[0], scale * np.eye(4), atol=1e-14)
-        np.testing.assert_allclose(Q.T @ W[1] @ Q, np.diag(found.y[:, -1]), atol=1e-5)
-        np.testing.assert_allclose(Q.T @ Q, np.eye(4), atol=1e-12)
+            (0, last),
+            np.full(SETTINGS["size"], scale),
+            method="LSODA",
+            rtol=1e-9,
+            atol=1e-13,
+        )
+        np.testing.assert_allclose(W[0], scale * np.eye(4), atol=1e-14, err_msg=f"{depth=}, {scale=}")
+        np.testing.assert_allclose(Q.T @ W[1] @ Q, np.diag(found.y[:, -1]), atol=1e-5, err_msg=f"{depth=}, {scale=}")
+        np.testing.assert_allclose(Q.T @ Q, np.eye(4), atol=1e-12, err_msg=f"{depth=}, {scale=}")
 
 
 @pytest.fixture
@@ -67,8 +81,15 @@ def made_up():
     values, A = np.array([0.01, 2.0, 0.5]), np.array([[1.0, 0.2, 0.3], [0.1, 1.0, 0.4]])
     y, least = np.array([0.6, 2.0]), np.array([0.0, 1.8, 0.6])
     W = (Q * values) @ Q.T
-    constants = {"basis": Q[None], "eigenvalues": A[None], "values": y[None], "least": least[None],
-                 "depth": np.array([2]), "scale": np.array([0.1]), "member": np.array([0])}  # fmt: skip
+    constants = {
+        "basis": Q[None],
+        "eigenvalues": A[None],
+        "values": y[None],
+        "least": least[None],
+        "depth": np.array([2]),
+        "scale": np.array([0.1]),
+        "member": np.array([0]),
+    }
     return Trajectory(np.array([0.0, 1.0]), {"end_to_end": np.stack([np.eye(3), W])[None]}, constants), W, A, y, Q
 
 
@@ -98,7 +119,7 @@ def test_turning_two_eigenvectors_moves_two_eigenvalues_apart(made_up):
     for power, change in zip(POWERS, select(table, "schatten_change")["value"], strict=True):
         before = 0.01**power + a**power + b**power
         after = 0.01**power + (middle + half) ** power + (middle - half) ** power
-        assert change == pytest.approx(after / before - 1, abs=1e-12)
+        assert change == pytest.approx(after / before - 1, abs=1e-12), f"{power=}"
     assert select(table, "seen")["value"].item() < 1e-12
 
 
@@ -178,9 +199,10 @@ def test_deep_flows_that_wait_long_still_commute_with_the_measurements():
     found = called(
         runs.commuting_measurements, **SETTINGS | {"depths": [5], "scales": [1e-4], "horizon": 100.0}, seed=1
     )
-    for W, Q in zip(found.series["end_to_end"][:, -1], found.constants["basis"], strict=True):
+    for member, Q in enumerate(found.constants["basis"]):
+        W = found.series["end_to_end"][member, -1]
         inside = Q.T @ W @ Q
-        np.testing.assert_allclose(inside, np.diag(np.diag(inside)), atol=1e-12)
+        np.testing.assert_allclose(inside, np.diag(np.diag(inside)), atol=1e-12, err_msg=f"{member=}")
 
 
 SINGLE = "single_norm"

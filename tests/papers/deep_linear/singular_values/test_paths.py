@@ -22,28 +22,55 @@ def data():
     return low_rank(size=6, rank=2, observed=20, draws=3, seed=8)
 
 
-@pytest.mark.parametrize("draw", [0, 1])
-def test_everything_measured_is_that_of_plain_descent(data, draw):
-    trajectory, table = measured(runs.singular_value_paths, metrics.singular_value_paths, SETTINGS, data)
+@pytest.fixture(scope="module")
+def paths(data):
+    return measured(runs.singular_value_paths, metrics.singular_value_paths, SETTINGS, data)
+
+
+def problem(data, draw, step):
+    """Return the matrix to complete, the loss, and the end-to-end matrix after so many steps by torch."""
     truth = data["truth"][draw]
     loss = plain.observed(truth, data["mask"][draw])
-    for place, step in enumerate(STEPS):
-        layers = plain.descend([SETTINGS["scale"] ** 0.5 * np.eye(6)] * 2, loss, SETTINGS["learning_rate"], step)
-        W = plain.multiply(layers)
-        U, values, Vt = np.linalg.svd(W)
-        assert trajectory.time[place] == pytest.approx(step * SETTINGS["learning_rate"])
-        for index in (1, 2, 3):
-            assert by_draw(table, "sigma", draw="draw", index=index)[draw, place] == pytest.approx(values[index - 1])
-        one = {name: by_draw(table, name, draw="draw")[draw, place] for name in
-               ("train_loss", "error", "effective_rank", "diagonal", "off_diagonal")}  # fmt: skip
-        assert one["train_loss"] == pytest.approx(float(loss(torch.tensor(W))))
-        assert one["error"] == pytest.approx(np.mean((W - truth) ** 2))
-        assert one["effective_rank"] == pytest.approx(np.exp(scipy.stats.entropy(values)))
-        if step:  # at the start all singular values are equal, and their vectors any
-            turned = np.abs(U.T @ plain.gradients([W], loss)[0] @ Vt.T)[:3, :3]
-            assert one["diagonal"] == pytest.approx(np.mean(np.diag(turned)), rel=1e-6)
-            assert one["off_diagonal"] == pytest.approx(np.mean(turned[~np.eye(3, dtype=bool)]), rel=1e-6)
-    assert by_draw(table, "rank", draw="draw")[draw, 0] == 2
+    layers = plain.descend([SETTINGS["scale"] ** 0.5 * np.eye(6)] * 2, loss, SETTINGS["learning_rate"], step)
+    return truth, loss, plain.multiply(layers)
+
+
+every_record = pytest.mark.parametrize(("place", "step"), list(enumerate(STEPS)))
+
+
+@every_record
+@pytest.mark.parametrize("draw", [0, 1])
+def test_losses_and_spectra_are_those_of_plain_descent(data, paths, draw, place, step):
+    trajectory, table = paths
+    truth, loss, W = problem(data, draw, step)
+    values = np.linalg.svd(W, compute_uv=False)
+    expected = {
+        "train_loss": float(loss(torch.tensor(W))),
+        "error": np.mean((W - truth) ** 2),
+        "effective_rank": np.exp(scipy.stats.entropy(values)),
+    }
+    measured_there = {name: by_draw(table, name, draw="draw")[draw, place] for name in expected}
+    assert measured_there == pytest.approx(expected)
+    sigma = [by_draw(table, "sigma", draw="draw", index=index)[draw, place] for index in (1, 2, 3)]
+    np.testing.assert_allclose(sigma, values[:3])
+    assert trajectory.time[place] == pytest.approx(step * SETTINGS["learning_rate"])
+
+
+# at the start all singular values are equal, and their vectors any
+@pytest.mark.parametrize(("place", "step"), list(enumerate(STEPS))[1:])
+@pytest.mark.parametrize("draw", [0, 1])
+def test_the_gradient_is_measured_in_the_basis_of_leading_singular_vectors(data, paths, draw, place, step):
+    _, table = paths
+    _, loss, W = problem(data, draw, step)
+    U, _, Vt = np.linalg.svd(W)
+    rotated = np.abs(U.T @ plain.gradients([W], loss)[0] @ Vt.T)[:3, :3]
+    diagonal, off_diagonal = (by_draw(table, name, draw="draw")[draw, place] for name in ("diagonal", "off_diagonal"))
+    assert diagonal == pytest.approx(np.mean(np.diag(rotated)), rel=1e-6)
+    assert off_diagonal == pytest.approx(np.mean(rotated[~np.eye(3, dtype=bool)]), rel=1e-6)
+
+
+def test_the_rank_is_that_of_the_matrix_to_complete(paths):
+    np.testing.assert_array_equal(by_draw(paths[1], "rank", draw="draw")[:, 0], [2, 2])
 
 
 # -- rises whose times are known -----------------------------------------------------------------
@@ -59,18 +86,24 @@ def risen_at(first, last, depth, end=100.0, draws=2, spacing=1):
     for draw in range(draws):
         for index, (at, size) in enumerate([(first, 2.0), (last, 1.0), (last, 1.0 / end)], start=1):
             values = size / (1 + np.exp(-(times - at) / WIDTH))
-            rows.append(pd.DataFrame({"depth": depth, "draw": draw, "time": times, "quantity": "sigma", "index": index,
-                                      "value": values}))  # fmt: skip
-        rows.append(pd.DataFrame({"depth": depth, "draw": draw, "time": 0.0, "quantity": "rank", "index": 0,
-                                  "value": [2.0]}))  # fmt: skip
+            rows.append(
+                pd.DataFrame(
+                    {"depth": depth, "draw": draw, "time": times, "quantity": "sigma", "index": index, "value": values}
+                )
+            )
+        rows.append(
+            pd.DataFrame({"depth": depth, "draw": draw, "time": 0.0, "quantity": "rank", "index": 0, "value": [2.0]})
+        )
     table = pd.concat(rows, ignore_index=True)
     table.attrs = {"settings": {"depth": depth}, "draw": ("depth", "draw")}
     return table
 
 
 def judged(gaps=(0.0, 4.0, 12.0), ends=(5.0, 50.0, 500.0), spacing=1):
-    tables = {f"depth_{depth}": risen_at(10.0, 10.0 + gap, depth, end, spacing=spacing)
-              for depth, gap, end in zip((1, 2, 3), gaps, ends, strict=True)}  # fmt: skip
+    tables = {
+        f"depth_{depth}": risen_at(10.0, 10.0 + gap, depth, end, spacing=spacing)
+        for depth, gap, end in zip((1, 2, 3), gaps, ends, strict=True)
+    }
     return evaluation("deep_linear", "depth_separates_singular_values", tables, risen=RISEN, begun=BEGUN)
 
 
@@ -80,7 +113,7 @@ def test_separation_is_the_time_between_rises_over_that_of_a_rise():
     duration = 2 * WIDTH * np.log((1 - BEGUN) / BEGUN)
     for name, gap in (("one", 0.0), ("two", 4.0), ("three", 12.0)):
         # values between records are interpolated
-        assert found.facts[name] == pytest.approx(gap / duration, rel=2e-3, abs=1e-9)
+        assert found.facts[name] == pytest.approx(gap / duration, rel=2e-3, abs=1e-9), f"{name=}"
     assert found.facts["gap_three"] == pytest.approx(500.0)
     assert found.facts["gap_one"] == pytest.approx(5.0)
 

@@ -1,6 +1,7 @@
 """Acceleration by depth: how many iterations deeper networks save on a regression."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,6 @@ from learning_dynamics.judging import (
     Checks,
     Claim,
     Facts,
-    Instead,
     Untested,
     at_least,
     at_most,
@@ -19,6 +19,7 @@ from learning_dynamics.judging import (
     claim,
     equal,
 )
+from learning_dynamics.papers.deep_linear.acceleration.quantities import FEATURES, FEWEST_STEPS, ITERATIONS, STEPS
 from learning_dynamics.papers.deep_linear.acceleration.stiffness import (
     logarithm_at_depth_two,
     power_of_stiffness,
@@ -30,11 +31,13 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 Speedups = Mapping[int, Estimate | float]  # by depth
 
 GAS_SENSOR_FEATURES = 128
-ITSELF, TWICE = "depth 1 against itself", "depth 2 alone is twice as fast"
+# rivals of several claims
+NOT_FASTER = "depth 1 against itself"
+TWICE_AS_FAST = "depth 2 alone is twice as fast"
 SCOPE = "z-scored regression data (by default diabetes, 442 × 10), small balanced starts, best of a grid of rates"
 
 
-@claim("Acceleration by depth", quantifier="an average", scope=SCOPE, empirical=True)
+@claim("Slide 24, Acceleration by depth", quantifier="an average", scope=SCOPE, empirical=True)
 def depth_accelerates_l4(fourth: Table, second: Table, *, steps: Positive) -> Claim:
     r"""For regression with the $\ell_4$ loss gradient descent from small starts is faster through redundant linear
     layers.
@@ -44,24 +47,30 @@ def depth_accelerates_l4(fourth: Table, second: Table, *, steps: Positive) -> Cl
     than depth 1, the geometric mean over {draws} starts, all of which are counted. The deeper networks express the
     same linear functions, and their problem is not convex. Starts matter: `l4_from_large_starts`.
     """
-    itself = dict.fromkeys(_speedups(fourth), 1.0)
-    rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(second), ITSELF: itself}
+    not_faster = dict.fromkeys(_speedups(fourth), 1.0)
+    rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(second), NOT_FASTER: not_faster}
     return _speedup_checks(at_least, fourth, steps, rivals)
 
 
-@claim("Acceleration by depth, the other side", quantifier="an average", origin="ours", scope=SCOPE, empirical=True)
+@claim(
+    "Slide 24, Acceleration by depth, the other side",
+    quantifier="an average",
+    origin="ours",
+    scope=SCOPE,
+    empirical=True,
+)
 def depth_does_not_accelerate_l2(fourth: Table, second: Table, *, steps: Positive) -> Claim:
     r"""For regression with the $\ell_2$ loss depth brings no speed-up.
 
-    The slide speaks of $p > 2$ only, and this is its other side: at $p = 2$ the Hessian is the same everywhere, so that
+    The slide is about $p > 2$ only, and this is its other side: at $p = 2$ the Hessian is the same everywhere, so that
     one step size suits a linear model all the way. No deeper network may be faster than depth
     1 by more than the ratio of neighbouring rates; depth 2's speed-up is {value:.3g} over {draws} starts.
     """
-    return _speedup_checks(at_most, second, steps, {"the same at p = 4": _speedups(fourth), TWICE: {2: 2.0}})
+    return _speedup_checks(at_most, second, steps, {"the same at p = 4": _speedups(fourth), TWICE_AS_FAST: {2: 2.0}})
 
 
 @claim(
-    "Experiment: regression problem from UCI",
+    "Slide 24, Experiment: regression problem from UCI",
     quantifier="an average",
     scope="ethanol in the UCI gas-sensor array set, 2565 × 128, z-scored",
     empirical=True,
@@ -80,7 +89,7 @@ def depth_accelerates_l4_gas_sensor(fourth: Table, second: Table, *, steps: Posi
 
 
 @claim(
-    "Acceleration by depth, on further tables",
+    "Slide 24, Acceleration by depth, on further tables",
     quantifier="an average",
     origin="ours",
     scope="the tables iris, linnerud and wine that "
@@ -93,11 +102,11 @@ def l4_on_further_tables(fourth: Sequence[Table], second: Sequence[Table], *, st
     descent faster as well.
 
     Depth 2 takes {twos} times fewer iterations than depth 1 on tables with {features} features, in that order, by the
-    criterion of `depth_accelerates_l4`; depth 3, of which no more is asked than to be told, {threes} times fewer. With
+    criterion of `depth_accelerates_l4`; depth 3, of which nothing is asked, {threes} times fewer. With
     the $\ell_2$ loss depth 2 takes {seconds} times fewer.
     """
     for table, other in zip(fourth, second, strict=True):
-        rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(other), ITSELF: {2: 1.0}}
+        rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(other), NOT_FASTER: {2: 1.0}}
         yield from _speedup_checks(at_least, table, steps, rivals, deepest=2, on=f", {_features(table)} features")
 
     def means(tables: Sequence[Table], depth: int) -> str:
@@ -112,11 +121,11 @@ def l4_on_further_tables(fourth: Sequence[Table], second: Sequence[Table], *, st
 
 
 def _features(table: Table) -> int:
-    return int(select(table, "features")["value"].iloc[0])
+    return int(select(table, FEATURES)["value"].iloc[0])
 
 
 @claim(
-    "Acceleration by depth, where from",
+    "Slide 24, Acceleration by depth, where from",
     quantifier="an average",
     origin="ours",
     scope="z-scored regression data (by default diabetes, "
@@ -129,7 +138,9 @@ def l4_from_large_starts(large: Table, small: Table, *, steps: Positive) -> Clai
     Starts have norm {start:g}, where those of `depth_accelerates_l4` have {other:g}: depth 2 takes {value:.2g} times
     fewer iterations than depth 1, the geometric mean over {draws} starts, that is more where this is below one.
     """
-    yield from _speedup_checks(at_most, large, steps, {"as from small starts": _speedups(small), TWICE: {2: 2.0}})
+    yield from _speedup_checks(
+        at_most, large, steps, {"as from small starts": _speedups(small), TWICE_AS_FAST: {2: 2.0}}
+    )
     yield Facts(start=settings_of(large)["start"], other=settings_of(small)["start"])
 
 
@@ -139,7 +150,7 @@ TWO_SAMPLES = (
 )
 
 
-@claim("Acceleration by depth", scope=f"{TWO_SAMPLES}; depth 2", empirical=True, quantifier="some setting")
+@claim("Slide 24, Acceleration by depth", scope=f"{TWO_SAMPLES}; depth 2", empirical=True, quantifier="some setting")
 def accelerates_for_p_above_2(samples: Table) -> Claim:
     r"""For every $p > 2$ there are settings in which the discrete end-to-end dynamics reach the global minimum of the
     $\ell_p$ loss faster than gradient descent by any factor.
@@ -152,13 +163,14 @@ def accelerates_for_p_above_2(samples: Table) -> Claim:
     `steps_by_stiffness`.
     """
     powers = {depth: powers_of_stiffness(samples, depth) for depth in (1, 2)}
+    # the power of kappa in the speed-up, by exponent p and start
     gains = {exponent: powers[1][exponent] - powers[2][exponent] for exponent in powers[2]}
     above = [exponent for exponent in gains if exponent > 2]
     for exponent in above:
         rivals = {"the same at p = 2": _median_of_stable(gains[2.0])}
         if exponent == max(above):
-            none = np.zeros(len(gains[exponent]))
-            rivals["the speed-up at the largest exponent alone is bounded"] = _median_of_stable(none)
+            bounded = np.zeros(len(gains[exponent]))
+            rivals["the speed-up at the largest exponent alone is bounded"] = _median_of_stable(bounded)
         yield at_least(
             f"power of kappa with which the speed-up grows, p = {exponent:g}",
             **_median_of_stable(gains[exponent]),
@@ -167,17 +179,17 @@ def accelerates_for_p_above_2(samples: Table) -> Claim:
             rivals=rivals,
         )
     last = samples["stiffness"].max()
-    steps = [Draws(samples, depth=depth, exponent=max(above), stiffness=last)["steps"] for depth in (1, 2)]
+    steps_1, steps_2 = (Draws(samples, depth=depth, exponent=max(above), stiffness=last)[STEPS] for depth in (1, 2))
     yield Facts(
         exponents=", ".join(f"{exponent:g}" for exponent in above),
         first=samples["stiffness"].min(),
         last=last,
-        speedup=np.nanmedian(steps[0] / steps[1]),
+        speedup=np.nanmedian(steps_1 / steps_2),
     )
 
 
 @claim(
-    "Acceleration by depth, how much",
+    "Slide 24, Acceleration by depth, how much",
     quantifier="an average",
     origin="ours",
     scope=f"{TWO_SAMPLES}; p from 2.2 to 6, depths 2, 3 and 4",
@@ -196,59 +208,61 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Clai
     {lucky} of {cells} cases a larger rate than the largest stable one arrived earlier; {unstable} have no stable rate
     and are left out.
     """
+    # by p and N: the power of kappa by start, and the kappa
     cells = {
-        (exponent, depth): (powers, table["stiffness"])
+        (p, N): (powers, table["stiffness"])
         for table in samples
-        for depth in sorted(table["depth"].unique())
-        for exponent, powers in powers_of_stiffness(table, depth).items()
+        for N in sorted(table["depth"].unique())
+        for p, powers in powers_of_stiffness(table, N).items()
     }
     if len(cells) < sum(table[["exponent", "depth"]].drop_duplicates().shape[0] for table in samples):
         raise ProjectError("two runs have one exponent and depth; give each to one of them")
 
-    rivals: dict[str, Callable[[float, int], float]] = {
-        "the time to leave small weights is the same for every kappa": lambda p, N: 2 / min(N, p - 1),
-        "nothing pushes the long sample off its fit": lambda p, N: 1.0,
-        "the first steps' limit alone": lambda p, N: 2 / N,
-        "gradient descent's own": lambda p, N: 2.0,
-    }
-    with_log, without = {}, {}
-    for (exponent, depth), (powers, kappa) in cells.items():
-        law = power_of_stiffness(exponent, depth)
-        logarithm = logarithm_at_depth_two(depth, kappa.min(), kappa.max())
-        with_log[exponent, depth] = abs(np.nanmedian(powers) - (law + logarithm))
-        without[exponent, depth] = abs(np.nanmedian(powers) - law)
+    error_with_log, error_without = {}, {}
+    for (p, N), (powers, kappa) in cells.items():
+        law = power_of_stiffness(p, N)
+        logarithm = logarithm_at_depth_two(N, kappa.min(), kappa.max())
+        error_with_log[p, N] = abs(np.nanmedian(powers) - (law + logarithm))
+        error_without[p, N] = abs(np.nanmedian(powers) - law)
+        # in place of the law, 1 - 2/N + 2 / min(N, p - 1)
+        other_laws = {
+            "the time to leave small weights is the same for every kappa": 2 / min(N, p - 1),
+            "nothing pushes the long sample off its fit": 1.0,
+            "the first steps' limit alone": 2 / N,
+            "gradient descent's own": 2.0,
+        }
         yield equal(
-            f"power of kappa with which steps grow, depth {depth}, p = {exponent:g}",
+            f"power of kappa with which steps grow, depth {N}, p = {p:g}",
             **_median_of_stable(powers),
             predicted=law + logarithm,
             tolerance=tolerance,
             resolution=2 * tolerance,
             because="half of what tells the laws apart",
-            rivals={phrase: rival(exponent, depth) + logarithm for phrase, rival in rivals.items()},
+            rivals={phrase: other + logarithm for phrase, other in other_laws.items()},
         )
-    at_depth_2 = sorted(exponent for exponent, depth in cells if depth == 2)
+    at_depth_2 = sorted(p for p, N in cells if N == 2)
     draws = Draws(samples)
-    steps, fewest = draws["steps"], draws["fewest"]
+    steps, fewest = draws[STEPS], draws[FEWEST_STEPS]
     yield Facts(
-        nearer=", ".join(f"{p:g}" for p in at_depth_2 if with_log[p, 2] < without[p, 2]),
-        further=", ".join(f"{p:g}" for p in at_depth_2 if with_log[p, 2] >= without[p, 2]),
-        error=max(with_log.values()),
+        nearer=", ".join(f"{p:g}" for p in at_depth_2 if error_with_log[p, 2] < error_without[p, 2]),
+        further=", ".join(f"{p:g}" for p in at_depth_2 if error_with_log[p, 2] >= error_without[p, 2]),
+        error=max(error_with_log.values()),
         lucky=int(np.sum(fewest < steps)),
         cells=len(steps),
         unstable=int(np.isnan(steps).sum()),
     )
 
 
-def _median_of_stable(powers: np.ndarray) -> Instead:
-    """Return the median over starts with a stable rate for every kappa; others are counted as left out."""
+def _median_of_stable(powers: np.ndarray) -> dict[str, Any]:
+    """Return a check's estimate, the median over starts with a stable rate for every kappa, and how many have none."""
     stable = np.isfinite(powers)
-    return Instead(estimate=median(powers[stable]), excluded={"no stable learning rate": int(np.sum(~stable))})
+    return {"estimate": median(powers[stable]), "excluded": {"no stable learning rate": int(np.sum(~stable))}}
 
 
 def _optima(table: Table) -> dict[int, list[Optimum]]:
-    """Return the best learning rate of each start, and its iterations, by depth."""
+    """Return the best learning rate of each start, and its iterations, by depth of the network."""
     optima: dict[int, list[Optimum]] = {}
-    for (depth, _), runs in select(table, "iterations", rule="network").groupby(["depth", "seed"]):
+    for (depth, _), runs in select(table, ITERATIONS, rule="network").groupby(["depth", "seed"]):
         optima.setdefault(int(depth), []).append(optimum(runs["learning_rate"], runs["value"]))
     return optima
 
@@ -285,9 +299,19 @@ def _speedup_checks(
 ) -> Checks:
     """Check for each depth beyond one: does it save iterations, by more than the grid of rates explains?
 
-    Rivals are other speed-ups, by depth.
+    Parameters
+    ----------
+    bound : callable
+        `at_least` where depth is to be faster, `at_most` where it is not to be.
+    steps : float
+        How many steps of the grid of rates may mislead, each by the ratio of two neighbours.
+    rivals : mapping from phrase to other speed-ups, by depth
+    deepest : float
+        The largest depth that is judged.
+    on : str
+        Of which data, for the check's name.
     """
-    optima, rates = _optima(table), np.sort(select(table, "iterations")["learning_rate"].unique())
+    optima, rates = _optima(table), np.sort(select(table, ITERATIONS)["learning_rate"].unique())
     for depth, speedup in _speedups(table).items():
         if depth <= deepest:
             check = bound(
@@ -295,6 +319,6 @@ def _speedup_checks(
                 speedup,
                 (rates[1] / rates[0]) ** steps,
                 because="ratio of neighbouring learning rates",
-                rivals={phrase: Instead(estimate=other[depth]) for phrase, other in rivals.items() if depth in other},
+                rivals={phrase: {"estimate": other[depth]} for phrase, other in rivals.items() if depth in other},
             )
             yield at_optimum(check, *_extremes(optima[1]), *_extremes(optima[depth]))

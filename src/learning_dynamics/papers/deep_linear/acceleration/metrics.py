@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from learning_dynamics.papers.deep_linear.acceleration.quantities import FEATURES, FEWEST_STEPS, ITERATIONS, STEPS
 from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.settings import Count
 from learning_dynamics.tidy import QUANTITY, SEED, VALUE_IF_ANY, Column, Tables, columns, rows
@@ -36,7 +37,7 @@ def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> Tables:
     labels = {"depth": constants["depth"], "rule": constants["rule"]}
     members = constants["member"]
     reached = np.where(iterations < 0, np.nan, iterations)
-    yield rows({"iterations": reached}, {"seed": members, "learning_rate": grid}, **labels, iteration=0)
+    yield rows({ITERATIONS: reached}, {"seed": members, "learning_rate": grid}, **labels, iteration=0)
     best = grid[np.where(iterations < 0, np.inf, iterations).argmin(axis=1)]
     last = len(trajectory.time) - 1
     places = np.union1d(np.linspace(0, last, curve_points), np.geomspace(1, last, curve_points))
@@ -44,7 +45,7 @@ def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> Tables:
     excess = trajectory.series["loss"][:, curve_iterations] / least - 1
     yield rows({"excess": excess}, {"seed": members, "iteration": curve_iterations}, **labels, learning_rate=best)
     count = np.full(len(members), constants["features"])
-    yield rows({"features": count}, {"seed": members}, **labels, learning_rate=np.nan, iteration=0)
+    yield rows({FEATURES: count}, {"seed": members}, **labels, learning_rate=np.nan, iteration=0)
 
 
 @columns(
@@ -71,8 +72,8 @@ def two_samples(trajectory: Trajectory) -> pd.DataFrame:
     labels = {name: constants[name] for name in ("depth", "exponent", "stiffness")}
     steps, rate, fewest = (trajectory.series[name][:, 0] for name in ("steps", "rate", "fewest"))
     quantities = {
-        "steps": np.where(steps < 0, np.nan, steps),
+        STEPS: np.where(steps < 0, np.nan, steps),
         "learning_rate": np.where(steps < 0, np.nan, rate),
-        "fewest": np.where(fewest < 0, np.nan, fewest),
+        FEWEST_STEPS: np.where(fewest < 0, np.nan, fewest),
     }
     return rows(quantities, {"seed": constants["start"]}, **labels)

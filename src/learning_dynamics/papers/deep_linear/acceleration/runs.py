@@ -112,7 +112,15 @@ def two_samples(
         first = start / kappa * directions[number]
         # at zero the loss is one
         steps, rate, fewest = steps_at_limit(
-            first, kappa, exponent, depth, grid, tolerance, max_steps, below=below, slack=slack
+            first,
+            grid,
+            stiffness=kappa,
+            exponent=exponent,
+            depth=depth,
+            target=tolerance,
+            cap=max_steps,
+            below=below,
+            slack=slack,
         )
         counts = {"steps": [steps], "rate": [rate], "fewest": [fewest]}
         return counts | {"exponent": exponent, "stiffness": kappa, "depth": depth, "start": number}

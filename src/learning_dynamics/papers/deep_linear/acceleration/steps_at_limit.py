@@ -1,4 +1,9 @@
-"""How many steps the end-to-end update takes at the largest learning rate that is stable, in compiled loops."""
+"""How many steps the end-to-end update takes at the largest learning rate that is stable, in compiled loops.
+
+The update is that of `lp_regression.descend` by the end-to-end rule, written again for two weights: a step takes 0.07
+microseconds, where one of the arrays takes 0.8 with 270 members at once and 90 with a single one. Runs take up to three
+million steps at each of dozens of rates. A test compares the two.
+"""
 
 import numba
 import numpy as np
@@ -10,22 +15,26 @@ ON_ITS_WAY, LOST = -1, -2
 
 def steps_at_limit(
     start: np.ndarray,
+    rates: np.ndarray,
+    *,
     stiffness: float,
     exponent: float,
     depth: int,
-    rates: np.ndarray,
     target: float,
     cap: int,
-    *,
     below: int,
     slack: float,
 ) -> tuple[int, float, int]:
     """Return the steps from a start to a loss of `target` at the largest stable rate, that rate, and the fewest.
 
-    The loss is the mean of |x.w - 1|^p over the samples stiffness e_1 and e_2. The update is that of
-    `lp_regression.descend` by the end-to-end rule; at depth 1 it is gradient descent. A rate is stable if it and the
-    next `below` smaller ones all arrive, and none of them takes more than `slack` times the steps that it would if
-    steps were inversely proportional to rates. A larger rate may arrive by luck, with fewer steps.
+    The loss is the mean of |x.w - 1|^p over the samples stiffness e_1 and e_2; at depth 1 the update is gradient
+    descent. A rate is stable if it and the next `below` smaller ones all arrive, and none of them takes more than
+    `slack` times the steps that it would if steps were inversely proportional to rates. A larger rate may arrive by
+    luck, with fewer steps.
+
+    Rates are tried from the largest down, until one is known to be stable. With `below` 2, and rates from 8 down by
+    halves that take 3, lost, 50, 100 and 200 steps, the rate 2 is the first with two below it in proportion: it is the
+    largest stable one, though the rate 8 arrives in 3 steps, by luck.
 
     Parameters
     ----------
@@ -46,10 +55,11 @@ def steps_at_limit(
     steps = np.full(len(rates), -1)
     fewest, limit = -1, cap
     for place in reversed(range(len(rates))):
-        steps[place] = _steps(start, stiffness, exponent, depth, rates[place], target, limit)
+        steps[place] = _steps(start, rates[place], stiffness, exponent, depth, target=target, cap=limit)
         if steps[place] >= 0 and (fewest < 0 or steps[place] < fewest):
             fewest = int(steps[place])
             limit = min(cap, PATIENCE * max(fewest, 1))
+        # the largest of this rate and `below` larger ones is stable if all of them arrive in proportion
         highest = place + below
         neighbours = steps[place : highest + 1]
         if highest < len(rates) and np.all(neighbours >= 0):
@@ -62,8 +72,9 @@ def steps_at_limit(
 
 
 def _steps(
-    start: np.ndarray, stiffness: float, exponent: float, depth: int, rate: float, target: float, cap: int
+    start: np.ndarray, rate: float, stiffness: float, exponent: float, depth: int, *, target: float, cap: int
 ) -> int:
+    """Return after how many steps the loss is at most the target; -1 if it is lost, or not there after `cap`."""
     weights, first = start.copy(), -1.0
     for begun in range(0, cap + 1, AT_ONCE):
         count = min(AT_ONCE, cap + 1 - begun)
@@ -75,6 +86,7 @@ def _steps(
 
 @numba.njit(error_model="numpy")
 def _advance(weights, first, stiffness, exponent, depth, rate, target, count):
+    """Take up to `count` steps, changing the weights; return the steps to the target, or a code, and the first loss."""
     for step in range(count):
         long, short = stiffness * weights[0] - 1, weights[1] - 1
         powers = _power(abs(long), exponent - 2), _power(abs(short), exponent - 2)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from learning_dynamics.papers.deep_linear.acceleration.quantities import STEPS
 from learning_dynamics.papers.deep_linear.tables import log_slopes
 from learning_dynamics.tidy import Table, select
 
@@ -17,11 +18,16 @@ def power_of_stiffness(exponent: float, depth: int) -> float:
 
 
 def logarithm_at_depth_two(depth: int, first: float, last: float) -> float:
-    """What a logarithm adds to the mean power between two kappa: at depth 2 the time grows as log kappa."""
-    return float(np.log(np.log(last) / np.log(first)) / np.log(last / first)) if depth == 2 else 0.0
+    """What a logarithm adds to the mean power between two kappa: at depth 2 the time grows as log kappa.
+
+    The mean power of f between them is ``log(f(last) / f(first)) / log(last / first)``.
+    """
+    if depth != 2:
+        return 0.0
+    return float(np.log(np.log(last) / np.log(first)) / np.log(last / first))
 
 
 def powers_of_stiffness(samples: Table, depth: int) -> dict[float, np.ndarray]:
     """Return the power of kappa with which steps grow, by exponent and start; nan where a rate was not stable."""
-    by_exponent = select(samples, "steps", depth=depth).groupby("exponent")
+    by_exponent = select(samples, STEPS, depth=depth).groupby("exponent")
     return {float(exponent): log_slopes(rows, "stiffness", "seed") for exponent, rows in by_exponent}

@@ -3,8 +3,17 @@
 import numpy as np
 
 from learning_dynamics.evidence import Estimate, difference, mean
-from learning_dynamics.judging import Checks, Claim, Facts, Finding, Instead, at_least, claim, every_draw
-from learning_dynamics.papers.deep_linear.tables import excess_norm, minimiser_values, network_values, observed_entries
+from learning_dynamics.judging import Claim, Facts, at_least, claim, every_draw
+from learning_dynamics.papers.deep_linear.tables import (
+    EFFECTIVE_RANK,
+    ERROR,
+    GAP,
+    MISFIT,
+    excess_norm,
+    minimiser_values,
+    network_values,
+    observed_entries,
+)
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
 
@@ -14,7 +23,7 @@ SCOPE = (
 )
 
 
-@claim("Many (5K) observations", quantifier="all draws", scope=SCOPE, empirical=True)
+@claim("Slide 31, Many (5K) observations", quantifier="all draws", scope=SCOPE, empirical=True)
 def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Claim:
     r"""With many observed entries (the slides' 5000 of 10000) nuclear-norm minimisation recovers the matrix.
 
@@ -22,22 +31,22 @@ def nuclear_norm_recovers_5k(many: Table, few: Table, *, factor: Positive) -> Cl
     square; entries have mean square one. With {observed} entries the largest error over {draws} draws is {value:.1e},
     with {observed_few} it is {few:.2g}.
     """
-    slack = minimiser_values(many, "misfit").max()
-    errors, errors_of_few = minimiser_values(many, "error"), minimiser_values(few, "error")
+    slack = minimiser_values(many, MISFIT).max()
+    errors, errors_of_few = minimiser_values(many, ERROR), minimiser_values(few, ERROR)
     yield every_draw(
         "mean square error over all entries",
         errors,
         at_most=factor * slack**2,
         because=f"{factor:g} times the square of the slack on observed entries",
         rivals={
-            "few entries recover it as well": Instead(values=errors_of_few),
-            "many entries recover all draws but one": Instead(values=np.append(errors[:-1], errors_of_few.min())),
+            "few entries recover it as well": {"values": errors_of_few},
+            "many entries recover all draws but one": {"values": np.append(errors[:-1], errors_of_few.min())},
         },
     )
     yield Facts(few=errors_of_few.max(), observed=observed_entries(many), observed_few=observed_entries(few))
 
 
-@claim("Few (2K) observations", quantifier="an average", scope=SCOPE, empirical=True)
+@claim("Slide 32, Few (2K) observations", quantifier="an average", scope=SCOPE, empirical=True)
 def depth_beats_nuclear_norm_2k(
     depth_2: Table,
     depth_3: Table,
@@ -57,8 +66,9 @@ def depth_beats_nuclear_norm_2k(
     {second_large:.2g} at depth 2. Where entries are many, {many}, there is no such gap.
     """
 
-    def gain(table: Table, convex: Table, at: float = scale) -> np.ndarray:
-        return np.log10(minimiser_values(convex, "error")) - np.log10(network_values(table, "error", at))
+    def gain(deep: Table, convex: Table, at: float = scale) -> np.ndarray:
+        """By draw, in decades: how far the network's error lies below the convex program's."""
+        return np.log10(minimiser_values(convex, ERROR)) - np.log10(network_values(deep, ERROR, at))
 
     with_many = "depth matters with many entries as well"
     yield at_least(
@@ -67,8 +77,8 @@ def depth_beats_nuclear_norm_2k(
         decades,
         because=f"orders of magnitude: {decades:g} decades",
         rivals={
-            with_many: Instead(estimate=mean(gain(depth_3_many, minimiser_many))),
-            "depth 2 does what depth 3 does": Instead(estimate=mean(gain(depth_2, minimiser))),
+            with_many: {"estimate": mean(gain(depth_3_many, minimiser_many))},
+            "depth 2 does what depth 3 does": {"estimate": mean(gain(depth_2, minimiser))},
         },
     )
     yield at_least(
@@ -76,7 +86,7 @@ def depth_beats_nuclear_norm_2k(
         mean(gain(depth_2, minimiser)),
         0.0,
         because="depth 2 is nearer",
-        rivals={with_many: Instead(estimate=mean(gain(depth_2_many, minimiser_many)))},
+        rivals={with_many: {"estimate": mean(gain(depth_2_many, minimiser_many))}},
     )
     yield Facts(
         scale=scale,
@@ -87,7 +97,7 @@ def depth_beats_nuclear_norm_2k(
     )
 
 
-@claim("Few (2K) observations", quantifier="an average", scope=SCOPE, empirical=True)
+@claim("Slide 32, Few (2K) observations", quantifier="an average", scope=SCOPE, empirical=True)
 def depth_3_beats_depth_2_2k(
     depth_2: Table,
     depth_3: Table,
@@ -104,7 +114,9 @@ def depth_3_beats_depth_2_2k(
     """
 
     def gain(deeper: Table, shallower: Table) -> Estimate:
-        return difference(*(np.log10(network_values(table, "error", scale)) for table in (shallower, deeper)))
+        """By how many decades the deeper network's error lies below the shallower one's."""
+        of_shallower, of_deeper = (network_values(table, ERROR, scale) for table in (shallower, deeper))
+        return difference(np.log10(of_shallower), np.log10(of_deeper))
 
     yield at_least(
         "log10 of depth 2's error over depth 3's",
@@ -112,14 +124,14 @@ def depth_3_beats_depth_2_2k(
         decades,
         because=f"far better: {decades:g} decades",
         rivals={
-            "depth 3 gains as much with many entries": Instead(estimate=gain(depth_3_many, depth_2_many)),
-            "the depths are alike": Instead(estimate=gain(depth_2, depth_2)),
+            "depth 3 gains as much with many entries": {"estimate": gain(depth_3_many, depth_2_many)},
+            "the depths are alike": {"estimate": gain(depth_2, depth_2)},
         },
     )
     yield Facts(scale=scale)
 
 
-@claim("Experiments testing the nuclear norm conjecture", quantifier="all draws", scope=SCOPE, empirical=True)
+@claim("Slide 32, Experiments testing the nuclear norm conjecture", quantifier="all draws", scope=SCOPE, empirical=True)
 def deep_has_larger_nuclear_norm(
     depth_2: Table,
     depth_3: Table,
@@ -135,27 +147,29 @@ def deep_has_larger_nuclear_norm(
     greater depths.
 
     A matrix that fits the entries can have no less than the minimiser's nuclear norm, and the slack in the fit alone
-    makes a small excess. So the relative excess with {few} entries is held against that with {many}, where all methods
+    makes a small excess. So the relative excess with {few} entries is compared with that with {many}, where all methods
     recover the same matrix, draw by draw at initialisation scale {scale:g}: the smallest difference at depths 2 and 3
     is {value:.2g}. The proved gap of the convex solver is the margin.
     """
-    gap = minimiser_values(minimiser, "gap") + minimiser_values(minimiser_many, "gap")
+    proved_gap = minimiser_values(minimiser, GAP) + minimiser_values(minimiser_many, GAP)
     for depth, table, with_many in ((2, depth_2, depth_2_many), (3, depth_3, depth_3_many)):
-        by_slack = excess_norm(with_many, minimiser_many, scale)
+        # the network's nuclear norm over the least one, less one; with many entries the slack in the fit makes it
+        excess_few = excess_norm(table, minimiser, scale)
+        excess_many = excess_norm(with_many, minimiser_many, scale)
         yield every_draw(
             f"relative excess over the least nuclear norm, beyond that with many entries, depth {depth}",
-            excess_norm(table, minimiser, scale) - by_slack,
-            at_least=gap,
+            excess_few - excess_many,
+            at_least=proved_gap,
             because="the solver's proved gaps",
             rivals={
-                f"depth {depth} minimises it": Instead(values=-by_slack),
-                f"the slack explains the excess of depth {depth}": Instead(values=np.zeros_like(by_slack)),
+                f"depth {depth} minimises it": {"values": -excess_many},
+                f"the slack explains the excess of depth {depth}": {"values": np.zeros_like(excess_many)},
             },
         )
     yield Facts(scale=scale, few=observed_entries(minimiser), many=observed_entries(minimiser_many))
 
 
-@claim("Few (2K) observations", quantifier="an average", scope=SCOPE, empirical=True)
+@claim("Slide 32, Few (2K) observations", quantifier="an average", scope=SCOPE, empirical=True)
 def depth_lowers_effective_rank(
     depth_2: Table,
     depth_3: Table,
@@ -165,7 +179,7 @@ def depth_lowers_effective_rank(
     minimiser_many: Table,
     *,
     scale: Positive,
-) -> Finding:
+) -> Claim:
     r"""With few observed entries (the slides' 2000 of 10000) depth lowers the effective rank: minimiser above depth 2
     above depth 3.
 
@@ -175,30 +189,43 @@ def depth_lowers_effective_rank(
     scale matters: at the largest of the grid the first difference is {large:.2g}.
     """
 
-    def ranks(convex: Table, *deep: Table, at: float = scale) -> list[np.ndarray]:
-        of_deep = [network_values(table, "effective_rank", at) for table in deep]
-        return [minimiser_values(convex, "effective_rank"), *of_deep]
+    def rank(deep: Table, at: float = scale) -> np.ndarray:
+        return network_values(deep, EFFECTIVE_RANK, at)
 
-    with_many = ranks(minimiser_many, depth_2_many, depth_3_many)
-    convex, two, three = ranks(minimiser, depth_2, depth_3)
-    accuracy = np.max(np.abs(np.diff(with_many, axis=0)))
-
-    def judge(effective_ranks: list[np.ndarray]) -> Checks:
-        first, second, third = effective_ranks
-        because = "the largest difference with many entries"
-        yield at_least("effective rank, minimiser less depth 2", difference(first, second), accuracy, because=because)
-        yield at_least("effective rank, depth 2 less depth 3", difference(second, third), accuracy, because=because)
-
-    rivals = {
-        "depth lowers it with many entries as well": with_many,
-        "depth 2 is like the minimiser": [convex, convex, three],
-        "depth 3 is like depth 2": [convex, two, two],
-    }
-    large = ranks(minimiser, depth_2, at=max(settings_of(depth_2)["scales"]))
-    facts = {
-        "scale": scale,
-        "large": np.mean(large[0] - large[1]),
-        "accuracy": accuracy,
-        "many": observed_entries(minimiser_many),
-    }
-    return Finding(judge, [convex, two, three], rivals, facts=facts)
+    rank_convex, rank_2, rank_3 = minimiser_values(minimiser, EFFECTIVE_RANK), rank(depth_2), rank(depth_3)
+    many_convex, many_2, many_3 = (
+        minimiser_values(minimiser_many, EFFECTIVE_RANK),
+        rank(depth_2_many),
+        rank(depth_3_many),
+    )
+    accuracy = max(np.max(np.abs(many_2 - many_convex)), np.max(np.abs(many_3 - many_2)))
+    because = "the largest difference with many entries"
+    with_many = "depth lowers it with many entries as well"
+    like_minimiser, alike = "depth 2 is like the minimiser", "depth 3 is like depth 2"
+    yield at_least(
+        "effective rank, minimiser less depth 2",
+        difference(rank_convex, rank_2),
+        accuracy,
+        because=because,
+        rivals={
+            with_many: {"estimate": difference(many_convex, many_2)},
+            like_minimiser: {"estimate": difference(rank_convex, rank_convex)},
+        },
+    )
+    yield at_least(
+        "effective rank, depth 2 less depth 3",
+        difference(rank_2, rank_3),
+        accuracy,
+        because=because,
+        rivals={
+            with_many: {"estimate": difference(many_2, many_3)},
+            like_minimiser: {"estimate": difference(rank_convex, rank_3)},
+            alike: {"estimate": difference(rank_2, rank_2)},
+        },
+    )
+    yield Facts(
+        scale=scale,
+        large=np.mean(rank_convex - rank(depth_2, at=max(settings_of(depth_2)["scales"]))),
+        accuracy=accuracy,
+        many=observed_entries(minimiser_many),
+    )

@@ -4,7 +4,16 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.deep_linear.completed_matrices import completed, measures_of
-from learning_dynamics.papers.deep_linear.tables import CONVERGED, DEPTH, DRAW, SCALE
+from learning_dynamics.papers.deep_linear.tables import (
+    CONVERGED,
+    DEPTH,
+    DRAW,
+    GAP,
+    MISFIT,
+    OBSERVED_ENTRIES,
+    SCALE,
+    SIZE,
+)
 from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
@@ -64,10 +73,10 @@ def nuclear_norm(trajectory: Trajectory) -> pd.DataFrame:
     constants = trajectory.constants
     W, truth, mask = completed(trajectory)
     misfit = np.abs(mask * (W - truth)).max(axis=(-2, -1))
-    quantities = measures_of(W, truth, mask) | _setting(truth, mask) | {"gap": constants["gap"], "misfit": misfit}
+    quantities = measures_of(W, truth, mask) | _setting(truth, mask) | {GAP: constants["gap"], MISFIT: misfit}
     return rows(quantities, {"draw": constants["draw"]})
 
 
 def _setting(truth: np.ndarray, mask: np.ndarray) -> dict[str, np.ndarray]:
     """Return the matrices' size and how many of their entries are observed, by matrix."""
-    return {"size": np.full(len(truth), truth.shape[-1]), "observed": mask.sum(axis=(-2, -1))}
+    return {SIZE: np.full(len(truth), truth.shape[-1]), OBSERVED_ENTRIES: mask.sum(axis=(-2, -1))}

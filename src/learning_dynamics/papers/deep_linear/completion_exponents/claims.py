@@ -3,18 +3,28 @@
 import numpy as np
 
 from learning_dynamics.evidence import median
-from learning_dynamics.judging import Checks, Finding, claim, equal
+from learning_dynamics.judging import Check, Claim, Facts, claim, equal, takes_rivals
 from learning_dynamics.papers.deep_linear.completion_exponents.powers import measured_powers, predicted_powers
+from learning_dynamics.papers.deep_linear.completion_exponents.quantities import (
+    ALPHA,
+    ALPHA_AT_START,
+    ALPHA_OF_FLOW,
+    ALPHA_OF_WHOLE,
+    STEP,
+)
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
-Powers = dict[tuple[str, int], np.ndarray]  # by kind of matrices and number of entries: one for each draw
+Powers = dict[tuple[str, int], np.ndarray]  # by kind of matrices and number of entries, shape (draws,)
 
-UNEVEN, GAUSSIAN, DEEPER = "uneven singular values, depth 2", "Gaussian factors, depth 2", "uneven, depth 3"
+# kinds of matrices and networks
+UNEVEN = "uneven singular values, depth 2"
+GAUSSIAN = "Gaussian factors, depth 2"
+DEEPER = "uneven, depth 3"
 
 
 @claim(
-    "Depth leads to larger gaps between singular values",
+    "Slide 35, Depth leads to larger gaps between singular values",
     quantifier="an average",
     origin="ours",
     scope="completion, without noise, of 40 × 40 matrices of rank 2 at default scale, singular values 3 : 1 and of "
@@ -30,7 +40,7 @@ def completion_exponents(
     coarse: Table,
     *,
     share: Fraction,
-) -> Finding:
+) -> Claim:
     r"""A completion that recovers its matrix leaves, from a small initialisation scale $s$, the first singular value
     beyond the rank $r$ as $\sigma_{r+1} \sim s^p$ with $p$ close to $1-\alpha$ at depth 2, and one at depth 3. Here
     $\alpha = \sum \log(1 + \eta g_{r+1}) / \sum \log(1 + \eta g_r)$ over steps $\eta$ until the $r$-th is learned, and
@@ -51,88 +61,91 @@ def completion_exponents(
     so would an average of the ratio along the path, in place of that of sums: at these singular values the two are
     nearly the same.
     """
+    ends = {UNEVEN: uneven, GAUSSIAN: gaussian, DEEPER: deeper}
+    paths = {UNEVEN: uneven_path, GAUSSIAN: gaussian_path, DEEPER: uneven_path}
+    measured = {
+        (kind, count): measured_powers(table, count)
+        for kind, table in ends.items()
+        for count in sorted(table["observed"].unique())
+    }
+
+    def powers_at_depth_2(alpha: Quantity) -> Powers:
+        """Return 1 - alpha along the path of each kind, whatever its depth."""
+        return {(kind, count): predicted_powers(paths[kind], count, alpha) for kind, count in measured}
+
+    def powers(alpha: Quantity) -> Powers:
+        """Return what the law gives: 1 - alpha at depth 2, and one at depth 3."""
+        at_depth_2 = powers_at_depth_2(alpha)
+        return {
+            (kind, count): np.ones_like(power) if kind == DEEPER else power
+            for (kind, count), power in at_depth_2.items()
+        }
+
+    law, of_start, of_whole = powers(ALPHA), powers(ALPHA_AT_START), powers(ALPHA_OF_WHOLE)
+    as_at_depth_2 = powers_at_depth_2(ALPHA)
     counts = sorted(uneven["observed"].unique())
-    tables = {UNEVEN: (uneven, uneven_path), GAUSSIAN: (gaussian, gaussian_path), DEEPER: (deeper, uneven_path)}
-    slopes = {
-        (name, count): measured_powers(ends, count)
-        for name, (ends, _) in tables.items()
-        for count in sorted(ends["observed"].unique())
+    start_error = np.median([np.abs(of_start[UNEVEN, count] - law[UNEVEN, count]) for count in counts])
+    tolerance = max(share * start_error, _whole_step_error(uneven, uneven_path))
+    average_over_counts = {
+        kind: np.mean([power for (other, _), power in law.items() if other == kind], axis=0) for kind in ends
     }
 
-    def as_at_depth_2(quantity: Quantity) -> Powers:
-        return {(name, count): predicted_powers(tables[name][1], count, quantity) for name, count in slopes}
+    @takes_rivals("power", scaled=True)
+    def power_is(kind: str, count: int, power: np.ndarray) -> Check:
+        return equal(
+            f"power of s in the first singular value beyond the rank, less 1 − α, {kind}, {count} entries",
+            median(measured[kind, count] - power),
+            0.0,
+            tolerance=tolerance,
+            resolution=start_error,
+            because=f"{share:g} of what tells the path's α from its start's, but no less than one step makes",
+        )
 
-    def predictions(quantity: Quantity) -> Powers:
-        powers = as_at_depth_2(quantity)
-        return {key: np.ones_like(values) if key[0] == DEEPER else values for key, values in powers.items()}
-
-    law, start = predictions("alpha"), predictions("alpha_at_the_start")
-    gap = np.median([np.abs(start[UNEVEN, count] - law[UNEVEN, count]) for count in counts])
-    tolerance = max(share * gap, _whole_step_error(uneven, uneven_path))
-
-    def judge(predicted: Powers) -> Checks:
-        for name, count in slopes:
-            yield equal(
-                f"power of s in the first singular value beyond the rank, less 1 − α, {name}, {count} entries",
-                median(slopes[name, count] - predicted[name, count]),
-                0.0,
-                tolerance=tolerance,
-                resolution=gap,
-                because=f"{share:g} of what tells the path's α from its start's, but no less than one step makes",
-            )
-
-    averages = {name: np.mean([values for key, values in law.items() if key[0] == name], axis=0) for name in tables}
-    rivals = {
-        "the number of entries does not matter": {(name, count): averages[name] for name, count in law},
-        "depth 2 is as depth 3": {key: np.ones_like(values) for key, values in law.items()},
-        "depth 3 is as depth 2": as_at_depth_2("alpha"),
-        "the ratio at the start of the path": start,
-        "the whole gradient's singular values, nothing set aside": predictions("alpha_of_the_whole"),
-    }
-    facts = {
-        "measured_at": settings_of(uneven_path)["scale"],
-        "fewest": int(counts[0]),
-        "most": int(counts[-1]),
-        "lowest": np.nanmedian(slopes[UNEVEN, counts[0]]),
-        "highest": np.nanmedian(slopes[UNEVEN, counts[-1]]),
-        **_errors({key: slopes[key] - law[key] for key in slopes}, tolerance),
-        "flow": max(
-            np.nanmedian(values - law[key])
-            for key, values in as_at_depth_2("alpha_of_the_flow").items()
-            if key[0] != DEEPER
-        ),
-        "off_coarse": max(abs(np.nanmedian(measured_powers(coarse, count) - law[UNEVEN, count])) for count in counts),
-    }
-    for ending, table in (("", uneven), ("_coarse", coarse)):
-        scales = settings_of(table)["scales"]
-        facts |= {f"first{ending}": max(scales), f"last{ending}": min(scales)}
-    return Finding(
-        judge,
-        law,
-        rivals,
-        facts=facts,
-        scaled=lambda powers, factor: {key: factor * values for key, values in powers.items()},
+    for kind, count in measured:
+        yield power_is(
+            kind,
+            count,
+            law[kind, count],
+            rivals={
+                "the number of entries does not matter": average_over_counts[kind],
+                "depth 2 is as depth 3": np.ones_like(law[kind, count]),
+                "depth 3 is as depth 2": as_at_depth_2[kind, count],
+                "the ratio at the start of the path": of_start[kind, count],
+                "the whole gradient's singular values, nothing set aside": of_whole[kind, count],
+            },
+        )
+    errors = {cell: measured[cell] - law[cell] for cell in measured}
+    at_depth_2 = [cell for cell in measured if cell[0] != DEEPER]
+    of_flow = powers_at_depth_2(ALPHA_OF_FLOW)
+    scales, coarse_scales = settings_of(uneven)["scales"], settings_of(coarse)["scales"]
+    yield Facts(
+        measured_at=settings_of(uneven_path)["scale"],
+        fewest=int(counts[0]),
+        most=int(counts[-1]),
+        lowest=np.nanmedian(measured[UNEVEN, counts[0]]),
+        highest=np.nanmedian(measured[UNEVEN, counts[-1]]),
+        off=max(abs(np.nanmedian(error)) for error in errors.values()),
+        above=sum(bool(np.nanmedian(errors[cell]) > 0) for cell in at_depth_2),
+        medians=len(at_depth_2),
+        further=int(sum(np.sum(np.abs(error) > tolerance) for error in errors.values())),
+        paths=sum(map(len, errors.values())),
+        flow=max(np.nanmedian(of_flow[cell] - law[cell]) for cell in at_depth_2),
+        off_coarse=max(abs(np.nanmedian(measured_powers(coarse, count) - law[UNEVEN, count])) for count in counts),
+        first=max(scales),
+        last=min(scales),
+        first_coarse=max(coarse_scales),
+        last_coarse=min(coarse_scales),
     )
 
 
 def _whole_step_error(ends: Table, path: Table) -> float:
     """Return the error that a power may have because the r-th singular value is learned after a whole number of steps.
 
-    From each scale the logarithm of the first singular value beyond the rank is off by up to the growth in one step.
+    From each scale the logarithm of the first singular value beyond the rank is off by up to the growth g in one step.
+    A power is the slope ``x @ y / (x @ x)`` of such logarithms y against centred logarithms x of the scales. Errors of
+    y between 0 and g change it by at most ``sum |x| (g / 2) / (x @ x)``, as the x sum to zero.
     """
     x = np.log(settings_of(ends)["scales"])
     x = x - x.mean()
-    return select(path, "step")["value"].median() * np.abs(x).sum() / 2 / (x @ x)
-
-
-def _errors(differences: Powers, tolerance: float) -> dict[str, float]:
-    """Return the largest median error, how many at depth 2 are positive, and how many draws are off by more."""
-    medians = {key: np.nanmedian(errors) for key, errors in differences.items()}
-    at_depth_2 = [error for (name, _), error in medians.items() if name != DEEPER]
-    return {
-        "off": max(map(abs, medians.values())),
-        "above": int(np.sum(np.greater(at_depth_2, 0))),
-        "medians": len(at_depth_2),
-        "further": int(sum(np.sum(np.abs(errors) > tolerance) for errors in differences.values())),
-        "paths": sum(map(len, differences.values())),
-    }
+    growth = select(path, STEP)["value"].median()
+    return np.abs(x).sum() * growth / 2 / (x @ x)

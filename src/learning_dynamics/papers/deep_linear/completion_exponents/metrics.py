@@ -3,6 +3,13 @@
 import numpy as np
 import pandas as pd
 
+from learning_dynamics.papers.deep_linear.completion_exponents.quantities import (
+    ALPHA,
+    ALPHA_AT_START,
+    ALPHA_OF_FLOW,
+    ALPHA_OF_WHOLE,
+    STEP,
+)
 from learning_dynamics.papers.deep_linear.completion_exponents.theory import step_growth
 from learning_dynamics.papers.deep_linear.tables import DEPTH, DRAW, OBSERVED
 from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, columns, rows
@@ -36,12 +43,12 @@ def gradient_along_path(trajectory: Trajectory) -> pd.DataFrame:
     outside, whole = (trajectory.series[name] for name in ("outside", "whole"))
     growth = step_growth(outside, rate)
     quantities = {
-        "alpha": _ratio(growth.sum(axis=1)),
-        "alpha_at_the_start": _ratio(growth[:, 0]),
-        "alpha_of_the_whole": _ratio(step_growth(whole, rate).sum(axis=1)),
-        "alpha_of_the_flow": _ratio(outside.sum(axis=1)),
+        ALPHA: _ratio(growth.sum(axis=1)),
+        ALPHA_AT_START: _ratio(growth[:, 0]),
+        ALPHA_OF_WHOLE: _ratio(step_growth(whole, rate).sum(axis=1)),
+        ALPHA_OF_FLOW: _ratio(outside.sum(axis=1)),
         "growth": settings["every"] * growth[:, :, 0].sum(axis=1),
-        "step": growth[:, :, 1].max(axis=1),
+        STEP: growth[:, :, 1].max(axis=1),
     }
     return rows(
         quantities,

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from learning_dynamics.papers.deep_linear.tables import log_slopes
+from learning_dynamics.papers.deep_linear.completion_exponents.quantities import ALPHA
+from learning_dynamics.papers.deep_linear.tables import BEYOND_RANK, log_slopes
 from learning_dynamics.tidy import Quantity, Table, by_draw, select
 
 
@@ -11,10 +12,10 @@ def measured_powers(ends: Table, observed: int) -> np.ndarray:
 
     nan for a draw with a run that did not reach its training loss.
     """
-    rows = select(ends, "beyond_rank", observed=observed)
+    rows = select(ends, BEYOND_RANK, observed=observed)
     return log_slopes(rows.assign(value=rows["value"].where(rows["converged"])), "scale", "draw")
 
 
-def predicted_powers(path: Table, observed: int, quantity: Quantity = "alpha") -> np.ndarray:
+def predicted_powers(path: Table, observed: int, quantity: Quantity = ALPHA) -> np.ndarray:
     """Return 1 - alpha by draw; `quantity` says which of the measured ratios is alpha."""
     return 1 - by_draw(path, quantity, draw="draw", observed=observed)[:, 0]

@@ -60,12 +60,14 @@ def gradient_along_path(
         gradient_at = networks.observed(truth[active], mask[active])
         gradient = gradient_at(W)
         remaining_values = np.linalg.svd(set_aside(gradient, U, Vt, n_learned), compute_uv=False)
+        # at rank 2 the gradient's second and third singular values while none is learned, then the first two of what
+        # the one that is learned leaves
         places = rank - 1 - n_learned[:, None] + np.arange(2)
         outside[active, index] = np.take_along_axis(remaining_values, places, axis=1)
         gradient_values[active, index] = np.linalg.svd(gradient, compute_uv=False)[:, rank - 1 : rank + 1]
         going_on = [layer[unlearned] for layer in layers]
         (layers,) = descent.descend(going_on, gradient_at, learning_rate, np.array([every]))
-    # what is not learned by now is no path with an end
+    # a path on which not all are learned by now has no end
     outside[active], gradient_values[active] = np.nan, np.nan
     return Trajectory(
         learning_rate * steps,

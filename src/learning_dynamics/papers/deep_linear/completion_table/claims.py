@@ -1,15 +1,23 @@
 """Matrix completion: the slides' tables, row by row."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from scipy.interpolate import interp1d
 
 from learning_dynamics.evidence import median
-from learning_dynamics.judging import Checks, Finding, claim, equal
-from learning_dynamics.papers.deep_linear.completion_table.printed import METHODS, PRINTED, TRUE_NORM, Row, measured
-from learning_dynamics.papers.deep_linear.tables import minimiser_values
+from learning_dynamics.judging import Check, Claim, Facts, claim, equal, takes_rivals
+from learning_dynamics.papers.deep_linear.completion_table.printed import (
+    FEW,
+    MANY,
+    METHODS,
+    MINIMISATION,
+    PRINTED,
+    SIZE_AND_ENTRIES,
+    TRUE_NORM,
+    measured,
+)
+from learning_dynamics.papers.deep_linear.tables import OBSERVED_ENTRIES, SIZE, minimiser_values
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
 
@@ -18,12 +26,11 @@ SCOPE = (
     "scale; medians over draws; the printed error read as a mean square; the slides show one draw and do not print its "
     "scale"
 )
-SLIDES = {"5k": (100, 5000), "2k": (100, 2000)}
 RESOLUTION = 0.5  # decades: with a wider interval an error ten times as large could pass beside the printed one
 
 
-@claim("Table, 5K observations, nuclear norm min", quantifier="an average", scope=SCOPE, empirical=True)
-def table_5k_nuclear_norm(minimiser: Table, *, fit: NonNegative) -> Finding:
+@claim("Slide 31, Table, 5K observations, nuclear norm min", quantifier="an average", scope=SCOPE, empirical=True)
+def table_5k_nuclear_norm(minimiser: Table, *, fit: NonNegative) -> Claim:
     r"""Nuclear-norm minimisation from 5000 entries: error 8e-7 as a mean square, nuclear norm 221, effective rank
     5. (By `table_2k_error_is_a_root` the column prints roots: both cannot be right.)
 
@@ -31,11 +38,11 @@ def table_5k_nuclear_norm(minimiser: Table, *, fit: NonNegative) -> Finding:
     $10^{-3}$ that the convex program leaves each observed entry, and by how accurately it is solved. The median over
     {draws} draws is {error:.1e}.
     """
-    return _row_finding("5k", 0, minimiser, fit)
+    return _row_checks(MANY, MINIMISATION, minimiser, fit=fit)
 
 
-@claim("Table, 5K observations, depth 2", quantifier="an average", scope=SCOPE, empirical=True)
-def table_5k_depth_2(deep: Table, *, scale: Positive, fit: NonNegative) -> Finding:
+@claim("Slide 31, Table, 5K observations, depth 2", quantifier="an average", scope=SCOPE, empirical=True)
+def table_5k_depth_2(deep: Table, *, scale: Positive, fit: NonNegative) -> Claim:
     r"""Depth 2 from 5000 entries: error 5e-6 as a mean square, nuclear norm 221, effective rank
     5. (By `table_2k_error_is_a_root` the column prints roots: both cannot be right.)
 
@@ -43,39 +50,50 @@ def table_5k_depth_2(deep: Table, *, scale: Positive, fit: NonNegative) -> Findi
     loss at which descent stops and by the initialisation scale, which the slides do not print. At scale {scale:g} the
     median over {draws} draws is {error:.1e}.
     """
-    return _row_finding("5k", 2, deep, fit, scale)
+    return _row_checks(MANY, 2, deep, fit=fit, scale=scale)
 
 
-@claim("Table, 5K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)
-def table_5k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Finding:
+@claim("Slide 31, Table, 5K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)
+def table_5k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Claim:
     r"""Depth 3 from 5000 entries: error 4e-6 as a mean square, nuclear norm 221, effective rank
     5. (By `table_2k_error_is_a_root` the column prints roots: both cannot be right.)
 
     The row holds if runs stop where ours do; as a root, a tighter stop fits as well. As at depth 2, the training loss
     at which descent stops sets the error; at scale {scale:g} the median over {draws} draws is {error:.1e}.
     """
-    return _row_finding("5k", 3, deep, fit, scale)
+    return _row_checks(MANY, 3, deep, fit=fit, scale=scale)
 
 
 NOT_AS_SQUARE = (
     "the printed error and rank do not go together in our runs from 2000 entries if the error is a mean square"
 )
-AS_ROOT = NOT_AS_SQUARE + "; as its root they do (`table_2k_error_is_a_root`)"
 
 
-@claim("Table, 2K observations, nuclear norm min", quantifier="an average", scope=SCOPE, empirical=True)
-def table_2k_nuclear_norm(minimiser: Table) -> Finding:
+@claim(
+    "Slide 32, Table, 2K observations, nuclear norm min",
+    quantifier="an average",
+    scope=SCOPE,
+    empirical=True,
+    reason=f"{NOT_AS_SQUARE}; as its root they do (`table_2k_error_is_a_root`)",
+)
+def table_2k_nuclear_norm(minimiser: Table) -> Claim:
     r"""Nuclear-norm minimisation from 2000 entries: error 2e-1, nuclear norm 217, effective rank 8.
 
     The median error over {draws} draws is {error:.2g} as a mean square, and {root:.2g} as its root. The nuclear norm
     lies {norm:.2g} from the matrix's own, the printed 217 four below the printed 221, and the effective rank is
-    {rank:.2g}. No numerical accuracy enters here: the error is held against the printed digit.
+    {rank:.2g}. No numerical accuracy enters here: the error is compared with the printed digit.
     """
-    return _row_finding("2k", 0, minimiser, 0.0, reason=AS_ROOT)
+    return _row_checks(FEW, MINIMISATION, minimiser, fit=0.0)
 
 
-@claim("Table, 2K observations, depth 2", quantifier="an average", scope=SCOPE, empirical=True)
-def table_2k_depth_2(deep: Table, *, scale: Positive) -> Finding:
+@claim(
+    "Slide 32, Table, 2K observations, depth 2",
+    quantifier="an average",
+    scope=SCOPE,
+    empirical=True,
+    reason=NOT_AS_SQUARE,
+)
+def table_2k_depth_2(deep: Table, *, scale: Positive) -> Claim:
     r"""Depth 2 from 2000 entries: error 6e-2, nuclear norm 220, effective rank 6.
 
     The row depends on the initialisation scale, which the slides do not print: at {scale:g} the median error over
@@ -84,19 +102,19 @@ def table_2k_depth_2(deep: Table, *, scale: Positive) -> Finding:
     """
     largest = max(settings_of(deep)["scales"])
     error, _, rank = (np.median(values) for values in measured(deep, largest))
-    others = {"largest_scale": largest, "other_error": error, "other_rank": rank}
-    return _row_finding("2k", 2, deep, 0.0, scale, reason=NOT_AS_SQUARE, **others)
+    yield from _row_checks(FEW, 2, deep, fit=0.0, scale=scale)
+    yield Facts(largest_scale=largest, other_error=error, other_rank=rank)
 
 
 @claim(
-    "Tables, 2K observations, nuclear norm min",
+    "Slide 32, Tables, 2K observations, nuclear norm min",
     quantifier="an average",
     origin="ours",
     scope="matrices of the slides' size and rank, "
     "Gaussian factors; minimisers from 1300 to 2000 entries; depth 2 from 2000 entries, scales 1e-6 to 1e-3",
     empirical=True,
 )
-def table_2k_error_is_a_root(minimisers: Sequence[Table], deep: Table) -> Finding:
+def table_2k_error_is_a_root(minimisers: Sequence[Table], deep: Table) -> Claim:
     r"""The error that the slides print for nuclear-norm minimisation from 2000 entries is the root of a mean square
     error.
 
@@ -109,36 +127,44 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table], deep: Table) -> Findin
     a smaller scale a mean square can fit that row, so that it decides nothing. A column has one unit: if this row is a
     root, all six are, and the four rows that hold as mean squares do so because their error is that of the stop.
     """
-    row = PRINTED["2k"][0]
+    row, row_2 = PRINTED[FEW][MINIMISATION], PRINTED[FEW][2]
+    # shape (settings, draws): along the number of entries, and for depth 2 along the scale
     errors, norms, ranks = np.array([measured(table, None) for table in minimisers]).swapaxes(0, 1)
     scales = sorted(settings_of(deep)["scales"])
     errors_2, _, ranks_2 = np.array([measured(deep, scale) for scale in scales]).swapaxes(0, 1)
-    log_squares = {
-        "effective rank": _interpolate(ranks, row.rank, np.log10(errors)),
-        "nuclear norm": _interpolate(norms, row.norm - TRUE_NORM, np.log10(errors)),
-    }
-    log_squares_2 = _interpolate(ranks_2, PRINTED["2k"][2].rank, np.log10(errors_2))
+    # log10 of the mean square error by draw, where a quantity has its printed value
+    at_rank = _interpolate(ranks, row.rank, np.log10(errors))
+    at_norm = _interpolate(norms, row.norm - TRUE_NORM, np.log10(errors))
+    at_rank_2 = _interpolate(ranks_2, row_2.rank, np.log10(errors_2))
 
     # in decades: half a digit of the printed error is 0.11; one in the norm adds 0.04 at least, half of one in the rank
     # 0.06: no more than rounding leaves open
     rounding = 0.15
 
-    def judge(power: float) -> Checks:
-        for quantity, logs in log_squares.items():
-            yield equal(
-                f"log10 of the error that goes with the printed {quantity}, {METHODS[0]}",
-                median(power * logs),
-                np.log10(row.error),
-                tolerance=rounding,
-                resolution=RESOLUTION,
-                because="rounding of both as printed",
-            )
+    @takes_rivals("power", scaled=True)
+    def error_is_power(quantity: str, log_square: np.ndarray, power: float) -> Check:
+        """Check that the printed error is a power of the mean square; the root is the power one half."""
+        return equal(
+            f"log10 of the error that goes with the printed {quantity}, {METHODS[MINIMISATION]}",
+            median(power * log_square),
+            np.log10(row.error),
+            tolerance=rounding,
+            resolution=RESOLUTION,
+            because="rounding of both as printed",
+        )
 
-    facts: dict[str, float] = {}
-    for ending, logs in zip(("", "_norm", "_2"), (*log_squares.values(), log_squares_2), strict=True):
-        facts |= {f"square{ending}": 10 ** np.median(logs), f"root{ending}": 10 ** np.median(logs / 2)}
-    rivals = {"it is a mean square": 1.0, "it is a fourth root": 0.25}
-    return Finding(judge, 0.5, rivals, facts=facts)
+    for quantity, log_square in (("effective rank", at_rank), ("nuclear norm", at_norm)):
+        yield error_is_power(
+            quantity, log_square, 0.5, rivals={"it is a mean square": 1.0, "it is a fourth root": 0.25}
+        )
+    yield Facts(
+        square=10 ** np.median(at_rank),
+        root=10 ** np.median(at_rank / 2),
+        square_norm=10 ** np.median(at_norm),
+        root_norm=10 ** np.median(at_norm / 2),
+        square_2=10 ** np.median(at_rank_2),
+        root_2=10 ** np.median(at_rank_2 / 2),
+    )
 
 
 def _interpolate(quantity: np.ndarray, printed: float, log_error: np.ndarray) -> np.ndarray:
@@ -150,8 +176,8 @@ def _interpolate(quantity: np.ndarray, printed: float, log_error: np.ndarray) ->
     return np.array([interp1d(*pair, fill_value="extrapolate")(printed) for pair in pairs])
 
 
-@claim("Table, 2K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)
-def table_2k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Finding:
+@claim("Slide 32, Table, 2K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)
+def table_2k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Claim:
     r"""Depth 3 from 2000 entries: error 3e-5 as a mean square, nuclear norm 221, effective rank
     5. (By `table_2k_error_is_a_root` the column prints roots: both cannot be right.)
 
@@ -161,83 +187,75 @@ def table_2k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Findi
     the median is known to {spread:.2g} decades. Where that, with the accuracy to which a stop sets the error, exceeds
     {resolution:g} decades, an error several times as large would pass as well, and the row stays undecided.
     """
-    error, _, _ = measured(deep, scale)
-    spread = median(np.log10(error)).uncertainty
-    wide = "errors of so few draws differ too much to tell the printed one from others"
-    reason = wide if spread + fit > RESOLUTION else ""
-    return _row_finding("2k", 3, deep, fit, scale, reason=reason, resolution=RESOLUTION, spread=spread)
+    errors, _, _ = measured(deep, scale)
+    yield from _row_checks(FEW, 3, deep, fit=fit, scale=scale)
+    yield Facts(resolution=RESOLUTION, spread=median(np.log10(errors)).uncertainty)
 
 
-def _row_finding(
-    observed: str,
-    depth: int,
-    table: Table,
-    fit: float,
-    scale: float | None = None,
-    *,
-    reason: str = "",
-    **facts: float,
-) -> Finding:
+def _row_checks(observed: str, depth: int, table: Table, *, fit: float, scale: float | None = None) -> Claim:
     """Compare a row with medians over draws: log10 of the error, nuclear norm less the truth's, effective rank.
 
     True matrices differ from draw to draw; the slides' has the nuclear norm that they print for recovered matrices.
-    `fit` is the precision, in decades, of an error that numerical accuracy sets.
-    """
-    errors, norms, ranks = measured(table, scale)
 
-    def judge(row: Row) -> Checks:
-        digit = max(float(f"{row.error:.0e}"[0]), 1.0)
+    Parameters
+    ----------
+    observed, depth : str, int
+        Which row of `PRINTED`.
+    fit : float
+        The precision, in decades, of an error that numerical accuracy sets.
+    scale : float, optional
+        Of networks, which one of their initialisation scales.
+    """
+    row = PRINTED[observed][depth]
+    errors, norms, ranks = measured(table, scale)
+    log_error = median(np.log10(errors))
+    size, entries = (int(minimiser_values(table, name)[0]) for name in (SIZE, OBSERVED_ENTRIES))
+    is_slides = (size, entries) == SIZE_AND_ENTRIES[observed]
+    elsewhere = "" if is_slides else f"; not the slides' matrices: {size} × {size}, {entries} entries observed"
+
+    @takes_rivals("printed", scaled=True)
+    def error_is(printed: float) -> Check:
+        printed = max(printed, 1e-300)  # a multiple of zero is tried too
+        digit = max(float(f"{printed:.0e}"[0]), 1.0)
         rounding = np.log10((digit + 0.5) / digit)
-        yield equal(
+        by_rounding, by_stop = "rounding as printed", f"a stop sets it to a factor of {10**fit:.2g}"
+        return equal(
             "log10 of the reconstruction error, median",
-            median(np.log10(errors)),
-            np.log10(row.error),
+            log_error,
+            np.log10(printed),
             tolerance=max(fit, rounding),
             resolution=RESOLUTION,
-            because="rounding as printed" if fit <= rounding else f"a stop sets it to a factor of {10**fit:.2g}",
-        )
-        yield equal(
-            "nuclear norm less the truth's, median of differences",
-            median(norms),
-            row.norm - TRUE_NORM,
-            tolerance=1.0,
-            resolution=3.0,
-            because="both are printed rounded",
-        )
-        yield equal(
-            "effective rank, median",
-            median(ranks),
-            row.rank,
-            tolerance=0.5,
-            resolution=2.0,
-            because="rounding as printed",
+            because=(by_rounding if fit <= rounding else by_stop) + elsewhere,
         )
 
-    printed_row = PRINTED[observed][depth]
-    rivals = {
-        "an error ten times larger": replace(printed_row, error=10 * printed_row.error),
-        "an error ten times smaller": replace(printed_row, error=printed_row.error / 10),
-        "an effective rank of two more": replace(printed_row, rank=printed_row.rank + 2),
-        "a nuclear norm of five more": replace(printed_row, norm=printed_row.norm + 5),
-    }
-    setting = tuple(int(minimiser_values(table, name)[0]) for name in ("size", "observed"))
-    if setting != SLIDES[observed]:
-        reason = f"not the slides' matrices: {setting[0]} × {setting[0]}, {setting[1]} entries observed"
-    error = 10 ** np.median(np.log10(errors))
-    row_facts = {
-        "error": error,
-        "root": error**0.5,
-        "norm": np.median(norms),
-        "rank": np.median(ranks),
-        "largest": np.max(errors),
-    }
-    if scale:
-        facts["scale"] = scale
-    return Finding(
-        judge,
-        printed_row,
-        rivals,
-        reason=reason,
-        facts=row_facts | facts,
-        scaled=lambda row, factor: replace(row, error=max(row.error * factor, 1e-300)),
+    check = error_is(
+        row.error,
+        rivals={"an error ten times larger": 10 * row.error, "an error ten times smaller": row.error / 10},
     )
+    if log_error.uncertainty + fit > RESOLUTION:
+        check = check.as_undecided("errors of so few draws differ too much to tell the printed one from others")
+    yield check
+    yield equal(
+        "nuclear norm less the truth's, median of differences",
+        median(norms),
+        row.norm - TRUE_NORM,
+        tolerance=1.0,
+        resolution=3.0,
+        because=f"both are printed rounded{elsewhere}",
+        rivals={"a nuclear norm of five more": row.norm + 5 - TRUE_NORM},
+        scaled=False,
+    )
+    yield equal(
+        "effective rank, median",
+        median(ranks),
+        row.rank,
+        tolerance=0.5,
+        resolution=2.0,
+        because=f"rounding as printed{elsewhere}",
+        rivals={"an effective rank of two more": row.rank + 2},
+        scaled=False,
+    )
+    error = 10 ** np.median(np.log10(errors))
+    yield Facts(error=error, root=error**0.5, norm=np.median(norms), rank=np.median(ranks), largest=np.max(errors))
+    if scale is not None:
+        yield Facts(scale=scale)

@@ -7,11 +7,8 @@ import numpy as np
 from learning_dynamics.evidence import share
 from learning_dynamics.judging import (
     Check,
-    Checks,
     Claim,
     Facts,
-    Finding,
-    Instead,
     at_least,
     claim,
     equal,
@@ -19,18 +16,17 @@ from learning_dynamics.judging import (
     every_draw,
     takes_rivals,
 )
-from learning_dynamics.papers.deep_linear.convergence import theory
+from learning_dynamics.papers.deep_linear.convergence import quantities, theory
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 # starts of the guarantee's descent, which meet its assumptions or break one
-MEETING = ("assumptions hold", "imbalance allowed")
-BREAKING = ("beyond a singular matrix", "unbalanced")
-SHORTER = "unbalanced, shorter step"
+MEETING = (quantities.MEETS_BOTH, quantities.ALLOWED_IMBALANCE)
+BREAKING = (quantities.BEYOND_SINGULAR, quantities.UNBALANCED)
 
 
 @claim(
-    "Classic approach: characterization of critical points",
+    "Slide 20, Classic approach: characterization of critical points",
     quantifier="all draws",
     scope="squared loss, Gaussian 3 × 3 targets, depths 2, 3 and 4",
 )
@@ -43,50 +39,58 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
     singular value of the loss's gradient. The measured orders are off by at most {largest:.1e}.
     """
     draws = Draws(zero)
-    (orders, depth), (curvature, expected), (fall, leading) = (
-        [values[:, 0] for values in draws.compared(quantity)] for quantity in ("order", "curvature", "fall")
-    )
-    following = draws["next"]
-    # the fall is epsilon^N sigma_1 (1 - x), x growing like epsilon^N; its order is taken between two distances
-    scale = settings_of(zero)
-    ratio = (scale["largest"] / scale["smallest"]) ** (1 / (scale["points"] - 1))
-    remainder = np.maximum(1 - following * ratio**depth, np.finfo(float).tiny)
-    error = np.log(np.maximum(1 - following, remainder) / remainder) / np.log(ratio)
+    order, depth = (values[:, 0] for values in draws.compared(quantities.ORDER))
+    curvature, predicted_curvature = (values[:, 0] for values in draws.compared(quantities.CURVATURE))
+    fall, leading_term = (values[:, 0] for values in draws.compared(quantities.FALL))
+    x = draws[quantities.NEXT_TERM]
     everywhere, nowhere = "a strict saddle at every depth", "a saddle that is not strict at depth 2 either"
-    deeper, two = (depth > 2).any(), (depth == 2).any()
+    has_deeper, has_two_layers = (depth > 2).any(), (depth == 2).any()
     yield equal_on_every_draw(
         "error of the order of the loss's fall from zero weights",
-        orders,
+        order,
         depth,
-        tolerance=error + rounding,
+        tolerance=_order_error(x, depth, settings_of(zero)) + rounding,
         relative_to=1.0,
         because="what the fall's next term changes, and rounding",
-        rivals={everywhere: 2.0 if deeper else None},
+        rivals={everywhere: 2.0 if has_deeper else None},
         scaled=False,
     )
     yield equal_on_every_draw(
         "error of the Hessian's smallest eigenvalue over σ_1(∇ℓ(0))",
         curvature,
-        expected,
+        predicted_curvature,
         tolerance=rounding,
         relative_to=1.0,
         because="rounding of differences",
-        rivals={everywhere: -1.0 if deeper else None, nowhere: 0.0 if two else None},
+        rivals={everywhere: -1.0 if has_deeper else None, nowhere: 0.0 if has_two_layers else None},
         scaled=False,
     )
     yield equal_on_every_draw(
         "fall of the loss over ε^N σ_1, less one",
-        fall / leading,
+        fall / leading_term,
         np.ones(len(depth)),
-        tolerance=following + rounding,
+        tolerance=x + rounding,
         relative_to=1.0,
         because="the fall's next term, and rounding",
     )
-    yield Facts(largest=np.abs(orders - depth).max())
+    yield Facts(largest=np.abs(order - depth).max())
+
+
+def _order_error(x: np.ndarray, depth: np.ndarray, settings: dict[str, Any]) -> np.ndarray:
+    """Return by draw how far the measured order of the fall is from the depth N, because the fall has a second term.
+
+    The loss is half the squared distance from the target, so that at a distance epsilon along the steepest direction it
+    falls by ``epsilon**N sigma_1 (1 - x)`` with ``x = epsilon**N / (2 sigma_1)``. The order is read between epsilon and
+    q epsilon, where x is q^N times as large: it is ``N + log((1 - q**N x) / (1 - x)) / log(q)``.
+    """
+    q = (settings["largest"] / settings["smallest"]) ** (1 / (settings["points"] - 1))
+    # at distances where the loss rises again there is no order: the error is large, but finite
+    remainder = np.maximum(1 - q**depth * x, np.finfo(float).tiny)
+    return np.log(np.maximum(1 - x, remainder) / remainder) / np.log(q)
 
 
 @claim(
-    "From gradient flow to gradient descent, theorem",
+    "Slide 22, From gradient flow to gradient descent, theorem",
     quantifier="all draws",
     scope="squared loss, 3 × 3 targets of drawn spectra, "
     "whitened inputs; flows with margins down to a two-hundredth of σ_min at depths 2, 3 and 4; descent with a step "
@@ -105,46 +109,51 @@ def linear_rate(flows: Table, descent: Table) -> Claim:
     hold; the smallest rate measured is {value:.3g} times the guaranteed one. All the imbalance that is allowed changes
     the rate by at most {change:.1e}; a rate without the power of $c$ is missed by a factor of {missed:.2g}.
     """
-    of_flows, settings = Draws(flows), settings_of(descent)
-    rate, depth, margin = of_flows["rate"], of_flows.column("depth"), of_flows.column("margin")
 
     @takes_rivals("guaranteed", scaled=True)
     def at_least_as_fast(name: str, rate: np.ndarray, guaranteed: np.ndarray | float) -> Check:
         return every_draw(name, rate / guaranteed, at_least=1.0, because="the bound holds at all times")
 
-    def guaranteed(c: Any, N: Any) -> dict[str, Any]:
-        rivals = {
+    def other_rates(c: Any, N: Any) -> dict[str, Any]:
+        return {
             "a rate that does not depend on c": np.ones_like(c * N),
             "half the power of c": c ** ((N - 1) / N),
             "4N times the guaranteed rate": 4 * N * theory.guaranteed_rate(c, N),
         }
-        return {"guaranteed": theory.guaranteed_rate(c, N), "rivals": rivals}
 
+    draws, settings = Draws(flows), settings_of(descent)
+    rate_of_flows, margins, depths = draws[quantities.RATE], draws.column("margin"), draws.column("depth")
+    margin, depth = settings["margin"], settings["depth"]
     yield at_least_as_fast(
         "smallest rate of −log(ℓ(t)/ℓ(0)) in t over the guaranteed one, gradient flow",
-        rate,
-        **guaranteed(margin, depth),
+        rate_of_flows,
+        theory.guaranteed_rate(margins, depths),
+        rivals=other_rates(margins, depths),
     )
     yield at_least_as_fast(
         "the same in ηt, gradient descent",
-        np.concatenate([Draws(descent, case=case)["rate"] for case in MEETING]),
-        **guaranteed(settings["margin"], settings["depth"]),
+        np.concatenate([Draws(descent, case=case)[quantities.RATE] for case in MEETING]),
+        theory.guaranteed_rate(margin, depth),
+        rivals=other_rates(margin, depth),
     )
-    wide = select(flows, "rate").pivot_table(index=["depth", "margin", "seed"], columns="start", values="value")
+    by_start = select(flows, quantities.RATE).pivot_table(
+        index=["depth", "margin", "seed"], columns="start", values="value"
+    )
+    change = by_start[quantities.SMALLEST_DIRECTION_UNBALANCED] / by_start[quantities.SMALLEST_DIRECTION] - 1
     yield Facts(
-        change=(wide["smallest direction, imbalance allowed"] / wide["smallest direction"] - 1).abs().max(),
-        missed=1 / np.nanmin(rate),
+        change=change.abs().max(),
+        missed=1 / np.nanmin(rate_of_flows),
         multiple=settings["step"],
-        step=settings["step"] * settings["margin"] ** 4,
+        step=settings["step"] * margin**4,
     )
 
 
 @claim(
-    "Our assumptions on init are necessary",
+    "Slide 22, Our assumptions on init are necessary",
     quantifier="some setting",
     scope="squared loss, 3 × 3 targets of drawn spectra, depth 3, a step of c⁴; one kind of start for each assumption",
 )
-def assumptions_necessary(descent: Table, *, reached: Positive) -> Finding:
+def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
     r"""Violating either assumption of the guarantee can lead to divergence: gradient descent does not reach the
     minimum.
 
@@ -156,29 +165,35 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Finding:
     loss grows up to {grown:.0e} times. Shortened by that square, the step brings the same starts to {shorter:.1e} of
     their first loss at the most. So balance is necessary for the step of the guarantee, not for every step.
     """
-    last = {case: Draws(descent, case=case).entries("loss")[:, -1] for case in (*BREAKING, *MEETING, SHORTER)}
-
-    def judge(fail: tuple[str, ...]) -> Checks:
-        for case, losses in last.items():
-            name = f"largest last loss over the first: {case}"
-            if case in fail:
-                yield at_least(name, np.max(losses), reached, because="has not converged")
-            else:
-                yield every_draw(name, losses, at_most=reached, because="converged")
-
-    rivals = {
-        f"starts converge although {case}": tuple(start for start in BREAKING if start != case) for case in BREAKING
+    last_loss = {
+        case: Draws(descent, case=case).entries(quantities.LOSS)[:, -1]
+        for case in (*BREAKING, *MEETING, quantities.UNBALANCED_SHORTER_STEP)
     }
-    rivals |= {
-        "starts that meet both fail as well": (*MEETING, *BREAKING),
-        "unbalanced starts fail with the shorter step as well": (*BREAKING, SHORTER),
-    }
-    facts = {"shorter": np.max(last[SHORTER]), "grown": np.max(last["unbalanced"])}
-    return Finding(judge, BREAKING, rivals, facts=facts)
+
+    @takes_rivals("arrives")
+    def end_of_descent(case: str, *, arrives: bool) -> Check:
+        """Check that all starts of a kind arrive, or that one does not."""
+        name = f"largest last loss over the first: {case}"
+        if arrives:
+            return every_draw(name, last_loss[case], at_most=reached, because="converged")
+        return at_least(name, np.max(last_loss[case]), reached, because="has not converged")
+
+    for case in BREAKING:
+        yield end_of_descent(case, arrives=False, rivals={f"starts converge although {case}": True})
+    for case in MEETING:
+        yield end_of_descent(case, arrives=True, rivals={"starts that meet both fail as well": False})
+    yield end_of_descent(
+        quantities.UNBALANCED_SHORTER_STEP,
+        arrives=True,
+        rivals={"unbalanced starts fail with the shorter step as well": False},
+    )
+    yield Facts(
+        shorter=np.max(last_loss[quantities.UNBALANCED_SHORTER_STEP]), grown=np.max(last_loss[quantities.UNBALANCED])
+    )
 
 
 @claim(
-    "Corollary on gradient flow",
+    "Slide 21, Corollary on gradient flow",
     quantifier="all draws",
     scope="squared loss with correlated inputs, log cosh, and squares with fourth "
     "powers of the residuals' entries; 3 × 3 matrices, depth 3, starts whose loss is below that of every "
@@ -194,31 +209,39 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
     where these matrices are strict saddles.
     """
     names = sorted(losses["loss"].unique())
+    # by loss, shape (draws, times)
+    below, beyond = (
+        {name: Draws(losses, loss=name, start=start).entries(quantities.EXCESS) for name in names}
+        for start in (quantities.BELOW, quantities.BEYOND)
+    )
+    at_the_end = {name: excess[:, -1] for name, excess in below.items()}
 
-    def at_the_end(name: str, start: str) -> np.ndarray:
-        below, excess = (Draws(losses, loss=name, start=kind).entries("excess") for kind in ("below", start))
-        arrived = below <= reached
-        record = np.where((start == "beyond") & arrived.any(axis=1), arrived.argmax(axis=1), -1)
-        return excess[np.arange(len(excess)), record]
+    def beyond_when_below_has_arrived(name: str) -> np.ndarray:
+        """Return by draw the excess from the start beyond when the flow from below has arrived, or at the end."""
+        has_arrived = below[name] <= reached
+        record = np.where(has_arrived.any(axis=1), has_arrived.argmax(axis=1), -1)
+        return beyond[name][np.arange(len(record)), record]
 
-    def beyond(*those: str) -> np.ndarray:
-        return np.concatenate([at_the_end(name, "beyond" if name in those else "below") for name in names])
+    def from_beyond(name: str) -> np.ndarray:
+        """Return the ends of all losses, those of one of them from the starts beyond."""
+        ends = at_the_end | {name: beyond_when_below_has_arrived(name)}
+        return np.concatenate([ends[name] for name in names])
 
     yield every_draw(
         "largest loss at the end over the first",
-        beyond(),
+        np.concatenate([at_the_end[name] for name in names]),
         at_most=reached,
         because="far below the first one",
         predicted=0.0,
         rivals={
-            f"starts beyond singular matrices reach it as well: {name}": Instead(values=beyond(name)) for name in names
+            f"starts beyond singular matrices reach it as well: {name}": {"values": from_beyond(name)} for name in names
         },
     )
-    yield Facts(fraction=Draws(losses, start="below").worst("fraction").max())
+    yield Facts(fraction=Draws(losses, start=quantities.BELOW).worst(quantities.FRACTION).max())
 
 
 @claim(
-    "Our assumptions on init, for output dimension one",
+    "Slide 22, Our assumptions on init, for output dimension one",
     quantifier="most draws",
     scope="whitened inputs, 2 to 128 of them, a target of norm one; Gaussian end-to-end vectors, balanced at depth 3",
 )
@@ -233,46 +256,57 @@ def output_dimension_one(starts: Table) -> Claim:
     necessary for each start.
     """
     settings = settings_of(starts)
-    *others, last = settings["dimensions"]
-    narrow = Draws(starts, deviation="over the dimension")
-    holds, reached, dimension = narrow["holds"].astype(bool), narrow["reached"], narrow.column("dimension")
-    shares = {d: share(int(holds[dimension == d].sum()), int((dimension == d).sum())) for d in (last, *others)}
+    *smaller_dimensions, last = settings["dimensions"]
+    narrow = Draws(starts, deviation=quantities.OVER_DIMENSION)
+    holds, reached, dimension = (
+        narrow[quantities.HOLDS].astype(bool),
+        narrow[quantities.REACHED],
+        narrow.column("dimension"),
+    )
 
-    def probability(dimension: int, wide: bool = False) -> float:
-        return theory.share_that_holds(dimension, wide, settings["deviation"], settings["margin"])
+    def probability(d: int, *, wide: bool = False) -> float:
+        return theory.share_that_holds(d, wide, settings["deviation"], settings["margin"])
 
-    for d, estimate in shares.items():
+    shares = {}
+    for d in (last, *smaller_dimensions):
+        draws = int(np.sum(dimension == d))
+        shares[d] = share(int(np.sum(holds[dimension == d])), draws)
 
-        def within(predicted: float, draws: int = estimate.draws) -> Instead:
-            return Instead(predicted=predicted, tolerance=2 * np.sqrt(predicted * (1 - predicted) / draws))
+        def within_two_errors(predicted: float, draws: int = draws) -> dict[str, Any]:
+            """Return a probability, and two standard errors of a share of so many draws."""
+            return {"predicted": predicted, "tolerance": 2 * np.sqrt(predicted * (1 - predicted) / draws)}
 
         yield equal(
             f"share of random starts that meet the assumption, {d} inputs",
-            estimate,
-            **within(probability(d)),
+            shares[d],
+            **within_two_errors(probability(d)),
             resolution=0.1,
             because="Wilson's interval and two standard errors, as several dimensions are tested",
             rivals={
-                "the probability for entries over the root of the dimension": within(probability(d, wide=True)),
-                "a probability that falls as one over the root of the dimension": within(0.5 / np.sqrt(d)),
-                "almost every start": within(1.0),
+                "the probability for entries over the root of the dimension": within_two_errors(
+                    probability(d, wide=True)
+                ),
+                "a probability that falls as one over the root of the dimension": within_two_errors(0.5 / np.sqrt(d)),
+                "almost every start": within_two_errors(1.0),
             },
             scaled=False,
         )
-    least = min(shares.values(), key=lambda estimate: estimate.value)
-    yield at_least("smallest share over dimensions", least, 0.25, because="any constant below one half will do")
-    inside = reached[holds]
-    missing = np.isnan(inside)
+    smallest_share = min(shares.values(), key=lambda estimate: estimate.value)
+    yield at_least(
+        "smallest share over dimensions", smallest_share, 0.25, because="any constant below one half will do"
+    )
+    arrived = reached[holds]
+    is_followed = ~np.isnan(arrived)
     yield every_draw(
         "starts that meet it arrive (1) or not (0)",
-        inside[~missing],
+        arrived[is_followed],
         at_least=1.0,
         because="all of those that are followed",
-        excluded={"the assumption is checked, the flow not run": int(missing.sum())},
+        excluded={"the assumption is checked, the flow not run": int(np.sum(~is_followed))},
     )
     yield Facts(
         dimension=last,
-        arrived=int(np.nansum(inside)),
-        followed=int((~missing).sum()),
+        arrived=int(np.nansum(arrived)),
+        followed=int(np.sum(is_followed)),
         others=np.nanmean(reached[~holds]),
     )

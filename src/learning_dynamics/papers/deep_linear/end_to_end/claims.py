@@ -6,13 +6,15 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.judging import Check, Claim, Facts, Instead, claim, equal_on_every_draw, every_draw, takes_rivals
+from learning_dynamics.judging import Check, Claim, Facts, claim, equal_on_every_draw, every_draw, takes_rivals
+from learning_dynamics.papers.deep_linear.end_to_end import quantities
+from learning_dynamics.papers.deep_linear.tables import SIGMA
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
 
 @claim(
-    "Balanced trajectories",
+    "Slide 14, Balanced trajectories",
     quantifier="all draws",
     scope="squared loss, Gaussian targets, 4 inputs and 3 outputs, depths 2, 3 and 4; "
     "from balanced layers and from Gaussian ones",
@@ -27,20 +29,20 @@ def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positi
     flows = Draws([balanced, gaussian])
     yield every_draw(
         "largest movement of the conserved matrices",
-        flows.worst("drift"),
+        flows.worst(quantities.DRIFT),
         at_most=amplification * flows.setting("integration.rtol").max(),
         because=f"{amplification:g} rtol of the integrator; the weights move by order one",
         predicted=0.0,
         rivals={
-            "the sums of the two matrices are conserved": Instead(values=flows.worst("sum_drift")),
-            "each W_j W_jᵀ is conserved": Instead(values=flows.worst("gram_drift")),
+            "the sums of the two matrices are conserved": {"values": flows.worst(quantities.SUM_DRIFT)},
+            "each W_j W_jᵀ is conserved": {"values": flows.worst(quantities.GRAM_DRIFT)},
         },
     )
-    yield Facts(moved=np.nanmax(Draws(balanced).worst("gram_drift")))
+    yield Facts(moved=np.nanmax(Draws(balanced).worst(quantities.GRAM_DRIFT)))
 
 
 @claim(
-    "Balanced trajectories, for gradient descent",
+    "Slide 14, Balanced trajectories, for gradient descent",
     quantifier="all draws",
     origin="ours",
     scope="squared loss, Gaussian targets, depth 3, balanced layers, one stretch of time in ever smaller steps",
@@ -52,10 +54,10 @@ def balancedness_gd_first_order(descent: Table) -> Claim:
     $1/\eta$ of them. The order is read from the drift at the two smallest steps, draw by draw; what separates it from
     the next larger pair bounds the part of higher order that is left.
     """
-    measured, change = _order(select(descent, "drift"), "learning_rate")
+    order, change = _order(select(descent, quantities.DRIFT), "learning_rate")
     yield equal_on_every_draw(
         "error of the drift's order in the step",
-        measured,
+        order,
         1.0,
         tolerance=4 * change + 1e-3,
         relative_to=1.0,
@@ -66,7 +68,7 @@ def balancedness_gd_first_order(descent: Table) -> Claim:
 
 
 @claim(
-    "Implicit preconditioning",
+    "Slide 16, Implicit preconditioning",
     quantifier="all draws",
     scope="squared loss, Gaussian targets, 4 inputs and 3 outputs, depths 2, 3 and 4, balanced layers",
 )
@@ -79,20 +81,21 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, safety: Positive) -
     by a second integration at ten times the tolerances, which moves the solution by up to {moved:.1e}.
     """
     flows, unbalanced = Draws(balanced), Draws(gaussian)
-    coarser_change = np.nanmax(flows.worst("coarser") / flows.worst("size"))
+    coarser_change = np.nanmax(flows.worst(quantities.COARSER) / flows.worst(quantities.SIZE))
     yield equal_on_every_draw(
         "largest ‖W_N⋯W_1 − W‖_F over the largest ‖W‖_F",
-        flows.worst("difference"),
+        flows.worst(quantities.DIFFERENCE),
         0.0,
         tolerance=safety * coarser_change,
-        relative_to=flows.worst("size"),
+        relative_to=flows.worst(quantities.SIZE),
         resolution=1e-3,
         because=f"{safety:g} times the most that ten times the tolerances change a flow by",
         rivals={
-            "the dynamics of one layer fewer": Instead(measured=flows.worst("one_layer_fewer")),
-            "the same dynamics for layers that are not balanced": Instead(
-                measured=unbalanced.worst("difference"), relative_to=unbalanced.worst("size")
-            ),
+            "the dynamics of one layer fewer": {"measured": flows.worst(quantities.ONE_LAYER_FEWER)},
+            "the same dynamics for layers that are not balanced": {
+                "measured": unbalanced.worst(quantities.DIFFERENCE),
+                "relative_to": unbalanced.worst(quantities.SIZE),
+            },
         },
         scaled=False,
     )
@@ -100,33 +103,33 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, safety: Positive) -
 
 
 @claim(
-    "Dynamics of singular values",
+    "Slide 33, Dynamics of singular values",
     quantifier="all draws",
     scope="squared loss, Gaussian targets, 4 inputs and 3 outputs, depths 2, 3 and 4, balanced layers",
 )
 def singular_value_dynamics(balanced: Table, gaussian: Table, *, amplification: Positive) -> Claim:
     r"""From balanced layers singular values move at $-N \sigma_r^{2-2/N} \langle \nabla\ell, u_r v_r^\top \rangle$.
 
-    The rate is integrated along each of {draws} flows and held against the singular values of the layers' product:
+    The rate is integrated along each of {draws} flows and compared with the singular values of the layers' product:
     they differ by at most {value:.1e} of the largest. Given $W$, depth enters through the factor $N \sigma_r^{2-2/N}$
     alone, which speeds large singular values up and holds small ones back.
     """
     yield _as_predicted(
         "largest error of σ_r(t) over the largest σ",
         balanced,
-        "sigma",
+        SIGMA,
         amplification,
         because=" of the integrator, which integrates both",
         rivals={
-            "rates without the factor N": "without_factor",
-            "the exponent 2 − 1/N": "other_exponent",
-            "the same law for layers that are not balanced": Instead(table=gaussian),
+            "rates without the factor N": quantities.WITHOUT_FACTOR,
+            "the exponent 2 − 1/N": quantities.OTHER_EXPONENT,
+            "the same law for layers that are not balanced": {"table": gaussian},
         },
     )
 
 
 @claim(
-    "Implicit preconditioning",
+    "Slide 16, Implicit preconditioning",
     quantifier="all draws",
     scope="3 × 4 matrices of full rank along flows of depths 2, 3 and 4 from balanced layers",
 )
@@ -144,25 +147,25 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
     yield _as_predicted(
         "largest error of an eigenvalue over the largest eigenvalue",
         balanced,
-        "eigenvalue",
+        quantities.EIGENVALUE,
         amplification,
         because=", to which the layers are balanced",
         rivals={
-            "the eigenvalues of one layer fewer": "eigenvalue_fewer",
-            unbalanced: Instead(table=gaussian),
+            "the eigenvalues of one layer fewer": quantities.EIGENVALUE_FEWER,
+            unbalanced: {"table": gaussian},
         },
     )
     yield every_draw(
         "largest 1 − cos² between the first eigenvector and u_1 v_1ᵀ",
-        Draws(balanced).worst("reinforced"),
+        Draws(balanced).worst(quantities.NOT_REINFORCED),
         at_most=1e-6,
         because="errors of rtol in the layers over the gap between eigenvalues",
-        rivals={unbalanced: Instead(values=Draws(gaussian).worst("reinforced"))},
+        rivals={unbalanced: {"values": Draws(gaussian).worst(quantities.NOT_REINFORCED)}},
     )
 
 
 @claim(
-    "Applying our trajectory analysis",
+    "Slide 21, Applying our trajectory analysis",
     quantifier="all draws",
     scope="3 × 4 matrices along flows of depths 2, 3 and 4 from balanced "
     "layers, and the singular matrix nearest to each",
@@ -179,13 +182,15 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
     flows, settings = Draws(balanced), settings_of(balanced)
     rounding = amplification * _rtol(balanced)
     because = f"{amplification:g} rtol, to which the layers are balanced"
-    at_singular, depths = (flows.entries("eigenvalue_at_singular", column=name) for name in ("value", "depth"))
-    eigenvalues, sigma = (flows.entries(name, "time") for name in ("eigenvalue", "sigma"))
+    # shape (draws, times, ...)
+    eigenvalues, sigma = flows.entries(quantities.EIGENVALUE, "time"), flows.entries(SIGMA, "time")
     largest, sigma_min = eigenvalues.max(axis=-1), sigma.min(axis=-1)
-    bound, relative_eigenvalue = sigma_min ** (2 - 2 / depths), np.abs(at_singular) / largest
+    depth = flows.entries(quantities.EIGENVALUE_AT_SINGULAR, column="depth")
+    lower_bound = sigma_min ** (2 - 2 / depth)
+    at_singular = np.abs(flows.entries(quantities.EIGENVALUE_AT_SINGULAR)) / largest
 
     @takes_rivals("bound", scaled=True)
-    def above(bound: np.ndarray) -> Check:
+    def least_eigenvalue_above(bound: np.ndarray) -> Check:
         return every_draw(
             "least eigenvalue less σ_min^(2−2/N), over the largest eigenvalue, least along a flow",
             ((eigenvalues.min(axis=-1) - bound) / largest).min(axis=1),
@@ -193,17 +198,20 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
             because=because,
         )
 
-    not_square = settings["inputs"] != settings["outputs"]
-    yield above(bound, rivals={"N times that bound": depths * bound if not_square else None})
+    # of square matrices the least eigenvalue is N sigma_min^(2 - 2/N), which this rival would predict rightly
+    is_square = settings["inputs"] == settings["outputs"]
+    yield least_eigenvalue_above(lower_bound, rivals={"N times that bound": None if is_square else depth * lower_bound})
     yield every_draw(
         "least eigenvalue at the nearest singular matrix over the largest one",
-        relative_eigenvalue.max(axis=1),
+        at_singular.max(axis=1),
         at_most=rounding,
         because=because,
         rivals={
-            "it is positive at singular matrices as well": Instead(
-                values=relative_eigenvalue.min(axis=1), at_most=None, at_least=rounding
-            )
+            "it is positive at singular matrices as well": {
+                "values": at_singular.min(axis=1),
+                "at_most": None,
+                "at_least": rounding,
+            }
         },
         fact="singular",
     )
@@ -211,7 +219,7 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
 
 
 @claim(
-    "Dynamics of singular values, interpretation",
+    "Slide 33, Dynamics of singular values, interpretation",
     quantifier="all draws",
     scope="balanced layers of square matrices, depths from 2 to 8 at "
     "one matrix, singular values from a hundredth to three",
@@ -228,54 +236,56 @@ def larger_depth_larger_factors(factors: Table, *, rounding: Positive) -> Claim:
     Read of each factor: one above one grows with every layer, one below one falls. At one matrix, through balanced
     layers of each depth, {slowed} of {steps} factors below one change against that as a layer is added; the slide's
     picture, in which depth pulls singular values apart, is that of their ratios, of which each grows. What the sentence
-    leaves open is which of both it speaks of.
+    leaves open is which of both it is about.
     """
-    sigma, factor = (
-        {depth: of_depth.entries(name) for depth, of_depth in Draws(factors).groups("depth")}
-        for name in ("sigma", "factor")
-    )
-    pairs = list(pairwise(depth for depth in factor if depth > 1))
-    growth = np.stack([np.log(factor[more] / factor[fewer]) for fewer, more in pairs], axis=1)
-    turning = np.array([log_of_turning_value(*pair) for pair in pairs])[:, None]
-    log_sigma, log_factor = (np.log([of[fewer] for fewer, _ in pairs]).swapaxes(0, 1) for of in (sigma, factor))
+    by_depth = dict(Draws(factors).groups("depth"))
+    # by depth, shape (draws, singular values); singular values are those of one matrix at every depth
+    log_factors = {depth: np.log(draws.entries(quantities.FACTOR)) for depth, draws in by_depth.items()}
+    pairs = list(pairwise(depth for depth in log_factors if depth > 1))
+    # shape (draws, pairs, singular values): at the fewer layers, and the change to the next larger number of them
+    log_factor = np.stack([log_factors[fewer] for fewer, _ in pairs], axis=1)
+    log_sigma = np.stack([np.log(by_depth[fewer].entries(SIGMA)) for fewer, _ in pairs], axis=1)
+    change = np.stack([log_factors[more] - log_factors[fewer] for fewer, more in pairs], axis=1)
+    log_turning_value = np.array([log_of_turning_value(*pair) for pair in pairs])[:, None]
 
-    def grow(name: str, changes: np.ndarray, because: str, **others: Any) -> Check:
-        return every_draw(name, **least(changes), at_least=0.0, because=because, **others)
-
-    def least(changes: np.ndarray) -> Instead:
+    def least(changes: np.ndarray) -> dict[str, Any]:
+        """Return the least change of each draw, which is undecided where it is rounding."""
         values = np.min(changes, axis=(1, 2))
-        return Instead(values=values, undecided=np.abs(values) < rounding)
+        return {"values": values, "undecided": np.abs(values) < rounding}
 
-    yield grow(
+    yield every_draw(
         "least change of a factor's logarithm with further layers, in the direction predicted",
-        np.sign(log_factor) * growth,
-        "grows, or falls, as predicted",
-        corrected=least(np.sign(log_sigma - turning) * growth),
+        **least(np.sign(log_factor) * change),
+        at_least=0.0,
+        because="grows, or falls, as predicted",
+        corrected=least(np.sign(log_sigma - log_turning_value) * change),
         rivals={
-            "every factor grows": least(growth),
-            "every factor falls": least(-growth),
-            "factors of singular values above one grow, the others fall": least(np.sign(log_sigma) * growth),
+            "every factor grows": least(change),
+            "every factor falls": least(-change),
+            "factors of singular values above one grow, the others fall": least(np.sign(log_sigma) * change),
         },
     )
-    yield grow(
+    yield every_draw(
         "least change of the logarithm of neighbouring factors' ratio with further layers",
-        -np.diff(growth),
-        "larger with each",
+        **least(-np.diff(change)),
+        at_least=0.0,
+        because="larger with each",
     )
-    yield Facts(slowed=int(np.sum(growth[log_factor < 0] > 0)), steps=int(np.sum(log_factor < 0)))
+    yield Facts(slowed=int(np.sum(change[log_factor < 0] > 0)), steps=int(np.sum(log_factor < 0)))
 
 
 def log_of_turning_value(fewer: int, more: int) -> float:
     """Logarithm of the singular value at which the factor N sigma^(2 - 2/N) is the same for two numbers of layers.
 
-    Above it the factor is larger with more layers, below it smaller. As the numbers come together it tends to
-    ``-N / 2``, where the derivative in N of ``ln N + (2 - 2/N) ln sigma`` vanishes.
+    With N layers and M > N, ``ln N + (2 - 2/N) ln sigma = ln M + (2 - 2/M) ln sigma`` at
+    ``ln sigma = -ln(M/N) N M / (2 (M - N))``. Above it the factor is larger with more layers, below it smaller. As the
+    numbers come together it tends to ``-N / 2``, where the derivative in N of ``ln N + (2 - 2/N) ln sigma`` vanishes.
     """
     return float(-np.log(more / fewer) * fewer * more / (2 * (more - fewer)))
 
 
 @claim(
-    "Balanced trajectories, which initialisations are balanced",
+    "Slide 14, Balanced trajectories, which initialisations are balanced",
     quantifier="all draws",
     scope="squared loss, depth 3, square Gaussian layers of ever smaller entries, and identity layers",
 )
@@ -288,10 +298,10 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
     they are no more balanced than elsewhere, they become so by growing.
     """
     scales = settings_of(starts)["scales"]
-    measured, change = _order(select(starts, "imbalance_at_end", scale=scales), "scale")
+    order, change = _order(select(starts, quantities.IMBALANCE_AT_END, scale=scales), "scale")
     yield equal_on_every_draw(
         "error of the order in s of the imbalance over the layers' size",
-        measured,
+        order,
         2.0,
         tolerance=4 * change + 1e-2,
         relative_to=1.0,
@@ -301,17 +311,17 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
     )
     yield every_draw(
         "imbalance of identity layers, at the end",
-        Draws(starts, scale=0.0)["imbalance_at_end"],
+        Draws(starts, scale=0.0)[quantities.IMBALANCE_AT_END],
         at_most=amplification * _rtol(starts),
         because=f"{amplification:g} rtol of the integrator",
     )
     yield every_draw(
         "growth of the layers from the smallest start",
-        Draws(starts, scale=min(scales))["escaped"],
+        Draws(starts, scale=min(scales))[quantities.GROWTH],
         at_least=2.0,
         because="the flow has left the neighbourhood of zero",
     )
-    yield Facts(relative=select(starts, "relative_imbalance", scale=scales)["value"].min())
+    yield Facts(relative=select(starts, quantities.RELATIVE_IMBALANCE, scale=scales)["value"].min())
 
 
 def _order(rows: Table, by: str) -> tuple[np.ndarray, np.ndarray]:
@@ -322,10 +332,10 @@ def _order(rows: Table, by: str) -> tuple[np.ndarray, np.ndarray]:
     ProjectError
         If there are fewer than three values.
     """
-    wide = rows.pivot_table(index=by, columns="seed", values="value", dropna=False)
-    orders = np.diff(np.log(wide.to_numpy()), axis=0) / np.diff(np.log(wide.index.to_numpy()))[:, None]
+    by_setting = rows.pivot_table(index=by, columns="seed", values="value", dropna=False)
+    orders = np.diff(np.log(by_setting.to_numpy()), axis=0) / np.diff(np.log(by_setting.index.to_numpy()))[:, None]
     if len(orders) < 2:
-        raise ProjectError(f"`{by}`: an order and its change take three values (are {len(wide)}); give more")
+        raise ProjectError(f"`{by}`: an order and its change take three values (are {len(by_setting)}); give more")
     return orders[0], np.abs(orders[0] - orders[1])
 
 

@@ -4,7 +4,26 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.deep_linear import networks
-from learning_dynamics.papers.deep_linear.tables import DEPTH, SCALE
+from learning_dynamics.papers.deep_linear.end_to_end.quantities import (
+    COARSER,
+    DIFFERENCE,
+    DRIFT,
+    EIGENVALUE,
+    EIGENVALUE_AT_SINGULAR,
+    EIGENVALUE_FEWER,
+    FACTOR,
+    GRAM_DRIFT,
+    GROWTH,
+    IMBALANCE_AT_END,
+    NOT_REINFORCED,
+    ONE_LAYER_FEWER,
+    OTHER_EXPONENT,
+    RELATIVE_IMBALANCE,
+    SIZE,
+    SUM_DRIFT,
+    WITHOUT_FACTOR,
+)
+from learning_dynamics.papers.deep_linear.tables import DEPTH, SCALE, SIGMA
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
@@ -73,49 +92,53 @@ def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], tar
     W, direct = networks.product(layers), series["direct"]
     U, values, Vt = np.linalg.svd(W, full_matrices=False)
     differences, grams = networks.gram_differences(layers), networks.grams(layers)
-    eigenvalues, reinforced, expected, at_singular = [], [], [], []
+    eigenvalues, predicted, predicted_fewer, at_singular, not_reinforced = [], [], [], [], []
     for time in range(len(W)):
         spectrum, vectors = np.linalg.eigh(networks.preconditioner_of_layers([layer[time] for layer in layers]))
         eigenvalues.append(spectrum[::-1])
-        overlap = vectors[:, -1] @ np.outer(U[time, :, 0], Vt[time, 0]).ravel()
-        reinforced.append(1 - overlap**2)
-        factors = (networks.preconditioner_factors(values[time], target.shape, N) for N in (depth, depth - 1))
-        expected.append([np.sort(by_depth, axis=None)[::-1] for by_depth in factors])
+        cosine = vectors[:, -1] @ np.outer(U[time, :, 0], Vt[time, 0]).ravel()
+        not_reinforced.append(1 - cosine**2)
+        factors, factors_fewer = (
+            networks.preconditioner_factors(values[time], target.shape, N) for N in (depth, depth - 1)
+        )
+        predicted.append(np.sort(factors, axis=None)[::-1])
+        predicted_fewer.append(np.sort(factors_fewer, axis=None)[::-1])
         # W with its last singular value set to zero is the nearest singular matrix
         singular = networks.balanced_layers((U[time, :, :-1] * values[time, :-1]) @ Vt[time, :-1], widths)
         at_singular.append(np.linalg.eigvalsh(networks.preconditioner_of_layers(singular))[0])
-    of_depth, of_fewer = np.array(expected).swapaxes(0, 1)
     law, without_factor, other_exponent = np.moveaxis(series["integrated"], 1, 0)
     return {
-        "sigma": (values, law),
-        "without_factor": (values, without_factor),
-        "other_exponent": (values, other_exponent),
+        SIGMA: (values, law),
+        WITHOUT_FACTOR: (values, without_factor),
+        OTHER_EXPONENT: (values, other_exponent),
         "direct": np.linalg.svd(direct, compute_uv=False),
-        "size": _norm(W),
-        "difference": _norm(W - direct),
-        "one_layer_fewer": _norm(W - series["one_layer_fewer"]),
-        "coarser": _norm(series["coarser"] - direct),
-        "drift": _movement(differences),
-        "sum_drift": _movement([above + below for above, below in grams]),
-        "gram_drift": _movement([below for _, below in grams]),
+        SIZE: _norm(W),
+        DIFFERENCE: _norm(W - direct),
+        ONE_LAYER_FEWER: _norm(W - series["one_layer_fewer"]),
+        COARSER: _norm(series["coarser"] - direct),
+        DRIFT: _movement(differences),
+        SUM_DRIFT: _movement([above + below for above, below in grams]),
+        GRAM_DRIFT: _movement([below for _, below in grams]),
         "imbalance": np.sqrt(sum(_norm(difference) ** 2 for difference in differences)),
-        "eigenvalue": (eigenvalues, of_depth),
-        "eigenvalue_fewer": (eigenvalues, of_fewer),
-        "eigenvalue_at_singular": at_singular,
-        "reinforced": reinforced,
-        "rate_factor": _rate_factors(layers, W - target, U, values, Vt, depth),
+        EIGENVALUE: (eigenvalues, np.array(predicted)),
+        EIGENVALUE_FEWER: (eigenvalues, np.array(predicted_fewer)),
+        EIGENVALUE_AT_SINGULAR: at_singular,
+        NOT_REINFORCED: not_reinforced,
+        "rate_factor": _rate_factors(layers, W - target, (U, values, Vt)),
     }
 
 
 def _rate_factors(
-    layers: networks.Layers, gradient: np.ndarray, U: np.ndarray, values: np.ndarray, Vt: np.ndarray, depth: int
+    layers: networks.Layers, gradient: np.ndarray, svd: tuple[np.ndarray, np.ndarray, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return velocities of singular values over their velocities at depth 1, and N sigma^(2 - 2/N)."""
+    """Return velocities of singular values over their velocities at depth 1, and N sigma^(2 - 2/N) (slide 33)."""
+    depth, (U, values, Vt) = len(layers), svd
     velocity = -networks.product_change(layers, networks.layer_gradients(layers, gradient))
     rates, rates_at_depth_1 = (networks.projections(U, change, Vt) for change in (velocity, -gradient))
     # near the end both vanish, and their ratio is rounding
-    clear = np.abs(rates_at_depth_1) > 1e-6 * np.abs(rates_at_depth_1).max()
-    return np.where(clear, rates / np.where(clear, rates_at_depth_1, 1.0), np.nan), depth * values ** (2 - 2 / depth)
+    is_clear = np.abs(rates_at_depth_1) > 1e-6 * np.abs(rates_at_depth_1).max()
+    factors = np.where(is_clear, rates / np.where(is_clear, rates_at_depth_1, 1.0), np.nan)
+    return factors, depth * values ** (2 - 2 / depth)
 
 
 def _movement(matrices: list[np.ndarray]) -> np.ndarray:
@@ -143,7 +166,7 @@ def balanced_velocity(trajectory: Trajectory) -> pd.DataFrame:
     U, values, Vt = np.linalg.svd(W)
     factor = networks.projections(U, velocity, Vt) / networks.projections(U, -constants["gradient"], Vt)
     return rows(
-        {"sigma": values, "factor": (factor, depth * values ** (2 - 2 / depth))},
+        {SIGMA: values, FACTOR: (factor, depth * values ** (2 - 2 / depth))},
         {"seed": constants["member"]},
         depth=constants["depth"],
     )
@@ -174,9 +197,9 @@ def approximate_balance(trajectory: Trajectory) -> pd.DataFrame:
     imbalance = networks.imbalance(layers)
     quantities = {
         "imbalance_at_start": imbalance[:, 0] / sizes[:, 1] ** 2,
-        "imbalance_at_end": imbalance[:, 1] / sizes[:, 1] ** 2,
-        "relative_imbalance": imbalance[:, 0] / sizes[:, 0] ** 2,
-        "escaped": sizes[:, 1] / sizes[:, 0],
+        IMBALANCE_AT_END: imbalance[:, 1] / sizes[:, 1] ** 2,
+        RELATIVE_IMBALANCE: imbalance[:, 0] / sizes[:, 0] ** 2,
+        GROWTH: sizes[:, 1] / sizes[:, 0],
     }
     return rows(quantities, {"seed": constants["member"]}, scale=constants["scale"])
 
@@ -193,5 +216,5 @@ def balancedness_descent(trajectory: Trajectory) -> pd.DataFrame:
     differences = trajectory.series["gram_differences"]
     drift = np.linalg.norm(differences[:, -1] - differences[:, 0], axis=-1)
     return rows(
-        {"drift": drift}, {"seed": trajectory.constants["member"]}, learning_rate=trajectory.constants["learning_rate"]
+        {DRIFT: drift}, {"seed": trajectory.constants["member"]}, learning_rate=trajectory.constants["learning_rate"]
     )

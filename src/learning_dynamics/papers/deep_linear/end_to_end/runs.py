@@ -62,7 +62,12 @@ def end_to_end_flow(
 
 
 def _all_flows(layers: networks.Layers, target: np.ndarray, integration: Span) -> dict[str, np.ndarray]:
-    """Integrate layers, two end-to-end dynamics and singular-value rates as one state."""
+    """Integrate layers, two end-to-end dynamics and singular-value rates as one state.
+
+    The state is one vector: the packed layers; W of the dynamics of depth N, and of depth N - 1; the singular values
+    that integrated rates give, by the law, without its factor N, and with the exponent 2 - 1/N. The rates are those at
+    the layers' product, so that the layers' own errors do not grow in them.
+    """
     widths, depth, size = networks.widths_of(layers), len(layers), target.size
     split = networks.parameters(widths)
     network = networks.flow_field(networks.towards(target), widths)

@@ -2,21 +2,21 @@
 
 import numpy as np
 
-from learning_dynamics.evidence import mean
-from learning_dynamics.judging import Checks, Finding, at_least, claim
+from learning_dynamics.evidence import Estimate, mean
+from learning_dynamics.judging import Claim, Facts, at_least, claim
 from learning_dynamics.papers.deep_linear.enough_entries.thresholds import number_before, thresholds
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, select
 
 
 @claim(
-    "Setting: matrix completion; few and many observations",
+    "Slides 26, 31 and 32, Setting: matrix completion; few and many observations",
     quantifier="an average",
     scope="Gaussian low-rank matrices, smaller than the "
     "slides' at default scale; nested sets of observed entries, plain descent from one small initialisation scale",
     empirical=True,
 )
-def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Positive, recovered: Fraction) -> Finding:
+def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Positive, recovered: Fraction) -> Claim:
     r"""Nuclear-norm minimisation recovers a low-rank matrix if observations are sufficiently many; depth 3 needs fewer,
     and no more than depth 2.
 
@@ -28,46 +28,54 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
     depth 3, the geometric mean over {draws} draws; median thresholds are {of_convex:.0f} for the convex program,
     {of_2:.0f} at depth 2 and {of_3:.0f} at depth 3, all from initialisation scale {scale:g}.
     """
-    tables = {"convex": convex, "depth 2": select(depth_2, scale=scale), "depth 3": select(depth_3, scale=scale)}
-    bounds = {name: thresholds(table, recovered) for name, table in tables.items()}
-    grid = np.sort(convex["observed"].unique()).astype(float)
+    # by draw; of a network that did not reach its training loss the threshold is known between two bounds only
+    of_convex, _ = thresholds(convex, recovered)
+    lower_2, upper_2 = thresholds(select(depth_2, scale=scale), recovered)
+    lower_3, upper_3 = thresholds(select(depth_3, scale=scale), recovered)
+    counts = np.sort(convex["observed"].unique()).astype(float)
+    # bounds are taken as what speaks against the claim: the lower one of what is to need more, the upper of depth 3
+    before_convex, before_3 = number_before(counts, of_convex), number_before(counts, lower_3)
+    fewest, no_difference = "the convex program needs fewest", "depth makes no difference"
+    depth_2_fewer = "depth 2 needs fewer than depth 3"
+    yield at_least(
+        "log2 of the number before the convex program's threshold over depth 3's threshold",
+        _mean_log2(before_convex, upper_3),
+        0.0,
+        because="wherever between neighbouring numbers of entries thresholds lie",
+        rivals={
+            fewest: {"estimate": _mean_log2(before_3, of_convex)},
+            no_difference: {"estimate": _mean_log2(before_3, upper_3)},
+            "the convex program needs what depth 3 needs": {"estimate": _mean_log2(before_3, upper_3)},
+            depth_2_fewer: {"estimate": _mean_log2(before_convex, upper_2)},
+        },
+    )
+    yield at_least(
+        "log2 of the threshold, depth 2 over depth 3",
+        _mean_log2(lower_2, upper_3),
+        0.0,
+        because="depth 3 needs no more than depth 2",
+        rivals={
+            fewest: {"estimate": _mean_log2(lower_2, of_convex)},
+            no_difference: {"estimate": _mean_log2(lower_3, upper_3)},
+            depth_2_fewer: {"estimate": _mean_log2(lower_3, upper_2)},
+        },
+    )
+    yield Facts(
+        of_convex=np.median(of_convex),
+        of_2=np.median(upper_2),
+        of_3=np.median(upper_3),
+        scale=scale,
+        recovered=recovered,
+        open=int(np.sum(lower_2 < upper_2) + np.sum(lower_3 < upper_3)),
+        factor=2 ** _mean_log2(of_convex, upper_3).value,
+    )
 
-    def judge(methods: tuple[str, str, str]) -> Checks:
-        (most, _), (middle, _), (_, least) = (bounds[name] for name in methods)
-        yield at_least(
-            "log2 of the number before the convex program's threshold over depth 3's threshold",
-            mean(_octaves(number_before(grid, most), least)),
-            0.0,
-            because="wherever between neighbouring numbers of entries thresholds lie",
-        )
-        yield at_least(
-            "log2 of the threshold, depth 2 over depth 3",
-            mean(_octaves(middle, least)),
-            0.0,
-            because="depth 3 needs no more than depth 2",
-        )
 
-    rivals = {
-        "the convex program needs fewest": ("depth 3", "depth 2", "convex"),
-        "depth makes no difference": ("depth 3", "depth 3", "depth 3"),
-        "the convex program needs what depth 3 needs": ("depth 3", "depth 2", "depth 3"),
-        "depth 2 needs fewer than depth 3": ("convex", "depth 3", "depth 2"),
-    }
-    lower, upper = zip(*bounds.values(), strict=True)
-    of_convex, of_2, of_3 = np.median(upper, axis=1)
-    facts = {
-        "of_convex": of_convex,
-        "of_2": of_2,
-        "of_3": of_3,
-        "scale": scale,
-        "recovered": recovered,
-        "open": int(np.sum(np.less(lower, upper))),
-        "factor": 2 ** np.mean(_octaves(lower[0], upper[-1])),
-    }
-    return Finding(judge, ("convex", "depth 2", "depth 3"), rivals, facts=facts)
+def _mean_log2(numerator: np.ndarray, denominator: np.ndarray) -> Estimate:
+    """Return the mean over draws of log2 of ratios of numbers of entries.
 
-
-def _octaves(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """Return log2 of ratios of numbers of entries; nan where both are infinite, that is, beyond the grid."""
+    Thresholds beyond the grid are infinite. Where both are, nothing is known of their ratio: it is nan, and so is the
+    mean.
+    """
     with np.errstate(invalid="ignore"):
-        return np.log2(numerator) - np.log2(denominator)
+        return mean(np.log2(numerator) - np.log2(denominator))

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.deep_linear.completed_matrices import completed, measures_of, spectrum
-from learning_dynamics.papers.deep_linear.tables import CONVERGED, DEPTH, DRAW, OBSERVED, SCALE
+from learning_dynamics.papers.deep_linear.tables import BEYOND_RANK, CONVERGED, DEPTH, DRAW, GAP, OBSERVED, SCALE
 from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
@@ -24,7 +24,7 @@ def networks(trajectory: Trajectory) -> pd.DataFrame:
     W, truth, mask = completed(trajectory)
     beyond_rank = spectrum(W.astype(float))[:, np.linalg.matrix_rank(truth[0])]
     return rows(
-        measures_of(W, truth, mask) | {"beyond_rank": beyond_rank},
+        measures_of(W, truth, mask) | {BEYOND_RANK: beyond_rank},
         {"draw": constants["draw"]},
         depth=settings["depth"],
         scale=constants["scale"],
@@ -46,7 +46,7 @@ def minimisers(trajectory: Trajectory) -> pd.DataFrame:
     """
     constants = trajectory.constants
     return rows(
-        measures_of(*completed(trajectory)) | {"gap": constants["gap"]},
+        measures_of(*completed(trajectory)) | {GAP: constants["gap"]},
         {"draw": constants["draw"]},
         observed=constants["observed"][constants["count"]],
     )

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from learning_dynamics.papers.deep_linear.tables import ERROR
 from learning_dynamics.tidy import Table, select
 
 
@@ -12,18 +13,21 @@ def thresholds(table: Table, recovered: float) -> tuple[np.ndarray, np.ndarray]:
     which on all are, and infinite where that of most entries is not. Runs that did not reach their training loss count
     as recovered for the lower bound and as not recovered for the upper one; without any the bounds are equal.
     """
-    errors = select(table, "error")
-    small = errors["value"] <= recovered
-    ended = errors["converged"] if "converged" in errors else np.ones(len(errors), dtype=bool)
-    return _smallest_sufficient(errors, small | ~ended), _smallest_sufficient(errors, small & ended)
+    errors = select(table, ERROR)
+    has_small_error = errors["value"] <= recovered
+    # the convex program has no such column: its solutions are all final
+    converged = errors["converged"] if "converged" in errors else np.ones(len(errors), dtype=bool)
+    lower = _smallest_sufficient(errors, has_small_error | ~converged)
+    return lower, _smallest_sufficient(errors, has_small_error & converged)
 
 
-def _smallest_sufficient(errors: Table, good: np.ndarray) -> np.ndarray:
-    """Return the smallest number of entries from which on all are good, by draw; infinite if the last is not."""
+def _smallest_sufficient(errors: Table, is_recovered: np.ndarray) -> np.ndarray:
+    """Return the smallest number of entries from which on all are recovered, by draw; infinite if the last is not."""
     numbers = []
-    for _, rows in errors.assign(good=good).groupby("draw"):
-        bad = rows["observed"][~rows["good"]].max()
-        beyond = rows["observed"][~(rows["observed"] <= bad)]
+    for _, rows in errors.assign(is_recovered=is_recovered).groupby("draw"):
+        last_not_recovered = rows["observed"][~rows["is_recovered"]].max()
+        # nan where all are recovered, and then no number is at most it
+        beyond = rows["observed"][~(rows["observed"] <= last_not_recovered)]
         numbers.append(float(beyond.min()) if len(beyond) else np.inf)
     return np.array(numbers)
 

@@ -2,24 +2,23 @@
 
 import numpy as np
 
-from learning_dynamics.judging import Checks, Finding, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.deep_linear.line_integral.theory import CURVES
+from learning_dynamics.judging import Claim, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.deep_linear.line_integral.theory import INTEGRAL, WHITENED
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select
 
-WHITENED = CURVES[0]
-
 
 @claim(
-    "Trajectories cannot be emulated via regularization",
+    "Slide 18, Trajectories cannot be emulated via regularization",
     quantifier="all draws",
     scope="squared losses with a gradient at zero; one output "
     "with whitened and with correlated inputs, and two outputs; depths 2, 3, 4, 5 and 8",
     correction="It holds from depth 3 on where $W$ has more than one entry, as the theorem that the slide abbreviates "
     "has it. At depth 2 it holds with two outputs and two inputs or more, and with one output and correlated inputs; "
     "with one output and whitened inputs, or with one input, $P_W \\nabla\\ell$ is a gradient field.",
+    reason="at depth 2, with one output and whitened inputs, the integral vanishes",
 )
-def no_regulariser(curve: Table, *, rounding: Positive) -> Finding:
+def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
     r"""If $\nabla\ell(0) \ne 0$, no function has $P_W\,\mathrm{vec}(\nabla\ell)$ as its gradient, at any depth of two
     or more: the slide names none.
 
@@ -33,45 +32,48 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Finding:
     objective of the kind that is ruled out. Elsewhere the integral is at least {value:.2g} of the integral of the
     absolute value.
     """
-    table = select(curve, "integral")
+    table = select(curve, INTEGRAL)
     integrals = table["value"].abs().to_numpy()
-    depth, whitened = table["depth"].to_numpy(), (table["case"] == WHITENED).to_numpy()
-    closed_form = table[table["predicted"].notna()]
-
-    def judge(vanishes: np.ndarray) -> Checks:
-        yield every_draw(
-            "smallest |∮ P_W vec(∇ℓ)| / ∮ |P_W vec(∇ℓ)| where it is not to vanish",
-            integrals[~vanishes],
-            at_least=1e6 * rounding,
-            because="a million times the rounding of the quadrature",
-        )
-        if vanishes.any():
-            yield every_draw(
-                "largest |∮ P_W vec(∇ℓ)| / ∮ |P_W vec(∇ℓ)| where it is to vanish",
-                integrals[vanishes],
-                at_most=rounding,
-                because="rounding of the quadrature",
-            )
-        yield equal_on_every_draw(
-            "difference from the closed form, one output and whitened inputs",
-            closed_form["value"],
-            closed_form["predicted"],
-            tolerance=rounding,
-            relative_to=1.0,
-            because="Gauss-Legendre quadrature of smooth sides",
-        )
-
-    flat = depth == 1
-    rivals = {
-        "at depth 2 the integral always vanishes": depth <= 2,
-        "with one output and whitened inputs it always vanishes": flat | whitened,
-        "it does not vanish at depth 1 either": np.zeros(len(depth), dtype=bool),
-    }
-    return Finding(
-        judge,
-        flat,
-        rivals,
-        corrected=flat | (whitened & (depth == 2)),
-        reason="at depth 2, with one output and whitened inputs, the integral vanishes",
-        scaled=lambda vanishes, _factor: vanishes,
+    depth, is_whitened = table["depth"].to_numpy(), (table["case"] == WHITENED).to_numpy()
+    # which integrals vanish: as printed those of the gradient itself, at depth 1
+    printed = depth == 1
+    corrected = printed | (is_whitened & (depth == 2))
+    always_at_depth_2 = depth <= 2
+    always_if_whitened = printed | is_whitened
+    nowhere = np.zeros(len(depth), dtype=bool)
+    at_depth_2, if_whitened = (
+        "at depth 2 the integral always vanishes",
+        "with one output and whitened inputs it always vanishes",
+    )
+    yield every_draw(
+        "smallest |∮ P_W vec(∇ℓ)| / ∮ |P_W vec(∇ℓ)| where it is not to vanish",
+        integrals[~printed],
+        at_least=1e6 * rounding,
+        because="a million times the rounding of the quadrature",
+        corrected={"values": integrals[~corrected]},
+        rivals={
+            at_depth_2: {"values": integrals[~always_at_depth_2]},
+            if_whitened: {"values": integrals[~always_if_whitened]},
+            "it does not vanish at depth 1 either": {"values": integrals[~nowhere]},
+        },
+    )
+    yield every_draw(
+        "largest |∮ P_W vec(∇ℓ)| / ∮ |P_W vec(∇ℓ)| where it is to vanish",
+        integrals[printed],
+        at_most=rounding,
+        because="rounding of the quadrature",
+        corrected={"values": integrals[corrected]},
+        rivals={
+            at_depth_2: {"values": integrals[always_at_depth_2]},
+            if_whitened: {"values": integrals[always_if_whitened]},
+        },
+    )
+    has_closed_form = table[table["predicted"].notna()]
+    yield equal_on_every_draw(
+        "difference from the closed form, one output and whitened inputs",
+        has_closed_form["value"],
+        has_closed_form["predicted"],
+        tolerance=rounding,
+        relative_to=1.0,
+        because="Gauss-Legendre quadrature of smooth sides",
     )

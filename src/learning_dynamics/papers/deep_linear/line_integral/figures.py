@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from learning_dynamics.papers.deep_linear.line_integral.theory import CURVES
+from learning_dynamics.papers.deep_linear.line_integral.theory import CURVES, WHITENED
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.tidy import Table, select
 
@@ -31,6 +31,6 @@ def line_integral(curve: Table) -> Drawn:
     axis.set(xlabel="depth $N$", ylabel="integral round the curve,\nover that of absolute values")
     axis.set_xticks(range(len(depths)), [str(depth) for depth in depths])
     axis.legend(fontsize=7.5, loc="best")
-    vanishing = select(table, case=CURVES[0], depth=2)["value"].abs().max()
+    vanishing = select(table, case=WHITENED, depth=2)["value"].abs().max()
     alt = "Dots of relative closed-curve integrals by depth: zero at depth 1, zero at depth 2 in one case, not beyond."
     return Drawn(figure, facts={"vanishing": vanishing}, alt=alt)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.deep_linear.line_integral import theory
-from learning_dynamics.papers.deep_linear.line_integral.theory import CURVES
+from learning_dynamics.papers.deep_linear.line_integral.theory import INTEGRAL, WHITENED
 from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.tidy import PREDICTED, QUANTITY, SEED, VALUE, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory
@@ -22,16 +22,16 @@ def closed_curve(trajectory: Trajectory) -> pd.DataFrame:
     """
     constants, settings = trajectory.constants, trajectory.settings
     integrand = np.sum(trajectory.series["velocity"] * trajectory.series["element"], axis=-1)
-    scale = np.abs(integrand).sum(axis=1)
-    exact = np.array(
+    absolute_integral = np.abs(integrand).sum(axis=1)
+    closed_form = np.array(
         [
-            theory.sector_integral(int(N), settings["target"], *sector)
+            theory.sector_integral(int(N), settings["target"], sector)
             for N, sector in zip(constants["depth"], constants["sector"], strict=True)
         ]
     )
-    predicted = np.where(constants["case"] == CURVES[0], exact / scale, np.nan)
+    predicted = np.where(constants["case"] == WHITENED, closed_form / absolute_integral, np.nan)
     return rows(
-        {"integral": (integrand.sum(axis=1) / scale, predicted)},
+        {INTEGRAL: (integrand.sum(axis=1) / absolute_integral, predicted)},
         {"seed": constants["member"]},
         depth=constants["depth"],
         case=constants["case"],

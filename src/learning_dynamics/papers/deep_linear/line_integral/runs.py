@@ -25,7 +25,7 @@ def closed_curve(
 ) -> Trajectory:
     """The preconditioned gradient along the edges of annular sectors, with weights that integrate it.
 
-    Each draw has a sector of its own: the radii of its arcs lie in the first and in the last third from `inner` to
+    Each draw has a sector of its own: the radii of its arcs are in the first and in the last third from `inner` to
     `outer`, the angles of its sides in those from `first_angle` to `last_angle`. The loss is half the squared distance
     from a target, in the metric of the inputs' covariance, for each of `CURVES`. Time counts Gauss-Legendre nodes along
     the four sides.
@@ -45,7 +45,7 @@ def closed_curve(
         covariances = np.eye(inputs), correlated, np.eye(inputs)
         for case, outputs, covariance in zip(CURVES, (1, 1, 2), covariances, strict=True):
             basis = haar(rng, outputs * inputs)[:2].reshape(2, outputs, inputs)
-            W, element = _edge(basis, *sector, nodes)
+            W, element = _edge(basis, sector, nodes)
             slope = (W - target * basis[0]) @ covariance
             for depth in depths:
                 velocity = [-networks.end_to_end_velocity(w, g, depth) for w, g in zip(W, slope, strict=True)]
@@ -63,10 +63,13 @@ def _draw_from_thirds(rng: np.random.Generator, low: float, high: float) -> tupl
     return low + (high - low) * first, high - (high - low) * last
 
 
-def _edge(
-    basis: np.ndarray, inner: float, outer: float, first_angle: float, last_angle: float, nodes: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return points and line elements along the four sides: out, around, in, and back."""
+def _edge(basis: np.ndarray, sector: tuple[float, float, float, float], nodes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return points and line elements along the four sides of a sector of the plane that two matrices span.
+
+    The sides are: out along the ray at the first angle, round the outer arc, in along the ray at the last angle, and
+    back round the inner arc. The last two are the first two with both ends exchanged.
+    """
+    inner, outer, first_angle, last_angle = sector
     x, weights = np.polynomial.legendre.leggauss(nodes)
     x, weights = (x + 1) / 2, weights / 2
     points, elements = [], []
@@ -75,11 +78,11 @@ def _edge(
         return np.cos(angle)[..., None, None] * basis[0] + np.sin(angle)[..., None, None] * basis[1]
 
     there, back = (inner, outer, first_angle, last_angle), (outer, inner, last_angle, first_angle)
-    for begin, end, side, other_side in (there, back):
-        direction = ray(np.array(side))
+    for begin, end, angle, next_angle in (there, back):
+        direction = ray(np.array(angle))
         points.append((begin + (end - begin) * x)[:, None, None] * direction)
         elements.append((weights * (end - begin))[:, None, None] * direction)
-        angles = side + (other_side - side) * x
+        angles = angle + (next_angle - angle) * x
         points.append(end * ray(angles))
-        elements.append((weights * (other_side - side) * end)[:, None, None] * ray(angles + np.pi / 2))
+        elements.append((weights * (next_angle - angle) * end)[:, None, None] * ray(angles + np.pi / 2))
     return np.concatenate(points), np.concatenate(elements)

@@ -1,10 +1,13 @@
 """One linear measurement of a matrix: how the second singular value depends on the first, by depth."""
 
+from typing import Any
+
 import numpy as np
 
 from learning_dynamics.evidence import median
-from learning_dynamics.judging import Claim, Facts, Instead, claim, equal, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Check, Claim, Facts, claim, equal, equal_on_every_draw, every_draw
 from learning_dynamics.papers.deep_linear.one_entry import theory
+from learning_dynamics.papers.deep_linear.one_entry.quantities import DETERMINANT, PREDICTED_SIGN
 from learning_dynamics.papers.deep_linear.tables import sigmas
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Table, settings_of
@@ -13,7 +16,7 @@ ONE_ENTRY = "2 × 2 matrices, one entry observed, squared loss, random balanced 
 
 
 @claim(
-    "Theoretical example: one observed entry",
+    "Slide 35, Theoretical example: one observed entry",
     quantifier="an average",
     scope="squared loss, balanced layers from Gaussian starts, W grown a millionfold, depths 1 to 4; one observed "
     "entry; one linear measurement of a 3 × 3 matrix, by default with singular values 1, 1/2 and 1/4",
@@ -38,92 +41,112 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
     \sim e^{2 s_1 \tau}$ and $\sigma_2 \sim e^{2 s_2 \tau}$ from almost every start in three dimensions (in two, only
     from those whose determinant has the sign of $A$'s). (errata 3)
     """
-    first, second = settings_of(generic)["measurement"][:2]
-    ratio = second / first
+    s_1, s_2 = settings_of(generic)["measurement"][:2]
+    ratio = s_2 / s_1
     depths = sorted(generic["depth"].unique())
-    generic_ends, entry_ends = (
-        {depth: _last_exponents(table, depth) for depth in depths} for table in (generic, entry)
-    )
+    # d log sigma_2 / d log sigma_1 under one linear measurement: a line, a power and an asymptote
     exponents = {depth: {1: 1.0, 2: ratio}.get(depth, 0.0) for depth in depths}
-    line, power, squared = (
-        "a line at depth 2 as well",
-        "a power at depth 3 as well",
-        "slope and power are the square of the ratio",
-    )
-    wrong = {2: {line: 1.0, "an asymptote at depth 2 already": 0.0, squared: ratio**2}, 3: {power: ratio}}
-    tolerance = {
-        "tolerance": share * ratio,
-        "resolution": ratio / 2,
-        "because": f"{share:g} of the power at depth 2",
-        "scaled": False,
+    measured = {depth: _last_exponents(generic, depth) for depth in depths}
+    measured_of_entry = {depth: _last_exponents(entry, depth) for depth in depths}
+    line, power = "a line at depth 2 as well", "a power at depth 3 as well"
+    squared = "slope and power are the square of the ratio"
+    wrong_exponents = {
+        2: {line: 1.0, "an asymptote at depth 2 already": 0.0, squared: ratio**2},
+        3: {power: ratio},
     }
+
+    def median_equals(name: str, values: np.ndarray, predicted: float, **beside: Any) -> Check:
+        return equal(
+            name,
+            median(values),
+            predicted,
+            tolerance=share * ratio,
+            resolution=ratio / 2,
+            because=f"{share:g} of the power at depth 2",
+            scaled=False,
+            **beside,
+        )
+
     for depth in depths:
-        yield equal(
+        yield median_equals(
             f"d log σ_2 / d log σ_1 at the end, one entry, depth {depth}",
-            median(entry_ends[depth][0]),
+            measured_of_entry[depth],
             1.0 if depth == 1 else 0.0,
-            **tolerance,
             corrected=0.0 if depth == 1 else None,
         )
     for depth in depths:
-        yield equal(
+        yield median_equals(
             f"d log σ_2 / d log σ_1 at the end, depth {depth}",
-            median(generic_ends[depth][0]),
+            measured[depth],
             exponents[depth],
-            **tolerance,
-            rivals=wrong.get(depth),
+            rivals=wrong_exponents.get(depth),
         )
-    yield equal(
-        "dσ_2 / dσ_1 at the end, depth 1",
-        median(generic_ends[1][1]),
-        ratio,
-        **tolerance,
-        rivals={squared: ratio**2},
+    yield median_equals(
+        "dσ_2 / dσ_1 at the end, depth 1", _last_slopes(generic, depth=1), ratio, rivals={squared: ratio**2}
     )
     settings = settings_of(aligned)
-    larger, smaller = sigmas(aligned, 1, 2)
+    sigma_1, sigma_2 = sigmas(aligned, 1, 2)
 
-    def curves(families: dict[int, int]) -> np.ndarray:
+    def closed_form(of_other_depth: dict[int, int]) -> np.ndarray:
+        """Return sigma_2 along each path, by the closed form of its depth, or of the depth that is given for it."""
+        paths = zip(sorted(aligned["depth"].unique()), sigma_1, strict=True)
         return np.array(
             [
-                theory.smaller_singular_value(path, settings["start"], settings["ratio"], families.get(depth, depth))
-                for depth, path in zip(sorted(aligned["depth"].unique()), larger, strict=True)
+                theory.smaller_singular_value(
+                    path, settings["start"], settings["ratio"], of_other_depth.get(depth, depth)
+                )
+                for depth, path in paths
             ]
         )
 
     yield equal_on_every_draw(
         "error of σ_2 against its closed form in σ_1, aligned measurement, relative to σ_2's largest",
-        smaller,
-        curves({}),
+        sigma_2,
+        closed_form({}),
         tolerance=amplification * settings["integration"]["rtol"],
         because=f"{amplification:g} rtol of the integrator",
         rivals={
-            line: curves({2: 1}),
-            power: curves({3: 2}),
-            "aligned, the asymptote of one layer more": curves({3: 4}),
+            line: closed_form({2: 1}),
+            power: closed_form({3: 2}),
+            "aligned, the asymptote of one layer more": closed_form({3: 4}),
         },
         scaled=False,
     )
-    errors = np.array([np.abs(generic_ends[depth][0] - exponents[depth]) for depth in depths])
+    errors = np.array([np.abs(measured[depth] - exponents[depth]) for depth in depths])
     yield Facts(
         off=np.median(errors, axis=1).max(),
         slow=int(np.sum(errors > share * ratio)),
         paths=errors.size,
-        level=max(np.median(np.abs(entry_ends[depth][0])) for depth in depths),
+        level=max(np.median(np.abs(exponent)) for exponent in measured_of_entry.values()),
     )
 
 
-def _last_exponents(table: Table, depth: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return by draw the mean exponent and the mean slope of sigma_2 in sigma_1 over sigma_1's last doubling."""
-    larger, smaller = sigmas(table, 1, 2, depth=depth)
+def _last_doubling(table: Table, depth: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return sigma_1 and sigma_2 where the last doubling of sigma_1 begins and ends, each of shape (draws, 2)."""
+    sigma_1, sigma_2 = sigmas(table, 1, 2, depth=depth)
     # flows that could not be integrated are nan throughout
-    begin = np.arange(len(larger)), np.argmax(larger >= larger[:, -1:] / 2, axis=1)
-    exponents = np.log(smaller[:, -1] / smaller[begin]) / np.log(larger[:, -1] / larger[begin])
-    return exponents, (smaller[:, -1] - smaller[begin]) / (larger[:, -1] - larger[begin])
+    begin = np.argmax(sigma_1 >= sigma_1[:, -1:] / 2, axis=1)
+    draws = np.arange(len(begin))
+    return (
+        np.stack([sigma_1[draws, begin], sigma_1[:, -1]], axis=1),
+        np.stack([sigma_2[draws, begin], sigma_2[:, -1]], axis=1),
+    )
+
+
+def _last_exponents(table: Table, depth: int) -> np.ndarray:
+    """Return by draw the mean of d log sigma_2 / d log sigma_1 over the last doubling of sigma_1."""
+    sigma_1, sigma_2 = _last_doubling(table, depth)
+    return np.log(sigma_2[:, 1] / sigma_2[:, 0]) / np.log(sigma_1[:, 1] / sigma_1[:, 0])
+
+
+def _last_slopes(table: Table, depth: int) -> np.ndarray:
+    """Return by draw the mean of d sigma_2 / d sigma_1 over the last doubling of sigma_1."""
+    sigma_1, sigma_2 = _last_doubling(table, depth)
+    return (sigma_2[:, 1] - sigma_2[:, 0]) / (sigma_1[:, 1] - sigma_1[:, 0])
 
 
 @claim(
-    "Theoretical example: one observed entry",
+    "Slide 35, Theoretical example: one observed entry",
     quantifier="all draws",
     origin="ours",
     scope=f"{ONE_ENTRY} with a positive determinant",
@@ -137,24 +160,25 @@ def one_entry_determinant_sign(entry: Table) -> Claim:
     $w_{11} w_{22} - y\, w_{21}$, which turns in {turned} of {starts} draws. This is what tells
     deeper networks from depth 1 under one observed entry.
     """
-    shallow, deep = (Draws(entry, depth=condition) for condition in (1, lambda depth: depth > 1))
+    depth_1, deeper = Draws(entry, depth=1), Draws(entry, depth=lambda depth: depth > 1)
     # of flows that could not be integrated they are nan
-    sign, signs = (np.sign(draws.at_end()["determinant"]) for draws in (shallow, deep))
-    predicted = shallow["predicted_sign"]
-    where_depth_1_does = np.tile(predicted, len(signs) // len(predicted))
+    sign_1, signs_deeper = (np.sign(draws.at_end()[DETERMINANT]) for draws in (depth_1, deeper))
+    predicted = depth_1[PREDICTED_SIGN]
+    # every depth starts from the same matrices
+    predicted_for_each = np.tile(predicted, len(signs_deeper) // len(predicted))
     yield every_draw(
         "error of the determinant's last sign, depths of two and more",
-        np.abs(signs - 1),
+        np.abs(signs_deeper - 1),
         at_most=0.0,
         because="signs are exact",
         predicted=0.0,
-        rivals={"deeper layers turn it where depth 1 does": Instead(values=np.abs(signs - where_depth_1_does))},
+        rivals={"deeper layers turn it where depth 1 does": {"values": np.abs(signs_deeper - predicted_for_each)}},
     )
     yield every_draw(
         "error of the determinant's last sign, depth 1",
-        np.abs(sign - predicted),
+        np.abs(sign_1 - predicted),
         at_most=0.0,
         because="signs are exact",
-        rivals={"depth 1 keeps it as well": Instead(values=np.abs(sign - 1))},
+        rivals={"depth 1 keeps it as well": {"values": np.abs(sign_1 - 1)}},
     )
     yield Facts(turned=int((predicted < 0).sum()), starts=len(predicted))

@@ -7,7 +7,8 @@ import pandas as pd
 
 from learning_dynamics.papers.deep_linear.completed_matrices import spectrum
 from learning_dynamics.papers.deep_linear.one_entry import theory
-from learning_dynamics.papers.deep_linear.tables import DEPTH
+from learning_dynamics.papers.deep_linear.one_entry.quantities import DETERMINANT, PREDICTED_SIGN
+from learning_dynamics.papers.deep_linear.tables import DEPTH, SIGMA
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
@@ -28,7 +29,7 @@ def aligned_measurement(trajectory: Trajectory) -> pd.DataFrame:
         predicted[member, :, 1] = theory.smaller_singular_value(
             values[member, :, 0], settings["start"], settings["ratio"], depth
         )
-    return _along(trajectory, {"sigma": (values, predicted)})
+    return _along(trajectory, {SIGMA: (values, predicted)})
 
 
 @columns(DEPTH, SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
@@ -48,9 +49,9 @@ def one_entry(trajectory: Trajectory) -> Tables:
     W = trajectory.series["end_to_end"]
     determinant = W[..., 0, 0] * W[..., 1, 1] - W[..., 0, 1] * W[..., 1, 0]
     last_determinant = W[:, 0, 0, 0] * W[:, 0, 1, 1] - trajectory.settings["target"] * W[:, 0, 1, 0]
-    yield _along(trajectory, {"sigma": spectrum(W), "determinant": determinant})
+    yield _along(trajectory, {SIGMA: spectrum(W), DETERMINANT: determinant})
     yield rows(
-        {"predicted_sign": np.sign(last_determinant)},
+        {PREDICTED_SIGN: np.sign(last_determinant)},
         {"seed": constants["member"]},
         time=trajectory.time[-1],
         depth=constants["depth"],
@@ -67,7 +68,7 @@ def one_measurement(trajectory: Trajectory) -> pd.DataFrame:
         The two largest singular values; nan where the flow could not be integrated.
     """
     values = spectrum(trajectory.series["end_to_end"])[..., :2]
-    return _along(trajectory, {"sigma": values})
+    return _along(trajectory, {SIGMA: values})
 
 
 def _along(trajectory: Trajectory, measured: dict[str, Any]) -> pd.DataFrame:

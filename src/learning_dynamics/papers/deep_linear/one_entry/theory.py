@@ -3,18 +3,21 @@
 import numpy as np
 
 
-def smaller_singular_value(larger: np.ndarray, start: float, ratio: float, depth: int) -> np.ndarray:
+def smaller_singular_value(sigma_1: np.ndarray, start: float, ratio: float, depth: int) -> np.ndarray:
     """Singular value sigma_2 as a function of sigma_1, both from `start`, under <A, W> with A = diag(1, ratio).
 
-    With fixed alignment ``d sigma_2 / d sigma_1 = ratio (sigma_2 / sigma_1) ** (2 - 2/N)``: linear at depth 1, a power
-    at depth 2; from depth 3 on it never exceeds `limiting_singular_value`.
+    The loss's gradient is a multiple e(t) of A, and the singular vectors stay those of A. So slide 33 gives
+    ``d sigma_r / dt = -N e s_r sigma_r ** (2 - 2/N)`` with s = (1, ratio), and by division
+    ``d sigma_2 / d sigma_1 = ratio (sigma_2 / sigma_1) ** (2 - 2/N)``. Its solution is linear at depth 1, a power at
+    depth 2; from depth 3 on ``sigma_r ** (2/N - 1)`` are linear in each other, and sigma_2 never exceeds
+    `limiting_singular_value`.
     """
     if depth == 1:
-        return start + ratio * (larger - start)
+        return start + ratio * (sigma_1 - start)
     if depth == 2:
-        return start * (larger / start) ** ratio
+        return start * (sigma_1 / start) ** ratio
     power = 1 - 2 / depth
-    return (start**-power - ratio * (start**-power - larger**-power)) ** (-1 / power)
+    return (start**-power - ratio * (start**-power - sigma_1**-power)) ** (-1 / power)
 
 
 def limiting_singular_value(start: float, ratio: float, depth: int) -> float:

@@ -1,9 +1,18 @@
 """The restricted setting: commuting measurements, where any depth ends at the least nuclear norm."""
 
+from typing import Any
+
 import numpy as np
 
-from learning_dynamics.judging import Check, Claim, Facts, Instead, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.deep_linear.tables import excess_norm, minimiser_values
+from learning_dynamics.judging import Check, Claim, Facts, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.deep_linear.restricted_setting.quantities import (
+    CHANGE_SEEN,
+    LEAST_SQUARES_NORM,
+    MISFIT,
+    SCHATTEN_CHANGE,
+    SCHATTEN_EXCESS,
+)
+from learning_dynamics.papers.deep_linear.tables import GAP, NUCLEAR_NORM, excess_norm, minimiser_values
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
@@ -14,7 +23,7 @@ SCOPE = (
 )
 
 
-@claim("Current theory is oblivious to depth, theorem", quantifier="all draws", scope=SCOPE)
+@claim("Slide 30, Current theory is oblivious to depth, theorem", quantifier="all draws", scope=SCOPE)
 def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Claim:
     r"""Where symmetric measurements commute and layers start at one multiple of the identity, any depth of at least two
     ends at the least nuclear norm of positive semidefinite matrices that fit them, as the start tends to zero.
@@ -23,47 +32,51 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
     flow's end is within {value:.1e} of it, relatively, on all of {draws} flows, and every smaller start is nearer than
     the one before; the matrix of least Frobenius norm that fits the measurements has up to {other:.2g} times as much.
     """
-    starts = [Draws(ends, scale=scale) for scale in sorted(ends["scale"].unique(), reverse=True)]
-    largest, smallest = starts[0], starts[-1]
-    excess = np.array([np.divide(*draws.compared("nuclear_norm"))[:, 0] - 1 for draws in starts])
+    by_start = [Draws(ends, scale=scale) for scale in sorted(ends["scale"].unique(), reverse=True)]
+    largest, smallest = by_start[0], by_start[-1]
 
-    def end(draws: Draws, quantity: Quantity) -> Instead:
+    def norm_at_end(draws: Draws, quantity: Quantity) -> dict[str, Any]:
+        """Return the nuclear norm at the end, and what the quantity has as its prediction."""
         measured, predicted = draws.compared(quantity)
-        return Instead(measured=measured, predicted=predicted, relative_to=predicted[:, 0])
-
-    def approach(excess: np.ndarray) -> np.ndarray:
-        return np.max(np.abs(excess[1:]) / np.maximum(np.abs(excess[:-1]), 1e-9), axis=0)
+        return {"measured": measured, "predicted": predicted, "relative_to": predicted[:, 0]}
 
     yield equal_on_every_draw(
         "error of the nuclear norm at the end, relative",
-        **end(smallest, "nuclear_norm"),
+        **norm_at_end(smallest, NUCLEAR_NORM),
         tolerance=tolerance,
         resolution=0.1,
         because="what the smallest start leaves of the limit, at depth 2 about its power of the dual slack",
         rivals={
-            "the least Frobenius norm": end(smallest, "least_squares_norm"),
-            "the end is the same from any start": end(largest, "nuclear_norm"),
+            "the least Frobenius norm": norm_at_end(smallest, LEAST_SQUARES_NORM),
+            "the end is the same from any start": norm_at_end(largest, NUCLEAR_NORM),
         },
         scaled=False,
     )
+    # shape (starts, draws), from the largest start to the smallest
+    excess = np.array([np.divide(*draws.compared(NUCLEAR_NORM))[:, 0] - 1 for draws in by_start])
+
+    def largest_ratio(excess: np.ndarray) -> np.ndarray:
+        """Return by draw the largest ratio of an excess to the one before."""
+        return np.max(np.abs(excess[1:]) / np.maximum(np.abs(excess[:-1]), 1e-9), axis=0)
+
     yield every_draw(
         "excess over the least norm from a smaller start, over that from the one before",
-        approach(excess),
+        largest_ratio(excess),
         at_most=1.0,
         because="the limit is approached; differences of 1e-9 are the integrator's",
-        rivals={"smaller starts end further away": Instead(values=approach(excess[::-1]))},
+        rivals={"smaller starts end further away": {"values": largest_ratio(excess[::-1])}},
     )
     yield every_draw(
         "largest relative error of a measurement",
-        smallest["misfit"],
+        smallest[MISFIT],
         at_most=1e-6,
         because="the flow has fitted them",
     )
-    nuclear, least_squares = smallest.compared("least_squares_norm")
+    nuclear, least_squares = smallest.compared(LEAST_SQUARES_NORM)
     yield Facts(other=np.max(least_squares / nuclear))
 
 
-@claim("Current theory is oblivious to depth, proposition", quantifier="all draws", scope=SCOPE)
+@claim("Slide 30, Current theory is oblivious to depth, proposition", quantifier="all draws", scope=SCOPE)
 def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> Claim:
     r"""In instances of this setting the least nuclear norm contradicts the least Schatten quasi-norm, even locally,
     for all $p \in (0, 1)$.
@@ -74,15 +87,15 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
     the least: what the networks end at is no local minimum of it, at any depth.
     """
     draws, powers = Draws(ends, scale=ends["scale"].min()), np.array(settings_of(ends)["powers"])
-    change = draws.entries("schatten_change")
+    change = draws.entries(SCHATTEN_CHANGE)  # shape (draws, powers)
     yield every_draw(
         "largest relative change of Σσ^p over p",
         change[:, powers < 1.0].max(axis=1),
         at_most=-resolution,
         because="beyond rounding",
         rivals={
-            "the nuclear norm falls as well": Instead(values=change[:, powers == 1.0].max(axis=1)),
-            "and convex powers": Instead(values=change[:, powers > 1.0].max(axis=1)),
+            "the nuclear norm falls as well": {"values": change[:, powers == 1.0].max(axis=1)},
+            "and convex powers": {"values": change[:, powers > 1.0].max(axis=1)},
         },
     )
     yield every_draw(
@@ -93,7 +106,7 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
     )
     yield every_draw(
         "largest relative change of a measurement",
-        draws["seen"],
+        draws[CHANGE_SEEN],
         at_most=1e-9,
         because="to which the end's eigenvectors are the measurements'",
         fact="seen",
@@ -102,7 +115,7 @@ def restricted_setting_not_schatten(ends: Table, *, resolution: NonNegative) -> 
 
 
 @claim(
-    "Experiments testing the nuclear norm conjecture, hypothesis",
+    "Slide 32, Experiments testing the nuclear norm conjecture, hypothesis",
     quantifier="all draws",
     scope="Schatten norms and quasi-norms with the "
     "powers that were tried, of the commuting measurements and of the slides' matrices from 2000 entries; the "
@@ -130,34 +143,37 @@ def single_norm(
     it exceeds the minimiser's by {value:.1e} at the least, beyond the excess from many entries, which the slack in the
     fit makes. That trajectories are needed, as the slide goes on, is more than this shows.
     """
-    powers, draws = settings_of(ends)["powers"], Draws(ends, scale=ends["scale"].min())
-    change, left = draws.entries("schatten_change"), draws.entries("schatten_left")
 
-    def lesser(name: str, gain: np.ndarray, beyond: np.ndarray | float, because: str, rival: str) -> Check:
-        # what captures both has no matrix with less
-        captures = {f"{rival} captures both": Instead(at_least=None, at_most=beyond)}
-        return every_draw(name, gain, at_least=beyond, because=because, rivals=captures)
+    def another_has_less(name: str, excess: np.ndarray, *, norm: str, by: np.ndarray | float, because: str) -> Check:
+        """Check that a norm at the networks' end exceeds that of another matrix, which fits as well.
 
-    excess = [
+        A norm that captures both settings would be least at the networks' end.
+        """
+        captures_both = {"at_least": None, "at_most": by}
+        return every_draw(name, excess, at_least=by, because=because, rivals={f"{norm} captures both": captures_both})
+
+    excess_in_completion = [
         excess_norm(deep, minimiser, scale) - excess_norm(many, minimiser_many, scale)
         for deep, many in ((depth_2, depth_2_many), (depth_3, depth_3_many))
     ]
-    gap = minimiser_values(minimiser, "gap") + minimiser_values(minimiser_many, "gap")
-    yield lesser(
+    proved_gap = minimiser_values(minimiser, GAP) + minimiser_values(minimiser_many, GAP)
+    yield another_has_less(
         "excess of the nuclear norm over the least one in completion, relative",
-        np.concatenate(excess),
-        np.tile(gap, 2),
-        "the solver's proved gaps",
-        "the nuclear norm",
+        np.concatenate(excess_in_completion),
+        norm="the nuclear norm",
+        by=np.tile(proved_gap, 2),
+        because="the solver's proved gaps",
     )
+    powers, draws = settings_of(ends)["powers"], Draws(ends, scale=ends["scale"].min())
+    fall_if_turned, excess_over_least = -draws.entries(SCHATTEN_CHANGE), draws.entries(SCHATTEN_EXCESS)
     for place, p in enumerate(powers):
         if p != 1:
-            yield lesser(
+            yield another_has_less(
                 f"by how much another matrix has less Σσ^p on commuting measurements, relative, p = {p:g}",
-                (-change if p < 1 else left)[:, place],
-                resolution,
-                "beyond rounding",
-                f"the power {p:g}",
+                (fall_if_turned if p < 1 else excess_over_least)[:, place],
+                norm=f"the power {p:g}",
+                by=resolution,
+                because="beyond rounding",
             )
-    measured, predicted = draws.compared("nuclear_norm")
+    measured, predicted = draws.compared(NUCLEAR_NORM)
     yield Facts(powers=", ".join(f"{p:g}" for p in powers), left=np.max(measured / predicted - 1))

@@ -6,7 +6,14 @@ from scipy.linalg import null_space
 from scipy.optimize import minimize
 
 from learning_dynamics.papers.deep_linear.recorded import by_name
-from learning_dynamics.papers.deep_linear.tables import DEPTH
+from learning_dynamics.papers.deep_linear.restricted_setting.quantities import (
+    CHANGE_SEEN,
+    LEAST_SQUARES_NORM,
+    MISFIT,
+    SCHATTEN_CHANGE,
+    SCHATTEN_EXCESS,
+)
+from learning_dynamics.papers.deep_linear.tables import DEPTH, NUCLEAR_NORM
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE_IF_ANY, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory
@@ -40,31 +47,33 @@ def commuting_measurements(trajectory: Trajectory, *, powers: list[Positive], tu
     members = []
     for member, W in enumerate(trajectory.series["end_to_end"][:, -1]):
         Q, A, y = (constants[name][member] for name in ("basis", "eigenvalues", "values"))
-        failed = not np.isfinite(W).all()
-        W = (W + W.T) / 2 if not failed else np.eye(len(W))
+        is_lost = not np.isfinite(W).all()
+        W = np.eye(len(W)) if is_lost else (W + W.T) / 2
         diagonal = np.einsum("ij,ik,kj->j", Q, W, Q)
+        # measurements weigh the diagonal of Q^T W Q alone; the move is off it, and turns two eigenvectors
         second, first = np.argsort(diagonal)[-2:]
         step = turn * np.sqrt(abs(diagonal[first] * diagonal[second])) * np.outer(Q[:, first], Q[:, second])
+        moved = W + step + step.T
         values = np.linalg.eigvalsh(W)
-        moved_values = np.abs(np.linalg.eigvalsh(W + step + step.T))
-        sums = np.array([np.sum(np.abs(values) ** p) for p in powers])
-        change = [np.sum(moved_values**p) for p in powers] / sums - 1
-        gap = 1 - np.array([_least_power_sum(A, y, p) if p > 1 else np.nan for p in powers]) / sums
+        moved_values = np.abs(np.linalg.eigvalsh(moved))
+        power_sums = np.array([np.sum(np.abs(values) ** p) for p in powers])
+        change = [np.sum(moved_values**p) for p in powers] / power_sums - 1
+        least_sums = np.array([_least_power_sum(A, y, p) if p > 1 else np.nan for p in powers])
         measurements = A @ diagonal
-        moved_measurements = A @ np.einsum("ij,ik,kj->j", Q, W + step + step.T, Q)
+        moved_measurements = A @ np.einsum("ij,ik,kj->j", Q, moved, Q)
         measured = {
             "norm": np.abs(values).sum(),
             "least": constants["least"][member].sum(),
             "frobenius": np.abs(np.linalg.pinv(A) @ y).sum(),
-            "misfit": np.max(np.abs(measurements - y) / y),
-            "seen": np.max(np.abs(moved_measurements - measurements) / y),
-            "schatten_change": change,
-            "schatten_left": gap,
+            MISFIT: np.max(np.abs(measurements - y) / y),
+            CHANGE_SEEN: np.max(np.abs(moved_measurements - measurements) / y),
+            SCHATTEN_CHANGE: change,
+            SCHATTEN_EXCESS: 1 - least_sums / power_sums,
         }
-        members.append({name: value * np.nan if failed else value for name, value in measured.items()})
-    others = by_name(members)
-    norm, least, frobenius = (others.pop(name) for name in ("norm", "least", "frobenius"))
-    quantities = {"nuclear_norm": (norm, least), "least_squares_norm": (norm, frobenius), **others}
+        members.append({name: value * np.nan if is_lost else value for name, value in measured.items()})
+    at_the_ends = by_name(members)
+    norm, least, frobenius = (at_the_ends.pop(name) for name in ("norm", "least", "frobenius"))
+    quantities = {NUCLEAR_NORM: (norm, least), LEAST_SQUARES_NORM: (norm, frobenius), **at_the_ends}
     return rows(quantities, {"seed": constants["member"]}, depth=constants["depth"], scale=constants["scale"])
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from learning_dynamics.measures.spectra import effective_rank
-from learning_dynamics.papers.deep_linear.tables import DEPTH, DRAW
+from learning_dynamics.papers.deep_linear.tables import DEPTH, DRAW, RANK, SIGMA
 from learning_dynamics.tidy import INDEX, QUANTITY, TIME, VALUE, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
@@ -34,7 +34,7 @@ def singular_value_paths(trajectory: Trajectory) -> Tables:
     top = entries.shape[-1]
     diagonal = np.einsum("...ii->...", entries) / top
     quantities = {
-        "sigma": spectrum[..., :top],
+        SIGMA: spectrum[..., :top],
         "train_loss": series["train_loss"],
         "error": series["error"],
         "effective_rank": effective_rank(spectrum),
@@ -43,4 +43,4 @@ def singular_value_paths(trajectory: Trajectory) -> Tables:
     }
     draws, depth = np.arange(trajectory.members), trajectory.settings["depth"]
     yield rows(quantities, {"draw": draws, "time": trajectory.time}, depth=depth)
-    yield rows({"rank": trajectory.constants["rank"]}, {"draw": draws}, depth=depth, time=0.0)
+    yield rows({RANK: trajectory.constants["rank"]}, {"draw": draws}, depth=depth, time=0.0)

@@ -1,0 +1,8 @@
+"""Quantities of a descent until a low-rank matrix is learned, as metrics write them and claims read them."""
+
+# Growth of the first singular value beyond the rank r over that of the r-th, of logarithms
+ALPHA = "alpha"  # along the path until the r-th is learned
+ALPHA_AT_START = "alpha_at_the_start"  # in the first step
+ALPHA_OF_WHOLE = "alpha_of_the_whole"  # along the path, by the whole gradient, nothing set aside
+ALPHA_OF_FLOW = "alpha_of_the_flow"  # along the path, as if steps were small
+STEP = "step"  # growth of the first singular value beyond the rank in one step, at most
