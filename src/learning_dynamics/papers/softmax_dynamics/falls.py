@@ -8,6 +8,15 @@ import numpy as np
 
 LEARNED = 0.5  # a class is learned when the mean probability of its examples' own class passes one half
 
+# Quantities of a rank; the functions below that measure them say more.
+FALL = "fall"  # depth of its deepest fall after a rise, since the warm-up's trough
+FALL_RARE = "fall_rare"  # of such a fall the part while the rarest classes are learned
+FALL_LEARNING = "fall_learning"  # of such a fall the part while all classes after the first are learned
+PHASES = "phases"  # 1 where warm-up, growth and compression follow one another, else 0
+NET = "net"  # how much it is higher after the rarest classes are learned than before
+PEAK = "peak"  # where it is highest since the warm-up's trough
+END = "end"  # at the end
+
 
 def turning_points(values: np.ndarray, threshold: float) -> list[int]:
     """Return where a series turns: places of alternating extrema, consecutive ones at least `threshold` apart.
@@ -127,7 +136,7 @@ def net_change(series: np.ndarray, window: tuple[np.ndarray, np.ndarray]) -> np.
 def end_and_peak(series: np.ndarray, learning_windows: Windows) -> dict[str, np.ndarray]:
     """Return each series at its end, and where it is highest since the warm-up's trough, shape (members,) each."""
     after = np.arange(series.shape[1]) >= troughs(series, learning_windows.learning[0])[:, None]
-    return {"end": series[:, -1], "peak": np.where(after, series, -np.inf).max(axis=1)}
+    return {END: series[:, -1], PEAK: np.where(after, series, -np.inf).max(axis=1)}
 
 
 def falls_within(
@@ -170,7 +179,7 @@ def falls_by_window(series: np.ndarray, threshold: float, learning_windows: Wind
     """
     since = troughs(series, learning_windows.learning[0])
     full = (since, np.full(len(series), series.shape[1] - 1))
-    places = {"fall": full, "fall_rare": learning_windows.rare, "fall_learning": learning_windows.learning}
+    places = {FALL: full, FALL_RARE: learning_windows.rare, FALL_LEARNING: learning_windows.learning}
     return {name: falls_within(series, threshold, window, since) for name, window in places.items()}
 
 

@@ -7,14 +7,10 @@ import numpy as np
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import models as model
+from learning_dynamics.papers.softmax_dynamics.sizes import name_of
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.trajectories import Trajectory
-
-
-def name_of(sizes: Iterable[int]) -> str:
-    """Return class sizes joined by dashes; zeros, which pad an array, are left out."""
-    return "-".join(str(size) for size in sizes if size)
 
 
 def cell_states(

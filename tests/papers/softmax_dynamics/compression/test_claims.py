@@ -6,6 +6,7 @@ import pytest
 
 from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.softmax_dynamics.compression import claims
+from learning_dynamics.papers.softmax_dynamics.grids import Moment
 from tests.papers.softmax_dynamics.tables import grid_table
 
 JUDGED = {"measure": "rankme_centred", "threshold": 0.05}
@@ -106,7 +107,7 @@ def test_a_singular_value_that_shrinks_less_does_not_grow():
 
 def test_a_direction_is_kept_from_the_first_class_learned_on():
     table = course([1.0, 1.3, 1.2, 2.0, 3.0], turned=0.1)
-    table.loc[(table["quantity"] == "class_direction") & (table["index"] == claims.FIRST), "value"] = 0.1
+    table.loc[(table["quantity"] == "class_direction") & (table["index"] == Moment.FIRST_LEARNED), "value"] = 0.1
     assert evaluate(OTHER, {"grid": table}, {"typical": 0.5}).verdict == "reproduced"
 
 

@@ -50,8 +50,10 @@ def test_rates_that_are_not_proportional_to_the_singular_values_are_refused(orde
 def test_rates_along_flows_are_held_to_what_differences_and_integration_leave(quantity, speed, factor, state, place):
     flows = [rated(), rated()]
     flows[place] = rated(**{quantity: factor * speed * TOLERANCE})
-    finding = claims.theorem_b_3_proportional(flows, random_starts(1.0), simple=SIMPLE)
-    assert finding.judgement(finding.printed).state == state
+    found = evaluate(
+        claims.theorem_b_3_proportional, {"flows": flows, "starts": random_starts(1.0)}, {"simple": SIMPLE}
+    )
+    assert found.judgement.state == state
 
 
 def aligned(order: float, *, off: float = 0.0, departure: float = 1e-9) -> pd.DataFrame:
@@ -142,8 +144,9 @@ def test_the_error_of_what_is_dropped_has_an_interval_of_draws_that_covers_the_l
     covered = 0
     for seed in range(20):
         starts = metrics.initial_states(recorded(runs.initial_states, settings, seed=seed))
-        finding = claims.equation_21(starts, aligned(0.5), aligned(1.0), dropped=0.2)
-        error = next(check for check in finding.judgement(finding.corrected).checks if "square" in check.name)
+        tables = {"starts": starts, "early": aligned(0.5), "repeated": aligned(1.0)}
+        found = evaluate(claims.equation_21, tables, {"dropped": 0.2}, verdict_alone=True)
+        error = next(check for check in found.corrected.checks if "square" in check.name)
         covered += error.lower <= 1 / np.sqrt(99) <= error.upper
         assert error.draws == 60
     assert covered >= 16  # of an interval that covers in 95 of 100 draws fewer have a chance of 0.3 %

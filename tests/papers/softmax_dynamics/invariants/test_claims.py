@@ -30,9 +30,9 @@ def lemma_flow(**errors: float) -> pd.DataFrame:
 
 
 def lemma(curves: pd.DataFrame, flow: pd.DataFrame) -> str:
-    finding = claims.lemma_b_1(curves, flow, simple=SIMPLE)
-    assert all(finding.judgement(rival).state == "fails" for rival in finding.rivals.values())
-    return finding.judgement(finding.printed).state
+    found = evaluate(claims.lemma_b_1, {"curves": curves, "flow": flow}, {"simple": SIMPLE}, verdict_alone=True)
+    assert set(found.rivals.values()) == {"contradicted"}
+    return found.judgement.state
 
 
 # truncation 10 simple^4 in units of the speed; rounding 10 eps / (1e-3 simple)

@@ -1,12 +1,14 @@
 """What is measured of grids, against scipy's flow, torch's derivatives, and searches by loops."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 import scipy
 import torch
 from scipy import stats
 
-from learning_dynamics.papers.softmax_dynamics.draws import learning_times, members, values
+from learning_dynamics.papers.softmax_dynamics.grids import Grid, Moment
 from learning_dynamics.papers.softmax_dynamics.phases import metrics, runs
 from learning_dynamics.tidy import select
 from tests.papers.softmax_dynamics.network import (
@@ -69,46 +71,98 @@ def test_flows_are_scipys_from_torchs_gradient(grid):
         np.testing.assert_allclose(W, expected[1], atol=1e-5)
 
 
-def test_everything_about_a_member_by_hand(grid):
-    trajectory, table = grid
-    loss, times = trajectory.settings["loss"], trajectory.time
-    lengths = []
-    for member in range(trajectory.members):
-        counts = trajectory.constants["counts"][member].tolist()
-        f, W = states(trajectory, member)
-        outputs = own_outputs(f, W, counts, loss)
-        np.testing.assert_allclose(values(table, "final", None)[member], outputs[-1], atol=1e-6)
-        for k, when in enumerate(learning_times(table)[member]):
-            if np.isfinite(when):
-                assert np.interp(when, times, outputs[:, k]) == pytest.approx(0.5, abs=1e-6)
-                assert (outputs[times >= when, k] > 0.5).all()
-            else:
-                assert outputs[-1, k] <= 0.5
+@dataclass(frozen=True)
+class Member:
+    """A member by hand: its states, the outputs of its classes, its rank, and where its moments are."""
+
+    number: int
+    counts: list[int]
+    f: np.ndarray
+    W: np.ndarray
+    outputs: np.ndarray
+    ranks: np.ndarray
+    places: dict[Moment, int]
+
+
+@pytest.fixture(scope="module")
+def by_hand(grid):
+    trajectory, _ = grid
+    found = []
+    for number in range(trajectory.members):
+        counts = trajectory.constants["counts"][number].tolist()
+        f, W = states(trajectory, number)
+        outputs = own_outputs(f, W, counts, trajectory.settings["loss"])
         first, begin, learned, _ = learning_places(outputs, counts, 0.4, 0.9)
-        places = [0, first, begin, learned, len(times) - 1]
-        lengths.append(len(set(places)))
+        places = dict(zip(Moment, [0, first, begin, learned, len(f) - 1], strict=True))
         ranks = np.array([rank_of(points) for points in f])
-        np.testing.assert_allclose(values(table, "rank", None, "rankme_centred")[member], ranks[places], atol=1e-6)
-        half_decade = next(t for t in range(len(times)) if times[t] >= times[-1] / 10**0.5)
-        changes = {"lowest": ranks.min(), "net": ranks[learned] - ranks[begin], "tail": ranks[-1] - ranks[half_decade]}
-        for name, change in changes.items():
-            assert values(table, name, 0, "rankme_centred")[member] == pytest.approx(change, abs=1e-6)
-        for index, place in enumerate(places, start=1):
-            sigma = np.sqrt(np.linalg.eigvalsh(f[place].T @ f[place])[::-1])
-            rate = rates_of_singular_values(f[place], velocity(f[place], W[place], counts, loss)[0])
-            aligned = leading_cosine(f[place], W[place])
-            assert values(table, "alignment", index)[member] == pytest.approx(aligned, abs=1e-6)
-            for k in (1, 2):
-                assert values(table, f"sigma_{k}", index)[member] == pytest.approx(sigma[k - 1], abs=1e-6)
-                assert values(table, f"rate_{k}", index)[member] == pytest.approx(rate[k - 1], abs=1e-6)
-            for name, apart in (("f", separated(f[place], counts[0])), ("w", separated(W[place].T, 1))):
-                assert values(table, f"separation_{name}", index)[member] == pytest.approx(apart, rel=1e-4)
-    assert max(lengths) == 5 or loss == "squared"
+        found.append(Member(number, counts, f, W, outputs, ranks, places))
+    return found
+
+
+def test_moments_are_apart_in_some_member(grid, by_hand):
+    """Under the squared loss not all classes are learned, and moments coincide."""
+    distinct = [len(set(member.places.values())) for member in by_hand]
+    assert max(distinct) == len(Moment) or grid[0].settings["loss"] == "squared"
+
+
+def test_a_class_is_learned_when_its_output_passes_one_half_for_good(grid, by_hand):
+    trajectory, table = grid
+    times, found = trajectory.time, Grid(table)
+    for member in by_hand:
+        np.testing.assert_allclose(found.entries("final")[member.number], member.outputs[-1], atol=1e-6)
+        for k, when in enumerate(found.learning_times()[member.number]):
+            output, case = member.outputs[:, k], f"member {member.number}, class {k}"
+            if np.isinf(when):
+                assert output[-1] <= 0.5, case
+            else:
+                assert np.interp(when, times, output) == pytest.approx(0.5, abs=1e-6), case
+                assert (output[times >= when] > 0.5).all(), case
+
+
+def test_ranks_and_their_changes(grid, by_hand):
+    trajectory, table = grid
+    times, found = trajectory.time, Grid(table)
+    half_decade = next(place for place, time in enumerate(times) if time >= times[-1] / 10**0.5)
+    for member in by_hand:
+        ranks, places = member.ranks, member.places
+        expected = {
+            "lowest": ranks.min(),
+            "net": ranks[places[Moment.RARE_LEARNED]] - ranks[places[Moment.RARE_BEGIN]],
+            "tail": ranks[-1] - ranks[half_decade],
+        }
+        measured = {name: found.number(name, measure="rankme_centred")[member.number] for name in expected}
+        assert measured == pytest.approx(expected, abs=1e-6), f"member {member.number}"
+        at_moments = {moment: found.at(moment, "rank", measure="rankme_centred")[member.number] for moment in Moment}
+        assert at_moments == pytest.approx({moment: ranks[places[moment]] for moment in Moment}, abs=1e-6), (
+            f"member {member.number}"
+        )
+
+
+@pytest.mark.parametrize("moment", Moment)
+def test_spectra_alignment_and_separation_at_each_moment(grid, by_hand, moment):
+    trajectory, table = grid
+    found = Grid(table)
+    for member in by_hand:
+        place, counts = member.places[moment], member.counts
+        f, W = member.f[place], member.W[place]
+        sigma = np.sqrt(np.linalg.eigvalsh(f.T @ f)[::-1])
+        rate = rates_of_singular_values(f, velocity(f, W, counts, trajectory.settings["loss"])[0])
+        expected = {
+            "sigma_1": sigma[0],
+            "sigma_2": sigma[1],
+            "rate_1": rate[0],
+            "rate_2": rate[1],
+            "alignment": leading_cosine(f, W),
+        }
+        apart = {"separation_f": separated(f, counts[0]), "separation_w": separated(W.T, 1)}
+        measured = {name: found.at(moment, name)[member.number] for name in [*expected, *apart]}
+        assert {name: measured[name] for name in expected} == pytest.approx(expected, abs=1e-6), member.number
+        assert {name: measured[name] for name in apart} == pytest.approx(apart, rel=1e-4), member.number
 
 
 def test_members_are_told_apart(grid):
     _, table = grid
-    cells = members(table)
+    cells = Grid(table).members
     assert cells["counts"].tolist() == ["2-2-1-1"] * 4 + ["3-1-1-1"] * 4
     assert cells["init"].tolist() == ["balanced", "balanced", "gaussian", "gaussian"] * 2
     assert cells["seed"].tolist() == [0, 1] * 4

@@ -10,7 +10,7 @@ import numpy as np
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import models as toy
 from learning_dynamics.papers.softmax_dynamics import starts
-from learning_dynamics.papers.softmax_dynamics.starts import name_of
+from learning_dynamics.papers.softmax_dynamics.sizes import name_of
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Fraction, Natural, NonNegative, Positive, Seed
 from learning_dynamics.trajectories import Trajectory
