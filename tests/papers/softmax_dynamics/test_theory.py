@@ -38,10 +38,12 @@ def test_pairs_are_learned_when_flows_of_all_examples_learn_them(counts):
     times = []
     for scale in (1e-7, 1e-11):
         rng = np.random.default_rng(6)
-        f, W = model.gaussian(rng, len(labels), 2, 4, scale)
+        f, W = model.gaussian(rng, len(labels), 2, 4, scale=scale)
         at = np.linspace(0.0, -np.log(scale), 400)
         start = model.pack(f, W)[None]
-        states = toy_flow.flow(labels[None], start, 2, "cross_entropy", at, Tolerances(1e-8, 1e-8 * scale))
+        states = toy_flow.flow(
+            labels[None], start, 2, loss="cross_entropy", times=at, tolerances=Tolerances(1e-8, 1e-8 * scale)
+        )
         f, W = model.unpack(states[0], len(labels), 2, 4)
         own = model.softmax(f @ W)[:, first, np.arange(4)]
         times.append(at[np.argmax(own > 0.5, axis=0)])

@@ -66,21 +66,20 @@ def recorded_steps(steps: int, points: int) -> np.ndarray:
 
 
 def train(
-    inputs: np.ndarray | None,
     counts: np.ndarray,
     theta: np.ndarray,
     W: np.ndarray,
     optimiser: Optimiser,
+    *,
     records: np.ndarray,
     draws: int,
+    inputs: np.ndarray | None = None,
     copies: np.ndarray | None = None,
 ) -> Course:
     """Train one member on the cross-entropy summed over examples.
 
     Parameters
     ----------
-    inputs : ndarray, shape (examples, examples), or None
-        None for orthonormal inputs.
     counts : ndarray of int, shape (classes,)
     theta, W : ndarray, shapes (examples, d) and (d, classes)
         Initial parameters.
@@ -88,6 +87,8 @@ def train(
         After how many steps to record.
     draws : int
         Seed of the minibatches.
+    inputs : ndarray, shape (examples, examples), optional
+        Orthonormal if not given.
     copies : ndarray, shape (rows,), optional
         Number of examples that each row of features represents, in full batches: they start together and stay so. Each
         row has the gradient of one example, the classifier that of all. `counts` then counts rows.
@@ -110,6 +111,7 @@ def train(
     return course
 
 
+# compiled functions take no keyword-only parameters
 @numba.njit
 def _kernel(inputs, orthonormal, labels, copies, theta, W, optimiser, draws, records, course):
     examples, dimension = theta.shape

@@ -11,8 +11,12 @@ from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.softmax_dynamics.biases import claims
 from tests.papers.softmax_dynamics.tables import grid_table
 
-CELLS = [("4-2-1-1", "gaussian", 0.01), ("5-1-1-1", "gaussian", 0.01), ("4-2-1-1", "gaussian", 1.0),
-         ("2-2-2-2", "gaussian", 0.01)]  # fmt: skip
+CELLS = [
+    ("4-2-1-1", "gaussian", 0.01),
+    ("5-1-1-1", "gaussian", 0.01),
+    ("4-2-1-1", "gaussian", 1.0),
+    ("2-2-2-2", "gaussian", 0.01),
+]
 SEEDS = 20
 SIZES = np.repeat([[4, 2, 1, 1], [5, 1, 1, 1], [4, 2, 1, 1], [2, 2, 2, 2]], SEEDS, axis=0)
 
@@ -71,10 +75,13 @@ def starts(order: float, ratio: float, draws: int = 4000) -> pd.DataFrame:
     rates = np.exp(rng.standard_normal((draws, 2))) * rng.choice([-1, 1], (draws, 2)) * sigma**order
     return pd.DataFrame(
         {
-            "scale": np.repeat(np.repeat([0.1, 0.2], draws // 2), 2), "seed": np.repeat(np.arange(draws), 2),
-            "index": np.tile([1, 2], draws), "rate": rates.ravel(), "sigma": np.tile(sigma, draws),
+            "scale": np.repeat(np.repeat([0.1, 0.2], draws // 2), 2),
+            "seed": np.repeat(np.arange(draws), 2),
+            "index": np.tile([1, 2], draws),
+            "rate": rates.ravel(),
+            "sigma": np.tile(sigma, draws),
         }
-    )  # fmt: skip
+    )
 
 
 def course(share: float, draws: int = 12, records: int = 11) -> pd.DataFrame:
@@ -91,10 +98,15 @@ def course(share: float, draws: int = 12, records: int = 11) -> pd.DataFrame:
         }
         for quantity, entries in known.items():
             rows += [
-                {"seed": seed, "time": float(time), "quantity": quantity, "value": value,
-                 "index": 0 if quantity == "loss" else index}
+                {
+                    "seed": seed,
+                    "time": float(time),
+                    "quantity": quantity,
+                    "value": value,
+                    "index": 0 if quantity == "loss" else index,
+                }
                 for index, value in enumerate(entries, start=1)
-            ]  # fmt: skip
+            ]
     return pd.DataFrame(rows)
 
 

@@ -16,9 +16,11 @@ def compressed(fall: float, net: float, share: float = 1.0, otherwise: float = 0
     """Judge such falls in so many of 25 skewed draws, and others in the rest; none of equal ones."""
     falls = np.concatenate([np.zeros(25), np.where(np.arange(25) < share * 25, fall, otherwise)])
     measured = {
-        "fall_rare@rankme_centred@0.05": falls, "net@rankme_centred": np.full(50, net),
-        "phases@rankme_centred@0.05": np.zeros(50), "sigma_1": np.ones((50, 5)),
-    }  # fmt: skip
+        "fall_rare@rankme_centred@0.05": falls,
+        "net@rankme_centred": np.full(50, net),
+        "phases@rankme_centred@0.05": np.zeros(50),
+        "sigma_1": np.ones((50, 5)),
+    }
     cells = [("2-2-2-2", "gaussian", 0.01), ("4-2-1-1", "gaussian", 0.01)]
     settings = {**JUDGED, "within": "fall_rare", "typical": 0.5}
     return evaluate(claims.compression, {"grid": grid_table(cells, measured, seeds=25)}, settings)
@@ -60,15 +62,26 @@ def course(first, second=1.0, *, turned: float = 0.1, examples=1.0, below=1.0):
     """
     moments = np.arange(1, 6)
     columns = {
-        "class_sigma_1": first, "class_sigma_2": second, "class_direction": np.cos(np.where(moments < 4, turned, 0.0)),
-        "sigma_1": np.multiply(examples, below), "sigma_2": below, "direction": 1.0,
-    }  # fmt: skip
+        "class_sigma_1": first,
+        "class_sigma_2": second,
+        "class_direction": np.cos(np.where(moments < 4, turned, 0.0)),
+        "sigma_1": np.multiply(examples, below),
+        "sigma_2": below,
+        "direction": 1.0,
+    }
     rows = [
-        {"skewed": True, "seed": seed, "measure": "", "threshold": 0.0, "quantity": quantity, "index": index,
-         "value": value}
+        {
+            "skewed": True,
+            "seed": seed,
+            "measure": "",
+            "threshold": 0.0,
+            "quantity": quantity,
+            "index": index,
+            "value": value,
+        }
         for quantity, seed in itertools.product(columns, range(25))
         for index, value in zip(moments, np.broadcast_to(columns[quantity], 5), strict=True)
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows)
 
 
@@ -153,13 +166,26 @@ def decays(treated: float, *, equal: float = 0.0, wide: float = 0.0, none: float
         case = case * (seed < 30) * 0.5 if amount == 0.3 and both else case
         depths = {"rankme_centred": case, "class_rankme_centred": classes if amount and both else 0.0}
         for measure, share in depths.items():
-            known = {"fall_rare": (0.05, 0.1 if seed % 10 < round(10 * share) else 0.04), "net": (0.0, 0.3),
-                     "learned": (0.0, float(seed % 2))}  # fmt: skip
+            known = {
+                "fall_rare": (0.05, 0.1 if seed % 10 < round(10 * share) else 0.04),
+                "net": (0.0, 0.3),
+                "learned": (0.0, float(seed % 2)),
+            }
             rows += [
-                {"skewed": skewed, "dimension": dimension, "counts": "4-2-1-1", "variant": "AdamW", "amount": amount,
-                 "seed": seed, "measure": measure, "quantity": quantity, "threshold": threshold, "value": value}
+                {
+                    "skewed": skewed,
+                    "dimension": dimension,
+                    "counts": "4-2-1-1",
+                    "variant": "AdamW",
+                    "amount": amount,
+                    "seed": seed,
+                    "measure": measure,
+                    "quantity": quantity,
+                    "threshold": threshold,
+                    "value": value,
+                }
                 for quantity, (threshold, value) in known.items()
-            ]  # fmt: skip
+            ]
     return pd.DataFrame(rows)
 
 

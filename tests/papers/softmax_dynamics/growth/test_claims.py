@@ -19,11 +19,15 @@ def rated(**errors: float) -> pd.DataFrame:
     sigma = np.array([2.0, 0.5])
     table = flow_table(
         {
-            "sigma": (sigma, [np.nan] * 2), "rate_f": (0.7 * sigma, 0.7 * sigma), "rate_w": (0.7 * sigma, 0.7 * sigma),
-            "speed_f": 2.0, "speed_w": 4.0, "gap": 0.3,
+            "sigma": (sigma, [np.nan] * 2),
+            "rate_f": (0.7 * sigma, 0.7 * sigma),
+            "rate_w": (0.7 * sigma, 0.7 * sigma),
+            "speed_f": 2.0,
+            "speed_w": 4.0,
+            "gap": 0.3,
         },
         integration={"rtol": RTOL},
-    )  # fmt: skip
+    )
     for quantity, error in errors.items():
         table.loc[table.index[table["quantity"] == quantity][4], "value"] += error
     return table
@@ -61,9 +65,17 @@ def aligned(order: float, *, off: float = 0.0, departure: float = 1e-9) -> pd.Da
     for classes, size, seed, time in itertools.product((4, 100), (2, 8, 32), range(3), (0.0, 30.0)):
         fastest = float(size**order)
         rows.append(
-            {"classes": classes, "largest": size, "seed": seed, "time": time, "sigma": 1e-3,
-             "growth": fastest * (1 + off) if time else 0.1, "departure": departure, "fastest": fastest}
-        )  # fmt: skip
+            {
+                "classes": classes,
+                "largest": size,
+                "seed": seed,
+                "time": time,
+                "sigma": 1e-3,
+                "growth": fastest * (1 + off) if time else 0.1,
+                "departure": departure,
+                "fastest": fastest,
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -74,10 +86,20 @@ def by_class(order: float, *, dropped: float = -0.5, size: float = 0.3, worst: f
     for classes, largest, seed in itertools.product((4, 30, 100, 1000), (2, 8, 32), range(60)):
         gain = rng.choice([-1, 1]) * rng.uniform(0.8, 1.0) / np.sqrt(classes) * largest**order
         rows.append(
-            {"classes": classes, "largest": largest, "scale": 1e-3, "seed": seed, "index": 1, "sigma": 2.0,
-             "rate": -2.0 * gain, "gain": gain, "gain_many_classes": gain * (1 + size * classes**dropped),
-             "gain_separate": 0.0, "fastest": np.sqrt(largest)}
-        )  # fmt: skip
+            {
+                "classes": classes,
+                "largest": largest,
+                "scale": 1e-3,
+                "seed": seed,
+                "index": 1,
+                "sigma": 2.0,
+                "rate": -2.0 * gain,
+                "gain": gain,
+                "gain_many_classes": gain * (1 + size * classes**dropped),
+                "gain_separate": 0.0,
+                "fastest": np.sqrt(largest),
+            }
+        )
     table = pd.DataFrame(rows)
     table.attrs["draw"] = ("classes", "largest", "scale", "seed")
     if worst:

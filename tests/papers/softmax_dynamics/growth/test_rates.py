@@ -39,9 +39,11 @@ def test_rates_at_starts_are_torchs(starts):
             f = trajectory.series["f"][2 * cell + seed, 0, : sum(counts)]
             W = trajectory.series["W"][2 * cell + seed, 0, :, :classes]
             rows = table[
-                (table["classes"] == classes) & (table["largest"] == largest) & (table["scale"] == scale)
+                (table["classes"] == classes)
+                & (table["largest"] == largest)
+                & (table["scale"] == scale)
                 & (table["seed"] == seed)
-            ]  # fmt: skip
+            ]
             moved = velocity(f, W, counts, "cross_entropy")[0]
             np.testing.assert_allclose(rows["rate"], rates_of_singular_values(f, moved), atol=1e-9)
             np.testing.assert_allclose(rows["sigma"] ** 2, np.linalg.eigvalsh(f.T @ f)[::-1], rtol=1e-6)
@@ -72,9 +74,15 @@ def test_early_flows_are_scipys_and_their_growth_is_the_logarithms_derivative(re
     """Each example has a row of features, or all of a class share one, which moves by the sum of their gradients."""
     name = "repeated_contexts" if repeated else "early_growth"
     settings = {
-        "classes": [3, 4], "largest": [2, 9], "dimension": 2, "scale": 0.05, "seeds": 2, "growth": 6.0, "points": 121,
+        "classes": [3, 4],
+        "largest": [2, 9],
+        "dimension": 2,
+        "scale": 0.05,
+        "seeds": 2,
+        "growth": 6.0,
+        "points": 121,
         "rtol": 1e-9,
-    }  # fmt: skip
+    }
     trajectory = recorded(getattr(runs, name), settings, seed=2)
     table = getattr(metrics, name)(trajectory)
     for cell, (classes, largest) in enumerate(itertools.product([3, 4], [2, 9])):

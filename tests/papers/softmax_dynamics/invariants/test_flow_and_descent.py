@@ -13,9 +13,18 @@ from tests.papers.softmax_dynamics.network import integrated, rates_of_singular_
 
 COUNTS = [3, 1, 1]
 FLOW = {
-    "counts": COUNTS, "dimension": 2, "loss": "cross_entropy", "init": "balanced", "scale": 0.3, "seeds": 2,
-    "start": 0.1, "horizon": 30.0, "points": 6, "rtol": 1e-10, "atol": 1e-14,
-}  # fmt: skip
+    "counts": COUNTS,
+    "dimension": 2,
+    "loss": "cross_entropy",
+    "init": "balanced",
+    "scale": 0.3,
+    "seeds": 2,
+    "start": 0.1,
+    "horizon": 30.0,
+    "points": 6,
+    "rtol": 1e-10,
+    "atol": 1e-14,
+}
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +40,16 @@ def measured(request):
 
 def test_descent_takes_torchs_steps_and_records_all_rates_at_the_same_times():
     settings = {
-        "counts": COUNTS, "dimension": 2, "loss": "cross_entropy", "init": "balanced", "scale": 0.3, "seeds": 2,
-        "learning_rates": [0.1, 0.05], "coarse_steps": 20, "points": 3,
-    }  # fmt: skip
+        "counts": COUNTS,
+        "dimension": 2,
+        "loss": "cross_entropy",
+        "init": "balanced",
+        "scale": 0.3,
+        "seeds": 2,
+        "learning_rates": [0.1, 0.05],
+        "coarse_steps": 20,
+        "points": 3,
+    }
     trajectory = recorded(runs.descent, settings, seed=1)
     np.testing.assert_allclose(trajectory.time, [0.0, 1.0, 2.0])
     for member, rate in enumerate(trajectory.constants["learning_rate"]):
@@ -57,9 +73,19 @@ def test_descent_takes_torchs_steps_and_records_all_rates_at_the_same_times():
 def test_linear_features_move_by_the_kernel_of_their_inputs():
     """f = X Theta moves by X X^T, which has one on its diagonal and the correlation beside it."""
     settings = {
-        "counts": [2, 1], "dimension": 2, "inputs": 5, "correlations": [0.0, 0.4], "scale": 0.3, "seeds": 1,
-        "start": 0.1, "horizon": 5.0, "points": 4, "rtol": 1e-10, "atol": 1e-14, "looser": 1e4,
-    }  # fmt: skip
+        "counts": [2, 1],
+        "dimension": 2,
+        "inputs": 5,
+        "correlations": [0.0, 0.4],
+        "scale": 0.3,
+        "seeds": 1,
+        "start": 0.1,
+        "horizon": 5.0,
+        "points": 4,
+        "rtol": 1e-10,
+        "atol": 1e-14,
+        "looser": 1e4,
+    }
     trajectory = recorded(runs.linear_inputs, settings, seed=2)
     (rng,) = generators(2, "softmax_dynamics.linear_inputs", 1)
     rng.standard_normal(5 * 3 + 5 * 2)  # inputs and first layer come first
@@ -74,8 +100,11 @@ def test_linear_features_move_by_the_kernel_of_their_inputs():
         f = trajectory.series["linear"][member]
         np.testing.assert_allclose(f, integrated(f[0], W, trajectory.time, moving)[0], atol=1e-6)
     free = trajectory.series["free"]
-    np.testing.assert_allclose(free[1], integrated(free[1, 0], W, trajectory.time, lambda f, W: velocity(
-        f, W, [2, 1], "cross_entropy"))[0], atol=1e-6)  # fmt: skip
+    np.testing.assert_allclose(
+        free[1],
+        integrated(free[1, 0], W, trajectory.time, lambda f, W: velocity(f, W, [2, 1], "cross_entropy"))[0],
+        atol=1e-6,
+    )
     table = metrics.linear_inputs(trajectory)
     for quantity, name in (("departure", "linear"), ("looser", "looser")):
         for member, correlation in enumerate(settings["correlations"]):

@@ -22,9 +22,18 @@ from tests.papers.softmax_dynamics.network import (
 )
 
 SETTINGS = {
-    "counts": [[2, 2, 1, 1], [3, 1, 1, 1]], "dimension": 2, "loss": "cross_entropy", "inits": ["balanced", "gaussian"],
-    "scales": [0.1], "seeds": 2, "start": 0.1, "horizon": 100.0, "points": 40, "rtol": 1e-9, "atol": 1e-13,
-}  # fmt: skip
+    "counts": [[2, 2, 1, 1], [3, 1, 1, 1]],
+    "dimension": 2,
+    "loss": "cross_entropy",
+    "inits": ["balanced", "gaussian"],
+    "scales": [0.1],
+    "seeds": 2,
+    "start": 0.1,
+    "horizon": 100.0,
+    "points": 40,
+    "rtol": 1e-9,
+    "atol": 1e-13,
+}
 MEASURE = {"thresholds": [0.05], "lower": 0.4, "upper": 0.9, "populations": ["examples"]}
 
 
@@ -171,9 +180,18 @@ def test_members_are_told_apart(grid):
 
 def test_a_single_cell_over_time_by_hand():
     settings = {
-        "counts": [3, 1, 1], "dimension": 3, "loss": "cross_entropy", "init": "gaussian", "scale": 0.2, "seeds": 2,
-        "start": 0.1, "horizon": 50.0, "points": 8, "rtol": 1e-8, "atol": 1e-12,
-    }  # fmt: skip
+        "counts": [3, 1, 1],
+        "dimension": 3,
+        "loss": "cross_entropy",
+        "init": "gaussian",
+        "scale": 0.2,
+        "seeds": 2,
+        "start": 0.1,
+        "horizon": 50.0,
+        "points": 8,
+        "rtol": 1e-8,
+        "atol": 1e-12,
+    }
     trajectory = recorded(runs.toy, settings, seed=1)
     table = metrics.toy(trajectory, coordinates=1, populations=["examples", "classes"])
     classes = torch.tensor([0, 0, 0, 1, 2])
@@ -205,6 +223,10 @@ def test_a_single_cell_over_time_by_hand():
         assert ("feature_x" in rows) == (seed == 0)
     f, W = states(trajectory, 0)
     last = table[(table["seed"] == 0) & (table["time"] == trajectory.time[-1])]
-    for name, expected in (("feature_x", f[-1][:, 0]), ("feature_y", f[-1][:, 1]), ("class_x", W[-1][0]),
-                           ("class_y", W[-1][1])):  # fmt: skip
+    for name, expected in (
+        ("feature_x", f[-1][:, 0]),
+        ("feature_y", f[-1][:, 1]),
+        ("class_x", W[-1][0]),
+        ("class_y", W[-1][1]),
+    ):
         np.testing.assert_allclose(last[last["quantity"] == name]["value"], expected)

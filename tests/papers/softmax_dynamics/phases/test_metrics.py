@@ -8,9 +8,18 @@ from learning_dynamics.trajectories import Trajectory
 from tests.papers.softmax_dynamics.network import recorded
 
 SETTINGS = {
-    "counts": [[2, 2, 1, 1], [3, 1, 1, 1]], "dimension": 3, "loss": "cross_entropy", "inits": ["gaussian"],
-    "scales": [0.01, 0.1], "seeds": 3, "start": 0.1, "horizon": 300.0, "points": 30, "rtol": 1e-7, "atol": 1e-12,
-}  # fmt: skip
+    "counts": [[2, 2, 1, 1], [3, 1, 1, 1]],
+    "dimension": 3,
+    "loss": "cross_entropy",
+    "inits": ["gaussian"],
+    "scales": [0.01, 0.1],
+    "seeds": 3,
+    "start": 0.1,
+    "horizon": 300.0,
+    "points": 30,
+    "rtol": 1e-7,
+    "atol": 1e-12,
+}
 MEASURE = {"thresholds": [0.05], "lower": 0.3, "upper": 0.9, "populations": ["examples", "classes"]}
 
 

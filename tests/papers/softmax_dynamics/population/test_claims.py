@@ -24,10 +24,18 @@ def region(share) -> pd.DataFrame:
         fallen = round(SEEDS * share(skew, dimension, scale, population))
         for seed, (quantity, value) in itertools.product(range(SEEDS), (("fall_rare", 0.1), ("phases", 1.0))):
             rows.append(
-                {"counts": counts, "skewed": skew > 1, "dimension": dimension, "scale": scale, "seed": seed,
-                 "population": population, "threshold": 0.05, "quantity": quantity,
-                 "value": value if seed < fallen else 0.04 * (quantity == "fall_rare")}
-            )  # fmt: skip
+                {
+                    "counts": counts,
+                    "skewed": skew > 1,
+                    "dimension": dimension,
+                    "scale": scale,
+                    "seed": seed,
+                    "population": population,
+                    "threshold": 0.05,
+                    "quantity": quantity,
+                    "value": value if seed < fallen else 0.04 * (quantity == "fall_rare"),
+                }
+            )
     return pd.DataFrame(rows)
 
 
@@ -188,12 +196,20 @@ def lengths(order: float, classes: float, examples: float) -> pd.DataFrame:
         cell = {"counts": counts, "skewed": skew > 1, "dimension": dimension, "scale": scale, "seed": seed}
         right = dimension == 2 and scale == 0.001
         noise = 1e-3 * (-1) ** seed
-        rows.append({**cell, "population": "", "quantity": "length_order",
-                     "value": (order + noise if right else 9.0) if skew > 1 else np.nan})  # fmt: skip
+        rows.append(
+            {
+                **cell,
+                "population": "",
+                "quantity": "length_order",
+                "value": (order + noise if right else 9.0) if skew > 1 else np.nan,
+            }
+        )
         for population, share in (("classes", classes), ("examples", examples)):
             fallen = 0.06 if seed < round(share * SEEDS) else 0.04
-            rows += [{**cell, "population": population, "quantity": "peak", "value": 2.0},
-                     {**cell, "population": population, "quantity": "end", "value": 2.0 - fallen}]  # fmt: skip
+            rows += [
+                {**cell, "population": population, "quantity": "peak", "value": 2.0},
+                {**cell, "population": population, "quantity": "end", "value": 2.0 - fallen},
+            ]
     return pd.DataFrame(rows).assign(threshold=0.0)
 
 

@@ -12,9 +12,16 @@ from learning_dynamics.trajectories import Trajectory
 from tests.papers.softmax_dynamics.network import integrated, learning_places, rank_of, recorded, velocity
 
 SETTINGS = {
-    "counts": [[5, 2, 1], [3, 3, 3]], "dimensions": [2, 3], "scales": [0.01, 0.3], "seeds": 3, "start": 0.1,
-    "horizon": 60.0, "points": 25, "rtol": 1e-9, "atol": 1e-13,
-}  # fmt: skip
+    "counts": [[5, 2, 1], [3, 3, 3]],
+    "dimensions": [2, 3],
+    "scales": [0.01, 0.3],
+    "seeds": 3,
+    "start": 0.1,
+    "horizon": 60.0,
+    "points": 25,
+    "rtol": 1e-9,
+    "atol": 1e-13,
+}
 MEASURE = {"thresholds": [0.02], "lower": 0.4, "upper": 0.9}
 
 
@@ -58,9 +65,11 @@ def test_everything_about_a_member_by_hand(flows):
         own = np.stack([weights[:, k, k] / weights[:, k].sum(axis=1) for k in range(3)], axis=1)
         first, begin, end, _ = learning_places(own, sizes, 0.4, 0.9)
         rows = table[
-            (table["dimension"] == dimension) & (table["counts"] == counts) & (table["scale"] == scale)
+            (table["dimension"] == dimension)
+            & (table["counts"] == counts)
+            & (table["scale"] == scale)
             & (table["seed"] == seed)
-        ]  # fmt: skip
+        ]
         assert (rows["skewed"] == (counts == "5-2-1")).all()
         windows = falls.windows(own[None], np.array([sizes]), 0.4, 0.9)
         for population, copies in (("examples", sizes), ("classes", None)):
@@ -100,9 +109,15 @@ def test_a_member_that_failed_is_empty(flows):
 
 
 DIRECTIONS = {
-    "counts": [[9, 3, 2, 1], [12, 4, 2, 1]], "dimensions": [2, 3], "scales": [1e-6, 1e-3], "start": 0.1,
-    "horizon": 100.0, "points": 30, "rtol": 1e-9, "atol": 1e-15,
-}  # fmt: skip
+    "counts": [[9, 3, 2, 1], [12, 4, 2, 1]],
+    "dimensions": [2, 3],
+    "scales": [1e-6, 1e-3],
+    "start": 0.1,
+    "horizon": 100.0,
+    "points": 30,
+    "rtol": 1e-9,
+    "atol": 1e-15,
+}
 
 
 def test_a_start_of_growing_directions_is_balanced_and_each_axis_grows_at_a_singular_value_of_the_residual():

@@ -18,8 +18,10 @@ def laws(seeds: int = 8) -> pd.DataFrame:
         fallen = 0.2 * (seed < seeds * share or (share > 0 and scale == 0.1))
         cell = {"counts": counts, "scale": scale, "dimension": d, "seed": seed, "threshold": 0.0}
         for population, fall in (("classes", fallen), ("examples", 0.0)):
-            rows += [{**cell, "population": population, "quantity": "peak", "value": 2.0},
-                     {**cell, "population": population, "quantity": "end", "value": 2.0 - fall}]  # fmt: skip
+            rows += [
+                {**cell, "population": population, "quantity": "peak", "value": 2.0},
+                {**cell, "population": population, "quantity": "end", "value": 2.0 - fall},
+            ]
     table = pd.DataFrame(rows)
     table.attrs["settings"] = {"seeds": seeds, "scales": [0.01, 0.1]}
     return table

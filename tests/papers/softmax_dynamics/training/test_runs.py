@@ -20,10 +20,20 @@ SIZES = [4, 2, 1]
 LABELS = torch.tensor([0, 0, 0, 0, 1, 1, 2])
 METHODS = ["SGD", "momentum", "Adam", "AdamW"]
 SETTINGS = {
-    "counts": [SIZES, [2, 2, 2]], "dimensions": [2, 3], "scales": [0.3], "seeds": 2, "methods": METHODS,
-    "learning_rates": [0.05], "momentum": 0.8, "decays": [0.0, 0.3], "batches": [0], "loss": "sum", "rows": "examples",
-    "steps": 40, "points": 6,
-}  # fmt: skip
+    "counts": [SIZES, [2, 2, 2]],
+    "dimensions": [2, 3],
+    "scales": [0.3],
+    "seeds": 2,
+    "methods": METHODS,
+    "learning_rates": [0.05],
+    "momentum": 0.8,
+    "decays": [0.0, 0.3],
+    "batches": [0],
+    "loss": "sum",
+    "rows": "examples",
+    "steps": 40,
+    "points": 6,
+}
 
 
 def torchs(method: str, rate: float, decay: float, parameters: list[torch.Tensor]) -> torch.optim.Optimizer:
@@ -45,7 +55,7 @@ def test_every_combination_is_torchs(loss):
     }
     assert set(found) == set(itertools.product(METHODS, (0.0, 0.3)))
     rng, _ = generators(5, "softmax_dynamics.map.4-2-1.2.0.3", 2)
-    start = toy.gaussian(rng, 7, 2, 3, 0.3)
+    start = toy.gaussian(rng, 7, 2, 3, scale=0.3)
     for (method, decay), member in found.items():
         f, W = (torch.tensor(part, requires_grad=True) for part in start)
         optimiser = torchs(method, 0.05, decay, [f, W])
@@ -79,23 +89,31 @@ def test_every_combination_is_torchs(loss):
 )
 def test_a_row_stands_for_examples_that_start_together(optimiser):
     rng = np.random.default_rng(2)
-    rows, W = toy.gaussian(rng, 3, 2, 3, 0.5)
+    rows, W = toy.gaussian(rng, 3, 2, 3, scale=0.5)
     records, n = np.array([0, 1, 30]), np.array(SIZES)
-    few = train(None, np.ones(3, dtype=int), rows, W, optimiser, records, 1, n)
-    every = train(np.eye(7), n, np.repeat(rows, n, axis=0), W, optimiser, records, 1)
+    few = train(np.ones(3, dtype=int), rows, W, optimiser, records=records, draws=1, copies=n)
+    every = train(n, np.repeat(rows, n, axis=0), W, optimiser, records=records, draws=1, inputs=np.eye(7))
     for name in ("gram", "sums", "probabilities", "loss", "largest_loss"):
         np.testing.assert_allclose(getattr(few, name), getattr(every, name), rtol=1e-9, atol=1e-12, err_msg=name)
 
 
 def test_losses_stay_finite_where_probabilities_round_to_nothing():
     f, W = np.array([[0.0, 60.0], [60.0, 0.0]]), 60.0 * np.eye(2)
-    course = train(None, np.array([1, 1]), f, W, Optimiser(0.1), np.array([0]), 1)
+    course = train(np.array([1, 1]), f, W, Optimiser(0.1), records=np.array([0]), draws=1)
     np.testing.assert_allclose([course.loss[0], course.largest_loss[0]], 3600.0)
 
 
 def test_a_minibatch_draws_examples_alone():
     with pytest.raises(ValueError, match="minibatch draws examples"):
-        train(None, np.array([1, 1]), np.eye(2), np.eye(2), Optimiser(0.1, batch=1), np.array([0]), 1, np.array([2, 1]))
+        train(
+            np.array([1, 1]),
+            np.eye(2),
+            np.eye(2),
+            Optimiser(0.1, batch=1),
+            records=np.array([0]),
+            draws=1,
+            copies=np.array([2, 1]),
+        )
     with pytest.raises(ProjectError, match="full batches alone"):
         runs.combinations(**{**SETTINGS, "rows": "classes", "batches": [0, 2]}, seed=1)
     with pytest.raises(ProjectError, match="as many classes"):
@@ -117,10 +135,20 @@ def test_rows_of_classes_start_as_what_is_left_of_their_examples():
 @pytest.fixture(scope="module")
 def searched():
     settings = {
-        "counts": [[4, 2, 1, 1], [2, 2, 2, 2]], "dimensions": [2, 3], "scales": [0.01], "seeds": 6, "methods": ["SGD"],
-        "learning_rates": [0.1, 1.0], "momentum": 0.0, "decays": [0.0], "batches": [2, 0], "loss": "sum",
-        "rows": "examples", "steps": 800, "points": 60,
-    }  # fmt: skip
+        "counts": [[4, 2, 1, 1], [2, 2, 2, 2]],
+        "dimensions": [2, 3],
+        "scales": [0.01],
+        "seeds": 6,
+        "methods": ["SGD"],
+        "learning_rates": [0.1, 1.0],
+        "momentum": 0.0,
+        "decays": [0.0],
+        "batches": [2, 0],
+        "loss": "sum",
+        "rows": "examples",
+        "steps": 800,
+        "points": 60,
+    }
     return recorded(runs.combinations, settings, seed=5)
 
 
@@ -157,14 +185,21 @@ def test_who_learned_who_diverged_and_what_falls(searched):
     assert 0 < short < long
 
 
-@pytest.mark.parametrize(("mean", "largest", "expected"), [
-    (1.01 * np.log(4), 3.0, (0, 1)), (0.99 * np.log(4), 3.0, (0, 0)), (0.1, 1.01 * np.log(2), (0, 0)),
-    (0.1, 0.99 * np.log(2), (1, 0)), (np.inf, np.inf, (0, 1)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("mean", "largest", "expected"),
+    [
+        (1.01 * np.log(4), 3.0, (0, 1)),
+        (0.99 * np.log(4), 3.0, (0, 0)),
+        (0.1, 1.01 * np.log(2), (0, 0)),
+        (0.1, 0.99 * np.log(2), (1, 0)),
+        (np.inf, np.inf, (0, 1)),
+    ],
+)
 def test_diverged_is_worse_than_uniform_and_learned_is_every_example_above_one_half(mean, largest, expected):
     loss = np.array([[[np.log(4)] * 2, [mean, largest]]])
-    trajectory = Trajectory(np.array([0.0, 1.0]), {"loss": loss}, {"counts": np.array([[4, 2, 1, 1]])},
-                            undecided=~np.isfinite([mean]))  # fmt: skip
+    trajectory = Trajectory(
+        np.array([0.0, 1.0]), {"loss": loss}, {"counts": np.array([[4, 2, 1, 1]])}, undecided=~np.isfinite([mean])
+    )
     found = metrics.outcomes(trajectory, np.array([True, True]))
     assert (found["learned"][0], found["diverged"][0]) == expected
 
