@@ -103,14 +103,17 @@ def test_the_dominant_direction_is_reused_if_it_stays_and_outgrows_the_other(tab
     assert evaluate(REUSED, {"grid": exchanged(table)}, {"typical": 0.5}).verdict == reused
 
 
-def test_what_a_sentence_says_together_must_be_true_together():
-    rises = [[1.0, 1.3, 1.2, 2.0, 3.0], [1.0, 1.3, 1.2, 1.1, 3.0], [1.0, 1.3, 1.2, 2.0, 1.5]]
-    for claim, turned, other in ((OTHER, 1.5, 0.1), (REUSED, 0.1, 1.5)):
-        parts = [course(rises[1], turned=turned), course(rises[2], turned=turned), course(rises[0], turned=other)]
-        table = pd.concat([part.assign(seed=part["seed"] + 25 * place) for place, part in enumerate(parts)])
-        found = evaluate(claim, {"grid": table if claim is OTHER else exchanged(table)}, {"typical": 0.5})
-        # each of the three is true of two thirds of the draws, and all of none
-        assert (found.verdict, found.judgement.headline.value) == ("not reproduced", 0.0)
+@pytest.mark.parametrize(("claim", "turned", "other"), [(OTHER, 1.5, 0.1), (REUSED, 0.1, 1.5)])
+def test_what_a_sentence_says_together_must_be_true_together(claim, turned, other):
+    """Each of the three is true of two thirds of the draws, and all of none."""
+    parts = [
+        course([1.0, 1.3, 1.2, 1.1, 3.0], turned=turned),
+        course([1.0, 1.3, 1.2, 2.0, 1.5], turned=turned),
+        course([1.0, 1.3, 1.2, 2.0, 3.0], turned=other),
+    ]
+    table = pd.concat([part.assign(seed=part["seed"] + 25 * place) for place, part in enumerate(parts)])
+    found = evaluate(claim, {"grid": table if claim is OTHER else exchanged(table)}, {"typical": 0.5})
+    assert (found.verdict, found.judgement.headline.value) == ("not reproduced", 0.0)
 
 
 def test_a_singular_value_that_shrinks_less_does_not_grow():

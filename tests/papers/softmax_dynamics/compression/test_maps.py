@@ -63,7 +63,8 @@ def test_variants_change_what_they_say():
     assert np.abs(grams["minibatch"][-1] - grams["gradient descent"][-1]).max() > 1e-2
 
 
-def test_windows_and_falls_of_a_map_by_hand():
+@pytest.fixture(scope="module")
+def mapped():
     settings = {
         "counts": [[6, 2, 1]],
         "dimensions": [2],
@@ -74,31 +75,35 @@ def test_windows_and_falls_of_a_map_by_hand():
         "points": 40,
     }
     trajectory = recorded(runs.descent_map, settings, seed=5)
-    table = metrics.descent_map(trajectory, thresholds=[0.01], lower=0.3, upper=0.8)
+    return trajectory, metrics.descent_map(trajectory, thresholds=[0.01], lower=0.3, upper=0.8)
+
+
+@pytest.mark.parametrize("member", range(6))
+def test_windows_and_falls_of_a_map_by_hand(mapped, member):
+    trajectory, table = mapped
     fallen = {
         name: map_draws(table, name, "rankme_centred", 0.01)["value"].to_numpy()
         for name in ("fall", "fall_rare", "fall_learning", "fall_before", "fall_after")
     }
     net = map_draws(table, "net", "rankme_centred", 0.0)["value"].to_numpy()
     learned = map_draws(table, "learned", "rankme_centred", 0.0)["value"].to_numpy()
-    for member in range(6):
-        gram, sums = trajectory.series["gram"][member], trajectory.series["sums"][member]
-        covariances = [g - np.outer(s.sum(0), s.sum(0)) / 9 for g, s in zip(gram, sums, strict=True)]
-        ranks = [np.exp(stats.entropy(np.linalg.eigvalsh(part))) for part in covariances]
-        own = trajectory.series["probabilities"][member]
-        last = len(own) - 1
-        first, begin, end, every = learning_places(own, [6, 2, 1], 0.3, 0.8)
-        assert net[member] == pytest.approx(ranks[end] - ranks[begin])
-        assert learned[member] == (own[-1].min() > 0.8)
-        windows = {
-            "fall": (0, last),
-            "fall_rare": (begin, end),
-            "fall_learning": (first, every),
-            "fall_before": (max(2 * begin - end, 0), begin),
-            "fall_after": (end, min(2 * end - begin, last)),
-        }
-        for name, (low, high) in windows.items():
-            assert fallen[name][member] == pytest.approx(deepest(ranks, low, high, 0.01, first), abs=1e-12), name
+    gram, sums = trajectory.series["gram"][member], trajectory.series["sums"][member]
+    covariances = [g - np.outer(s.sum(0), s.sum(0)) / 9 for g, s in zip(gram, sums, strict=True)]
+    ranks = [np.exp(stats.entropy(np.linalg.eigvalsh(part))) for part in covariances]
+    own = trajectory.series["probabilities"][member]
+    last = len(own) - 1
+    first, begin, end, every = learning_places(own, [6, 2, 1], 0.3, 0.8)
+    assert net[member] == pytest.approx(ranks[end] - ranks[begin])
+    assert learned[member] == (own[-1].min() > 0.8)
+    windows = {
+        "fall": (0, last),
+        "fall_rare": (begin, end),
+        "fall_learning": (first, every),
+        "fall_before": (max(2 * begin - end, 0), begin),
+        "fall_after": (end, min(2 * end - begin, last)),
+    }
+    for name, (low, high) in windows.items():
+        assert fallen[name][member] == pytest.approx(deepest(ranks, low, high, 0.01, first), abs=1e-12), name
 
 
 def deepest(series, low, high, threshold, first):

@@ -4,6 +4,7 @@ import pytest
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics.grids import Grid, Moment
 from learning_dynamics.papers.softmax_dynamics.phases import metrics, runs
+from learning_dynamics.papers.softmax_dynamics.spectra import SPECTRA
 from learning_dynamics.trajectories import Trajectory
 from tests.papers.softmax_dynamics.network import recorded
 
@@ -28,20 +29,22 @@ def trajectory():
     return recorded(runs.flow_grid, SETTINGS, seed=1)
 
 
-def test_directions_are_those_of_the_largest_singular_value_over_examples_and_means_of_classes(trajectory):
-    grid = Grid(metrics.flow_grid(trajectory, **MEASURE))
+@pytest.mark.parametrize("population", ["examples", "classes"])
+def test_directions_are_those_of_the_largest_singular_value(trajectory, population):
+    grid, names = Grid(metrics.flow_grid(trajectory, **MEASURE)), SPECTRA[population]
     f, labels = trajectory.series["f"].astype(float), trajectory.constants["labels"]
     means = np.einsum("mec,mted->mtcd", labels, f) / labels.sum(axis=1)[:, None, :, None]
-    for prefix, points in (("", f), ("class_", means)):
-        squares, vectors = np.linalg.eigh(np.swapaxes(points, -1, -2) @ points)
-        np.testing.assert_allclose(grid.at(Moment.END, f"{prefix}sigma_2") ** 2, squares[:, -1, -2], rtol=1e-6)
-        cosines = np.abs(np.einsum("mtd,msd->mts", vectors[..., -1], vectors[..., -1]))
-        start, rare, end = (
-            grid.at(moment, f"{prefix}direction")[:, None] for moment in (Moment.START, Moment.RARE_LEARNED, Moment.END)
-        )
-        np.testing.assert_allclose(rare, 1.0)
-        # of the start and of the end, both with one time between
-        assert (np.isclose(cosines[:, 0], start) & np.isclose(cosines[:, -1], end)).any(axis=1).all()
+    points = means if population == "classes" else f
+    squares, vectors = np.linalg.eigh(np.swapaxes(points, -1, -2) @ points)
+    np.testing.assert_allclose(grid.at(Moment.END, names.sigma_1) ** 2, squares[:, -1, -1], rtol=1e-6)
+    np.testing.assert_allclose(grid.at(Moment.END, names.sigma_2) ** 2, squares[:, -1, -2], rtol=1e-6)
+    cosines = np.abs(np.einsum("mtd,msd->mts", vectors[..., -1], vectors[..., -1]))
+    start, rare, end = (
+        grid.at(moment, names.direction)[:, None] for moment in (Moment.START, Moment.RARE_LEARNED, Moment.END)
+    )
+    np.testing.assert_allclose(rare, 1.0)
+    # of the start and of the end, both with one time between
+    assert (np.isclose(cosines[:, 0], start) & np.isclose(cosines[:, -1], end)).any(axis=1).all()
 
 
 def test_a_member_that_failed_is_undecided_and_its_siblings_are_not(trajectory):
