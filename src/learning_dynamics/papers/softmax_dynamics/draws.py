@@ -22,7 +22,7 @@ NOT_UNIFORM = "starts of larger scale, whose predictions are not near uniform"
 
 def unless_nan(holds: ArrayLike, *numbers: ArrayLike) -> np.ndarray:
     """Return whether something holds of each draw, 1 or 0, and nan where a number that it is read from is nan."""
-    return np.where(np.isnan(numbers).any(axis=0), np.nan, holds)
+    return np.where(np.isnan(np.asarray(numbers, dtype=float)).any(axis=0), np.nan, holds)
 
 
 def share_true(holds: ArrayLike) -> float:

@@ -28,7 +28,7 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def residual(features: np.ndarray, classifier: np.ndarray, labels: np.ndarray, loss: Loss) -> np.ndarray:
-    """Return A, shape (..., examples, classes): the derivative of the summed loss by the logits."""
+    """Return A of eq. 12, shape (..., examples, classes): the derivative of the summed loss by the logits."""
     logits = features @ classifier
     return (softmax(logits) if loss == "cross_entropy" else logits) - labels
 

@@ -1,9 +1,10 @@
 """The toy trained by optimisers in use, compiled: momentum, weight decay, minibatches, Adam, correlated inputs.
 
 Features are f = X Theta with a row of inputs X for each example; orthonormal inputs, X = 1, give back the toy's free
-rows (eq. 12). Each member is computed alone, from numbers of its own: it does not depend on those beside it. What
-is recorded are moments of the features, the probabilities of classes and losses, since states of a whole map would
-take gigabytes. Compiled once in each process and kept in memory only.
+rows (eq. 12). The gradient is that of `models.derivatives`, written out: compiled, a training takes a fifteenth of the
+time that it takes with arrays. Each member is computed alone, from numbers of its own: it does not depend on those
+beside it. What is recorded are moments of the features, the probabilities of classes and losses, since states of a
+whole map would take gigabytes. Compiled once in each process and kept in memory only.
 """
 
 from typing import NamedTuple

@@ -124,6 +124,7 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Claim:
         ]
         return float(np.mean(shares))
 
+    # a rival is another order, of which each check makes a prediction of its own
     @takes_rivals("order", scaled=True)
     def is_predicted_by(order: float) -> Check:
         return equal(
@@ -345,9 +346,7 @@ def _tolerances(
     records = np.full(len(slopes), step * (last + before) / (last - before))
     sizes = [sizes_of(counts) for counts in slopes.index.get_level_values("counts")]
     # rate times F, by which the relative error is divided
-    growth = np.array(
-        [np.linalg.norm(theory.uniform_gain(cell, learned=[0, 1]), 2) * theory.pair_times(cell)[2] for cell in sizes]
-    )
+    growth = np.array([theory.fastest_growth(cell, learned=[0, 1]) * theory.pair_times(cell)[2] for cell in sizes])
     by_records = records, "neighbouring records of a time, at both scales"
     by_square = (
         2 * np.log(last / before) / (last - before) / growth,

@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.judging import Claim, Facts, claim, share_of_draws
+from learning_dynamics.judging import Check, Claim, Facts, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.cases import Within, map_draws
 from learning_dynamics.papers.softmax_dynamics.draws import TREATED, most_draws, share_true, unless_nan
 from learning_dynamics.papers.softmax_dynamics.falls import FALL_RARE, NET, PHASES
@@ -296,32 +296,31 @@ def adamw_compresses(
     decay = max(tried, key=excess)
     excluded = {"draws on which the decay was chosen": len(depths("treated", decay, judges=False))}
 
-    def rivals(case: str, *, at_no_decay: bool = False) -> dict[str, np.ndarray]:
-        return {
-            "no decay": falls(case, 0.0),
-            "the rank over the means of classes": falls(case, 0.0 if at_no_decay else decay, over_classes),
-        }
+    no_decay, class_means = "no decay", "the rank over the means of classes"
+
+    def rarely_fall(what_is_missing: str, case: str, decay: float) -> Check:
+        return share_of_draws(
+            f"the same with {what_is_missing}",
+            falls(case, decay),
+            at_most=typical,
+            because="what is needed for a fall is missing",
+            excluded=excluded,
+            rivals={
+                no_decay: {"holds": falls(case, 0.0)},
+                class_means: {"holds": falls(case, decay, over_classes)},
+            },
+        )
 
     yield most_draws(
         "draws whose rank, after a rise, falls while the rarest class is learned",
         falls("treated", decay),
         typical=typical,
         excluded=excluded,
-        rivals=rivals("treated"),
+        rivals={no_decay: falls("treated", 0.0), class_means: falls("treated", decay, over_classes)},
     )
-    for name, holds, others in (
-        ("the same with equal classes", falls("equal", decay), rivals("equal")),
-        ("the same with three dimensions", falls("wide", decay), rivals("wide")),
-        ("the same with no decay", falls("treated", 0.0), rivals("treated", at_no_decay=True)),
-    ):
-        yield share_of_draws(
-            name,
-            holds,
-            at_most=typical,
-            because="what is needed for a fall is missing",
-            excluded=excluded,
-            rivals={phrase: {"holds": other} for phrase, other in others.items()},
-        )
+    yield rarely_fall("equal classes", "equal", decay)
+    yield rarely_fall("three dimensions", "wide", decay)
+    yield rarely_fall("no decay", "treated", 0.0)
     with_both = depths("treated", decay)
     deep = with_both[with_both >= threshold]
     at_other_decays = [share("treated", other) for other in tried if other != decay]

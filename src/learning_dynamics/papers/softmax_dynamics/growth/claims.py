@@ -51,8 +51,8 @@ def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple: P
         "rates like its square": 2.0,
         "rates like its square root": 0.5,
     }
-    for factor in (FEATURES, CLASSIFIER):
-        yield _rates_follow_a_power(factor, flows, 1.0, simple=simple, rivals=other_exponents)
+    for matrix in (FEATURES, CLASSIFIER):
+        yield _rates_follow_a_power(matrix, flows, 1.0, simple=simple, rivals=other_exponents)
     log_sigma, log_rate = np.log(starts["sigma"].to_numpy()), np.log(starts["rate"].abs().to_numpy())
     fit = slope(log_sigma, log_rate)
     yield equal(
@@ -69,7 +69,7 @@ def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple: P
 
 
 @takes_rivals("exponent", scaled=True)
-def _rates_follow_a_power(factor: FactorNames, flows: Sequence[Table], exponent: float, *, simple: float) -> Check:
+def _rates_follow_a_power(matrix: FactorNames, flows: Sequence[Table], exponent: float, *, simple: float) -> Check:
     """Check along flows that singular values change at -g_i sigma_i^exponent, where the spectrum is simple.
 
     The predictions in the table are those of eqs. 17 and 18, whose exponent is one.
@@ -78,15 +78,18 @@ def _rates_follow_a_power(factor: FactorNames, flows: Sequence[Table], exponent:
     for table in flows:
         smooth = at_each_time(table, GAP) > simple
         power = select(table, SIGMA)["value"].to_numpy() ** (exponent - 1)
-        errors.append(rate_errors(table, factor.rate, factor.speed, smooth, factor=power))
+        errors.append(rate_errors(table, matrix.rate, matrix.speed, smooth, factor=power))
         not_simple += int((~smooth).sum())
     return every_draw(
-        rf"largest error of $\dot\sigma_i({factor.symbol})$ along the flow, relative to $|\dot {factor.symbol}|$",
+        rf"largest error of $\dot\sigma_i({matrix.symbol})$ along the flow, relative to $|\dot {matrix.symbol}|$",
         np.concatenate(errors),
         at_most=difference_error(simple) + flow_error(flows) / simple,
         because="rounding of the differences, and 10 rtol over the gap",
         excluded={"times at which the spectrum is not simple": not_simple},
     )
+
+
+# -- orders in N, the size of the largest class ------------------------------------------------------------------------
 
 
 class Orders(NamedTuple):
@@ -99,7 +102,7 @@ class Orders(NamedTuple):
 
 PRINTED = Orders(aligned=1.0, random=1.0, repeated=1.0)  # eq. 22
 CORRECTED = Orders(aligned=0.5, random=0.0, repeated=1.0)
-OTHERS = {
+OTHERS = {  # each a rival of all checks of the next claim together
     "the root of N at random starts as well": Orders(aligned=0.5, random=0.5, repeated=1.0),
     "N for aligned features, nothing at random starts": Orders(aligned=1.0, random=0.0, repeated=1.0),
     "the root of N where a context is repeated as well": Orders(aligned=0.5, random=0.0, repeated=0.5),
