@@ -2,7 +2,6 @@
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -23,8 +22,13 @@ def turning_points(values: np.ndarray, threshold: float) -> list[int]:
 
     A swing ends at an extremum from which the series later retreats by at least `threshold`; smaller retreats
     belong to the swing. The last swing may end with the series. Empty for a series that swings nowhere.
+
+    At a threshold of 0.2 the series 1.0, 0.5, 0.55, 0.4, 0.9 turns at the places 0, 3 and 4: the rise to 0.55 is too
+    small, and belongs to the fall from 1.0 to 0.4.
     """
     points: list[int] = []
+    # `direction` is that of the swing under way, `low` and `high` where it may turn out to have turned: the lowest and
+    # the highest since the last turn, or since the start. A turn is known once the series is a threshold away from it.
     series = values.tolist()
     low = high = direction = 0
     for place, value in enumerate(series):
@@ -154,6 +158,7 @@ def falls_within(
             deepest[member] = np.nan
             continue
         turning = [since[member] + place for place in turning_points(values[since[member] :], threshold)]
+        # the first swing, from turning[0] to turning[1], follows none: if it is a fall, no rise came before it
         for top, bottom in itertools.pairwise(turning[1:]):
             if values[bottom] < values[top]:
                 start, end = max(top, window[0][member]), min(bottom, window[1][member])
@@ -201,5 +206,6 @@ def three_phases(series: np.ndarray, threshold: float, learning_windows: Windows
     return np.where(np.isnan(fall), np.nan, warm & (fall >= threshold))
 
 
-def _first(reached: Any) -> np.ndarray:
+def _first(reached: np.ndarray) -> np.ndarray:
+    """Return the first place at which something is reached, shape (members,); the last place where it never is."""
     return np.where(reached.any(axis=1), np.argmax(reached, axis=1), reached.shape[1] - 1)

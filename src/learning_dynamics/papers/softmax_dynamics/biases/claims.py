@@ -103,28 +103,21 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Claim:
     {highest:.0%} (time {when_highest:.3g}) to {lowest:.0%} (time {when_lowest:.3g}).
     """
     at_starts = starts.pivot_table(index=["scale", "seed"], columns="index", values=["rate", "sigma"]).abs()
-    rate_at_start, sigma_at_start = at_starts["rate"], at_starts["sigma"]
-    often = share(int((rate_at_start[1] > rate_at_start[2]).sum()), len(at_starts))
+    rates, sigmas = at_starts["rate"], at_starts["sigma"]
+    often = share(int((rates[1] > rates[2]).sum()), len(at_starts))
     yield at_least("random starts at which the larger singular value changes faster", often, chance, because=COIN)
 
-    # |g_1| sigma_1^order > |g_2| sigma_2^order where log |g_2 / g_1| < order log(sigma_1 / sigma_2). Gains are
-    # exchanged among starts of a scale: g_1 of every draw is paired with g_2 and the singular values of every other.
-    log_gain = np.log(rate_at_start / sigma_at_start)
-    log_quotient = np.log(sigma_at_start[1] / sigma_at_start[2])
-    exchanged = {
-        scale: np.sort(np.subtract.outer(gains[2].to_numpy(), gains[1].to_numpy()).ravel())
-        for scale, gains in log_gain.groupby("scale")
-    }
+    exchanged = _exchange_gains(rates, sigmas)
 
     def predicted_share(order: float) -> float:
-        """Return the share of pairs of one scale in which the larger value changes faster, mean over scales."""
+        """Return in which share of them |g_1| sigma_1^order exceeds |g_2| sigma_2^order, mean over scales."""
         shares = [
-            np.mean(np.searchsorted(log_gains, order * log_quotient.loc[scale].to_numpy()) / log_gains.size)
-            for scale, log_gains in exchanged.items()
+            np.mean(np.searchsorted(log_gains, order * log_sigmas) / log_gains.size)
+            for log_gains, log_sigmas in exchanged
         ]
         return float(np.mean(shares))
 
-    # a rival is another order, of which each check makes a prediction of its own
+    # a rival is another order, of which each of the two checks below makes a prediction of its own
     @takes_rivals("order", scaled=True)
     def is_predicted_by(order: float) -> Check:
         return equal(
@@ -137,19 +130,24 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Claim:
 
     yield is_predicted_by(1.0, rivals=OTHER_ORDERS)
 
-    sigma, rate = first_two(course, "sigma"), first_two(course, "rate")
-    loss = _by_time(course, "loss")
-    least_learned = select(course, "probability").groupby(["seed", "time"])["value"].min().unstack("time")  # noqa: PD010 - a series
-    ongoing = (least_learned <= LEARNED).to_numpy()  # up to when the last class is learned
+    least_learned = _by_time(select(course, "probability").groupby(["seed", "time"])["value"].min())
+    ongoing = least_learned.to_numpy() <= LEARNED  # up to when the last class is learned
+    loss = _by_time(select(course, "loss").set_index(["seed", "time"])["value"]).to_numpy()
     decrease = np.where(ongoing[:, :-1], -np.diff(loss, axis=1), 0.0)
 
+    rate, sigma = first_two(course, "rate"), first_two(course, "sigma")
+
     def grows_faster(order: float) -> pd.DataFrame:
-        """Return whether sigma_1 grows faster than sigma_2 after both rates are divided by sigma^(1 - order)."""
-        return (rate[1] * sigma[1] ** (order - 1) > rate[2] * sigma[2] ** (order - 1)).unstack("time")  # noqa: PD010 - a series
+        """Return whether g_1 sigma_1^order exceeds g_2 sigma_2^order by seed and time, with g_i = rate_i / sigma_i.
+
+        Of order 1 rates are compared, of order 0 relative ones.
+        """
+        return _by_time(rate[1] * sigma[1] ** (order - 1) > rate[2] * sigma[2] ** (order - 1))
 
     def loss_share(order: float) -> np.ndarray:
         """Return the share of each draw's fall of the loss in steps that begin with the larger value growing faster."""
-        return (decrease * grows_faster(order).to_numpy()[:, :-1]).sum(axis=1) / decrease.sum(axis=1)
+        faster = grows_faster(order).to_numpy()[:, :-1]
+        return (decrease * faster).sum(axis=1) / decrease.sum(axis=1)
 
     @takes_rivals("order", scaled=True)
     def most_is_lost_meanwhile(order: float) -> Check:
@@ -173,6 +171,27 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Claim:
         course=np.mean(loss_share(1.0)),
         relative=np.mean(loss_share(0.0)),
     )
+
+
+def _exchange_gains(rates: pd.DataFrame, sigmas: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return log |g_2 / g_1| and log(sigma_1 / sigma_2) of the starts of each scale, g_1 of each with g_2 of each.
+
+    Gains are those of the starts, |g_i| = rate_i / sigma_i. Where the first number is below the second times an order,
+    |g_1| sigma_1^order exceeds |g_2| sigma_2^order. The first, of every pair of draws, are sorted to be counted.
+    """
+    log_gains, log_sigmas = np.log(rates / sigmas), np.log(sigmas[1] / sigmas[2])
+    return [
+        (
+            np.sort(np.subtract.outer(gains[2].to_numpy(), gains[1].to_numpy()).ravel()),
+            log_sigmas.loc[scale].to_numpy(),
+        )
+        for scale, gains in log_gains.groupby("scale")
+    ]
+
+
+def _by_time(series: pd.Series) -> pd.DataFrame:
+    """Return a series by seed and time as a table, a row for each seed and a column for each time."""
+    return series.unstack("time")  # noqa: PD010 - a series
 
 
 @claim("Section 3.3, alignment", scope=f"{TREATED}; Gaussian starts", empirical=True, quantifier="most draws")
@@ -362,11 +381,6 @@ def _slope_ratios(slopes: Table, learning_times: LearningTimes) -> Table:
         times = learning_times(sizes_of(counts))
         row[: len(times)] = times
     return slopes / predicted
-
-
-def _by_time(course: Table, quantity: str) -> np.ndarray:
-    """Return a quantity that has a single value along a course, shape (seeds, times)."""
-    return select(course, quantity).pivot_table(index="seed", columns="time", values="value").to_numpy()
 
 
 def _ratio_to_limit(times: Table, scale: float, *, index: int) -> float:
