@@ -19,7 +19,7 @@ class Optimiser(NamedTuple):
     """How parameters move: heavy-ball gradient descent with weight decay, or Adam; full batch for ``batch=0``.
 
     Weight decay is added to the gradient, or, decoupled from it, taken off the parameters at each step as AdamW does; a
-    minibatch is drawn anew at each step and its gradient scaled to the sum over all examples.
+    minibatch is drawn at each step and its gradient scaled to the sum over all examples.
     """
 
     learning_rate: float

@@ -82,7 +82,7 @@ def ranks_of(f: np.ndarray, labels: np.ndarray, populations: Sequence[Population
     effective_rank
         Exponential of the entropy of the features' normalised singular values (Roy and Vetterli).
     class_rankme_centred, class_rankme, class_effective_rank
-        The three ranks of the means of classes in the place of examples; every class counts once.
+        The three ranks of the means of classes; every class counts once.
     """
     return {
         MEASURES[name][measure]: rank(population(f, labels, name))

@@ -31,11 +31,11 @@ def compression(grid: Table, *, measure: Measure, threshold: Positive, within: W
     """Under cross-entropy, with skewed classes of eight examples and a bottleneck, the effective rank falls again while
     the rare classes are learned.
 
-    Of a fall after a rise the part that lies in that time counts, if it is as deep as a fall must be. There is one in
+    Of a fall after a rise the part in that time counts, if it is as deep as a fall must be. There is one in
     {value:.1%} of the draws, and at no scale in more than {highest:.0%} (scale {at:g}); if the faintest part is counted
     as well, in {any:.1%}. All three phases follow one another in {phases:.1%}. The rank rises meanwhile in
     {rising:.0%}, by {net:+.2f} in the median draw. Counted are all examples, as in section 2.1; over the means of
-    classes, and at larger skews, three phases are there: a claim of ours.
+    classes, and at larger skews, three phases are there, which is a claim that we add.
     """
     skewed = Grid(grid, skewed=True)
     depth, net = skewed.number(within, measure=measure, threshold=threshold), skewed.number(NET, measure=measure)

@@ -134,7 +134,7 @@ def flow_grid(
         |cos| of the angle between the features' leading right singular vector at each moment and that when the rarest
         classes are learned.
     class_sigma_1, class_sigma_2, class_direction
-        ``sigma_1``, ``sigma_2`` and ``direction`` of the means of classes in the place of the features.
+        ``sigma_1``, ``sigma_2`` and ``direction`` of the means of classes.
     rank
         The rank at each moment.
     lowest

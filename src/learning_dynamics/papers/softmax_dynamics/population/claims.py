@@ -44,9 +44,9 @@ def three_phases_exist(region: Table, *, threshold: Positive, typical: Fraction)
     The rank is the paper's own: RankMe of section 2.1, over all inputs, one row each. "Can" is read as most draws of
     some setting, which is chosen on half of the draws, of {settings} settings, and judged on the other half: at sizes
     {setting} from scale {scale:g} {value:.0%} show the phases. In no setting does it fall at all while the rare
-    classes are learned in more than {falls:.0%} of all draws. Over the means of classes, in the place of inputs, the
-    best setting shows the phases in {classes:.0%}: a claim of ours. Descent with large steps or small batches is not
-    the flow, and a claim of its own.
+    classes are learned in more than {falls:.0%} of all draws. Over the means of classes, instead of inputs, the best
+    setting shows the phases in {classes:.0%}, which is a claim that we add. Descent with large steps or small batches
+    is not the flow, and a claim of its own.
     """
 
     def at_best(population: Population) -> tuple[tuple[str, float], pd.Series]:
@@ -165,7 +165,7 @@ def skew_is_necessary(region: Table, *, threshold: Positive, small: Positive, ty
     """Skewed classes are necessary for compression: with four equal classes the effective rank does not fall, from
     small starts, while they are learned.
 
-    Of a fall after a rise since the warm-up's trough the part counts that lies in the time in which the rarest classes
+    Of a fall after a rise since the warm-up's trough the part counts that is in the time in which the rarest classes
     are learned; of equal classes all are. Necessary is what a fall never comes without. With equal classes, whose ranks
     over examples and over classes are the same, {draws_against} of {draws} draws fall, with skewed ones, two dimensions
     and the same starts {skewed:.0%}; of the starts of larger scale, which are left out, {large:.1%} with equal classes.
@@ -250,23 +250,23 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small: Po
     and the smallest {mild:.1%} (errata 6). From scales up to {tiny:g}, and over class means, it takes {enough:.0f} : 1
     for each of the draws here to fall.
     """
-    fallen = {}
+    skewed = {}
     for population in ("examples", "classes"):
         rows = narrowest(_small_starts(region, threshold, small, population))
-        fallen[population], equal = rows[rows["skewed"]], rows[~rows["skewed"]]
+        skewed[population], equal = rows[rows["skewed"]], rows[~rows["skewed"]]
         yield every_draw(
             f"fall of the rank over {population} while the rare classes are learned",
-            fallen[population]["value"],
+            skewed[population]["value"],
             at_least=threshold,
             because="what counts as a fall; what suffices does so always",
             rivals={"equal classes in the place of skewed ones": {"values": equal["value"]}},
         )
-    classes = fallen["classes"]
+    classes = skewed["classes"]
     mildest, two_smallest_scales = classes["ratio"].min(), sorted(classes["scale"].unique())[:2]
     tiny = classes[classes["scale"].isin(two_smallest_scales)]
     always = tiny.groupby("ratio")["fallen"].all()
     yield Facts(
-        examples=fallen["examples"]["fallen"].mean(),
+        examples=skewed["examples"]["fallen"].mean(),
         classes=classes["fallen"].mean(),
         mildest=mildest,
         mild=classes[classes["ratio"] == mildest]["fallen"].mean(),

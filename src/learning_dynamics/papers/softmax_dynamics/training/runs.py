@@ -40,7 +40,7 @@ def combinations(
     """Descent on the cross-entropy, its sum or mean over examples, orthonormal inputs, Gaussian starts, each with each.
 
     Weight decay is added to the gradient, under AdamW taken off the parameters. `momentum` is heavy-ball momentum,
-    with the rate times one minus it, the same effective rate. A batch of 0 is all examples; a minibatch is drawn anew
+    with the rate times one minus it, the same effective rate. A batch of 0 is all examples; another minibatch is drawn
     at each step, its gradient scaled to that of all. A member starts where its siblings with other optimisers do.
 
     With ``rows: classes`` a row of features stands for all examples of its class, as if these started together; only
