@@ -203,7 +203,7 @@ def test_no_rate_exceeds_the_bound_and_a_repeated_context_reaches_it(starts, ear
     found = bounded(starts, early, repeated)
     assert found.verdict == verdict
     assert found.facts["broken"] == pytest.approx(0.5)
-    assert found.facts["worst"] == pytest.approx(3.0)
+    assert found.facts["fastest"] == pytest.approx(3.0)
 
 
 def test_a_smaller_bound_that_holds_as_well_leaves_this_one_undecided():

@@ -273,7 +273,7 @@ def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: T
     The largest rate measured is {value:.3g} of the bound, where the $N$ examples repeat one context. Where inputs are
     orthonormal it is {uniform:.2g} of it, and {sharp:.3g} of $\sqrt{N}$. The hypothesis is needed: of the starts whose
     predictions are confident, and mostly wrong, {broken:.0%} have a singular value that grows or shrinks faster, the
-    fastest {worst:.2g} times as fast as the bound allows.
+    fastest {fastest:.2g} times as fast as the bound allows.
     """
 
     def rates(order: float) -> np.ndarray:
@@ -295,7 +295,7 @@ def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: T
         uniform=np.nanmax(_relative_rates(starts, early, 1.0)),
         sharp=np.nanmax(_relative_rates(starts, early, 0.5)),
         broken=(fastest_of_draw > 1).mean(),
-        worst=of_bound.max(),
+        fastest=of_bound.max(),
     )
 
 
