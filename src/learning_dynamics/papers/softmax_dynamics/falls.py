@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -206,6 +207,11 @@ def three_phases(series: np.ndarray, threshold: float, learning_windows: Windows
     return np.where(np.isnan(fall), np.nan, warm & (fall >= threshold))
 
 
-def _first(reached: np.ndarray) -> np.ndarray:
-    """Return the first place at which something is reached, shape (members,); the last place where it never is."""
+def _first(reached: Any) -> np.ndarray:
+    """Return the first time of each member at which something is reached; the last one where it never is.
+
+    Parameters
+    ----------
+    reached : ndarray of bool, shape (members, times)
+    """
     return np.where(reached.any(axis=1), np.argmax(reached, axis=1), reached.shape[1] - 1)
