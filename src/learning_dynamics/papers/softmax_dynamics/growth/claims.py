@@ -25,7 +25,13 @@ from learning_dynamics.papers.softmax_dynamics.flow_errors import (
     flow_error,
     rate_errors,
 )
-from learning_dynamics.papers.softmax_dynamics.invariants.metrics import CLASSIFIER, FEATURES, GAP, SIGMA, FactorNames
+from learning_dynamics.papers.softmax_dynamics.invariants.quantities import (
+    CLASSIFIER,
+    FEATURES,
+    GAP,
+    SIGMA,
+    FactorNames,
+)
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, draw_columns, select
 

@@ -24,18 +24,18 @@ from learning_dynamics.papers.softmax_dynamics.flow_errors import (
     rate_errors,
     truncation_error,
 )
-from learning_dynamics.papers.softmax_dynamics.invariants.metrics import (
+from learning_dynamics.papers.softmax_dynamics.invariants.quantities import (
     CLASSIFIER,
     CURVE_LEMMA,
     CURVE_SPEED,
     DEPARTURE,
-    DIRECTIONS,
+    DIRECTION_DIFFERENCE,
     DRIFT,
     FEATURES,
     GAP,
     IMBALANCE,
     LOOSER,
-    SPECTRA,
+    SPECTRUM_DIFFERENCE,
 )
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
@@ -204,8 +204,8 @@ def theorem_b_2(flows: Sequence[Table], unbalanced: Table) -> Claim:
     proof does not occur.
     """
     names: dict[Quantity, str] = {
-        SPECTRA: r"largest $|\sigma_{1i}^2 - \sigma_{2i}^2| / \sigma_1^2$",
-        DIRECTIONS: r"largest sine of the angle of $v_{1i}$ and $u_{2i}$, times the gap of squares over $\sigma_1^2$",
+        SPECTRUM_DIFFERENCE: r"largest $|\sigma_{1i}^2 - \sigma_{2i}^2| / \sigma_1^2$",
+        DIRECTION_DIFFERENCE: r"largest sine of the angle of $v_{1i}$ and $u_{2i}$, times the gap of squares over $\sigma_1^2$",
     }
     for quantity, name in names.items():
         yield _vanishes(

@@ -1,39 +1,28 @@
 """Conserved quantities of gradient flow, and rates of singular values, along single flows and smooth curves."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 
 from learning_dynamics.measures.spectra import difference_rates, smallest_gap
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts, theory
+from learning_dynamics.papers.softmax_dynamics.invariants.quantities import (
+    CLASSIFIER,
+    CURVE_LEMMA,
+    CURVE_SPEED,
+    DEPARTURE,
+    DIRECTION_DIFFERENCE,
+    DRIFT,
+    FEATURES,
+    GAP,
+    IMBALANCE,
+    LOOSER,
+    SIGMA,
+    SPECTRUM_DIFFERENCE,
+)
 from learning_dynamics.papers.softmax_dynamics.spectra import paired_svd, sorted_svd
-from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, Quantity, columns, rows
+from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory
-
-
-class FactorNames(NamedTuple):
-    """Quantities of one of the two factors along a flow."""
-
-    symbol: str
-    rate: Quantity  # derivatives of its singular values, beside those of Theorem B.3 (eqs. 17 and 18)
-    lemma: Quantity  # the same derivatives, beside those of Lemma B.1
-    speed: Quantity  # norm of the factor's own derivative
-
-
-FEATURES = FactorNames("f", "rate_f", "lemma_f", "speed_f")
-CLASSIFIER = FactorNames("W", "rate_w", "lemma_w", "speed_w")
-SIGMA = "sigma"  # singular values of the features
-GAP = "gap"  # smallest distance within a spectrum, relative along flows
-CURVE_LEMMA = "lemma"  # along curves: derivatives of singular values, beside those of Lemma B.1
-CURVE_SPEED = "speed"  # along curves: norm of the matrix's derivative
-DRIFT = "drift"  # how far f^T f - W W^T is from its start, relative
-IMBALANCE = "imbalance"  # f^T f - W W^T itself, relative
-SPECTRA = "spectra"  # largest difference of the two factors' squared singular values, relative
-DIRECTIONS = "directions"  # largest sine between v_1i and u_2i, times the gap
-DEPARTURE = "departure"  # distance of linear features from free ones, relative
-LOOSER = "looser"  # distance of free features integrated at looser tolerances, relative
 
 TIDY = (SEED, TIME, QUANTITY, INDEX, VALUE_IF_ANY, PREDICTED)
 CORRELATION = Column("correlation", "float", "of any two inputs", draw=True)
@@ -89,8 +78,8 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
         GAP: np.minimum(smallest_gap(S1) / S1[..., 0], smallest_gap(S2) / S2[..., 0]),
         DRIFT: drift,
         IMBALANCE: imbalance,
-        SPECTRA: np.max(np.abs(S1**2 - S2**2), axis=-1) / top,
-        DIRECTIONS: sine.max(axis=-1) * smallest_gap(S1**2) / top,
+        SPECTRUM_DIFFERENCE: np.max(np.abs(S1**2 - S2**2), axis=-1) / top,
+        DIRECTION_DIFFERENCE: sine.max(axis=-1) * smallest_gap(S1**2) / top,
     }
     table = rows(quantities, {"seed": np.arange(len(f)), "time": trajectory.time})
     table.loc[failed[table["seed"]], "value"] = np.nan

@@ -20,7 +20,6 @@ from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.draws import fall_rows, most_draws, narrowest, share_true, unless_nan
 from learning_dynamics.papers.softmax_dynamics.falls import END, FALL_RARE, PEAK, PHASES
 from learning_dynamics.papers.softmax_dynamics.grids import Grid
-from learning_dynamics.papers.softmax_dynamics.population.metrics import LENGTH_ORDER
 from learning_dynamics.papers.softmax_dynamics.sizes import ratio
 from learning_dynamics.papers.softmax_dynamics.spectra import MEASURES, Measure, Population
 from learning_dynamics.settings import Fraction, Positive
@@ -312,7 +311,7 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
 
     yield equal(
         r"slope of $\log(|f_c|^2 / m_c)$ on $\log n_c$ over classes, mean over draws",
-        mean(select(rows, LENGTH_ORDER)["value"].to_numpy()),
+        mean(select(rows, "length_order")["value"].to_numpy()),
         -0.5,  # |f|^2 = m / sqrt(n), as n |f|^2 = |w|^2 and m = |f| |w|
         tolerance=0.05,
         resolution=0.25,

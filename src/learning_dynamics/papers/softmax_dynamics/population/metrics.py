@@ -12,7 +12,6 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import QUANTITY, Column, Tables, columns
 from learning_dynamics.trajectories import Trajectory
 
-LENGTH_ORDER = "length_order"  # slope of log(|f_c|^2 / f_c w_c) on log(n_c) over classes c at the end
 CELLS = (
     cells.COUNTS,
     cells.SKEWED,
@@ -55,7 +54,7 @@ def class_flows(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
     probabilities = np.diagonal(model.softmax(f @ W), axis1=-2, axis2=-1)
     windows = falls.windows(probabilities, sizes, lower, upper)
     of_members = functools.partial(cells.member_rows, trajectory, failed)
-    yield of_members({LENGTH_ORDER: length_orders(f[:, -1], W[:, -1], sizes)}, population="")
+    yield of_members({"length_order": length_orders(f[:, -1], W[:, -1], sizes)}, population="")
     for population, weights in (("examples", sizes.astype(float)), ("classes", np.ones(sizes.shape))):
         series = weighted_rankme(f, weights[:, None])
         net = {falls.NET: falls.net_change(series, windows.rare)}
