@@ -39,9 +39,15 @@ def grid_table(
             counts, init, scale = cells[member // seeds]
             sizes = counts.split("-")
             known = {
-                "counts": counts, "skewed": len(set(sizes)) > 1, "init": init, "scale": scale,
-                "seed": member % seeds, "measure": measure, "threshold": float(threshold or 0), "quantity": name,
-            }  # fmt: skip
+                "counts": counts,
+                "skewed": len(set(sizes)) > 1,
+                "init": init,
+                "scale": scale,
+                "seed": member % seeds,
+                "measure": measure,
+                "threshold": float(threshold or 0),
+                "quantity": name,
+            }
             entries = [(0, value)] if np.ndim(value) == 0 else enumerate(value, start=1)
             rows += [{**known, "index": index, "value": entry} for index, entry in entries]
     table = pd.DataFrame(rows)

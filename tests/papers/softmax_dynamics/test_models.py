@@ -12,7 +12,7 @@ SIZES = {"examples": st.integers(1, 12), "dimension": st.integers(1, 8), "classe
 @settings(max_examples=50)
 @given(**SIZES, scale=st.sampled_from([1e-8, 1e-2, 1.0]), seed=st.integers(0, 999))
 def test_balanced_factors_are_balanced_for_any_sizes(examples, dimension, classes, scale, seed):
-    f, W = model.balanced(np.random.default_rng(seed), examples, dimension, classes, scale)
+    f, W = model.balanced(np.random.default_rng(seed), examples, dimension, classes, scale=scale)
     assert f.shape == (examples, dimension)
     assert W.shape == (dimension, classes)
     left, right = f.T @ f, W @ W.T
@@ -23,7 +23,7 @@ def test_balanced_factors_are_balanced_for_any_sizes(examples, dimension, classe
 
 @pytest.mark.parametrize("init", ["balanced", "gaussian"])
 def test_draws_of_a_cell_do_not_depend_on_how_many_there_are(init):
-    few, many = (starts.cell_states(3, [2, 1], 2, init, 0.1, seeds)[1] for seeds in (2, 4))
+    few, many = (starts.cell_states([2, 1], 2, init=init, scale=0.1, seeds=seeds, seed=3)[1] for seeds in (2, 4))
     np.testing.assert_array_equal(few, many[:2])
 
 

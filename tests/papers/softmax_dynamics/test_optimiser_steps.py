@@ -9,12 +9,12 @@ COUNTS = np.array([3, 2, 1])
 
 @pytest.fixture
 def start():
-    return toy.gaussian(np.random.default_rng(2), 6, 2, 3, 0.7)
+    return toy.gaussian(np.random.default_rng(2), 6, 2, 3, scale=0.7)
 
 
 def test_minibatch_steps_are_those_of_the_full_batch_on_average(start):
     def stepped(batch: int, draws: int) -> np.ndarray:
-        course = train(None, COUNTS, *start, Optimiser(0.01, batch=batch), np.array([0, 1]), draws)
+        course = train(COUNTS, *start, Optimiser(0.01, batch=batch), records=np.array([0, 1]), draws=draws)
         return np.append(course.sums[-1], course.probabilities[-1])
 
     full, drawn = stepped(0, 0), np.array([stepped(2, draws) for draws in range(400)])
@@ -26,6 +26,6 @@ def test_minibatch_steps_are_those_of_the_full_batch_on_average(start):
 
 
 def test_divergence_leaves_nan(start):
-    course = train(None, COUNTS, *(100 * factor for factor in start), Optimiser(1e3), np.array([0, 500]), 1)
+    course = train(COUNTS, *(100 * factor for factor in start), Optimiser(1e3), records=np.array([0, 500]), draws=1)
     assert np.isnan(course.gram[-1]).all()
     assert np.isnan(course.loss[-1])

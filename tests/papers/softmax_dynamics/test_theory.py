@@ -8,15 +8,16 @@ from learning_dynamics.papers.softmax_dynamics import theory, toy_flow
 
 
 @pytest.mark.parametrize("ratio", [1, 2, 4, 8])
-def test_the_rank_of_two_pairs_over_classes_and_over_examples(ratio):
+@pytest.mark.parametrize("population", ["classes", "examples"])
+def test_the_rank_of_two_pairs_over_classes_and_over_examples(ratio, population):
     """Squared lengths of one over the root of the size, frequent classes along one axis and rare ones across."""
     sizes = np.array([ratio**3, ratio**2, ratio, 1.0])
     lengths = sizes**-0.25
     points = np.array([[lengths[0], 0], [-lengths[1], 0], [0, lengths[2]], [0, -lengths[3]]])
-    for weights in (np.ones(4), sizes):
-        second = (points * weights[:, None]).T @ points
-        expected = np.exp(stats.entropy(np.linalg.eigvalsh(second)))
-        assert theory.rank_of_two_pairs(ratio) == pytest.approx(expected)
+    weights = sizes if population == "examples" else np.ones(4)
+    second = (points * weights[:, None]).T @ points
+    expected = np.exp(stats.entropy(np.linalg.eigvalsh(second)))
+    assert theory.rank_of_two_pairs(ratio) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("learned", [[], [0], [0, 1]])
@@ -38,10 +39,12 @@ def test_pairs_are_learned_when_flows_of_all_examples_learn_them(counts):
     times = []
     for scale in (1e-7, 1e-11):
         rng = np.random.default_rng(6)
-        f, W = model.gaussian(rng, len(labels), 2, 4, scale)
+        f, W = model.gaussian(rng, len(labels), 2, 4, scale=scale)
         at = np.linspace(0.0, -np.log(scale), 400)
         start = model.pack(f, W)[None]
-        states = toy_flow.flow(labels[None], start, 2, "cross_entropy", at, Tolerances(1e-8, 1e-8 * scale))
+        states = toy_flow.flow(
+            labels[None], start, 2, loss="cross_entropy", times=at, tolerances=Tolerances(1e-8, 1e-8 * scale)
+        )
         f, W = model.unpack(states[0], len(labels), 2, 4)
         own = model.softmax(f @ W)[:, first, np.arange(4)]
         times.append(at[np.argmax(own > 0.5, axis=0)])

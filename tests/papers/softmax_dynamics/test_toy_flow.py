@@ -7,11 +7,11 @@ from learning_dynamics.papers.softmax_dynamics import starts, toy_flow
 
 
 def test_a_member_that_fails_leaves_its_siblings_alone():
-    labels, initial = starts.cell_states(3, [2, 1], 2, "gaussian", 0.1, 5)
+    labels, initial = starts.cell_states([2, 1], 2, init="gaussian", scale=0.1, seeds=5, seed=3)
     times, tolerances = np.array([0.0, 1.0, 2.0]), Tolerances(rtol=1e-10, atol=1e-13)
-    whole = toy_flow.flow(labels, initial, 2, "cross_entropy", times, tolerances)
+    whole = toy_flow.flow(labels, initial, 2, loss="cross_entropy", times=times, tolerances=tolerances)
     initial[3] = np.inf
-    states = toy_flow.flow(labels, initial, 2, "cross_entropy", times, tolerances)
+    states = toy_flow.flow(labels, initial, 2, loss="cross_entropy", times=times, tolerances=tolerances)
     assert starts.undecided(states).tolist() == [False, False, False, True, False]
     np.testing.assert_array_equal(states[3, 0], initial[3])
     np.testing.assert_array_equal(states[[0, 1, 2, 4]], whole[[0, 1, 2, 4]])

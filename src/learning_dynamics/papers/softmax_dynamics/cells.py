@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.softmax_dynamics.starts import name_of
+from learning_dynamics.papers.softmax_dynamics.sizes import name_of
 from learning_dynamics.tidy import Column, rows
 from learning_dynamics.trajectories import Arrays, Trajectory
 

@@ -1,58 +1,34 @@
-"""Readings of a grid for claims and figures: values by member, shapes of the rank's course, differences of shares."""
+"""What claims and figures say of draws: shares of them, which of them count, and rows of the tables by cell."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from learning_dynamics.evidence import LEVEL, Estimate, share
 from learning_dynamics.judging import Check, Checks, share_of_draws, takes_rivals
-from learning_dynamics.tidy import Quantity, Table, remembered, select
+from learning_dynamics.papers.softmax_dynamics.sizes import ratio
+from learning_dynamics.tidy import Quantity, Table, select
 
-START, FIRST, RARE_BEGIN, RARE_LEARNED, END = 1, 2, 3, 4, 5  # places of phases.metrics.MOMENTS
 # texts that several claims share: a scope, a criterion, a reason to leave draws out
 TREATED = "skewed classes of 8 examples, V = 4, d = 2, cross-entropy, gradient flow from four scales"
 MORE = "more often than not"
 NOT_UNIFORM = "starts of larger scale, whose predictions are not near uniform"
 
 
-@remembered
-def values(
-    table: Table, quantity: Quantity, index: int | None = 0, measure: str = "", threshold: float = 0.0, **where: Any
-):
-    """Return a quantity by member, in the grid's order; with ``index=None`` a row for each member.
-
-    Returns
-    -------
-    ndarray, shape (members,) or (members, entries)
-    """
-    rows = select(table, quantity, measure=measure, threshold=threshold, **where)
-    if index is not None:
-        return select(rows, index=index)["value"].to_numpy()
-    return rows["value"].to_numpy().reshape(-1, rows["index"].nunique())
+def unless_nan(holds: ArrayLike, *numbers: ArrayLike) -> np.ndarray:
+    """Return whether something holds of each draw, 1 or 0, and nan where a number that it is read from is nan."""
+    return np.where(np.isnan(np.asarray(numbers, dtype=float)).any(axis=0), np.nan, holds)
 
 
-def learning_times(table: Table, **where: Any) -> np.ndarray:
-    """Return when each class is learned, shape (members, classes): infinite if never, nan where the flow failed."""
-    times, final = values(table, "learned", None, **where), values(table, "final", None, **where)
-    return np.where(np.isnan(times) & ~np.isnan(final), np.inf, times)
-
-
-def members(table: Table, **where: Any) -> pd.DataFrame:
-    """Return counts, init, scale and seed of the members in the order of `values`."""
-    return select(table, "sigma_1", index=1, **where)[["counts", "init", "scale", "seed"]].reset_index(drop=True)
-
-
-def scales(table: Table, **where: Any) -> np.ndarray:
-    """Return the scale at which each member starts, in the order of `values`."""
-    return members(table, **where)["scale"].to_numpy()
-
-
-def class_sizes(table: Table, **where: Any) -> np.ndarray:
-    """Return each member's class sizes, shape (members, classes), in the order of `values`."""
-    return np.array(list(map(sizes_of, members(table, **where)["counts"])))
+def share_true(holds: ArrayLike) -> float:
+    """Return the share of all draws of which something holds, not counting those of nan; nan where there are none."""
+    flags = np.asarray(holds) == 1
+    return float(flags.mean()) if flags.size else np.nan
 
 
 def pairs_in_order(times: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -67,21 +43,6 @@ def pairs_in_order(times: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     earlier = times[:, :, None] < times[:, None, :]
     shares = (larger & earlier).sum(axis=(1, 2)) / larger.sum(axis=(1, 2))
     return np.where(np.isnan(times).any(axis=1), np.nan, shares)
-
-
-def shapes(table: Table, measure: str, threshold: float, **where: Any) -> pd.Series:
-    """Return each member's course of the rank: F a fall, R a rise, in order, at most four; missing if it failed."""
-    swings = values(table, "swing", None, measure, threshold, **where)
-    courses = ["".join("F" if swing < 0 else "R" for swing in row if swing) for row in swings]
-    return pd.Series(courses, dtype=object).mask(np.isnan(swings).any(axis=1))
-
-
-def monotone(table: Table, measure: str, threshold: float, **where: Any) -> np.ndarray:
-    """Return which members' rank never falls after a rise, counted from the warm-up's trough; False for nan.
-
-    A rise from a random start and a fall before the trough belong to the warm-up.
-    """
-    return values(table, "fall", 0, measure, threshold, **where) < threshold
 
 
 def first_two(course: Table, quantity: Quantity) -> pd.DataFrame:
@@ -134,42 +95,61 @@ def slopes_by_scale(times: pd.DataFrame) -> pd.DataFrame:
     return ((times[smallest] - times[larger]) / np.log(larger / smallest)).unstack("index")  # noqa: PD010 - a series
 
 
-def sizes_of(counts: str) -> list[int]:
-    """Return the class sizes that a cell's name joins by dashes."""
-    return [int(size) for size in counts.split("-")]
+@dataclass(frozen=True)
+class SmallStarts:
+    """The members of a grid that start at a scale up to `small`; a claim on small starts judges these alone.
 
+    Attributes
+    ----------
+    scale : ndarray, shape (members,)
+    small : float
+    reason : str
+        Why the others are not judged.
+    """
 
-def ratio(counts: str) -> float:
-    """Return the size of the largest class over that of the smallest."""
-    sizes = sizes_of(counts)
-    return max(sizes) / min(sizes)
+    scale: np.ndarray
+    small: float
+    reason: str = NOT_UNIFORM
+
+    @property
+    def judged(self) -> np.ndarray:
+        """Whether each member is judged, shape (members,)."""
+        return self.scale <= self.small
+
+    @property
+    def excluded(self) -> dict[str, int]:
+        """How many are not, by the reason."""
+        return {self.reason: int((~self.judged).sum())}
+
+    def by_scale(self) -> Iterator[tuple[float, np.ndarray]]:
+        """Yield each of the small scales, and whether each member starts at it."""
+        for scale in np.unique(self.scale[self.judged]):
+            yield scale, self.scale == scale
 
 
 @takes_rivals("holds")
-def most_draws(
-    name: str, holds: np.ndarray, undecided: np.ndarray, typical: float, excluded: Mapping[str, int] | None = None
-) -> Check:
-    """Check that something is true of a `typical` share of the draws, or more."""
-    return share_of_draws(name, holds, at_least=typical, undecided=undecided, because=MORE, excluded=excluded)
+def most_draws(name: str, holds: ArrayLike, *, typical: float, excluded: Mapping[str, int] | None = None) -> Check:
+    """Check that something holds of a `typical` share of the draws, or more; nan, undecided, counts against it."""
+    return share_of_draws(name, holds, at_least=typical, because=MORE, excluded=excluded)
 
 
 def most_small_starts(
-    name: str,
-    holds: np.ndarray,
-    undecided: np.ndarray,
-    typical: float,
-    scale: np.ndarray,
-    small: float,
-    rivals: Mapping[str, np.ndarray],
-    reason: str = NOT_UNIFORM,
+    name: str, holds: np.ndarray, starts: SmallStarts, *, typical: float, rivals: Mapping[str, np.ndarray]
 ) -> Checks:
-    """Check the same of the draws that start at scales up to `small`, then of those of each such scale."""
-    chosen = scale <= small
+    """Check that something holds of most draws from small starts, then of most of those of each small scale.
 
-    def check(name: str, at: np.ndarray, excluded: Mapping[str, int] | None = None) -> Check:
-        others = {phrase: other[at] for phrase, other in rivals.items()}
-        return most_draws(name, holds[at], undecided[at], typical, excluded, rivals=others)
+    Parameters
+    ----------
+    holds : ndarray, shape (members,)
+        Of the whole grid, as for `most_draws`.
+    rivals : mapping from phrase to ndarray, shape (members,)
+        What holds, according to each rival.
+    """
 
-    yield check(name, chosen, {reason: int((~chosen).sum())})
-    for start in np.unique(scale[chosen]):
-        yield check(f"of those that start at scale {start:g}", scale == start)
+    def check(name: str, members: np.ndarray, excluded: Mapping[str, int] | None = None) -> Check:
+        others = {phrase: other[members] for phrase, other in rivals.items()}
+        return most_draws(name, holds[members], typical=typical, excluded=excluded, rivals=others)
+
+    yield check(name, starts.judged, starts.excluded)
+    for scale, members in starts.by_scale():
+        yield check(f"of those that start at scale {scale:g}", members)

@@ -8,14 +8,28 @@ import numpy as np
 
 LEARNED = 0.5  # a class is learned when the mean probability of its examples' own class passes one half
 
+# Quantities of a rank; the functions below that measure them say more.
+FALL = "fall"  # depth of its deepest fall after a rise, since the warm-up's trough
+FALL_RARE = "fall_rare"  # of such a fall the part while the rarest classes are learned
+FALL_LEARNING = "fall_learning"  # of such a fall the part while all classes after the first are learned
+PHASES = "phases"  # 1 where warm-up, growth and compression follow one another, else 0
+NET = "net"  # how much it is higher after the rarest classes are learned than before
+PEAK = "peak"  # where it is highest since the warm-up's trough
+END = "end"  # at the end
+
 
 def turning_points(values: np.ndarray, threshold: float) -> list[int]:
     """Return where a series turns: places of alternating extrema, consecutive ones at least `threshold` apart.
 
     A swing ends at an extremum from which the series later retreats by at least `threshold`; smaller retreats
     belong to the swing. The last swing may end with the series. Empty for a series that swings nowhere.
+
+    At a threshold of 0.2 the series 1.0, 0.5, 0.55, 0.4, 0.9 turns at the places 0, 3 and 4: the rise to 0.55 is too
+    small, and belongs to the fall from 1.0 to 0.4.
     """
     points: list[int] = []
+    # `direction` is that of the swing under way, `low` and `high` where it may turn out to have turned: the lowest and
+    # the highest since the last turn, or since the start. A turn is known once the series is a threshold away from it.
     series = values.tolist()
     low = high = direction = 0
     for place, value in enumerate(series):
@@ -127,7 +141,7 @@ def net_change(series: np.ndarray, window: tuple[np.ndarray, np.ndarray]) -> np.
 def end_and_peak(series: np.ndarray, learning_windows: Windows) -> dict[str, np.ndarray]:
     """Return each series at its end, and where it is highest since the warm-up's trough, shape (members,) each."""
     after = np.arange(series.shape[1]) >= troughs(series, learning_windows.learning[0])[:, None]
-    return {"end": series[:, -1], "peak": np.where(after, series, -np.inf).max(axis=1)}
+    return {END: series[:, -1], PEAK: np.where(after, series, -np.inf).max(axis=1)}
 
 
 def falls_within(
@@ -145,6 +159,7 @@ def falls_within(
             deepest[member] = np.nan
             continue
         turning = [since[member] + place for place in turning_points(values[since[member] :], threshold)]
+        # the first swing, from turning[0] to turning[1], follows none: if it is a fall, no rise came before it
         for top, bottom in itertools.pairwise(turning[1:]):
             if values[bottom] < values[top]:
                 start, end = max(top, window[0][member]), min(bottom, window[1][member])
@@ -170,7 +185,7 @@ def falls_by_window(series: np.ndarray, threshold: float, learning_windows: Wind
     """
     since = troughs(series, learning_windows.learning[0])
     full = (since, np.full(len(series), series.shape[1] - 1))
-    places = {"fall": full, "fall_rare": learning_windows.rare, "fall_learning": learning_windows.learning}
+    places = {FALL: full, FALL_RARE: learning_windows.rare, FALL_LEARNING: learning_windows.learning}
     return {name: falls_within(series, threshold, window, since) for name, window in places.items()}
 
 
@@ -193,4 +208,10 @@ def three_phases(series: np.ndarray, threshold: float, learning_windows: Windows
 
 
 def _first(reached: Any) -> np.ndarray:
+    """Return the first time of each member at which something is reached; the last one where it never is.
+
+    Parameters
+    ----------
+    reached : ndarray of bool, shape (members, times)
+    """
     return np.where(reached.any(axis=1), np.argmax(reached, axis=1), reached.shape[1] - 1)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from learning_dynamics.tidy import Quantity, Table, remembered, select, settings_of
 
@@ -37,15 +38,25 @@ def truncation_error(simple: float) -> float:
     return 10 * simple**4
 
 
-def rate_errors(table: Table, quantity: Quantity, speed: Quantity, smooth: pd.Series) -> np.ndarray:
-    """Return each member's largest |measured - predicted| rate over the matrix's speed, where `smooth` (seed, time).
+def rate_errors(
+    table: Table, quantity: Quantity, speed: Quantity, smooth: pd.Series, *, factor: ArrayLike = 1.0
+) -> np.ndarray:
+    """Return each member's largest error of predicted rates over the matrix's speed, where the spectrum is smooth.
 
     nan for a member whose flow failed, so that it counts as undecided.
+
+    Parameters
+    ----------
+    quantity, speed : str
+        Measured and predicted rates; norm of the matrix's derivative.
+    smooth : Series of bool, by seed and time
+    factor : float or array_like, one number for each row of the quantity
+        By which predictions are multiplied.
     """
-    chosen = select(table, quantity)
-    gap = (chosen["value"] - chosen["predicted"]).abs()
-    error = gap.groupby([chosen["seed"], chosen["time"]]).max() / at_each_time(table, speed)
-    return error[smooth.reindex(error.index) | error.isna()].groupby("seed").max().to_numpy()
+    rates = select(table, quantity)
+    error = (rates["value"] - factor * rates["predicted"]).abs()
+    relative = error.groupby([rates["seed"], rates["time"]]).max() / at_each_time(table, speed)
+    return relative[smooth.reindex(relative.index) | relative.isna()].groupby("seed").max().to_numpy()
 
 
 def at_each_time(table: Table, quantity: Quantity) -> pd.Series:

@@ -28,7 +28,7 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def residual(features: np.ndarray, classifier: np.ndarray, labels: np.ndarray, loss: Loss) -> np.ndarray:
-    """Return A, shape (..., examples, classes): the derivative of the summed loss by the logits."""
+    """Return A of eq. 12, shape (..., examples, classes): the derivative of the summed loss by the logits."""
     logits = features @ classifier
     return (softmax(logits) if loss == "cross_entropy" else logits) - labels
 
@@ -84,7 +84,7 @@ def vector_field(labels: np.ndarray, dimension: int, loss: Loss) -> Field:
 
 
 def gaussian(
-    rng: np.random.Generator, examples: int, dimension: int, classes: int, scale: float
+    rng: np.random.Generator, examples: int, dimension: int, classes: int, *, scale: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return f and W with independent centred Gaussian entries of standard deviation `scale`."""
     return (
@@ -94,7 +94,7 @@ def gaussian(
 
 
 def balanced(
-    rng: np.random.Generator, examples: int, dimension: int, classes: int, scale: float
+    rng: np.random.Generator, examples: int, dimension: int, classes: int, *, scale: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return f and W with ``f^T f = W W^T`` up to rounding, for any three sizes.
 

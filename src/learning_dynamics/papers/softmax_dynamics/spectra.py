@@ -1,27 +1,51 @@
 """Singular triples in descending order, of one factor and of a pair, and effective ranks of features."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from learning_dynamics.measures.rank import rankme
 from learning_dynamics.measures.spectra import effective_rank, singular_values
+from learning_dynamics.tidy import Quantity
 
 SVD = tuple[np.ndarray, np.ndarray, np.ndarray]
 Measure = Literal["rankme_centred", "rankme", "effective_rank"]  # the keys of `RANKS`
-Population = Literal["examples", "classes"]  # the keys of `POPULATIONS`
+Population = Literal["examples", "classes"]  # what a rank or a spectrum is of: all examples, or the means of classes
 # RankMe on the covariance about the mean (the paper's) and about zero, and Roy and Vetterli's rank of singular values
-RANKS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
+RANKS: Mapping[Measure, Callable[[np.ndarray], np.ndarray]] = {
     "rankme_centred": lambda f: rankme(f, centred=True),
     "rankme": lambda f: rankme(f, centred=False),
     "effective_rank": lambda f: effective_rank(singular_values(f)),
 }
-# the features that a rank is taken over, and the prefix of its measures' names
-POPULATIONS: Mapping[str, str] = {"examples": "", "classes": "class_"}
+# Names in the tables of each rank over all examples, and over the means of classes.
+MEASURES: Mapping[Population, Mapping[Measure, str]] = {
+    "examples": {"rankme_centred": "rankme_centred", "rankme": "rankme", "effective_rank": "effective_rank"},
+    "classes": {
+        "rankme_centred": "class_rankme_centred",
+        "rankme": "class_rankme",
+        "effective_rank": "class_effective_rank",
+    },
+}
 
 
-def population(f: np.ndarray, labels: np.ndarray, name: str) -> np.ndarray:
+@dataclass(frozen=True)
+class SpectrumNames:
+    """Quantities of a grid that say what the singular values of a population do, each at every moment."""
+
+    sigma_1: Quantity  # the largest singular value
+    sigma_2: Quantity  # the second
+    direction: Quantity  # |cos| of the leading right singular vector with that when the rarest classes are learned
+
+
+SPECTRA: Mapping[Population, SpectrumNames] = {
+    "examples": SpectrumNames("sigma_1", "sigma_2", "direction"),
+    "classes": SpectrumNames("class_sigma_1", "class_sigma_2", "class_direction"),
+}
+
+
+def population(f: np.ndarray, labels: np.ndarray, name: Population) -> np.ndarray:
     """Return the rows that a rank is taken over: all examples, or the mean of each class, every class counting once.
 
     An example of the toy is a context: its inputs are orthonormal. Where all examples of a class share one context,
@@ -45,7 +69,7 @@ def population(f: np.ndarray, labels: np.ndarray, name: str) -> np.ndarray:
     return shares[:, None] @ f
 
 
-def ranks_of(f: np.ndarray, labels: np.ndarray, populations: Sequence[str]) -> dict[str, np.ndarray]:
+def ranks_of(f: np.ndarray, labels: np.ndarray, populations: Sequence[Population]) -> dict[str, np.ndarray]:
     """Return every rank of every population, each of shape (members, times), by the name of its measure.
 
     Quantities
@@ -58,10 +82,10 @@ def ranks_of(f: np.ndarray, labels: np.ndarray, populations: Sequence[str]) -> d
     effective_rank
         Exponential of the entropy of the features' normalised singular values (Roy and Vetterli).
     class_rankme_centred, class_rankme, class_effective_rank
-        The three ranks of the means of classes in the place of examples; every class counts once.
+        The three ranks of the means of classes; every class counts once.
     """
     return {
-        f"{POPULATIONS[name]}{measure}": rank(population(f, labels, name))
+        MEASURES[name][measure]: rank(population(f, labels, name))
         for name in populations
         for measure, rank in RANKS.items()
     }

@@ -1,24 +1,21 @@
 """Where members start, and how members of several cells stand one below the other."""
 
-from collections.abc import Callable, Iterable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import models as model
+from learning_dynamics.papers.softmax_dynamics.sizes import name_of
 from learning_dynamics.progress import progress
 from learning_dynamics.seeds import generators
 from learning_dynamics.trajectories import Trajectory
 
 
-def name_of(sizes: Iterable[int]) -> str:
-    """Return class sizes joined by dashes; zeros, which pad an array, are left out."""
-    return "-".join(str(size) for size in sizes if size)
-
-
 def cell_states(
-    seed: int, counts: Sequence[int], dimension: int, init: str, scale: float, seeds: int
+    counts: Sequence[int], dimension: int, *, init: model.Init, scale: float, seeds: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return labels, shape (seeds, examples, classes), and packed initial states.
 
@@ -27,7 +24,8 @@ def cell_states(
     draw = {"balanced": model.balanced, "gaussian": model.gaussian}[init]
     label = f"softmax_dynamics.{init}.{name_of(counts)}.{dimension}.{scale}"
     states = [
-        model.pack(*draw(rng, sum(counts), dimension, len(counts), scale)) for rng in generators(seed, label, seeds)
+        model.pack(*draw(rng, sum(counts), dimension, len(counts), scale=scale))
+        for rng in generators(seed, label, seeds)
     ]
     return np.repeat(model.one_hot(counts)[None], seeds, axis=0), np.stack(states)
 
@@ -61,27 +59,28 @@ def padded(parts: Iterable[np.ndarray]) -> np.ndarray:
     return np.concatenate([np.pad(part, [(0, 0), *((0, pad) for pad in largest - part.shape[1:])]) for part in parts])
 
 
-def constants_of(names: Sequence[str], cells: Iterable[Sequence[Any]], seeds: int) -> dict[str, np.ndarray]:
+Cell = Mapping[str, Any]  # what tells a cell of a grid apart, by name
+
+
+def grid_cells(**values: Iterable[Any]) -> list[Cell]:
+    """Return the cells in which each name has each of its values; the last name changes fastest."""
+    return [dict(zip(values, cell, strict=True)) for cell in itertools.product(*values.values())]
+
+
+def constants_of(cells: Sequence[Cell], seeds: int) -> dict[str, np.ndarray]:
     """Return what tells cells apart, of each of their members, by name."""
-    return {
-        name: np.repeat(np.array(column), seeds, axis=0)
-        for name, column in zip(names, zip(*cells, strict=True), strict=True)
-    }
+    return {name: np.repeat(np.array([cell[name] for cell in cells]), seeds, axis=0) for name in cells[0]}
 
 
 def over_cells(
-    follow: Callable[..., dict[str, np.ndarray]],
-    names: Sequence[str],
-    cells: Iterable[Sequence[Any]],
-    seeds: int,
-    times: np.ndarray,
+    follow: Callable[..., dict[str, np.ndarray]], cells: Sequence[Cell], *, seeds: int, times: np.ndarray
 ) -> Trajectory:
     """Follow the members of one cell of a grid after the other, and stack them.
 
     Parameters
     ----------
     follow : callable
-        Takes what tells a cell apart, in the order of `names`; returns series of its members, (seeds, times, ...).
+        Takes what tells a cell apart, by name; returns series of its members, (seeds, times, ...).
 
     Returns
     -------
@@ -89,10 +88,9 @@ def over_cells(
         Members cell by cell, padded with zeros to the largest shapes; undecided where a state is not finite. Constants
         are what tells cells apart.
     """
-    cells = list(cells)
-    parts = [follow(*cell) for cell in progress(cells, "cells")]
+    parts = [follow(**cell) for cell in progress(cells, "cells")]
     series = {name: padded(part[name] for part in parts) for name in parts[0]}
-    return Trajectory(times, series, constants_of(names, cells, seeds), undecided=undecided(*series.values()))
+    return Trajectory(times, series, constants_of(cells, seeds), undecided=undecided(*series.values()))
 
 
 def require_equal_numbers_of_classes(kind: str, counts: Sequence[Sequence[int]]) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def singular_value_rates(U: np.ndarray, derivative: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """Return d sigma_k / dt = u_k^T (dM/dt) v_k, shape (..., k) (Lemma B.1).
+    """Return d sigma_k / dt = u_k^T (dM/dt) v_k, shape (..., k) (Lemma B.1, eq. 13).
 
     Parameters
     ----------
@@ -18,32 +18,30 @@ def singular_value_rates(U: np.ndarray, derivative: np.ndarray, V: np.ndarray) -
 
 
 def gains(U: np.ndarray, A: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """Return g_i = u_1i^T A v_2i, shape (..., k); singular values grow at ``-eta g_i sigma_i`` (Theorem B.3)."""
+    """Return g_i = u_1i^T A v_2i, shape (..., k); singular values grow at ``-eta g_i sigma_i`` (eqs. 17 to 19)."""
     return np.sum(U * (A @ V), axis=-2)
-
-
-def fastest_growth(counts: Sequence[int]) -> float:
-    """Return the largest relative growth rate that uniform predictions allow any singular value.
-
-    It is the spectral norm of A, and A is minus the one-hot labels with their class mean projected out,
-    so that it lies below the root of the largest class size, and near it where classes are many.
-    """
-    sizes = np.asarray(counts, dtype=float)
-    # A^T A in closed form: examples of one class have equal rows
-    gram = np.diag(sizes) - (sizes[:, None] + sizes[None, :] - sizes.mean()) / len(sizes)
-    return float(np.sqrt(np.linalg.eigvalsh(gram)[-1]))
 
 
 def uniform_gain(counts: Sequence[int], learned: Sequence[int] = ()) -> np.ndarray:
     """Return minus A at uniform predictions, with the examples of each class as one row, shape (classes, classes).
 
-    A row stands for n examples and is that of one of them times sqrt(n), which keeps singular values. Rows of classes
-    in `learned` are zero.
+    There A is 1/V less the one-hot labels (eq. 12), so that the n examples of class k have the same row of -A,
+    e_k - 1/V. One row of sqrt(n) (e_k - 1/V) for all of them leaves A^T A as it is, and with it singular values. Rows
+    of classes in `learned` are zero.
     """
     classes = len(counts)
     weights = np.sqrt(np.asarray(counts, dtype=float))
     weights[list(learned)] = 0.0
     return weights[:, None] * (np.eye(classes) - 1 / classes)
+
+
+def fastest_growth(counts: Sequence[int], learned: Sequence[int] = ()) -> float:
+    """Return the largest relative growth rate that uniform predictions allow any singular value.
+
+    It is the spectral norm of A, by eqs. 17 and 18, as |g_i| = |u^T A v| is no more. It lies below the root of the
+    largest class size, and near it where classes are many. Rows of classes in `learned` are zero.
+    """
+    return float(np.linalg.norm(uniform_gain(counts, learned), 2))
 
 
 def pair_times(counts: Sequence[int]) -> np.ndarray:

@@ -15,37 +15,60 @@ from learning_dynamics.papers.softmax_dynamics.biases import claims, metrics, ru
 from learning_dynamics.seeds import generators
 from tests.papers.softmax_dynamics.network import recorded
 
-SETTINGS = {"counts": [[9, 3, 2, 1]], "dimensions": [2], "scales": [1e-2, 1e-4], "seeds": 2, "start": 0.1,
-            "horizon": 2.0, "points": 60, "rtol": 1e-9, "atol": 1e-9}  # fmt: skip
+SETTINGS = {
+    "counts": [[9, 3, 2, 1]],
+    "dimensions": [2],
+    "scales": [1e-2, 1e-4],
+    "seeds": 2,
+    "start": 0.1,
+    "horizon": 2.0,
+    "points": 60,
+    "rtol": 1e-9,
+    "atol": 1e-9,
+}
 
 
 def test_a_turned_start_has_the_logits_of_a_gaussian_one_and_grows_first_along_its_first_axis():
     sizes = [9, 3, 2, 1]
     f, W = model.unpack(runs._start(np.random.default_rng(1), sizes, 3, 0.1), 4, 3, 4)
-    rows, classifier = model.gaussian(np.random.default_rng(1), 4, 3, 4, 0.1)
+    rows, classifier = model.gaussian(np.random.default_rng(1), 4, 3, 4, scale=0.1)
     np.testing.assert_allclose(f @ W, rows / np.sqrt(sizes)[:, None] @ classifier, atol=1e-16)
     start, times = 1e-9 * model.pack(f, W)[None], np.array([0.0, 10.0])
-    features, _ = toy_flow.class_flow(sizes, start, 3, times, Tolerances(1e-8, 1e-19))
+    features, _ = toy_flow.class_flow(sizes, start, 3, times=times, tolerances=Tolerances(1e-8, 1e-19))
     grown = np.linalg.norm(features[0, -1], axis=0)
     # without the turn all axes grow alike
     assert (grown[1:] < 1e-3 * grown[0]).all()
 
 
-def test_probabilities_are_those_of_flows_of_every_example_and_times_those_at_which_a_half_is_passed():
-    trajectory = recorded(runs.escapes, SETTINGS, seed=3)
-    members = trajectory.constants["scale"] == 1e-2
-    for member, rng in enumerate(generators(3, "softmax_dynamics.escapes.9-3-2-1.2", 2)):
-        f, W = model.unpack(runs._start(rng, [9, 3, 2, 1], 2, 1e-2), 4, 2, 4)
-        labels = model.one_hot([9, 3, 2, 1])
-        states = toy_flow.flow(labels[None], model.pack(labels @ f, W)[None], 2, "cross_entropy",
-                             np.log(100) * trajectory.time, Tolerances(1e-9, 1e-12))  # fmt: skip
-        f, W = model.unpack(states[0], 15, 2, 4)
-        expected = np.sum(model.softmax(f @ W) * labels, axis=-1)[:, [0, 9, 12, 14]]
-        np.testing.assert_allclose(trajectory.series["probabilities"][members][member], expected, atol=1e-6)
-    table = metrics.escapes(trajectory)
+@pytest.fixture(scope="module")
+def escaped():
+    return recorded(runs.escapes, SETTINGS, seed=3)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_probabilities_are_those_of_flows_of_every_example(escaped, seed):
+    rng = list(generators(3, "softmax_dynamics.escapes.9-3-2-1.2", 2))[seed]
+    f, W = model.unpack(runs._start(rng, [9, 3, 2, 1], 2, 1e-2), 4, 2, 4)
+    labels = model.one_hot([9, 3, 2, 1])
+    states = toy_flow.flow(
+        labels[None],
+        model.pack(labels @ f, W)[None],
+        2,
+        loss="cross_entropy",
+        times=np.log(100) * escaped.time,
+        tolerances=Tolerances(1e-9, 1e-12),
+    )
+    f, W = model.unpack(states[0], 15, 2, 4)
+    expected = np.sum(model.softmax(f @ W) * labels, axis=-1)[:, [0, 9, 12, 14]]
+    at_scale = escaped.constants["scale"] == 1e-2
+    np.testing.assert_allclose(escaped.series["probabilities"][at_scale][seed], expected, atol=1e-6)
+
+
+def test_a_class_is_learned_when_its_probability_passes_one_half(escaped):
+    table = metrics.escapes(escaped)
     row = table[(table["scale"] == 1e-4) & (table["seed"] == 1) & (table["index"] == 2)]
-    own = trajectory.series["probabilities"][3, :, 1]
-    expected = np.interp(0.5, own[20:], trajectory.time[20:]) * np.log(1e4)
+    own = escaped.series["probabilities"][3, :, 1]
+    expected = np.interp(0.5, own[20:], escaped.time[20:]) * np.log(1e4)
     assert float(row["value"].iloc[0]) == pytest.approx(expected, rel=1e-2)
 
 
@@ -60,11 +83,18 @@ SIZES = [[64, 16, 4, 1], [27, 9, 3, 1]]
 def times(factors) -> pd.DataFrame:
     """Times of two cells at four scales: a delay, and factors times the logarithm of one over the scale."""
     rows = [
-        {"counts": "-".join(map(str, sizes)), "dimension": 2, "scale": scale, "seed": seed, "quantity": "learned",
-         "index": index, "value": 1 + seed / 10 + factor * np.log(1 / scale)}
+        {
+            "counts": "-".join(map(str, sizes)),
+            "dimension": 2,
+            "scale": scale,
+            "seed": seed,
+            "quantity": "learned",
+            "index": index,
+            "value": 1 + seed / 10 + factor * np.log(1 / scale),
+        }
         for sizes, scale, seed in itertools.product(SIZES, (1e-3, 1e-8, 1e-16, 1e-32), range(5))
         for index, factor in enumerate(factors(sizes), start=1)
-    ]  # fmt: skip
+    ]
     table = pd.DataFrame(rows)
     table.attrs["settings"] = {"integration": {"start": 0.03, "horizon": 3.0, "points": 800}}
     return table
@@ -125,7 +155,7 @@ def test_what_is_not_learned_leaves_uniform_predictions_along_the_first_pair():
     sizes, scale = [8, 4, 2, 1], 1e-32
     start = runs._start(np.random.default_rng(1), sizes, 2, scale)
     at = np.append(0.0, theory.pair_times(sizes)[[0, 2]] @ [[0.2, 0.1], [0.8, 0.9]]) * np.log(1 / scale)
-    flows = toy_flow.class_flow(sizes, start[None], 2, at, Tolerances(1e-8, 1e-8 * scale))
+    flows = toy_flow.class_flow(sizes, start[None], 2, times=at, tolerances=Tolerances(1e-8, 1e-8 * scale))
     f, W = (factor[0, 1:] for factor in flows)
     along = W[:, 0]
     # the pair's columns differ, all add up to nothing, and so the third is not zero

@@ -6,6 +6,7 @@ import pytest
 
 from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.softmax_dynamics.compression import claims
+from learning_dynamics.papers.softmax_dynamics.grids import Moment
 from tests.papers.softmax_dynamics.tables import grid_table
 
 JUDGED = {"measure": "rankme_centred", "threshold": 0.05}
@@ -15,9 +16,11 @@ def compressed(fall: float, net: float, share: float = 1.0, otherwise: float = 0
     """Judge such falls in so many of 25 skewed draws, and others in the rest; none of equal ones."""
     falls = np.concatenate([np.zeros(25), np.where(np.arange(25) < share * 25, fall, otherwise)])
     measured = {
-        "fall_rare@rankme_centred@0.05": falls, "net@rankme_centred": np.full(50, net),
-        "phases@rankme_centred@0.05": np.zeros(50), "sigma_1": np.ones((50, 5)),
-    }  # fmt: skip
+        "fall_rare@rankme_centred@0.05": falls,
+        "net@rankme_centred": np.full(50, net),
+        "phases@rankme_centred@0.05": np.zeros(50),
+        "sigma_1": np.ones((50, 5)),
+    }
     cells = [("2-2-2-2", "gaussian", 0.01), ("4-2-1-1", "gaussian", 0.01)]
     settings = {**JUDGED, "within": "fall_rare", "typical": 0.5}
     return evaluate(claims.compression, {"grid": grid_table(cells, measured, seeds=25)}, settings)
@@ -59,15 +62,26 @@ def course(first, second=1.0, *, turned: float = 0.1, examples=1.0, below=1.0):
     """
     moments = np.arange(1, 6)
     columns = {
-        "class_sigma_1": first, "class_sigma_2": second, "class_direction": np.cos(np.where(moments < 4, turned, 0.0)),
-        "sigma_1": np.multiply(examples, below), "sigma_2": below, "direction": 1.0,
-    }  # fmt: skip
+        "class_sigma_1": first,
+        "class_sigma_2": second,
+        "class_direction": np.cos(np.where(moments < 4, turned, 0.0)),
+        "sigma_1": np.multiply(examples, below),
+        "sigma_2": below,
+        "direction": 1.0,
+    }
     rows = [
-        {"skewed": True, "seed": seed, "measure": "", "threshold": 0.0, "quantity": quantity, "index": index,
-         "value": value}
+        {
+            "skewed": True,
+            "seed": seed,
+            "measure": "",
+            "threshold": 0.0,
+            "quantity": quantity,
+            "index": index,
+            "value": value,
+        }
         for quantity, seed in itertools.product(columns, range(25))
         for index, value in zip(moments, np.broadcast_to(columns[quantity], 5), strict=True)
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows)
 
 
@@ -89,14 +103,17 @@ def test_the_dominant_direction_is_reused_if_it_stays_and_outgrows_the_other(tab
     assert evaluate(REUSED, {"grid": exchanged(table)}, {"typical": 0.5}).verdict == reused
 
 
-def test_what_a_sentence_says_together_must_be_true_together():
-    rises = [[1.0, 1.3, 1.2, 2.0, 3.0], [1.0, 1.3, 1.2, 1.1, 3.0], [1.0, 1.3, 1.2, 2.0, 1.5]]
-    for claim, turned, other in ((OTHER, 1.5, 0.1), (REUSED, 0.1, 1.5)):
-        parts = [course(rises[1], turned=turned), course(rises[2], turned=turned), course(rises[0], turned=other)]
-        table = pd.concat([part.assign(seed=part["seed"] + 25 * place) for place, part in enumerate(parts)])
-        found = evaluate(claim, {"grid": table if claim is OTHER else exchanged(table)}, {"typical": 0.5})
-        # each of the three is true of two thirds of the draws, and all of none
-        assert (found.verdict, found.judgement.headline.value) == ("not reproduced", 0.0)
+@pytest.mark.parametrize(("claim", "turned", "other"), [(OTHER, 1.5, 0.1), (REUSED, 0.1, 1.5)])
+def test_what_a_sentence_says_together_must_be_true_together(claim, turned, other):
+    """Each of the three is true of two thirds of the draws, and all of none."""
+    parts = [
+        course([1.0, 1.3, 1.2, 1.1, 3.0], turned=turned),
+        course([1.0, 1.3, 1.2, 2.0, 1.5], turned=turned),
+        course([1.0, 1.3, 1.2, 2.0, 3.0], turned=other),
+    ]
+    table = pd.concat([part.assign(seed=part["seed"] + 25 * place) for place, part in enumerate(parts)])
+    found = evaluate(claim, {"grid": table if claim is OTHER else exchanged(table)}, {"typical": 0.5})
+    assert (found.verdict, found.judgement.headline.value) == ("not reproduced", 0.0)
 
 
 def test_a_singular_value_that_shrinks_less_does_not_grow():
@@ -106,7 +123,7 @@ def test_a_singular_value_that_shrinks_less_does_not_grow():
 
 def test_a_direction_is_kept_from_the_first_class_learned_on():
     table = course([1.0, 1.3, 1.2, 2.0, 3.0], turned=0.1)
-    table.loc[(table["quantity"] == "class_direction") & (table["index"] == claims.FIRST), "value"] = 0.1
+    table.loc[(table["quantity"] == "class_direction") & (table["index"] == Moment.FIRST_LEARNED), "value"] = 0.1
     assert evaluate(OTHER, {"grid": table}, {"typical": 0.5}).verdict == "reproduced"
 
 
@@ -152,13 +169,26 @@ def decays(treated: float, *, equal: float = 0.0, wide: float = 0.0, none: float
         case = case * (seed < 30) * 0.5 if amount == 0.3 and both else case
         depths = {"rankme_centred": case, "class_rankme_centred": classes if amount and both else 0.0}
         for measure, share in depths.items():
-            known = {"fall_rare": (0.05, 0.1 if seed % 10 < round(10 * share) else 0.04), "net": (0.0, 0.3),
-                     "learned": (0.0, float(seed % 2))}  # fmt: skip
+            known = {
+                "fall_rare": (0.05, 0.1 if seed % 10 < round(10 * share) else 0.04),
+                "net": (0.0, 0.3),
+                "learned": (0.0, float(seed % 2)),
+            }
             rows += [
-                {"skewed": skewed, "dimension": dimension, "counts": "4-2-1-1", "variant": "AdamW", "amount": amount,
-                 "seed": seed, "measure": measure, "quantity": quantity, "threshold": threshold, "value": value}
+                {
+                    "skewed": skewed,
+                    "dimension": dimension,
+                    "counts": "4-2-1-1",
+                    "variant": "AdamW",
+                    "amount": amount,
+                    "seed": seed,
+                    "measure": measure,
+                    "quantity": quantity,
+                    "threshold": threshold,
+                    "value": value,
+                }
                 for quantity, (threshold, value) in known.items()
-            ]  # fmt: skip
+            ]
     return pd.DataFrame(rows)
 
 

@@ -17,15 +17,26 @@ from tests.papers.softmax_dynamics.network import learning_places, loss_of, rank
 
 def test_variants_change_what_they_say():
     settings = {
-        "counts": [[3, 1, 1]], "dimensions": [2], "scales": [0.5], "seeds": 1, "learning_rate": 0.1, "steps": 40,
-        "points": 5, "learning_rates": [0.3], "momenta": [0.5], "weight_decays": [0.2], "batches": [1],
-        "adam_rates": [0.05], "shared_inputs": [0.4], "class_inputs": [1.0],
-    }  # fmt: skip
+        "counts": [[3, 1, 1]],
+        "dimensions": [2],
+        "scales": [0.5],
+        "seeds": 1,
+        "learning_rate": 0.1,
+        "steps": 40,
+        "points": 5,
+        "learning_rates": [0.3],
+        "momenta": [0.5],
+        "weight_decays": [0.2],
+        "batches": [1],
+        "adam_rates": [0.05],
+        "shared_inputs": [0.4],
+        "class_inputs": [1.0],
+    }
     trajectory = recorded(runs.variants_map, settings, seed=5)
     grams = dict(zip(trajectory.constants["variant"], trajectory.series["gram"], strict=True))
     # all start from the same parameters: features are equal where inputs are
     (rng,) = generators(5, "softmax_dynamics.map.3-1-1.2.0.5", 1)
-    start = toy.gaussian(rng, 5, 2, 3, 0.5)
+    start = toy.gaussian(rng, 5, 2, 3, scale=0.5)
     expected = {
         "gradient descent": (lambda p: torch.optim.SGD(p, 0.1), (0.0, 0.0)),
         "learning rate": (lambda p: torch.optim.SGD(p, 0.3), (0.0, 0.0)),
@@ -52,32 +63,47 @@ def test_variants_change_what_they_say():
     assert np.abs(grams["minibatch"][-1] - grams["gradient descent"][-1]).max() > 1e-2
 
 
-def test_windows_and_falls_of_a_map_by_hand():
+@pytest.fixture(scope="module")
+def mapped():
     settings = {
-        "counts": [[6, 2, 1]], "dimensions": [2], "scales": [0.3], "seeds": 6, "learning_rate": 0.3, "steps": 400,
+        "counts": [[6, 2, 1]],
+        "dimensions": [2],
+        "scales": [0.3],
+        "seeds": 6,
+        "learning_rate": 0.3,
+        "steps": 400,
         "points": 40,
-    }  # fmt: skip
+    }
     trajectory = recorded(runs.descent_map, settings, seed=5)
-    table = metrics.descent_map(trajectory, thresholds=[0.01], lower=0.3, upper=0.8)
-    fallen = {name: map_draws(table, name, "rankme_centred", 0.01)["value"].to_numpy()
-              for name in ("fall", "fall_rare", "fall_learning", "fall_before", "fall_after")}  # fmt: skip
+    return trajectory, metrics.descent_map(trajectory, thresholds=[0.01], lower=0.3, upper=0.8)
+
+
+@pytest.mark.parametrize("member", range(6))
+def test_windows_and_falls_of_a_map_by_hand(mapped, member):
+    trajectory, table = mapped
+    fallen = {
+        name: map_draws(table, name, "rankme_centred", 0.01)["value"].to_numpy()
+        for name in ("fall", "fall_rare", "fall_learning", "fall_before", "fall_after")
+    }
     net = map_draws(table, "net", "rankme_centred", 0.0)["value"].to_numpy()
     learned = map_draws(table, "learned", "rankme_centred", 0.0)["value"].to_numpy()
-    for member in range(6):
-        gram, sums = trajectory.series["gram"][member], trajectory.series["sums"][member]
-        covariances = [g - np.outer(s.sum(0), s.sum(0)) / 9 for g, s in zip(gram, sums, strict=True)]
-        ranks = [np.exp(stats.entropy(np.linalg.eigvalsh(part))) for part in covariances]
-        own = trajectory.series["probabilities"][member]
-        last = len(own) - 1
-        first, begin, end, every = learning_places(own, [6, 2, 1], 0.3, 0.8)
-        assert net[member] == pytest.approx(ranks[end] - ranks[begin])
-        assert learned[member] == (own[-1].min() > 0.8)
-        windows = {
-            "fall": (0, last), "fall_rare": (begin, end), "fall_learning": (first, every),
-            "fall_before": (max(2 * begin - end, 0), begin), "fall_after": (end, min(2 * end - begin, last)),
-        }  # fmt: skip
-        for name, (low, high) in windows.items():
-            assert fallen[name][member] == pytest.approx(deepest(ranks, low, high, 0.01, first), abs=1e-12), name
+    gram, sums = trajectory.series["gram"][member], trajectory.series["sums"][member]
+    covariances = [g - np.outer(s.sum(0), s.sum(0)) / 9 for g, s in zip(gram, sums, strict=True)]
+    ranks = [np.exp(stats.entropy(np.linalg.eigvalsh(part))) for part in covariances]
+    own = trajectory.series["probabilities"][member]
+    last = len(own) - 1
+    first, begin, end, every = learning_places(own, [6, 2, 1], 0.3, 0.8)
+    assert net[member] == pytest.approx(ranks[end] - ranks[begin])
+    assert learned[member] == (own[-1].min() > 0.8)
+    windows = {
+        "fall": (0, last),
+        "fall_rare": (begin, end),
+        "fall_learning": (first, every),
+        "fall_before": (max(2 * begin - end, 0), begin),
+        "fall_after": (end, min(2 * end - begin, last)),
+    }
+    for name, (low, high) in windows.items():
+        assert fallen[name][member] == pytest.approx(deepest(ranks, low, high, 0.01, first), abs=1e-12), name
 
 
 def deepest(series, low, high, threshold, first):
@@ -97,9 +123,15 @@ def deepest(series, low, high, threshold, first):
 def test_ranks_are_those_of_moments_and_of_means_of_classes_whatever_the_padding():
     """The map keeps moments alone; the class means' covariance is numpy's."""
     settings = {
-        "counts": [[6, 2, 1], [3, 1, 1, 1]], "dimensions": [2, 3], "scales": [0.3], "seeds": 2, "learning_rate": 0.05,
-        "decays": [0.0, 0.5], "steps": 60, "points": 12,
-    }  # fmt: skip
+        "counts": [[6, 2, 1], [3, 1, 1, 1]],
+        "dimensions": [2, 3],
+        "scales": [0.3],
+        "seeds": 2,
+        "learning_rate": 0.05,
+        "decays": [0.0, 0.5],
+        "steps": 60,
+        "points": 12,
+    }
     trajectory = recorded(runs.adamw_map, settings, seed=5)
     table = metrics.adamw_map(trajectory, thresholds=[0.01], lower=0.3, upper=0.6)
     measures = ("rankme_centred", "rankme", "class_rankme_centred", "class_rankme")
@@ -123,9 +155,14 @@ def test_ranks_are_those_of_moments_and_of_means_of_classes_whatever_the_padding
 
 def test_treated_and_controls_share_no_draw():
     settings = {
-        "counts": [[2, 1, 1], [3, 1, 1, 1], [1, 1]], "dimensions": [1, 2], "scales": [0.3], "seeds": 2,
-        "learning_rate": 0.2, "steps": 50, "points": 10,
-    }  # fmt: skip
+        "counts": [[2, 1, 1], [3, 1, 1, 1], [1, 1]],
+        "dimensions": [1, 2],
+        "scales": [0.3],
+        "seeds": 2,
+        "learning_rate": 0.2,
+        "steps": 50,
+        "points": 10,
+    }
     table = metrics.descent_map(recorded(runs.descent_map, settings, seed=5), thresholds=[0.02], lower=0.3, upper=0.9)
     sizes = [len(map_draws(table, "fall", "rankme", 0.02, control=name)) for name in ("treated", "equal", "wide")]
     assert sizes == [4, 2, 2]  # two dimensions are as good as wide for three classes, and not for four
@@ -133,9 +170,14 @@ def test_treated_and_controls_share_no_draw():
 
 def test_training_that_diverges_is_empty_and_its_siblings_are_not():
     settings = {
-        "counts": [[2, 1]], "dimensions": [2], "scales": [1.0], "seeds": 2, "learning_rate": 0.1, "steps": 50,
+        "counts": [[2, 1]],
+        "dimensions": [2],
+        "scales": [1.0],
+        "seeds": 2,
+        "learning_rate": 0.1,
+        "steps": 50,
         "points": 8,
-    }  # fmt: skip
+    }
     trajectory = recorded(runs.descent_map, settings, seed=5)
     for name in trajectory.series:
         trajectory.series[name][1] = np.nan

@@ -29,17 +29,21 @@ def grid(falls: float = 0.0, rises: float = 1.0, saturated: float = 1.0, equal: 
     swing[:, 0] = -0.3
     swing[:, 1] = np.where(draws(rises), 0.5, 0.0)
     measured = {
-        "fall@rankme_centred@0.05": depth, "fall_rare@rankme_centred@0.05": depth / 2,
-        "swing@rankme_centred@0.05": swing, "tail@rankme_centred": np.where(draws(saturated), -0.04, -0.06),
+        "fall@rankme_centred@0.05": depth,
+        "fall_rare@rankme_centred@0.05": depth / 2,
+        "swing@rankme_centred@0.05": swing,
+        "tail@rankme_centred": np.where(draws(saturated), -0.04, -0.06),
         "sigma_1": np.ones((len(CELLS) * SEEDS, 5)),
-    }  # fmt: skip
+    }
     return grid_table(CELLS, measured, seeds=SEEDS, **{"loss": "cross_entropy", "dimension": 2, **settings})
 
 
 CONTROLS = {
-    "controls_uniform": {}, "controls_no_bottleneck": {"dimension": 3}, "controls_squared_loss": {"loss": "squared"},
+    "controls_uniform": {},
+    "controls_no_bottleneck": {"dimension": 3},
+    "controls_squared_loss": {"loss": "squared"},
     "controls_squared_loss_uniform": {"loss": "squared"},
-}  # fmt: skip
+}
 
 
 def judge(name: str, control: pd.DataFrame):

@@ -31,28 +31,44 @@ def test_starts_are_balanced_and_as_large_as_their_scale():
     assert np.abs(np.mean(W, axis=0)).max() < 5 * W.std() / 20
 
 
-def test_rates_at_starts_are_torchs(starts):
+CELLS = list(itertools.product([3, 5], [2, 6], [0.01, 0.8]))  # classes, largest, scale
+
+
+@pytest.fixture(params=list(itertools.product(range(len(CELLS)), (0, 1))), ids=str)
+def start(request, starts):
+    """One start: its class sizes, f and W, and what was measured of it."""
     trajectory, table = starts
-    for cell, (classes, largest, scale) in enumerate(itertools.product([3, 5], [2, 6], [0.01, 0.8])):
-        counts = [largest] + [1] * (classes - 1)
-        for seed in (0, 1):
-            f = trajectory.series["f"][2 * cell + seed, 0, : sum(counts)]
-            W = trajectory.series["W"][2 * cell + seed, 0, :, :classes]
-            rows = table[
-                (table["classes"] == classes) & (table["largest"] == largest) & (table["scale"] == scale)
-                & (table["seed"] == seed)
-            ]  # fmt: skip
-            moved = velocity(f, W, counts, "cross_entropy")[0]
-            np.testing.assert_allclose(rows["rate"], rates_of_singular_values(f, moved), atol=1e-9)
-            np.testing.assert_allclose(rows["sigma"] ** 2, np.linalg.eigvalsh(f.T @ f)[::-1], rtol=1e-6)
-            np.testing.assert_array_equal(rows["index"], [1, 2])
-            # sums over classes and their examples, term by term
-            for row, (sigma, left) in zip(rows.itertuples(), leading(f), strict=True):
-                right = W.T @ (f.T @ left / sigma) / sigma
-                inner = [sum(left[j] for j in range(len(left)) if labels_of(counts)[j] == k) for k in range(classes)]
-                assert row.gain_many_classes == pytest.approx(-sum(right * inner), abs=1e-9)
-                assert row.gain_separate == pytest.approx(-sum(right) * sum(inner), abs=1e-9)
-                assert row.gain == pytest.approx(-row.rate / row.sigma, abs=1e-9)
+    cell, seed = request.param
+    classes, largest, scale = CELLS[cell]
+    counts = [largest] + [1] * (classes - 1)
+    f = trajectory.series["f"][2 * cell + seed, 0, : sum(counts)]
+    W = trajectory.series["W"][2 * cell + seed, 0, :, :classes]
+    of_cell = (table["classes"] == classes) & (table["largest"] == largest) & (table["scale"] == scale)
+    return counts, f, W, table[of_cell & (table["seed"] == seed)]
+
+
+def test_rates_at_starts_are_torchs(start):
+    counts, f, W, rows = start
+    moved = velocity(f, W, counts, "cross_entropy")[0]
+    np.testing.assert_allclose(rows["rate"], rates_of_singular_values(f, moved), atol=1e-9)
+    np.testing.assert_allclose(rows["sigma"] ** 2, np.linalg.eigvalsh(f.T @ f)[::-1], rtol=1e-6)
+    np.testing.assert_array_equal(rows["index"], [1, 2])
+
+
+def test_gains_at_starts_are_sums_over_classes_and_their_examples(start):
+    counts, f, W, rows = start
+    gains = {"gain": [], "gain_many_classes": [], "gain_separate": []}
+    for rate, (sigma, left) in zip(rows["rate"], leading(f), strict=True):
+        right = W.T @ (f.T @ left / sigma) / sigma
+        inner = [
+            sum(entry for entry, label in zip(left, labels_of(counts), strict=True) if label == k)
+            for k in range(len(counts))
+        ]
+        gains["gain"].append(-rate / sigma)
+        gains["gain_many_classes"].append(-sum(right * inner))
+        gains["gain_separate"].append(-sum(right) * sum(inner))
+    for name, expected in gains.items():
+        np.testing.assert_allclose(rows[name], expected, atol=1e-9, err_msg=name)
 
 
 def leading(f):
@@ -67,35 +83,62 @@ def test_the_fastest_growth_is_the_norm_of_the_residual_of_all_examples(counts):
     assert theory.fastest_growth(counts) == pytest.approx(np.linalg.norm(residual, 2), rel=1e-12)
 
 
-@pytest.mark.parametrize("repeated", [False, True])
-def test_early_flows_are_scipys_and_their_growth_is_the_logarithms_derivative(repeated):
+EARLY = {
+    "classes": [3, 4],
+    "largest": [2, 9],
+    "dimension": 2,
+    "scale": 0.05,
+    "seeds": 2,
+    "growth": 6.0,
+    "points": 121,
+    "rtol": 1e-9,
+}
+
+
+@pytest.fixture(scope="module", params=["early_growth", "repeated_contexts"])
+def early(request):
     """Each example has a row of features, or all of a class share one, which moves by the sum of their gradients."""
-    name = "repeated_contexts" if repeated else "early_growth"
-    settings = {
-        "classes": [3, 4], "largest": [2, 9], "dimension": 2, "scale": 0.05, "seeds": 2, "growth": 6.0, "points": 121,
-        "rtol": 1e-9,
-    }  # fmt: skip
-    trajectory = recorded(getattr(runs, name), settings, seed=2)
-    table = getattr(metrics, name)(trajectory)
-    for cell, (classes, largest) in enumerate(itertools.product([3, 4], [2, 9])):
-        counts = [largest] + [1] * (classes - 1)
-        labels = np.eye(classes)[labels_of(counts)]
-        row_of = labels if repeated else np.eye(sum(counts))  # of each example
+    trajectory = recorded(getattr(runs, request.param), EARLY, seed=2)
+    return trajectory, getattr(metrics, request.param)(trajectory), request.param == "repeated_contexts"
 
-        def moving(f, W, counts=counts, row_of=row_of):
-            df, dW = velocity(row_of @ f, W, counts, "cross_entropy")
-            return row_of.T @ df, dW
 
-        f = trajectory.series["f"][2 * cell + 1, :, : row_of.shape[1]]
-        W = trajectory.series["W"][2 * cell + 1, :, :, :classes]
-        times = trajectory.time / (largest if repeated else np.sqrt(largest))
-        np.testing.assert_allclose(f, integrated(f[0], W[0], times, moving)[0], atol=1e-6)
-        rows = table[(table["classes"] == classes) & (table["largest"] == largest) & (table["seed"] == 1)]
-        np.testing.assert_allclose(rows["sigma"], np.linalg.norm(f, 2, axis=(1, 2)), rtol=1e-9)
-        slopes = np.gradient(np.log(rows["sigma"].to_numpy()), times, edge_order=2)
-        # the square of a step of a twentieth, over six, times a third derivative of some tens
-        np.testing.assert_allclose(rows["growth"].to_numpy()[1:-1], slopes[1:-1], atol=3e-2)
-        weights = np.exp(f[-1] @ W[-1])
-        probabilities = weights / weights.sum(axis=1, keepdims=True)
-        assert rows["departure"].iloc[-1] == pytest.approx(np.abs(probabilities - 1 / classes).max())
-        assert rows["fastest"].iloc[0] == pytest.approx(np.linalg.norm(row_of.T @ (labels - 1 / classes), 2))
+@pytest.fixture(params=list(enumerate(itertools.product([3, 4], [2, 9]))), ids=str)
+def early_flow(request, early):
+    """The second member of a cell: class sizes, the row of f that each example has, f, W, times, what was measured."""
+    trajectory, table, repeated = early
+    cell, (classes, largest) = request.param
+    counts = [largest] + [1] * (classes - 1)
+    row_of = np.eye(classes)[labels_of(counts)] if repeated else np.eye(sum(counts))
+    f = trajectory.series["f"][2 * cell + 1, :, : row_of.shape[1]]
+    W = trajectory.series["W"][2 * cell + 1, :, :, :classes]
+    times = trajectory.time / (largest if repeated else np.sqrt(largest))
+    rows = table[(table["classes"] == classes) & (table["largest"] == largest) & (table["seed"] == 1)]
+    return counts, row_of, f, W, times, rows
+
+
+def test_early_flows_are_scipys(early_flow):
+    counts, row_of, f, W, times, _ = early_flow
+
+    def moving(f, W):
+        df, dW = velocity(row_of @ f, W, counts, "cross_entropy")
+        return row_of.T @ df, dW
+
+    np.testing.assert_allclose(f, integrated(f[0], W[0], times, moving)[0], atol=1e-6)
+
+
+def test_early_growth_is_the_logarithms_derivative(early_flow):
+    _, _, f, _, times, rows = early_flow
+    np.testing.assert_allclose(rows["sigma"], np.linalg.norm(f, 2, axis=(1, 2)), rtol=1e-9)
+    slopes = np.gradient(np.log(rows["sigma"].to_numpy()), times, edge_order=2)
+    # the square of a step of a twentieth, over six, times a third derivative of some tens
+    np.testing.assert_allclose(rows["growth"].to_numpy()[1:-1], slopes[1:-1], atol=3e-2)
+
+
+def test_departure_from_uniform_predictions_and_the_fastest_growth_at_them(early_flow):
+    counts, row_of, f, W, _, rows = early_flow
+    classes = len(counts)
+    weights = np.exp(f[-1] @ W[-1])
+    probabilities = weights / weights.sum(axis=1, keepdims=True)
+    assert rows["departure"].iloc[-1] == pytest.approx(np.abs(probabilities - 1 / classes).max())
+    residual = np.eye(classes)[labels_of(counts)] - 1 / classes
+    assert rows["fastest"].iloc[0] == pytest.approx(np.linalg.norm(row_of.T @ residual, 2))

@@ -1,7 +1,5 @@
 """Runs against torch's gradients and scipy's integrator, and what is measured of them against other definitions."""
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -13,9 +11,18 @@ from tests.papers.softmax_dynamics.network import integrated, rates_of_singular_
 
 COUNTS = [3, 1, 1]
 FLOW = {
-    "counts": COUNTS, "dimension": 2, "loss": "cross_entropy", "init": "balanced", "scale": 0.3, "seeds": 2,
-    "start": 0.1, "horizon": 30.0, "points": 6, "rtol": 1e-10, "atol": 1e-14,
-}  # fmt: skip
+    "counts": COUNTS,
+    "dimension": 2,
+    "loss": "cross_entropy",
+    "init": "balanced",
+    "scale": 0.3,
+    "seeds": 2,
+    "start": 0.1,
+    "horizon": 30.0,
+    "points": 6,
+    "rtol": 1e-10,
+    "atol": 1e-14,
+}
 
 
 @pytest.fixture(scope="module")
@@ -29,104 +36,163 @@ def measured(request):
     return trajectory, metrics.flow(trajectory)
 
 
-def test_descent_takes_torchs_steps_and_records_all_rates_at_the_same_times():
-    settings = {
-        "counts": COUNTS, "dimension": 2, "loss": "cross_entropy", "init": "balanced", "scale": 0.3, "seeds": 2,
-        "learning_rates": [0.1, 0.05], "coarse_steps": 20, "points": 3,
-    }  # fmt: skip
-    trajectory = recorded(runs.descent, settings, seed=1)
-    np.testing.assert_allclose(trajectory.time, [0.0, 1.0, 2.0])
-    for member, rate in enumerate(trajectory.constants["learning_rate"]):
-        f, W = (trajectory.series[name][member, 0] for name in "fW")
-        for _ in range(round(2.0 / rate)):
-            df, dW = velocity(f, W, COUNTS, "cross_entropy")
-            f, W = f + rate * df, W + rate * dW
-        np.testing.assert_allclose(trajectory.series["f"][member, -1], f, atol=1e-12)
-        np.testing.assert_allclose(trajectory.series["W"][member, -1], W, atol=1e-12)
-    table = metrics.descent(trajectory)
-    for rate, seed in itertools.product((0.1, 0.05), (0, 1)):
-        member = (0 if rate == 0.1 else 2) + seed
-        f, W = (trajectory.series[name][member] for name in "fW")
-        difference = [f[t].T @ f[t] - W[t] @ W[t].T for t in range(3)]
-        size = np.linalg.norm(f[-1].T @ f[-1] + W[-1] @ W[-1].T)
-        for quantity, change in (("drift", difference[-1] - difference[0]), ("imbalance", difference[-1])):
-            found = select(table, quantity, learning_rate=rate, seed=seed)["value"].iloc[-1]
-            assert found == pytest.approx(np.linalg.norm(change) / size, rel=1e-9)
+DESCENT = {
+    "counts": COUNTS,
+    "dimension": 2,
+    "loss": "cross_entropy",
+    "init": "balanced",
+    "scale": 0.3,
+    "seeds": 2,
+    "learning_rates": [0.1, 0.05],
+    "coarse_steps": 20,
+    "points": 3,
+}
+DESCENT_MEMBERS = list(enumerate([(0.1, 0), (0.1, 1), (0.05, 0), (0.05, 1)]))  # learning rate and seed of each
 
 
-def test_linear_features_move_by_the_kernel_of_their_inputs():
-    """f = X Theta moves by X X^T, which has one on its diagonal and the correlation beside it."""
-    settings = {
-        "counts": [2, 1], "dimension": 2, "inputs": 5, "correlations": [0.0, 0.4], "scale": 0.3, "seeds": 1,
-        "start": 0.1, "horizon": 5.0, "points": 4, "rtol": 1e-10, "atol": 1e-14, "looser": 1e4,
-    }  # fmt: skip
-    trajectory = recorded(runs.linear_inputs, settings, seed=2)
+@pytest.fixture(scope="module")
+def descent():
+    return recorded(runs.descent, DESCENT, seed=1)
+
+
+@pytest.mark.parametrize(("member", "cell"), DESCENT_MEMBERS)
+def test_descent_takes_torchs_steps_and_records_all_rates_at_the_same_times(descent, member, cell):
+    rate, _ = cell
+    assert descent.constants["learning_rate"][member] == rate
+    np.testing.assert_allclose(descent.time, [0.0, 1.0, 2.0])
+    f, W = (descent.series[name][member, 0] for name in "fW")
+    for _ in range(round(2.0 / rate)):
+        df, dW = velocity(f, W, COUNTS, "cross_entropy")
+        f, W = f + rate * df, W + rate * dW
+    np.testing.assert_allclose(descent.series["f"][member, -1], f, atol=1e-12)
+    np.testing.assert_allclose(descent.series["W"][member, -1], W, atol=1e-12)
+
+
+@pytest.mark.parametrize(("member", "cell"), DESCENT_MEMBERS)
+def test_drift_and_imbalance_along_descent_by_hand(descent, member, cell):
+    rate, seed = cell
+    f, W = (descent.series[name][member] for name in "fW")
+    difference = [f[t].T @ f[t] - W[t] @ W[t].T for t in range(3)]
+    size = np.linalg.norm(f[-1].T @ f[-1] + W[-1] @ W[-1].T)
+    expected = {
+        "drift": np.linalg.norm(difference[-1] - difference[0]) / size,
+        "imbalance": np.linalg.norm(difference[-1]) / size,
+    }
+    table = metrics.descent(descent)
+    found = {
+        quantity: select(table, quantity, learning_rate=rate, seed=seed)["value"].iloc[-1] for quantity in expected
+    }
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
+INPUTS = {
+    "counts": [2, 1],
+    "dimension": 2,
+    "inputs": 5,
+    "correlations": [0.0, 0.4],
+    "scale": 0.3,
+    "seeds": 1,
+    "start": 0.1,
+    "horizon": 5.0,
+    "points": 4,
+    "rtol": 1e-10,
+    "atol": 1e-14,
+    "looser": 1e4,
+}
+
+
+@pytest.fixture(scope="module")
+def linear():
+    return recorded(runs.linear_inputs, INPUTS, seed=2)
+
+
+@pytest.fixture(scope="module")
+def first_classifier():
     (rng,) = generators(2, "softmax_dynamics.linear_inputs", 1)
     rng.standard_normal(5 * 3 + 5 * 2)  # inputs and first layer come first
-    W = 0.3 * rng.standard_normal((2, 3 - 1))
-    for member, correlation in enumerate(settings["correlations"]):
-        kernel = np.full((3, 3), correlation) + (1 - correlation) * np.eye(3)
-
-        def moving(f, W, kernel=kernel):
-            df, dW = velocity(f, W, [2, 1], "cross_entropy")
-            return kernel @ df, dW
-
-        f = trajectory.series["linear"][member]
-        np.testing.assert_allclose(f, integrated(f[0], W, trajectory.time, moving)[0], atol=1e-6)
-    free = trajectory.series["free"]
-    np.testing.assert_allclose(free[1], integrated(free[1, 0], W, trajectory.time, lambda f, W: velocity(
-        f, W, [2, 1], "cross_entropy"))[0], atol=1e-6)  # fmt: skip
-    table = metrics.linear_inputs(trajectory)
-    for quantity, name in (("departure", "linear"), ("looser", "looser")):
-        for member, correlation in enumerate(settings["correlations"]):
-            found = select(table, quantity, correlation=correlation)["value"].to_numpy()[-1]
-            apart = trajectory.series[name][member, -1] - free[member, -1]
-            assert found == pytest.approx(np.sqrt((apart**2).sum() / (free[member, -1] ** 2).sum()))
-    # errors grow with the tolerance, here ten thousand times as large
-    assert select(table, "looser")["value"].max() > 1e-8
+    return 0.3 * rng.standard_normal((2, 3 - 1))
 
 
-def test_rates_of_singular_values_are_those_of_automatic_differentiation(measured):
+@pytest.mark.parametrize(
+    ("series", "member", "correlation"), [("linear", 0, 0.0), ("linear", 1, 0.4), ("free", 0, 0.0), ("free", 1, 0.0)]
+)
+def test_linear_features_move_by_the_kernel_of_their_inputs(linear, first_classifier, series, member, correlation):
+    """f = X Theta moves by X X^T, which has one on its diagonal and the correlation beside it; free f by itself."""
+    kernel = np.full((3, 3), correlation) + (1 - correlation) * np.eye(3)
+
+    def moving(f, W):
+        df, dW = velocity(f, W, [2, 1], "cross_entropy")
+        return kernel @ df, dW
+
+    f = linear.series[series][member]
+    np.testing.assert_allclose(f, integrated(f[0], first_classifier, linear.time, moving)[0], atol=1e-6)
+
+
+@pytest.mark.parametrize(("quantity", "series"), [("departure", "linear"), ("looser", "looser")])
+@pytest.mark.parametrize(("member", "correlation"), list(enumerate(INPUTS["correlations"])))
+def test_distances_from_free_features_by_hand(linear, quantity, series, member, correlation):
+    table, free = metrics.linear_inputs(linear), linear.series["free"][member, -1]
+    apart = linear.series[series][member, -1] - free
+    found = select(table, quantity, correlation=correlation)["value"].to_numpy()[-1]
+    assert found == pytest.approx(np.sqrt((apart**2).sum() / (free**2).sum()))
+
+
+def test_errors_grow_with_the_tolerance(linear):
+    """It is ten thousand times as large."""
+    assert select(metrics.linear_inputs(linear), "looser")["value"].max() > 1e-8
+
+
+@pytest.mark.parametrize(("name", "factor"), [("f", 0), ("w", 1)])
+@pytest.mark.parametrize("place", [0, 3, -1])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_rates_of_singular_values_are_those_of_automatic_differentiation(measured, name, factor, place, seed):
     trajectory, table = measured
-    for name, factor in (("f", 0), ("w", 1)):
-        value = select(table, f"lemma_{name}")
-        for seed, place in itertools.product((0, 1), (0, 3, -1)):
-            f, W = (trajectory.series[which][seed, place] for which in "fW")
-            moved = velocity(f, W, COUNTS, "cross_entropy")
-            expected = rates_of_singular_values((f, W)[factor], moved[factor])
-            rows = value[(value["seed"] == seed) & (value["time"] == trajectory.time[place])]
-            np.testing.assert_allclose(rows["predicted"], expected, atol=1e-10)
-            np.testing.assert_allclose(rows["value"], expected, atol=1e-7)
-            speed = select(table, f"speed_{name}", seed=seed, time=trajectory.time[place])["value"]
-            assert float(speed.iloc[0]) == pytest.approx(np.sqrt((moved[factor] ** 2).sum()))
+    f, W = (trajectory.series[which][seed, place] for which in "fW")
+    moved = velocity(f, W, COUNTS, "cross_entropy")
+    expected = rates_of_singular_values((f, W)[factor], moved[factor])
+    rows = select(table, f"lemma_{name}", seed=seed, time=trajectory.time[place])
+    np.testing.assert_allclose(rows["predicted"], expected, atol=1e-10)
+    np.testing.assert_allclose(rows["value"], expected, atol=1e-7)
+    speed = select(table, f"speed_{name}", seed=seed, time=trajectory.time[place])["value"]
+    assert float(speed.iloc[0]) == pytest.approx(np.sqrt((moved[factor] ** 2).sum()))
 
 
-def test_gains_predict_rates_from_balanced_starts_alone(flow):
-    table = metrics.flow(flow)
-    for name in "fw":
-        rows = select(table, f"rate_{name}")
-        np.testing.assert_allclose(rows["value"], rows["predicted"], atol=1e-6)
-    other = metrics.flow(recorded(runs.flow, {**FLOW, "init": "gaussian"}, seed=1))
-    assert (select(other, "rate_f")["value"] - select(other, "rate_f")["predicted"]).abs().max() > 1e-2
+@pytest.mark.parametrize("quantity", ["rate_f", "rate_w"])
+def test_gains_predict_rates_from_balanced_starts(flow, quantity):
+    rows = select(metrics.flow(flow), quantity)
+    np.testing.assert_allclose(rows["value"], rows["predicted"], atol=1e-6)
 
 
-def test_gap_drift_and_imbalance_by_hand(measured):
+def test_gains_do_not_predict_rates_from_other_starts():
+    rows = select(metrics.flow(recorded(runs.flow, {**FLOW, "init": "gaussian"}, seed=1)), "rate_f")
+    assert (rows["value"] - rows["predicted"]).abs().max() > 1e-2
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_gap_drift_and_imbalance_by_hand(measured, seed):
     trajectory, table = measured
-    for seed in (0, 1):
-        f, W = (trajectory.series[name][seed] for name in "fW")
-        known = {name: by_draw(table, name)[seed] for name in ("gap", "drift", "imbalance", "sigma")}
-        apart = [f[t].T @ f[t] - W[t] @ W[t].T for t in range(len(f))]
-        squares = np.stack([np.linalg.eigvalsh(part.T @ part)[::-1] for part in f])
-        np.testing.assert_allclose(known["sigma"].reshape(-1, 2) ** 2, squares, rtol=1e-6)
-        for t in range(len(f)):
-            size = np.sqrt(((f[t].T @ f[t] + W[t] @ W[t].T) ** 2).sum())
-            assert known["drift"][t] == pytest.approx(np.sqrt(((apart[t] - apart[0]) ** 2).sum()) / size, abs=1e-12)
-            assert known["imbalance"][t] == pytest.approx(np.sqrt((apart[t] ** 2).sum()) / size, abs=1e-12)
-            gaps = []
-            for matrix in (f[t], W[t]):
-                top, low = np.sqrt(np.sort(np.linalg.eigvalsh(matrix.T @ matrix))[::-1][:2])
-                gaps.append(min(top - low, low) / top)
-            assert known["gap"][t] == pytest.approx(min(gaps), rel=1e-6)
+    f, W = (trajectory.series[name][seed] for name in "fW")
+    expected = {"gap": [], "drift": [], "imbalance": []}
+    apart_at_start = f[0].T @ f[0] - W[0] @ W[0].T
+    for features, classifier in zip(f, W, strict=True):
+        gram_f, gram_w = features.T @ features, classifier @ classifier.T
+        size, apart = np.sqrt(((gram_f + gram_w) ** 2).sum()), gram_f - gram_w
+        expected["drift"].append(np.sqrt(((apart - apart_at_start) ** 2).sum()) / size)
+        expected["imbalance"].append(np.sqrt((apart**2).sum()) / size)
+        gaps = []
+        for matrix in (features, classifier):
+            top, low = np.sqrt(np.sort(np.linalg.eigvalsh(matrix.T @ matrix))[::-1][:2])
+            gaps.append(min(top - low, low) / top)
+        expected["gap"].append(min(gaps))
+    for name, values in expected.items():
+        np.testing.assert_allclose(by_draw(table, name)[seed], values, rtol=1e-6, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_singular_values_are_roots_of_eigenvalues(measured, seed):
+    trajectory, table = measured
+    squares = np.stack([np.linalg.eigvalsh(part.T @ part)[::-1] for part in trajectory.series["f"][seed]])
+    np.testing.assert_allclose(by_draw(table, "sigma")[seed].reshape(-1, 2) ** 2, squares, rtol=1e-6)
 
 
 def test_spectra_and_directions_of_factors_turned_by_a_known_angle():
@@ -151,17 +217,21 @@ def test_a_flow_that_failed_is_empty_and_its_siblings_are_not(flow):
     assert empty.tolist() == [False, True]
 
 
-def test_rates_along_curves_by_automatic_differentiation():
+@pytest.fixture(scope="module")
+def curves():
     settings = {"rows": 3, "columns": 2, "seeds": 2, "points": 7, "step": 1e-3}
-    trajectory = recorded(runs.matrix_curves, settings, seed=5)
-    table = metrics.matrix_curves(trajectory)
-    for seed, place in itertools.product((0, 1), (0, 2, 5)):
-        M, dM = (trajectory.series[name][seed, place] for name in ("M", "dM"))
-        rows = select(table, "lemma", seed=seed, time=trajectory.time[place])
-        np.testing.assert_allclose(rows["predicted"], rates_of_singular_values(M, dM), atol=1e-10)
-        # the step's fourth power over that of the gap, which is not below a tenth
-        np.testing.assert_allclose(rows["value"], rates_of_singular_values(M, dM), atol=1e-6)
-        top, low = np.sqrt(np.linalg.eigvalsh(M.T @ M)[::-1])
-        assert float(select(table, "gap", seed=seed, time=trajectory.time[place])["value"].iloc[0]) == pytest.approx(
-            min(top - low, low)
-        )
+    return recorded(runs.matrix_curves, settings, seed=5)
+
+
+@pytest.mark.parametrize("place", [0, 2, 5])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_rates_along_curves_by_automatic_differentiation(curves, seed, place):
+    table, time = metrics.matrix_curves(curves), curves.time[place]
+    M, dM = (curves.series[name][seed, place] for name in ("M", "dM"))
+    rows = select(table, "lemma", seed=seed, time=time)
+    np.testing.assert_allclose(rows["predicted"], rates_of_singular_values(M, dM), atol=1e-10)
+    # the step's fourth power over that of the gap, which is not below a tenth
+    np.testing.assert_allclose(rows["value"], rates_of_singular_values(M, dM), atol=1e-6)
+    top, low = np.sqrt(np.linalg.eigvalsh(M.T @ M)[::-1])
+    (gap,) = select(table, "gap", seed=seed, time=time)["value"]
+    assert gap == pytest.approx(min(top - low, low))

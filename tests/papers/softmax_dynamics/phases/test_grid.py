@@ -1,12 +1,14 @@
 """What is measured of grids, against scipy's flow, torch's derivatives, and searches by loops."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 import scipy
 import torch
 from scipy import stats
 
-from learning_dynamics.papers.softmax_dynamics.draws import learning_times, members, values
+from learning_dynamics.papers.softmax_dynamics.grids import Grid, Moment
 from learning_dynamics.papers.softmax_dynamics.phases import metrics, runs
 from learning_dynamics.tidy import select
 from tests.papers.softmax_dynamics.network import (
@@ -20,9 +22,18 @@ from tests.papers.softmax_dynamics.network import (
 )
 
 SETTINGS = {
-    "counts": [[2, 2, 1, 1], [3, 1, 1, 1]], "dimension": 2, "loss": "cross_entropy", "inits": ["balanced", "gaussian"],
-    "scales": [0.1], "seeds": 2, "start": 0.1, "horizon": 100.0, "points": 40, "rtol": 1e-9, "atol": 1e-13,
-}  # fmt: skip
+    "counts": [[2, 2, 1, 1], [3, 1, 1, 1]],
+    "dimension": 2,
+    "loss": "cross_entropy",
+    "inits": ["balanced", "gaussian"],
+    "scales": [0.1],
+    "seeds": 2,
+    "start": 0.1,
+    "horizon": 100.0,
+    "points": 40,
+    "rtol": 1e-9,
+    "atol": 1e-13,
+}
 MEASURE = {"thresholds": [0.05], "lower": 0.4, "upper": 0.9, "populations": ["examples"]}
 
 
@@ -57,100 +68,192 @@ def separated(points, size):
     return np.linalg.norm(parts[0].mean(axis=0) - parts[1].mean(axis=0)) / np.sqrt(spread)
 
 
-def test_flows_are_scipys_from_torchs_gradient(grid):
+@pytest.mark.parametrize(("member", "counts"), [(0, [2, 2, 1, 1]), (7, [3, 1, 1, 1])])
+def test_flows_are_scipys_from_torchs_gradient(grid, member, counts):
     trajectory, _ = grid
-    for member, counts in ((0, [2, 2, 1, 1]), (7, [3, 1, 1, 1])):
-        f, W = states(trajectory, member)
-        expected = integrated(
-            f[0], W[0], trajectory.time, lambda f, W, n=counts: velocity(f, W, n, trajectory.settings["loss"])
-        )
-        # stored in single precision
-        np.testing.assert_allclose(f, expected[0], atol=1e-5)
-        np.testing.assert_allclose(W, expected[1], atol=1e-5)
+    f, W = states(trajectory, member)
+    expected = integrated(f[0], W[0], trajectory.time, lambda f, W: velocity(f, W, counts, trajectory.settings["loss"]))
+    # stored in single precision
+    np.testing.assert_allclose(f, expected[0], atol=1e-5)
+    np.testing.assert_allclose(W, expected[1], atol=1e-5)
 
 
-def test_everything_about_a_member_by_hand(grid):
-    trajectory, table = grid
-    loss, times = trajectory.settings["loss"], trajectory.time
-    lengths = []
-    for member in range(trajectory.members):
-        counts = trajectory.constants["counts"][member].tolist()
-        f, W = states(trajectory, member)
-        outputs = own_outputs(f, W, counts, loss)
-        np.testing.assert_allclose(values(table, "final", None)[member], outputs[-1], atol=1e-6)
-        for k, when in enumerate(learning_times(table)[member]):
-            if np.isfinite(when):
-                assert np.interp(when, times, outputs[:, k]) == pytest.approx(0.5, abs=1e-6)
-                assert (outputs[times >= when, k] > 0.5).all()
-            else:
-                assert outputs[-1, k] <= 0.5
+@dataclass(frozen=True)
+class Member:
+    """A member by hand: its states, the outputs of its classes, its rank, and where its moments are."""
+
+    number: int
+    counts: list[int]
+    f: np.ndarray
+    W: np.ndarray
+    outputs: np.ndarray
+    ranks: np.ndarray
+    places: dict[Moment, int]
+
+
+@pytest.fixture(scope="module")
+def by_hand(grid):
+    trajectory, _ = grid
+    found = []
+    for number in range(trajectory.members):
+        counts = trajectory.constants["counts"][number].tolist()
+        f, W = states(trajectory, number)
+        outputs = own_outputs(f, W, counts, trajectory.settings["loss"])
         first, begin, learned, _ = learning_places(outputs, counts, 0.4, 0.9)
-        places = [0, first, begin, learned, len(times) - 1]
-        lengths.append(len(set(places)))
+        places = dict(zip(Moment, [0, first, begin, learned, len(f) - 1], strict=True))
         ranks = np.array([rank_of(points) for points in f])
-        np.testing.assert_allclose(values(table, "rank", None, "rankme_centred")[member], ranks[places], atol=1e-6)
-        half_decade = next(t for t in range(len(times)) if times[t] >= times[-1] / 10**0.5)
-        changes = {"lowest": ranks.min(), "net": ranks[learned] - ranks[begin], "tail": ranks[-1] - ranks[half_decade]}
-        for name, change in changes.items():
-            assert values(table, name, 0, "rankme_centred")[member] == pytest.approx(change, abs=1e-6)
-        for index, place in enumerate(places, start=1):
-            sigma = np.sqrt(np.linalg.eigvalsh(f[place].T @ f[place])[::-1])
-            rate = rates_of_singular_values(f[place], velocity(f[place], W[place], counts, loss)[0])
-            aligned = leading_cosine(f[place], W[place])
-            assert values(table, "alignment", index)[member] == pytest.approx(aligned, abs=1e-6)
-            for k in (1, 2):
-                assert values(table, f"sigma_{k}", index)[member] == pytest.approx(sigma[k - 1], abs=1e-6)
-                assert values(table, f"rate_{k}", index)[member] == pytest.approx(rate[k - 1], abs=1e-6)
-            for name, apart in (("f", separated(f[place], counts[0])), ("w", separated(W[place].T, 1))):
-                assert values(table, f"separation_{name}", index)[member] == pytest.approx(apart, rel=1e-4)
-    assert max(lengths) == 5 or loss == "squared"
+        found.append(Member(number, counts, f, W, outputs, ranks, places))
+    return found
+
+
+def test_moments_are_apart_in_some_member(grid, by_hand):
+    """Under the squared loss not all classes are learned, and moments coincide."""
+    distinct = [len(set(member.places.values())) for member in by_hand]
+    assert max(distinct) == len(Moment) or grid[0].settings["loss"] == "squared"
+
+
+def test_outputs_at_the_end(grid, by_hand):
+    final = Grid(grid[1]).entries("final")
+    np.testing.assert_allclose(final, [member.outputs[-1] for member in by_hand], atol=1e-6)
+
+
+def test_a_class_is_learned_when_its_output_passes_one_half_for_good(grid, by_hand):
+    trajectory, table = grid
+    times, learning_times = trajectory.time, Grid(table).learning_times()
+    for member in by_hand:
+        for k, when in enumerate(learning_times[member.number]):
+            output, case = member.outputs[:, k], f"member {member.number}, class {k}"
+            if np.isinf(when):
+                assert output[-1] <= 0.5, case
+            else:
+                assert np.interp(when, times, output) == pytest.approx(0.5, abs=1e-6), case
+                assert (output[times >= when] > 0.5).all(), case
+
+
+def test_ranks_and_their_changes(grid, by_hand):
+    trajectory, table = grid
+    times, found = trajectory.time, Grid(table)
+    half_decade = next(place for place, time in enumerate(times) if time >= times[-1] / 10**0.5)
+    for member in by_hand:
+        ranks, places = member.ranks, member.places
+        expected = {
+            "lowest": ranks.min(),
+            "net": ranks[places[Moment.RARE_LEARNED]] - ranks[places[Moment.RARE_BEGIN]],
+            "tail": ranks[-1] - ranks[half_decade],
+        }
+        measured = {name: found.number(name, measure="rankme_centred")[member.number] for name in expected}
+        assert measured == pytest.approx(expected, abs=1e-6), f"member {member.number}"
+        at_moments = {moment: found.at(moment, "rank", measure="rankme_centred")[member.number] for moment in Moment}
+        assert at_moments == pytest.approx({moment: ranks[places[moment]] for moment in Moment}, abs=1e-6), (
+            f"member {member.number}"
+        )
+
+
+@pytest.mark.parametrize("moment", Moment)
+def test_spectra_alignment_and_separation_at_each_moment(grid, by_hand, moment):
+    trajectory, table = grid
+    found = Grid(table)
+    for member in by_hand:
+        place, counts = member.places[moment], member.counts
+        f, W = member.f[place], member.W[place]
+        sigma = np.sqrt(np.linalg.eigvalsh(f.T @ f)[::-1])
+        rate = rates_of_singular_values(f, velocity(f, W, counts, trajectory.settings["loss"])[0])
+        expected = {
+            "sigma_1": sigma[0],
+            "sigma_2": sigma[1],
+            "rate_1": rate[0],
+            "rate_2": rate[1],
+            "alignment": leading_cosine(f, W),
+        }
+        apart = {"separation_f": separated(f, counts[0]), "separation_w": separated(W.T, 1)}
+        measured = {name: found.at(moment, name)[member.number] for name in [*expected, *apart]}
+        assert {name: measured[name] for name in expected} == pytest.approx(expected, abs=1e-6), member.number
+        assert {name: measured[name] for name in apart} == pytest.approx(apart, rel=1e-4), member.number
 
 
 def test_members_are_told_apart(grid):
     _, table = grid
-    cells = members(table)
+    cells = Grid(table).members
     assert cells["counts"].tolist() == ["2-2-1-1"] * 4 + ["3-1-1-1"] * 4
     assert cells["init"].tolist() == ["balanced", "balanced", "gaussian", "gaussian"] * 2
     assert cells["seed"].tolist() == [0, 1] * 4
     assert select(table, "final")["skewed"].all()
 
 
-def test_a_single_cell_over_time_by_hand():
-    settings = {
-        "counts": [3, 1, 1], "dimension": 3, "loss": "cross_entropy", "init": "gaussian", "scale": 0.2, "seeds": 2,
-        "start": 0.1, "horizon": 50.0, "points": 8, "rtol": 1e-8, "atol": 1e-12,
-    }  # fmt: skip
-    trajectory = recorded(runs.toy, settings, seed=1)
-    table = metrics.toy(trajectory, coordinates=1, populations=["examples", "classes"])
-    classes = torch.tensor([0, 0, 0, 1, 2])
-    for seed in (0, 1):
-        f, W = states(trajectory, seed)
-        outputs = own_outputs(f, W, settings["counts"], "cross_entropy")
-        rows = dict(list(table[table["seed"] == seed].groupby("quantity")))
-        np.testing.assert_allclose(rows["probability"]["value"].to_numpy().reshape(-1, 3), outputs, atol=1e-12)
-        means = np.stack([f[:, :3].mean(axis=1), f[:, 3], f[:, 4]], axis=1)
-        for prefix, population in (("", f), ("class_", means)):
-            ranks = {
-                "rankme_centred": [rank_of(points) for points in population],
-                "rankme": [rank_of(points, centred=False) for points in population],
-                "effective_rank": [np.exp(stats.entropy(np.linalg.svd(points)[1])) for points in population],
-            }
-            for name, expected in ranks.items():
-                np.testing.assert_allclose(rows[f"{prefix}{name}"]["value"], expected, rtol=1e-6)
-        pairs = list(zip(f, W, strict=True))
-        known = {
-            "loss": [float(loss_of(torch.tensor(a), torch.tensor(b), classes, "cross_entropy")) for a, b in pairs],
-            "alignment": [leading_cosine(a, b) for a, b in pairs],
-            "separation_f": [separated(a, 3) for a in f],
-            "separation_w": [separated(b.T, 1) for b in W],
-        }
-        for name, expected in known.items():
-            np.testing.assert_allclose(rows[name]["value"], expected, rtol=1e-6)
-        rates = [rates_of_singular_values(a, velocity(a, b, [3, 1, 1], "cross_entropy")[0]) for a, b in pairs]
-        np.testing.assert_allclose(rows["rate"]["value"].to_numpy().reshape(-1, 3), rates, atol=1e-9)
-        assert ("feature_x" in rows) == (seed == 0)
-    f, W = states(trajectory, 0)
-    last = table[(table["seed"] == 0) & (table["time"] == trajectory.time[-1])]
-    for name, expected in (("feature_x", f[-1][:, 0]), ("feature_y", f[-1][:, 1]), ("class_x", W[-1][0]),
-                           ("class_y", W[-1][1])):  # fmt: skip
-        np.testing.assert_allclose(last[last["quantity"] == name]["value"], expected)
+CELL = {
+    "counts": [3, 1, 1],
+    "dimension": 3,
+    "loss": "cross_entropy",
+    "init": "gaussian",
+    "scale": 0.2,
+    "seeds": 2,
+    "start": 0.1,
+    "horizon": 50.0,
+    "points": 8,
+    "rtol": 1e-8,
+    "atol": 1e-12,
+}
+
+
+@pytest.fixture(scope="module")
+def cell():
+    trajectory = recorded(runs.toy, CELL, seed=1)
+    return trajectory, metrics.toy(trajectory, coordinates=1, populations=["examples", "classes"])
+
+
+def series_of(table, quantity, seed, entries=1):
+    """Return a quantity of one draw over time, shape (times, entries)."""
+    return select(table, quantity, seed=seed)["value"].to_numpy().reshape(-1, entries)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("prefix", ["", "class_"])
+def test_ranks_of_a_cell_over_time(cell, prefix, seed):
+    trajectory, table = cell
+    f, _ = states(trajectory, seed)
+    means = np.stack([f[:, :3].mean(axis=1), f[:, 3], f[:, 4]], axis=1)
+    rows = means if prefix else f
+    ranks = {
+        "rankme_centred": [rank_of(points) for points in rows],
+        "rankme": [rank_of(points, centred=False) for points in rows],
+        "effective_rank": [np.exp(stats.entropy(np.linalg.svd(points)[1])) for points in rows],
+    }
+    for name, expected in ranks.items():
+        measured = series_of(table, f"{prefix}{name}", seed)[:, 0]
+        np.testing.assert_allclose(measured, expected, rtol=1e-6, err_msg=name)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_loss_alignment_and_separation_of_a_cell_over_time(cell, seed):
+    trajectory, table = cell
+    pairs, classes = list(zip(*states(trajectory, seed), strict=True)), torch.tensor([0, 0, 0, 1, 2])
+    by_hand = {
+        "loss": [float(loss_of(torch.tensor(f), torch.tensor(W), classes, "cross_entropy")) for f, W in pairs],
+        "alignment": [leading_cosine(f, W) for f, W in pairs],
+        "separation_f": [separated(f, 3) for f, _ in pairs],
+        "separation_w": [separated(W.T, 1) for _, W in pairs],
+    }
+    for name, expected in by_hand.items():
+        np.testing.assert_allclose(series_of(table, name, seed)[:, 0], expected, rtol=1e-6, err_msg=name)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_probabilities_and_rates_of_a_cell_over_time(cell, seed):
+    trajectory, table = cell
+    f, W = states(trajectory, seed)
+    outputs = own_outputs(f, W, CELL["counts"], "cross_entropy")
+    np.testing.assert_allclose(series_of(table, "probability", seed, 3), outputs, atol=1e-12)
+    rates = [
+        rates_of_singular_values(features, velocity(features, classifier, CELL["counts"], "cross_entropy")[0])
+        for features, classifier in zip(f, W, strict=True)
+    ]
+    np.testing.assert_allclose(series_of(table, "rate", seed, 3), rates, atol=1e-9)
+
+
+def test_coordinates_are_those_of_the_first_members(cell):
+    trajectory, table = cell
+    assert select(table, "feature_x")["seed"].unique().tolist() == [0]
+    f, W = (factor[-1] for factor in states(trajectory, 0))
+    for name, expected in (("feature_x", f[:, 0]), ("feature_y", f[:, 1]), ("class_x", W[0]), ("class_y", W[1])):
+        measured = select(table, name, time=trajectory.time[-1])["value"]
+        np.testing.assert_allclose(measured, expected, err_msg=name)

@@ -8,13 +8,21 @@ import pytest
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import falls
 from learning_dynamics.papers.softmax_dynamics.population import metrics, runs
+from learning_dynamics.tidy import select
 from learning_dynamics.trajectories import Trajectory
 from tests.papers.softmax_dynamics.network import integrated, learning_places, rank_of, recorded, velocity
 
 SETTINGS = {
-    "counts": [[5, 2, 1], [3, 3, 3]], "dimensions": [2, 3], "scales": [0.01, 0.3], "seeds": 3, "start": 0.1,
-    "horizon": 60.0, "points": 25, "rtol": 1e-9, "atol": 1e-13,
-}  # fmt: skip
+    "counts": [[5, 2, 1], [3, 3, 3]],
+    "dimensions": [2, 3],
+    "scales": [0.01, 0.3],
+    "seeds": 3,
+    "start": 0.1,
+    "horizon": 60.0,
+    "points": 25,
+    "rtol": 1e-9,
+    "atol": 1e-13,
+}
 MEASURE = {"thresholds": [0.02], "lower": 0.4, "upper": 0.9}
 
 
@@ -23,18 +31,18 @@ def flows():
     return recorded(runs.class_flows, SETTINGS, seed=3)
 
 
-def test_a_row_stands_for_all_examples_of_its_class(flows):
-    for member in (0, 4, 11, 13, 23):
-        counts = flows.constants["counts"][member].tolist()
-        dimension = flows.constants["dimension"][member]
-        f, W = (flows.series[name][member].astype(float) for name in "fW")
-        assert (f[..., dimension:] == 0).all()
-        f, W = f[..., :dimension], W[:, :dimension]
-        every = np.repeat(np.arange(3), counts)
-        expected = integrated(f[0][every], W[0], flows.time, lambda f, W, n=counts: velocity(f, W, n, "cross_entropy"))
-        # stored in single precision
-        np.testing.assert_allclose(f[:, every], expected[0], atol=2e-5)
-        np.testing.assert_allclose(W, expected[1], atol=2e-5)
+@pytest.mark.parametrize("member", [0, 4, 11, 13, 23])
+def test_a_row_stands_for_all_examples_of_its_class(flows, member):
+    counts = flows.constants["counts"][member].tolist()
+    dimension = flows.constants["dimension"][member]
+    f, W = (flows.series[name][member].astype(float) for name in "fW")
+    assert (f[..., dimension:] == 0).all()
+    f, W = f[..., :dimension], W[:, :dimension]
+    every = np.repeat(np.arange(3), counts)
+    expected = integrated(f[0][every], W[0], flows.time, lambda f, W: velocity(f, W, counts, "cross_entropy"))
+    # stored in single precision
+    np.testing.assert_allclose(f[:, every], expected[0], atol=2e-5)
+    np.testing.assert_allclose(W, expected[1], atol=2e-5)
 
 
 def test_starts_have_the_size_of_their_classes_mean():
@@ -44,43 +52,59 @@ def test_starts_have_the_size_of_their_classes_mean():
     # 1200 entries: a standard error of two per cent
     np.testing.assert_allclose(spread, [0.05, 0.5], rtol=0.1)
     assert trajectory.series["W"][:, 0].std() == pytest.approx(0.5, rel=0.07)
+
+
+def test_unequal_numbers_of_classes_are_refused():
     with pytest.raises(ProjectError, match="as many classes"):
         recorded(runs.class_flows, {**SETTINGS, "counts": [[1, 1], [1, 1, 1]]}, seed=1)
 
 
-def test_everything_about_a_member_by_hand(flows):
-    table = metrics.class_flows(flows, **MEASURE)
-    members = list(itertools.product((2, 3), ("5-2-1", "3-3-3"), (0.01, 0.3), range(3)))
-    for member, (dimension, counts, scale, seed) in enumerate(members):
-        f, W = (flows.series[name][member].astype(float) for name in "fW")
-        sizes = [int(size) for size in counts.split("-")]
-        weights = np.exp(f @ W)
-        own = np.stack([weights[:, k, k] / weights[:, k].sum(axis=1) for k in range(3)], axis=1)
-        first, begin, end, _ = learning_places(own, sizes, 0.4, 0.9)
-        rows = table[
-            (table["dimension"] == dimension) & (table["counts"] == counts) & (table["scale"] == scale)
-            & (table["seed"] == seed)
-        ]  # fmt: skip
-        assert (rows["skewed"] == (counts == "5-2-1")).all()
-        windows = falls.windows(own[None], np.array([sizes]), 0.4, 0.9)
-        for population, copies in (("examples", sizes), ("classes", None)):
-            ranks = np.array([rank_of(points, copies=copies) for points in f])
-            trough = int(np.argmin(ranks[: first + 1]))
-            expected = {
-                "net": ranks[end] - ranks[begin],
-                "end": ranks[-1],
-                "peak": ranks[trough:].max(),
-                "fall_rare": falls.falls_by_window(ranks[None], 0.02, windows)["fall_rare"][0],
-                "phases": falls.three_phases(ranks[None], 0.02, windows)[0],
-            }
-            found = rows[rows["population"] == population].set_index("quantity")["value"].to_dict()
-            assert found == pytest.approx(expected, abs=1e-6)
-        (order,) = rows[rows["quantity"] == "length_order"]["value"]
-        if counts == "3-3-3":
-            assert np.isnan(order)
-            continue
-        squares = [f[-1, k] @ f[-1, k] / (f[-1, k] @ W[-1, :, k]) for k in range(3)]
-        assert order == pytest.approx(np.polyfit(np.log(sizes), np.log(squares), 1)[0], abs=1e-6)
+@pytest.fixture(scope="module")
+def table(flows):
+    return metrics.class_flows(flows, **MEASURE)
+
+
+MEMBERS = list(enumerate(itertools.product((2, 3), ("5-2-1", "3-3-3"), (0.01, 0.3), range(3))))
+
+
+def member_rows(table, dimension, counts, scale, seed):
+    return select(table, dimension=dimension, counts=counts, scale=scale, seed=seed)
+
+
+@pytest.mark.parametrize(("member", "cell"), MEMBERS)
+@pytest.mark.parametrize("population", ["examples", "classes"])
+def test_ranks_and_their_falls_by_hand(flows, table, member, cell, population):
+    f, W = (flows.series[name][member].astype(float) for name in "fW")
+    sizes = flows.constants["counts"][member].tolist()
+    weights = np.exp(f @ W)
+    own = np.stack([weights[:, k, k] / weights[:, k].sum(axis=1) for k in range(3)], axis=1)
+    first, begin, end, _ = learning_places(own, sizes, 0.4, 0.9)
+    windows = falls.windows(own[None], np.array([sizes]), 0.4, 0.9)
+    ranks = np.array([rank_of(points, copies=sizes if population == "examples" else None) for points in f])
+    trough = int(np.argmin(ranks[: first + 1]))
+    expected = {
+        "net": ranks[end] - ranks[begin],
+        "end": ranks[-1],
+        "peak": ranks[trough:].max(),
+        "fall_rare": falls.falls_by_window(ranks[None], 0.02, windows)["fall_rare"][0],
+        "phases": falls.three_phases(ranks[None], 0.02, windows)[0],
+    }
+    rows = select(member_rows(table, *cell), population=population)
+    assert rows.set_index("quantity")["value"].to_dict() == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(("member", "cell"), MEMBERS)
+def test_the_order_of_lengths_by_hand(flows, table, member, cell):
+    sizes = flows.constants["counts"][member].tolist()
+    rows = member_rows(table, *cell)
+    assert (rows["skewed"] == (sizes == [5, 2, 1])).all()
+    (order,) = rows[rows["quantity"] == "length_order"]["value"]
+    if sizes == [3, 3, 3]:
+        assert np.isnan(order)
+    else:
+        f, W = (flows.series[name][member, -1].astype(float) for name in "fW")
+        over_margin = [f[k] @ f[k] / (f[k] @ W[:, k]) for k in range(3)]
+        assert order == pytest.approx(np.polyfit(np.log(sizes), np.log(over_margin), 1)[0], abs=1e-6)
 
 
 def test_a_margin_that_is_not_positive_has_no_length_order():
@@ -100,25 +124,45 @@ def test_a_member_that_failed_is_empty(flows):
 
 
 DIRECTIONS = {
-    "counts": [[9, 3, 2, 1], [12, 4, 2, 1]], "dimensions": [2, 3], "scales": [1e-6, 1e-3], "start": 0.1,
-    "horizon": 100.0, "points": 30, "rtol": 1e-9, "atol": 1e-15,
-}  # fmt: skip
+    "counts": [[9, 3, 2, 1], [12, 4, 2, 1]],
+    "dimensions": [2, 3],
+    "scales": [1e-6, 1e-3],
+    "start": 0.1,
+    "horizon": 100.0,
+    "points": 30,
+    "rtol": 1e-9,
+    "atol": 1e-15,
+}
 
 
-def test_a_start_of_growing_directions_is_balanced_and_each_axis_grows_at_a_singular_value_of_the_residual():
-    trajectory = recorded(runs.growing_directions, DIRECTIONS)
-    for member, sizes in enumerate(trajectory.constants["counts"]):
-        d, scale = trajectory.constants["dimension"][member], trajectory.constants["scale"][member]
-        f, W = (trajectory.series[name][member, 0].astype(float) for name in "fW")
-        f, W = f[:, :d], W[:d]
-        np.testing.assert_allclose((f * sizes[:, None]).T @ f, scale**2 * np.eye(d), atol=1e-6 * scale**2)
-        np.testing.assert_allclose(W @ W.T, scale**2 * np.eye(d), atol=1e-6 * scale**2)
-        residual = np.repeat(np.eye(4), sizes, axis=0) - 1 / 4
-        rates = np.linalg.svd(residual, compute_uv=False)[:d]
-        every = f[np.repeat(np.arange(4), sizes)]
-        np.testing.assert_allclose(residual @ W.T, every * rates, atol=1e-5 * scale)
-        np.testing.assert_allclose(every.T @ residual, W * rates[:, None], atol=1e-5 * scale)
-    table = metrics.growing_directions(trajectory, **MEASURE)
+@pytest.fixture(scope="module")
+def directions():
+    return recorded(runs.growing_directions, DIRECTIONS)
+
+
+@pytest.mark.parametrize("member", range(8))
+def test_a_start_of_growing_directions_is_balanced(directions, member):
+    d, scale = directions.constants["dimension"][member], directions.constants["scale"][member]
+    f, W = (directions.series[name][member, 0].astype(float) for name in "fW")
+    f, W, sizes = f[:, :d], W[:d], directions.constants["counts"][member]
+    np.testing.assert_allclose((f * sizes[:, None]).T @ f, scale**2 * np.eye(d), atol=1e-6 * scale**2)
+    np.testing.assert_allclose(W @ W.T, scale**2 * np.eye(d), atol=1e-6 * scale**2)
+
+
+@pytest.mark.parametrize("member", range(8))
+def test_each_axis_of_such_a_start_grows_at_a_singular_value_of_the_residual(directions, member):
+    d, scale = directions.constants["dimension"][member], directions.constants["scale"][member]
+    f, W = (directions.series[name][member, 0].astype(float) for name in "fW")
+    f, W, sizes = f[:, :d], W[:d], directions.constants["counts"][member]
+    residual = np.repeat(np.eye(4), sizes, axis=0) - 1 / 4
+    rates = np.linalg.svd(residual, compute_uv=False)[:d]
+    every = f[np.repeat(np.arange(4), sizes)]
+    np.testing.assert_allclose(residual @ W.T, every * rates, atol=1e-5 * scale)
+    np.testing.assert_allclose(every.T @ residual, W * rates[:, None], atol=1e-5 * scale)
+
+
+def test_growing_directions_have_one_member_a_cell(directions):
+    table = metrics.growing_directions(directions, **MEASURE)
     assert set(table["seed"]) == {0}
-    ends = table[(table["quantity"] == "end") & (table["population"] == "classes")]
+    ends = select(table, "end", population="classes")
     assert ends.groupby(["counts", "dimension", "scale"]).size().tolist() == [1] * 8

@@ -20,10 +20,17 @@ def trainings(share, learned=lambda *_: 1.0) -> pd.DataFrame:
     ):
         key = (batch, rate, steps, skewed, dimension)
         cell = {
-            "method": "SGD", "learning_rate": rate, "decay": 0.0, "batch": batch, "steps": steps,
-            "counts": "4-2-1-1" if skewed else "2-2-2-2", "skewed": skewed, "dimension": dimension, "scale": 0.01,
+            "method": "SGD",
+            "learning_rate": rate,
+            "decay": 0.0,
+            "batch": batch,
+            "steps": steps,
+            "counts": "4-2-1-1" if skewed else "2-2-2-2",
+            "skewed": skewed,
+            "dimension": dimension,
+            "scale": 0.01,
             "seed": seed,
-        }  # fmt: skip
+        }
         # alternately over the draws, so that even and odd ones have the same share
         place = (seed // 2) / (SEEDS / 2)
         for quantity, population, threshold, of in (("learned", "", 0.0, learned), ("phases", "examples", 0.05, share)):
@@ -86,9 +93,14 @@ def test_draws_that_choose_do_not_judge():
     """A setting at which the even draws show and the odd ones do not is chosen, and fails."""
     table = trainings(at_one_setting(0.0, 0.0, 0.0))
     chosen = (
-        (table["quantity"] == "phases") & table["skewed"] & (table["dimension"] == 2) & (table["seed"] % 2 == 0)
-        & (table["learning_rate"] == 1.0) & (table["batch"] == 0) & (table["steps"] == 300)
-    )  # fmt: skip
+        (table["quantity"] == "phases")
+        & table["skewed"]
+        & (table["dimension"] == 2)
+        & (table["seed"] % 2 == 0)
+        & (table["learning_rate"] == 1.0)
+        & (table["batch"] == 0)
+        & (table["steps"] == 300)
+    )
     table.loc[chosen, "value"] = 1.0
     found = judged(table)
     assert found.facts["setting"] == "full batches, learning rate 1, 300 steps"

@@ -25,9 +25,16 @@ def trainings(method: str, decay: float, batch: int, share: float, learned: floa
     rows = []
     for (law, counts), d, seed in itertools.product(SIZES.items(), (2, 3), range(SEEDS)):
         cell = {
-            "method": method, "learning_rate": 0.1, "decay": decay, "batch": batch, "steps": 100, "counts": counts,
-            "dimension": d, "scale": 0.01, "seed": seed,
-        }  # fmt: skip
+            "method": method,
+            "learning_rate": 0.1,
+            "decay": decay,
+            "batch": batch,
+            "steps": 100,
+            "counts": counts,
+            "dimension": d,
+            "scale": 0.01,
+            "seed": seed,
+        }
         known = {"population": "", "threshold": 0.0, "quantity": "learned"}
         rows.append({**cell, **known, "value": float(seed < SEEDS * (learned if d == 2 else 1.0))})
         for population in ("classes", "examples"):
@@ -67,9 +74,17 @@ def test_a_search_is_hatched_where_few_learn_and_counts_all_draws():
     rows = []
     for rate, batch, skewed, d, seed in itertools.product((0.1, 1.0), (2, 0), (True, False), (2, 3), range(SEEDS)):
         cell = {
-            "method": "SGD", "learning_rate": rate, "decay": 0.0, "batch": batch, "steps": 100,
-            "counts": "4-2-1-1" if skewed else "2-2-2-2", "skewed": skewed, "dimension": d, "scale": 0.01, "seed": seed,
-        }  # fmt: skip
+            "method": "SGD",
+            "learning_rate": rate,
+            "decay": 0.0,
+            "batch": batch,
+            "steps": 100,
+            "counts": "4-2-1-1" if skewed else "2-2-2-2",
+            "skewed": skewed,
+            "dimension": d,
+            "scale": 0.01,
+            "seed": seed,
+        }
         learned, phases = float(seed < (4 if rate == 1.0 else 10)), float(skewed and batch == 0)
         rows += [
             {**cell, "population": "", "threshold": 0.0, "quantity": "learned", "value": learned},

@@ -1,29 +1,28 @@
 """Primacy bias, selection bias, and the alignment of the two spaces (section 3.3)."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from learning_dynamics.evidence import mean, share
-from learning_dynamics.judging import Checks, Claim, Facts, Finding, at_least, claim, equal, equal_on_every_draw
+from learning_dynamics.judging import Check, Claim, Facts, at_least, claim, equal, equal_on_every_draw, takes_rivals
 from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.draws import (
-    FIRST,
-    NOT_UNIFORM,
-    START,
     TREATED,
-    class_sizes,
+    SmallStarts,
     first_two,
-    learning_times,
     most_small_starts,
     pairs_in_order,
-    scales,
-    sizes_of,
+    share_true,
     slopes_by_scale,
     times_by_scale,
-    values,
+    unless_nan,
 )
+from learning_dynamics.papers.softmax_dynamics.falls import LEARNED
+from learning_dynamics.papers.softmax_dynamics.grids import ALIGNMENT, Grid, Moment
+from learning_dynamics.papers.softmax_dynamics.sizes import sizes_of
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
@@ -34,7 +33,7 @@ from learning_dynamics.tidy import Table, select, settings_of
     empirical=True,
     quantifier="an average",
 )
-def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Finding:
+def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Claim:
     """From small starts the more frequent of two classes is learned earlier, on average more often than not.
 
     A class is learned when the mean probability of its own class over its examples passes one half for good. Of the
@@ -42,36 +41,46 @@ def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Finding:
     the most frequent class is learned before all others, in {ordered:.0%} all pairs are in order. Of the starts of
     larger scale, which are left out since predictions are not uniform there, pairs are in order in {large:.0%}.
     """
-    times, sizes, scale = (read(grid, skewed=True) for read in (learning_times, class_sizes, scales))
-    small_scale = scale <= small
-
-    def judge(reorder: Sequence[int]) -> Checks:
-        shares = pairs_in_order(times, sizes[:, list(reorder)])
-        because = "that of an order that does not know the sizes"
-        yield at_least(
-            "share of pairs in which the more frequent class is learned first (mean over draws)",
-            mean(shares[small_scale]),
-            chance,
-            because=because,
-            excluded={NOT_UNIFORM: int((~small_scale).sum())},
-        )
-        for start_scale in np.unique(scale[small_scale]):
-            yield at_least(
-                f"the same at scale {start_scale:g}", mean(shares[scale == start_scale]), chance, because=because
-            )
-
-    order = list(range(sizes.shape[1]))
+    skewed = Grid(grid, skewed=True)
+    times, sizes, starts = skewed.learning_times(), skewed.class_sizes, SmallStarts(skewed.scale, small)
     in_order = pairs_in_order(times, sizes)
-    rivals = {"rare classes first": order[::-1], "sizes handed to other classes": [*order[1:], 0]}
-    facts = {
-        "first": np.mean(times[small_scale, 0] < times[small_scale, 1:].min(axis=1)),
-        "ordered": np.mean(in_order[small_scale] == 1),
-        "large": np.mean(in_order[~small_scale]) if (~small_scale).any() else np.nan,
+    other_sizes = {
+        "rare classes first": sizes[:, ::-1],
+        "sizes handed to other classes": np.roll(sizes, -1, axis=1),
     }
-    return Finding(judge, order, rivals, facts=facts)
+
+    def check(name: str, members: np.ndarray, **counts: Any) -> Check:
+        return at_least(
+            name,
+            mean(in_order[members]),
+            chance,
+            because="that of an order that does not know the sizes",
+            rivals={
+                phrase: {"estimate": mean(pairs_in_order(times, other)[members])}
+                for phrase, other in other_sizes.items()
+            },
+            **counts,
+        )
+
+    yield check(
+        "share of pairs in which the more frequent class is learned first (mean over draws)",
+        starts.judged,
+        excluded=starts.excluded,
+    )
+    for scale, members in starts.by_scale():
+        yield check(f"the same at scale {scale:g}", members)
+    most_frequent_first = times[:, 0] < times[:, 1:].min(axis=1)
+    larger_starts = in_order[~starts.judged]
+    yield Facts(
+        first=np.mean(most_frequent_first[starts.judged]),
+        ordered=share_true(in_order[starts.judged]),
+        large=larger_starts.mean() if larger_starts.size else np.nan,
+    )
 
 
 COIN = "a coin's"
+# orders of the rates in the singular value, |d sigma / dt| = |g| sigma^order; by eq. 20 it is one
+OTHER_ORDERS = {"rates that do not depend on the singular value": 0.0, "rates like its square": 2.0}
 
 
 @claim(
@@ -81,7 +90,7 @@ COIN = "a coin's"
     empirical=True,
     quantifier="most draws",
 )
-def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Finding:
+def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Claim:
     r"""Dominant directions are more likely to take in new information, as changes are proportional to singular values:
     from small starts the larger of two changes faster more often than not, and while most is learned.
 
@@ -93,71 +102,96 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Finding
     does so in ratio. It is a tendency of the whole, not of each moment: among draws the share goes from
     {highest:.0%} (time {when_highest:.3g}) to {lowest:.0%} (time {when_lowest:.3g}).
     """
-    wide, size = (
-        starts.pivot_table(index=["scale", "seed"], columns="index", values=name).abs() for name in ("rate", "sigma")
-    )
-    larger_faster = (wide[1] > wide[2]).to_numpy()
-    sigma, rate = first_two(course, "sigma"), first_two(course, "rate")
-    # up to the last class learned
-    worst = select(course, "probability").pivot_table(index="seed", columns="time", values="value", aggfunc="min")
-    ongoing = worst.to_numpy() <= 0.5
-    loss = select(course, "loss").pivot_table(index="seed", columns="time", values="value").to_numpy()
-    decrease = np.where(ongoing[:, :-1], -np.diff(loss, axis=1), 0.0)
+    at_starts = starts.pivot_table(index=["scale", "seed"], columns="index", values=["rate", "sigma"]).abs()
+    rates, sigmas = at_starts["rate"], at_starts["sigma"]
+    often = share(int((rates[1] > rates[2]).sum()), len(at_starts))
+    yield at_least("random starts at which the larger singular value changes faster", often, chance, because=COIN)
 
-    # by scale: log |g_2 / g_1| of every draw with every other, and log sigma_1 / sigma_2 of each
-    gain = np.log(wide / size)
-    pairs = [
-        (
-            np.sort(np.subtract.outer(cell[2].to_numpy(), cell[1].to_numpy()).ravel()),
-            np.log(cell_sizes[1] / cell_sizes[2]).to_numpy(),
-        )
-        for (_, cell), (_, cell_sizes) in zip(gain.groupby("scale"), size.groupby("scale"), strict=True)
-    ]
+    exchanged = _exchange_gains(rates, sigmas)
 
     def predicted_share(order: float) -> float:
-        """Share of starts of one scale, mean over scales, at which |g_1| sigma_1^order > |g_2| sigma_2^order."""
-        return float(
-            np.mean([np.mean(np.searchsorted(log_gains, order * ahead) / log_gains.size) for log_gains, ahead in pairs])
-        )
+        """Return in which share of them |g_1| sigma_1^order exceeds |g_2| sigma_2^order, mean over scales."""
+        shares = [
+            np.mean(np.searchsorted(log_gains, order * log_sigmas) / log_gains.size)
+            for log_gains, log_sigmas in exchanged
+        ]
+        return float(np.mean(shares))
 
-    def faster(order: float) -> Table:
-        return (rate[1] * sigma[1] ** (order - 1) > rate[2] * sigma[2] ** (order - 1)).unstack("time")  # noqa: PD010 - a series
-
-    def loss_share(order: float) -> np.ndarray:
-        """Share of each draw's fall of the loss in steps that begin with the larger value growing faster."""
-        return (decrease * faster(order).to_numpy()[:, :-1]).sum(axis=1) / decrease.sum(axis=1)
-
-    def judge(order: float) -> Checks:
-        often = share(int(larger_faster.sum()), larger_faster.size)
-        yield at_least("random starts at which the larger singular value changes faster", often, chance, because=COIN)
-        yield equal(
+    # a rival is another order, of which each of the two checks below makes a prediction of its own
+    @takes_rivals("order", scaled=True)
+    def is_predicted_by(order: float) -> Check:
+        return equal(
             "the same, against rates in proportion to the value, gains being exchanged among starts",
             often,
             predicted_share(order),
-            resolution=min(abs(predicted_share(rival) - predicted_share(1.0)) for rival in (0.0, 2.0)),
+            resolution=min(abs(predicted_share(other) - predicted_share(1.0)) for other in OTHER_ORDERS.values()),
             because="interval of the share",
         )
-        yield at_least(
+
+    yield is_predicted_by(1.0, rivals=OTHER_ORDERS)
+
+    least_learned = _by_time(select(course, "probability").groupby(["seed", "time"])["value"].min())
+    ongoing = least_learned.to_numpy() <= LEARNED  # up to when the last class is learned
+    loss = _by_time(select(course, "loss").set_index(["seed", "time"])["value"]).to_numpy()
+    decrease = np.where(ongoing[:, :-1], -np.diff(loss, axis=1), 0.0)
+
+    rate, sigma = first_two(course, "rate"), first_two(course, "sigma")
+
+    def grows_faster(order: float) -> pd.DataFrame:
+        """Return whether g_1 sigma_1^order exceeds g_2 sigma_2^order by seed and time, with g_i = rate_i / sigma_i.
+
+        Of order 1 rates are compared, of order 0 relative ones.
+        """
+        return _by_time(rate[1] * sigma[1] ** (order - 1) > rate[2] * sigma[2] ** (order - 1))
+
+    def loss_share(order: float) -> np.ndarray:
+        """Return the share of each draw's fall of the loss in steps that begin with the larger value growing faster."""
+        faster = grows_faster(order).to_numpy()[:, :-1]
+        return (decrease * faster).sum(axis=1) / decrease.sum(axis=1)
+
+    @takes_rivals("order", scaled=True)
+    def most_is_lost_meanwhile(order: float) -> Check:
+        return at_least(
             "share of the loss that is lost while the larger one grows faster, until the last class is learned",
             mean(loss_share(order)),
             chance,
             because=COIN,
         )
 
-    over_time = faster(1.0).mean()
+    yield most_is_lost_meanwhile(1.0, rivals=OTHER_ORDERS)
+    over_time = grows_faster(1.0).mean()
     learning = over_time[(ongoing.mean(axis=0) > 0) & (over_time.index > 0)]
-    facts = {
-        "highest": learning.max(),
-        "when_highest": learning.idxmax(),
-        "lowest": learning.min(),
-        "when_lowest": learning.idxmin(),
-        "expected": predicted_share(1.0),
-        "square": predicted_share(2.0),
-        "course": np.mean(loss_share(1.0)),
-        "relative": np.mean(loss_share(0.0)),
-    }
-    rivals = {"rates that do not depend on the singular value": 0.0, "rates like its square": 2.0}
-    return Finding(judge, 1.0, rivals, facts=facts)
+    yield Facts(
+        highest=learning.max(),
+        when_highest=learning.idxmax(),
+        lowest=learning.min(),
+        when_lowest=learning.idxmin(),
+        expected=predicted_share(1.0),
+        square=predicted_share(2.0),
+        course=np.mean(loss_share(1.0)),
+        relative=np.mean(loss_share(0.0)),
+    )
+
+
+def _exchange_gains(rates: pd.DataFrame, sigmas: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return log |g_2 / g_1| and log(sigma_1 / sigma_2) of the starts of each scale, g_1 of each with g_2 of each.
+
+    Gains are those of the starts, |g_i| = rate_i / sigma_i. Where the first number is below the second times an order,
+    |g_1| sigma_1^order exceeds |g_2| sigma_2^order. The first, of every pair of draws, are sorted to be counted.
+    """
+    log_gains, log_sigmas = np.log(rates / sigmas), np.log(sigmas[1] / sigmas[2])
+    return [
+        (
+            np.sort(np.subtract.outer(gains[2].to_numpy(), gains[1].to_numpy()).ravel()),
+            log_sigmas.loc[scale].to_numpy(),
+        )
+        for scale, gains in log_gains.groupby("scale")
+    ]
+
+
+def _by_time(series: pd.Series) -> pd.DataFrame:
+    """Return a series by seed and time as a table, a row for each seed and a column for each time."""
+    return series.unstack("time")  # noqa: PD010 - a series
 
 
 @claim("Section 3.3, alignment", scope=f"{TREATED}; Gaussian starts", empirical=True, quantifier="most draws")
@@ -170,35 +204,34 @@ def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fracti
     {random:.0%} of draws; at the starts {before:.0%} are. The flow conserves $f^T f - W W^T$ while both grow, so they
     must align from small starts; of those at larger scales, which are left out, {large:.0%} do.
     """
-    scale = scales(grid, skewed=True, init="gaussian")
+    gaussian = Grid(grid, skewed=True, init="gaussian")
+    starts = SmallStarts(
+        gaussian.scale, small, reason="starts of larger scale, whose conserved difference is not small"
+    )
 
-    def cosines(place: int) -> np.ndarray:
-        return values(grid, "alignment", place, skewed=True, init="gaussian")
+    def aligned(moment: Moment) -> np.ndarray:
+        cosines = gaussian.at(moment, ALIGNMENT)
+        return unless_nan(cosines >= cosine, cosines)
 
-    at_start, first_learned = (pd.Series(cosines(place) >= cosine) for place in (START, FIRST))
+    at_start, first_learned = aligned(Moment.START), aligned(Moment.FIRST_LEARNED)
     yield from most_small_starts(
         "draws whose leading eigenvectors are aligned when the first class is learned",
         first_learned,
-        np.isnan(cosines(FIRST)),
-        typical,
-        scale,
-        small,
-        {"aligned from the start": at_start},
-        "starts of larger scale, whose conserved difference is not small",
+        starts,
+        typical=typical,
+        rivals={"aligned from the start": at_start},
     )
     yield Facts(
-        random=2 * np.arccos(cosine) / np.pi,
-        before=at_start[scale <= small].mean(),
-        large=first_learned[scale > small].mean(),
+        # the angle of two random lines in the plane is uniform up to a right angle
+        random=np.arccos(cosine) / (np.pi / 2),
+        before=share_true(at_start[starts.judged]),
+        large=share_true(first_learned[~starts.judged]),
     )
 
 
-JUDGED = [1, 2, 3]  # classes by size
-Factors = Callable[[Sequence[int]], np.ndarray]
-
-
-def _pairs(counts: Sequence[int]) -> np.ndarray:
-    return np.arange(len(counts)) // 2
+JUDGED = (1, 2, 3)  # classes by size: the first pair, and the first of the second
+# from class sizes to when each class is learned, in units of log(1 / scale)
+LearningTimes = Callable[[Sequence[int]], np.ndarray]
 
 
 def _rates(counts: Sequence[int]) -> np.ndarray:
@@ -211,25 +244,38 @@ def _rates_alone(counts: Sequence[int]) -> np.ndarray:
     return np.linalg.norm(theory.uniform_gain(counts), axis=1)
 
 
-def _two_stages(rates: Factors, last_rates: Factors) -> Factors:
-    """Return factors of two pairs: the second grows at its rate until the first is learned, then at another."""
+def _two_stages(rates: LearningTimes, last_rates: LearningTimes) -> LearningTimes:
+    """Return times of two pairs: the second grows at its rate until the first is learned, then at another.
 
-    def factors(counts: Sequence[int]) -> np.ndarray:
-        times = np.full(len(counts), np.nan)
+    In units of log(1 / scale) the first pair is learned after 1 / r_1. The second has grown by r_2 / r_1 by then, and
+    what is left, 1 - r_2 / r_1, takes it 1 / r_last of that.
+    """
+
+    def times(counts: Sequence[int]) -> np.ndarray:
+        learned = np.full(len(counts), np.nan)
         first, second = rates(counts)[:2]
-        times[:2], times[2:4] = 1 / first, 1 / first + (1 - second / first) / last_rates(counts)[2]
-        return times
+        learned[:2] = 1 / first
+        learned[2:4] = 1 / first + (1 - second / first) / last_rates(counts)[2]
+        return learned
 
-    return factors
+    return times
 
 
-OTHER_FACTORS: dict[str, Factors] = {
+def _one_singular_value_a_pair(counts: Sequence[int]) -> np.ndarray:
+    return theory.times_one_by_one(counts)[np.arange(len(counts)) // 2]
+
+
+def _all_at_once(counts: Sequence[int]) -> np.ndarray:
+    return np.full(len(counts), theory.times_one_by_one(counts)[0])
+
+
+OTHER_TIMES: dict[str, LearningTimes] = {
     "a class for each singular value of A at the start": theory.times_one_by_one,
-    "a pair for each singular value of A at the start": lambda counts: theory.times_one_by_one(counts)[_pairs(counts)],
+    "a pair for each singular value of A at the start": _one_singular_value_a_pair,
     "a last stage at the third singular value of A at the start": _two_stages(_rates, _rates),
     r"stages at the rates of single classes, $\sqrt{n (1 - 1/V)}$": _two_stages(_rates_alone, _rates_alone),
     "one over the root of a class's size": lambda counts: 1 / np.sqrt(counts),
-    "all classes at once": lambda counts: theory.times_one_by_one(counts)[np.zeros(len(counts), dtype=int)],
+    "all classes at once": _all_at_once,
 }
 
 
@@ -241,7 +287,7 @@ OTHER_FACTORS: dict[str, Factors] = {
     empirical=True,
     quantifier="all draws",
 )
-def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Finding:
+def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     r"""At class sizes that are well apart the two most frequent classes are learned together, at a time that grows with
     $\ln(1 / s)$ for starts of ever smaller scale $s$; the factor is one over the largest singular value of $A$ at
     uniform predictions. At the scales measured that of the third class is near the sum of two stages: growth at the
@@ -267,73 +313,77 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Finding:
     times = times_by_scale(flows)
     smallest, larger, *_, largest = times.columns
     slopes = slopes_by_scale(times)
-    pair_ratios = _slope_ratios(slopes, theory.pair_times)
-    bounds = _bounds(pair_ratios, flows, np.log(1 / smallest), np.log(1 / larger))
-    reasons = dict.fromkeys([1, 2], "neighbouring records of a time, at both scales") | {
-        3: "what a factor of the time squared beside the exponential adds, at the rate and sizes of the draw"
-    }
-
-    def judge(factors: Factors) -> Checks:
-        ratios = _slope_ratios(slopes, factors)
-        for index in JUDGED:
-            yield equal_on_every_draw(
-                f"slope of the time on log(1 / scale) over its factor, less its prediction, class {index} by size",
-                ratios[index],
-                np.ones(len(ratios)),
-                tolerance=bounds[index],
-                relative_to=1.0,
-                because=reasons[index],
-            )
-
+    ratios = _slope_ratios(slopes, theory.pair_times)
+    tolerances = _tolerances(ratios, flows, smaller=smallest, larger=larger)
+    other_ratios = {phrase: _slope_ratios(slopes, times_of) for phrase, times_of in OTHER_TIMES.items()}
+    for index in JUDGED:
+        tolerance, because = tolerances[index]
+        yield equal_on_every_draw(
+            f"slope of the time on log(1 / scale) over its factor, less its prediction, class {index} by size",
+            ratios[index],
+            np.ones(len(ratios)),
+            tolerance=tolerance,
+            relative_to=1.0,
+            because=because,
+            rivals={phrase: {"measured": others[index]} for phrase, others in other_ratios.items()},
+        )
+    by_sizes = ratios.groupby("counts").mean()
+    example = sizes_of(min(by_sizes.index, key=len))
     last_alone = _two_stages(_rates, _rates_alone)
-    by_sizes = pair_ratios.groupby("counts").mean()
-    sizes = sizes_of(min(pair_ratios.index.get_level_values("counts"), key=len))
-    all_sizes = [sizes_of(counts) for counts in by_sizes.index]
-    facts = {
-        "larger": larger,
-        "smallest": smallest,
-        "largest": largest,
-        "example": " : ".join(map(str, sizes)),
-        "second": theory.pair_times(sizes)[2],
-        "naive": f"{theory.times_one_by_one(sizes)[2]:.3f}",
-        "alone": max(abs(float(last_alone(counts)[2] / theory.pair_times(counts)[2]) - 1) for counts in all_sizes),
-        "first": _ratio_to_limit(times, largest, 1),
-        "before": _slope_ratios(slopes_by_scale(times.iloc[:, 1:]), theory.pair_times)[3].mean(),
-        "third": pair_ratios[3].mean(),
-        "fourth": pair_ratios[4].mean(),
-        "fourth_most": by_sizes[4].max(),
-        "fourth_largest": _ratio_to_limit(times, largest, 4),
-        "fifth": pair_ratios[5].mean() if 5 in pair_ratios else np.nan,
-    }
-    return Finding(judge, theory.pair_times, OTHER_FACTORS, facts=facts)
+    differences = [last_alone(sizes)[2] / theory.pair_times(sizes)[2] - 1 for sizes in map(sizes_of, by_sizes.index)]
+    slopes_before = slopes_by_scale(times.drop(columns=smallest))
+    yield Facts(
+        larger=larger,
+        smallest=smallest,
+        largest=largest,
+        example=" : ".join(map(str, example)),
+        second=theory.pair_times(example)[2],
+        naive=f"{theory.times_one_by_one(example)[2]:.3f}",
+        alone=np.max(np.abs(differences)),
+        first=_ratio_to_limit(times, largest, index=1),
+        before=_slope_ratios(slopes_before, theory.pair_times)[3].mean(),
+        third=ratios[3].mean(),
+        fourth=ratios[4].mean(),
+        fourth_most=by_sizes[4].max(),
+        fourth_largest=_ratio_to_limit(times, largest, index=4),
+        fifth=ratios[5].mean() if 5 in ratios else np.nan,
+    )
 
 
-def _bounds(slopes: Table, flows: Sequence[Table], last: float, before: float) -> dict[int, np.ndarray]:
-    """Return the relative error that the slope of each draw may have, by class.
+def _tolerances(
+    slopes: Table, flows: Sequence[Table], *, smaller: float, larger: float
+) -> dict[int, tuple[np.ndarray, str]]:
+    """Return the relative error that the slope between two scales may have on each draw, and why, by class.
 
-    Times are T = F log(1 / scale), at `last` and `before`. A recorded time may be off by the step to the next. Growth
-    ``exp(rate t)`` times t squared moves T by ``2 log(T) / rate``, its difference by ``2 log(last / before) / rate``.
+    Times are T = F L with L = log(1 / scale), and the slope is F. A recorded time may be off by the step to the next,
+    which is a share of T: the slope by that share of (L + L') / (L - L'). Growth ``exp(rate t)`` times t squared moves
+    T by ``2 log(T) / rate``, its difference by ``2 log(L / L') / rate``, and F by that over (L - L').
     """
+    last, before = np.log(1 / smaller), np.log(1 / larger)
     spans = [settings_of(table)["integration"] for table in flows]
     step = max(np.log(span["horizon"] / span["start"]) / (span["points"] - 1) for span in spans)
     records = np.full(len(slopes), step * (last + before) / (last - before))
     sizes = [sizes_of(counts) for counts in slopes.index.get_level_values("counts")]
-    growth = [
-        np.linalg.norm(theory.uniform_gain(cell, learned=[0, 1]), 2) * theory.pair_times(cell)[2] for cell in sizes
-    ]
-    return {1: records, 2: records, 3: 2 * np.log(last / before) / (last - before) / np.array(growth)}
+    # rate times F, by which the relative error is divided
+    growth = np.array([theory.fastest_growth(cell, learned=[0, 1]) * theory.pair_times(cell)[2] for cell in sizes])
+    by_records = records, "neighbouring records of a time, at both scales"
+    by_square = (
+        2 * np.log(last / before) / (last - before) / growth,
+        "what a factor of the time squared beside the exponential adds, at the rate and sizes of the draw",
+    )
+    return {1: by_records, 2: by_records, 3: by_square}
 
 
-def _slope_ratios(slopes: Table, factors: Factors) -> Table:
+def _slope_ratios(slopes: Table, learning_times: LearningTimes) -> Table:
     """Return measured slopes over predicted ones, a row for each draw and a column for each class."""
     predicted = np.full(slopes.shape, np.nan)
     for row, counts in zip(predicted, slopes.index.get_level_values("counts"), strict=True):
-        factor = factors(sizes_of(counts))
-        row[: len(factor)] = factor
+        times = learning_times(sizes_of(counts))
+        row[: len(times)] = times
     return slopes / predicted
 
 
-def _ratio_to_limit(times: Table, scale: float, index: int) -> float:
+def _ratio_to_limit(times: Table, scale: float, *, index: int) -> float:
     """Return the median time at which a class is learned from a scale, over the limit's prediction."""
     class_times = times[scale].xs(index, level="index").fillna(np.inf)  # a class not learned by the horizon comes later
     limits = [theory.pair_times(sizes_of(counts))[index - 1] for counts in class_times.index.get_level_values("counts")]

@@ -10,22 +10,22 @@ from matplotlib.axes import Axes
 from learning_dynamics.evidence import Estimate, mean, median
 from learning_dynamics.papers.softmax_dynamics import theory
 from learning_dynamics.papers.softmax_dynamics.draws import (
-    FIRST,
-    RARE_BEGIN,
-    RARE_LEARNED,
-    START,
-    class_sizes,
     first_two,
-    members,
     pairs_in_order,
-    scales,
     share_of,
-    sizes_of,
     slopes_by_scale,
     times_by_scale,
-    values,
 )
-from learning_dynamics.papers.softmax_dynamics.draws import learning_times as times_learned
+from learning_dynamics.papers.softmax_dynamics.grids import (
+    AFTER_RARE,
+    ALIGNMENT,
+    SEPARATION_F,
+    SEPARATION_W,
+    WARM_UP,
+    WHILE_RARE,
+    Grid,
+    Moment,
+)
 from learning_dynamics.papers.softmax_dynamics.panels import (
     EXPECTED,
     GUIDE,
@@ -38,6 +38,8 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
     quartiles,
     span,
 )
+from learning_dynamics.papers.softmax_dynamics.sizes import sizes_of
+from learning_dynamics.papers.softmax_dynamics.spectra import SPECTRA
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, select, settings_of
@@ -111,7 +113,8 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
     share of draws in which $\sigma_1$ grows more than $\sigma_2$, and in which their ratio falls, while the rarest
     classes are learned (circles) and after (squares).
     """
-    scale, sizes = scales(grid, skewed=True), class_sizes(grid, skewed=True)
+    skewed = Grid(grid, skewed=True)
+    scale, sizes = skewed.scale, skewed.class_sizes
     starts = np.unique(scale)
     figure, ((order, aligned), (distance, ratio)) = plt.subplots(2, 2, figsize=(WIDTH, 4.8), sharex=True)
 
@@ -127,26 +130,31 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
         spans = [span(estimate(numbers[(scale == start) & ~np.isnan(numbers)])) for start in starts]
         bars(axis, starts * shift, spans, fmt=f"{fmt}-", ms=4, lw=1.1, color=COLOURS[colour], label=label)
 
-    times = times_learned(grid, skewed=True)
+    times = skewed.learning_times()
     draw(order, mean, pairs_in_order(times, sizes), "blue", "pairs in order")
     first = (times[:, 0] < times[:, 1:].min(axis=1)).astype(float)
     draw(order, share_of, first, "orange", "most frequent first", shift=1.1)
     order.axhline(0.5, **GUIDE)
-    is_gaussian = members(grid, skewed=True)["init"] == "gaussian"
-    for place, colour, label in ((START, "orange", "at the start"), (FIRST, "blue", "first class learned")):
-        close = values(grid, "alignment", place, skewed=True) >= cosine
+    is_gaussian = skewed.members["init"] == "gaussian"
+    for moment, colour, label in (
+        (Moment.START, "orange", "at the start"),
+        (Moment.FIRST_LEARNED, "blue", "first class learned"),
+    ):
+        close = skewed.at(moment, ALIGNMENT) >= cosine
         draw(aligned, share_of, np.where(is_gaussian, close, np.nan), colour, label)
     aligned.axhline(2 * np.arccos(cosine) / np.pi, **GUIDE)
-    for quantity, colour, label in (("separation_f", "blue", "features"), ("separation_w", "orange", "weights")):
-        before, after = (values(grid, quantity, place, skewed=True) for place in (START, FIRST))
+    for quantity, colour, label in ((SEPARATION_F, "blue", "features"), (SEPARATION_W, "orange", "weights")):
+        before, after = (skewed.at(moment, quantity) for moment in WARM_UP)
         draw(distance, median, after / before, colour, label)
     distance.axhline(1.0, **GUIDE)
-    larger, smaller = (values(grid, f"sigma_{k}", None, skewed=True) for k in (1, 2))
-    for begin, fmt, shift, labels in (
-        (RARE_BEGIN, "o", 1.0, (r"$\sigma_1$ grows more", "ratio falls")),
-        (RARE_LEARNED, "s", 1.15, ("", "")),
+    spectrum = SPECTRA["examples"]
+    for window, fmt, shift, labels in (
+        (WHILE_RARE, "o", 1.0, (r"$\sigma_1$ grows more", "ratio falls")),
+        (AFTER_RARE, "s", 1.15, ("", "")),
     ):
-        gap, quotient = (series[:, begin] - series[:, begin - 1] for series in (larger - smaller, larger / smaller))
+        gap = skewed.change(window, spectrum.sigma_1) - skewed.change(window, spectrum.sigma_2)
+        before, after = (skewed.at(moment, spectrum.sigma_1) / skewed.at(moment, spectrum.sigma_2) for moment in window)
+        quotient = after - before
         for holds, colour, label in zip((gap > 0, quotient < 0), ("blue", "vermilion"), labels, strict=True):
             draw(ratio, share_of, holds.astype(float), colour, label, fmt, shift)
     ratio.axhline(0.5, **GUIDE)

@@ -1,6 +1,5 @@
 """Gradient flow from ever smaller starts, to see when each class is learned."""
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +8,7 @@ from learning_dynamics.dynamics.gradient_flow import LogSpan
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts, theory, toy_flow
-from learning_dynamics.papers.softmax_dynamics.starts import name_of
+from learning_dynamics.papers.softmax_dynamics.sizes import name_of
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectories import Trajectory
@@ -41,15 +40,20 @@ def escapes(
         raise ProjectError("escapes: scales must lie below one, as time is counted in units of log(1 / scale)")
     times = integration.times
 
-    def follow(sizes: list[int], dimension: int, scale: float) -> dict[str, np.ndarray]:
-        label = f"softmax_dynamics.escapes.{name_of(sizes)}.{dimension}"
-        initial = np.stack([_start(rng, sizes, dimension, scale) for rng in generators(seed, label, seeds)])
-        tolerances = replace(integration, atol=integration.atol * scale)
-        f, W = toy_flow.class_flow(sizes, initial, dimension, np.log(1 / scale) * times, tolerances)
+    def follow(counts: list[int], dimension: int, scale: float) -> dict[str, np.ndarray]:
+        label = f"softmax_dynamics.escapes.{name_of(counts)}.{dimension}"
+        initial = np.stack([_start(rng, counts, dimension, scale) for rng in generators(seed, label, seeds)])
+        f, W = toy_flow.class_flow(
+            counts,
+            initial,
+            dimension,
+            times=np.log(1 / scale) * times,
+            tolerances=replace(integration, atol=integration.atol * scale),
+        )
         return {"probabilities": np.diagonal(model.softmax(f @ W), axis1=-2, axis2=-1).astype(np.float32)}
 
-    cells = itertools.product(counts, dimensions, scales)
-    return starts.over_cells(follow, ("counts", "dimension", "scale"), cells, seeds, times)
+    cells = starts.grid_cells(counts=counts, dimension=dimensions, scale=scales)
+    return starts.over_cells(follow, cells, seeds=seeds, times=times)
 
 
 def _start(rng: np.random.Generator, sizes: list[int], dimension: int, scale: float) -> np.ndarray:
@@ -58,7 +62,7 @@ def _start(rng: np.random.Generator, sizes: list[int], dimension: int, scale: fl
     The flow commutes with turns of that space. So turned, what is still tiny beside a direction that has grown has
     entries of its own, and is not lost to the rounding of larger ones.
     """
-    rows, classifier = model.gaussian(rng, len(sizes), dimension, len(sizes), scale)
+    rows, classifier = model.gaussian(rng, len(sizes), dimension, len(sizes), scale=scale)
     rows = rows / np.sqrt(np.array(sizes))[:, None]
     U, _, Vt = np.linalg.svd(theory.uniform_gain(sizes))
     growing = min(dimension, len(sizes) - 1)

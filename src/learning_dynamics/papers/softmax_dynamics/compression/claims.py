@@ -5,27 +5,25 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.judging import Check, Checks, Claim, Facts, Finding, claim, share_of_draws
+from learning_dynamics.judging import Check, Claim, Facts, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.cases import Within, map_draws
-from learning_dynamics.papers.softmax_dynamics.draws import (
-    END,
-    FIRST,
-    RARE_BEGIN,
-    RARE_LEARNED,
-    START,
-    TREATED,
-    most_draws,
-    scales,
-    values,
+from learning_dynamics.papers.softmax_dynamics.draws import TREATED, most_draws, share_true, unless_nan
+from learning_dynamics.papers.softmax_dynamics.falls import FALL_RARE, NET, PHASES
+from learning_dynamics.papers.softmax_dynamics.grids import (
+    AFTER_RARE,
+    BEFORE_RARE,
+    WARM_UP,
+    WHILE_RARE,
+    Grid,
+    Moment,
+    Window,
 )
-from learning_dynamics.papers.softmax_dynamics.spectra import POPULATIONS, Measure
+from learning_dynamics.papers.softmax_dynamics.spectra import MEASURES, SPECTRA, Measure, Population
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table
 
-CLASSES = POPULATIONS["classes"]
 SIZES = "64, 16, 4 and 1 examples in V = 4 classes, d = 2, cross-entropy, gradient flow from small starts"
 COMPRESSED = SIZES + ", where the rank over classes compresses"
-BEFORE, WHILE_RARE, AFTER = (FIRST, RARE_BEGIN), (RARE_BEGIN, RARE_LEARNED), (RARE_LEARNED, END)
 
 
 @claim("Figure 4, compression-seeking", scope=TREATED, empirical=True, quantifier="most draws")
@@ -33,27 +31,28 @@ def compression(grid: Table, *, measure: Measure, threshold: Positive, within: W
     """Under cross-entropy, with skewed classes of eight examples and a bottleneck, the effective rank falls again while
     the rare classes are learned.
 
-    Of a fall after a rise the part that lies in that time counts, if it is as deep as a fall must be. There is one in
+    Of a fall after a rise the part in that time counts, if it is as deep as a fall must be. There is one in
     {value:.1%} of the draws, and at no scale in more than {highest:.0%} (scale {at:g}); if the faintest part is counted
     as well, in {any:.1%}. All three phases follow one another in {phases:.1%}. The rank rises meanwhile in
     {rising:.0%}, by {net:+.2f} in the median draw. Counted are all examples, as in section 2.1; over the means of
-    classes, and at larger skews, three phases are there: a claim of ours.
+    classes, and at larger skews, three phases are there, which is a claim that we add.
     """
-    fallen = values(grid, within, 0, measure, threshold, skewed=True)
-    net = values(grid, "net", 0, measure, skewed=True)
+    skewed = Grid(grid, skewed=True)
+    depth, net = skewed.number(within, measure=measure, threshold=threshold), skewed.number(NET, measure=measure)
+    falls = depth >= threshold
     yield most_draws(
         "draws whose rank, after a rise, falls while the rare classes are learned",
-        fallen >= threshold,
-        np.isnan(fallen),
-        typical,
-        rivals={"the rank rises while they are learned": net >= threshold},
+        unless_nan(falls, depth),
+        typical=typical,
+        rivals={"the rank rises while they are learned": unless_nan(net >= threshold, net)},
     )
-    shares = pd.Series(fallen >= threshold).groupby(scales(grid, skewed=True)).mean()
+    shares = pd.Series(falls).groupby(skewed.scale).mean()
+    phases = skewed.number(PHASES, measure=measure, threshold=threshold)
     yield Facts(
         highest=shares.max(),
         at=shares.idxmax(),
-        any=np.mean(fallen > 0),
-        phases=np.mean(values(grid, "phases", 0, measure, threshold, skewed=True) == 1),
+        any=np.mean(depth > 0),
+        phases=np.mean(phases == 1),
         rising=np.mean(net >= threshold),
         net=np.nanmedian(net),
     )
@@ -66,7 +65,7 @@ def compression(grid: Table, *, measure: Measure, threshold: Positive, within: W
     quantifier="most draws",
     reason="over all inputs the second singular value grows more",
 )
-def dominant_direction_reused(grid: Table, *, typical: Fraction) -> Finding:
+def dominant_direction_reused(grid: Table, *, typical: Fraction) -> Claim:
     r"""While rare classes are learned, the dominant direction is re-used: $\sigma_1$ grows faster than $\sigma_2$, and
     goes on to do so.
 
@@ -76,22 +75,29 @@ def dominant_direction_reused(grid: Table, *, typical: Fraction) -> Finding:
     in {after:.0%}; all three are true of {value:.0%}. Over the means of classes it grows more
     (`dominant_direction_over_classes`), and there the rank falls.
     """
+    skewed = Grid(grid, skewed=True)
 
-    def judge(reading: tuple[str, tuple[int, int]]) -> Checks:
-        prefix, meanwhile = reading
-        holds = _grows_more(grid, prefix, meanwhile), _grows_more(grid, prefix, AFTER), _keeps_direction(grid, prefix)
-        yield _most_draws_all("draws that re-use the direction, whose value grows more", typical, *holds)
+    def reused(population: Population, rare: Window) -> np.ndarray:
+        return _all_of(
+            _keeps_direction(skewed, population),
+            _grows_more(skewed, population, rare),
+            _grows_more(skewed, population, AFTER_RARE),
+        )
 
-    facts = {
-        "kept": _share(_keeps_direction(grid, "")),
-        "meanwhile": _share(_grows_more(grid, "", WHILE_RARE)),
-        "after": _share(_grows_more(grid, "", AFTER)),
-    }
-    rivals = {
-        "the means of classes in place of all inputs": (CLASSES, WHILE_RARE),
-        "before they are learned, in place of while": ("", BEFORE),
-    }
-    return Finding(judge, ("", WHILE_RARE), rivals, facts=facts)
+    yield most_draws(
+        "draws that re-use the direction, whose value grows more",
+        reused("examples", WHILE_RARE),
+        typical=typical,
+        rivals={
+            "the means of classes in place of all inputs": reused("classes", WHILE_RARE),
+            "before they are learned, in place of while": reused("examples", BEFORE_RARE),
+        },
+    )
+    yield Facts(
+        kept=share_true(_keeps_direction(skewed, "examples")),
+        meanwhile=share_true(_grows_more(skewed, "examples", WHILE_RARE)),
+        after=share_true(_grows_more(skewed, "examples", AFTER_RARE)),
+    )
 
 
 @claim(
@@ -101,7 +107,7 @@ def dominant_direction_reused(grid: Table, *, typical: Fraction) -> Finding:
     empirical=True,
     quantifier="most draws",
 )
-def dominant_direction_over_classes(grid: Table, *, typical: Fraction) -> Finding:
+def dominant_direction_over_classes(grid: Table, *, typical: Fraction) -> Claim:
     r"""At class sizes 64, 16, 4 and 1, over the means of classes, $\sigma_1$ grows faster than $\sigma_2$ while rare
     classes are learned, and after, along another direction than the frequent classes took.
 
@@ -110,56 +116,55 @@ def dominant_direction_over_classes(grid: Table, *, typical: Fraction) -> Findin
     learned the dominant direction turns by less than 45 degrees in {since_first:.0%}. All three agree with the sentence
     on {value:.0%}.
     """
+    skewed = Grid(grid, skewed=True)
 
-    def judge(reading: tuple[str, tuple[int, int], tuple[int, int]]) -> Checks:
-        prefix, meanwhile, after = reading
-        kept = _keeps_direction(grid, prefix)
-        holds = (
-            _grows_more(grid, prefix, meanwhile),
-            _grows_more(grid, prefix, after),
-            np.where(np.isnan(kept), kept, 1 - kept),
+    def outgrown(population: Population, rare: Window, after: Window) -> np.ndarray:
+        return _all_of(
+            1 - _keeps_direction(skewed, population),
+            _grows_more(skewed, population, rare),
+            _grows_more(skewed, population, after),
         )
-        yield _most_draws_all("draws whose larger singular value grows more, along another direction", typical, *holds)
 
-    facts = {
-        "meanwhile": _share(_grows_more(grid, CLASSES, WHILE_RARE)),
-        "after": _share(_grows_more(grid, CLASSES, AFTER)),
-        "since_first": _share(_keeps_direction(grid, CLASSES)),
-    }
-    rivals = {
-        "all examples in place of the means of classes": ("", WHILE_RARE, AFTER),
-        "before they are learned, in place of while": (CLASSES, BEFORE, AFTER),
-        "before they are learned, in place of after": (CLASSES, WHILE_RARE, BEFORE),
-    }
-    return Finding(judge, (CLASSES, WHILE_RARE, AFTER), rivals, facts=facts)
-
-
-def _grows_more(grid: Table, prefix: str, places: tuple[int, int]) -> np.ndarray:
-    """Return of each draw whether the larger singular value grows between two moments, and by more than the other."""
-    begin, end = places
-    first, second = (values(grid, f"{prefix}sigma_{k}", None, skewed=True) for k in (1, 2))
-    gain, other = (sigma[:, end - 1] - sigma[:, begin - 1] for sigma in (first, second))
-    return np.where(np.isnan(gain + other), np.nan, (gain > 0) & (gain > other))
+    yield most_draws(
+        "draws whose larger singular value grows more, along another direction",
+        outgrown("classes", WHILE_RARE, AFTER_RARE),
+        typical=typical,
+        rivals={
+            "all examples in place of the means of classes": outgrown("examples", WHILE_RARE, AFTER_RARE),
+            "before they are learned, in place of while": outgrown("classes", BEFORE_RARE, AFTER_RARE),
+            "before they are learned, in place of after": outgrown("classes", WHILE_RARE, BEFORE_RARE),
+        },
+    )
+    yield Facts(
+        meanwhile=share_true(_grows_more(skewed, "classes", WHILE_RARE)),
+        after=share_true(_grows_more(skewed, "classes", AFTER_RARE)),
+        since_first=share_true(_keeps_direction(skewed, "classes")),
+    )
 
 
-def _keeps_direction(grid: Table, prefix: str) -> np.ndarray:
-    """Return of each draw whether its dominant direction turns by less than 45 degrees from the first class learned."""
-    cosine = values(grid, f"{prefix}direction", None, skewed=True)[:, FIRST - 1]
-    return np.where(np.isnan(cosine), np.nan, cosine > np.sqrt(0.5))
+def _grows_more(grid: Grid, population: Population, window: Window) -> np.ndarray:
+    """Return of each draw whether sigma_1 grows, and by more than sigma_2: 1 or 0, nan where the flow failed."""
+    names = SPECTRA[population]
+    first, second = grid.change(window, names.sigma_1), grid.change(window, names.sigma_2)
+    return unless_nan((first > 0) & (first > second), first, second)
 
 
-def _most_draws_all(name: str, typical: float, *holds: np.ndarray) -> Check:
-    """Check that on most draws several things are true together."""
-    together = np.min(holds, axis=0)  # nan where one is
-    return most_draws(name, together == 1, np.isnan(together), typical)
+def _keeps_direction(grid: Grid, population: Population) -> np.ndarray:
+    """Return of each draw whether its dominant direction turns by less than 45 degrees: 1 or 0, nan where it failed.
+
+    From when the first class is learned to when the rarest are.
+    """
+    cosine = grid.at(Moment.FIRST_LEARNED, SPECTRA[population].direction)
+    return unless_nan(cosine > np.cos(np.pi / 4), cosine)
 
 
-def _share(holds: np.ndarray) -> float:
-    return float(np.mean(holds == 1))
+def _all_of(*holds: np.ndarray) -> np.ndarray:
+    """Return of each draw whether several things hold together: 1 or 0, nan where one of them is nan."""
+    return np.min(holds, axis=0)
 
 
 @claim("Figure 4, the singular values' ratio", scope=COMPRESSED, origin="ours", empirical=True, quantifier="most draws")
-def ratio_by_population(grid: Table, *, typical: Fraction) -> Finding:
+def ratio_by_population(grid: Table, *, typical: Fraction) -> Claim:
     r"""At class sizes 64, 16, 4 and 1, in two dimensions and from small starts, the ratio $\sigma_1 / \sigma_2$ falls
     over all examples and rises over the means of classes while rare classes are learned, and after.
 
@@ -167,34 +172,78 @@ def ratio_by_population(grid: Table, *, typical: Fraction) -> Finding:
     from {begin_examples:.2f} before the first of the rarest classes is learned to {learned_examples:.2f} after the last
     and {end_examples:.2f} at the end; that of the means of classes from {begin:.2f} to {learned:.2f} and {end:.2f}.
     """
-    sizes = {name: [values(grid, f"{name}sigma_{k}", None, skewed=True) for k in (1, 2)] for name in ("", CLASSES)}
-    examples, classes = (first / second for first, second in sizes.values())
-    differences = [first - second for first, second in sizes.values()]
-    rare, after = (RARE_BEGIN, RARE_LEARNED), (RARE_LEARNED, END)
+    skewed = Grid(grid, skewed=True)
 
-    def check_moves(table: np.ndarray, window: tuple[int, int], sign: int, name: str) -> Check:
-        change = sign * (table[:, window[1] - 1] - table[:, window[0] - 1])
-        return most_draws(f"draws whose ratio {name}", change > 0, np.isnan(change), typical)
+    def ratio(population: Population, moment: Moment) -> np.ndarray:
+        names = SPECTRA[population]
+        return skewed.at(moment, names.sigma_1) / skewed.at(moment, names.sigma_2)
 
-    def judge(reading: tuple[np.ndarray, np.ndarray, tuple[int, int]]) -> Checks:
-        falling, rising, meanwhile = reading
-        yield check_moves(falling, meanwhile, -1, "over examples falls while the rare classes are learned")
-        yield check_moves(falling, after, -1, "over examples falls after that")
-        yield check_moves(rising, meanwhile, 1, "over classes rises while the rare classes are learned")
-        yield check_moves(rising, after, 1, "over classes rises after that")
+    def ratio_change(population: Population, window: Window) -> np.ndarray:
+        begin, end = window
+        return ratio(population, end) - ratio(population, begin)
 
-    facts = {
-        f"{when}{suffix}": np.nanmedian(ratio[:, place - 1])
-        for ratio, suffix in ((classes, ""), (examples, "_examples"))
-        for when, place in (("begin", RARE_BEGIN), ("learned", RARE_LEARNED), ("end", END))
-    }
-    rivals = {
-        "it falls over classes as it does over examples": (examples, -classes, rare),
-        "it rises over examples as it does over classes": (-examples, classes, rare),
-        "the difference, not the ratio": (*differences, rare),
-        "so from the start, before any class is learned": (examples, classes, (START, FIRST)),
-    }
-    return Finding(judge, (examples, classes, rare), rivals, facts=facts)
+    def difference_change(population: Population, window: Window) -> np.ndarray:
+        names = SPECTRA[population]
+        return skewed.change(window, names.sigma_1) - skewed.change(window, names.sigma_2)
+
+    rising_examples = "it rises over examples as it does over classes"
+    falling_classes = "it falls over classes as it does over examples"
+    not_the_ratio = "the difference, not the ratio"
+    from_the_start = "so from the start, before any class is learned"
+    yield most_draws(
+        "draws whose ratio over examples falls while the rare classes are learned",
+        _falls(ratio_change("examples", WHILE_RARE)),
+        typical=typical,
+        rivals={
+            rising_examples: _rises(ratio_change("examples", WHILE_RARE)),
+            not_the_ratio: _falls(difference_change("examples", WHILE_RARE)),
+            from_the_start: _falls(ratio_change("examples", WARM_UP)),
+        },
+    )
+    yield most_draws(
+        "draws whose ratio over examples falls after that",
+        _falls(ratio_change("examples", AFTER_RARE)),
+        typical=typical,
+        rivals={
+            rising_examples: _rises(ratio_change("examples", AFTER_RARE)),
+            not_the_ratio: _falls(difference_change("examples", AFTER_RARE)),
+        },
+    )
+    yield most_draws(
+        "draws whose ratio over classes rises while the rare classes are learned",
+        _rises(ratio_change("classes", WHILE_RARE)),
+        typical=typical,
+        rivals={
+            falling_classes: _falls(ratio_change("classes", WHILE_RARE)),
+            not_the_ratio: _rises(difference_change("classes", WHILE_RARE)),
+            from_the_start: _rises(ratio_change("classes", WARM_UP)),
+        },
+    )
+    yield most_draws(
+        "draws whose ratio over classes rises after that",
+        _rises(ratio_change("classes", AFTER_RARE)),
+        typical=typical,
+        rivals={
+            falling_classes: _falls(ratio_change("classes", AFTER_RARE)),
+            not_the_ratio: _rises(difference_change("classes", AFTER_RARE)),
+        },
+    )
+    yield Facts(
+        begin=np.nanmedian(ratio("classes", Moment.RARE_BEGIN)),
+        learned=np.nanmedian(ratio("classes", Moment.RARE_LEARNED)),
+        end=np.nanmedian(ratio("classes", Moment.END)),
+        begin_examples=np.nanmedian(ratio("examples", Moment.RARE_BEGIN)),
+        learned_examples=np.nanmedian(ratio("examples", Moment.RARE_LEARNED)),
+        end_examples=np.nanmedian(ratio("examples", Moment.END)),
+    )
+
+
+def _falls(change: np.ndarray) -> np.ndarray:
+    return unless_nan(change < 0, change)
+
+
+def _rises(change: np.ndarray) -> np.ndarray:
+    return unless_nan(change > 0, change)
 
 
 @claim(
@@ -207,7 +256,7 @@ def ratio_by_population(grid: Table, *, typical: Fraction) -> Finding:
 )
 def adamw_compresses(
     decays: Table, *, measure: Literal["rankme_centred", "rankme"], threshold: Positive, typical: Fraction
-) -> Finding:
+) -> Claim:
     """Under Adam with decoupled weight decay, at a learning rate of 0.01 and some decay, the rank over all examples
     falls while the rarest class is learned, in most draws with skew and a bottleneck, and not in most without one of
     them, or without decay.
@@ -220,55 +269,71 @@ def adamw_compresses(
     learned to after it the rank rises by {net:.2f}. In {learned:.0%} of the draws all classes pass the upper bound of
     learning.
     """
-    amounts = [amount for amount in sorted(decays["amount"].unique()) if amount > 0]
-    controls = {"equal classes": "equal", "three dimensions": "wide"}
+    over_examples, over_classes = MEASURES["examples"][measure], MEASURES["classes"][measure]
+    half = decays["seed"].max() / 2  # draws up to here choose the decay, the others judge it
 
-    def read(quantity: Quantity, case: str, amount: float, name: str, judged: bool, least: float = 0.0) -> np.ndarray:
-        rows = map_draws(decays, quantity, name, least, control=case)
-        rows = rows[np.isclose(rows["amount"], amount)]
-        return rows[(rows["seed"] > decays["seed"].max() / 2) == judged]["value"].to_numpy()
+    def read(quantity: Quantity, case: str, decay: float, *, rank: str, least: float, judges: bool) -> np.ndarray:
+        rows = map_draws(decays, quantity, rank, least, control=case)
+        rows = rows[np.isclose(rows["amount"], decay)]
+        return rows[(rows["seed"] > half) == judges]["value"].to_numpy()
 
-    def depths(case: str, amount: float, name: str = measure, *, judged: bool = True) -> np.ndarray:
-        return read("fall_rare", case, amount, name, judged, threshold)
+    def depths(case: str, decay: float, rank: str = over_examples, *, judges: bool = True) -> np.ndarray:
+        """Return how deep the rank of each draw falls while the rarest class is learned."""
+        return read(FALL_RARE, case, decay, rank=rank, least=threshold, judges=judges)
 
-    def excess(amount: float) -> float:
-        own, *others = (
-            np.mean(depths(case, amount, judged=False) >= threshold) for case in ("treated", "equal", "wide")
+    def falls(case: str, decay: float, rank: str = over_examples) -> np.ndarray:
+        depth = depths(case, decay, rank)
+        return unless_nan(depth >= threshold, depth)
+
+    def share(case: str, decay: float, rank: str = over_examples, *, judges: bool = True) -> float:
+        return float(np.mean(depths(case, decay, rank, judges=judges) >= threshold))
+
+    def excess(decay: float) -> float:
+        with_both, equal, wide = (share(case, decay, judges=False) for case in ("treated", "equal", "wide"))
+        return with_both - max(equal, wide)
+
+    tried = [amount for amount in sorted(decays["amount"].unique()) if amount > 0]
+    decay = max(tried, key=excess)
+    excluded = {"draws on which the decay was chosen": len(depths("treated", decay, judges=False))}
+
+    no_decay, class_means = "no decay", "the rank over the means of classes"
+
+    def rarely_fall(what_is_missing: str, case: str, decay: float) -> Check:
+        return share_of_draws(
+            f"the same with {what_is_missing}",
+            falls(case, decay),
+            at_most=typical,
+            because="what is needed for a fall is missing",
+            excluded=excluded,
+            rivals={
+                no_decay: {"holds": falls(case, 0.0)},
+                class_means: {"holds": falls(case, decay, over_classes)},
+            },
         )
-        return float(own - max(others))
 
-    decay = max(amounts, key=excess)
-
-    def judge(reading: tuple[float, str]) -> Checks:
-        amount, name = reading
-        fall = depths("treated", amount, name)
-        out = {"draws on which the decay was chosen": len(depths("treated", amount, name, judged=False))}
-        what = "draws whose rank, after a rise, falls while the rarest class is learned"
-        yield most_draws(what, fall >= threshold, np.isnan(fall), typical, out)
-        missing = [(f"with {words}", depths(case, amount, name)) for words, case in controls.items()]
-        for words, fall in [*missing, ("with no decay", depths("treated", 0.0, name))]:
-            because = "what is needed for a fall is missing"
-            holds, undecided = fall >= threshold, np.isnan(fall)
-            yield share_of_draws(
-                f"the same {words}", holds, at_most=typical, undecided=undecided, because=because, excluded=out
-            )
-
-    def share(fall: np.ndarray) -> float:
-        return float(np.mean(fall >= threshold))
-
-    treated = depths("treated", decay)
-    others = [share(depths("treated", amount)) for amount in amounts if amount != decay]
-    facts = {
-        "tried": len(amounts),
-        "decay": decay,
-        "fewest": min(others, default=np.nan),
-        "most": max(others, default=np.nan),
-        **{case: share(depths(case, decay)) for case in controls.values()},
-        "none": share(depths("treated", 0.0)),
-        "classes": share(depths("treated", decay, f"class_{measure}")),
-        "depth": np.median(treated[treated >= threshold]) if (treated >= threshold).any() else 0.0,
-        "net": np.nanmedian(read("net", "treated", decay, measure, True)),
-        "learned": np.nanmean(read("learned", "treated", decay, measure, True)),
-    }
-    rivals = {"no decay": (0.0, measure), "the rank over the means of classes": (decay, f"class_{measure}")}
-    return Finding(judge, (decay, measure), rivals, facts=facts)
+    yield most_draws(
+        "draws whose rank, after a rise, falls while the rarest class is learned",
+        falls("treated", decay),
+        typical=typical,
+        excluded=excluded,
+        rivals={no_decay: falls("treated", 0.0), class_means: falls("treated", decay, over_classes)},
+    )
+    yield rarely_fall("equal classes", "equal", decay)
+    yield rarely_fall("three dimensions", "wide", decay)
+    yield rarely_fall("no decay", "treated", 0.0)
+    with_both = depths("treated", decay)
+    deep = with_both[with_both >= threshold]
+    at_other_decays = [share("treated", other) for other in tried if other != decay]
+    yield Facts(
+        tried=len(tried),
+        decay=decay,
+        fewest=min(at_other_decays, default=np.nan),
+        most=max(at_other_decays, default=np.nan),
+        equal=share("equal", decay),
+        wide=share("wide", decay),
+        none=share("treated", 0.0),
+        classes=share("treated", decay, over_classes),
+        depth=np.median(deep) if deep.size else 0.0,
+        net=np.nanmedian(read(NET, "treated", decay, rank=over_examples, least=0.0, judges=True)),
+        learned=np.nanmean(read("learned", "treated", decay, rank=over_examples, least=0.0, judges=True)),
+    )

@@ -70,13 +70,13 @@ def descent_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
     for measure, covariance in covariances.items():
         covariance = np.where(failed[:, None, None, None], np.eye(covariance.shape[-1]), covariance)
         series = effective_rank(np.clip(np.linalg.eigvalsh(covariance), 0.0, None))
-        quantities: dict[str, Any] = {"net": falls.net_change(series, windows.rare), "learned": learned}
+        quantities: dict[str, Any] = {falls.NET: falls.net_change(series, windows.rare), "learned": learned}
         yield of_members(quantities, measure=measure)
         since = falls.troughs(series, windows.learning[0])
         for threshold in thresholds:
             quantities = falls.falls_by_window(series, threshold, windows) | {
-                f"fall_{when}": falls.falls_within(series, threshold, window, since)
-                for when, window in _adjacent_windows(windows.rare, series.shape[1] - 1).items()
+                name: falls.falls_within(series, threshold, window, since)
+                for name, window in _adjacent_windows(windows.rare, series.shape[1] - 1).items()
             }
             yield of_members(quantities, measure=measure, threshold=threshold)
 
@@ -108,6 +108,13 @@ def adamw_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Frac
 
 
 def _adjacent_windows(window: tuple[np.ndarray, np.ndarray], last: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return the windows of equal length just before and just after a window, as far as the series goes."""
+    """Return the windows of equal length just before and just after a window, by the quantity of the fall in each.
+
+    They go as far as the series, to its place `last`.
+    """
     begin, end = window
-    return {"before": (np.maximum(2 * begin - end, 0), begin), "after": (end, np.minimum(2 * end - begin, last))}
+    length = end - begin
+    return {
+        "fall_before": (np.maximum(begin - length, 0), begin),
+        "fall_after": (end, np.minimum(end + length, last)),
+    }

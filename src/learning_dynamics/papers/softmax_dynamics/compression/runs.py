@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ import numpy as np
 
 from learning_dynamics.papers.softmax_dynamics import models as toy
 from learning_dynamics.papers.softmax_dynamics import starts
-from learning_dynamics.papers.softmax_dynamics.starts import name_of
+from learning_dynamics.papers.softmax_dynamics.sizes import name_of
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Fraction, NonNegative, Positive, Seed
 from learning_dynamics.trajectories import Trajectory
@@ -45,7 +44,8 @@ def descent_map(
     from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser
 
     variants = [Variant(BASE, learning_rate, Optimiser(learning_rate))]
-    return _map(variants, counts, dimensions, scales, seeds, steps, points, seed)
+    cells = starts.grid_cells(counts=_padded(counts), dimension=dimensions, scale=scales)
+    return _map(variants, cells, seeds=seeds, steps=steps, points=points, seed=seed)
 
 
 def variants_map(
@@ -91,7 +91,8 @@ def variants_map(
         *(Variant("inputs shared", share, base, shared=share) for share in shared_inputs),
         *(Variant("inputs by class", share, base, by_class=share) for share in class_inputs),
     ]
-    return _map(variants, counts, dimensions, scales, seeds, steps, points, seed)
+    cells = starts.grid_cells(counts=_padded(counts), dimension=dimensions, scale=scales)
+    return _map(variants, cells, seeds=seeds, steps=steps, points=points, seed=seed)
 
 
 def adamw_map(
@@ -119,7 +120,8 @@ def adamw_map(
         Variant("AdamW", decay, Optimiser(learning_rate, weight_decay=decay, adam=True, decoupled=True))
         for decay in decays
     ]
-    return _map(variants, counts, dimensions, scales, seeds, steps, points, seed)
+    cells = starts.grid_cells(counts=_padded(counts), dimension=dimensions, scale=scales)
+    return _map(variants, cells, seeds=seeds, steps=steps, points=points, seed=seed)
 
 
 @dataclass(frozen=True)
@@ -133,34 +135,38 @@ class Variant:
     by_class: float = 0.0
 
 
+def _padded(counts: Sequence[list[int]]) -> list[list[int]]:
+    """Return class sizes padded with zeros to the most classes."""
+    most = max(map(len, counts))
+    return [sizes + [0] * (most - len(sizes)) for sizes in counts]
+
+
 def _map(
-    variants: Sequence[Variant],
-    counts: Sequence[list[int]],
-    dimensions: Sequence[int],
-    scales: Sequence[float],
-    seeds: int,
-    steps: int,
-    points: int,
-    seed: int,
+    variants: Sequence[Variant], cells: Sequence[starts.Cell], *, seeds: int, steps: int, points: int, seed: int
 ) -> Trajectory:
+    """Return the trainings of every variant in every cell."""
     from learning_dynamics.papers.softmax_dynamics import optimisers
 
     records = optimisers.recorded_steps(steps, points)
-    most = max(map(len, counts))
     by_name = {(variant.name, float(variant.amount)): variant for variant in variants}
 
-    def follow(name: str, amount: float, padded: list[int], dimension: int, scale: float) -> dict[str, np.ndarray]:
-        variant, sizes = by_name[name, amount], np.array([size for size in padded if size])
-        inputs = optimisers.inputs_of(sizes, variant.shared, variant.by_class)
+    def follow(
+        *, variant: str, amount: float, counts: list[int], dimension: int, scale: float
+    ) -> dict[str, np.ndarray]:
+        way, sizes = by_name[variant, amount], np.array([size for size in counts if size])
+        inputs = optimisers.inputs_of(sizes, way.shared, way.by_class)
         courses = []
         for rng in generators(seed, f"softmax_dynamics.map.{name_of(sizes)}.{dimension}.{scale}", seeds):
-            theta, W = toy.gaussian(rng, sizes.sum(), dimension, len(sizes), scale)
+            theta, W = toy.gaussian(rng, sizes.sum(), dimension, len(sizes), scale=scale)
             draws = int(rng.integers(2**31))
-            courses.append(optimisers.train(inputs, sizes, theta, W, variant.optimiser, records, draws))
-        kept = ("gram", "sums", "probabilities")
-        return {name: np.stack([getattr(course, name) for course in courses]) for name in kept}
+            courses.append(
+                optimisers.train(sizes, theta, W, way.optimiser, records=records, draws=draws, inputs=inputs)
+            )
+        return {
+            "gram": np.stack([course.gram for course in courses]),
+            "sums": np.stack([course.sums for course in courses]),
+            "probabilities": np.stack([course.probabilities for course in courses]),
+        }
 
-    padded_counts = [sizes + [0] * (most - len(sizes)) for sizes in counts]
-    cells = [(*variant, *cell) for variant, *cell in itertools.product(by_name, padded_counts, dimensions, scales)]
-    names = ("variant", "amount", "counts", "dimension", "scale")
-    return starts.over_cells(follow, names, cells, seeds, records.astype(float))
+    of_variants = [{"variant": name, "amount": amount, **cell} for name, amount in by_name for cell in cells]
+    return starts.over_cells(follow, of_variants, seeds=seeds, times=records.astype(float))

@@ -1,20 +1,16 @@
 """What Figures 12 and 13 say without skew, without bottleneck, and under the squared loss."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import Estimate, difference
-from learning_dynamics.judging import Check, Claim, Facts, Instead, at_least, claim, every_draw
-from learning_dynamics.papers.softmax_dynamics.draws import (
-    NOT_UNIFORM,
-    class_sizes,
-    members,
-    scales,
-    shapes,
-    share_difference,
-    values,
-)
+from learning_dynamics.judging import Check, Claim, Facts, at_least, claim, every_draw
+from learning_dynamics.papers.softmax_dynamics.draws import SmallStarts, share_difference, unless_nan
+from learning_dynamics.papers.softmax_dynamics.falls import FALL, FALL_RARE, LEARNED
+from learning_dynamics.papers.softmax_dynamics.grids import FINAL, TAIL, Grid
 from learning_dynamics.papers.softmax_dynamics.spectra import Measure
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table, ascending, settings_of
@@ -23,39 +19,41 @@ SMALL = "gradient flow from small starts of two kinds"
 NEVER = "what counts as a change; what always grows falls on no draw"
 
 
-def _monotone_growth(
-    control: Table, treated: Table, skewed: bool, measure: str, threshold: float, small: float
-) -> Claim:
+def _monotone_growth(control: Grid, treated: Grid, *, measure: str, threshold: float, small: float) -> Claim:
     """Test whether the rank's growth after the warm-up is monotone and saturates, on every draw from a small start."""
 
-    def of(table: Table, quantity: Quantity, skewed: bool, at: float = 0.0) -> np.ndarray:
-        return values(table, quantity, 0, measure, at, skewed=skewed)[scales(table, skewed=skewed) <= small]
+    def from_small_starts(grid: Grid, quantity: Quantity, at: float = 0.0) -> np.ndarray:
+        return grid.number(quantity, measure=measure, threshold=at)[grid.scale <= small]
 
-    is_small = scales(control, skewed=skewed) <= small
-    out, beyond = {NOT_UNIFORM: int((~is_small).sum())}, Instead(at_most=None, at_least=threshold)
-    fall, tail = of(control, "fall", skewed, threshold), np.abs(of(control, "tail", skewed))
+    starts = SmallStarts(control.scale, small)
+    fall, tail = from_small_starts(control, FALL, threshold), np.abs(from_small_starts(control, TAIL))
+    opposite = {"at_most": None, "at_least": threshold}
     yield every_draw(
         "fall of the rank once it has risen from the warm-up's trough",
         fall,
         at_most=threshold,
         because=NEVER,
-        excluded=out,
-        rivals={"a fall after the growth: compression": beyond},
+        excluded=starts.excluded,
+        rivals={"a fall after the growth: compression": opposite},
     )
-    rises = shapes(control, measure, threshold, skewed=skewed)[is_small].str.contains("R").astype(float)
-    yield every_draw("whether the rank rises, 1 if so", rises, at_least=1.0, excluded=out)
+    yield every_draw(
+        "whether the rank rises, 1 if so",
+        control.courses(measure, threshold)[starts.judged].str.contains("R").astype(float),
+        at_least=1.0,
+        excluded=starts.excluded,
+    )
     yield every_draw(
         "change of the rank over the last half decade of time",
         tail,
         at_most=threshold,
         because=NEVER,
-        excluded=out,
-        rivals={"growth that does not saturate": beyond},
+        excluded=starts.excluded,
+        rivals={"growth that does not saturate": opposite},
     )
     yield Facts(
         monotone=np.mean(fall < threshold),
-        treated=np.mean(of(treated, "fall", True, threshold) < threshold),
-        rare=np.mean(of(control, "fall_rare", skewed, threshold) >= threshold),
+        treated=np.mean(from_small_starts(treated, FALL, threshold) < threshold),
+        rare=np.mean(from_small_starts(control, FALL_RARE, threshold) >= threshold),
     )
 
 
@@ -84,7 +82,9 @@ def controls_uniform(
     in {rare:.1%}.
     """
     _require("loss", "cross_entropy", control=control)
-    return _monotone_growth(control, treated, False, measure, threshold, small)
+    return _monotone_growth(
+        Grid(control, skewed=False), Grid(treated, skewed=True), measure=measure, threshold=threshold, small=small
+    )
 
 
 @claim(
@@ -106,7 +106,9 @@ def controls_no_bottleneck(
     """
     _require("loss", "cross_entropy", control=control)
     _require("dimension", 3, control=control)
-    return _monotone_growth(control, treated, True, measure, threshold, small)
+    return _monotone_growth(
+        Grid(control, skewed=True), Grid(treated, skewed=True), measure=measure, threshold=threshold, small=small
+    )
 
 
 @claim(
@@ -127,7 +129,9 @@ def controls_squared_loss(
     in {rare:.1%}.
     """
     _require("loss", "squared", control=control)
-    return _monotone_growth(control, treated, True, measure, threshold, small)
+    return _monotone_growth(
+        Grid(control, skewed=True), Grid(treated, skewed=True), measure=measure, threshold=threshold, small=small
+    )
 
 
 @claim(
@@ -148,17 +152,20 @@ def controls_squared_loss_uniform(
     in {rare:.1%}.
     """
     _require("loss", "squared", control=control)
-    return _monotone_growth(control, treated, False, measure, threshold, small)
+    return _monotone_growth(
+        Grid(control, skewed=False), Grid(treated, skewed=True), measure=measure, threshold=threshold, small=small
+    )
 
 
-def _falls(table: Table, skewed: bool, measure: str, threshold: float, small: float) -> pd.Series:
+def _falls(grid: Grid, *, measure: str, threshold: float, small: float) -> pd.Series:
     """Return which draws from small starts fall after their growth, by counts, kind of start, scale and seed."""
-    fallen = values(table, "fall", 0, measure, threshold, skewed=skewed) >= threshold
-    by_draw = pd.Series(fallen, pd.MultiIndex.from_frame(members(table, skewed=skewed)))
-    return by_draw[by_draw.index.get_level_values("scale") <= small]
+    fallen = grid.number(FALL, measure=measure, threshold=threshold) >= threshold
+    by_draw = pd.Series(fallen, pd.MultiIndex.from_frame(grid.members))
+    return by_draw[grid.scale <= small]
 
 
-def _from_equal_starts(first: pd.Series, second: pd.Series) -> Estimate:
+def _difference_from_equal_starts(first: pd.Series, second: pd.Series) -> Estimate:
+    """Return the difference of two shares of the same starts, paired."""
     pairs = pd.concat([first, second], axis=1, join="inner")
     return difference(pairs[0], pairs[1])
 
@@ -169,7 +176,7 @@ def _more_falls(name: str, excess: Estimate) -> Check:
         excess,
         0.0,
         because="what is needed for a fall shows in how often there is one",
-        rivals={"fewer falls than without": Instead(estimate=-excess)},
+        rivals={"fewer falls than without": {"estimate": -excess}},
     )
 
 
@@ -191,10 +198,10 @@ def controls_differ(
     """
     _require("loss", "cross_entropy", treated=treated, no_bottleneck=no_bottleneck)
     ascending("dimension", treated=treated, no_bottleneck=no_bottleneck)
-    with_both = _falls(treated, True, measure, threshold, small)
-    equal, wide = (
-        _falls(table, skew, measure, threshold, small) for table, skew in [(treated, False), (no_bottleneck, True)]
-    )
+    settings: dict[str, Any] = {"measure": measure, "threshold": threshold, "small": small}
+    with_both = _falls(Grid(treated, skewed=True), **settings)
+    equal = _falls(Grid(treated, skewed=False), **settings)
+    wide = _falls(Grid(no_bottleneck, skewed=True), **settings)
     yield _more_falls("equal classes", share_difference(with_both, equal))
     yield _more_falls("no bottleneck", share_difference(with_both, wide))
     yield Facts(treated=with_both.mean(), equal=equal.mean(), wide=wide.mean())
@@ -218,9 +225,11 @@ def controls_differ_squared_loss(
     """
     _require("loss", "cross_entropy", treated=treated)
     _require("loss", "squared", squared=squared)
-    with_all = _falls(treated, True, measure, threshold, small)
-    skewed, equal = (_falls(squared, skew, measure, threshold, small) for skew in (True, False))
-    yield _more_falls("the squared loss", _from_equal_starts(with_all, skewed))
+    settings: dict[str, Any] = {"measure": measure, "threshold": threshold, "small": small}
+    with_all = _falls(Grid(treated, skewed=True), **settings)
+    skewed = _falls(Grid(squared, skewed=True), **settings)
+    equal = _falls(Grid(squared, skewed=False), **settings)
+    yield _more_falls("the squared loss", _difference_from_equal_starts(with_all, skewed))
     yield _more_falls("the squared loss and equal classes", share_difference(with_all, equal))
     yield Facts(treated=with_all.mean(), squared=skewed.mean(), squared_equal=equal.mean())
 
@@ -243,23 +252,28 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table) -
     _require("loss", "cross_entropy", cross_entropy=cross_entropy)
     _require("loss", "squared", squared=squared)
 
-    def in_order(table: Table, sign: int) -> Instead:
-        sizes = class_sizes(table, skewed=True)
-        final = values(table, "final", None, skewed=True)
-        learned = final > 0.5
-        rarest_learned = np.where(learned, sign * sizes, np.inf).min(axis=1)
-        frequent = rarest_learned >= np.where(learned, -np.inf, sign * sizes).max(axis=1)
-        some = learned.any(axis=1) & ~learned.all(axis=1)
-        return Instead(values=some & frequent, undecided=np.isnan(final).any(axis=1))
+    def only_the(table: Table, *, rarest: bool = False) -> np.ndarray:
+        """Return of each draw whether classes are learned in part, none of them rarer than one that is not.
+
+        Or, of the `rarest`, none of them more frequent than one that is not.
+        """
+        grid = Grid(table, skewed=True)
+        final = grid.entries(FINAL)
+        learned = final > LEARNED
+        rank = -grid.class_sizes if rarest else grid.class_sizes
+        last_learned = np.where(learned, rank, np.inf).min(axis=1)
+        first_not_learned = np.where(learned, -np.inf, rank).max(axis=1)
+        in_part = learned.any(axis=1) & ~learned.all(axis=1)
+        return unless_nan(in_part & (last_learned >= first_not_learned), *final.T)
 
     yield every_draw(
         "whether only the most frequent classes are learned, 1 if so",
-        **in_order(squared, 1),
+        only_the(squared),
         at_least=1.0,
         rivals={
-            "only the rarest classes": in_order(squared, -1),
-            "cross-entropy in its place": in_order(cross_entropy, 1),
+            "only the rarest classes": {"values": only_the(squared, rarest=True)},
+            "cross-entropy in its place": {"values": only_the(cross_entropy)},
         },
     )
-    final = values(cross_entropy, "final", None, skewed=True)
-    yield Facts(all_learned=np.mean((final > 0.5).all(axis=1)))
+    final = Grid(cross_entropy, skewed=True).entries(FINAL)
+    yield Facts(all_learned=np.mean((final > LEARNED).all(axis=1)))

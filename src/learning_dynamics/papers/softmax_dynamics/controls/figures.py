@@ -3,7 +3,9 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from learning_dynamics.papers.softmax_dynamics.draws import monotone, share_of, values
+from learning_dynamics.papers.softmax_dynamics.draws import share_of
+from learning_dynamics.papers.softmax_dynamics.falls import FALL_RARE
+from learning_dynamics.papers.softmax_dynamics.grids import Grid
 from learning_dynamics.papers.softmax_dynamics.panels import (
     DASHED,
     RANK_NAMES,
@@ -74,14 +76,15 @@ def controls(
     }
     axis = axes[1, 2]
     for place, (table, skew) in enumerate(cases.values()):
-        fallen = values(table, "fall_rare", 0, measure, threshold, skewed=skew) >= threshold
-        growing = monotone(table, measure, threshold, skewed=skew)
-        for shift, draws, colour, label in (
+        draws = Grid(table, skewed=skew)
+        fallen = draws.number(FALL_RARE, measure=measure, threshold=threshold) >= threshold
+        growing = draws.keeps_growing(measure, threshold)
+        for shift, holds, colour, label in (
             (-0.13, growing, "blue", "grows after warm-up"),
             (0.13, fallen, "vermilion", "falls, rare classes"),
         ):
             style = {"fmt": "o", "ms": 4, "color": COLOURS[colour], "label": label if place == 0 else None}
-            bars(axis, [place + shift], [span(share_of(draws))], horizontal=True, **style)
+            bars(axis, [place + shift], [span(share_of(holds))], horizontal=True, **style)
     axis.set_yticks(range(len(cases)), list(cases))
     axis.invert_yaxis()
     axis.set(xlim=(-0.03, 1.03), xlabel="share of seeds")

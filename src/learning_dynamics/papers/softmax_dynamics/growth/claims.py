@@ -1,18 +1,36 @@
 """Theorem B.3 and eq. 21: how fast singular values grow, across directions and with the size of the largest class."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from learning_dynamics.evidence import Estimate, mean, slope
-from learning_dynamics.judging import Check, Checks, Finding, at_most, claim, equal, equal_on_every_draw, every_draw
+from learning_dynamics.judging import (
+    Check,
+    Claim,
+    Facts,
+    at_most,
+    claim,
+    equal,
+    equal_on_every_draw,
+    every_draw,
+    takes_rivals,
+)
 from learning_dynamics.papers.softmax_dynamics.flow_errors import (
     at_each_time,
     difference_error,
     flow_error,
     rate_errors,
+)
+from learning_dynamics.papers.softmax_dynamics.invariants.quantities import (
+    CLASSIFIER,
+    FEATURES,
+    GAP,
+    SIGMA,
+    FactorNames,
 )
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, draw_columns, select
@@ -23,60 +41,79 @@ from learning_dynamics.tidy import Table, draw_columns, select
     scope="balanced starts, cross-entropy; V = 4, d = 2 and 3; random starts of one scale for the slope",
     quantifier="all draws",
 )
-def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple: Positive) -> Finding:
+def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple: Positive) -> Claim:
     r"""From a balanced start of factors of full rank the rate of a simple singular value is proportional to it, with a
     factor of its own: $|\dot\sigma_{1i}| = \eta |g_i| \sigma_{2i}$ with $g_i = u_{1i}^T A v_{2i}$, and likewise for
     $\sigma_{2i}$.
 
-    Along the flow derivatives by differences are held against $-g_i \sigma_i$, where the spectrum is simple. Among
+    Along the flow derivatives by differences are compared with $-g_i \sigma_i$, where the spectrum is simple. Among
     random starts of one scale, where singular values differ by chance, the slope of the log rate on the log value is
     {slope:.2f} (across scales it is one for any bilinear model). The factor $g_i$ is neither constant nor common
     (errata 5): its logarithm has standard deviation {spread:.2g} around the fit, and {shrinking:.0%} of the singular
     values shrink at first.
     """
-    x, y = np.log(starts["sigma"].to_numpy()), np.log(starts["rate"].abs().to_numpy())
-    fit = slope(x, y)
-    residuals = y - y.mean() - fit.value * (x - x.mean())
-
-    def judge(exponent: float) -> Checks:
-        for factor, name in (("f", "f"), ("w", "W")):
-            yield every_draw(
-                rf"largest error of $\dot\sigma_i({name})$ along the flow, relative to $|\dot {name}|$",
-                np.concatenate([_errors(table, factor, exponent, simple) for table in flows]),
-                at_most=difference_error(simple) + flow_error(flows) / simple,
-                because="rounding of the differences, and 10 rtol over the gap",
-                excluded={
-                    "times at which the spectrum is not simple": sum(
-                        int((at_each_time(table, "gap") <= simple).sum()) for table in flows
-                    )
-                },
-            )
-        yield equal(
-            r"slope of $\log|\dot\sigma_i|$ on $\log\sigma_i$ among random starts of one scale",
-            fit,
-            exponent,
-            tolerance=0.05,
-            resolution=0.5,
-            because="interval of the slope, and a twentieth besides: a tenth of the distance to the nearest rival",
-        )
-
-    rivals = {
+    other_exponents = {
         "rates that do not depend on the singular value": 0.0,
         "rates like its square": 2.0,
         "rates like its square root": 0.5,
     }
-    facts = {"slope": fit.value, "spread": residuals.std(), "shrinking": (starts["rate"] < 0).mean()}
-    return Finding(judge, 1.0, rivals, facts=facts)
+    for matrix in (FEATURES, CLASSIFIER):
+        yield _rates_follow_a_power(matrix, flows, 1.0, simple=simple, rivals=other_exponents)
+    log_sigma, log_rate = np.log(starts["sigma"].to_numpy()), np.log(starts["rate"].abs().to_numpy())
+    fit = slope(log_sigma, log_rate)
+    yield equal(
+        r"slope of $\log|\dot\sigma_i|$ on $\log\sigma_i$ among random starts of one scale",
+        fit,
+        1.0,  # eq. 20
+        tolerance=0.05,
+        resolution=0.5,
+        because="interval of the slope, and a twentieth besides: a tenth of the distance to the nearest rival",
+        rivals=other_exponents,
+    )
+    residuals = log_rate - log_rate.mean() - fit.value * (log_sigma - log_sigma.mean())
+    yield Facts(slope=fit.value, spread=residuals.std(), shrinking=(starts["rate"] < 0).mean())
 
 
-def _errors(table: Table, factor: str, exponent: float, simple: float) -> np.ndarray:
-    """Return each member's largest error of -g sigma^exponent as its rate, where the spectrum is simple."""
-    quantity = f"rate_{factor}"
-    chosen = table["quantity"] == quantity
-    size = select(table, "sigma")["value"].to_numpy() ** (exponent - 1)
-    powered = table.copy()
-    powered.loc[chosen, "predicted"] = powered.loc[chosen, "predicted"] * size
-    return rate_errors(powered, quantity, f"speed_{factor}", at_each_time(table, "gap") > simple)
+@takes_rivals("exponent", scaled=True)
+def _rates_follow_a_power(matrix: FactorNames, flows: Sequence[Table], exponent: float, *, simple: float) -> Check:
+    """Check along flows that singular values change at -g_i sigma_i^exponent, where the spectrum is simple.
+
+    The predictions in the table are those of eqs. 17 and 18, whose exponent is one.
+    """
+    errors, not_simple = [], 0
+    for table in flows:
+        smooth = at_each_time(table, GAP) > simple
+        power = select(table, SIGMA)["value"].to_numpy() ** (exponent - 1)
+        errors.append(rate_errors(table, matrix.rate, matrix.speed, smooth, factor=power))
+        not_simple += int((~smooth).sum())
+    return every_draw(
+        rf"largest error of $\dot\sigma_i({matrix.symbol})$ along the flow, relative to $|\dot {matrix.symbol}|$",
+        np.concatenate(errors),
+        at_most=difference_error(simple) + flow_error(flows) / simple,
+        because="rounding of the differences, and 10 rtol over the gap",
+        excluded={"times at which the spectrum is not simple": not_simple},
+    )
+
+
+# -- orders in N, the size of the largest class ------------------------------------------------------------------------
+
+
+class Orders(NamedTuple):
+    """Orders in N, the size of the largest class, of the growth rate of a singular value."""
+
+    aligned: float  # of features that have aligned with the fastest direction
+    random: float  # at random starts
+    repeated: float  # of aligned features, where the N examples repeat one context
+
+
+PRINTED = Orders(aligned=1.0, random=1.0, repeated=1.0)  # eq. 22
+CORRECTED = Orders(aligned=0.5, random=0.0, repeated=1.0)
+OTHERS = {  # each a rival of all checks of the next claim together
+    "the root of N at random starts as well": Orders(aligned=0.5, random=0.5, repeated=1.0),
+    "N for aligned features, nothing at random starts": Orders(aligned=1.0, random=0.0, repeated=1.0),
+    "the root of N where a context is repeated as well": Orders(aligned=0.5, random=0.0, repeated=0.5),
+    "no dependence on N": Orders(aligned=0.0, random=0.0, repeated=0.0),
+}
 
 
 @claim(
@@ -90,7 +127,7 @@ def _errors(table: Table, factor: str, exponent: float, simple: float) -> np.nda
     ),
     quantifier="all draws",
 )
-def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, many: Positive) -> Finding:
+def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, many: Positive) -> Claim:
     r"""From a balanced start with uniform predictions, and with many classes, rates are proportional to the size $N$ of
     the largest.
 
@@ -103,50 +140,52 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
     is (slope {start:.2f}). If the $N$ examples are one context, their row's gradient is their sum, and the slope is
     {repeats:.3f}.
     """
-    end = early[early["time"] == early["time"].max()]
+    growth = r"slope of $\log(\dot\sigma_1 / \sigma_1)$ on $\log N$, features aligned"
+    yield _has_order(
+        growth,
+        _orders(early),
+        PRINTED.aligned,
+        left_by_alignment=_order_left_by_alignment(early),
+        corrected=CORRECTED.aligned,
+        rivals={phrase: other.aligned for phrase, other in OTHERS.items()},
+    )
+    yield _has_order(
+        f"{growth}, one repeated context",
+        _orders(repeated),
+        PRINTED.repeated,
+        corrected=CORRECTED.repeated,
+        rivals={phrase: other.repeated for phrase, other in OTHERS.items()},
+    )
     random = starts[starts["classes"] >= many]
-    at_start = slope(np.log(random["largest"]), np.log(random["rate"].abs() / random["sigma"]))
-    ratio = (end["growth"] / end["fastest"]).groupby([end["classes"], end["largest"]]).median().to_numpy()
-
-    def judge(orders: tuple[float, float, float]) -> Checks:
-        name = r"slope of $\log(\dot\sigma_1 / \sigma_1)$ on $\log N$, features aligned"
-        yield _has_order(name, early, orders[0], _alignment_left(early))
-        yield _has_order(f"{name}, one repeated context", repeated, orders[2])
-        yield equal(
-            r"slope of $\log(|\dot\sigma_i| / \sigma_i)$ on $\log N$ at random starts",
-            at_start,
-            orders[1],
-            tolerance=0.05,
-            resolution=0.25,
-            because="interval of the slope; N changes the shape of the rates' distribution, though not its square",
-        )
-        yield every_draw(
-            r"aligned growth over $\|A\|$, difference of the cells' medians from one",
-            np.abs(ratio - 1),
-            at_most=2 * _growth_deficits(early).groupby(["classes", "largest"])["deficit"].median().max()
-            + float(end["departure"].max()),
-            because="twice what the gap of $A$ leaves of the other directions that there are at half the time, and "
-            "the predictions' departure from 1/V",
-        )
-        yield every_draw(
-            rf"$|\dot\sigma_i| / \sigma_i$ over $N$ to the power {orders[0]:g}, random and aligned",
-            _relative_rates(starts, early, orders[0]),
-            at_most=_slack(early),
-            because="the bound, and ten times the predictions' departure from 1/V",
-        )
-
-    rivals = {
-        r"the root of N at random starts as well": (0.5, 0.5, 1.0),
-        "N for aligned features, nothing at random starts": (1.0, 0.0, 1.0),
-        "the root of N where a context is repeated as well": (0.5, 0.0, 0.5),
-        "no dependence on N": (0.0, 0.0, 0.0),
-    }
-    facts = {
-        "start": at_start.value,
-        "aligned": _orders(early).mean(),
-        "repeats": _orders(repeated).mean(),
-    }
-    return Finding(judge, (1.0, 1.0, 1.0), rivals, (0.5, 0.0, 1.0), facts=facts)
+    order_at_random = slope(np.log(random["largest"]), np.log(random["rate"].abs() / random["sigma"]))
+    yield equal(
+        r"slope of $\log(|\dot\sigma_i| / \sigma_i)$ on $\log N$ at random starts",
+        order_at_random,
+        PRINTED.random,
+        tolerance=0.05,
+        resolution=0.25,
+        because="interval of the slope; N changes the shape of the rates' distribution, though not its square",
+        corrected=CORRECTED.random,
+        rivals={phrase: other.random for phrase, other in OTHERS.items()},
+    )
+    end = early[early["time"] == early["time"].max()]
+    medians = (end["growth"] / end["fastest"]).groupby([end["classes"], end["largest"]]).median().to_numpy()
+    deficit = _growth_deficits(early).groupby(["classes", "largest"])["deficit"].median().max()
+    yield every_draw(
+        r"aligned growth over $\|A\|$, difference of the cells' medians from one",
+        np.abs(medians - 1),
+        at_most=2 * deficit + float(end["departure"].max()),
+        because="twice what the gap of $A$ leaves of the other directions that there are at half the time, and "
+        "the predictions' departure from 1/V",
+    )
+    yield _is_bounded_by_a_power(
+        starts,
+        early,
+        PRINTED.aligned,
+        corrected=CORRECTED.aligned,
+        rivals={phrase: other.aligned for phrase, other in OTHERS.items()},
+    )
+    yield Facts(start=order_at_random.value, aligned=_orders(early).mean(), repeats=_orders(repeated).mean())
 
 
 def _orders(early: Table) -> np.ndarray:
@@ -156,34 +195,41 @@ def _orders(early: Table) -> np.ndarray:
     return np.polyfit(np.log(rates.columns.to_numpy(dtype=float)), rates.to_numpy().T, 1)[0]
 
 
-def _has_order(name: str, early: Table, order: float, alignment: ArrayLike = 0.0) -> Check:
-    """Check the order in N of what aligned features do, given what incomplete alignment adds to the slope."""
+@takes_rivals("order", scaled=True)
+def _has_order(name: str, orders: np.ndarray, order: float, *, left_by_alignment: ArrayLike = 0.0) -> Check:
+    """Check the order in N of what aligned features do, given by how much incomplete alignment may change it."""
     return equal_on_every_draw(
         f"{name}, error",
-        _orders(early),
+        orders,
         order,
-        tolerance=0.02 + alignment,  # type: ignore[operator]
+        tolerance=0.02 + np.asarray(left_by_alignment),
         relative_to=1.0,
         resolution=0.25,
         because="terms in 1/V, and what alignment leaves",
     )
 
 
-def _alignment_left(early: Table) -> np.ndarray:
-    """Return by how much each seed's order in N may be off: twice its deficits of growth, through the fit."""
+def _order_left_by_alignment(early: Table) -> np.ndarray:
+    """Return by how much each seed's order in N may be off, as features are not quite aligned.
+
+    The order is the slope of a straight line through log rates at log N, which is a sum of them with the weights below;
+    a relative deficit of a rate changes its logarithm by as much. Twice the deficits are allowed.
+    """
     deficits = _growth_deficits(early)
-    most = deficits[deficits["classes"] == deficits["classes"].max()]
-    by_seed = most.pivot_table(index="seed", columns="largest", values="deficit", dropna=False)
-    places = np.log(by_seed.columns.to_numpy(dtype=float))
-    weights = np.abs(places - places.mean()) / np.sum((places - places.mean()) ** 2)
-    left: np.ndarray = 2 * by_seed.to_numpy() @ weights
-    return left
+    most_classes = deficits[deficits["classes"] == deficits["classes"].max()]
+    by_seed = most_classes.pivot_table(index="seed", columns="largest", values="deficit", dropna=False)
+    log_sizes = np.log(by_seed.columns.to_numpy(dtype=float))
+    weights = np.abs(log_sizes - log_sizes.mean()) / np.sum((log_sizes - log_sizes.mean()) ** 2)
+    return 2 * by_seed.to_numpy() @ weights
 
 
 def _growth_deficits(early: Table) -> pd.DataFrame:
-    """Return how far growth is below ||A|| at the end, relatively, as other directions decay from half the time on.
+    """Return how far growth is below ||A|| at the end, relatively, by what it is below it at half the time.
 
-    These grow at rates of one or less.
+    Say features are a vector along the leading direction of A, with the rate s = ||A||, and one across it. Those across
+    grow at rates of one or less, as all other singular values of A are: with the squared share p across, growth is
+    below s by p (s - 1), a deficit of p (1 - 1/s) in units of s. From half the time on p / (1 - p) falls like
+    exp(-2 (s - 1) t).
     """
     times = early["time"].unique()
     half = early[early["time"] == times[np.argmin(np.abs(times - early["time"].max() / 2))]]
@@ -193,19 +239,30 @@ def _growth_deficits(early: Table) -> pd.DataFrame:
     return half.assign(deficit=deficit)
 
 
+@takes_rivals("order")
+def _is_bounded_by_a_power(starts: Table, early: Table, order: float) -> Check:
+    """Check that relative growth rates, random and aligned, are at most N^order; in the paper's eq. 22 it is one."""
+    return every_draw(
+        rf"$|\dot\sigma_i| / \sigma_i$ over $N$ to the power {order:g}, random and aligned",
+        _relative_rates(starts, early, order),
+        at_most=_bound_on_relative_rates(early),
+        because="the bound, and ten times the predictions' departure from 1/V",
+    )
+
+
 def _relative_rates(starts: Table, early: Table, order: float) -> np.ndarray:
     """Return relative growth rates at random starts and of aligned features, over N to a power."""
     random = starts["rate"].abs() / (starts["sigma"] * starts["largest"] ** order)
-    return np.concatenate([random, _early_rates(early, order)])
+    return np.concatenate([random, _aligned_rates(early, order)])
 
 
-def _early_rates(early: Table, order: float) -> np.ndarray:
+def _aligned_rates(early: Table, order: float) -> np.ndarray:
     """Return relative growth rates along early flows, over N to a power."""
     return (early["growth"].abs() / early["largest"] ** order).to_numpy()
 
 
-def _slack(early: Table) -> float:
-    """Return the bound on relative rates: one, plus ten times the departure of predictions from 1/V."""
+def _bound_on_relative_rates(early: Table) -> float:
+    """Return the bound on relative rates over a power of N: one, plus ten times the predictions' departure from 1/V."""
     return 1 + 10 * float(early["departure"].max())
 
 
@@ -215,31 +272,37 @@ def _slack(early: Table) -> float:
     "inputs, and N examples that repeat one context",
     quantifier="all draws",
 )
-def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: Table) -> Finding:
+def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: Table) -> Claim:
     r"""From a balanced start with uniform predictions, the relative growth rate of a singular value is bounded by
     $\eta N$, $N$ the size of the largest class.
 
     The largest rate measured is {value:.3g} of the bound, where the $N$ examples repeat one context. Where inputs are
     orthonormal it is {uniform:.2g} of it, and {sharp:.3g} of $\sqrt{N}$. The hypothesis is needed: of the starts whose
     predictions are confident, and mostly wrong, {broken:.0%} have a singular value that grows or shrinks faster, the
-    fastest {worst:.2g} times as fast as the bound allows.
+    fastest {fastest:.2g} times as fast as the bound allows.
     """
-    beyond = confident["rate"].abs() / (confident["sigma"] * confident["largest"])
-    members = [confident[name] for name in draw_columns(confident)]
 
-    def judge(order: float) -> Checks:
-        rates = np.concatenate([_relative_rates(starts, early, order), _early_rates(repeated, order)])
-        yield every_draw(
-            r"$|\dot\sigma_i| / (\eta\, \sigma_i N)$ at uniform predictions",
-            rates,
-            at_most=max(_slack(early), _slack(repeated)),
-            because="the bound, and ten times the predictions' departure from 1/V",
-        )
+    def rates(order: float) -> np.ndarray:
+        return np.concatenate([_relative_rates(starts, early, order), _aligned_rates(repeated, order)])
 
-    rivals = {"the root of N as the bound": 0.5, "a bound that does not grow with N": 0.0}
-    facts = {name: np.nanmax(_relative_rates(starts, early, order)) for name, order in (("uniform", 1), ("sharp", 0.5))}
-    facts |= {"broken": (beyond.groupby(members).max() > 1).mean(), "worst": beyond.max()}
-    return Finding(judge, 1.0, rivals, facts=facts)
+    yield every_draw(
+        r"$|\dot\sigma_i| / (\eta\, \sigma_i N)$ at uniform predictions",
+        rates(1.0),  # eq. 22
+        at_most=max(_bound_on_relative_rates(early), _bound_on_relative_rates(repeated)),
+        because="the bound, and ten times the predictions' departure from 1/V",
+        rivals={
+            "the root of N as the bound": {"values": rates(0.5)},
+            "a bound that does not grow with N": {"values": rates(0.0)},
+        },
+    )
+    of_bound = confident["rate"].abs() / (confident["sigma"] * confident["largest"])
+    fastest_of_draw = of_bound.groupby([confident[name] for name in draw_columns(confident)]).max()
+    yield Facts(
+        uniform=np.nanmax(_relative_rates(starts, early, 1.0)),
+        sharp=np.nanmax(_relative_rates(starts, early, 0.5)),
+        broken=(fastest_of_draw > 1).mean(),
+        fastest=of_bound.max(),
+    )
 
 
 @claim(
@@ -252,7 +315,7 @@ def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: T
     ),
     quantifier="all draws",
 )
-def equation_21(starts: Table, early: Table, repeated: Table, *, dropped: Fraction) -> Finding:
+def equation_21(starts: Table, early: Table, repeated: Table, *, dropped: Fraction) -> Claim:
     r"""At uniform predictions and with many classes the terms of order $1/V$ in $g_i$ can be dropped, and what is left
     is of the order of the size $N$ of the largest class.
 
@@ -262,53 +325,68 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped: Fracti
     takes a sum over $N$ entries of a unit vector for $N$. It is $N$ times an entry if all of them are one row of $f$,
     that of a context which is repeated (order {repeats:.3f}).
     """
+    no_dependence = "no dependence on N"
+    sums_apart = "the two sums of the last line taken apart"
+    order_of_g = r"order of $g_1$ in $N$ for aligned features"
+    yield _has_order(
+        order_of_g,
+        _orders(early),
+        1.0,
+        left_by_alignment=_order_left_by_alignment(early),
+        corrected=0.5,
+        rivals={no_dependence: 0.0},
+    )
+    yield _has_order(
+        f"{order_of_g} of one repeated context",
+        _orders(repeated),
+        1.0,
+        rivals={no_dependence: 0.0, "the root of N where a context is repeated as well": 0.5},
+    )
+    errors, errors_apart = _errors_by_classes(starts, "gain_many_classes"), _errors_by_classes(starts, "gain_separate")
+    most = max(errors)
+    yield at_most(
+        r"error of $g_i$ without terms in $1/V$ at the most classes, relative to $g_i$ (root mean square)",
+        errors[most],
+        dropped,
+        because="what counts as dropped",
+        rivals={sums_apart: {"estimate": errors_apart[most]}},
+    )
+    yield equal(
+        "order of that error in V",
+        _order_in_classes(errors),
+        # dropped are (1 / V) (sum of u) (sum of v), of size 1 / V, beside a gain of size 1 / sqrt(V)
+        -0.5,
+        tolerance=0.05,
+        resolution=0.5,
+        because="interval of the slope, and that the exact law is the root of 1 / (V - 1)",
+        rivals={
+            sums_apart: {"estimate": _order_in_classes(errors_apart)},
+            "dropped terms of relative order 1 / V": -1.0,
+        },
+    )
+    yield Facts(
+        few=errors[min(errors)].value,
+        fewest=min(errors),
+        error=errors[most].value,
+        most=most,
+        order=_order_in_classes(errors).value,
+        repeats=_orders(repeated).mean(),
+    )
 
-    def relative_errors(column: str) -> tuple[np.ndarray, list[Estimate]]:
-        squares = starts.assign(error=(starts[column] - starts["gain"]) ** 2, square=starts["gain"] ** 2)
-        draws = squares.groupby(["classes", "largest", "scale", "seed"])[["error", "square"]].sum()
-        cells = {classes: _root_of_ratio(*rows.to_numpy().T) for classes, rows in draws.groupby("classes")}
-        return np.array(list(cells), dtype=float), list(cells.values())
 
-    def judge(reading: tuple[str, float, float, float]) -> Checks:
-        column, order, vanishing, repeats = reading
-        classes, errors = relative_errors(column)
-        falling = slope(np.log(classes), np.log([error.value for error in errors]))
-        name = r"order of $g_1$ in $N$ for aligned features"
-        yield _has_order(name, early, order, _alignment_left(early))
-        yield _has_order(f"{name} of one repeated context", repeated, repeats)
-        yield at_most(
-            r"error of $g_i$ without terms in $1/V$ at the most classes, relative to $g_i$ (root mean square)",
-            errors[-1],
-            dropped,
-            because="what counts as dropped",
-        )
-        yield equal(
-            "order of that error in V",
-            falling,
-            vanishing,
-            tolerance=0.05,
-            resolution=0.5,
-            because="interval of the slope, and that the exact law is the root of 1 / (V - 1)",
-        )
-
-    classes, errors = relative_errors("gain_many_classes")
-    facts = {
-        "few": errors[0].value,
-        "fewest": classes[0],
-        "error": errors[-1].value,
-        "most": classes[-1],
-        "order": slope(np.log(classes), np.log([error.value for error in errors])).value,
-        "repeats": _orders(repeated).mean(),
+def _errors_by_classes(starts: Table, approximation: str) -> dict[float, Estimate]:
+    """Return the root mean square error of an approximation of g_i, relative to g_i, by the number of classes."""
+    squares = starts.assign(error=(starts[approximation] - starts["gain"]) ** 2, square=starts["gain"] ** 2)
+    draws = squares.groupby(["classes", "largest", "scale", "seed"])[["error", "square"]].sum()
+    return {
+        float(classes): _root_of_ratio(rows["error"].to_numpy(), rows["square"].to_numpy())
+        for classes, rows in draws.groupby("classes")
     }
-    # dropped are (1 / V) (sum of u) (sum of v), of size 1 / V, beside a gain of size 1 / sqrt(V)
-    rivals = {
-        "the two sums of the last line taken apart": ("gain_separate", 0.5, -0.5, 1.0),
-        "no dependence on N": ("gain_many_classes", 0.0, -0.5, 0.0),
-        "the root of N where a context is repeated as well": ("gain_many_classes", 0.5, -0.5, 0.5),
-        "dropped terms of relative order 1 / V": ("gain_many_classes", 0.5, -1.0, 1.0),
-    }
-    printed, corrected = (("gain_many_classes", order, -0.5, 1.0) for order in (1.0, 0.5))
-    return Finding(judge, printed, rivals, corrected, facts=facts)
+
+
+def _order_in_classes(errors: Mapping[float, Estimate]) -> Estimate:
+    """Return the slope of the logarithm of errors on that of the number of classes."""
+    return slope(np.log(list(errors)), np.log([error.value for error in errors.values()]))
 
 
 def _root_of_ratio(numerator: np.ndarray, denominator: np.ndarray) -> Estimate:

@@ -23,7 +23,7 @@ LARGEST = Column("largest", "int", "size of the largest class; the others have o
     Column("sigma", "float", "singular value of the features"),
     Column("rate", "float", "its derivative, u^T (df/dt) v"),
     Column("gain", "float", "g_i at the actual predictions"),
-    Column("gain_many_classes", "float", "g_i without terms of order 1/V, the inner sum within the outer"),
+    Column("gain_many_classes", "float", "g_i without terms of order 1/V, the inner sum within the outer (eq. 21)"),
     Column("gain_separate", "float", "the same with the two sums of eq. 21 taken apart"),
     Column("fastest", "float", "spectral norm of A at uniform predictions"),
 )
@@ -35,7 +35,7 @@ def initial_states(trajectory: Trajectory) -> Tables:
         W = trajectory.series["W"][members, 0, :, : len(counts)]
         A = model.residual(f, W, labels, "cross_entropy")
         (U1, S1, V1), (_, _, V2) = paired_svd(f, W)
-        rate = theory.singular_value_rates(U1, -A @ np.swapaxes(W, -1, -2), V1)
+        rate = theory.singular_value_rates(U1, -A @ np.swapaxes(W, -1, -2), V1)  # df/dt by eq. 12
         seed, index = np.indices(S1.shape)
         yield pd.DataFrame(
             {
@@ -47,6 +47,7 @@ def initial_states(trajectory: Trajectory) -> Tables:
                 "sigma": S1.ravel(),
                 "rate": rate.ravel(),
                 "gain": theory.gains(U1, A, V2).ravel(),
+                # eq. 21: without 1/V the residual is minus the labels, -sum_k v_2ik sum_(c_j = k) u_1ij
                 "gain_many_classes": theory.gains(U1, -labels, V2).ravel(),
                 "gain_separate": (-U1.sum(axis=-2) * V2.sum(axis=-2)).ravel(),
                 "fastest": theory.fastest_growth(counts),
@@ -86,7 +87,8 @@ def _early(trajectory: Trajectory, *, repeated: bool) -> Tables:
         # how often each row of features occurs among the examples
         repeats = np.array(counts, dtype=float)[:, None] if repeated else np.ones((len(labels), 1))
         cell_f, cell_W = f[members, :, : len(labels)], W[members, :, :, :classes]
-        df = -(repeats * model.residual(cell_f, cell_W, labels, "cross_entropy")) @ np.swapaxes(cell_W, -1, -2)
+        A = model.residual(cell_f, cell_W, labels, "cross_entropy")
+        df = -(repeats * A) @ np.swapaxes(cell_W, -1, -2)  # eq. 12, summed over the examples of a row
         U, S, V = sorted_svd(cell_f)
         S[failed[members]] = np.nan
         rate = theory.singular_value_rates(U, df, V)

@@ -1,7 +1,5 @@
 """Balanced starts and early flows over class sizes, for the growth of singular values (Theorem B.3)."""
 
-import itertools
-
 import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import Tolerances
@@ -25,13 +23,17 @@ def initial_states(
         Series f and W at time 0; constants classes, largest, scale of each member.
     """
 
-    def draw(count: int, size: int, scale: float) -> dict[str, np.ndarray]:
-        rngs = generators(seed, f"softmax_dynamics.initial_states.{count}.{size}.{scale}", seeds)
-        f, W = zip(*(model.balanced(rng, size + count - 1, dimension, count, scale) for rng in rngs), strict=True)
+    def draw(classes: int, largest: int, scale: float) -> dict[str, np.ndarray]:
+        label = f"softmax_dynamics.initial_states.{classes}.{largest}.{scale}"
+        examples = largest + classes - 1
+        f, W = zip(
+            *(model.balanced(rng, examples, dimension, classes, scale=scale) for rng in generators(seed, label, seeds)),
+            strict=True,
+        )
         return {"f": np.stack(f)[:, None], "W": np.stack(W)[:, None]}
 
-    cells = itertools.product(classes, largest, scales)
-    return starts.over_cells(draw, ("classes", "largest", "scale"), cells, seeds, np.zeros(1))
+    cells = starts.grid_cells(classes=classes, largest=largest, scale=scales)
+    return starts.over_cells(draw, cells, seeds=seeds, times=np.zeros(1))
 
 
 def early_growth(
@@ -58,14 +60,21 @@ def early_growth(
     """
     times = np.linspace(0.0, growth, points)
 
-    def follow(count: int, size: int) -> dict[str, np.ndarray]:
-        labels, initial = starts.cell_states(seed, [size] + [1] * (count - 1), dimension, "balanced", scale, seeds)
-        flow_times, tolerances = times / np.sqrt(size), Tolerances(rtol, rtol * scale)
-        states = toy_flow.flow(labels, initial, dimension, "cross_entropy", flow_times, tolerances)
+    def follow(classes: int, largest: int) -> dict[str, np.ndarray]:
+        sizes = [largest] + [1] * (classes - 1)
+        labels, initial = starts.cell_states(sizes, dimension, init="balanced", scale=scale, seeds=seeds, seed=seed)
+        states = toy_flow.flow(
+            labels,
+            initial,
+            dimension,
+            loss="cross_entropy",
+            times=times / np.sqrt(largest),
+            tolerances=Tolerances(rtol, rtol * scale),
+        )
         return starts.factors_of(states, labels, dimension)
 
-    cells = itertools.product(classes, largest)
-    return starts.over_cells(follow, ("classes", "largest"), cells, seeds, times)
+    cells = starts.grid_cells(classes=classes, largest=largest)
+    return starts.over_cells(follow, cells, seeds=seeds, times=times)
 
 
 def repeated_contexts(
@@ -92,11 +101,20 @@ def repeated_contexts(
     """
     times = np.linspace(0.0, growth, points)
 
-    def follow(count: int, size: int) -> dict[str, np.ndarray]:
-        _, initial = starts.cell_states(seed, [1] * count, dimension, "balanced", scale, seeds)
-        sizes, tolerances = [size] + [1] * (count - 1), Tolerances(rtol, rtol * scale)
-        f, W = toy_flow.class_flow(sizes, initial, dimension, times / size, tolerances, shared=True)
+    def follow(classes: int, largest: int) -> dict[str, np.ndarray]:
+        sizes, one_row_a_class = [largest] + [1] * (classes - 1), [1] * classes
+        _, initial = starts.cell_states(
+            one_row_a_class, dimension, init="balanced", scale=scale, seeds=seeds, seed=seed
+        )
+        f, W = toy_flow.class_flow(
+            sizes,
+            initial,
+            dimension,
+            times=times / largest,
+            tolerances=Tolerances(rtol, rtol * scale),
+            shared=True,
+        )
         return {"f": f, "W": W}
 
-    cells = itertools.product(classes, largest)
-    return starts.over_cells(follow, ("classes", "largest"), cells, seeds, times)
+    cells = starts.grid_cells(classes=classes, largest=largest)
+    return starts.over_cells(follow, cells, seeds=seeds, times=times)

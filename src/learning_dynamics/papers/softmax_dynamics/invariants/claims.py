@@ -9,11 +9,8 @@ import pandas as pd
 from learning_dynamics.evidence import mean, slope
 from learning_dynamics.judging import (
     Check,
-    Checks,
     Claim,
     Facts,
-    Finding,
-    Instead,
     claim,
     equal,
     equal_on_every_draw,
@@ -27,15 +24,24 @@ from learning_dynamics.papers.softmax_dynamics.flow_errors import (
     rate_errors,
     truncation_error,
 )
+from learning_dynamics.papers.softmax_dynamics.invariants.quantities import (
+    CLASSIFIER,
+    CURVE_LEMMA,
+    CURVE_SPEED,
+    DEPARTURE,
+    DIRECTION_DIFFERENCE,
+    DRIFT,
+    FEATURES,
+    GAP,
+    IMBALANCE,
+    LOOSER,
+    SPECTRUM_DIFFERENCE,
+)
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
 # Unbalanced factors differ by tens of per cent where balanced ones agree; errors must not hide a thousandth of that.
 RESOLUTION = 1e-4
-
-
-def _excluded_times(smooth: pd.Series) -> dict[str, int]:
-    return {"times at which the spectrum is not simple": int((~smooth).sum())}
 
 
 @takes_rivals("errors")
@@ -46,12 +52,33 @@ def _vanishes(name: str, errors: np.ndarray, tolerance: Any, because: str) -> Ch
     )
 
 
+@takes_rivals("factor", scaled=True)
+def _rates_are(
+    name: str, rates: tuple[Table, Quantity, Quantity], factor: float, *, smooth: pd.Series, error: float, because: str
+) -> Check:
+    """Check that singular values change at a factor times the rates of Lemma B.1, where the spectrum is smooth.
+
+    Parameters
+    ----------
+    rates : Table, and the names in it of the rates and of the matrix's speed
+    error : float
+        What is left of rates by differences, relative to the speed.
+    """
+    return every_draw(
+        name,
+        rate_errors(*rates, smooth, factor=factor),
+        at_most=error,
+        because=because,
+        excluded={"times at which the spectrum is not simple": int((~smooth).sum())},
+    )
+
+
 @claim(
     "Lemma B.1",
     scope="random smooth curves of 6 x 4 matrices; both factors along gradient flow",
     quantifier="all draws",
 )
-def lemma_b_1(curves: Table, flow: Table, *, simple: Positive) -> Finding:
+def lemma_b_1(curves: Table, flow: Table, *, simple: Positive) -> Claim:
     r"""A simple, positive singular value of a smooth matrix $M(t)$ changes at the rate $u_k^T \dot M v_k$.
 
     On the curves differences are taken in time, along the flow in the direction of motion. The lemma takes singular
@@ -60,39 +87,29 @@ def lemma_b_1(curves: Table, flow: Table, *, simple: Positive) -> Finding:
     """
     # the spectrum must be smooth on the scale of the step: no step longer than a share `simple` of a gap
     step = settings_of(curves)["step"]
-    curve_smooth = step * at_each_time(curves, "speed") < simple * at_each_time(curves, "gap")
-    flow_smooth = at_each_time(flow, "gap") > simple
-
-    def judge(factor: float) -> Checks:
-        tables = [_scaled(table, factor) for table in (curves, flow)]
-
-        def check_flow(name: str, lemma: Quantity, speed: Quantity) -> Check:
-            return every_draw(
-                rf"largest error of $\dot\sigma_k({name})$ along the flow, relative to $|\dot {name}|$",
-                rate_errors(tables[1], lemma, speed, flow_smooth),
-                at_most=difference_error(simple),
-                because="rounding of the differences",
-                excluded=_excluded_times(flow_smooth),
-            )
-
-        yield every_draw(
-            r"largest error of $\dot\sigma_k$ along the curves, relative to $|\dot M|$",
-            rate_errors(tables[0], "lemma", "speed", curve_smooth),
-            at_most=truncation_error(simple),
-            because="truncation of fourth-order differences",
-            excluded=_excluded_times(curve_smooth),
+    curve_smooth = step * at_each_time(curves, CURVE_SPEED) < simple * at_each_time(curves, GAP)
+    flow_smooth = at_each_time(flow, GAP) > simple
+    other_factors = {"rates a thousandth larger": 1.001, "rates of the opposite sign": -1.0}
+    yield _rates_are(
+        r"largest error of $\dot\sigma_k$ along the curves, relative to $|\dot M|$",
+        (curves, CURVE_LEMMA, CURVE_SPEED),
+        1.0,
+        smooth=curve_smooth,
+        error=truncation_error(simple),
+        because="truncation of fourth-order differences",
+        rivals=other_factors,
+    )
+    for matrix in (FEATURES, CLASSIFIER):
+        yield _rates_are(
+            rf"largest error of $\dot\sigma_k({matrix.symbol})$ along the flow, relative to $|\dot {matrix.symbol}|$",
+            (flow, matrix.lemma, matrix.speed),
+            1.0,
+            smooth=flow_smooth,
+            error=difference_error(simple),
+            because="rounding of the differences",
+            rivals=other_factors,
         )
-        yield check_flow("f", "lemma_f", "speed_f")
-        yield check_flow("W", "lemma_w", "speed_w")
-
-    rivals = {"rates a thousandth larger": 1.001, "rates of the opposite sign": -1.0}
-    return Finding(judge, 1.0, rivals, facts={"simple": simple})
-
-
-def _scaled(table: Table, factor: float) -> Table:
-    scaled = table.assign(predicted=table["predicted"] * factor)
-    scaled.attrs = table.attrs
-    return scaled
+    yield Facts(simple=simple)
 
 
 @claim("Eq. 15 and 16", scope="cross-entropy, V = 4, d = 2; balanced and Gaussian starts", quantifier="all draws")
@@ -103,10 +120,10 @@ def conservation(balanced: Table, gaussian: Table) -> Claim:
     something to conserve.
     """
     flows = (balanced, gaussian)
-    imbalance = Draws(flows).worst("imbalance")
+    imbalance = Draws(flows).worst(IMBALANCE)
     yield _vanishes(
         r"largest change of $f^T f - W W^T$ relative to $|f^T f + W W^T|$",
-        Draws(flows).worst("drift"),
+        Draws(flows).worst(DRIFT),
         flow_error(flows),
         "10 rtol",
         rivals={"the factors become equal: the difference itself vanishes": imbalance},
@@ -127,13 +144,13 @@ def conservation_gradient_descent(descent: Table) -> Claim:
     A step changes it by $\eta^2 (W A^T A W^T - f^T A A^T f)$. The appendix says gradient descent and differentiates in
     time; what it derives is exact for the flow.
     """
-    drifts = select(descent, "drift").groupby(["seed", "learning_rate"])["value"].max()
-    drifts = drifts.unstack()  # noqa: PD010 - a series
-    logs = np.log(drifts.to_numpy())
-    x = np.log(drifts.columns.to_numpy(dtype=float))
+    largest = select(descent, DRIFT).groupby(["seed", "learning_rate"])["value"].max()
+    by_rate = largest.unstack("learning_rate")  # noqa: PD010 - a series
+    log_rates = np.log(by_rate.columns.to_numpy(dtype=float))
+    orders = [slope(log_rates, log_drifts).value for log_drifts in np.log(by_rate.to_numpy())]
     yield equal(
         r"order of the drift in $\eta$",
-        mean(np.array([slope(x, row).value for row in logs])),
+        mean(np.array(orders)),
         1.0,
         tolerance=0.1,
         resolution=0.5,
@@ -156,20 +173,23 @@ def equation_12(inputs: Table) -> Claim:
     the features get as far as {correlated:.0%} of their size away from free ones in the median draw: the reduction is
     to orthonormal inputs.
     """
-    worst = select(inputs, "departure").groupby(["correlation", "seed"])["value"].max()
-    error = select(inputs, "looser").groupby(["correlation", "seed"])["value"].max()
+    distances, errors = (
+        select(inputs, quantity).groupby(["correlation", "seed"])["value"].max() for quantity in (DEPARTURE, LOOSER)
+    )
     most, looser = float(inputs["correlation"].max()), settings_of(inputs)["looser"]
-
-    def distances(correlation: float) -> Instead:
-        return Instead(errors=worst.loc[correlation].to_numpy(), tolerance=error.loc[correlation].to_numpy())
-
     yield _vanishes(
         "largest distance of linear from free features, relative to these",
-        **distances(0.0),
-        because=f"the draw's own error of integration at a tolerance {looser:g} times as large",
-        rivals={"inputs that are correlated": distances(most)},
+        distances.loc[0.0].to_numpy(),
+        errors.loc[0.0].to_numpy(),
+        f"the draw's own error of integration at a tolerance {looser:g} times as large",
+        rivals={
+            "inputs that are correlated": {
+                "errors": distances.loc[most].to_numpy(),
+                "tolerance": errors.loc[most].to_numpy(),
+            }
+        },
     )
-    yield Facts(looser=looser, correlation=most, correlated=worst.loc[most].median())
+    yield Facts(looser=looser, correlation=most, correlated=distances.loc[most].median())
 
 
 @claim("Theorem B.2", scope="balanced starts, cross-entropy, d = 2 and d = 3, V = 4", quantifier="all draws")
@@ -183,10 +203,17 @@ def theorem_b_2(flows: Sequence[Table], unbalanced: Table) -> Claim:
     weighted by it. Singular values are not negative, so that $\sigma_{1i} = \sigma_{2i}$: the second sign of the
     proof does not occur.
     """
-    names: dict[Quantity, str] = {
-        "spectra": r"largest $|\sigma_{1i}^2 - \sigma_{2i}^2| / \sigma_1^2$",
-        "directions": r"largest sine of the angle of $v_{1i}$ and $u_{2i}$, times the gap of squares over $\sigma_1^2$",
-    }
-    for quantity, name in names.items():
-        rivals = {"starts that are not balanced": Draws(unbalanced).worst(quantity)}
-        yield _vanishes(name, Draws(flows).worst(quantity), flow_error(flows), "10 rtol", rivals=rivals)
+    yield _vanishes(
+        r"largest $|\sigma_{1i}^2 - \sigma_{2i}^2| / \sigma_1^2$",
+        Draws(flows).worst(SPECTRUM_DIFFERENCE),
+        flow_error(flows),
+        "10 rtol",
+        rivals={"starts that are not balanced": Draws(unbalanced).worst(SPECTRUM_DIFFERENCE)},
+    )
+    yield _vanishes(
+        r"largest sine of the angle of $v_{1i}$ and $u_{2i}$, times the gap of squares over $\sigma_1^2$",
+        Draws(flows).worst(DIRECTION_DIFFERENCE),
+        flow_error(flows),
+        "10 rtol",
+        rivals={"starts that are not balanced": Draws(unbalanced).worst(DIRECTION_DIFFERENCE)},
+    )

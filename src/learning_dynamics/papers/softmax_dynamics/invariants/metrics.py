@@ -6,6 +6,20 @@ import pandas as pd
 from learning_dynamics.measures.spectra import difference_rates, smallest_gap
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts, theory
+from learning_dynamics.papers.softmax_dynamics.invariants.quantities import (
+    CLASSIFIER,
+    CURVE_LEMMA,
+    CURVE_SPEED,
+    DEPARTURE,
+    DIRECTION_DIFFERENCE,
+    DRIFT,
+    FEATURES,
+    GAP,
+    IMBALANCE,
+    LOOSER,
+    SIGMA,
+    SPECTRUM_DIFFERENCE,
+)
 from learning_dynamics.papers.softmax_dynamics.spectra import paired_svd, sorted_svd
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory
@@ -54,18 +68,18 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
     # the sine as a length, since 1 - cosine^2 would lose half of the digits
     sine = np.linalg.norm(V1 - U2 * np.sum(V1 * U2, axis=-2, keepdims=True), axis=-2)
     quantities = {
-        "sigma": S1,
-        "rate_f": (rate_f, -g * S2),
-        "rate_w": (rate_w, -g * S1),
-        "lemma_f": (rate_f, theory.singular_value_rates(U1, df, V1)),
-        "lemma_w": (rate_w, theory.singular_value_rates(U2, dW, V2)),
-        "speed_f": _norm(df),
-        "speed_w": _norm(dW),
-        "gap": np.minimum(smallest_gap(S1) / S1[..., 0], smallest_gap(S2) / S2[..., 0]),
-        "drift": drift,
-        "imbalance": imbalance,
-        "spectra": np.max(np.abs(S1**2 - S2**2), axis=-1) / top,
-        "directions": sine.max(axis=-1) * smallest_gap(S1**2) / top,
+        SIGMA: S1,
+        FEATURES.rate: (rate_f, -g * S2),  # eq. 17
+        CLASSIFIER.rate: (rate_w, -g * S1),  # eq. 18
+        FEATURES.lemma: (rate_f, theory.singular_value_rates(U1, df, V1)),
+        CLASSIFIER.lemma: (rate_w, theory.singular_value_rates(U2, dW, V2)),
+        FEATURES.speed: _norm(df),
+        CLASSIFIER.speed: _norm(dW),
+        GAP: np.minimum(smallest_gap(S1) / S1[..., 0], smallest_gap(S2) / S2[..., 0]),
+        DRIFT: drift,
+        IMBALANCE: imbalance,
+        SPECTRUM_DIFFERENCE: np.max(np.abs(S1**2 - S2**2), axis=-1) / top,
+        DIRECTION_DIFFERENCE: sine.max(axis=-1) * smallest_gap(S1**2) / top,
     }
     table = rows(quantities, {"seed": np.arange(len(f)), "time": trajectory.time})
     table.loc[failed[table["seed"]], "value"] = np.nan
@@ -85,7 +99,7 @@ def descent(trajectory: Trajectory) -> pd.DataFrame:
     rates = trajectory.constants["learning_rate"]
     seeds = np.arange(len(rates)) % np.count_nonzero(rates == rates[0])
     axes = {"seed": seeds, "time": trajectory.time}
-    return rows({"drift": drift, "imbalance": imbalance}, axes, learning_rate=rates)
+    return rows({DRIFT: drift, IMBALANCE: imbalance}, axes, learning_rate=rates)
 
 
 @columns(*TIDY)
@@ -107,9 +121,9 @@ def matrix_curves(trajectory: Trajectory) -> pd.DataFrame:
     difference = (8 * (values[..., 2, :] - values[..., 1, :]) - (values[..., 3, :] - values[..., 0, :])) / (12 * step)
     U, S, V = sorted_svd(M)
     quantities = {
-        "lemma": (difference, theory.singular_value_rates(U, dM, V)),
-        "speed": _norm(dM),
-        "gap": smallest_gap(S),
+        CURVE_LEMMA: (difference, theory.singular_value_rates(U, dM, V)),
+        CURVE_SPEED: _norm(dM),
+        GAP: smallest_gap(S),
     }
     return rows(quantities, {"seed": np.arange(len(M)), "time": trajectory.time})
 
@@ -131,14 +145,14 @@ def linear_inputs(trajectory: Trajectory) -> pd.DataFrame:
     seeds = np.arange(len(free)) % np.count_nonzero(correlation == correlation[0])
     axes = {"seed": seeds, "time": trajectory.time}
     quantities = {
-        name: _norm(trajectory.series[series] - free) / _norm(free)
-        for name, series in (("departure", "linear"), ("looser", "looser"))
+        DEPARTURE: _norm(trajectory.series["linear"] - free) / _norm(free),
+        LOOSER: _norm(trajectory.series["looser"] - free) / _norm(free),
     }
     return rows(quantities, axes, correlation=correlation)
 
 
 def _drift(f: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what the flow conserves, f^T f - W W^T, as two norms, shape (members, times) each.
+    """Return what the flow conserves (eqs. 15 and 16), f^T f - W W^T, as two norms, shape (members, times) each.
 
     Quantities
     ----------
@@ -148,8 +162,8 @@ def _drift(f: np.ndarray, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     imbalance
         Frobenius norm of f^T f - W W^T, relative to that of f^T f + W W^T.
     """
-    left, right = np.swapaxes(f, -1, -2) @ f, W @ np.swapaxes(W, -1, -2)
-    difference, size = left - right, _norm(left + right)
+    gram_f, gram_w = np.swapaxes(f, -1, -2) @ f, W @ np.swapaxes(W, -1, -2)
+    difference, size = gram_f - gram_w, _norm(gram_f + gram_w)
     return _norm(difference - difference[:, :1]) / size, _norm(difference) / size
 
 

@@ -32,7 +32,9 @@ def flow(
     Trajectory
         Series f (members, times, examples, d) and W (members, times, d, classes); constant labels.
     """
-    return toy_flow.cell_flows(seed, counts, dimension, loss, init, scale, seeds, integration)
+    return toy_flow.cell_flows(
+        counts, dimension, loss=loss, init=init, scale=scale, seeds=seeds, integration=integration, seed=seed
+    )
 
 
 def descent(
@@ -58,7 +60,7 @@ def descent(
     Trajectory
         As in `flow`, members rate by rate; constant learning_rate, shape (members,).
     """
-    labels, initial = starts.cell_states(seed, counts, dimension, init, scale, seeds)
+    labels, initial = starts.cell_states(counts, dimension, init=init, scale=scale, seeds=seeds, seed=seed)
     field = model.vector_field(labels, dimension, loss)
     largest = max(learning_rates)
     coarse = np.unique(np.round(np.linspace(0, coarse_steps, points)).astype(int))
@@ -139,19 +141,22 @@ def linear_inputs(
         labels,
         model.pack(parameters, classifier),
         dimension,
-        "cross_entropy",
-        times,
-        integration,
+        loss="cross_entropy",
+        times=times,
+        tolerances=integration,
         inputs=data,
     )
     features = data[:, None] @ model.unpack(linear, inputs, dimension, classes)[0]
     initial = model.pack(data @ parameters, classifier)
+    looser_tolerances = Tolerances(looser * integration.rtol, looser * integration.atol)
     free, loose = (
-        toy_flow.flow(labels, initial, dimension, "cross_entropy", times, tolerances)
-        for tolerances in (integration, Tolerances(looser * integration.rtol, looser * integration.atol))
+        toy_flow.flow(labels, initial, dimension, loss="cross_entropy", times=times, tolerances=tolerances)
+        for tolerances in (integration, looser_tolerances)
     )
-    series = {"linear": features} | {
-        name: starts.factors_of(states, labels, dimension)["f"] for name, states in (("free", free), ("looser", loose))
+    series = {
+        "linear": features,
+        "free": starts.factors_of(free, labels, dimension)["f"],
+        "looser": starts.factors_of(loose, labels, dimension)["f"],
     }
     constants = {"correlation": np.repeat(np.array(correlations), seeds)}
     return Trajectory(times, series, constants, undecided=starts.undecided(free))

@@ -5,20 +5,25 @@ import pandas as pd
 
 from learning_dynamics.judging import Claim, Facts, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.draws import (
-    FIRST,
-    NOT_UNIFORM,
-    RARE_BEGIN,
-    RARE_LEARNED,
-    START,
     TREATED,
-    learning_times,
+    SmallStarts,
     most_draws,
     most_small_starts,
-    scales,
-    shapes,
-    values,
+    share_true,
+    unless_nan,
 )
-from learning_dynamics.papers.softmax_dynamics.spectra import Measure
+from learning_dynamics.papers.softmax_dynamics.grids import (
+    BEFORE_RARE,
+    FIRST_TO_RARE,
+    RANK,
+    SEPARATION_F,
+    SEPARATION_W,
+    WARM_UP,
+    WHILE_RARE,
+    Grid,
+    Window,
+)
+from learning_dynamics.papers.softmax_dynamics.spectra import SPECTRA, Measure
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table
 
@@ -36,29 +41,36 @@ def phases_warmup(grid: Table, *, factor: Positive, small: Positive, typical: Fr
     {at:g}, where it grows least, that of the features grows {least:.2g}-fold. That the eigenvectors of both spaces
     align meanwhile is a claim of its own.
     """
-    scale = scales(grid, skewed=True)
-    is_small = scale <= small
+    skewed = Grid(grid, skewed=True)
+    starts = SmallStarts(skewed.scale, small)
 
-    def separation_growth(quantity: Quantity, begin: int, end: int) -> np.ndarray:
-        before, after = (values(grid, quantity, place, skewed=True)[is_small] for place in (begin, end))
-        return after / before
+    def growth(quantity: Quantity, window: Window) -> np.ndarray:
+        """Return by which factor a separation grows in each judged draw."""
+        begin, end = (skewed.at(moment, quantity)[starts.judged] for moment in window)
+        return end / begin
 
-    growths = {}
-    for name, quantity in (("features", "separation_f"), ("weights", "separation_w")):
-        growths[name] = separation_growth(quantity, START, FIRST)
-        late = separation_growth(quantity, RARE_BEGIN, RARE_LEARNED)
+    def separates(quantity: Quantity, window: Window) -> np.ndarray:
+        factors = growth(quantity, window)
+        return unless_nan(factors >= factor, factors)
+
+    for name, quantity in (("features", SEPARATION_F), ("weights", SEPARATION_W)):
         yield most_draws(
             f"draws in which the most frequent class's {name} separate",
-            growths[name] >= factor,
-            np.isnan(growths[name]),
-            typical,
-            {NOT_UNIFORM: int((~is_small).sum())},
-            rivals={"while the rare classes are learned, in its place": late >= factor},
+            separates(quantity, WARM_UP),
+            typical=typical,
+            excluded=starts.excluded,
+            rivals={"while the rare classes are learned, in its place": separates(quantity, WHILE_RARE)},
         )
-        yield Facts({name: np.nanmedian(growths[name])})
-    by_scale = pd.Series(growths["features"]).groupby(scale[is_small]).median()
-    share_w = np.mean(growths["weights"] >= factor)
-    yield Facts(factor=factor, share_w=share_w, at=by_scale.idxmin(), least=by_scale.min())
+    features, weights = growth(SEPARATION_F, WARM_UP), growth(SEPARATION_W, WARM_UP)
+    by_scale = pd.Series(features).groupby(skewed.scale[starts.judged]).median()
+    yield Facts(
+        factor=factor,
+        features=np.nanmedian(features),
+        weights=np.nanmedian(weights),
+        share_w=np.mean(weights >= factor),
+        at=by_scale.idxmin(),
+        least=by_scale.min(),
+    )
 
 
 @claim("Figure 4, warm-up", scope=SMALL_STARTS, empirical=True, quantifier="most draws")
@@ -70,20 +82,22 @@ def warmup_lowers_rank(
     Of the draws that do not fall first {later:.0%} rise and then fall. Of the starts of larger scale, which are left
     out, {large:.0%} fall first.
     """
-    courses = shapes(grid, measure, threshold, skewed=True)
-    scale, undecided = scales(grid, skewed=True), courses.isna()
-    falls_first, falls_later = courses.str[0] == "F", courses.str[1] == "F"
+    skewed = Grid(grid, skewed=True)
+    starts, courses = SmallStarts(skewed.scale, small), skewed.courses(measure, threshold)
+    failed = courses.isna()
+    # F is a fall and R a rise: FRF falls first, RF after a rise
+    falls_first, falls_second = (courses.str[place].eq("F").astype(float).mask(failed) for place in (0, 1))
     yield from most_small_starts(
         "draws whose rank falls first",
-        falls_first,
-        undecided,
-        typical,
-        scale,
-        small,
-        {"it falls, but after a rise": falls_later},
+        falls_first.to_numpy(),
+        starts,
+        typical=typical,
+        rivals={"it falls, but after a rise": falls_second.to_numpy()},
     )
-    others = courses[(scale <= small) & ~undecided & ~falls_first]
-    yield Facts(large=falls_first[(scale > small) & ~undecided].mean(), later=others.str.startswith("RF").mean())
+    yield Facts(
+        large=falls_first[~starts.judged].mean(),
+        later=courses[starts.judged & (falls_first == 0)].str.startswith("RF").mean(),
+    )
 
 
 @claim("Section 3.3, entropy-seeking", scope=SMALL_STARTS, empirical=True, quantifier="most draws")
@@ -99,44 +113,47 @@ def phases_entropy_seeking(
     learned there is one in {before:.0%}, while they are in {meanwhile:.0%}. Where one class outweighs the
     others, these share what probability it leaves and count as begun as soon as it is learned.
     """
-    rank = values(grid, "rank", None, measure, skewed=True)
-    sizes = [values(grid, f"sigma_{k}", None, skewed=True) for k in (1, 2)]
-    undecided = np.isnan(rank).any(axis=1)
-    times, scale = learning_times(grid, skewed=True), scales(grid, skewed=True)
-    is_small = scale <= small
-    out = {NOT_UNIFORM: int((~is_small).sum())}
+    skewed = Grid(grid, skewed=True)
+    starts, times, spectrum = SmallStarts(skewed.scale, small), skewed.learning_times(), SPECTRA["examples"]
+    judged = starts.judged
 
-    def rises(begin: int, end: int) -> pd.Series:
-        return pd.Series(rank[:, end - 1] - rank[:, begin - 1] >= threshold)
+    def rises(window: Window) -> np.ndarray:
+        change = skewed.change(window, RANK, measure=measure)
+        return unless_nan(change >= threshold, change)
 
-    def both_grow(begin: int, end: int) -> np.ndarray:
-        return np.all([size[:, end - 1] > size[:, begin - 1] for size in sizes], axis=0)[is_small]
+    def both_grow(window: Window) -> np.ndarray:
+        first, second = skewed.change(window, spectrum.sigma_1), skewed.change(window, spectrum.sigma_2)
+        return unless_nan((first > 0) & (second > 0), first, second)
 
-    name, rival = "draws whose rank rises from the first class learned to the last", "the time before, in its place"
-    rising, rising_before = rises(FIRST, RARE_LEARNED), rises(START, FIRST)
-    yield from most_small_starts(name, rising, undecided, typical, scale, small, {rival: rising_before})
+    the_time_before = "the time before, in its place"
+    yield from most_small_starts(
+        "draws whose rank rises from the first class learned to the last",
+        rises(FIRST_TO_RARE),
+        starts,
+        typical=typical,
+        rivals={the_time_before: rises(WARM_UP)},
+    )
     yield most_draws(
         "draws in which both singular values grow meanwhile",
-        both_grow(FIRST, RARE_LEARNED),
-        undecided[is_small],
-        typical,
-        out,
-        rivals={rival: both_grow(START, FIRST)},
+        both_grow(FIRST_TO_RARE)[judged],
+        typical=typical,
+        excluded=starts.excluded,
+        rivals={the_time_before: both_grow(WARM_UP)[judged]},
     )
+    others_last = times[:, 1:].max(axis=1)
     yield share_of_draws(
         "draws in which the most frequent class is learned before the last of the others",
-        (times[:, 0] < times[:, 1:].max(axis=1))[is_small],
+        unless_nan(times[:, 0] < others_last, times[:, 0], others_last)[judged],
         # an order of learning that does not know the sizes puts any one class last as often as any other
         at_least=1 - 1 / times.shape[1],
-        undecided=undecided[is_small],
         because="more often than in an order that does not know the sizes",
-        excluded=out,
+        excluded=starts.excluded,
     )
-    by_scale = rising[is_small].groupby(scale[is_small]).mean()
+    by_scale = pd.Series(rises(FIRST_TO_RARE)[judged] == 1).groupby(skewed.scale[judged]).mean()
     yield Facts(
         at=by_scale.idxmin(),
         lowest=by_scale.min(),
-        large=rising[~is_small].mean(),
-        before=rises(FIRST, RARE_BEGIN)[is_small].mean(),
-        meanwhile=rises(RARE_BEGIN, RARE_LEARNED)[is_small].mean(),
+        large=share_true(rises(FIRST_TO_RARE)[~judged]),
+        before=share_true(rises(BEFORE_RARE)[judged]),
+        meanwhile=share_true(rises(WHILE_RARE)[judged]),
     )

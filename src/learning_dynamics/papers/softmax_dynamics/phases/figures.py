@@ -10,8 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from learning_dynamics.papers.softmax_dynamics import falls
-from learning_dynamics.papers.softmax_dynamics.draws import members as members_of
-from learning_dynamics.papers.softmax_dynamics.draws import shapes, values
+from learning_dynamics.papers.softmax_dynamics.grids import Grid
 from learning_dynamics.papers.softmax_dynamics.panels import (
     DASHED,
     RANK_NAMES,
@@ -169,9 +168,9 @@ def _paths(
 
 CELL = ["counts", "scale"]
 PHASES = (
-    ("falls first", lambda courses, falls: courses.str[0] == "F"),
-    ("grows from the warm-\nup's trough on", lambda courses, falls: ~falls["fall"]),
-    ("falls after a rise, while\nrare classes are learned", lambda courses, falls: falls["fall_rare"]),
+    ("falls first", lambda courses, fallen: courses.str[0] == "F"),
+    ("grows from the warm-\nup's trough on", lambda courses, fallen: ~fallen[falls.FALL]),
+    ("falls after a rise, while\nrare classes are learned", lambda courses, fallen: fallen[falls.FALL_RARE]),
 )
 
 
@@ -212,5 +211,7 @@ def phases(
 
 def _draws(table: Table, rule: Callable, measure: str, threshold: float) -> pd.DataFrame:
     """Return the members of a grid; column `holds` says whether they show a phase."""
-    falls = {name: values(table, name, 0, measure, threshold) >= threshold for name in ("fall", "fall_rare")}
-    return members_of(table).assign(holds=rule(shapes(table, measure, threshold), falls))
+    grid = Grid(table)
+    depths = {name: grid.number(name, measure=measure, threshold=threshold) for name in (falls.FALL, falls.FALL_RARE)}
+    fallen = {name: depth >= threshold for name, depth in depths.items()}
+    return grid.members.assign(holds=rule(grid.courses(measure, threshold), fallen))

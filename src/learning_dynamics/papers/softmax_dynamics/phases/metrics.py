@@ -6,8 +6,19 @@ import numpy as np
 
 from learning_dynamics.papers.softmax_dynamics import cells, falls, starts, theory
 from learning_dynamics.papers.softmax_dynamics import models as model
+from learning_dynamics.papers.softmax_dynamics.grids import (
+    ALIGNMENT,
+    FINAL,
+    LEARNING_TIME,
+    RANK,
+    SEPARATION_F,
+    SEPARATION_W,
+    SWING,
+    TAIL,
+    Moment,
+)
 from learning_dynamics.papers.softmax_dynamics.spectra import (
-    POPULATIONS,
+    SPECTRA,
     Population,
     alignment,
     population,
@@ -21,8 +32,6 @@ from learning_dynamics.trajectories import Trajectory
 
 VALUE = Column("value", "float", "measured; empty where a member's flow could not be integrated", nullable=True)
 TOY = (SEED, TIME, QUANTITY, INDEX, VALUE)
-# places along a member's flow at which grids are measured, numbered from 1
-MOMENTS = ("start", "first class learned", "rare classes begin", "rare classes learned", "end")
 GRID = (
     cells.COUNTS,
     cells.SKEWED,
@@ -125,7 +134,7 @@ def flow_grid(
         |cos| of the angle between the features' leading right singular vector at each moment and that when the rarest
         classes are learned.
     class_sigma_1, class_sigma_2, class_direction
-        ``sigma_1``, ``sigma_2`` and ``direction`` of the means of classes in the place of the features.
+        ``sigma_1``, ``sigma_2`` and ``direction`` of the means of classes.
     rank
         The rank at each moment.
     lowest
@@ -133,7 +142,7 @@ def flow_grid(
     tail
         Change of the rank over the last half decade of time.
     net
-        Change of the rank while the rarest classes are learned, from the third moment to the fourth.
+        Change of the rank while the rarest classes are learned, from where they begin to be to where they are.
     swing
         The rank's first four alternating swings by the threshold at least, in their order: rises positive, falls
         negative, 0 after the last.
@@ -147,8 +156,16 @@ def flow_grid(
     counts, labels = constants["counts"], constants["labels"]
     probabilities = class_probabilities(f, W, labels, loss)
     windows = falls.windows(probabilities, counts, lower, upper)
-    members, last = np.arange(len(f)), len(times) - 1
-    moments = np.stack([0 * members, windows.learning[0], *windows.rare, 0 * members + last], axis=1)
+    members = np.arange(len(f))
+    rare_begin, rare_learned = windows.rare
+    records = {  # where in the series each moment is, of each member
+        Moment.START: np.zeros_like(members),
+        Moment.FIRST_LEARNED: windows.learning[0],
+        Moment.RARE_BEGIN: rare_begin,
+        Moment.RARE_LEARNED: rare_learned,
+        Moment.END: np.full_like(members, len(times) - 1),
+    }
+    moments = np.stack([records[moment] for moment in Moment], axis=1)
 
     def at_moments(series: np.ndarray) -> np.ndarray:
         return series[members[:, None], moments]
@@ -163,33 +180,35 @@ def flow_grid(
     learned = falls.learned_at(times, probabilities)
     yield of_members(
         {
-            "learned": np.where(np.isinf(learned), np.nan, learned),
-            "final": probabilities[:, -1],
+            LEARNING_TIME: np.where(np.isinf(learned), np.nan, learned),
+            FINAL: probabilities[:, -1],
             "rate_1": at_moments(rate[..., 0]),
             "rate_2": at_moments(rate[..., 1]),
-            "alignment": at_moments(alignment(f, W)),
-            "separation_f": at_moments(separated),
-            "separation_w": at_moments(separation(np.swapaxes(W, -1, -2), np.arange(W.shape[-1]) == 0)),
+            ALIGNMENT: at_moments(alignment(f, W)),
+            SEPARATION_F: at_moments(separated),
+            SEPARATION_W: at_moments(separation(np.swapaxes(W, -1, -2), np.arange(W.shape[-1]) == 0)),
         }
     )
     for population_name in populations:
         _, sigma, V = sorted_svd(at_moments(population(f, labels, population_name)))
-        leading = V[..., 0]
-        spectrum = {
-            "sigma_1": sigma[..., 0],
-            "sigma_2": sigma[..., 1],
-            "direction": np.abs(np.sum(leading * leading[:, [MOMENTS.index("rare classes learned")]], axis=-1)),
-        }
-        yield of_members({f"{POPULATIONS[population_name]}{quantity}": value for quantity, value in spectrum.items()})
+        leading, names = V[..., 0], SPECTRA[population_name]
+        when_rare_are_learned = leading[:, [list(Moment).index(Moment.RARE_LEARNED)]]
+        yield of_members(
+            {
+                names.sigma_1: sigma[..., 0],
+                names.sigma_2: sigma[..., 1],
+                names.direction: np.abs(np.sum(leading * when_rare_are_learned, axis=-1)),
+            }
+        )
     before_end = np.searchsorted(times, times[-1] / np.sqrt(10))
     for name, series in ranks_of(f, labels, populations).items():
         tail, net = series[:, -1] - series[:, before_end], falls.net_change(series, windows.rare)
         yield of_members(
-            {"rank": at_moments(series), "lowest": series.min(axis=1), "tail": tail, "net": net}, measure=name
+            {RANK: at_moments(series), "lowest": series.min(axis=1), TAIL: tail, falls.NET: net}, measure=name
         )
         for threshold in thresholds:
-            swings = {"swing": falls.swings(series, threshold, 4)}
-            phases = {"phases": falls.three_phases(series, threshold, windows)}
+            swings = {SWING: falls.swings(series, threshold, 4)}
+            phases = {falls.PHASES: falls.three_phases(series, threshold, windows)}
             of_threshold = swings | falls.falls_by_window(series, threshold, windows) | phases
             yield of_members(of_threshold, measure=name, threshold=threshold)
 

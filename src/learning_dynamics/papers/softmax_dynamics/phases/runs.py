@@ -1,7 +1,5 @@
 """The toy model from single cells and over grids of class skews, initialisations and scales, by gradient flow."""
 
-import itertools
-
 import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import LogSpan
@@ -30,7 +28,9 @@ def toy(
     Trajectory
         Series f (members, times, examples, d) and W (members, times, d, classes); constant labels.
     """
-    return toy_flow.cell_flows(seed, counts, dimension, loss, init, scale, seeds, integration)
+    return toy_flow.cell_flows(
+        counts, dimension, loss=loss, init=init, scale=scale, seeds=seeds, integration=integration, seed=seed
+    )
 
 
 def flow_grid(
@@ -59,11 +59,11 @@ def flow_grid(
     """
     if len({(len(sizes), sum(sizes)) for sizes in counts}) > 1:
         raise ProjectError("flow_grid: all entries of `counts` must have as many classes and as many examples")
-    cells = list(itertools.product(counts, inits, scales))
-    cell_states = [starts.cell_states(seed, sizes, dimension, init, scale, seeds) for sizes, init, scale in cells]
+    cells = starts.grid_cells(counts=counts, init=inits, scale=scales)
+    cell_states = [starts.cell_states(dimension=dimension, seeds=seeds, seed=seed, **cell) for cell in cells]
     labels, initial = (np.concatenate(part) for part in zip(*cell_states, strict=True))
-    states = toy_flow.flow(labels, initial, dimension, loss, integration.times, integration)
-    constants = {"labels": labels} | starts.constants_of(("counts", "init", "scale"), cells, seeds)
+    states = toy_flow.flow(labels, initial, dimension, loss=loss, times=integration.times, tolerances=integration)
+    constants = {"labels": labels} | starts.constants_of(cells, seeds)
     # single precision: its rounding, 6e-8, lies below what the integrator leaves
     series = {name: part.astype(np.float32) for name, part in starts.factors_of(states, labels, dimension).items()}
     return Trajectory(integration.times, series, constants, undecided=starts.undecided(states))

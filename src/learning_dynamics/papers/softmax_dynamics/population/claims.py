@@ -10,7 +10,6 @@ from learning_dynamics.judging import (
     Check,
     Claim,
     Facts,
-    Instead,
     claim,
     equal,
     every_draw,
@@ -18,23 +17,17 @@ from learning_dynamics.judging import (
     share_of_draws,
 )
 from learning_dynamics.papers.softmax_dynamics import theory
-from learning_dynamics.papers.softmax_dynamics.draws import (
-    fall_rows,
-    members,
-    most_draws,
-    narrowest,
-    ratio,
-    scales,
-    values,
-)
-from learning_dynamics.papers.softmax_dynamics.spectra import Measure
+from learning_dynamics.papers.softmax_dynamics.draws import fall_rows, most_draws, narrowest, share_true, unless_nan
+from learning_dynamics.papers.softmax_dynamics.falls import END, FALL_RARE, PEAK, PHASES
+from learning_dynamics.papers.softmax_dynamics.grids import Grid
+from learning_dynamics.papers.softmax_dynamics.sizes import ratio
+from learning_dynamics.papers.softmax_dynamics.spectra import MEASURES, Measure, Population
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, select
 
 REGION = (
     "four classes, sizes in powers of a ratio up to 512 : 64 : 8 : 1, cross-entropy, gradient flow, Gaussian starts"
 )
-INPUTS = "draws with warm-up, growth and compression, in this order, at the setting that shows them most"
 
 
 @claim(
@@ -50,37 +43,36 @@ def three_phases_exist(region: Table, *, threshold: Positive, typical: Fraction)
     The rank is the paper's own: RankMe of section 2.1, over all inputs, one row each. "Can" is read as most draws of
     some setting, which is chosen on half of the draws, of {settings} settings, and judged on the other half: at sizes
     {setting} from scale {scale:g} {value:.0%} show the phases. In no setting does it fall at all while the rare
-    classes are learned in more than {falls:.0%} of all draws. Over the means of classes, in the place of inputs, the
-    best setting shows the phases in {classes:.0%}: a claim of ours. Descent with large steps or small batches is not
-    the flow, and a claim of its own.
+    classes are learned in more than {falls:.0%} of all draws. Over the means of classes, instead of inputs, the best
+    setting shows the phases in {classes:.0%}, which is a claim that we add. Descent with large steps or small batches
+    is not the flow, and a claim of its own.
     """
 
-    def at_best(population: str) -> tuple[tuple[str, float], pd.Series]:
-        """Return sizes and scale at which most draws of even number show the phases; of odd ones there, which do."""
-        rows = narrowest(fall_rows(region, "phases", population, threshold))
+    def at_best(population: Population) -> tuple[tuple[str, float], pd.Series]:
+        """Return sizes and scale at which most draws of even number show the phases, and which of odd number do."""
+        rows = narrowest(fall_rows(region, PHASES, population, threshold))
         rows = rows[rows["skewed"]]
         even, odd = (rows[rows["seed"] % 2 == part].set_index(["counts", "scale"])["value"] for part in (0, 1))
         setting = even.groupby(level=[0, 1]).mean().idxmax()
         return setting, odd.loc[setting]
 
-    (counts, scale), phases = at_best("examples")
+    (counts, scale), over_examples = at_best("examples")
     _, over_classes = at_best("classes")
     yield most_draws(
-        INPUTS,
-        phases == 1,
-        phases.isna(),
-        typical,
-        {"draws on which the setting was chosen": len(phases)},
-        rivals={"the rank over the means of classes": Instead(holds=over_classes == 1, undecided=over_classes.isna())},
+        "draws with warm-up, growth and compression, in this order, at the setting that shows them most",
+        over_examples,
+        typical=typical,
+        excluded={"draws on which the setting was chosen": len(over_examples)},
+        rivals={"the rank over the means of classes": over_classes},
     )
-    falls = narrowest(fall_rows(region, "fall_rare", "examples", threshold))
+    falls = narrowest(fall_rows(region, FALL_RARE, "examples", threshold))
     falls = falls[falls["skewed"]].groupby(["counts", "scale"])["fallen"].mean()
     yield Facts(
         settings=len(falls),
         setting=counts.replace("-", " : "),
         scale=scale,
         falls=falls.max(),
-        classes=np.mean(over_classes == 1),
+        classes=share_true(over_classes),
     )
 
 
@@ -104,47 +96,62 @@ def three_phases_over_classes(
     of scale {at:g}, most draws show the phases from {least:.0f} : 1 between the largest class and the smallest on, and
     at {below:.0f} : 1 {share_below:.0%} do.
     """
-    scale, kinds = scales(grid), members(grid)["init"].to_numpy()
+    draws = Grid(grid)
+    scale, kind = draws.scale, draws.members["init"].to_numpy()
+    over_examples, over_classes = (
+        draws.number(PHASES, measure=MEASURES[population][measure], threshold=threshold)
+        for population in ("examples", "classes")
+    )
     is_small = scale == scale.min()
-    classes, examples = (values(grid, "phases", 0, name, threshold) for name in (f"class_{measure}", measure))
-    draws = {"draws with warm-up, growth and compression, in this order": is_small}
-    draws |= {f"of those from {kind.capitalize()} starts": is_small & (kinds == kind) for kind in np.unique(kinds)}
-    for name, chosen in draws.items():
-        over_examples = Instead(holds=examples[chosen] == 1, undecided=np.isnan(examples[chosen]))
-        rivals = {"the rank over all examples": over_examples}
-        yield most_draws(name, classes[chosen] == 1, np.isnan(classes[chosen]), typical, rivals=rivals)
-    cells = narrowest(fall_rows(region, "phases", "classes", threshold))
-    cells = cells[cells["scale"] == scale.min()]
-    skews = (cells["value"] == 1).groupby(cells["ratio"]).mean()
-    least = min((skew for skew in skews.index if (skews.loc[skew:] > 0.5).all()), default=np.nan)
-    below = max((skew for skew in skews.index if not skew >= least), default=np.nan)
+    judged = {"draws with warm-up, growth and compression, in this order": is_small}
+    judged |= {f"of those from {name.capitalize()} starts": is_small & (kind == name) for name in np.unique(kind)}
+    for name, chosen in judged.items():
+        rivals = {"the rank over all examples": over_examples[chosen]}
+        yield most_draws(name, over_classes[chosen], typical=typical, rivals=rivals)
+    rows = narrowest(fall_rows(region, PHASES, "classes", threshold))
+    rows = rows[rows["scale"] == scale.min()]
+    share_by_ratio = (rows["value"] == 1).groupby(rows["ratio"]).mean()
+    least = min((size for size in share_by_ratio.index if (share_by_ratio.loc[size:] > 0.5).all()), default=np.nan)
+    below = max((size for size in share_by_ratio.index if not size >= least), default=np.nan)
     yield Facts(
         at=scale.min(),
         larger=scale.max(),
-        wider=np.mean(classes[scale == scale.max()] == 1),
-        examples=np.mean(examples[is_small] == 1),
+        wider=share_true(over_classes[scale == scale.max()]),
+        examples=share_true(over_examples[is_small]),
         least=least,
         below=below,
-        share_below=skews.get(below, np.nan),
+        share_below=share_by_ratio.get(below, np.nan),
     )
 
 
-def _small_starts(region: Table, threshold: float, small: float, population: str = "classes") -> pd.DataFrame:
-    rows = fall_rows(region, "fall_rare", population, threshold)
+def _small_starts(region: Table, threshold: float, small: float, population: Population = "classes") -> pd.DataFrame:
+    """Return how far the rank falls while the rare classes are learned, of starts of scales up to `small`."""
+    rows = fall_rows(region, FALL_RARE, population, threshold)
     return rows[rows["scale"] <= small]
 
 
-def _never_falls(name: str, rows: pd.DataFrame, threshold: float, rivals: dict[str, pd.DataFrame]) -> Check:
-    because = "what counts as a fall; necessary means never without"
-    others = {phrase: Instead(values=other["value"]) for phrase, other in rivals.items()}
-    return every_draw(name, rows["value"], at_most=threshold, because=because, rivals=others)
+def _never_falls(name: str, rows: pd.DataFrame, threshold: float, *, rivals: dict[str, pd.DataFrame]) -> Check:
+    """Check that no draw falls by as much as the threshold; draws with what is necessary are the rivals."""
+    return every_draw(
+        name,
+        rows["value"],
+        at_most=threshold,
+        because="what counts as a fall; necessary means never without",
+        rivals={phrase: {"values": other["value"]} for phrase, other in rivals.items()},
+    )
 
 
 def _falls_with_both(rows: pd.DataFrame, typical: float) -> Check:
     """Check what necessity takes for granted: with skew and a bottleneck the rank falls, at the largest skew."""
-    both = narrowest(rows)[lambda table: table["ratio"] == table["ratio"].max()]
-    name = "draws that fall with a bottleneck, at the largest skew"
-    return premise(most_draws(name, both["fallen"], both["value"].isna(), typical))
+    narrow = narrowest(rows)
+    both = narrow[narrow["ratio"] == narrow["ratio"].max()]
+    return premise(
+        most_draws(
+            "draws that fall with a bottleneck, at the largest skew",
+            unless_nan(both["fallen"], both["value"]),
+            typical=typical,
+        )
+    )
 
 
 @claim(
@@ -157,20 +164,24 @@ def skew_is_necessary(region: Table, *, threshold: Positive, small: Positive, ty
     """Skewed classes are necessary for compression: with four equal classes the effective rank does not fall, from
     small starts, while they are learned.
 
-    Of a fall after a rise since the warm-up's trough the part counts that lies in the time in which the rarest classes
+    Of a fall after a rise since the warm-up's trough the part counts that is in the time in which the rarest classes
     are learned; of equal classes all are. Necessary is what a fall never comes without. With equal classes, whose ranks
     over examples and over classes are the same, {draws_against} of {draws} draws fall, with skewed ones, two dimensions
     and the same starts {skewed:.0%}; of the starts of larger scale, which are left out, {large:.1%} with equal classes.
     The ranks are those of class means: over all inputs there is no fall that something could be necessary for.
     """
     rows = _small_starts(region, threshold, small)
-    skewed = narrowest(rows)[lambda table: table["skewed"]]
-    rivals = {"skewed classes with a bottleneck in their place": skewed}
-    yield _never_falls("fall of the rank while classes are learned", rows[~rows["skewed"]], threshold, rivals)
+    equal, skewed = rows[~rows["skewed"]], narrowest(rows[rows["skewed"]])
+    yield _never_falls(
+        "fall of the rank while classes are learned",
+        equal,
+        threshold,
+        rivals={"skewed classes with a bottleneck in their place": skewed},
+    )
     yield _falls_with_both(rows, typical)
-    every = fall_rows(region, "fall_rare", "classes", threshold)
-    larger = every[(every["scale"] > small) & ~every["skewed"]]["fallen"]
-    yield Facts(skewed=skewed["fallen"].mean(), large=larger.mean())
+    of_all_scales = fall_rows(region, FALL_RARE, "classes", threshold)
+    larger = of_all_scales[(of_all_scales["scale"] > small) & ~of_all_scales["skewed"]]
+    yield Facts(skewed=skewed["fallen"].mean(), large=larger["fallen"].mean())
 
 
 @claim(
@@ -195,23 +206,29 @@ def bottleneck_is_necessary(
     rows = rows[rows["skewed"]]
     narrow, wide = rows["dimension"].min(), rows["dimension"].max()
     without = rows[rows["dimension"] > narrow]
-    rivals = {"two dimensions in their place": narrowest(rows)}
-    yield _never_falls("fall of the rank while the rare classes are learned", without, threshold, rivals)
+    yield _never_falls(
+        "fall of the rank while the rare classes are learned",
+        without,
+        threshold,
+        rivals={"two dimensions in their place": narrowest(rows)},
+    )
     yield _falls_with_both(rows, typical)
     shares = rows.groupby(["scale", "dimension", "ratio"])["fallen"].mean()
     scales_of_wide = rows[rows["dimension"] == wide]["scale"]
     at, larger = scales_of_wide.min(), scales_of_wide.max()
-    turns, turns_larger = (
-        min((skew for skew, share in shares[scale, wide].items() if share > 0.5), default=np.nan)
-        for scale in (at, larger)
-    )
+
+    def smallest_ratio_of_most(scale: float) -> float:
+        """Return the least skew at which most draws of the most dimensions fall, from starts of one scale."""
+        return min((size for size, share in shares[scale, wide].items() if share > 0.5), default=np.nan)
+
+    turns = smallest_ratio_of_most(at)
     yield Facts(
         fallen=without["fallen"].mean(),
         wide=wide,
         at=at,
         larger=larger,
         turns=turns,
-        turns_larger=turns_larger,
+        turns_larger=smallest_ratio_of_most(larger),
         share=shares.get((at, wide, turns), np.nan),
         narrow=shares.get((at, narrow, turns), np.nan),
     )
@@ -232,26 +249,28 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small: Po
     and the smallest {mild:.1%} (errata 6). From scales up to {tiny:g}, and over class means, it takes {enough:.0f} : 1
     for each of the draws here to fall.
     """
-    tables = {name: narrowest(_small_starts(region, threshold, small, name)) for name in ("examples", "classes")}
-    for name, rows in tables.items():
+    skewed = {}
+    for population in ("examples", "classes"):
+        rows = narrowest(_small_starts(region, threshold, small, population))
+        skewed[population], equal = rows[rows["skewed"]], rows[~rows["skewed"]]
         yield every_draw(
-            f"fall of the rank over {name} while the rare classes are learned",
-            rows[rows["skewed"]]["value"],
+            f"fall of the rank over {population} while the rare classes are learned",
+            skewed[population]["value"],
             at_least=threshold,
             because="what counts as a fall; what suffices does so always",
-            rivals={"equal classes in the place of skewed ones": Instead(values=rows[~rows["skewed"]]["value"])},
+            rivals={"equal classes in the place of skewed ones": {"values": equal["value"]}},
         )
-    examples, classes = (rows[rows["skewed"]] for rows in tables.values())
-    tiny = classes[classes["scale"] <= sorted(classes["scale"].unique())[:2][-1]]
+    classes = skewed["classes"]
+    mildest, two_smallest_scales = classes["ratio"].min(), sorted(classes["scale"].unique())[:2]
+    tiny = classes[classes["scale"].isin(two_smallest_scales)]
     always = tiny.groupby("ratio")["fallen"].all()
-    mildest = classes["ratio"].min()
     yield Facts(
-        examples=examples["fallen"].mean(),
+        examples=skewed["examples"]["fallen"].mean(),
         classes=classes["fallen"].mean(),
         mildest=mildest,
         mild=classes[classes["ratio"] == mildest]["fallen"].mean(),
         tiny=tiny["scale"].max(),
-        enough=min((skew for skew in always.index if always.loc[skew:].all()), default=np.nan),
+        enough=min((size for size in always.index if always.loc[size:].all()), default=np.nan),
     )
 
 
@@ -281,17 +300,19 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
     """
     smallest = region["scale"].min()
     rows = narrowest(region[(region["scale"] == smallest) & region["skewed"]])
-    orders = select(rows, "length_order")["value"].to_numpy()
 
-    def ends(quantity: Quantity, population: str) -> pd.Series:
+    def by_draw(quantity: Quantity, population: Population) -> pd.Series:
         return select(rows, quantity, population=population).set_index(["counts", "seed"])["value"]
 
-    drops = {name: ends("peak", name) - ends("end", name) for name in ("classes", "examples")}
+    def ends_below(population: Population) -> np.ndarray:
+        """Return of each draw whether its rank ends by the threshold, or more, below its highest."""
+        drop = by_draw(PEAK, population) - by_draw(END, population)
+        return unless_nan(drop >= threshold, drop)
 
     yield equal(
         r"slope of $\log(|f_c|^2 / m_c)$ on $\log n_c$ over classes, mean over draws",
-        mean(orders),
-        -0.5,
+        mean(select(rows, "length_order")["value"].to_numpy()),
+        -0.5,  # |f|^2 = m / sqrt(n), as n |f|^2 = |w|^2 and m = |f| |w|
         tolerance=0.05,
         resolution=0.25,
         because="interval of the mean, and a tenth of the slope for 'about': classes share directions",
@@ -301,27 +322,27 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
         },
         scaled=False,
     )
-    ends_below = {name: Instead(holds=drop >= threshold, undecided=drop.isna()) for name, drop in drops.items()}
     exchanged = "the populations exchanged"
     yield most_draws(
         "draws whose rank over classes ends below its highest by the threshold",
-        **ends_below["classes"],
+        ends_below("classes"),
         typical=typical,
-        rivals={exchanged: ends_below["examples"]},
+        rivals={exchanged: ends_below("examples")},
     )
     yield share_of_draws(
         "the same over examples",
-        **ends_below["examples"],
+        ends_below("examples"),
         at_most=rare,
         because="one draw in twenty is let pass",
-        rivals={exchanged: ends_below["classes"]},
+        rivals={exchanged: {"holds": ends_below("classes")}},
     )
     most = max(rows["counts"].unique(), key=ratio)
     yield Facts(
-        classes=np.mean(drops["classes"] >= threshold),
-        examples=np.mean(drops["examples"] >= threshold),
+        classes=share_true(ends_below("classes")),
+        examples=share_true(ends_below("examples")),
         most=ratio(most),
+        # of sizes r^3 : r^2 : r : 1 the largest over the smallest is r^3
         predicted_rank=theory.rank_of_two_pairs(ratio(most) ** (1 / 3)),
-        end=ends("end", "classes").loc[most].median(),
-        end_examples=ends("end", "examples").loc[most].median(),
+        end=by_draw(END, "classes").loc[most].median(),
+        end_examples=by_draw(END, "examples").loc[most].median(),
     )

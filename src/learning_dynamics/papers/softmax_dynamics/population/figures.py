@@ -11,7 +11,7 @@ from matplotlib.artist import Artist
 from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
 
-from learning_dynamics.papers.softmax_dynamics.draws import fall_rows, ratio, share_of, sizes_of
+from learning_dynamics.papers.softmax_dynamics.draws import fall_rows, share_of
 from learning_dynamics.papers.softmax_dynamics.panels import (
     EXPECTED,
     bars,
@@ -23,6 +23,7 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
     span,
     unlearned_handle,
 )
+from learning_dynamics.papers.softmax_dynamics.sizes import ratio, sizes_of
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, plain_number, shared_legend
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of

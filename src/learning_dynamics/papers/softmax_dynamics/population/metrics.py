@@ -57,12 +57,12 @@ def class_flows(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
     yield of_members({"length_order": length_orders(f[:, -1], W[:, -1], sizes)}, population="")
     for population, weights in (("examples", sizes.astype(float)), ("classes", np.ones(sizes.shape))):
         series = weighted_rankme(f, weights[:, None])
-        net = {"net": falls.net_change(series, windows.rare)}
+        net = {falls.NET: falls.net_change(series, windows.rare)}
         yield of_members(net | falls.end_and_peak(series, windows), population=population)
         for threshold in thresholds:
-            fall = falls.falls_by_window(series, threshold, windows)["fall_rare"]
+            fall = falls.falls_by_window(series, threshold, windows)[falls.FALL_RARE]
             phases = falls.three_phases(series, threshold, windows)
-            yield of_members({"fall_rare": fall, "phases": phases}, population=population, threshold=threshold)
+            yield of_members({falls.FALL_RARE: fall, falls.PHASES: phases}, population=population, threshold=threshold)
 
 
 @columns(*CELLS)

@@ -1,14 +1,13 @@
 """The toy with one row of features for each class, which stands for all its examples, over skews and dimensions."""
 
-import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import LogSpan
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts, theory, toy_flow
-from learning_dynamics.papers.softmax_dynamics.starts import name_of
+from learning_dynamics.papers.softmax_dynamics.sizes import name_of
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectories import Trajectory
@@ -38,12 +37,14 @@ def class_flows(
 
     def initial(dimension: int, sizes: list[int], scale: float) -> np.ndarray:
         label = f"softmax_dynamics.classes.{name_of(sizes)}.{dimension}.{scale}"
-        draws = [
-            model.gaussian(rng, len(sizes), dimension, len(sizes), scale) for rng in generators(seed, label, seeds)
-        ]
-        return np.stack([model.pack(rows / np.sqrt(np.array(sizes))[:, None], W) for rows, W in draws])
+        roots, classes, states = np.sqrt(np.array(sizes))[:, None], len(sizes), []
+        for rng in generators(seed, label, seeds):
+            rows, W = model.gaussian(rng, classes, dimension, classes, scale=scale)
+            states.append(model.pack(rows / roots, W))
+        return np.stack(states)
 
-    return _flows(initial, counts, dimensions, scales, seeds, integration)
+    cells = starts.grid_cells(dimension=dimensions, counts=counts, scale=scales)
+    return _flows(initial, cells, seeds=seeds, integration=integration)
 
 
 def growing_directions(
@@ -65,23 +66,22 @@ def growing_directions(
         rows = scale * U[:, :dimension] / np.sqrt(np.array(sizes))[:, None]
         return model.pack(rows, scale * Vt[:dimension])[None]
 
-    return _flows(initial, counts, dimensions, scales, 1, integration)
+    cells = starts.grid_cells(dimension=dimensions, counts=counts, scale=scales)
+    return _flows(initial, cells, seeds=1, integration=integration)
 
 
 def _flows(
     initial: Callable[[int, list[int], float], np.ndarray],
-    counts: list[list[int]],
-    dimensions: list[int],
-    scales: list[float],
+    cells: Sequence[starts.Cell],
+    *,
     seeds: int,
     integration: LogSpan,
 ) -> Trajectory:
     """Return flows from packed starts, given dimension, class sizes and scale, in single precision."""
 
-    def follow(dimension: int, sizes: list[int], scale: float) -> dict[str, np.ndarray]:
-        start = initial(dimension, sizes, scale)
-        f, W = toy_flow.class_flow(sizes, start, dimension, integration.times, integration)
+    def follow(dimension: int, counts: list[int], scale: float) -> dict[str, np.ndarray]:
+        start = initial(dimension, counts, scale)
+        f, W = toy_flow.class_flow(counts, start, dimension, times=integration.times, tolerances=integration)
         return {"f": f.astype(np.float32), "W": W.astype(np.float32)}
 
-    cells = itertools.product(dimensions, counts, scales)
-    return starts.over_cells(follow, ("dimension", "counts", "scale"), cells, seeds, integration.times)
+    return starts.over_cells(follow, cells, seeds=seeds, times=integration.times)

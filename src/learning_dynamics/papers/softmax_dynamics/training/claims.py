@@ -1,14 +1,16 @@
 """Whether some learning rate, batch and number of steps shows the three phases at the paper's own size."""
 
+import numpy as np
 import pandas as pd
 
-from learning_dynamics.judging import Check, Checks, Finding, claim, share_of_draws
+from learning_dynamics.judging import Claim, Facts, claim, share_of_draws
 from learning_dynamics.papers.softmax_dynamics.cases import CASES, SETTING, case_draws
-from learning_dynamics.papers.softmax_dynamics.draws import MORE
+from learning_dynamics.papers.softmax_dynamics.draws import most_draws
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table
 
-NAMES = {"treated": "skewed classes in two dimensions", "equal": "equal classes", "wide": "three dimensions"}
+MISSING = "what is needed for them is missing"
+Setting = tuple[float, int, int]  # learning rate, batch, steps
 
 
 @claim(
@@ -18,7 +20,7 @@ NAMES = {"treated": "skewed classes in two dimensions", "equal": "equal classes"
     empirical=True,
     quantifier="some setting",
 )
-def eight_examples_show_three_phases(trainings: Table, *, threshold: Positive, typical: Fraction) -> Finding:
+def eight_examples_show_three_phases(trainings: Table, *, threshold: Positive, typical: Fraction) -> Claim:
     """With eight examples, as many as the paper's controls have, some learning rate, batch and number of steps shows
     the three phases with skewed classes and a bottleneck, and not without one of them: the effective rank falls, rises,
     and falls again while the rare classes are learned.
@@ -33,58 +35,82 @@ def eight_examples_show_three_phases(trainings: Table, *, threshold: Positive, t
     dimensions.
     """
     draws = {case: case_draws(trainings, case, "examples", threshold) for case in CASES}
+    shares = {case: _shares(rows) for case, rows in draws.items()}
 
-    def best(own: str, controls: list[str]) -> tuple[float, int, int]:
+    def best(own: str, *controls: str) -> Setting:
         """Return the setting in which a case exceeds its controls the most, chosen on draws of even number."""
-        shares = {case: _shares(draws[case]) for case in draws}
         score = shares[own]["shows"]
         if controls:
-            score = score - pd.concat([shares[case]["shows_or_open"] for case in controls], axis=1).max(axis=1)
+            of_controls = pd.concat([shares[case]["shows_or_open"] for case in controls], axis=1)
+            score = score - of_controls.max(axis=1)
         return score.idxmax()
 
-    def drawn_at(case: str, setting: tuple[float, int, int]) -> pd.DataFrame:
+    def at(case: str, setting: Setting) -> pd.DataFrame:
         rows = draws[case]
         return rows[(rows[SETTING] == list(setting)).all(axis=1)]
 
-    def judged_draws(case: str, setting: tuple[float, int, int]) -> pd.DataFrame:
-        rows = drawn_at(case, setting)
+    def judged(case: str, setting: Setting) -> pd.DataFrame:
+        rows = at(case, setting)
         return rows[rows["seed"] % 2 == 1]
 
-    def check(case: str, own: str, setting: tuple[float, int, int]) -> Check:
-        rows = judged_draws(case, setting)
-        bound = {"at_least": typical} if case == own else {"at_most": typical}
-        return share_of_draws(
-            f"draws with warm-up, growth and compression, in this order, {NAMES[case]}",
-            rows["shows"],
-            undecided=~rows["learned"],
-            because=MORE if case == own else "what is needed for them is missing",
-            excluded={"draws on which the setting was chosen": len(drawn_at(case, setting)) - len(rows)},
-            **bound,
-        )
+    def shows(case: str, setting: Setting) -> np.ndarray:
+        """Return which of the judged draws of a case show the phases, nan for those that have not learned."""
+        rows = judged(case, setting)
+        return np.where(rows["learned"], rows["shows"], np.nan)
 
-    def judge(own: str) -> Checks:
-        controls = [case for case in CASES if case != own]
-        setting = best(own, controls)
-        for case in (own, *controls):
-            yield check(case, own, setting)
-
-    best_setting, commonest = best("treated", ["equal", "wide"]), best("treated", [])
-    at_best, at_commonest = (
-        {case: judged_draws(case, setting)[["shows", "learned"]].mean() for case in CASES}
-        for setting in (best_setting, commonest)
+    setting = best("treated", "equal", "wide")
+    at_best_of_equal, at_best_of_wide = best("equal", "treated", "wide"), best("wide", "treated", "equal")
+    excluded = {"draws on which the setting was chosen": len(at("treated", setting)) - len(judged("treated", setting))}
+    # Each rival exchanges the roles of skewed classes in two dimensions and of a control: the control shows the phases,
+    # in the setting in which it exceeds the others the most, and skewed classes do not.
+    equal_classes, three_dimensions = "equal classes in place of skewed ones", "three dimensions in place of two"
+    name = "draws with warm-up, growth and compression, in this order, "
+    yield most_draws(
+        name + "skewed classes in two dimensions",
+        shows("treated", setting),
+        typical=typical,
+        excluded=excluded,
+        rivals={equal_classes: shows("equal", at_best_of_equal), three_dimensions: shows("wide", at_best_of_wide)},
     )
-    facts = {
-        "settings": len(_shares(draws["treated"])),
-        "setting": _name(best_setting),
-        "learned": at_best["treated"]["learned"],
-        "often": _name(commonest),
-        "most": at_commonest["treated"]["shows"],
-    }
-    for case in ("equal", "wide"):
-        facts |= {case: at_best[case]["shows"], f"{case}_learned": at_best[case]["learned"]}
-        facts[f"most_{case}"] = at_commonest[case]["shows"]
-    rivals = {"equal classes in place of skewed ones": "equal", "three dimensions in place of two": "wide"}
-    return Finding(judge, "treated", rivals, facts=facts)
+    yield share_of_draws(
+        name + "equal classes",
+        shows("equal", setting),
+        at_most=typical,
+        because=MISSING,
+        excluded=excluded,
+        rivals={
+            equal_classes: {"holds": shows("treated", at_best_of_equal)},
+            three_dimensions: {"holds": shows("equal", at_best_of_wide)},
+        },
+    )
+    yield share_of_draws(
+        name + "three dimensions",
+        shows("wide", setting),
+        at_most=typical,
+        because=MISSING,
+        excluded=excluded,
+        rivals={
+            equal_classes: {"holds": shows("wide", at_best_of_equal)},
+            three_dimensions: {"holds": shows("treated", at_best_of_wide)},
+        },
+    )
+    commonest = best("treated")
+    at_best, at_commonest = (
+        {case: judged(case, chosen)[["shows", "learned"]].mean() for case in CASES} for chosen in (setting, commonest)
+    )
+    yield Facts(
+        settings=len(shares["treated"]),
+        setting=_name(setting),
+        learned=at_best["treated"]["learned"],
+        equal=at_best["equal"]["shows"],
+        equal_learned=at_best["equal"]["learned"],
+        wide=at_best["wide"]["shows"],
+        wide_learned=at_best["wide"]["learned"],
+        often=_name(commonest),
+        most=at_commonest["treated"]["shows"],
+        most_equal=at_commonest["equal"]["shows"],
+        most_wide=at_commonest["wide"]["shows"],
+    )
 
 
 def _shares(rows: pd.DataFrame) -> pd.DataFrame:
@@ -93,6 +119,6 @@ def _shares(rows: pd.DataFrame) -> pd.DataFrame:
     return even.groupby(SETTING)[["shows", "shows_or_open"]].mean()
 
 
-def _name(setting: tuple[float, int, int]) -> str:
+def _name(setting: Setting) -> str:
     rate, batch, steps = setting
     return f"{'full batches' if batch == 0 else f'batches of {batch}'}, learning rate {rate:g}, {steps} steps"

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
 
 from learning_dynamics.papers.softmax_dynamics.cases import CASES, MEMBER, case_draws
-from learning_dynamics.papers.softmax_dynamics.draws import sizes_of
 from learning_dynamics.papers.softmax_dynamics.panels import hatch_unlearned, share_bar, share_map, unlearned_handle
+from learning_dynamics.papers.softmax_dynamics.sizes import sizes_of
 from learning_dynamics.plotting import WIDTH, Drawn, legend_below
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.softmax_dynamics import models as toy
 from learning_dynamics.papers.softmax_dynamics import starts
-from learning_dynamics.papers.softmax_dynamics.starts import name_of
+from learning_dynamics.papers.softmax_dynamics.sizes import name_of
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Fraction, Natural, NonNegative, Positive, Seed
 from learning_dynamics.trajectories import Trajectory
@@ -41,7 +40,7 @@ def combinations(
     """Descent on the cross-entropy, its sum or mean over examples, orthonormal inputs, Gaussian starts, each with each.
 
     Weight decay is added to the gradient, under AdamW taken off the parameters. `momentum` is heavy-ball momentum,
-    with the rate times one minus it, the same effective rate. A batch of 0 is all examples; a minibatch is drawn anew
+    with the rate times one minus it, the same effective rate. A batch of 0 is all examples; another minibatch is drawn
     at each step, its gradient scaled to that of all. A member starts where its siblings with other optimisers do.
 
     With ``rows: classes`` a row of features stands for all examples of its class, as if these started together; only
@@ -71,43 +70,57 @@ def combinations(
     reduced = rows == "classes"
 
     def follow(
-        method: str, rate: float, decay: float, batch: int, sizes: list[int], dimension: int, scale: float
+        *, method: str, learning_rate: float, decay: float, batch: int, counts: list[int], dimension: int, scale: float
     ) -> dict[str, np.ndarray]:
-        n, classes = np.array(sizes), len(sizes)
-        optimiser = _optimiser(method, rate, decay, batch, momentum, int(n.sum()) if loss == "mean" else 1)
+        n, classes = np.array(counts), len(counts)
+        optimiser = _optimiser(
+            method,
+            learning_rate,
+            decay=decay,
+            batch=batch,
+            momentum=momentum if method == "momentum" else 0.0,
+            share=int(n.sum()) if loss == "mean" else 1,
+        )
         rows_of_classes, copies = (np.ones_like(n), n) if reduced else (n, None)
         # siblings under other optimisers start alike
-        label = f"softmax_dynamics.map.{name_of(sizes)}.{dimension}.{scale}" + ".classes" * reduced
+        label = f"softmax_dynamics.map.{name_of(counts)}.{dimension}.{scale}" + (".classes" if reduced else "")
         series: dict[str, list[np.ndarray]] = {"examples": [], "classes": [], "probabilities": [], "loss": []}
         for rng in generators(seed, label, seeds):
-            theta, W = toy.gaussian(rng, rows_of_classes.sum(), dimension, classes, scale)
+            theta, W = toy.gaussian(rng, rows_of_classes.sum(), dimension, classes, scale=scale)
             draws = int(rng.integers(2**31))
             if reduced and method not in ADAPTIVE:
                 theta /= np.sqrt(n)[:, None]
-            course = optimisers.train(None, rows_of_classes, theta, W, optimiser, records, draws, copies)
-            losses = np.stack([course.loss, course.largest_loss], axis=-1)
-            for states, part in zip(series.values(), (*_spectra(course, n), course.probabilities, losses), strict=True):
-                states.append(part)
+            course = optimisers.train(rows_of_classes, theta, W, optimiser, records=records, draws=draws, copies=copies)
+            over_examples, over_classes = _spectra(course, n)
+            series["examples"].append(over_examples)
+            series["classes"].append(over_classes)
+            series["probabilities"].append(course.probabilities)
+            series["loss"].append(np.stack([course.loss, course.largest_loss], axis=-1))
         return {name: np.stack(states) for name, states in series.items()}
 
-    cells = itertools.product(methods, learning_rates, decays, batches, counts, dimensions, scales)
-    names = ("method", "learning_rate", "decay", "batch", "counts", "dimension", "scale")
-    return starts.over_cells(follow, names, cells, seeds, records.astype(float))
+    cells = starts.grid_cells(
+        method=methods,
+        learning_rate=learning_rates,
+        decay=decays,
+        batch=batches,
+        counts=counts,
+        dimension=dimensions,
+        scale=scales,
+    )
+    return starts.over_cells(follow, cells, seeds=seeds, times=records.astype(float))
 
 
-def _optimiser(method: str, rate: float, decay: float, batch: int, momentum: float, share: int) -> Optimiser:
+def _optimiser(method: str, rate: float, *, decay: float, batch: int, momentum: float, share: int) -> Optimiser:
     """Return the optimiser of a loss that is the sum over examples divided by `share`.
 
-    `momentum` is that of the method of this name. Dividing a gradient and the decay in it by `share` divides steps
-    of descent, and leaves those of Adam.
+    Dividing a gradient and the decay in it by `share` divides steps of descent, and leaves those of Adam.
     """
     from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser
 
-    heavy_ball = momentum if method == "momentum" else 0.0
     adaptive, decoupled = method in ADAPTIVE, method == "AdamW"
     return Optimiser(
-        rate * (1 - heavy_ball) / (1 if adaptive else share),
-        momentum=heavy_ball,
+        rate * (1 - momentum) / (1 if adaptive else share),
+        momentum=momentum,
         weight_decay=decay * (1 if decoupled else share),
         batch=batch,
         adam=adaptive,
