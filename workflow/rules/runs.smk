@@ -29,8 +29,9 @@ rule run:
     log:
         "<results>/{paper}/logs/run/{name}.log",
     priority: priority_of("run")
+    group:
+        short_runs
     threads: threads_of("run")
-    group: short_runs
     resources:
         mem_mb=request("run", "mem_mb"),
         runtime=request("run", "runtime"),
@@ -54,8 +55,9 @@ rule scratch_run:
     log:
         "<results>/{paper}/logs/run/{name}.log",
     priority: priority_of("run")
+    group:
+        short_runs
     threads: threads_of("run")
-    group: short_runs
     resources:
         mem_mb=request("run", "mem_mb"),
         runtime=request("run", "runtime"),
