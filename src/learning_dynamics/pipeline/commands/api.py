@@ -29,7 +29,7 @@ from learning_dynamics.pipeline.commands.data import make_data
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.in_process import join_tables
 from learning_dynamics.pipeline.commands.metrics import measure as measure_run
-from learning_dynamics.pipeline.commands.roles import draw, load_table, load_tables
+from learning_dynamics.pipeline.commands.roles import call_drawing, load_table, load_tables
 from learning_dynamics.pipeline.commands.run import simulate as simulate_run
 from learning_dynamics.pipeline.plan.blocks import flat
 from learning_dynamics.pipeline.plan.config_files import PAPERS, ROOT, load
@@ -150,7 +150,7 @@ def figure(paper: str, name: str, *, look: Literal["paper", "talk", "thesis"] = 
     spec = plan.drawing("figure", paper, name)
     spec["settings"] = plan.config.settings("figure", paper, name, **settings)
     with matplotlib_defaults(), style(look):
-        drawn = Drawn.of(draw("figure", paper, name, spec, _results(paper, "metrics"), None)[0])
+        drawn = Drawn.of(call_drawing("figure", paper, name, spec, _results(paper, "metrics")))
     plt.close(drawn.figure)  # it is returned; a notebook would show it twice
     return drawn.figure
 

@@ -27,13 +27,18 @@ RunSpec = Mapping[str, Any]
 
 def draw(job: Job) -> tuple[Any, dict[str, Any]]:
     """Return what the function of a figure, one that moves or an interactive one returns, and its record."""
-    function_name, runs, settings = job.spec["function"], job.spec["runs"], job.spec["settings"]
-    function = paper_function(job.paper, PARTS[job.stage], function_name)
-    digests = verify_science(job, function_name)
-    tables = load_tables(Path(job.inputs["metrics"]), runs)
-    with error_context(f"{job.stage} {job.name}", settings):
-        drawn = function(**tables, **settings)
-    return drawn, record_of(job, {"runs": runs, **settings}, digests)
+    paper_function(job.paper, PARTS[job.stage], job.spec["function"])  # read before its digest is
+    digests = verify_science(job, job.spec["function"])
+    drawn = call_drawing(job.stage, job.paper, job.name, job.spec, Path(job.inputs["metrics"]))
+    return drawn, record_of(job, {"runs": job.spec["runs"], **job.spec["settings"]}, digests)
+
+
+def call_drawing(stage: str, paper: str, name: str, spec: Mapping[str, Any], metrics: Path) -> Any:
+    """Return what a drawing's function returns for its runs' tables, in a folder, and its settings."""
+    function = paper_function(paper, PARTS[stage], spec["function"])
+    tables = load_tables(metrics, spec["runs"])
+    with error_context(f"{stage} {name}", spec["settings"]):
+        return function(**tables, **spec["settings"])
 
 
 def load_tables(folder: Path, roles: Mapping[str, RunSpec | list[RunSpec]]) -> dict[str, Any]:
