@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from learning_dynamics.measures.collapse import variability
-from learning_dynamics.papers.neural_collapse.trainings import FIVE, chance_level
+from learning_dynamics.papers.neural_collapse.trainings import FIVE_DATA_SETS, chance_level
 from tests import support
 from tests.papers.neural_collapse import altered
 from tests.papers.neural_collapse.training.made_up import EPOCHS, NETWORKS, both_losses, made_up, trainings
@@ -119,7 +119,7 @@ def test_the_share_of_the_way_decides_when_something_has_arrived():
     "quantity", ["nc1", "equinorm_means", "equiangular_means", "maximal_angle_means", "self_duality", "nc4"]
 )
 def test_five_data_sets_ask_every_network_but_the_exceptions_for_every_phenomenon(quantity):
-    tables = {"trainings": [made_up(name, data=data, seeds=1) for data in FIVE for name in NETWORKS]}
+    tables = {"trainings": [made_up(name, data=data, seeds=1) for data in FIVE_DATA_SETS for name in NETWORKS]}
     altered.put(tables, "trainings", quantity, 2.0, 14, split="train", epoch=-1)  # DenseNet on STL10
     assert altered.verdict("five_data_sets", tables) == "reproduced"
     altered.put(tables, "trainings", quantity, 2.0, 0, split="train", epoch=-1)

@@ -73,7 +73,7 @@ def test_a_network_without_a_partner_leaves_the_comparison_untested():
 
 
 def test_five_data_sets_leave_out_what_the_paper_names():
-    tables = [made_up(network, data=data, seeds=1) for data in collapse.FIVE for network in NETWORKS]
+    tables = [made_up(network, data=data, seeds=1) for data in collapse.FIVE_DATA_SETS for network in NETWORKS]
     settings = {"level": 0.01, "share": 0.001}
     found = evaluate(collapse.five_data_sets, {"trainings": tables}, settings)
     assert found.verdict == "reproduced"
