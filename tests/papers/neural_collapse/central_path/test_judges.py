@@ -210,6 +210,6 @@ def test_the_factor_in_the_text_is_the_largest_of_all_draws():
     tables = tables_of("proposition_2")
     found = support.evaluation(PAPER, "proposition_2", tables).facts["faster"]
     largest = 0.0
-    for classes, *_, omega in by_size(tables["features"], "omega"):
-        largest = max(largest, float((1 + omega**2 / classes).max()))
+    for size, omega in by_size(tables["features"], "omega").items():
+        largest = max(largest, float((1 + omega**2 / size.classes).max()))
     assert found == pytest.approx(largest, rel=1e-6)

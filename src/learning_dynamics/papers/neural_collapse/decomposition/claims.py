@@ -20,8 +20,34 @@ from learning_dynamics.judging import (
     takes_rivals,
 )
 from learning_dynamics.papers.neural_collapse.central_path import theory
-from learning_dynamics.papers.neural_collapse.central_path.converses import SCATTERS
+from learning_dynamics.papers.neural_collapse.central_path.converses import (
+    LARGEST_SCATTER,
+    SCATTER_OF_ONE,
+    SCATTERS,
+)
+from learning_dynamics.papers.neural_collapse.central_path.quantities import (
+    CLASSIFIER,
+    CLASSIFIER_HALF_DECAY,
+    CLASSIFIER_WITHOUT_MEAN,
+    DUALITY,
+    DUALITY_INVERSE,
+    EQUATION_6,
+    EQUATION_6_BIAS,
+    EQUATION_6_WITHIN,
+    FRAME_CLASSIFIERS,
+    FRAME_INVERSE,
+    FRAME_MEANS,
+    OMEGA,
+    SCATTERED_NC1,
+    SCATTERED_NC23,
+    THEOREM_1,
+    THEOREM_1_WITHOUT_MEAN,
+    THEOREM_2,
+    THEOREM_2_WITHOUT_CLASSES,
+    THEOREM_2_WITHOUT_DECAY,
+)
 from learning_dynamics.papers.neural_collapse.draws import (
+    Size,
     by_size,
     no_gap,
     over_sizes,
@@ -77,9 +103,9 @@ def proposition_1(features: Table) -> Claim:
     no covariance. Loss and $\lambda$ are in the paper's units: half the squared error summed over classes and
     averaged over examples, plus $\lambda/2$ times the squared norm of classifier and bias.
     """
-    rivals = {"half the weight decay": "classifier--half_decay", "the covariance alone": "classifier--without_mean"}
+    rivals = {"half the weight decay": CLASSIFIER_HALF_DECAY, "the covariance alone": CLASSIFIER_WITHOUT_MEAN}
     yield no_gap(
-        "classifier less least-squares solution, relative", features, "classifier", because=CONDITIONED, rivals=rivals
+        "classifier less least-squares solution, relative", features, CLASSIFIER, because=CONDITIONED, rivals=rivals
     )
 
 
@@ -90,9 +116,9 @@ def theorem_1(features: Table) -> Claim:
     The deviation is the squared distance to the optimum in the metric of the regularised second moment: the loss is
     quadratic in the classifier. $L_{LS}$ is computed from the least-squares solution, not from the decomposition.
     """
-    rivals = {"a metric without the global mean's square": "theorem_1--without_mean"}
+    rivals = {"a metric without the global mean's square": THEOREM_1_WITHOUT_MEAN}
     yield no_gap(
-        "$L - L_{LS} - L_{LS}^\\perp$, relative to $L$", features, "theorem_1", because=CONDITIONED, rivals=rivals
+        "$L - L_{LS} - L_{LS}^\\perp$, relative to $L$", features, THEOREM_1, because=CONDITIONED, rivals=rivals
     )
 
 
@@ -105,13 +131,13 @@ def theorem_2(features: Table) -> Claim:
     joins the first part. Class means count equally, which is where balance comes in.
     """
     rivals = {
-        "no weight decay in the first part": "theorem_2--without_decay",
-        "no factor $1/C$": "theorem_2--without_classes",
+        "no weight decay in the first part": THEOREM_2_WITHOUT_DECAY,
+        "no factor $1/C$": THEOREM_2_WITHOUT_CLASSES,
     }
     yield no_gap(
         "$L_{LS} - L_{NC1} - L_{NC2/3}$, relative to $L_{LS}$",
         features,
-        "theorem_2",
+        THEOREM_2,
         because=CONDITIONED,
         rivals=rivals,
     )
@@ -123,13 +149,13 @@ def equation_6(features: Table) -> Claim:
     $b = \mathbf{1}/C - W\mu_G$: the bias subtracts the global mean of features and of labels.
     """
     rivals = {
-        "$\\Sigma_W$ in the place of $\\Sigma_T$": "equation_6--within",
-        "a bias of $1/C$ alone": "equation_6--bias",
+        "$\\Sigma_W$ in the place of $\\Sigma_T$": EQUATION_6_WITHIN,
+        "a bias of $1/C$ alone": EQUATION_6_BIAS,
     }
     yield no_gap(
         "classifier and bias less least-squares solution, relative",
         features,
-        "equation_6",
+        EQUATION_6,
         because=CONDITIONED,
         rivals=rivals,
     )
@@ -156,11 +182,14 @@ def nc1_term_and_variability(features: Table) -> Claim:
     """
 
     def mismatches(law: Callable[[np.ndarray, int], np.ndarray]) -> np.ndarray:
-        def of_size(values: np.ndarray, omega: np.ndarray, C: int, *_: int) -> np.ndarray:
-            predicted = law(omega / np.array(SCATTERS)[:, None], C)
-            return (np.sign(np.diff(values[:, 0])) != np.sign(np.diff(predicted))).sum(axis=1)
+        """Return at how many steps in scatter L_NC1 rises where ``law(omega, C)`` falls, or falls where it rises."""
 
-        return over_sizes(of_size, by_size(features, "scattered_nc1"), by_size(features, "omega"))
+        def of_size(size: Size, nc1: np.ndarray, omega: np.ndarray) -> np.ndarray:
+            # deviations that are scaled by s divide the SNR singular values by s
+            predicted = law(omega / np.array(SCATTERS)[:, None], size.classes)
+            return (np.sign(np.diff(nc1[:, 0])) != np.sign(np.diff(predicted))).sum(axis=1)
+
+        return over_sizes(of_size, nc1=by_size(features, SCATTERED_NC1), omega=by_size(features, OMEGA))
 
     yield zero_on_every_draw(
         "steps of a quarter of a decade in scatter at which $L_{NC1}$ changes the other way",
@@ -175,8 +204,8 @@ def nc1_term_and_variability(features: Table) -> Claim:
             "largest at $\\omega = C$": mismatches(lambda omega, C: theory.spectral_variability_loss(omega, C**2)),
         },
     )
-    values = Draws(features).entries("scattered_nc1")
-    yield Facts(drowned=np.median(values[:, -1] / values[:, len(SCATTERS) // 2]))
+    nc1 = Draws(features).entries(SCATTERED_NC1)
+    yield Facts(drowned=np.median(nc1[:, LARGEST_SCATTER] / nc1[:, SCATTER_OF_ONE]))
 
 
 @claim(
@@ -201,26 +230,36 @@ def nc23_term_and_simplex(features: Table) -> Claim:
     the whole loss: the dynamics, not the term's smallness, gives the simplex.
     """
     draws = Draws(features)
-    score_error, means, classifiers = draws["scattered_nc23"], draws["frame_means"], draws["frame_classifiers"]
-    inverse, duality, inverse_duality = draws["frame_inverse"], draws["duality"], draws["duality_inverse"]
-    in_proportion, of_frame = "classifiers in proportion to class means", "classifiers that are a simplex frame"
-    for kind, distance, corrected, rivals in (
-        ("classifiers from a simplex frame", classifiers, inverse, {in_proportion: means, of_frame: 0.0}),
-        ("classifiers from class means", duality, inverse_duality, {in_proportion: 0.0}),
-    ):
-        yield equal_on_every_draw(
-            f"distance of {kind}, less its prediction",
-            distance,
-            0.0,
-            # a distance that is of a lower power than the square root of another would hardly be called its measure
-            tolerance=np.sqrt(score_error),
-            relative_to=1.0,
-            resolution=0.1,
-            because="the square root of what is left of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$",
-            corrected=corrected,
-            rivals=rivals,
-            scaled=False,
-        )
+    score_error = draws[SCATTERED_NC23]
+    means, classifiers = draws[FRAME_MEANS], draws[FRAME_CLASSIFIERS]
+    in_proportion = "classifiers in proportion to class means"
+    # a distance that is of a lower power than the square root of another would hardly be called its measure
+    tolerance = np.sqrt(score_error)
+    because = "the square root of what is left of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$"
+    yield equal_on_every_draw(
+        "distance of classifiers from a simplex frame, less its prediction",
+        classifiers,
+        0.0,
+        tolerance=tolerance,
+        relative_to=1.0,
+        resolution=0.1,
+        because=because,
+        corrected=draws[FRAME_INVERSE],
+        rivals={in_proportion: means, "classifiers that are a simplex frame": 0.0},
+        scaled=False,
+    )
+    yield equal_on_every_draw(
+        "distance of classifiers from class means, less its prediction",
+        draws[DUALITY],
+        0.0,
+        tolerance=tolerance,
+        relative_to=1.0,
+        resolution=0.1,
+        because=because,
+        corrected=draws[DUALITY_INVERSE],
+        rivals={in_proportion: 0.0},
+        scaled=False,
+    )
     yield premise(
         every_draw(
             "what is left of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$",
