@@ -125,10 +125,10 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
         return evidence.Estimate(value, value - beyond_chance, value + beyond_chance, len(FIVE_DATA_SETS), how)
 
     published_errors = {
-        data: np.mean([100 - end for (other, _), (_, end) in PAPER_TABLE_1.items() if other == data])
+        data: float(np.mean([100 - end for (other, _), (_, end) in PAPER_TABLE_1.items() if other == data]))
         for data in FIVE_DATA_SETS
     }
-    wrong_difficulties = {
+    wrong_difficulties: dict[str, dict[str, float]] = {
         "smaller on harder data sets": {data: -error for data, error in published_errors.items()},
         "an order that has no reason, the alphabet's": {data: rank for rank, data in enumerate(sorted(FIVE_DATA_SETS))},
     }
