@@ -35,13 +35,15 @@ def test_gaps_of_the_classifiers_identities(decay):
     covariance = rows @ rows.T / H.shape[1] + decay * np.eye(6) - np.outer(mean, mean)
     wrong = (np.linalg.inv(covariance) @ np.vstack([means, np.ones(CLASSES)])).T / CLASSES
     expected = {
-        "classifier": 0.0, "theorem_1": 0.0, "theorem_2": 0.0,
+        "classifier": 0.0,
+        "theorem_1": 0.0,
+        "theorem_2": 0.0,
         "classifier--half_decay": relative(half, best),
         "classifier--without_mean": relative(wrong, best),
         "theorem_1--without_mean": 0.5 * np.sum(((W - best) @ mean) ** 2) / total(W),
         "theorem_2--without_decay": norm / total(best),
         "theorem_2--without_classes": (CLASSES - 1) * geometry / total(best),
-    }  # fmt: skip
+    }
     assert found == pytest.approx(expected, rel=1e-7, abs=1e-12)
 
 
@@ -119,8 +121,13 @@ def test_terms_under_other_scatter_are_those_of_solved_classifiers():
         return np.linalg.norm(V / np.linalg.norm(V) - means.T / np.linalg.norm(means)) ** 2
 
     inverse = scipy.linalg.pinv(means, rtol=1e-9)
-    expected = {"frame_means": from_frame(means), "frame_classifiers": from_frame(W.T), "duality": apart(W),
-                "frame_inverse": from_frame(inverse.T), "duality_inverse": apart(inverse)}  # fmt: skip
+    expected = {
+        "frame_means": from_frame(means),
+        "frame_classifiers": from_frame(W.T),
+        "duality": apart(W),
+        "frame_inverse": from_frame(inverse.T),
+        "duality_inverse": apart(inverse),
+    }
     assert min(expected.values()) > 0.1
     for name, value in expected.items():
         assert found[name] == pytest.approx(value, rel=1e-5), name

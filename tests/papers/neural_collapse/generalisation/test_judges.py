@@ -26,7 +26,7 @@ def test_what_is_said_of_test_images_fails_where_one_part_does(claim, quantity):
         (1e4, {"epoch": 3}, "reproduced"),  # falls before train errors end
     ):
         tables = altered.put({"trainings": trainings()}, "trainings", quantity, change, split="test", **where)
-        assert altered.verdict(claim, tables) == expected
+        assert altered.verdict(claim, tables) == expected, f"{change} at {where or 'all epochs'}"
 
 
 def test_nc1_must_fall_on_test_images_too_and_the_others_need_not():
@@ -150,8 +150,11 @@ def test_table_1_is_what_pandas_groups_by_seed():
         rows = table[(table["quantity"] == "error") & (table["split"] == "test")]
         accuracy = 100 * (1 - rows.pivot_table(index="epoch", columns="seed", values="value"))
         row = found.loc[name]
-        for column, values in (("zero_error", accuracy.loc[10]), ("end", accuracy.loc[100]),
-                               ("change", accuracy.loc[100] - accuracy.loc[10])):  # fmt: skip
+        for column, values in (
+            ("zero_error", accuracy.loc[10]),
+            ("end", accuracy.loc[100]),
+            ("change", accuracy.loc[100] - accuracy.loc[10]),
+        ):
             assert row[column] == pytest.approx(values.mean())
             assert row[f"{column}_se"] == pytest.approx(scipy.stats.sem(values))
         assert row["change_median"] == pytest.approx((accuracy.loc[100] - accuracy.loc[10]).median())
