@@ -171,7 +171,7 @@ def errors_end(trainings: Sequence[Table], excluded: Mapping[str, int] | None = 
     )
 
 
-def ordinary(trainings: Sequence[Table]) -> tuple[list[Table], dict[str, int]]:
+def without_exceptions(trainings: Sequence[Table]) -> tuple[list[Table], dict[str, int]]:
     """Return the trainings but those that the paper names as exceptions, and how many draws these are, with why."""
     exceptions = [table for table in trainings if data_and_network(table) in EXCEPTIONS]
     excluded = sum(table["seed"].nunique() for table in exceptions)

@@ -12,8 +12,8 @@ from learning_dynamics.papers.neural_collapse.robustness import claims as robust
 from learning_dynamics.papers.neural_collapse.trainings import (
     at_zero_error,
     by_seed,
-    ordinary,
     when_errors_end,
+    without_exceptions,
     zero_error_epochs,
 )
 from tests.papers.neural_collapse import altered
@@ -80,7 +80,7 @@ def test_five_data_sets_leave_out_what_the_paper_names():
     assert found.judgement.headline.draws == 13
     assert "2 left out" in found.judgement.headline.excluded
     assert evaluate(collapse.five_data_sets, {"trainings": tables[:3]}, settings).verdict == "untested"
-    (kept, *_), excluded = ordinary([made_up("vgg", data="stl10"), made_up("resnet", data="stl10")])
+    (kept, *_), excluded = without_exceptions([made_up("vgg", data="stl10"), made_up("resnet", data="stl10")])
     assert kept.attrs["settings"]["network"] == "vgg"
     assert list(excluded.values()) == [3]
 

@@ -50,7 +50,7 @@ def small_terms(X: np.ndarray, classes: int) -> central_path.Numbers:
     duality
         Squared distance of least-squares classifiers from class means where deviations are small, both of unit norm.
     frame_inverse, duality_inverse
-        ``frame_means`` and ``duality`` of the class means' pseudo-inverse in the place of means, and of classifiers.
+        ``frame_means`` and ``duality`` of the class means' pseudo-inverse instead of means, and of classifiers.
     """
     scattered = [rescattered(X, scatter * np.eye(len(X)), classes) for scatter in SCATTERS]
     omega = central_path.snr_singular_values(X, classes)[-1]

@@ -95,7 +95,7 @@ def renormalised_descent(
     coarsest = max(steps)
     ratios = [coarsest / step for step in steps]
     if any(abs(ratio - round(ratio)) > 1e-9 for ratio in ratios):
-        raise ProjectError(f"steps {steps}: each must divide the largest, so that all reach the same times; mend them")
+        raise ProjectError(f"steps {steps}: each must divide the largest, so that all reach the same times; fix them")
     counts = np.unique(np.concatenate([[0], np.round(np.geomspace(1, horizon / coarsest, points))]).astype(int))
     starts = _starts(sizes, signal, seeds, seed)
     series = {}

@@ -39,9 +39,9 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     chance_level,
     data_and_network,
     errors_end,
-    ordinary,
     paired,
     when_errors_end,
+    without_exceptions,
 )
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, settings_of
@@ -59,7 +59,7 @@ def _tend_to_zero(trainings: Sequence[Table], quantities: Sequence[Quantity], le
     The level is `level` times what unrelated random vectors have; of NC1, a ratio of noise to signal that has a
     meaning of its own, `level` itself.
     """
-    included, excluded = ordinary(trainings)
+    included, excluded = without_exceptions(trainings)
     for quantity in quantities:
         first, error_free, last = (read(included, quantity) for read in (at_first_epoch, when_errors_end, at_the_end))
         unrelated = chance_level(included, quantity)
@@ -154,7 +154,7 @@ def nc4(trainings: Sequence[Table], *, share: Fraction) -> Claim:
     The share of images on which they differ is often zero already when train errors end, so it is compared with a
     bound at the last epoch rather than with its own past. On test images it is {test:.1g} there, in the worst training.
     """
-    included, excluded = ordinary(trainings)
+    included, excluded = without_exceptions(trainings)
     yield every_draw(
         "share of images on which network and nearest mean differ",
         at_the_end(included, NC4),
@@ -234,7 +234,7 @@ def nc2_not_slower(trainings: Sequence[Table], *, arrived: Fraction) -> Claim:
     epochs lie a factor {spacing:.2g} apart, and so much is granted to NC2: from arrival to arrival NC1 and NC3 take
     {plain:.1f} times as long.
     """
-    included, excluded = ordinary(trainings)
+    included, excluded = without_exceptions(trainings)
     # example: everything is first seen to have arrived at epoch 30, and the epoch recorded before is 10. NC2 may have
     # arrived just after 10, so that NC1 and NC3 count as 30 / 10 behind it: it is given the benefit of the doubt
     nc2_before, nc2_arrival = _arrivals(included, [EQUINORM_MEANS, EQUIANGULAR_MEANS, MAXIMAL_ANGLE_MEANS], arrived)
@@ -293,7 +293,7 @@ def five_data_sets(trainings: Sequence[Table], *, level: Positive, share: Fracti
     tables = [table for table in trainings if data_and_network(table)[0] in FIVE_DATA_SETS]
     if {data_and_network(table)[0] for table in tables} != set(FIVE_DATA_SETS):
         raise Untested(NEEDS_FIVE_DATA_SETS)
-    included, excluded = ordinary(tables)
+    included, excluded = without_exceptions(tables)
 
     yield every_draw(
         f"{NC1} at the last epoch",

@@ -78,9 +78,9 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     errors_end,
     first_drop,
     loss_term,
-    ordinary,
     over_trainings,
     without_error,
+    without_exceptions,
     zero_error_epochs,
 )
 from learning_dynamics.settings import Fraction, Positive
@@ -332,7 +332,7 @@ def least_squares_deviation_negligible(
     the trained weight decay, as the authors' notebook seems to have it (`nc23_vanishes_first`), the reference is
     another classifier, and not the optimum of the loss that was trained: a variant has it.
     """
-    included, excluded = ordinary(trainings)
+    included, excluded = without_exceptions(trainings)
     without_decay = reference == "data"
     periods = {"zero_error": "from the end of train errors on", "drop": "after the first drop", "end": "last epoch"}
 
@@ -521,7 +521,7 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
     the sampling of batches, and is what leaves most (docs/full_scale.md). Features move because batches are sampled,
     too, which a frozen body does not show.
     """
-    included, excluded = ordinary(trainings)
+    included, excluded = without_exceptions(trainings)
     sampling, batches = at_the_drop(included, SPLIT_SAMPLING), at_the_drop(included, SPLIT_BATCHES)
     with_replacement, law = at_the_drop(included, SPLIT_REPLACED), at_the_drop(included, SPLIT_LAW)
     network = at_the_drop(included, LOSS_LS_PERP)

@@ -94,7 +94,7 @@ def tangent_space(features: Table) -> Claim:
 
     Curves that stay on the manifold $XCX^\top = I$ have velocities that satisfy the equation, every solution is the
     velocity of such a curve, and the equation's rank is $P(P+1)/2$, as many as the manifold has constraints. The
-    printed map takes everything into that space, leaves what lies there alone, and applied twice does what it does
+    printed map takes everything into that space, leaves what is there alone, and applied twice does what it does
     once; so does the orthogonal projection: a space has many projections onto it, which differ in what they discard.
     Proposition 3 as printed lacks the transpose of its last $X$, a slip: the shapes do not fit without it (errata 12).
     """

@@ -27,9 +27,9 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     at_the_end,
     data_and_network,
     errors_end,
-    ordinary,
     paired,
     when_errors_end,
+    without_exceptions,
 )
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, settings_of
@@ -42,7 +42,7 @@ def _slower_on_test(trainings: Sequence[Table], average: Average, quantities: Se
 
     Of NC1 that it falls on test images too; with the others NC4, of which the ends alone are compared.
     """
-    included, excluded = ordinary(trainings)
+    included, excluded = without_exceptions(trainings)
 
     def positive(name: str, values: np.ndarray, with_splits_exchanged: np.ndarray) -> Check:
         rivals = {
@@ -97,7 +97,8 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
     what an order of the data sets drawn at random leaves, the same for all networks, and one in twenty of the 120
     orders may do as well as the one that is judged.
     """
-    included, excluded = ordinary([table for table in trainings if data_and_network(table)[0] in FIVE_DATA_SETS])
+    on_five_data_sets = [table for table in trainings if data_and_network(table)[0] in FIVE_DATA_SETS]
+    included, excluded = without_exceptions(on_five_data_sets)
     nc1_by_network: dict[tuple[str, str], dict[str, float]] = {}
     for table in included:
         data, network = data_and_network(table)

@@ -19,9 +19,9 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     at_first_epoch,
     at_the_end,
     errors_end,
-    ordinary,
     paired,
     when_errors_end,
+    without_exceptions,
 )
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table
@@ -107,7 +107,7 @@ def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Me
     networks; here they are {median:.1g} and {mean:.1g}, from {least:.1g} to {most:.1g} over trainings. A variant judges
     the smallest perturbation that is known, DeepFool's or a crossing towards a train image.
     """
-    included, excluded = ordinary(trainings)
+    included, excluded = without_exceptions(trainings)
 
     def growth(quantity: Quantity) -> np.ndarray:
         return at_the_end(included, quantity, "test") - when_errors_end(included, quantity, "test")
