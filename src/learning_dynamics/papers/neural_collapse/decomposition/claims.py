@@ -333,58 +333,51 @@ def least_squares_deviation_negligible(
     another classifier, and not the optimum of the loss that was trained: a variant has it.
     """
     included, excluded = without_exceptions(trainings)
-    without_decay = reference == "data"
+    # of each training, epochs by seeds
+    shares = [deviation_share(table, decay) for table in included]
+    data_shares = [deviation_share(table, decay, without_decay=True) for table in included]
+    judged_shares, without = (data_shares, ", without decay") if reference == "data" else (shares, "")
+    variability_shares = []
+    for table in included:
+        nc1, nc23 = loss_term(table, LOSS_NC1, decay), loss_term(table, LOSS_NC23, decay)
+        variability_shares.append(nc1 / (nc1 + nc23))
+
+    def largest(values: Sequence[pd.DataFrame]) -> np.ndarray:
+        return np.concatenate(
+            [_largest_since(frame, table, since) for frame, table in zip(values, included, strict=True)]
+        )
+
     periods = {"zero_error": "from the end of train errors on", "drop": "after the first drop", "end": "last epoch"}
-
-    def largest_share(table: Table) -> np.ndarray:
-        share_of_loss = deviation_share(table, decay, without_decay=without_decay)
-        return _largest_since(share_of_loss, table, since)
-
-    def first_share(table: Table) -> np.ndarray:
-        return deviation_share(table, decay, without_decay=without_decay).iloc[0].to_numpy()
-
-    def largest_variability_share(table: Table) -> np.ndarray:
-        nc1, nc23 = (loss_term(table, term, decay) for term in (LOSS_NC1, LOSS_NC23))
-        return _largest_since(nc1 / (nc1 + nc23), table, since)
-
     yield every_draw(
-        f"largest $L_{{LS}}^\\perp / L_{{LS}}$, {periods[since]}{', without decay' if without_decay else ''}",
-        over_trainings(included, largest_share),
+        f"largest $L_{{LS}}^\\perp / L_{{LS}}$, {periods[since]}{without}",
+        largest(judged_shares),
         at_most=share,
         because="a tenth: what a figure shows as negligible",
         excluded=excluded,
         rivals={
-            "the first epoch's deviation": {"values": over_trainings(included, first_share)},
-            "$L_{NC1}$ in the place of the deviation": {"values": over_trainings(included, largest_variability_share)},
+            "the first epoch's deviation": {"values": np.concatenate([values.iloc[0] for values in judged_shares])},
+            "$L_{NC1}$ in the place of the deviation": {"values": largest(variability_shares)},
         },
     )
     yield errors_end(included, excluded)
 
-    def final_share(table: Table) -> pd.Series:
-        return deviation_share(table, decay).iloc[-1]
-
-    def final_share_without_decay(table: Table) -> pd.Series:
-        return deviation_share(table, decay, without_decay=True).iloc[-1]
-
-    def largest_without_error(table: Table) -> pd.Series:
-        return without_error(deviation_share(table, decay), table).max()
-
-    def largest_before_drop(table: Table) -> pd.Series:
-        return without_error(deviation_share(table, decay), table, until=first_drop(table)).max()
-
     nc1, nc23, nc1_decay = (
         at_the_end(included, with_decay(term, decay)) for term in (LOSS_NC1, LOSS_NC23, LOSS_NC1_DECAY)
     )
-    data_shares = over_trainings(included, final_share_without_decay)
-    largest = over_trainings(included, largest_without_error)
+    final, data_final = (np.concatenate([values.iloc[-1] for values in each]) for each in (shares, data_shares))
+    error_free = [without_error(values, table) for values, table in zip(shares, included, strict=True)]
+    largest_error_free = np.concatenate([values.max() for values in error_free])
+    largest_before_drop = [
+        values[values.index <= first_drop(table)].max() for values, table in zip(error_free, included, strict=True)
+    ]
     yield Facts(
         decay_share=np.median(nc1_decay / (nc1 + nc23)),
-        data_share=np.median(data_shares),
-        data_worst=np.max(data_shares),
-        last=np.max(over_trainings(included, final_share)),
-        noisy=np.nanmax(over_trainings(included, largest_before_drop)),
-        best=np.nanmin(largest),
-        worst=np.nanmax(largest),
+        data_share=np.median(data_final),
+        data_worst=np.max(data_final),
+        last=np.max(final),
+        noisy=np.nanmax(np.concatenate(largest_before_drop)),
+        best=np.nanmin(largest_error_free),
+        worst=np.nanmax(largest_error_free),
     )
 
 
