@@ -136,7 +136,7 @@ def test_gradient_keeps_its_digits_where_signal_dwarfs_noise():
 @pytest.mark.parametrize(("size", "message"), [((3, 2, 6), "singular"), ((6, 9, 3), "rank")])
 def test_impossible_sizes_are_refused(size, message):
     with pytest.raises(ValueError, match=message):
-        central_path.gaussian_features(np.random.default_rng(0), *size, 0.5)
+        central_path.gaussian_features(np.random.default_rng(0), *size, signal=0.5)
 
 
 def test_distances_from_the_limits_of_corollary_2():

@@ -58,7 +58,7 @@ def velocity(X: np.ndarray, classes: int, tangent_map: TangentMap) -> np.ndarray
 
 
 def renormalised_flow(
-    initial: np.ndarray, classes: int, tangent_map: TangentMap, times: np.ndarray, tolerances: Tolerances
+    initial: np.ndarray, classes: int, tangent_map: TangentMap, *, times: np.ndarray, tolerances: Tolerances
 ) -> Flow:
     """Integrate eq. 5 from features on the manifold, in the variable log(1 + t).
 

@@ -64,7 +64,7 @@ def manifold_gaps(X: np.ndarray, Z: np.ndarray, classes: int) -> central_path.Nu
 
     def slope(direction: np.ndarray) -> np.ndarray:
         h = float(DIFFERENCE / np.linalg.norm(direction))
-        return _central_difference(central_path.renormalised, X, direction, h, classes)
+        return _central_difference(central_path.renormalised, X, direction, step=h, classes=classes)
 
     solution = central_path.centred(renormalised.orthogonal_projection(X, Z, classes))
     velocity = slope(central_path.centred(Z))
@@ -197,7 +197,12 @@ def singular_value_slopes(X: np.ndarray, Z: np.ndarray, classes: int) -> central
 
 
 def _central_difference(
-    function: Callable[[np.ndarray, int], np.ndarray], X: np.ndarray, direction: np.ndarray, step: float, classes: int
+    function: Callable[[np.ndarray, int], np.ndarray],
+    X: np.ndarray,
+    direction: np.ndarray,
+    *,
+    step: float,
+    classes: int,
 ) -> np.ndarray:
     """Return the derivative of ``function(X, classes)`` along a direction."""
     ahead, behind = (function(X + sign * step * direction, classes) for sign in (1, -1))
@@ -207,7 +212,8 @@ def _central_difference(
 def _slope_of_singular_values(X: np.ndarray, direction: np.ndarray, h: float, classes: int) -> np.ndarray:
     """Return d omega_j along a direction, by central differences at steps h and 2h, extrapolated."""
     fine, coarse = (
-        _central_difference(central_path.snr_singular_values, X, direction, step, classes) for step in (h, 2 * h)
+        _central_difference(central_path.snr_singular_values, X, direction, step=step, classes=classes)
+        for step in (h, 2 * h)
     )
     return (4 * fine - coarse) / 3
 
