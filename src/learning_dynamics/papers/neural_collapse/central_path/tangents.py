@@ -211,10 +211,8 @@ def _central_difference(
 
 def _slope_of_singular_values(X: np.ndarray, direction: np.ndarray, h: float, classes: int) -> np.ndarray:
     """Return d omega_j along a direction, by central differences at steps h and 2h, extrapolated."""
-    fine, coarse = (
-        _central_difference(central_path.snr_singular_values, X, direction, step=step, classes=classes)
-        for step in (h, 2 * h)
-    )
+    omega = central_path.snr_singular_values
+    fine, coarse = (_central_difference(omega, X, direction, step=step, classes=classes) for step in (h, 2 * h))
     return (4 * fine - coarse) / 3
 
 
