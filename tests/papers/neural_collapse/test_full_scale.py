@@ -69,8 +69,9 @@ def test_full_size_networks_see_digits_and_synthetic_images_where_nothing_can_be
     depths = {"vgg": 11, "resnet": 18, "densenet": 40}
     for images, network, loss in itertools.product(("digits32", "synthetic"), depths, ("mse", "ce")):
         settings = here.run(PAPER, f"{images}_{network}_{loss}")["settings"]
-        assert depth(settings) == depths[network]
-        assert (settings["network"], settings["loss"], settings["epochs"]) == (network, loss, 350)
+        label = f"{images}, {network}, {loss}"
+        assert depth(settings) == depths[network], label
+        assert (settings["network"], settings["loss"], settings["epochs"]) == (network, loss, 350), label
 
 
 def test_what_the_documentation_says_of_each_cell_is_counted(full):
