@@ -92,6 +92,7 @@ def pack_again(folder: Path) -> None:
         if path.name.endswith(".tar.gz"):
             with tarfile.open(path) as archive:
                 members = {member.name: archive.extractfile(member).read() for member in archive}
-            write_archive(path, {f"./{name}": content for name, content in members.items()}, mode="w:xz")
+            again = {f"./{name}": members[name] for name in reversed(members)}
+            write_archive(path, again, mode="w:xz")
         else:
             path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()), compresslevel=1, mtime=0))

@@ -75,7 +75,7 @@ class Content:
 
 
 def obtain(published: Published, folder: str | Path, *, check: bool = True, pause: float = 2.0) -> dict[str, Content]:
-    """Return the content of a published file by the names of `Published.checksums`.
+    """Return the content of a published file by the names of `Published.checksums`, in their order.
 
     It is read from the folder, from the archive or from unpacked files; else from where a distribution installs it;
     else it is downloaded into the folder.
@@ -182,8 +182,8 @@ def _unpack(published: Published, path: Path) -> dict[str, Content]:
             name = str(PurePosixPath(member.name))  # `tar --create ./folder` writes names that begin with a dot
             if name in published.contents:
                 contents[name] = Content(path, name, archive.extractfile(member).read())  # type: ignore[union-attr]
-            if len(contents) == len(published.contents):
-                return contents
+            if len(contents) == len(published.contents):  # what follows need not be unpacked
+                return {name: contents[name] for name in published.contents}
     raise ValueError(f"it has no {min(published.contents.keys() - contents.keys())}")
 
 
