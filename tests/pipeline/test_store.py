@@ -65,6 +65,17 @@ def test_a_table_that_breaks_its_declaration_is_refused_and_not_written(tmp_path
         assert not list(tmp_path.iterdir())
 
 
+def test_masked_entries_are_refused_since_a_file_would_lose_the_mask(tmp_path):
+    hidden = np.ma.masked_equal([1.0, 2.0, 99.0], 99.0)
+    message = "array `X` has masked entries; leave them out, or fill them"
+    assert message in refusal(save_arrays, tmp_path / "data.npz", {"X": hidden}, RECORD)
+    run = Trajectory(np.arange(2.0), {"x": np.zeros((1, 2))}, {"X": hidden})
+    assert message.replace("X", "constants/X") in refusal(save_trajectory, tmp_path / "run.npz", run, RECORD)
+    assert not list(tmp_path.iterdir())
+    save_arrays(tmp_path / "data.npz", {"X": np.ma.array([1.0, 2.0])}, RECORD)
+    np.testing.assert_array_equal(load_arrays(tmp_path / "data.npz")[0]["X"], [1.0, 2.0])
+
+
 @settings(max_examples=25)
 @given(
     series=hnp.arrays(np.float64, st.tuples(*[st.integers(1, 4)] * 4), elements=st.floats(allow_nan=False)),
