@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from learning_dynamics.errors import ProjectError
@@ -16,6 +17,9 @@ from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.store.provenance import KEY, check_made_from, reading
 from learning_dynamics.tidy import Column, Settings
 
+# why the metrics of a sweep's members cannot be one table
+CLASH = "the metrics have a column `{0}` that is not the swept setting `{0}`; rename it"
+BATCH = 2**17  # rows that are looked at together where few of a table are wanted
 TYPES = {"int": pa.int64(), "float": pa.float64(), "str": pa.string(), "bool": pa.bool_()}
 
 
@@ -36,6 +40,30 @@ def arrow_schema(declared: tuple[Column, ...]) -> pa.Schema:
 def draw_columns_of(schema: pa.Schema) -> tuple[str, ...]:
     """Return the draw columns of a table of this schema."""
     return tuple(field.name for field in schema if (field.metadata or {}).get(b"draw") == b"True")
+
+
+def added_columns_of(schema: pa.Schema) -> list[str]:
+    """Return the columns that no metrics function declares: a bundle's swept settings (`add_settings`)."""
+    return [field.name for field in schema if (field.metadata or {}).get(b"swept") == b"True"]
+
+
+def add_settings(arrow: pa.Table, settings: Mapping[str, Any], types: Mapping[str, str]) -> pa.Table:
+    """Return a table with a column for each setting that is none of its columns yet, the same value in every row.
+
+    Raises
+    ------
+    ProjectError
+        If a setting is one of the columns and has other values there.
+    """
+    for key, value in settings.items():
+        kind = TYPES[types[key]]
+        written = value if value is None or types[key] != "str" or isinstance(value, str) else json.dumps(value)
+        column = pa.repeat(pa.scalar(written, kind), arrow.num_rows)
+        if key not in arrow.column_names:
+            arrow = arrow.append_column(pa.field(key, kind, True, {"description": "swept", "swept": "True"}), column)
+        elif not arrow[key].cast(kind).equals(pa.chunked_array([column])):
+            raise ProjectError(CLASH.format(key))
+    return arrow
 
 
 def write_table(path: str | Path, table: pd.DataFrame, declared: tuple[Column, ...], record: Mapping[str, Any]) -> None:
@@ -106,6 +134,42 @@ def read_arrow(path: str | Path) -> tuple[pa.Table, dict[str, Any]]:
         if arrow.num_rows != file.metadata.num_rows:
             raise ValueError("rows are missing")
         return arrow.replace_schema_metadata(None), record
+
+
+def read_rows(path: str | Path, where: Mapping[str, Any]) -> tuple[pa.Table, np.ndarray, dict[str, Any]]:
+    """Read the rows of a table in which columns have the given values, in little more memory than these take.
+
+    Returns
+    -------
+    (Table, ndarray, dict)
+        The rows, the number of each in the file, and the table's provenance. A column that the table does not have
+        excludes nothing.
+    """
+    with reading(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
+        record = _record_of(file.schema_arrow)
+        conditions = {column: value for column, value in where.items() if column in file.schema_arrow.names}
+        numbers = np.flatnonzero(_meets(file, conditions))
+        parts = []
+        start = 0
+        for batch in file.iter_batches(BATCH, use_threads=False):
+            first, last = np.searchsorted(numbers, [start, start + len(batch)])
+            if first < last:
+                parts.append(batch.take(pa.array(numbers[first:last] - start)))
+            start += len(batch)
+        arrow = pa.Table.from_batches(parts, file.schema_arrow)
+        return arrow.replace_schema_metadata(None), numbers, record
+
+
+def _meets(file: pq.ParquetFile, conditions: Mapping[str, Any]) -> np.ndarray:
+    """Return whether each row of a table meets conditions, shape (rows,)."""
+    met = np.ones(file.metadata.num_rows, dtype=bool)
+    for column, value in conditions.items():
+        start = 0
+        for batch in file.iter_batches(BATCH, columns=[column], use_threads=False):
+            equal = pc.fill_null(pc.equal(batch.column(0), pa.scalar(value)), False)
+            met[start : start + len(batch)] &= equal.to_numpy(zero_copy_only=False)
+            start += len(batch)
+    return met
 
 
 def read_provenance(path: str | Path) -> dict[str, Any]:
