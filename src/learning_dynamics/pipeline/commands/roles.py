@@ -22,6 +22,7 @@ from learning_dynamics.pipeline.store.tables import (
     added_columns_of,
     draw_columns_of,
     read_arrow,
+    read_columns,
     read_rows,
     read_table,
 )
@@ -120,6 +121,16 @@ def parts_of_table(
         check_made_from(f"{folder}/{name} (members of a sweep)", {"stage": "metrics", "name": name}, expected)
     if arrows:
         yield _with_swept(folder / name, arrows, numbers, swept, attrs)
+
+
+def empty_table(folder: Path, run: RunSpec) -> pd.DataFrame:
+    """Return what `load_table` returns without its rows, by the first of a run's tables."""
+    name, sweep = run["name"], run.get("sweep") or {}
+    first_table = next(iter(sweep_tables(name, sweep, run.get("bundle", 1))))
+    schema = read_columns(folder / f"{first_table}.parquet")
+    declared = [field.name for field in schema if field.name not in added_columns_of(schema)]
+    table = schema.empty_table().select(declared).to_pandas()
+    return table.assign(**{key: pd.Series(values)[:0] for key, values in sweep.items()})
 
 
 def _read_side_by_side(

@@ -142,13 +142,12 @@ def read_rows(path: str | Path, where: Mapping[str, Any]) -> tuple[pa.Table, np.
     Returns
     -------
     (Table, ndarray, dict)
-        The rows, the number of each in the file, and the table's provenance. A column that the table does not have
-        excludes nothing.
+        The rows, the number of each in the file, and the table's provenance. What cannot be compared with a column,
+        such as text with numbers, excludes nothing.
     """
     with reading(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
         record = _record_of(file.schema_arrow)
-        conditions = {column: value for column, value in where.items() if column in file.schema_arrow.names}
-        numbers = np.flatnonzero(_meets(file, conditions))
+        numbers = np.flatnonzero(_meets(file, where))
         parts = []
         start = 0
         for batch in file.iter_batches(BATCH, use_threads=False):
@@ -160,10 +159,25 @@ def read_rows(path: str | Path, where: Mapping[str, Any]) -> tuple[pa.Table, np.
         return arrow.replace_schema_metadata(None), numbers, record
 
 
+def values_in(path: str | Path, column: str, where: Mapping[str, Any]) -> list[Any]:
+    """Return the different values that a column of a table has in the rows that `read_rows` would return."""
+    with reading(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
+        met = pa.array(_meets(file, where))
+        return file.read([column], use_threads=False).filter(met).column(0).unique().to_pylist()
+
+
+def read_columns(path: str | Path) -> pa.Schema:
+    """Return the columns of a table, without its rows; see `provenance.reading` for the errors."""
+    with reading(path):
+        return pq.read_schema(path).remove_metadata()
+
+
 def _meets(file: pq.ParquetFile, conditions: Mapping[str, Any]) -> np.ndarray:
     """Return whether each row of a table meets conditions, shape (rows,)."""
     met = np.ones(file.metadata.num_rows, dtype=bool)
     for column, value in conditions.items():
+        if not _can_equal(file.schema_arrow.field(column).type, value):
+            continue
         start = 0
         for batch in file.iter_batches(BATCH, columns=[column], use_threads=False):
             equal = pc.fill_null(pc.equal(batch.column(0), pa.scalar(value)), False)
@@ -176,6 +190,14 @@ def read_provenance(path: str | Path) -> dict[str, Any]:
     """Return the provenance in a parquet file's metadata; see `provenance.reading` for the errors."""
     with reading(path):
         return _record_of(pq.read_schema(path))
+
+
+def _can_equal(kind: pa.DataType, value: Any) -> bool:
+    """Whether a value can be compared with those of a column: numbers with numbers, text with text."""
+    if isinstance(value, str):
+        return pa.types.is_string(kind)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and (pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _record_of(schema: pa.Schema) -> dict[str, Any]:
