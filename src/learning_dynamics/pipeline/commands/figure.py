@@ -30,7 +30,7 @@ def execute(
 ) -> None:
     """Call the figure's function with its runs' tables by role and save what it draws, PNG and SVG beside the PDF.
 
-    What is not given is the configuration's: a person names paper, figure and look, and finds ``figures/<look>/``.
+    What is not given is the configuration's: a person names paper, figure and style, and finds ``figures/<style>/``.
     """
     pdf = out or Path("figures", *([look] if look != "paper" else []), paper, f"{name}.pdf")
     with matplotlib_defaults(), style(look):
@@ -56,3 +56,4 @@ def execute(
         with atomic_write(pdf.with_suffix(".svg")) as partial:
             metadata = {"Title": metadata["Title"], "Description": metadata["Subject"], "Date": None}
             figure.savefig(partial, format="svg", metadata=metadata)
+    print(f"{pdf}, .png and .svg beside it")

@@ -80,7 +80,7 @@ def execute(
     if out is not None and out.suffix != ".pdf":
         raise ProjectError(f"--out: must end in .pdf (is {out})")
     configuration = load(files, {"papers": [paper]})
-    plan = Plan(configuration)
+    plan = Plan(configuration, check=False)  # nothing is computed: no science is imported
     check_known(name, plan.config.paper_block(paper)["runs"], "run", f"{paper} (is its --configfile given?)")
     results, figures = output_folders(configuration)
     run, folder = plan.describe_run(paper, name), results / paper / "metrics"

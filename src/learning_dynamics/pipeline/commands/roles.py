@@ -31,8 +31,9 @@ from learning_dynamics.tidy import Settings
 # what a spec says of a run: its name, its sweep and bundle if it has them, the fingerprint of its
 # metrics
 RunSpec = Mapping[str, Any]
-FILES_AT_ONCE = 32  # tables of a sweep that are in memory before they are joined
-ROWS_AT_ONCE = 2**20
+FILES_AT_ONCE = 8  # tables of a sweep that are in memory before they are joined
+ROWS_AT_ONCE = 2**18
+THREADS = 4  # more of them read no faster, and each holds a part of a table
 
 
 def draw(
@@ -137,7 +138,7 @@ def _read_side_by_side(
     files: Sequence[Path], where: Mapping[str, Any]
 ) -> Iterator[tuple[pa.Table, np.ndarray, dict[str, Any]]]:
     """Yield what `read_rows` returns of each file; some files are read ahead, in threads."""
-    with ThreadPoolExecutor() as threads:
+    with ThreadPoolExecutor(THREADS) as threads:
         for some in range(0, len(files), FILES_AT_ONCE):
             yield from threads.map(partial(_read_rows, where), files[some : some + FILES_AT_ONCE])
 

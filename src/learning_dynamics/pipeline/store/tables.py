@@ -19,7 +19,8 @@ from learning_dynamics.tidy import Column, Settings
 
 # why the metrics of a sweep's members cannot be one table
 CLASH = "the metrics have a column `{0}` that is not the swept setting `{0}`; rename it"
-BATCH = 2**17  # rows that are looked at together where few of a table are wanted
+BATCH = 2**15  # rows that are looked at together where few of a table are wanted
+BUFFER = 2**16  # bytes of a column that are read from a file together
 TYPES = {"int": pa.int64(), "float": pa.float64(), "str": pa.string(), "bool": pa.bool_()}
 
 
@@ -145,8 +146,9 @@ def read_rows(path: str | Path, where: Mapping[str, Any]) -> tuple[pa.Table, np.
         The rows, the number of each in the file, and the table's provenance. What cannot be compared with a column,
         such as text with numbers, excludes nothing.
     """
-    with reading(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
-        record = _record_of(file.schema_arrow)
+    with reading(path), _opened(path) as file:
+        schema = pq.read_schema(path)
+        record = _record_of(schema)
         numbers = np.flatnonzero(_meets(file, where))
         parts = []
         start = 0
@@ -155,13 +157,13 @@ def read_rows(path: str | Path, where: Mapping[str, Any]) -> tuple[pa.Table, np.
             if first < last:
                 parts.append(batch.take(pa.array(numbers[first:last] - start)))
             start += len(batch)
-        arrow = pa.Table.from_batches(parts, file.schema_arrow)
+        arrow = pa.Table.from_batches(parts, file.schema_arrow).cast(schema)
         return arrow.replace_schema_metadata(None), numbers, record
 
 
 def values_in(path: str | Path, column: str, where: Mapping[str, Any]) -> list[Any]:
     """Return the different values that a column of a table has in the rows that `read_rows` would return."""
-    with reading(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
+    with reading(path), _opened(path) as file:
         met = pa.array(_meets(file, where))
         return file.read([column], use_threads=False).filter(met).column(0).unique().to_pylist()
 
@@ -170,6 +172,14 @@ def read_columns(path: str | Path) -> pa.Schema:
     """Return the columns of a table, without its rows; see `provenance.reading` for the errors."""
     with reading(path):
         return pq.read_schema(path).remove_metadata()
+
+
+def _opened(path: str | Path) -> pq.ParquetFile:
+    """Return a file that is to be read batch by batch: text as numbers of its few values, nothing read ahead."""
+    texts = [field.name for field in pq.read_schema(path) if pa.types.is_string(field.type)]
+    return pq.ParquetFile(
+        path, page_checksum_verification=True, read_dictionary=texts, pre_buffer=False, buffer_size=BUFFER
+    )
 
 
 def _meets(file: pq.ParquetFile, conditions: Mapping[str, Any]) -> np.ndarray:
@@ -195,7 +205,7 @@ def read_provenance(path: str | Path) -> dict[str, Any]:
 def _can_equal(kind: pa.DataType, value: Any) -> bool:
     """Whether a value can be compared with those of a column: numbers with numbers, text with text."""
     if isinstance(value, str):
-        return pa.types.is_string(kind)
+        return pa.types.is_dictionary(kind)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return is_number and (pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
