@@ -21,7 +21,11 @@ from learning_dynamics.pipeline.plan import cluster
 from learning_dynamics.pipeline.plan.sources import papers
 from learning_dynamics.progress import grant
 
-FLAGS = {"files": "--configfile", "look": "--style"}  # options that are not called as their parameter
+FLAGS = {
+    "files": "--configfile",
+    "look": "--style",
+    "settings": "--set",
+}  # options that are not called as their parameter
 OF_JOBS = {"fingerprint", "jobs"}  # a command with such a parameter is a job's, and may be given a bound on its time
 
 
