@@ -80,6 +80,9 @@ def test_bundles_hold_what_their_members_would_and_are_read_as_they(clean):
     bundles = [name for name in tables_of(clean) if "@" in name]
     assert len(bundles) == 3
     assert read(clean) == alone
+    for member in results(clean, "metrics"):
+        if "--rate" in member.name:
+            member.unlink()
     assert clean.stage("check", "--configfile", "scan.yaml").returncode == 0
     assert "Nothing to be done" in clean.snakemake("--dry-run", *arguments).stdout
     record = read_provenance(clean.folder / METRICS / f"{bundles[2]}.parquet")

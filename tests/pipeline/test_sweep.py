@@ -119,9 +119,9 @@ def test_a_sweep_is_not_written_over_another(clean):
     clean.edit("sweep.yaml", "0.03, ", "")
     clean.snakemake("--configfile", "sweep.yaml", "--", "toy_slow_sweep")
     drawn = clean.stage("map", "toy", "slow_sweep", "--x", "rate", "--quantity", "x", "--configfile", "sweep.yaml")
-    assert "1 tables of another sweep slow_sweep are left, such as slow_sweep--rate-0.03.parquet" in drawn.stdout
+    assert "1 tables are not of slow_sweep as configured, such as slow_sweep--rate-0.03.parquet" in drawn.stdout
     checked = clean.stage("check", "--configfile", "sweep.yaml")
-    assert "slow_sweep--rate-0.03.parquet: is of another sweep slow_sweep; delete it" in checked.stderr
+    assert "slow_sweep--rate-0.03.parquet: is not of the sweep slow_sweep as configured; delete it" in checked.stderr
 
 
 def test_what_a_sweep_cannot_be_asked_for(built):

@@ -24,7 +24,7 @@ def execute(files: Sequence[Path] = ()) -> int:
     for paper in plan.config.papers:
         for sweep in plan.config.sweeps(paper):
             others = other_tables(plan, paper, sweep, Path(plan.results, paper, "metrics"))
-            problems += [f"{file}: is of another sweep {sweep}; delete it" for file in others]
+            problems += [f"{file}: is not of the sweep {sweep} as configured; delete it" for file in others]
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     print(f"{n_checked} outputs checked, {len(problems)} stale or damaged")

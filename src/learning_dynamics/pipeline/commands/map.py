@@ -86,7 +86,7 @@ def execute(
     run, folder = plan.describe_run(paper, name), results / paper / "metrics"
     others = other_tables(plan, paper, name, folder) if run["sweep"] else []
     if others:
-        print(f"{folder}: {len(others)} tables of another sweep {name} are left, such as {others[0].name}; delete them")
+        print(f"{folder}: {len(others)} tables are not of {name} as configured, such as {others[0].name}; delete them")
     example = empty_table(folder, run)
     axes = [x, *([y] if y else [])]
     for axis in axes:
