@@ -22,6 +22,7 @@ def test_axis():
         # whole ends do not make a real setting whole
         ("horizon=5:100:3", [5.0, 52.5, 100.0]),
         ("horizon=5,null", [5.0, None]),
+        ("width=1:3:3,10:30:3,100", [1, 2, 3, 10, 20, 30, 100]),
         ("init=orthogonal,gaussian", ["orthogonal", "gaussian"]),
         ("gamma=1e-4,2", [1e-4, 2.0]),
     ):
@@ -101,6 +102,8 @@ def test_a_sweep_is_not_written_over_another(clean):
     assert sweep(*first) == ""
     assert sweep(*first) == ""
     assert sweep("slow", "--vary", "rate=0.005,0.01,0.02,0.03", "--out", "sweep.yaml") == ""
+    # new values come last: bundles of the others stay as they are
+    assert "[0.01, 0.02, 0.005, 0.03]" in clean.read("sweep.yaml")
     other_file = "sweep.yaml: is there, and is not this sweep or fewer of its values; name another file with --out"
     assert other_file in sweep(*first)
     assert other_file in sweep("slow", "--vary", "steps=10,20", "--out", "sweep.yaml")

@@ -41,7 +41,8 @@ def execute(
     Parameters
     ----------
     vary : sequence of str
-        Write SETTING=VALUE,VALUE,... or SETTING=FIRST:LAST:COUNT or SETTING=FIRST:LAST:COUNT:log.
+        Write SETTING=VALUE,VALUE,... or SETTING=FIRST:LAST:COUNT or SETTING=FIRST:LAST:COUNT:log; a range may stand for
+        one of several values.
     settings : sequence of str
         SETTING=VALUE, what all of these runs have, of the run or of its data set.
     name : str, optional
@@ -62,6 +63,10 @@ def execute(
     if swept in config.blocks(paper, "runs"):
         raise ProjectError(f"{paper} has a run `{swept}`; choose another --name")
     changes = {paper: overlay_of_sweep(config, paper, run, swept, vary, settings, bundle)}
+    varied = changes[paper]["runs"][swept]["sweep"]
+    # new values come after those of the file, so that bundles of these stay as they are
+    for key, old_values in {} if out is None else values_of_file(out, {"changes": changes}, paper, swept).items():
+        varied[key] = old_values + [value for value in varied[key] if value not in old_values]
     try:
         plan = Plan(load(files, {"papers": [paper], "changes": changes}))
     except ProjectError as error:
@@ -70,7 +75,6 @@ def execute(
     text = yaml.safe_dump({"changes": changes}, default_flow_style=None, sort_keys=False, width=110)
     file = str(out or "FILE")
     overlays = shlex.join(["--configfile", *map(str, files), file])
-    varied = changes[paper]["runs"][swept]["sweep"]
     axes = " ".join(f"--{letter} {setting}" for letter, setting in zip("xy", varied, strict=False))
     jobs = f", {bundle} to a job" if bundle else ""
     instructions = (
@@ -84,7 +88,6 @@ def execute(
     if out is None:
         print(instructions.replace("\n", "\n# ").join(["# ", ""]), text, sep="\n", end="")
         return
-    refuse_other_file(out, {"changes": changes}, paper, swept)
     with atomic_write(out) as partial:
         partial.write_text(text, encoding="utf-8")
     print(f"{out}: {instructions}")
@@ -170,20 +173,20 @@ def _settings(plan: Plan, paper: str, member: str) -> dict[str, Any]:
     return dict(json.loads(json.dumps(settings)))
 
 
-def refuse_other_file(out: Path, written: Mapping[str, Any], paper: str, swept: str) -> None:
-    """Refuse to write over a file, unless it is this sweep or the same with fewer values.
+def values_of_file(out: Path, written: Mapping[str, Any], paper: str, swept: str) -> dict[str, list[Any]]:
+    """Return the values that a file has of the sweep that is to be written to it, by setting; none if it is not there.
 
     Raises
     ------
     ProjectError
-        If it is anything else.
+        If it is anything else than this sweep, or has other values.
     """
     if not out.is_file():  # what is no file is refused when it is to be written
-        return
+        return {}
     with suppress(ProjectError, KeyError, TypeError, AttributeError):  # it is no such overlay
         (old, old_values), (new, new_values) = (_apart(one, paper, swept) for one in (read_yaml(out), written))
         if old == new and all(value in new_values[key] for key, values in old_values.items() for value in values):
-            return
+            return old_values
     raise ProjectError(f"{out}: is there, and is not this sweep or fewer of its values; name another file with --out")
 
 
@@ -236,12 +239,17 @@ def parse_axis(text: str, types: Mapping[str, Any]) -> tuple[str, list[Any]]:
     options = set(typing.get_args(types[setting]) or (types[setting],)) - {type(None)}
     number = float if float in options else int if options == {int} else None
     try:
-        values = _in_range(written, number) if ":" in written and number else list(map(read_value, written.split(",")))
+        values = [value for part in written.split(",") for value in _values(part, number)]
     except (YAMLError, ValueError):
         raise ProjectError(f"`{text}`: {GRAMMAR}; the ends of a setting that counts are whole numbers") from None
     if number is float:
         values = [float(f"{value:.6g}") if isinstance(value, int | float) else value for value in values]
     return setting, values
+
+
+def _values(written: str, number: type | None) -> list[Any]:
+    """Return the values of one range, or the one value that is written."""
+    return _in_range(written, number) if ":" in written and number else [read_value(written)]
 
 
 def _in_range(written: str, number: type) -> list[Any]:
