@@ -77,7 +77,8 @@ def execute(
         print(f"{len(tables)} of {len(members)} members were measured before")
     try:
         latest: tuple[str, Trajectory] | None = None
-        for member in members:
+        # what was measured before comes first: whatever interrupts the others, all tables have the same columns
+        for member in sorted(members, key=lambda member: member.name not in tables):
             try:
                 if member.name not in tables:
                     if latest is None or latest[0] != member.run_fingerprint:
