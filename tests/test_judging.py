@@ -525,8 +525,14 @@ def test_a_correction_and_a_rival_may_leave_a_check_out():
     assert found.verdict == "undecided"
 
 
+def test_a_check_that_nobody_claims_is_no_part_of_any_judgement():
+    nobodys = every_draw("rest", NOT_CLAIMED, at_most=1.0, corrected=NOT_CLAIMED, rivals={"half": NOT_CLAIMED})
+    found = judged(every_draw("x", 0.8, at_most=1.0, rivals={"half": 0.5}), nobodys)
+    assert (found.verdict, len(found.judgement.checks)) == ("reproduced", 1)
+
+
 def test_what_is_not_claimed_is_written_where_it_is_missing():
-    with pytest.raises(ValueError, match="nothing is checked"):
+    with pytest.raises(ValueError, match="needs a correction or a rival that claims it"):
         every_draw("rest", NOT_CLAIMED, at_most=1.0)
     with pytest.raises(ValueError, match=r"nothing is checked of .*neither.*: every check is NOT_CLAIMED"):
         judged(every_draw("first", [0.5], at_most=1.0, rivals={"neither": NOT_CLAIMED}))

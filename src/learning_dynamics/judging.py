@@ -236,11 +236,13 @@ def takes_rivals(
                     return function(**{**changed, predicted: multiplied(number, factor)})
                 return function(**changed) if changes else printed
 
-            # a check that is not printed is shown as the correction or else a rival has it
-            hypotheses = ([name] for name in (CORRECTION, *others))
-            shown = printed or next(filter(None, (under(hypothesis, 1.0) for hypothesis in hypotheses)), None)
+            shown = printed
             if shown is None:
-                raise ValueError("what is printed, the correction and all rivals are NOT_CLAIMED: nothing is checked")
+                if not others:
+                    raise ValueError("what is NOT_CLAIMED as printed needs a correction or a rival that claims it")
+                # the number of the correction, or else of a rival; of nobody where their draws are not in the tables
+                claimed = (under([name], 1.0) for name in (CORRECTION, *others))
+                shown = next(filter(None, claimed), Check("not claimed", "undecided", np.nan, "none"))
             if fact:
                 value = shown.value if np.isnan(shown.outermost) else shown.outermost
                 shown = replace(shown, facts={**shown.facts, fact: value})
