@@ -1,8 +1,8 @@
 """What a claim is: a prediction, a judge that can refuse it, rivals that it must refuse, and the verdict of all draws.
 
 A claim's function is given metrics tables by role and yields checks, the headline first. Beside the number that a check
-is about are its rivals, its correction and the fact that the page prints. Where a rival alters several checks
-together, the function returns a `Finding`, whose judge is fed the paper's prediction, the correction and rivals alike.
+is about are its rivals, its correction and the fact that the page prints. A rival that alters several checks has its
+phrase beside each of them.
 """
 
 from __future__ import annotations
@@ -664,7 +664,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a claim's function returns, where a rival alters several checks; else it yields them.
+    """What is judged of a claim: one judge, fed with what is printed, the correction and rivals alike.
 
     Attributes
     ----------
@@ -867,7 +867,7 @@ def evaluate(
     try:
         result = function(**tables, **settings)
         if not isinstance(result, Finding | Iterable):
-            raise TypeError(f"returns {type(result).__name__}; yield its checks, or return a Finding")
+            raise TypeError(f"returns {type(result).__name__}; yield its checks")
         finding = result if isinstance(result, Finding) else _finding_of(result)
     except Untested as lacking:
         return Evaluation("untested", reason=str(lacking))
