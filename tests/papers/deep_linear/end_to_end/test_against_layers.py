@@ -17,7 +17,7 @@ from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import by_draw, select
 from tests.papers.deep_linear import plain
 from tests.papers.deep_linear.shared import judged, measured, placed
-from tests.support import called, claim_tables, evaluation
+from tests.support import called, evaluation
 
 INPUTS, OUTPUTS, WIDTH = 3, 2, 4
 TOLERANCES = {"rtol": 1e-9, "atol": 1e-12}

@@ -78,8 +78,8 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, least_order: Positi
     It is $\dot W = -\sum_j [WW^\top]^{(N-j)/N}\, \nabla\ell(W)\, [W^\top W]^{(j-1)/N}$. The layers and the equation are
     integrated by the classical Runge-Kutta method, in fixed steps $h$ and $h/2$. If the theorem holds, all that
     separates them is the method's errors, of order $h^4$; two different flows would keep their distance, at order zero.
-    Of {draws} flows the distance falls with an order of {least:.3g} at least. Integrated adaptively, the two differ by at
-    most {apart:.1e} of the largest $\|W\|_F$.
+    Of {draws} flows the distance falls with an order of {least:.3g} at least. Integrated adaptively, the two differ by
+    at most {apart:.1e} of the largest $\|W\|_F$.
     """
     flows, unbalanced = Draws(balanced), Draws(gaussian)
     yield every_draw(

@@ -80,9 +80,7 @@ def _all_flows(layers: networks.Layers, target: np.ndarray, integration: Span) -
 
     values = np.linalg.svd(networks.product(layers), compute_uv=False)
     # where a flow is slow its steps are long, and interpolated states are further off than the tolerance says
-    states = networks.flow(
-        field, np.concatenate([initial, *[values] * 3]), integration.times, integration, land=True
-    )
+    states = networks.flow(field, np.concatenate([initial, *[values] * 3]), integration.times, integration, land=True)
     end_to_end = states[:, split - 2 * size : split].reshape(len(states), 2, *target.shape)
     return {
         "layers": states[:, : split - 2 * size],
