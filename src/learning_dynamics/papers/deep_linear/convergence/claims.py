@@ -96,8 +96,8 @@ def _order_error(x: np.ndarray, depth: np.ndarray, settings: dict[str, Any]) -> 
     "step of c⁴ at depth 3 and one margin, and at those of the table of varied settings; flows with margins down to a "
     "two-hundredth of σ_min at depths 2, 3 and 4",
     correction="The bound is one of the excess over the least loss, on whitened inputs: "
-    "$\\ell(t) - \\min \\ell \\le (\\ell(0) - \\min \\ell)\\, e^{-c^{2(N-1)/N} \\eta t}$; for $c \\le 1$ its rate is at "
-    "least the printed $c^2$.",
+    "$\\ell(t) - \\min \\ell \\le (\\ell(0) - \\min \\ell)\\, e^{-c^{2(N-1)/N} \\eta t}$; for $c \\le 1$ its rate is "
+    "at least the printed $c^2$.",
     reason="the loss tends to its least value, which labels need not let be zero, and may start anywhere",
 )
 def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Claim:
@@ -105,8 +105,8 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
     $\sigma_{min}(W) \le c$, gradient descent with a step $\eta$ of at most $O(c^4)$ reaches a loss of at most
     $e^{-\Omega(c^2 \eta t)}$.
 
-    Read as printed, it is about the loss (errata 4). The labels of a regression leave some loss, here {least:g}, and then
-    no such bound holds for ever: within $\eta t$ = {horizon:.3g} the loss falls at {printed:.2g} times the guaranteed
+    Read as printed, it is about the loss (errata 4). The labels of a regression leave some loss, here {least:g}, and
+    then no such bound holds for ever: within $\eta t$ = {horizon:.3g} the loss falls at {printed:.2g} times the guaranteed
     rate. Read as the theorem behind it (Arora, Cohen, Golowich and Hu 2019), whose loss is half the squared distance
     from its optimum, it is about the excess over the least loss, relative to the first excess. With no least loss and a
     first one below one, as here, the printed bound then holds as well; the table of varied thresholds has that reading.
@@ -116,8 +116,8 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
     exactly balanced or with all the imbalance that is allowed; descent takes a step of {step:.2g}, which is $c^4$ times
     {multiple:g}. From the target with its smallest singular value lowered to $c$ the flow starts at the rate
     $2N c^{2(N-1)/N}$, so that no guarantee above $2N$ times this one could hold; the smallest rate of an excess is
-    {value:.3g} times the guaranteed one by descent, {flow:.3g} times by flows. A rate without the power of $c$ is missed
-    by a factor of {missed:.2g}.
+    {value:.3g} times the guaranteed one by descent, {flow:.3g} times by flows. A rate without the power of $c$ is
+    missed by a factor of {missed:.2g}.
     """
 
     @takes_rivals("guaranteed", scaled=True)
