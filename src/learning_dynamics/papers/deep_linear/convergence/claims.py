@@ -106,10 +106,11 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
     $e^{-\Omega(c^2 \eta t)}$.
 
     Read as printed, it is about the loss (errata 4). The labels of a regression leave some loss, here {least:g}, and
-    then no such bound holds for ever: within $\eta t$ = {horizon:.3g} the loss falls at {printed:.2g} times the guaranteed
-    rate. Read as the theorem behind it (Arora, Cohen, Golowich and Hu 2019), whose loss is half the squared distance
-    from its optimum, it is about the excess over the least loss, relative to the first excess. With no least loss and a
-    first one below one, as here, the printed bound then holds as well; the table of varied thresholds has that reading.
+    then no such bound holds for ever: within $\eta t$ = {horizon:.3g} the loss falls at {printed:.2g} times the
+    guaranteed rate. Read as the theorem behind it (Arora, Cohen, Golowich and Hu 2019), whose loss is half the squared
+    distance from its optimum, it is about the excess over the least loss, relative to the first excess. With no least
+    loss and a first one below one, as here, the printed bound then holds as well; the table of varied thresholds has
+    that reading.
 
     The theorem has the exponent $c^{2(N-1)/N} \eta t$ with the constant one, which is more for $c \le 1$ and is what is
     tested; imbalance is allowed up to a bound of order $c^2$. The starts meet the assumptions as barely as can be,
