@@ -94,7 +94,7 @@ def completion_exponents(
         return float(np.median([np.abs(other[UNEVEN, count] - law[UNEVEN, count]) for count in counts]))
 
     # at rank one no singular value is learned before the last: nothing is set aside, and the path keeps its first ratio
-    is_rank_one = all(np.array_equal(of_whole[cell], law[cell], equal_nan=True) for cell in law)
+    is_rank_one = all(np.allclose(of_whole[cell], law[cell], rtol=0, atol=1e-9, equal_nan=True) for cell in law)
     step_error = _whole_step_error(uneven, uneven_path)
     if is_rank_one:
         tolerance, told_by = step_error, "one step of descent more or less"
