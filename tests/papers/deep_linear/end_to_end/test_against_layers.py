@@ -342,7 +342,7 @@ def test_an_order_is_that_of_the_smallest_steps_or_starts(claim, quantity, setti
 # -- factors by depth, made up -------------------------------------------------------------------------------------
 
 
-def factors(law, values=(2.0, 0.4, 0.1), depths=(2, 3, 4, 6, 8)):
+def factors(law, values=(2.0, 0.4, 0.1), depths=(2, 3, 4, 6, 8), reading="each factor"):
     """A table in which the factor of each singular value is as a function of it and of the number of layers says."""
     rows = [
         {"depth": depth, "seed": 0, "quantity": quantity, "index": index, "value": value, "predicted": np.nan}
@@ -352,7 +352,7 @@ def factors(law, values=(2.0, 0.4, 0.1), depths=(2, 3, 4, 6, 8)):
     ]
     table = pd.DataFrame(rows)
     table.attrs = {"settings": {}, "draw": ("depth", "seed")}
-    return evaluation("deep_linear", "larger_depth_larger_factors", {"factors": table}, rounding=1e-9)
+    return evaluation("deep_linear", "larger_depth_larger_factors", {"factors": table}, rounding=1e-9, reading=reading)
 
 
 def factor(sigma, depth):
@@ -361,6 +361,11 @@ def factor(sigma, depth):
 
 def test_factors_as_derived_correct_the_sentence():
     assert factors(factor).verdict == "corrected"
+
+
+def test_read_of_ratios_the_sentence_holds():
+    assert factors(factor, reading="ratios").verdict == "reproduced"
+    assert factors(lambda sigma, depth: depth * sigma ** (1 / depth), reading="ratios").verdict == "contradicted"
 
 
 def test_where_no_small_factor_turns_the_sentence_holds_as_it_stands():

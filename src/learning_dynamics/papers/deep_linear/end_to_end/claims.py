@@ -1,7 +1,7 @@
 """Balance, end-to-end dynamics, the rates of singular values, and the preconditioner."""
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -224,14 +224,16 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
     "layers on every further one makes a small singular value faster again.",
     reason="factors below one may grow with further layers",
 )
-def larger_depth_larger_factors(factors: Table, *, rounding: Positive) -> Claim:
+def larger_depth_larger_factors(
+    factors: Table, *, rounding: Positive, reading: Literal["each factor", "ratios"]
+) -> Claim:
     r"""With two layers and more the factors $N \sigma^{2-2/N}$ speed large singular values up and slow small ones down,
     and the more so the more layers there are.
 
     Read of each factor: one above one grows with every layer, one below one falls. At one matrix, through balanced
     layers of each depth, {slowed} of {steps} factors below one change against that as a layer is added; the slide's
     picture, in which depth pulls singular values apart, is that of their ratios, of which each grows. What the sentence
-    leaves open is which of both it is about.
+    leaves open is which of both it is about: the varied thresholds have the verdict on ratios.
     """
     by_depth = dict(Draws(factors).groups("depth"))
     # by depth, shape (draws, singular values); singular values are those of one matrix at every depth
@@ -248,6 +250,16 @@ def larger_depth_larger_factors(factors: Table, *, rounding: Positive) -> Claim:
         values = np.min(changes, axis=(1, 2))
         return {"values": values, "undecided": np.abs(values) < rounding}
 
+    of_ratios = every_draw(
+        "least change of the logarithm of neighbouring factors' ratio with further layers",
+        **least(-np.diff(change)),
+        at_least=0.0,
+        because="larger with each",
+        rivals={"ratios fall": least(np.diff(change))} if reading == "ratios" else None,
+    )
+    if reading == "ratios":
+        yield of_ratios
+        return
     yield every_draw(
         "least change of a factor's logarithm with further layers, in the direction predicted",
         **least(np.sign(log_factor) * change),
@@ -260,12 +272,7 @@ def larger_depth_larger_factors(factors: Table, *, rounding: Positive) -> Claim:
             "factors of singular values above one grow, the others fall": least(np.sign(log_sigma) * change),
         },
     )
-    yield every_draw(
-        "least change of the logarithm of neighbouring factors' ratio with further layers",
-        **least(-np.diff(change)),
-        at_least=0.0,
-        because="larger with each",
-    )
+    yield of_ratios
     yield Facts(slowed=int(np.sum(change[log_factor < 0] > 0)), steps=int(np.sum(log_factor < 0)))
 
 
