@@ -14,7 +14,7 @@ from learning_dynamics.pipeline.plan import robustness
 from learning_dynamics.pipeline.plan.config_files import read_yaml
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.report.robustness import describe, page, settle, stable_digits
-from learning_dynamics.pipeline.store.records import AGAIN_COLUMNS
+from learning_dynamics.pipeline.store.records import AGAIN_COLUMNS, again_row
 from learning_dynamics.pipeline.store.records import COLUMNS as CLAIM_COLUMNS
 from learning_dynamics.pipeline.store.tables import read_provenance
 
@@ -273,6 +273,35 @@ def test_table_and_page_mark_what_another_choice_turns():
     assert "†" not in page(claims_of("reproduced"), rows(*SCALES[1:])).partition("|claims|")[2]
     assert "reproduced†" in verdicts.describe(settle(claims_of("reproduced"), judged))
     assert "†" not in verdicts.describe(settle(claims_of("reproduced"), rows(*SCALES[1:])))
+
+
+@pytest.mark.parametrize(
+    ("quantifier", "judged", "written"),
+    [
+        ("some setting", "contradicted", "not reproduced"),
+        ("some setting", "reproduced", "reproduced"),
+        ("some setting", "undecided", "undecided"),
+        ("all draws", "contradicted", "contradicted"),
+    ],
+)
+def test_what_can_happen_is_not_contradicted_where_it_does_not(quantifier, judged, written):
+    evaluation = Evaluation(judged, reason="why", quantifier=quantifier)
+    row = again_row("toy", "a", "setting", "small.scale", 0.1, evaluation)
+    assert row["verdict"] == written
+    assert row["reason"] == ("why" if judged == written else "does not show in this setting; why")
+
+
+def test_what_can_happen_has_no_mark_for_settings_in_which_it_does_not():
+    can_happen = claims_of("reproduced").assign(quantifier="some setting")
+    elsewhere = ("setting", "small.scale", "0.1", "not reproduced")
+    for claims, judged, mark in (
+        (can_happen, rows(elsewhere), False),
+        (can_happen, rows(elsewhere, ("threshold", "reached", "1", "not reproduced")), True),
+        (can_happen.assign(verdict="not reproduced"), rows(("setting", "small.scale", "1", "reproduced")), True),
+        (claims_of("reproduced"), rows(elsewhere), True),
+    ):
+        assert ("†" in verdicts.describe(settle(claims, judged))) == mark
+    assert describe("reproduced", rows(elsewhere)) == "Holds for `scale` of small nowhere (not reproduced at 0.1)"
 
 
 # -- planted -----------------------------------------------------------------------------------------------------------

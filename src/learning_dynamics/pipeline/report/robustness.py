@@ -12,14 +12,13 @@ import pandas as pd
 
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES, legend
 from learning_dynamics.pipeline.store.published import verdict_of_one_seed
-from learning_dynamics.pipeline.store.records import is_expected
+from learning_dynamics.pipeline.store.records import OWN_CHOICES, agreement, is_expected
 
 MIN_SEEDS = 3  # fewer do not make a verdict undecided
 MIN_SHARE = 2 / 3  # of them must give it
 MAX_DIGITS = 4  # of a number without an interval
 ROUNDING = 1e-6  # errors below it are those of arithmetic and integrators, whose range says nothing
 MAX_OTHERS = 4  # changes with another verdict that are named
-OWN_CHOICES = ("threshold", "setting")  # kinds of change that test a choice of this project
 SENTENCES = {"threshold": "at {}/{} other thresholds", "seed": "under {}/{} seeds", "draw": "in {}/{} random settings"}
 CELLS = dict.fromkeys(SENTENCES, "{}/{}")  # in a table whose head names the kind
 MARK = "†"  # beside a verdict that another choice turns
@@ -34,9 +33,9 @@ def settle(claims: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
     settled = []
     for row in claims.to_dict("records"):
         rows = again[again["claim"] == row["claim"]]
-        own, seeds = rows[rows["change"].isin(OWN_CHOICES)], rows[rows["change"] == "seed"]
-        if len(own):
-            row["agreement"] = float((own["verdict"] == row["verdict"]).mean())
+        seeds = rows[rows["change"] == "seed"]
+        if rows["change"].isin(OWN_CHOICES).any():
+            row["agreement"] = agreement(row, rows.to_dict("records"))
         n_seeds, n_same = len(seeds) + 1, int((seeds["verdict"] == row["verdict"]).sum()) + 1
         if n_seeds >= MIN_SEEDS and n_same < MIN_SHARE * n_seeds and row["verdict"] != "undecided":
             row["reason"] = "; ".join(

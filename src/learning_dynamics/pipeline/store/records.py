@@ -1,6 +1,7 @@
 """How claims stand in tables: a row for each claim, for each of its parts, for each time that it was judged again."""
 
 import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,9 @@ import numpy as np
 from learning_dynamics.judging import VERDICTS, About, Check, Evaluation
 from learning_dynamics.pipeline.store.provenance import plain_facts
 from learning_dynamics.tidy import Column
+
+SOME_SETTING = "some setting"  # the quantifier of what can happen
+OWN_CHOICES = ("threshold", "setting")  # kinds of change that test a choice of this project
 
 PAPER = Column("paper", "str", "the paper's name in the configuration")
 CLAIM = Column("claim", "str", "the claim's id: paper and theorem, lemma or observation")
@@ -77,18 +81,44 @@ AGAIN_COLUMNS = (
 
 
 def again_row(paper: str, claim: str, change: str, what: str, value: Any, evaluation: Evaluation) -> dict[str, Any]:
-    """Return the row of a claim that was judged again."""
+    """Return the row of a claim that was judged again.
+
+    What some setting shows ("can happen") is not contradicted by another setting in which it does not show: there it is
+    not reproduced.
+    """
     decisive = evaluation.decisive
+    verdict, reason = evaluation.verdict, evaluation.reason
+    if evaluation.quantifier == SOME_SETTING and verdict == "contradicted":
+        verdict, reason = "not reproduced", "; ".join(filter(None, ["does not show in this setting", reason]))
     return {
         "paper": paper,
         "claim": f"{paper}.{claim}",
         "change": change,
         "what": what,
         "value": str(value),
-        "verdict": evaluation.verdict,
+        "verdict": verdict,
         "measured": _finite_or_nan(decisive.headline.value) if decisive else np.nan,
-        "reason": evaluation.reason,
+        "reason": reason,
     }
+
+
+def agreement(claim: Mapping[str, Any], judged_again: Iterable[Mapping[str, Any]]) -> float:
+    """Return the share of other thresholds and settings that give a claim its verdict; nan where none was tried.
+
+    Of what some setting shows, other settings count only if it shows there too, or shows there alone.
+
+    Parameters
+    ----------
+    claim : mapping
+        A row of claims, with its verdict and quantifier.
+    judged_again : iterable of mappings
+        Rows of `again_row` of the claim.
+    """
+    rows = [row for row in judged_again if row["change"] in OWN_CHOICES]
+    if claim["quantifier"] == SOME_SETTING:
+        rows = [row for row in rows if row["change"] == "threshold" or row["verdict"] in ("reproduced", "corrected")]
+    agrees = [row["verdict"] == claim["verdict"] for row in rows]
+    return sum(agrees) / len(agrees) if agrees else float("nan")
 
 
 def check_row(check: Check) -> dict[str, Any]:
