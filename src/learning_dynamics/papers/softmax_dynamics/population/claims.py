@@ -186,14 +186,14 @@ def _by_setting(draws: pd.DataFrame) -> pd.Series:
 def three_phases_over_classes(
     grid: Table, region: Table, *, measure: Measure, threshold: Positive, typical: Fraction
 ) -> Claim:
-    """At class sizes 64, 16, 4 and 1, in two dimensions and from small starts, RankMe of the means of classes falls,
-    rises, and falls again while the rare classes are learned.
+    """At class sizes 64, 16, 4 and 1, in two dimensions and from starts of scale $10^{-3}$, RankMe of the means of
+    classes falls, rises, and falls again while the rare classes are learned.
 
     Counted are draws that show all three in this order, each as deep as the threshold. {value:.0%} of the draws show
     them at scale {at:g}, {wider:.0%} at scale {larger:g}. Over all examples, of which the rarest class has one in 85,
     {examples:.0%} do. The setting is one of a region: for sizes in powers of a ratio, with one row a class, from starts
     of scale {at:g}, most draws show the phases from {least:.0f} : 1 between the largest class and the smallest on, and
-    at {below:.0f} : 1 {share_below:.0%} do.
+    at {below:.0f} : 1 {share_below:.0%} do. Far smaller starts need a larger skew (errata 6).
     """
     draws = Grid(grid)
     scale, kind = draws.scale, draws.members["init"].to_numpy()
