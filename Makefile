@@ -78,7 +78,7 @@ budget: $(INSTALLED)  ## whether `make test` keeps to its time, by the durations
 
 verdicts: $(INSTALLED)  ## what tests hold every claim to, written anew: read the diff before you commit it
 	python -m tests.papers.written $(if $(strip $(PAPERS)),--papers $(PAPERS))
-	@git --no-pager diff --stat -- tests/papers/verdicts.yaml tests/papers/quantities.csv
+	@git --no-pager diff --stat -- tests/papers/verdicts.yaml tests/papers/facts.csv tests/papers/quantities.csv
 
 lint: $(INSTALLED)  ## style, types, Snakemake's own checks
 	ruff check .
