@@ -78,7 +78,7 @@ def network() -> list[Row]:
     def scipys() -> np.ndarray:
         return solve_ivp(field, (0, HORIZON), initial, "DOP853", TIMES, rtol=RTOL, atol=ATOL).y.T
 
-    # tolerances a thousandth of ours: its error does not show in theirs
+    # tolerances a thousandth of the bench's: its error does not show in theirs
     truth = ours(1e-3 * RTOL)
 
     def error(states: np.ndarray) -> float:

@@ -27,7 +27,7 @@ class _OfOneNode(Operator):
 
     @abc.abstractmethod
     def texts(self, node: Any) -> Sequence[str]:
-        """Return what may stand in the place of a node."""
+        """Return what may replace a node."""
 
     def mutation_positions(self, node: Any) -> Iterator[tuple[Any, Any]]:
         for _ in self.texts(node):

@@ -35,7 +35,7 @@ def obtained(
     md5 : str
         The published checksum.
     check : bool
-        Whether a file that lies in the folder must have that checksum; a downloaded one always must.
+        Whether a file that is in the folder must have that checksum; a downloaded one always must.
     pause : float
         Seconds before a mirror is tried again, doubled each time.
 
@@ -74,12 +74,12 @@ def obtained(
 
 
 def read_file(path: Path, reader: Callable[[Path], Contents], mend: str = "replace it") -> Contents:
-    """Return what a reader finds in a file that a user has; whatever it raises is told in one line.
+    """Return what a reader finds in a file that a user has; whatever it raises becomes an error of one line.
 
     Raises
     ------
     ProjectError
-        If the reader raises: names the file, what went wrong, and the mend.
+        If the reader raises: names the file, what went wrong, and the fix.
     """
     try:
         return reader(path)

@@ -122,7 +122,7 @@ def checked_images(
     Raises
     ------
     ProjectError
-        If an array is missing or does not fit: names its file, or the data set, and the mend.
+        If an array is missing or does not fit: names its file, or the data set, and the fix.
     """
     missing = [key for key in (*ARRAYS, "name") if key not in data]
     if missing:

@@ -25,7 +25,7 @@ FIELD = types.void(VECTOR, VECTOR, SHAPE, VECTOR)
 CONDITION = types.boolean(VECTOR, VECTOR, SHAPE)
 
 STAGES = DOP853.n_stages
-# copies that lie in one piece: what is compiled with a view into another array is not kept
+# contiguous copies: what is compiled with a view into another array is not kept
 A, B, E3, E5, D, A_EXTRA = (
     np.array(table, order="C") for table in (DOP853.A, DOP853.B, DOP853.E3, DOP853.E5, DOP853.D, DOP853.A_EXTRA)
 )

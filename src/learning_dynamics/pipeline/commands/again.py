@@ -120,7 +120,7 @@ class Judgements:
         return Workbench(Plan(robustness.changed_configuration(self.plan.config, self.paper, self.change, value)))
 
     def _is_empirical(self, claim: str) -> bool:
-        """Whether a claim is about the outcome of an experiment, which the hypotheses of no theorem speak of."""
+        """Whether a claim is about the outcome of an experiment, which no theorem's hypotheses are about."""
         function_name = self.plan.config.function_name("claims", self.paper, claim)
         return bool(paper_function(self.paper, "claims", function_name).claim.empirical)
 

@@ -15,7 +15,7 @@ from learning_dynamics.pipeline.plan.signatures import Signature, signatures_of
 def provenance(config: Config, paper: str, section: str, name: str, key: str) -> Any:
     """Return where a setting of a run or data set comes from: a word, a mapping with the reason, or None.
 
-    A reason belongs to values that the same file sets. It stands in the block that sets the value or inherits it, else
+    A reason belongs to values that the same file sets. It is in the block that sets the value or inherits it, else
     below ``provenance:`` of the paper, under the kind of run or, of a setting like ``limit.rtol``, under the class that
     it is a field of. `stated` and `code` of a kind in a paper's own file do not apply to a value that a run
     overrides or sweeps.

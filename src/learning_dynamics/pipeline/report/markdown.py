@@ -75,7 +75,7 @@ def scale_page(scale: str, papers: Sequence[Paper], comparison: pd.DataFrame) ->
     lines = [
         f"# Results at the scale `{scale}`",
         f"{len(in_both)} verdicts beside those of the default run: {int((~turned).sum())} are the same, "
-        f"{int(turned.sum())} are others. Figures and what stands behind each verdict: "
+        f"{int(turned.sum())} are others. Figures and the evidence for each verdict: "
         + ", ".join(f"[{prose(paper.title)}]({paper.name}.md)" for paper in papers)
         + f". The table: [claims.csv](claims.csv). Written by `python -m learning_dynamics publish --configfile "
         f"workflow/config/{scale}.yaml`; [the default run](../../results/README.md).",

@@ -51,7 +51,7 @@ def settle(claims: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
 
 def is_turned(agreement: float) -> bool:
     """Return whether another choice of a threshold or setting gives another verdict."""
-    return bool(agreement < 1)  # nan where there is none
+    return bool(agreement < 1)  # false for nan, where no choice was tried
 
 
 def describe(verdict: str, rows: pd.DataFrame, settled: bool = False) -> str:

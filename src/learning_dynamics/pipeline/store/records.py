@@ -31,10 +31,10 @@ CHECK = (
 COLUMNS = (
     PAPER,
     CLAIM,
-    Column("reference", "str", "where the claim stands in the paper"),
+    Column("reference", "str", "where the claim is in the paper"),
     Column("origin", "str", "paper, or ours: an observation that is no sentence of the paper"),
     Column("statement", "str", "the claim in our words"),
-    Column("quantifier", "str", "all draws, most draws, an average, some setting or a number: what it speaks of"),
+    Column("quantifier", "str", "all draws, most draws, an average, some setting or a number: what it is about"),
     Column("scope", "str", "a theorem's hypotheses as tested, or what an empirical statement was tested on"),
     Column("correction", "str", "what holds instead, for claims that fail as printed"),
     *CHECK,
