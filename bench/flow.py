@@ -122,10 +122,16 @@ def in_diffrax(X: np.ndarray, Y: np.ndarray, initial: np.ndarray) -> Solve:
     @jax.jit
     def compiled(start: Any, rtol: Any) -> Any:
         return diffrax.diffeqsolve(
-            diffrax.ODETerm(field), diffrax.Dopri8(), 0.0, HORIZON, None, start,
+            diffrax.ODETerm(field),
+            diffrax.Dopri8(),
+            0.0,
+            HORIZON,
+            None,
+            start,
             saveat=diffrax.SaveAt(ts=jnp.asarray(TIMES)),
-            stepsize_controller=diffrax.PIDController(rtol=rtol, atol=1e-3 * rtol), max_steps=100_000,
-        ).ys  # fmt: skip
+            stepsize_controller=diffrax.PIDController(rtol=rtol, atol=1e-3 * rtol),
+            max_steps=100_000,
+        ).ys
 
     return lambda rtol: np.asarray(compiled(initial, rtol))
 

@@ -136,3 +136,21 @@ def test_a_repository_around_it_or_that_does_not_hold_it_is_not_its_own(unpacked
         (folder / ".gitignore").write_text(f"{ignored}\n")
         committed(folder)
         assert commit_of(unpacked, monkeypatch) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("variable", "place"),
+    [
+        ("GIT_DIR", ".git"),
+        ("GIT_WORK_TREE", ""),
+        ("GIT_INDEX_FILE", ".git/index"),
+        ("GIT_OBJECT_DIRECTORY", ".git"),
+    ],
+)
+def test_a_variable_that_names_another_repository_is_dropped(unpacked, monkeypatch, tmp_path, variable, place):
+    other = tmp_path / "other"
+    other.mkdir()
+    committed(other)
+    commit = committed(unpacked)
+    monkeypatch.setenv(variable, str(other / place))
+    assert commit_of(unpacked, monkeypatch) == (commit, False)

@@ -41,9 +41,15 @@ def test_descent_stops_at_the_tolerance_and_fills_later_records():
     network = network_of("diagonal", 3, 2, seed=0)
     start = np.full((1, 6), 0.7)
     run = descend(
-        network.data_tensor(X), Y, start, loss="squared", step=1e-2, steps=10**6,
-        records=np.array([10, 10**6]), tolerance=1e-9,
-    )  # fmt: skip
+        network.data_tensor(X),
+        Y,
+        start,
+        loss="squared",
+        step=1e-2,
+        steps=10**6,
+        records=np.array([10, 10**6]),
+        tolerance=1e-9,
+    )
     assert run.steps[0] < 10**6
     np.testing.assert_array_equal(run.states[0, 1], run.final_states[0])
     np.testing.assert_allclose(X @ network.coefficients(run.final_states[0]), Y, atol=1e-9)

@@ -139,6 +139,20 @@ def test_a_kill_at_any_moment_loses_nothing(slow, built, sent, whom, step):
     assert not list(slow.folder.glob("results/toy/resume/*/*"))
 
 
+@fault("a run is killed twice", SAME)
+def test_a_run_that_is_killed_twice_goes_on_from_where_it_was(slow, built):
+    for step in (10, 25):
+        running = slow.start(TARGET)
+        wait_for_steps(slow, step)
+        os.killpg(running.pid, signal.SIGKILL)
+        end(running)
+        assert not (slow.folder / FAST).exists(), f"killed at step {step}"
+        slow.snakemake("--unlock")
+    slow.snakemake(TARGET)
+    same(slow, built)
+    assert len(steps_in(slow)) <= 40 + 2
+
+
 @fault("SIGSTOP, later SIGCONT", SAME)
 def test_a_run_that_is_stopped_for_a_while_goes_on(held, built):
     running = start_and_hold(held, TARGET)

@@ -78,8 +78,21 @@ def python(code, *arguments, options=(), **variables):
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT / "src"), **variables}
     return subprocess.run(
         [sys.executable, *options, "-c", textwrap.dedent(code), *arguments],
-        env=environment, capture_output=True, text=True, errors="replace",
-    )  # fmt: skip
+        env=environment,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+
+
+def test_a_locale_that_knows_no_greek_is_no_reason_to_stop():
+    code = """
+        from learning_dynamics.pipeline.commands.guard import run_guarded
+        run_guarded(lambda: print('\\u03c3 \\u2013 \\xfc'))
+    """
+    ended = python(code, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout == "\\u03c3 \\u2013 \\xfc\n"
 
 
 def test_what_never_ends_is_ended():

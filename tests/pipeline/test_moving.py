@@ -123,8 +123,17 @@ def test_figure_film_and_chart_are_drawn_again_each_for_itself(moving):
 
 
 def test_what_cannot_be_drawn_is_refused_before_anything_runs(clean):
-    declare(clean, figure="grwoth")
-    assert "interactive.moved.figure: no figure `grwoth`; did you mean `growth`?" in clean.stage("check").stderr
+    for changes, told in (
+        ({"runs": {"slow": "slwo"}}, "interactive.moved.runs.slow: no run `slwo`; did you mean `slow`?"),
+        ({"figure": None}, "interactive.moved.figure: missing; add it"),
+        ({"figure": "grwoth"}, "interactive.moved.figure: no figure `grwoth`; did you mean `growth`?"),
+        ({"function": "growth.shrinkage"}, "interactive.moved.function: no function `shrinkage`"),
+    ):
+        declare(clean, **changes)
+        ended = clean.stage("check")
+        assert ended.returncode != 0, changes
+        assert told in ended.stderr, changes
+        assert ended.stderr.count("\n") == 1, changes
     declare(clean)
     clean.configure("interactive", "again", value=BLOCK)
     told = "interactive.again.figure: `moved` is below `growth` already; name another"

@@ -29,9 +29,15 @@ class Limit(Accuracy):
 
 
 def flow(
-    data, *, width: Count, scales: list[Positive], init: Start = "a", seed: int, clip: Positive | None = None,
+    data,
+    *,
+    width: Count,
+    scales: list[Positive],
+    init: Start = "a",
+    seed: int,
+    clip: Positive | None = None,
     pairs: Even = 2,
-) -> None:  # fmt: skip
+) -> None:
     """Flow."""
 
 

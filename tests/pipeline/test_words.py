@@ -57,8 +57,11 @@ def texts(node: Any) -> Iterator[str]:
 
 def shown() -> dict[str, list[str]]:
     """Return the texts that the project shows, by where they stand."""
-    parts = [file for file in (SOURCE_ROOT / "learning_dynamics/papers").rglob("*.py")
-             if file.stem in ("__init__", "claims", "figures", "interactive")]  # fmt: skip
+    parts = [
+        file
+        for file in (SOURCE_ROOT / "learning_dynamics/papers").rglob("*.py")
+        if file.stem in ("__init__", "claims", "figures", "interactive")
+    ]
     guides = [re.sub("(?s)```.*?```", "", file.read_text("utf-8")) for file in (ROOT / "docs").glob("*.md")]
     as_formulas = [re.sub(r"\$`([^`]+)`\$", r"$\1$", guide).replace("$$", "$") for guide in guides]
     return {
@@ -137,14 +140,31 @@ def test_every_paper_can_be_read_and_cited():
 def card(tmp_path, **changed):
     """The page of a paper with two claims that were judged once, the first of them changed."""
     claim = {
-        "claim": "made_up.a", "id": "a", "verdict": "reproduced", "quantifier": "all draws", "reference": "Figure 1",
-        "code": "src/learning_dynamics/judging.py#L1", "statement": "It falls.", "correction": "", "reason": "",
-        "scope": "everywhere", "robustness": "", "turned": False, "rivals": {},
+        "claim": "made_up.a",
+        "id": "a",
+        "verdict": "reproduced",
+        "quantifier": "all draws",
+        "reference": "Figure 1",
+        "code": "src/learning_dynamics/judging.py#L1",
+        "statement": "It falls.",
+        "correction": "",
+        "reason": "",
+        "scope": "everywhere",
+        "robustness": "",
+        "turned": False,
+        "rivals": {},
         "decisive": {
-            "predicted": float("nan"), "quantity": "the size", "measured": 1.0, "lower": float("nan"),
-            "criterion": "at most 2", "draws_for": 3, "draws_against": 0, "draws_undecided": 0, "excluded": "",
+            "predicted": float("nan"),
+            "quantity": "the size",
+            "measured": 1.0,
+            "lower": float("nan"),
+            "criterion": "at most 2",
+            "draws_for": 3,
+            "draws_against": 0,
+            "draws_undecided": 0,
+            "excluded": "",
         },
-    }  # fmt: skip
+    }
     topic = Topic("made_up", "flow", "The flow", [], [claim | changed, claim | {"id": "b"}])
     return markdown.paper_page(Paper("made_up", "Things", "Nobody", "", "", [topic], [], [], [], None, []), tmp_path)
 
