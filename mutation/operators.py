@@ -124,7 +124,11 @@ class OrderKept(_OfOneNode):
         if node.type != "trailer":
             return []
         code = _code(node)
-        return [""] if code == ".T" else [code.replace("::-1", ":")] if "::-1" in code else []
+        if code == ".T":
+            return [""]
+        if "::-1" in code:
+            return [code.replace("::-1", ":")]
+        return []
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:

@@ -78,11 +78,12 @@ def _parser(program: str, execute: Callable[..., int | None]) -> argparse.Argume
 
 def _options(parameter: inspect.Parameter) -> dict[str, Any]:
     """Return how argparse reads a parameter, by its annotation and default."""
-    annotation, optional = parameter.annotation, parameter.default is not parameter.empty
+    annotation, default, optional = parameter.annotation, parameter.default, True
+    if default is parameter.empty:
+        default, optional = None, False
     if isinstance(annotation, types.UnionType):
         optional = True
         annotation = next(kind for kind in typing.get_args(annotation) if kind is not types.NoneType)
-    default = parameter.default if parameter.default is not parameter.empty else None
     kind, inner = typing.get_origin(annotation) or annotation, typing.get_args(annotation)
     if kind is bool:
         return {"action": "store_true"}
@@ -90,17 +91,20 @@ def _options(parameter: inspect.Parameter) -> dict[str, Any]:
     if kind is Literal:
         return options | {"choices": inner}
     if kind is Sequence:
-        many = "*" if optional or parameter.kind is parameter.POSITIONAL_ONLY else "+"
-        extend = {} if parameter.kind is parameter.POSITIONAL_ONLY else {"action": "extend"}
-        return options | {"nargs": many, "type": inner[0], "default": list(default or ())} | extend
+        options |= {"nargs": "*" if optional else "+", "type": inner[0], "default": list(default or ())}
+        if parameter.kind is parameter.POSITIONAL_ONLY:
+            options["nargs"] = "*"
+        else:
+            options["action"] = "extend"  # an option may be given several times
+        return options
     return options | {"type": _json_object if kind is Mapping else kind}
 
 
 def _meanings(docstring: str) -> Iterator[tuple[str, str]]:
     """Yield names and texts of a docstring's section of parameters."""
     _, _, section = docstring.partition("Parameters\n----------\n")
-    for entry in section.partition("\n\n")[0].split("\n") if section else ():
-        if entry and not entry.startswith(" "):
+    for entry in section.partition("\n\n")[0].splitlines():
+        if not entry.startswith(" "):
             names = entry.partition(" : ")[0].split(", ")
             text: list[str] = []
         else:
@@ -151,5 +155,7 @@ def _execute(arguments: Sequence[str]) -> int | None:
         # of all commands only jobs need this
         from learning_dynamics.pipeline.commands.planned import write_usage
 
-        write_usage(read_job(plan, stage, *(positional if len(positional) == 2 else [*positional, stage])), started)
+        if len(positional) == 1:
+            positional.append(stage)  # a paper's claims are one job, which has the name of its stage
+        write_usage(read_job(plan, stage, *positional), started)
     return status
