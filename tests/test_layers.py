@@ -62,7 +62,7 @@ def test_papers_never_import_each_other():
     for paper in papers():
         others = tuple(f"{PACKAGE}.papers.{other}" for other in papers() if other != paper)
         of_paper = [name for name in MODULES if name.startswith(f"{PACKAGE}.papers.{paper}")]
-        assert imports(of_paper, lambda name, others=others: name.startswith(others)) == []
+        assert imports(of_paper, lambda name, others=others: name.startswith(others)) == [], paper
 
 
 def test_parts_rest_on_those_before_them():
@@ -70,7 +70,7 @@ def test_parts_rest_on_those_before_them():
     for module, part in PARTS_OF_TOPICS:
         later = set(FORBIDDEN[part])
         wrong = imports([module], lambda name, later=later: module_path(name) and set(parts_of(name)[-1:]) & later)
-        assert wrong == []
+        assert wrong == [], module
 
 
 def test_what_a_topic_calls_knows_nothing_of_the_pipeline():

@@ -142,7 +142,7 @@ def test_a_resume_point_has_the_states_that_were_recorded_since_the_last_and_nam
         states |= {number: {"weight": np.full(2, number)} for number in recorded}
         point.set_down(net, optimiser, states, epoch)
         found, reached = training.ResumePoint(tmp_path).take_up(net, optimiser)
-        assert (sorted(found), reached) == (sorted(states), epoch)
+        assert (sorted(found), reached) == (sorted(states), epoch), recorded
 
     def torn(_what, path=None, **_states):
         if path is not None:
@@ -154,7 +154,7 @@ def test_a_resume_point_has_the_states_that_were_recorded_since_the_last_and_nam
             patch.setattr(library, name, torn)
             with pytest.raises(KilledError):
                 point.set_down(net, optimiser, states | {9: states[6]}, 9)
-        assert training.ResumePoint(tmp_path).take_up(net, optimiser)[1] == 8
+        assert training.ResumePoint(tmp_path).take_up(net, optimiser)[1] == 8, library
 
 
 def test_an_incomplete_last_batch_can_be_left_out():

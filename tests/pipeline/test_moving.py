@@ -91,7 +91,7 @@ def test_a_film_and_a_chart_are_made_beside_their_figure_and_stand_on_the_page(m
         *("In motion: slow growth of 3 draws.", "A curve of 3 draws."),
         *("Move the draw: slow growth of 3 draws.", "draw 0 \\u003c/script>"),
     ):
-        assert words in page
+        assert words in page, words
     assert page.count('<script type="module">') == 1
     assert '<script type="module">' not in moving_once.read("figures/index.html")
     assert "Nothing to be done" in moving_once.snakemake("--dry-run").stdout
@@ -118,7 +118,7 @@ def test_figure_film_and_chart_are_drawn_again_each_for_itself(moving):
     checked = moving.stage("check")
     assert checked.returncode == 1
     for path in (FILM, CHART):
-        assert f"error: {path}: damaged, or not written by learning-dynamics" in checked.stderr
+        assert f"error: {path}: damaged, or not written by learning-dynamics" in checked.stderr, path
     assert {FILM, CHART} <= moving.would_run()
 
 
@@ -146,6 +146,6 @@ def test_what_cannot_be_drawn_is_refused_before_anything_runs(clean):
         declare(clean)
         clean.edit(f"{PAPER}/growth/motion.py", old, new)
         ended = clean.snakemake("--dry-run", check=False)
-        assert ended.returncode != 0
-        assert told in ended.stderr
-        assert "Traceback" not in ended.stderr
+        assert ended.returncode != 0, old
+        assert told in ended.stderr, old
+        assert "Traceback" not in ended.stderr, old

@@ -29,7 +29,7 @@ def test_a_formula_is_readable_as_text_and_spaced_in_mathml():
         (r"\begin{pmatrix}a & b\\ c & d\end{pmatrix}", "(a, b; c, d)"),
         (r"\left( a", r"\left( a"),
     ):
-        assert maths.to_text(latex) == text
+        assert maths.to_text(latex) == text, latex
     # what browsers do not know of themselves
     assert '<mtext>ln</mtext><mspace width="0.167em"></mspace><mi>t</mi>' in maths.to_mathml(r"\ln t")
     assert '<mo form="prefix">−</mo><mn>1</mn>' in maths.to_mathml("x = -1")
@@ -79,7 +79,7 @@ def test_every_formula_is_understood():
     for whose, parts in shown().items():
         formulas = {formula[1:-1] for part in parts for formula in MATHS.findall(part)}
         assert len(formulas) > 20, whose
-        assert [one for one in formulas if "\\" in maths.to_text(one) or "<code>" in maths.to_mathml(one)] == []
+        assert [one for one in formulas if "\\" in maths.to_text(one) or "<code>" in maths.to_mathml(one)] == [], whose
 
 
 def test_prose_is_escaped_and_its_signs_are_set():
@@ -100,7 +100,7 @@ def test_fields_are_filled():
         ("{x:.2g}", {"x": None}, "–"),
         (r"{{literal}}: $x_{value}$, ${other}$", {"value": 1.0}, r"{literal}: $x_{value}$, ${other}$"),
     ):
-        assert fill(text, facts) == filled
+        assert fill(text, facts) == filled, text
     assert fields(r"{a:.2g} and $x_{b}$ and {c.d}") == {"a", "c.d"}
 
 
@@ -115,9 +115,9 @@ def test_a_field_that_cannot_be_filled_is_one_line_and_nothing_is_called():
         (r"$\lambda_{2} = {value:.2f}$", "`{value}` within mathematics, where nothing is filled"),
     ):
         said = refusal(fill, text, {"value": 1.0}, "figures.py: `spectra`")
-        assert said.startswith("figures.py: `spectra`: the text ")
-        assert message in said
-        assert "\n" not in said
+        assert said.startswith("figures.py: `spectra`: the text "), text
+        assert message in said, text
+        assert "\n" not in said, text
 
 
 def test_every_paper_can_be_read_and_cited():
@@ -127,8 +127,10 @@ def test_every_paper_can_be_read_and_cited():
         entries = bibtex(references)
         keys = re.findall(r"(?m)^@(?:misc|inproceedings)\{(\w+),$", entries)
         assert len(keys) == len(set(keys)) == len(references) > 0, paper
-        assert entries.count("{") == entries.count("}")
-        assert all(re.fullmatch(r"arXiv:\d{4}\.\d{5}|papers\.nips\.cc", link_name(one["url"])) for one in references)
+        assert entries.count("{") == entries.count("}"), paper
+        assert all(re.fullmatch(r"arXiv:\d{4}\.\d{5}|papers\.nips\.cc", link_name(one["url"])) for one in references), (
+            paper
+        )
         whole += references
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["references"]
     there, here = (
@@ -185,4 +187,4 @@ def test_a_card_says_how_the_claim_fared_and_nothing_twice(tmp_path):
         ("one direction is learnt; does not show at this scale", "one direction is learnt"),
         ("the interval covers the bound", "the interval covers the bound"),
     ):
-        assert contents.drop_repeated_clause(VERDICT_STYLES["not reproduced"].meaning, reason) == told
+        assert contents.drop_repeated_clause(VERDICT_STYLES["not reproduced"].meaning, reason) == told, reason
