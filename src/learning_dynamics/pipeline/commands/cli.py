@@ -1,4 +1,4 @@
-"""Every job that Snakemake runs is one of these commands, and can be copied and run by hand.
+"""The command line: ``python -m learning_dynamics COMMAND``.
 
 A command is a module of this folder with a function `execute`, whose signature is the command line: parameters before
 ``/`` are positional, the others are options, and a default makes either optional.
@@ -12,7 +12,7 @@ import sys
 import time
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +23,12 @@ from learning_dynamics.pipeline.plan.jobs import STAGES, read_job
 from learning_dynamics.pipeline.plan.sources import papers
 from learning_dynamics.progress import grant
 
+ABOUT = """\
+Sweep settings, map metrics, begin a paper, compare results. Snakemake makes figures and verdicts: type `make figures`
+for all of them, `snakemake --cores all spectral_bias` for those of a paper. To run one of its jobs alone, with a
+debugger or after a failure, type the job's command: python -m learning_dynamics run spectral_bias small_scale
+"""
+JOBS = (*STAGES, "again", "report", "robustness", "text", "verdicts")
 FLAGS = {"files": "--configfile", "look": "--style"}  # options that are not called as their parameter
 
 
@@ -47,14 +53,24 @@ def parse(arguments: Sequence[str]) -> tuple[Callable[..., int | None], dict[str
     known = commands()
     root = argparse.ArgumentParser(
         prog="python -m learning_dynamics",
-        description=__doc__,
-        epilog="commands:\n" + "\n".join(f"  {name:12} {about}" for name, about in known.items()),
+        description=ABOUT,
+        epilog="\n\n".join(
+            [
+                _listed("commands that you type:", [name for name in known if name not in JOBS], known),
+                _listed("jobs of Snakemake, which you can type as well:", JOBS, known),
+                "what a command takes: python -m learning_dynamics COMMAND --help",
+            ]
+        ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    root.add_argument("command", choices=known, metavar="command")
+    root.add_argument("command", choices=known, metavar="command", help="one of those below")
     name = root.parse_args(arguments[:1]).command
     execute = importlib.import_module(f"learning_dynamics.pipeline.commands.{name}").execute
     return execute, vars(_parser(f"{root.prog} {name}", execute).parse_args(arguments[1:]))
+
+
+def _listed(title: str, names: Iterable[str], about: Mapping[str, str]) -> str:
+    return "\n".join([title, *(f"  {name:12} {about[name]}" for name in names)])
 
 
 def _parser(program: str, execute: Callable[..., int | None]) -> argparse.ArgumentParser:
