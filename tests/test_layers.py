@@ -16,6 +16,7 @@ from learning_dynamics.pipeline.plan.sources import (
     parsed,
     topics,
 )
+from tests.support import ROOT
 
 MODULES = sorted(
     ".".join(path.relative_to(SOURCE_ROOT).with_suffix("").parts).removesuffix(".__init__")
@@ -56,6 +57,13 @@ def imports(modules, is_wrong):
 
 def test_the_library_imports_neither_papers_nor_the_pipeline():
     assert imports(LIBRARY, lambda name: parts_of(name)[:1] in ABOVE_LIBRARY) == []
+
+
+def test_tests_of_the_library_import_no_paper():
+    folders = ("dynamics", "measures", "datasets", "plotting")
+    files = [file for folder in folders for file in sorted((ROOT / "tests" / folder).rglob("*.py"))]
+    assert len(files) > 20
+    assert [str(file) for file in files if f"{PACKAGE}.papers" in file.read_text(encoding="utf-8")] == []
 
 
 def test_papers_never_import_each_other():
