@@ -29,7 +29,8 @@ for all of them, `snakemake --cores all spectral_bias` for those of a paper. To 
 debugger or after a failure, type the job's command: python -m learning_dynamics run spectral_bias small_scale
 """
 JOBS = (*STAGES, "again", "report", "robustness", "text", "verdicts")
-FLAGS = {"files": "--configfile", "look": "--style"}  # options that are not called as their parameter
+# options that are not called as their parameter
+FLAGS = {"files": "--configfile", "look": "--style", "settings": "--set"}
 
 
 def commands() -> dict[str, str]:
