@@ -283,12 +283,10 @@ def test_table_and_page_mark_what_another_choice_turns():
 PLANTED = '''
 
 @claim("planted", scope="made up")
-def planted(run: Table, *, turns: Positive) -> Finding:
+def planted(run: Table, *, turns: Positive) -> Claim:
     """It holds up to a rate."""
     rate = settings_of(run)["rate"]
-    return Finding(
-        lambda factor: [every_draw("rate", [rate], at_most=turns * factor)], 1.0, {"a bound of nothing": 1e-9}
-    )
+    yield every_draw("rate", [rate], at_most=turns, rivals={"a bound of nothing": 1e-9 * turns})
 '''
 
 
@@ -301,7 +299,7 @@ def plant(workspace):
         '0.5 * settings["step"] * settings["rate"]', "2e-3"
     )
     assert "2e-3" in narrow
-    head = head.replace("equal_on_every_draw\n", "Finding, equal_on_every_draw, every_draw\n").replace(
+    head = head.replace("equal_on_every_draw\n", "equal_on_every_draw, every_draw\n").replace(
         "from learning_dynamics.tidy", "from learning_dynamics.settings import Positive\nfrom learning_dynamics.tidy"
     )
     workspace.write(path, head + '@claim("section 1"' + function + narrow + PLANTED)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.interpolate import interp1d
 
 from learning_dynamics.evidence import median
-from learning_dynamics.judging import Check, Claim, Facts, claim, equal, takes_rivals
+from learning_dynamics.judging import Check, Claim, Facts, Reason, claim, equal, takes_rivals
 from learning_dynamics.papers.deep_linear.completion_table.printed import (
     FEW,
     MANY,
@@ -210,8 +210,6 @@ def _row_checks(observed: str, depth: int, table: Table, *, fit: float, scale: f
     errors, norms, ranks = measured(table, scale)
     log_error = median(np.log10(errors))
     size, entries = (int(minimiser_values(table, name)[0]) for name in (SIZE, OBSERVED_ENTRIES))
-    is_slides = (size, entries) == SIZE_AND_ENTRIES[observed]
-    elsewhere = "" if is_slides else f"; not the slides' matrices: {size} × {size}, {entries} entries observed"
 
     @takes_rivals("printed", scaled=True)
     def error_is(printed: float) -> Check:
@@ -225,7 +223,7 @@ def _row_checks(observed: str, depth: int, table: Table, *, fit: float, scale: f
             np.log10(printed),
             tolerance=max(fit, rounding),
             resolution=RESOLUTION,
-            because=(by_rounding if fit <= rounding else by_stop) + elsewhere,
+            because=by_rounding if fit <= rounding else by_stop,
         )
 
     check = error_is(
@@ -241,7 +239,7 @@ def _row_checks(observed: str, depth: int, table: Table, *, fit: float, scale: f
         row.norm - TRUE_NORM,
         tolerance=1.0,
         resolution=3.0,
-        because=f"both are printed rounded{elsewhere}",
+        because="both are printed rounded",
         rivals={"a nuclear norm of five more": row.norm + 5 - TRUE_NORM},
         scaled=False,
     )
@@ -251,7 +249,7 @@ def _row_checks(observed: str, depth: int, table: Table, *, fit: float, scale: f
         row.rank,
         tolerance=0.5,
         resolution=2.0,
-        because=f"rounding as printed{elsewhere}",
+        because="rounding as printed",
         rivals={"an effective rank of two more": row.rank + 2},
         scaled=False,
     )
@@ -259,3 +257,5 @@ def _row_checks(observed: str, depth: int, table: Table, *, fit: float, scale: f
     yield Facts(error=error, root=error**0.5, norm=np.median(norms), rank=np.median(ranks), largest=np.max(errors))
     if scale is not None:
         yield Facts(scale=scale)
+    if (size, entries) != SIZE_AND_ENTRIES[observed]:
+        yield Reason(f"not the slides' matrices: {size} × {size}, {entries} entries observed")

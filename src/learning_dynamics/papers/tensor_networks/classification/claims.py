@@ -1,16 +1,16 @@
 """Classification of separable data: Theorems 1 and 2, Corollaries 1 to 3, Remarks 2 and 3, and how slowly they show."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from learning_dynamics.judging import (
+    NOT_CLAIMED,
     Check,
-    Checks,
     Claim,
     Facts,
-    Finding,
     Untested,
     claim,
     equal_on_every_draw,
@@ -394,7 +394,7 @@ def remark_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     quantifier="all draws",
     reason="the max-margin problem that decides is not convex from three decomposable layers on",
 )
-def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
+def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
     r"""The limit directions of linear coefficients in separable classification do not depend on the initialisation.
 
     With two decomposable layers, and in fully connected networks, Theorem 2 and Corollary 1 leave one limit, because
@@ -410,56 +410,62 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
     depth = problems["depth"].to_numpy()
     is_decomposable = np.isin(problems["network"], ORTHOGONAL)
     largest_angle, largest_turn = problems["largest_angle"].to_numpy(), problems["largest_turn"].to_numpy()
-    margins = Draws(starts)[MARGIN]
+    is_turning = (largest_angle > degrees) & (largest_turn > degrees / 2)
 
-    def judge(has_one_limit: np.ndarray) -> Checks:
-        """Yield the checks of a prediction, for each problem, of whether all starts have the same limit."""
-        yield every_draw(
-            "largest angle in degrees between the limits from two starts, where one limit is predicted",
-            largest_angle[has_one_limit],
-            at_most=degrees,
-            because="chosen; undecided while a direction turns by half as much",
-            undecided=((largest_angle > degrees) & (largest_turn > degrees / 2))[has_one_limit],
-        )
-        yield premise(
-            every_draw(
-                r"the loss falls: $\min_i y_i f(x_i) / \log t$ at the end",
-                margins,
-                at_least=0.5,
-                because="it tends to one; zero where a flow stays at a saddle",
-            )
-        )
-        if has_one_limit.all():
-            return
-        # starts may have one limit on a data set by chance, but not on all data sets
-        angle_of_kind = problems[~has_one_limit].groupby(["network", "depth"])["largest_angle"].max().to_numpy()
-        yield every_draw(
-            "where several limits are predicted: the largest such angle of each architecture and depth",
-            angle_of_kind,
-            at_least=degrees,
-            because="as above; undecided where no data set shows a second limit, which others may have",
-            undecided=angle_of_kind < degrees,
-        )
+    def one_limit(where: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the arguments of a check that problems have one limit from all starts."""
+        return {"values": largest_angle[where], "undecided": is_turning[where]}
 
+    def several_limits(where: np.ndarray) -> dict[str, Any]:
+        """Return the arguments of a check that each architecture and depth has a problem with several limits.
+
+        Starts may have one limit on a data set by chance, but not on all data sets.
+        """
+        if not where.any():
+            return {"values": NOT_CLAIMED}
+        angle_of_kind = problems[where].groupby(["network", "depth"])["largest_angle"].max().to_numpy()
+        return {"values": angle_of_kind, "undecided": angle_of_kind < degrees}
+
+    # of each problem, whether the correction and rivals predict one limit
+    has_one_limit = ~is_decomposable | (depth == 2)
+    rivals = {
+        "one limit at any depth but four": ~is_decomposable | (depth != 4),
+        "one limit for two layers alone": depth == 2,
+        "one limit for fully connected networks alone": ~is_decomposable,
+    }
+    yield every_draw(
+        "largest angle in degrees between the limits from two starts, where one limit is predicted",
+        **one_limit(np.full(len(problems), True)),
+        at_most=degrees,
+        because="chosen; undecided while a direction turns by half as much",
+        corrected=one_limit(has_one_limit),
+        rivals={rival: one_limit(predicted) for rival, predicted in rivals.items()},
+    )
+    yield premise(
+        every_draw(
+            r"the loss falls: $\min_i y_i f(x_i) / \log t$ at the end",
+            Draws(starts)[MARGIN],
+            at_least=0.5,
+            because="it tends to one; zero where a flow stays at a saddle",
+        )
+    )
+    yield every_draw(
+        "where several limits are predicted: the largest such angle of each architecture and depth",
+        NOT_CLAIMED,
+        at_least=degrees,
+        because="as above; undecided where no data set shows a second limit, which others may have",
+        corrected=several_limits(~has_one_limit),
+        rivals={rival: several_limits(~predicted) for rival, predicted in rivals.items()},
+    )
     deep = problems[is_decomposable & (depth > 2)]
     deep_excess = select(pd.concat(starts), quantities.QUASI_NORM_EXCESS, depth=lambda depth: depth > 2)["value"]
-    return Finding(
-        judge,
-        printed={"has_one_limit": np.full(len(problems), True)},
-        corrected={"has_one_limit": ~is_decomposable | (depth == 2)},
-        rivals={
-            "one limit at any depth but four": {"has_one_limit": ~is_decomposable | (depth != 4)},
-            "one limit for two layers alone": {"has_one_limit": depth == 2},
-            "one limit for fully connected networks alone": {"has_one_limit": ~is_decomposable},
-        },
-        facts={
-            "several": int((deep["limits"] > 1).sum()),
-            "deep": len(deep),
-            "most": int(problems["limits"].max()),
-            "count": int(settings_of(starts[0])["starts"]),
-            "apart": float(np.nanmax(largest_angle)),
-            "other": float(np.mean(deep_excess > 0.01)),
-        },
+    yield Facts(
+        several=int((deep["limits"] > 1).sum()),
+        deep=len(deep),
+        most=int(problems["limits"].max()),
+        count=int(settings_of(starts[0])["starts"]),
+        apart=float(np.nanmax(largest_angle)),
+        other=float(np.mean(deep_excess > 0.01)),
     )
 
 
