@@ -203,7 +203,7 @@ def test_draws_without_a_number_leave_an_estimate_open_and_are_counted(check, of
         (at_most("size", mean([1.0, 3.0]), 2.0), "size: the interval covers the bound"),
         (
             at_most("size", Estimate(1.5, 0.5, 2.5, 9, "mean (t)"), 2.0),
-            "size: the interval covers the bound; about 36 draws would decide in the place of 9, if they were alike",
+            "size: the interval covers the bound; about 36 draws would decide instead of 9, if they were alike",
         ),
         (at_most("size", np.nan, 2.0), "size: it cannot be judged"),
         (at_most("size", mean([1.0, 1.1]), 2.0, draws_undecided=1), "size: 1 of 2 draws cannot be judged"),
@@ -284,9 +284,9 @@ def test_a_claim_says_of_which_draws_it_speaks(headline, of):
     assert judged(headline, quantifier="some setting").quantifier == "some setting"
     if of != "a number":  # of a single draw every quantifier is true
         for other in set(get_args(Quantifier)) - {of, "some setting"}:
-            with pytest.raises(ValueError, match=f"speaks of {other}, and its headline checks {of}"):
+            with pytest.raises(ValueError, match=f"is about {other}, and its headline checks {of}"):
                 judged(headline, quantifier=other)
-    with pytest.raises(ValueError, match="Theorem 1: quantifier `every draw` is none of all draws, most draws"):
+    with pytest.raises(ValueError, match="Theorem 1: quantifier `every draw` is not one of all draws, most draws"):
         judged(headline, quantifier="every draw")
 
 
@@ -297,7 +297,7 @@ def test_a_correction_speaks_of_the_same_draws():
         judge = {"all": [every_draw("x", [2.0, 0.5], at_most=1.0)], "most": [share], "none": [FAILS]}
         return Finding(judge.get, "all", {"another": "none"}, corrected="most")
 
-    with pytest.raises(ValueError, match="speaks of all draws, and its headline checks most draws: x"):
+    with pytest.raises(ValueError, match="is about all draws, and its headline checks most draws: x"):
         evaluate(corrected_by_a_share, {}, {})
 
 

@@ -134,10 +134,10 @@ def premise(check: Check) -> Check:
     return replace(check, is_premise=True)
 
 
-# -- what stands beside a check --------------------------------------------------------------------------------------
+# -- what goes with a check ----------------------------------------------------------------------------------------
 
 
-CORRECTION = "the correction"  # what holds in the place of a printed prediction, among rivals' phrases
+CORRECTION = "the correction"  # what holds instead of a printed prediction, among rivals' phrases
 # an argument of a check, for what is printed, a correction or a rival that says nothing of the check's quantity
 NOT_CLAIMED = object()
 
@@ -149,7 +149,7 @@ class Facts(dict[str, Any]):
 class Reason(str):
     """Why, in words, a verdict is another than `reproduced`, where that depends on the run; yielded among the checks.
 
-    It stands in the place of the reason that the decorator gives.
+    It replaces the reason that the decorator gives.
     """
 
     __slots__ = ()
@@ -301,7 +301,7 @@ def every_draw(
     undecided : array_like of bool, shape (draws,), optional
         Draws that cannot be judged (an integration that did not get through).
     excluded : mapping from reason to count, optional
-        Draws that the claim does not speak of.
+        Draws that the claim is not about.
     different : int, optional
         How many of the draws differ, where the values do not tell (errors of what repeats differ by rounding).
 
@@ -429,7 +429,7 @@ def equal(
     because: str = "",
     **counts: Any,
 ) -> Check:
-    """Check that a prediction lies in an estimate's interval, widened by the tolerance of the method.
+    """Check that a prediction is in an estimate's interval, widened by the tolerance of the method.
 
     Parameters
     ----------
@@ -536,9 +536,7 @@ def _ordered(
         return check.as_undecided("it cannot be judged")
     n_needed = estimate.draws_to_decide(bound)
     hint = (
-        f"; about {n_needed:,} draws would decide in the place of {estimate.draws}, if they were alike"
-        if n_needed
-        else ""
+        f"; about {n_needed:,} draws would decide instead of {estimate.draws}, if they were alike" if n_needed else ""
     )
     return check.as_undecided(f"the interval covers the bound{hint}")
 
@@ -810,12 +808,12 @@ def claim(
     Raises
     ------
     ValueError
-        If an empirical statement has a correction, the scope is empty, or the quantifier is none of those.
+        If an empirical statement has a correction, the scope is empty, or the quantifier is unknown.
     """
     if not scope.strip():
         raise ValueError(f"{reference}: say for what it was tested (scope)")
     if quantifier is not None and quantifier not in get_args(Quantifier):
-        raise ValueError(f"{reference}: quantifier `{quantifier}` is none of {', '.join(get_args(Quantifier))}")
+        raise ValueError(f"{reference}: quantifier `{quantifier}` is not one of {', '.join(get_args(Quantifier))}")
     if empirical and correction:
         raise ValueError(f"{reference}: an empirical statement is not corrected by another scale")
 
@@ -829,7 +827,7 @@ def claim(
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A claim's verdict, with what stands behind it."""
+    """A claim's verdict, with the judgements that it follows from."""
 
     verdict: str
     judgement: Judgement | None = None
@@ -932,7 +930,7 @@ def _quantifier(about: About, check: Check) -> Quantifier:
     checked = next((speaks for start, speaks in beginnings.items() if check.interval.startswith(start)), None)
     stated = about.quantifier or checked or "a number"
     if checked and stated not in (checked, "some setting"):
-        raise ValueError(f"{about.reference}: speaks of {stated}, and its headline checks {checked}: {check.name}")
+        raise ValueError(f"{about.reference}: is about {stated}, and its headline checks {checked}: {check.name}")
     return stated
 
 

@@ -75,14 +75,14 @@ def test_clean_leaves_the_folders_and_what_they_say_of_themselves(workspace):
         workspace.write(f"{folder}/README.md", "what will be here")
     assert made(workspace, "clean").returncode == 0
     for folder in ("results", "figures"):
-        assert [path.name for path in (workspace.folder / folder).iterdir()] == ["README.md"]
+        assert [path.name for path in (workspace.folder / folder).iterdir()] == ["README.md"], folder
     assert not (workspace.folder / ".snakemake").exists()
 
 
 def test_some_papers_are_a_variable(clean):
     for papers in ("one other", "one,other", " one, other,"):
         told = made(clean, "-n", "figures", f"PAPERS={papers}").stdout
-        assert "--config 'papers=[one,other]'" in told
-        assert "--papers one other" in " ".join(told.split())
+        assert "--config 'papers=[one,other]'" in told, papers
+        assert "--papers one other" in " ".join(told.split()), papers
         clean.variables["PAPERS"] = papers
-        assert "--config 'papers=[one,other]'" in made(clean, "-n", "figures").stdout
+        assert "--config 'papers=[one,other]'" in made(clean, "-n", "figures").stdout, papers

@@ -94,7 +94,9 @@ def evaluate_claim(
             return evaluate(function, tables, settings, **options)
     except ProjectError as error:
         text = str(error)
-        raise ProjectError(text if text.startswith(f"claim {name}: ") else f"claim {name}: {text}") from None
+        if not text.startswith(f"claim {name}: "):
+            text = f"claim {name}: {text}"
+        raise ProjectError(text) from None
 
 
 Again = tuple[str, str, str, Evaluation]  # what kind of change, of what, to which value, and what came of it

@@ -35,10 +35,10 @@ CHECK = (
 COLUMNS = (
     PAPER,
     CLAIM,
-    Column("reference", "str", "where the claim stands in the paper"),
+    Column("reference", "str", "where the claim is in the paper"),
     Column("origin", "str", "paper, or ours: an observation that is no sentence of the paper"),
     Column("statement", "str", "the claim in our words"),
-    Column("quantifier", "str", "all draws, most draws, an average, some setting or a number: what it speaks of"),
+    Column("quantifier", "str", "all draws, most draws, an average, some setting or a number: what it is about"),
     Column("scope", "str", "a theorem's hypotheses as tested, or what an empirical statement was tested on"),
     Column("correction", "str", "what holds instead, for claims that fail as printed"),
     *CHECK,
@@ -123,32 +123,33 @@ def agreement(claim: Mapping[str, Any], judged_again: Iterable[Mapping[str, Any]
 
 def check_row(check: Check) -> dict[str, Any]:
     """Return the columns of one check."""
-    bounded = np.isfinite(check.lower) and np.isfinite(check.upper)
-    return {
+    lower, upper = check.lower, check.upper
+    if not (np.isfinite(lower) and np.isfinite(upper)):
+        lower = upper = np.nan
+    # columns that are not an attribute's name and value
+    others: dict[str, Any] = {
         "quantity": check.name,
-        "predicted": _finite_or_nan(check.predicted),
-        "measured": _finite_or_nan(check.value),
-        "lower": check.lower if bounded else np.nan,
-        "upper": check.upper if bounded else np.nan,
-        "interval": check.interval,
-        "uncertainty": max(check.value - check.lower, check.upper - check.value) if bounded else np.nan,
-        "criterion": check.criterion,
-        "margin": _finite_or_nan(check.margin),
-        "draws": check.draws,
-        "draws_for": check.draws_for,
-        "draws_against": check.draws_against,
-        "draws_undecided": check.draws_undecided,
-        "excluded": check.excluded,
+        "measured": check.value,
+        "lower": lower,
+        "upper": upper,
+        "uncertainty": max(check.value - lower, upper - check.value),
     }
+    row: dict[str, Any] = {}
+    for column in CHECK:
+        value = others[column.name] if column.name in others else getattr(check, column.name)
+        row[column.name] = _finite_or_nan(value) if column.type == "float" else value
+    return row
 
 
 def claim_row(about: About, evaluation: Evaluation) -> dict[str, Any]:
     """Return the columns of a claim that its evaluation fills."""
-    empty = Check("", "undecided", np.nan, "", draws=0)
-    deciding = evaluation.judgement.deciding if evaluation.judgement else empty
-    decisive = evaluation.decisive
-    checks = decisive.checks if decisive else ()
-    margins = [check.margin for check in checks if np.isfinite(check.margin)]
+    deciding = Check("", "undecided", np.nan, "", draws=0)
+    if evaluation.judgement:
+        deciding = evaluation.judgement.deciding
+    margin = np.nan
+    if evaluation.decisive:
+        margins = [check.margin for check in evaluation.decisive.checks if np.isfinite(check.margin)]
+        margin = min(margins, default=np.nan)
     return {
         "reference": about.reference,
         "origin": about.origin,
@@ -156,7 +157,7 @@ def claim_row(about: About, evaluation: Evaluation) -> dict[str, Any]:
         "quantifier": evaluation.quantifier,
         "correction": about.correction,
         **check_row(deciding),
-        "margin": min(margins) if margins else np.nan,
+        "margin": margin,
         "rivals": json.dumps(dict(evaluation.rivals), ensure_ascii=False),
         "min_detectable_error": evaluation.min_detectable_error,
         "verdict": evaluation.verdict,
@@ -168,7 +169,9 @@ def claim_row(about: About, evaluation: Evaluation) -> dict[str, Any]:
 def part_rows(evaluation: Evaluation) -> list[dict[str, Any]]:
     """Return a row for each check behind a verdict, of the printed prediction and of the correction."""
     printed = evaluation.judgement
-    corrected = evaluation.corrected if printed is not None and printed.state == "fails" else None
+    judgements = [("printed", printed)]
+    if printed is not None and printed.state == "fails":
+        judgements.append(("corrected", evaluation.corrected))
     return [
         {
             "of": prediction,
@@ -179,7 +182,7 @@ def part_rows(evaluation: Evaluation) -> list[dict[str, Any]]:
             "state": check.state,
             "undecided_reason": check.undecided_reason,
         }
-        for prediction, judgement in (("printed", printed), ("corrected", corrected))
+        for prediction, judgement in judgements
         if judgement is not None
         for part, check in enumerate(judgement.checks)
     ]

@@ -48,7 +48,7 @@ def completion_exponents(
 
     It is the law of one measurement with a gradient that changes on the way. The ratio comes from one scale,
     {measured_at:g}, and other starts; powers from scales {first:g} to {last:g}. For singular values 3 : 1 the power
-    rises from {lowest:.2g} with {fewest} entries to {highest:.2g} with {most}: the fewer entries, the less of what lies
+    rises from {lowest:.2g} with {fewest} entries to {highest:.2g} with {most}: the fewer entries, the less of what is
     beyond the rank does a smaller scale remove at depth 2; at depth 3 their number does not matter. (The completion's
     error is another matter: the stopping rule sets it.) With fewer entries than three times the degrees of freedom the
     matrix is not recovered on every draw, and neither power holds.

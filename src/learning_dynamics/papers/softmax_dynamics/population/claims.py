@@ -394,7 +394,7 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small: Po
             skewed[population]["value"],
             at_least=threshold,
             because="what counts as a fall; what suffices does so always",
-            rivals={"equal classes in the place of skewed ones": {"values": equal["value"]}},
+            rivals={"equal classes instead of skewed ones": {"values": equal["value"]}},
         )
     classes = skewed["classes"]
     mildest, two_smallest_scales = classes["ratio"].min(), sorted(classes["scale"].unique())[:2]

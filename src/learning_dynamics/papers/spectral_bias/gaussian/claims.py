@@ -95,7 +95,7 @@ def nonzero_second_layer(
         )
     ends, predicted = Draws(flows[0], phase="limit").compared("sigma_w1")
     growth = np.concatenate([end / start - 1 for start, end in map(_start_and_end, flows)])
-    # of the squared displacement from the k-th value on, what lies beyond it
+    # of the squared displacement from the k-th value on, what is beyond it
     shares_beyond_kth = [_displacement_share(table, beyond=outputs, since=outputs) for table in flows]
     shares_of_deviations = [_displacement_share(table, beyond=outputs, since=outputs) for table in deviations]
     yield Facts(

@@ -99,7 +99,7 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
     $dW = D\, dB\, a^\top$, $da = W^\top D\, dB$ in the singular basis of $X$; and what is shown for $D = I$, of mean
     squares and of the angle between rows and $a$, extends to diagonal matrices $D$.
 
-    $E|a|^2$ and the growth of each row's mean square, over many paths of the descent itself, are held against the
+    $E|a|^2$ and the growth of each row's mean square, over many paths of the descent itself, are compared with the
     process's at the end, on {draws} data sets. Tails are heavy, and a sample's variance is small just where its mean is
     low: standard errors are exact, from the process's fourth moments. The recursion's finite steps alone lower $E|a|^2$
     by {steps:.2%} at most; twice that is allowed for. $E|a|^2$ grows at the rate $\sqrt{\sum_j D_j^4}$ where $D = I$

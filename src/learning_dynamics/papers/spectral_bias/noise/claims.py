@@ -111,7 +111,7 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Claim:
 
     The volume that $p$ columns of $(W, a)$ span grows at a rate that depends on nothing but the angle between their
     plane and the axis of $a$, and this angle settles to a law that is known. Proved by the derivation in
-    docs/noise_spectrum.md; {count} rates in the dimensions {dimensions} are held against it, the half-widths of their
+    docs/noise_spectrum.md; {count} rates in the dimensions {dimensions} are compared with it, the half-widths of their
     intervals at most {error:.3f}. Exact values: $\lambda_1 = 0$ for $d = 2$, $\lambda_1 + \lambda_2 = 0$ for $d = 3$,
     $\lambda_1 = 1/4$ for $d = 4$.
     """

@@ -117,7 +117,7 @@ def has_sign(rate: Rate, grows_or_decays: Callable[[Rate], Check]) -> Check:
 def rises_as_corrected(rates: list[Rate], *, falls: str = "") -> Iterator[Check]:
     """Check that rates rise from each dimension of a list to the next, the intervals' widths added.
 
-    The correction says so, and nothing that is printed. `falls` is the phrase of a rival by which they fall.
+    The correction alone says so. `falls` is the phrase of a rival by which they fall.
     """
     for before, after in itertools.pairwise(rates):
         difference = _difference(before.measured, after.measured, "difference of means (t)")

@@ -21,7 +21,7 @@ from learning_dynamics.tidy import Draws, Table
 def lemma_3_2(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$ the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$ stays $2\gamma I$ for all times.
 
-    Held against all eigenvalues of the imbalance at all recorded times; a check with meaning wherever the error
+    Compared with all eigenvalues of the imbalance at all recorded times; a check with meaning wherever the error
     allowed is far below $2\gamma$ itself. The largest error in {draws} draws is {largest:.1e} of
     $|Z_1^\top Z_1|$.
     """
@@ -180,7 +180,7 @@ def lemma_c_10(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$, at all times, $\sigma_i(Z_1)^2 = \gamma + \sqrt{\gamma^2 + \sigma_i(\beta)^2}$ and
     $\sigma_i(Z_2)^2 = -\gamma + \sqrt{\gamma^2 + \sigma_i(\beta)^2}$.
 
-    Each layer is held against the measured spectrum of $\beta$ at the same time; $Z_1$ and $W_1 = Z_1 P$ share their
+    Each layer is compared with the measured spectrum of $\beta$ at the same time; $Z_1$ and $W_1 = Z_1 P$ share their
     singular values, as do $Z_2$ and $W_2$.
     """
     flow = Draws(flows, phase="flow")

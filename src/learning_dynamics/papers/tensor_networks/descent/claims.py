@@ -34,7 +34,7 @@ TOO_NEAR = "singular values too near for the smallest scale"
 def theorem_5(tensors: Table, steps: Table) -> Claim:
     r"""Two layers trained on one point of a regression, of which the first starts larger than the second in every
     singular coordinate of $M(x) = U_1 \operatorname{diag}(s) U_2^T$, tend to $\alpha U_1 (a \odot \cosh \nu s + b \odot
-    \sinh \nu s)$ and $\alpha U_2 (a \odot \sinh \nu s + b \odot \cosh \nu s)$, besides what lies outside of $U_1$ and
+    \sinh \nu s)$ and $\alpha U_2 (a \odot \sinh \nu s + b \odot \cosh \nu s)$, besides what is outside of $U_1$ and
     $U_2$ and stays, whatever the data tensor. Here $a = U_1^T \bar v_1$, $b = U_2^T \bar v_2$, and
     $g(\nu) = y / \alpha^2$ for a strictly increasing $g$ that $s$, $a$ and $b$ give.
 
