@@ -17,6 +17,21 @@ FIXES = {
 NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS)  # of file systems that cannot be asked
 
 
+def find_files(folder: Path, pattern: str) -> list[Path]:
+    """Return the files and folders below a folder that match a pattern, sorted, but none that begins with a dot.
+
+    Editors and systems leave such files beside others: ``.#runs.py`` (Emacs), ``._runs.py`` (macOS),
+    ``.ipynb_checkpoints``.
+    """
+    found = (path for path in folder.glob(pattern) if not is_hidden(path.relative_to(folder)))
+    return sorted(found)
+
+
+def is_hidden(path: Path) -> bool:
+    """Whether a relative path, or a folder in it, begins with a dot."""
+    return any(part.startswith(".") for part in path.parts)
+
+
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; on success it takes the place of `path` in one step.

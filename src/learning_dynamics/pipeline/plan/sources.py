@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from learning_dynamics.errors import ProjectError, suggest_name
+from learning_dynamics.files import find_files
 
 PACKAGE = "learning_dynamics"
 SOURCE_ROOT = Path(__file__).resolve().parents[3]
@@ -29,15 +30,15 @@ STATEMENTS = ("body", "handlers", "orelse", "finalbody", "cases")  # where a sta
 
 def papers() -> list[str]:
     """Return the papers that have a folder of their own, sorted."""
-    folders = (SOURCE_ROOT / PACKAGE / "papers").iterdir()
-    return sorted(folder.name for folder in folders if any(folder.glob("*/runs.py")))
+    folder = SOURCE_ROOT / PACKAGE / "papers"
+    return sorted({file.relative_to(folder).parts[0] for file in find_files(folder, "*/*/runs.py")})
 
 
 def topics(paper: str) -> list[str]:
     """Return the topics of a paper, sorted: its folders that hold a part."""
     folder = SOURCE_ROOT / PACKAGE / "papers" / paper
     parts = {f"{part}.py" for part in PARTS.values()}
-    return sorted({file.parent.name for file in folder.glob("*/*.py") if file.name in parts})
+    return sorted({file.parent.name for file in find_files(folder, "*/*.py") if file.name in parts})
 
 
 def part_module(paper: str, part: str, function_name: str) -> str:
