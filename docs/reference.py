@@ -57,7 +57,8 @@ def pages(config: Config) -> dict[str, str]:
 
 def library() -> list[str]:
     """Return the packages and modules that know no paper, packages first."""
-    names = {path.stem: path.is_dir() for path in find_files(SOURCE, "*") if path.suffix == ".py" or any(path.glob("*.py"))}
+    parts = [path for path in find_files(SOURCE, "*") if path.suffix == ".py" or find_files(path, "*.py")]
+    names = {path.stem: path.is_dir() for path in parts}
     return sorted(names.keys() - NO_LIBRARY, key=lambda name: (not names[name], name))
 
 

@@ -15,11 +15,12 @@ def main() -> int | str:
         status = run_elsewhere("learning_dynamics", sys.argv[1:])
         if status is not None:
             return status
-    from learning_dynamics.environment import check_checkout, set_variables_of_commands
+    from learning_dynamics.environment import check_checkout, check_docstrings, set_variables_of_commands
     from learning_dynamics.errors import ProjectError
 
     set_variables_of_commands()
     try:
+        check_docstrings()
         check_checkout()
         from learning_dynamics.pipeline.commands.cli import main
 

@@ -1,10 +1,8 @@
 """Files that editors, systems and disks leave beside the project's: none of them is taken for a part of it."""
 
-import errno
-
 import pytest
 
-from learning_dynamics.files import atomic_write, check_writable, find_files
+from learning_dynamics.files import check_writable, find_files
 from tests.pipeline.conftest import PAPER, refusal
 
 FOLDERS = (
@@ -39,3 +37,33 @@ def test_what_is_found_is_sorted_and_has_no_dot_in_any_folder(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     assert [str(file.relative_to(tmp_path)) for file in find_files(tmp_path, "**/*.py")] == ["a/b.py", "b.py"]
+
+
+# -- files that a command must not replace -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", ["config.yaml", "workflow/config/toy.yaml", "workflow/../Snakefile", "link.yaml"])
+def test_no_command_writes_over_a_file_of_the_project(clean, target):
+    clean.write("link.yaml", "")
+    (clean.folder / "link.yaml").unlink()
+    (clean.folder / "link.yaml").symlink_to("workflow/config/toy.yaml")
+    before = clean.read(target)
+    ended = clean.stage("sweep", "toy", "fast", "--vary", "rate=0.1,0.2", "--out", target)
+    assert (ended.returncode, clean.read(target)) == (1, before)
+    assert ended.stderr == f"error: {target}: is a file of the project itself and is not replaced; name another\n"
+    ended = clean.stage("sweep", "toy", "fast", "--vary", "rate=0.1,0.2", "--out", "workflow/config/mine.yaml")
+    assert ended.returncode == 0, ended.stderr
+
+
+# -- links whose end is gone -------------------------------------------------------------------------------------------
+
+
+def test_results_that_are_a_link_to_a_purged_folder_are_named_with_what_to_type(clean, tmp_path):
+    (clean.folder / "results").symlink_to(tmp_path / "scratch/run 1")
+    said = refusal(check_writable, clean.folder)
+    assert f"{clean.folder}/results: is a link to {tmp_path}/scratch/run 1, which is not there" in said
+    ended = clean.snakemake("--dry-run", check=False)
+    assert "Traceback" not in ended.stderr + ended.stdout
+    assert f"make it: mkdir -p '{tmp_path}/scratch/run 1'" in ended.stderr
+    (tmp_path / "scratch/run 1").mkdir(parents=True)
+    clean.snakemake("results/toy/data/starts.npz")

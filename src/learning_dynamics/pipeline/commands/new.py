@@ -58,7 +58,7 @@ def _name(config: Path, paper: str) -> bool:
     text = config.read_text(encoding="utf-8") if config.is_file() else ""
     named, count = re.subn(r"^(papers: \[[^\]\n]+)\]", rf"\1, {paper}]", text, flags=re.MULTILINE)
     if count:
-        with atomic_write(config) as partial:
+        with atomic_write(config, own_file=True) as partial:
             partial.write_text(named, encoding="utf-8")
     return bool(count)
 

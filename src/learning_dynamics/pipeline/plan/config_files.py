@@ -198,7 +198,7 @@ def output_folders(configuration: ConfigFiles) -> tuple[Path, Path]:
     ProjectError
         If neither is there and this is not the project's folder: whatever is said of them would be said of nothing.
     """
-    if not (Path("results").exists() or Path("figures").exists() or Path.cwd() == ROOT):
+    if not (Path("results").exists() or Path("figures").exists() or Path.cwd().samefile(ROOT)):
         raise ProjectError(f"{Path.cwd()}: neither results nor figures lie here; go to the project's folder: cd {ROOT}")
     scale = configuration.scale or ""
     return Path("results", scale), Path("figures", scale)
