@@ -8,12 +8,6 @@ unexport PYTHONOPTIMIZE  # it drops docstrings, which hold captions
 # these install elsewhere than into .venv; 0 also overrules a user's pip.conf
 unexport PIP_TARGET PIP_PREFIX PIP_ROOT
 export PIP_USER := 0
-# where a home cannot be written, caches are in this folder; a user without an entry in passwd has a name
-ifneq ($(shell test -w "$$HOME" && echo yes),yes)
-export XDG_CACHE_HOME := $(CURDIR)/.cache
-export MPLCONFIGDIR := $(CURDIR)/.cache/matplotlib
-endif
-export LOGNAME := $(or $(LOGNAME),$(USER),$(shell id -un 2>/dev/null || id -u))
 
 .DEFAULT_GOAL := help
 # for figures and robustness: PAPERS="spectral_bias deep_linear" for some papers; SEEDS=5 and DRAWS=10 for other numbers

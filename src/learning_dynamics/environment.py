@@ -1,5 +1,6 @@
 """What a process is started in: variables that libraries read at import, and the folder that it works in."""
 
+import getpass
 import importlib.util
 import os
 import sys
@@ -44,6 +45,23 @@ def set_variables_of_jobs() -> None:
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     os.environ["PYTHONSAFEPATH"] = "1"
     os.environ.pop("PYTHONOPTIMIZE", None)
+
+
+def set_variables_of_user() -> None:
+    """Give a user without a name, or without a home that can be written, what Snakemake and matplotlib ask for.
+
+    Containers run under numbers that no passwd has; caches are then in the working folder.
+    """
+    try:
+        getpass.getuser()
+    except (KeyError, OSError):
+        os.environ["LOGNAME"] = str(os.getuid())
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path(os.path.expanduser("~"), ".cache"))
+    try:
+        Path(caches, "snakemake").mkdir(parents=True, exist_ok=True)
+    except OSError:
+        os.environ["XDG_CACHE_HOME"] = str(Path.cwd() / ".cache")
+        os.environ.setdefault("MPLCONFIGDIR", str(Path.cwd() / ".cache/matplotlib"))
 
 
 def check_docstrings(level: int = sys.flags.optimize) -> None:

@@ -18,6 +18,8 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from learning_dynamics.environment import set_variables_of_user
+
 LAST_LINES = 12
 # said again at the end of every failing run; each failure has been shown by then
 WORN = ("Exiting because a job execution failed", "Shutting down, this might take", "At least one job did not complete")
@@ -63,7 +65,8 @@ class LogHandler(LogHandlerBase):
     needs_rulegraph = False
 
     def __post_init__(self) -> None:
-        """Begin with no jobs known."""
+        """Begin with no jobs known; Snakemake looks for user and home after that."""
+        set_variables_of_user()
         self.total, self.done, self.failed = 0, 0, 0
         self.jobs: dict[int, Job] = {}
         self.planned: list[Job] = []

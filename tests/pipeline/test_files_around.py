@@ -1,5 +1,7 @@
 """Files that editors, systems and disks leave beside the project's: none of them is taken for a part of it."""
 
+import sys
+
 import pytest
 
 from learning_dynamics.files import check_writable, find_files
@@ -67,3 +69,22 @@ def test_results_that_are_a_link_to_a_purged_folder_are_named_with_what_to_type(
     assert f"make it: mkdir -p '{tmp_path}/scratch/run 1'" in ended.stderr
     (tmp_path / "scratch/run 1").mkdir(parents=True)
     clean.snakemake("results/toy/data/starts.npz")
+
+
+# -- users without a home, or without a name ---------------------------------------------------------------------------
+
+NAMELESS = """
+import pwd, sys
+def nobody(number): raise KeyError(f"getpwuid(): uid not found: {number}")
+pwd.getpwuid = nobody
+sys.argv[0] = "snakemake"
+from snakemake.cli import main
+main()
+"""
+
+
+def test_a_home_that_cannot_be_written_and_a_user_without_a_name_are_no_hindrance(clean):
+    clean.variables |= {"HOME": "/proc/nobody", "USER": "", "LOGNAME": "", "LNAME": "", "USERNAME": ""}
+    ended = clean.run(sys.executable, "-c", NAMELESS, "--cores", "1", "results/toy/data/starts.npz")
+    assert ended.returncode == 0, ended.stderr
+    assert (clean.folder / ".cache/snakemake").is_dir()

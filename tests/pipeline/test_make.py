@@ -125,10 +125,8 @@ def test_the_environment_of_a_folder_that_was_moved_is_made_again(installed):
 
 def test_variables_of_a_shell_that_would_break_an_installation_are_not_handed_on(installed):
     (installed / "Makefile").write_text((installed / "Makefile").read_text() + "\nshow:\n\t@env\n")
-    given = {"PIP_USER": "1", "PIP_TARGET": "/elsewhere", "PYTHONOPTIMIZE": "2", "HOME": "/proc/1/none"}
-    lines = make(installed, "show", **given, LOGNAME="", USER="").splitlines()
+    given = {"PIP_USER": "1", "PIP_TARGET": "/elsewhere", "PYTHONOPTIMIZE": "2"}
+    lines = make(installed, "show", **given).splitlines()
     shown = dict(line.split("=", 1) for line in lines if "=" in line)
-    assert (shown["PIP_USER"], shown["XDG_CACHE_HOME"]) == ("0", f"{installed}/.cache")
-    assert shown["LOGNAME"]
+    assert shown["PIP_USER"] == "0"
     assert not {"PIP_TARGET", "PYTHONOPTIMIZE"} & shown.keys()
-    assert "XDG_CACHE_HOME" not in make(installed, "show", HOME=str(installed))
