@@ -382,6 +382,58 @@ def second_snakemake(checkout: Checkout) -> None:
     assert checkout.states() == ["COMPLETED"]
 
 
+def second_for_other_files(checkout: Checkout) -> None:
+    """A second Snakemake makes other files while the first is at work; of the same files it is refused with the truth."""
+    started = checkout.submit_and_hold()
+    (first,) = checkout.jobs()
+    (checkout.folder / "appetite").write_text("0")
+    held = checkout.submit(f"results/{PAPER}/runs/fast.npz")
+    until(lambda: len(checkout.jobs()) == 2, "the second Snakemake's job beside the first one's")
+    assert "scancel" not in checkout.screen(held)
+    # whoever unlocks the folder meanwhile is still not let in, and is not told to cancel anything
+    assert checkout.finish(checkout.submit("--unlock")) == 0
+    third = checkout.submit(TRAINED)
+    assert checkout.finish(third) == 1
+    screen = checkout.screen(third)
+    assert f"another Snakemake (process {started.pid} on " in screen
+    assert f"is at work in {checkout.folder} and makes {TRAINED} as well" in screen
+    assert "scancel" not in screen
+    assert "Traceback" not in screen
+    assert first["JobId"] in [job["JobId"] for job in checkout.jobs() if job["JobState"] == "RUNNING"]
+    checkout.release()
+    checkout.succeed(started)
+    checkout.succeed(held)
+    assert checkout.states() == ["COMPLETED", "COMPLETED"]
+    assert not list((checkout.folder / ".snakemake/submitters").iterdir())
+
+
+def drained_nodes(checkout: Checkout) -> None:
+    with slurm.running() as checkout.cluster:
+        checkout.cluster.query("scontrol", "update", "nodename=n[1-2]", "state=drain", "reason=test")
+        started = checkout.submit(TRAINED)
+        until(lambda: "Slurm keeps job" in checkout.screen(started), "Slurm's reason on the screen")
+        (job,) = checkout.jobs()
+        screen = checkout.screen(started)
+        assert re.search(rf"Slurm keeps job {job['JobId']} \(run {PAPER}_{RUN}\) waiting: .*DRAINED", screen), screen
+        assert "account" not in screen
+        # asked to end, it does not wait for a job that cannot start
+        started.send_signal(signal.SIGTERM)
+        assert checkout.finish(started) == 1
+        assert checkout.states() == ["CANCELLED"]
+        assert checkout.screen(started).count("Slurm keeps job") == 1
+        checkout.cluster.query("scontrol", "update", "nodename=n[1-2]", "state=resume")
+        checkout.succeed(checkout.submit(TRAINED))
+
+
+def options_for_gpus(checkout: Checkout) -> None:
+    checkout.configure("fast", resources={"gpu": 1})
+    runs = [f"results/{PAPER}/runs/{run}.npz" for run in (RUN, "fast")]
+    checkout.succeed(checkout.submit(*runs, "--slurm-patient-gpu-options=--nice=100 --gres=gpu:fake:1"))
+    jobs = {job["Comment"].rpartition("_")[2]: job for job in checkout.jobs()}
+    assert {name: int(job["Nice"]) for name, job in jobs.items()} == {RUN: 0, "fast": 100}
+    assert [name for name, job in jobs.items() if "gpu" in str(job)] == ["fast"]
+
+
 def refused_while_jobs_wait(checkout: Checkout) -> None:
     # held back by Slurm, so that all of them wait while a second Snakemake comes and is refused
     runs = [f"results/{PAPER}/runs/{run}.npz" for run in (RUN, "fast")]
@@ -470,6 +522,9 @@ SCENARIOS = (
     cancelled_job,
     failed_sibling,
     second_snakemake,
+    second_for_other_files,
+    drained_nodes,
+    options_for_gpus,
     refused_while_jobs_wait,
     interrupted_snakemake,
     misspelt_account,
