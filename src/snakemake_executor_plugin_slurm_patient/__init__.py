@@ -19,7 +19,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
@@ -63,7 +63,7 @@ __all__ = ["Executor", "ExecutorSettings", "common_settings", "controller_is_dow
 class ExecutorSettings(SlurmSettings):
     """The settings of ``snakemake-executor-plugin-slurm``, and one more."""
 
-    gpu_options: str | None = field(
+    gpu_options: Optional[str] = field(  # noqa: UP045 - Snakemake makes an option of this spelling alone
         default=None,
         metadata={
             "help": "Options of sbatch for jobs that ask for a GPU, and for no others, such as '--constraint=a100'. "

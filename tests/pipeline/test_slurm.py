@@ -383,7 +383,7 @@ def second_snakemake(checkout: Checkout) -> None:
 
 
 def second_for_other_files(checkout: Checkout) -> None:
-    """A second Snakemake makes other files while the first is at work; of the same files it is refused with the truth."""
+    """A second Snakemake makes other files beside the first; one that would make the same is refused with the truth."""
     started = checkout.submit_and_hold()
     (first,) = checkout.jobs()
     (checkout.folder / "appetite").write_text("0")
