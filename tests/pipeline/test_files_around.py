@@ -1,9 +1,12 @@
 """Files that editors, systems and disks leave beside the project's: none of them is taken for a part of it."""
 
+import subprocess
 import sys
 
 import pytest
 
+import snakemake_logger_plugin_lines
+from learning_dynamics import CUT_SHORT
 from learning_dynamics.files import check_writable, find_files
 from tests.pipeline.conftest import PAPER, refusal
 
@@ -88,3 +91,27 @@ def test_a_home_that_cannot_be_written_and_a_user_without_a_name_are_no_hindranc
     ended = clean.run(sys.executable, "-c", NAMELESS, "--cores", "1", "results/toy/data/starts.npz")
     assert ended.returncode == 0, ended.stderr
     assert (clean.folder / ".cache/snakemake").is_dir()
+
+
+# -- compiled files that a full disk has cut short ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", ["__init__", "environment", "files", "pipeline/plan/config"])
+def test_a_compiled_file_that_is_cut_short_is_one_line_with_the_fix(clean, module):
+    assert snakemake_logger_plugin_lines.CUT_SHORT == CUT_SHORT
+    clean.variables["PYTHONDONTWRITEBYTECODE"] = ""
+    clean.snakemake("--dry-run")
+    clean.stage("check")
+    package, _, name = f"src/learning_dynamics/{module}".rpartition("/")
+    (compiled,) = (clean.folder / package).glob(f"__pycache__/{name}.*.pyc")
+    compiled.write_bytes(compiled.read_bytes()[:60])
+    started = clean.snakemake("--dry-run", check=False)
+    assert started.returncode == 1
+    assert f"error: {CUT_SHORT}" in started.stdout + started.stderr
+    assert "Traceback" not in started.stdout + started.stderr
+    if module != "__init__":  # without which no command of the package can say anything
+        assert clean.stage("check").stderr == f"error: {CUT_SHORT}\n"
+        ended = clean.python("-c", "import learning_dynamics as ld; ld.paper_names()")
+        assert f"ImportError: {CUT_SHORT}" in ended.stderr
+    subprocess.run(CUT_SHORT.partition("again: ")[2], shell=True, cwd=clean.folder, check=True)
+    clean.snakemake("--dry-run")
