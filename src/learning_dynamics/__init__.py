@@ -2,15 +2,18 @@
 
 In a notebook: ``import learning_dynamics as ld``, then ``ld.claims()``, ``ld.table(paper, run)``,
 ``ld.figure(paper, name)``, ``ld.trajectory(paper, run)``, ``ld.simulate(paper, run, **settings)``,
-``ld.measure(paper, run, trajectory)`` and ``ld.judge(paper, claim, {role: trajectory})``; see
-`learning_dynamics.pipeline.commands.api`.
+``ld.measure(paper, run, trajectory)`` and ``ld.judge(paper, claim, {role: trajectory})``; with an overlay
+``ld.project("sweep.yaml").table(paper, run)``. See `learning_dynamics.pipeline.commands.api`.
 """
 
 import os
 from importlib import import_module
 
 __version__ = "0.1.0"
-__all__ = ["claims", "figure", "figures", "judge", "measure", "paper_names", "runs", "simulate", "table", "trajectory"]
+__all__ = [
+    *("claims", "figure", "figures", "judge", "measure", "paper_names", "project", "runs", "simulate", "table"),
+    "trajectory",
+]
 # Python writes what it compiles without a look at how much of it a full disk has taken, and reads it ever after
 CUT_SHORT = (
     "a compiled file is cut short, as a full disk leaves it; free space, delete them all, and run the "

@@ -1,9 +1,10 @@
-"""Small files in the original formats of the five data sets, for tests."""
+"""Small files in the original formats of the five data sets, for tests, and the same content packed otherwise."""
 
 import gzip
 import io
 import tarfile
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from scipy.io import savemat
@@ -31,9 +32,9 @@ def write_mnist(folder: Path, train: int = 40, test: int = 20) -> None:
         write_idx(folder / f"{prefix}-labels-idx1-ubyte.gz", labels)
 
 
-def write_archive(path: Path, members: dict[str, bytes]) -> None:
+def write_archive(path: Path, members: dict[str, bytes], mode: Literal["w:gz", "w:xz"] = "w:gz") -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(path, "w:gz") as archive:
+    with tarfile.open(path, mode) as archive:
         for name, content in members.items():
             entry = tarfile.TarInfo(name)
             entry.size = len(content)
@@ -72,3 +73,26 @@ def stl10_members(count: int = 20) -> dict[str, bytes]:
 
 def write_stl10(folder: Path) -> None:
     write_archive(folder / "stl10_binary.tar.gz", stl10_members())
+
+
+def unpack(folder: Path) -> None:
+    """Replace the archives in a folder by what is in them."""
+    for path in folder.glob("*.gz"):
+        if path.name.endswith(".tar.gz"):
+            with tarfile.open(path) as archive:
+                archive.extractall(folder, filter="data")
+        else:
+            path.with_suffix("").write_bytes(gzip.decompress(path.read_bytes()))
+        path.unlink()
+
+
+def pack_again(folder: Path) -> None:
+    """Replace the archives in a folder by others with the same content, as Debian and a person would."""
+    for path in folder.glob("*.gz"):
+        if path.name.endswith(".tar.gz"):
+            with tarfile.open(path) as archive:
+                members = {member.name: archive.extractfile(member).read() for member in archive}
+            again = {f"./{name}": members[name] for name in reversed(members)}
+            write_archive(path, again, mode="w:xz")
+        else:
+            path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()), compresslevel=1, mtime=0))

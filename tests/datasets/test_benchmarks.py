@@ -2,6 +2,9 @@
 
 import gzip
 import hashlib
+import shutil
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,10 +21,21 @@ SETS = {
     "svhn": (formats.write_svhn, (3, 32, 32)),
     "stl10": (formats.write_stl10, (3, 96, 96)),
 }
+COUNTS = {"mnist": (40, 20), "fashion_mnist": (40, 20), "cifar10": (50, 10), "svhn": (30, 30), "stl10": (20, 20)}
 
 
-def read(name, folder, per_class=2, **settings):
-    return getattr(benchmarks, name)(folder=str(folder), per_class=per_class, checksums=False, seed=1, **settings)
+@pytest.fixture(autouse=True)
+def small_sets(monkeypatch):
+    """Data sets are as large as those of `original_formats`, and no other folder or machine has them."""
+    monkeypatch.setattr(benchmarks, "COUNTS", COUNTS)
+    for name in SETS:
+        files = getattr(benchmarks, name.upper())
+        here = [replace(file, packages=(), mirrors=("http://127.0.0.1:9/",)) for file in np.atleast_1d(files)]
+        monkeypatch.setattr(benchmarks, name.upper(), tuple(here) if isinstance(files, tuple) else here[0])
+
+
+def read(name, folder, per_class=2, checksums=False, **settings):
+    return getattr(benchmarks, name)(folder=str(folder), per_class=per_class, checksums=checksums, seed=1, **settings)
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -40,9 +54,11 @@ def test_pixels_lie_where_the_file_has_them_and_train_images_are_balanced_and_so
     np.testing.assert_array_equal(data["test_labels"], labels)
 
 
-TRAIN, TRAIN_LABELS, TEST, TEST_LABELS = benchmarks.MNIST_FILES
+TRAIN, TRAIN_LABELS, TEST, TEST_LABELS = (file.name for file in benchmarks.MNIST)
 PIXELS = formats.arrays(40, 1, 28)[0][:, 0]
 NINE = (np.arange(40) % 9).astype(np.uint8)
+TEN = (np.arange(40) % 10).astype(np.uint8)
+RECORD = 1 + 3 * 32 * 32  # bytes of an image and its label in CIFAR10
 CIFAR, STL, MAT = "cifar-10-binary.tar.gz", "stl10_binary.tar.gz", "test_32x32.mat"
 HOUSES, NUMBERS = formats.arrays(30, 3, 32)
 HOUSES, NUMBERS = HOUSES.transpose(2, 3, 1, 0), np.where(NUMBERS == 0, 10, NUMBERS)[:, None]
@@ -78,6 +94,22 @@ def member(name, change):
     return spoil
 
 
+def first(count):
+    """Keep the first bytes."""
+    return lambda whole: whole[:count]
+
+
+def stl_test(count):
+    """Keep the first test images and their labels."""
+    test = formats.stl10_members(count)
+
+    def spoil(folder):
+        kept = {name: test[name] if "test" in name else whole for name, whole in formats.stl10_members().items()}
+        formats.write_archive(folder / STL, kept)
+
+    return spoil
+
+
 def mat(**arrays):
     return lambda folder: savemat(folder / MAT, {"X": HOUSES, "y": NUMBERS} | arrays)
 
@@ -91,9 +123,15 @@ FAULTS = {
     "cells": ("svhn", mat(y=NUMBERS.astype(object)), f"{MAT}: .* type object must be whole"),
     "float test images": ("svhn", mat(X=HOUSES / 255), f"{MAT}: .* float64 .* train images uint8"),
     "a page": ("svhn", content(MAT, lambda _: b"<html></html>"), f"{MAT}: cannot be read"),
-    "empty batch": ("cifar10", member("batch_2.bin", lambda _: b""), f"{CIFAR}: .*batch_2.bin is empty"),
-    "no batch": ("cifar10", member("batch_2.bin", lambda _: None), f"{CIFAR}: .*data_batch_2.bin' not found"),
-    "label 0": ("stl10", member("test_y.bin", lambda whole: b"\0" + whole[1:]), f"{STL}: test labels are -1, 0"),
+    "empty batch": ("cifar10", member("batch_2.bin", lambda _: b""), f"{CIFAR}: .*batch_2.bin: holds 0 images"),
+    "a batch of four": ("cifar10", member("batch_2.bin", first(4 * RECORD)), "batch_2.bin: holds 4 .* file 10"),
+    "a longer batch": ("cifar10", member("test_batch.bin", lambda whole: 2 * whole), "test_batch.bin: holds 20"),
+    "a cut record": ("cifar10", member("batch_2.bin", first(4 * RECORD - 1)), "batch_2.bin: cannot be read"),
+    "no batch": ("cifar10", member("batch_2.bin", lambda _: None), f"{CIFAR}: .*has no .*data_batch_2.bin"),
+    "first images": ("mnist", idx(TRAIN=PIXELS[:30], TRAIN_LABELS=TEN[:30]), f"{TRAIN}: holds 30 .* published file 40"),
+    "fewer numbers": ("svhn", mat(X=HOUSES[..., :20], y=NUMBERS[:20]), f"{MAT}: holds 20 images"),
+    "ten test images": ("stl10", stl_test(10), "test_X.bin: holds 10 images, the published file 20"),
+    "label 0": ("stl10", member("test_y.bin", lambda whole: b"\0" + whole[1:]), "test_y.bin: test labels are -1, 0"),
 }
 
 
@@ -106,10 +144,117 @@ def test_a_fault_is_told_in_one_line_with_its_file(fault, tmp_path):
         read(name, tmp_path)
 
 
-def test_a_file_with_another_checksum_is_refused(tmp_path):
-    formats.write_mnist(tmp_path)
-    with pytest.raises(ProjectError, match=rf"{TRAIN}: its MD5 is .* the published file's is f68b3c2d"):
-        benchmarks.mnist(folder=str(tmp_path), per_class=2, seed=1)
+def publish(name, folder, monkeypatch):
+    """Write a small data set, whose checksums are the published ones from now on."""
+    SETS[name][0](folder)
+    unpacked = folder.with_name("unpacked")
+    shutil.copytree(folder, unpacked)
+    formats.unpack(unpacked)
+
+    def of_small_files(file):
+        contents = {part: _md5(unpacked / part) for part in file.contents}
+        return replace(file, md5=_md5(folder / file.name), contents=contents)
+
+    files = getattr(benchmarks, name.upper())
+    small = tuple(map(of_small_files, files)) if isinstance(files, tuple) else of_small_files(files)
+    monkeypatch.setattr(benchmarks, name.upper(), small)
+
+
+def _md5(path):
+    return hashlib.md5(path.read_bytes()).hexdigest()
+
+
+def flip(path, place):
+    """Change one bit of a file."""
+    whole = bytearray(path.read_bytes())
+    whole[place] ^= 1
+    path.write_bytes(whole)
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("wrap", [lambda folder: None, formats.pack_again, formats.unpack])
+def test_published_content_is_accepted_however_it_is_packed(name, wrap, tmp_path, monkeypatch):
+    publish(name, tmp_path / "files", monkeypatch)
+    original = read(name, tmp_path / "files", checksums=True)
+    wrap(tmp_path / "files")
+    again = read(name, tmp_path / "files", checksums=True)
+    np.testing.assert_equal(again, original)
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("mnist", TRAIN.removesuffix(".gz")),
+        ("fashion_mnist", TEST_LABELS.removesuffix(".gz")),
+        ("cifar10", "cifar-10-batches-bin/data_batch_5.bin"),
+        ("svhn", MAT),
+        ("stl10", "stl10_binary/test_X.bin"),
+    ],
+)
+def test_one_flipped_bit_is_refused_with_the_setting_that_accepts_it(name, file, tmp_path, monkeypatch):
+    publish(name, tmp_path / "files", monkeypatch)
+    formats.unpack(tmp_path / "files")
+    flip(tmp_path / "files" / file, -1)
+    message = f"{file}: the MD5 of its content is .*, of the published .*delete it and .*set `checksums: false`"
+    with pytest.raises(ProjectError, match=message):
+        read(name, tmp_path / "files", checksums=True)
+
+
+@pytest.mark.parametrize(("name", "archive"), [("mnist", TEST), ("cifar10", CIFAR)])
+def test_one_flipped_bit_in_an_archive_that_is_packed_again_is_refused(name, archive, tmp_path, monkeypatch):
+    publish(name, tmp_path / "files", monkeypatch)
+    if name == "mnist":
+        unzipped(archive, lambda whole: whole[:-1] + bytes([whole[-1] ^ 1]))(tmp_path / "files")
+    else:
+        member("data_batch_3.bin", lambda whole: whole[:-1] + bytes([whole[-1] ^ 1]))(tmp_path / "files")
+    with pytest.raises(ProjectError, match=rf"{archive}: .*the MD5 of its content is .*`checksums: false`"):
+        read(name, tmp_path / "files", checksums=True)
+
+
+def test_the_published_archive_is_accepted_whatever_its_content_is_listed_as(tmp_path, monkeypatch):
+    publish("stl10", tmp_path / "files", monkeypatch)
+    wrong = replace(benchmarks.STL10, contents=dict.fromkeys(benchmarks.STL10.contents, "0" * 32))
+    monkeypatch.setattr(benchmarks, "STL10", wrong)
+    assert len(read("stl10", tmp_path / "files", checksums=True)["test_labels"]) == 20
+    formats.pack_again(tmp_path / "files")
+    with pytest.raises(ProjectError, match="of the published content 0000"):
+        read("stl10", tmp_path / "files", checksums=True)
+
+
+def test_some_of_the_unpacked_files_are_not_enough(tmp_path, monkeypatch):
+    publish("cifar10", tmp_path / "files", monkeypatch)
+    formats.unpack(tmp_path / "files")
+    (tmp_path / "files/cifar-10-batches-bin/data_batch_4.bin").unlink()
+    with pytest.raises(ProjectError, match=rf"data_batch_4.bin: no such file, but .* add it, or put {CIFAR} into"):
+        read("cifar10", tmp_path / "files")
+
+
+def test_a_package_of_the_distribution_is_read_where_the_folder_has_nothing_and_always_checked(tmp_path, monkeypatch):
+    package = tmp_path / "package"
+    publish("fashion_mnist", package, monkeypatch)
+    formats.pack_again(package)
+    installed = tuple(replace(file, packages=(str(package),)) for file in benchmarks.FASHION_MNIST)
+    monkeypatch.setattr(benchmarks, "FASHION_MNIST", installed)
+    assert len(read("fashion_mnist", tmp_path / "empty", checksums=True)["test_labels"]) == 20
+    assert not (tmp_path / "empty").exists()
+    formats.unpack(package)
+    flip(package / TRAIN.removesuffix(".gz"), -1)
+    with pytest.raises(ProjectError, match=rf"of the published content .* put {TRAIN} into {tmp_path}/empty"):
+        read("fashion_mnist", tmp_path / "empty", checksums=False)
+
+
+PACKAGE = Path(benchmarks.FASHION_MNIST[0].packages[0])
+
+
+@pytest.mark.skipif(not PACKAGE.is_dir(), reason="the package dataset-fashion-mnist is not installed")
+def test_debians_package_holds_the_published_images(tmp_path, monkeypatch):
+    monkeypatch.undo()
+    data = read("fashion_mnist", tmp_path / "empty", per_class=6000, checksums=True)
+    assert data["train_images"].shape == (60000, 1, 32, 32)
+    assert np.bincount(data["test_labels"]).tolist() == [1000] * 10
+    # a pair of trousers covers less of the picture than a coat
+    trousers, coats = (data["test_images"][data["test_labels"] == label].mean() for label in (1, 4))
+    assert trousers < 0.7 * coats
 
 
 @pytest.fixture
@@ -123,19 +268,20 @@ def mirror(tmp_path):
 def test_a_missing_file_is_downloaded_once_from_the_mirror_that_has_it(mirror, tmp_path):
     served, address = mirror
     (served / "file.bin").write_bytes(b"contents")
-    md5 = hashlib.md5(b"contents").hexdigest()
-    mirrors = (address + "nowhere/", address)
-    path = downloads.obtained("file.bin", tmp_path / "into", mirrors, md5, pause=0)
-    assert path.read_bytes() == b"contents"
+    file = downloads.Published("file.bin", hashlib.md5(b"contents").hexdigest(), {}, (address + "nowhere/", address))
+    into = tmp_path / "into"
+    assert downloads.obtain(file, into, pause=0)["file.bin"].data == b"contents"
     (served / "file.bin").unlink()
-    assert downloads.obtained("file.bin", tmp_path / "into", mirrors, md5, pause=0) == path
+    content = downloads.obtain(file, into, pause=0)["file.bin"]
+    assert (content.data, content.path) == (b"contents", into / "file.bin")
 
 
 def test_a_damaged_download_leaves_nothing_behind(mirror, tmp_path):
     served, address = mirror
     (served / "file.bin").write_bytes(b"damaged")
+    file = downloads.Published("file.bin", "0" * 32, {}, (address,))
     with pytest.raises(ProjectError, match=r"cannot be downloaded .*put the file into that folder"):
-        downloads.obtained("file.bin", tmp_path / "into", (address,), "0" * 32, pause=0)
+        downloads.obtain(file, tmp_path / "into", pause=0)
     assert list((tmp_path / "into").iterdir()) == []
 
 
@@ -156,7 +302,6 @@ def test_a_folder_below_home_is_found(tmp_path, monkeypatch):
 )
 def test_a_folder_that_is_none_is_refused_and_nothing_is_created(text, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(benchmarks, "MNIST_MIRRORS", ("http://127.0.0.1:9/",))
     monkeypatch.setattr(downloads, "ATTEMPTS", 1)
     (tmp_path / "file").touch()
     with pytest.raises(ProjectError, match=message):

@@ -73,7 +73,13 @@ def test_labels_of_any_kind_of_number_become_int64(kind):
         ("train_labels", lambda labels: labels + 0.5, "of type float64 must be whole numbers"),
         ("test_labels", lambda labels: np.minimum(labels, 1), "test_labels are 0, 1; they must be 0 to 2, all"),
         ("train_images", lambda pixels: pixels[:, 0], r"shape \(6, 8, 8\); it must be \(images, channels"),
-        ("train_images", lambda pixels: pixels.transpose(0, 2, 3, 1), "channels last"),
+        ("train_images", lambda pixels: pixels.transpose(0, 2, 3, 1), "channels last; put them first"),
+        ("train_images", lambda pixels: np.zeros((6, 8, 12, 3)), r"\(6, 8, 12, 3\), channels last; put them first"),
+        ("test_images", lambda pixels: np.zeros((6, 12, 8, 1)), r"\(6, 12, 8, 1\), channels last; put them first"),
+        ("train_labels", lambda labels: np.ma.masked_equal(labels, 2), "masked entries, .* leave those images out"),
+        ("test_images", lambda pixels: np.ma.masked_less(pixels, -1), "have masked entries"),
+        ("test_images", lambda pixels: 255 * pixels, r"are -.*, train images -.*; give both splits the same scale"),
+        ("test_images", lambda pixels: (pixels - pixels.min()) / 4, r"are 0 to .*; give both splits the same scale"),
         ("train_images", lambda pixels: pixels * np.nan, "must be finite numbers"),
         ("test_images", lambda pixels: pixels.astype(np.uint8), "are uint8 .* train images float32 .*alike"),
         ("test_images", lambda pixels: pixels[:0], "none of them 0"),
@@ -83,6 +89,35 @@ def test_a_data_set_that_does_not_fit_is_refused_with_its_name(key, change, mess
     own = image_set(classes=3)
     with pytest.raises(ProjectError, match=f"^data set own: {key} .*{message.removeprefix(key + ' ')}"):
         images.checked_images(own | {key: change(own[key])})
+
+
+@pytest.mark.parametrize("shape", [(6, 3, 8, 12), (6, 12, 4, 4), (6, 64, 32, 16), (6, 1, 1, 8)])
+def test_other_shapes_have_their_channels_first(shape):
+    own = image_set(classes=3)
+    pixels = np.random.default_rng(1).standard_normal(shape)
+    assert images.checked_images(own | {"train_images": pixels, "test_images": pixels})["train_images"].shape == shape
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_splits_of_other_contrast_are_on_one_scale(factor):
+    own = image_set(classes=3)
+    assert images.checked_images(own | {"test_images": np.float32(factor) * own["test_images"]})
+
+
+def test_grey_levels_of_both_splits_are_counted_alike():
+    own = image_set(classes=3)
+    levels = np.random.default_rng(1).integers(0, 256, own["train_images"].shape).astype(float)
+    levels.flat[:2] = 0, 255
+    scaled = own | {"train_images": levels / 255, "test_images": levels}
+    with pytest.raises(ProjectError, match="test_images are 0 to 255, train images 0 to 1; give both splits"):
+        images.checked_images(scaled)
+    assert images.checked_images(own | {"train_images": levels, "test_images": np.roll(levels, 1)})
+
+
+def test_an_array_whose_mask_hides_nothing_is_an_array():
+    own = image_set()
+    checked = images.checked_images(own | {"train_images": np.ma.array(own["train_images"])})
+    assert not isinstance(checked["train_images"], np.ma.MaskedArray)
 
 
 def test_classes_must_be_equally_frequent_where_a_theorem_says_so_and_in_train_images_alone():

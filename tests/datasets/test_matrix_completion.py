@@ -58,10 +58,10 @@ def test_shipped_tables_are_standardised_with_their_first_label(table, shape, va
         np.testing.assert_allclose(columns.std(axis=0), 1, rtol=1e-12)
 
 
-def _archive(path, rows, gas=1, third="{:.4f}"):
+def _archive(path, rows, gas=1, third="{:.4f}", numbers=range(1, 129)):
     rng = np.random.default_rng(0)
-    line = "{};{:.2f} " + " ".join(f"{i}:{third if i == 3 else '{:.4f}'}" for i in range(1, 129))
-    text = "\n".join(line.format(gas, *rng.standard_normal(129)) for _ in range(rows))
+    line = "{};{:.2f} " + " ".join(f"{i}:{third if i == 3 else '{:.4f}'}" for i in numbers)
+    text = "\n".join(line.format(gas, *rng.standard_normal(1 + len(numbers))) for _ in range(rows))
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("batch1.dat", text + "\n2;5.0 1:1.0\n")
         archive.writestr("readme.txt", "not a batch")
@@ -90,6 +90,21 @@ def test_another_archive_is_refused(tmp_path, rows, third, sha256, message):
     _archive(tmp_path / "gas.zip", rows, third=third)
     with pytest.raises(ProjectError, match=message):
         regression_tables.gas_sensor(file=str(tmp_path / "gas.zip"), sha256=sha256)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ([2, 1, *range(3, 129)], "feature 2 is where 1 must be"),
+        ([1, 2, 2, *range(4, 129)], "feature 2 is where 3 must be"),
+        (range(128), "feature 0 is where 1 must be"),
+        (range(1, 128), "feature None is where 128 must be"),
+    ],
+)
+def test_columns_are_where_their_numbers_say(numbers, message, tmp_path):
+    _archive(tmp_path / "gas.zip", 20, numbers=numbers)
+    with pytest.raises(ProjectError, match=rf"gas.zip: .*batch1.dat, line 1: {message}, of 1 to 128 in order.*archive"):
+        regression_tables.gas_sensor(file=str(tmp_path / "gas.zip"))
 
 
 def test_what_is_no_archive_is_refused(tmp_path):

@@ -74,7 +74,7 @@ from learning_dynamics.judging import every_draw
 table, flow = ld.table(paper, "descent"), ld.trajectory(paper, "descent")
 assert table.attrs["settings"]["steps"] == len(flow.time) - 1
 assert (ld.claims(paper)["paper"] == paper).all() and ld.claims().attrs["of"].endswith("results")
-print(ld.figure(paper, "decay", look="talk").get_size_inches()[0], every_draw.__name__)
+print(ld.figure(paper, "decay", style="talk").get_size_inches()[0], every_draw.__name__)
 again = ld.simulate(paper, "descent")
 measured = ld.measure(paper, "descent", again)
 assert measured.equals(table) and measured.attrs["draw"] == table.attrs["draw"] == ("seed",)
@@ -119,6 +119,11 @@ MISTAKES = (
         "rows of the table repeat",
     ),
     ("ld.judge('toy', 'decay', {'rum': 1})", "no role `rum`; did you mean `run`?"),
+    ("ld.figure('toy', 'decay', look='talk')", "toy decay: look is now style: style='talk'"),
+    (
+        "table = ld.table('toy', 'descent'); ld.judge('toy', 'decay', {'run': table.astype({'value': 'float32'})})",
+        "column 'value' is float32, rounded to 7 digits",
+    ),
     ("ld.judge('toy', 'decay', {'run': 3})", "takes a table of metrics or a trajectory (is int)"),
     ("ld.judge('toy', 'decay', {'run': ld.table('toy', 'descent')[['time']]})", "lacks the columns seed, quantity"),
     ("ld.judge('toy', 'geometric', rounding=-1.0)", "toy geometric.rounding: must be above 0"),
@@ -142,12 +147,134 @@ def test_a_mistake_is_named_with_its_mend(built):
     ]
 
 
+SWEEP = {
+    "changes": {
+        "toy": {
+            "runs": {
+                "scan": {"extends": "slow", "sweep": {"rate": [0.01, 0.02, 0.04], "every": [1, 10]}},
+                "packed": {"extends": "scan", "bundle": 4},
+            }
+        }
+    }
+}
+FRAMES = """
+import learning_dynamics as ld
+project = ld.project("{folder}/sweep.yaml")
+assert "scan" in project.runs("toy") and "scan" not in ld.runs("toy")
+scan, packed = (project.table("toy", run) for run in ("scan", "packed"))
+assert scan.equals(packed) and scan.attrs["settings"] == packed.attrs["settings"]
+# a row for each member, draw and measurement
+assert scan.groupby(["rate", "every"])["seed"].nunique().tolist() == [3] * 6
+few = project.table("toy", "packed", "x", rate=0.02, seed=[0, 2], time=40.0)
+same = scan[(scan["rate"] == 0.02) & scan["seed"].isin([0, 2]) & (scan["time"] == 40)]
+assert few.reset_index(drop=True).equals(same.reset_index(drop=True)) and len(few)
+assert few.attrs["settings"] == scan.attrs["settings"]
+for asked in ({{"quantity": "y"}}, {{"rat": 1}}, {{"time": -1.0}}):
+    try:
+        project.table("toy", "scan", **asked)
+    except Exception as error:
+        print(error)
+"""
+
+
+def test_a_sweep_is_one_data_frame(workspace):
+    workspace.write("sweep.yaml", json.dumps(SWEEP))
+    workspace.snakemake("--configfile", "sweep.yaml", "--", "toy_scan", "toy_packed")
+    assert answered(workspace.folder, FRAMES.format(folder=workspace.folder)).splitlines() == [
+        "toy scan: no quantity `y`; known are: x",
+        "toy scan: no column `rat`; did you mean `rate`?",
+        "no rows where time is -1.0",
+    ]
+
+
+EDITED = r"""
+import pathlib, subprocess, sys, warnings, learning_dynamics as ld
+project = ld.project(seed=7)
+file = pathlib.Path("{folder}/workflow/config/toy.yaml")
+before = ld.table("toy", "slow")
+file.write_text(file.read_text().replace("steps: 40", "steps: 50"))
+try:
+    ld.table("toy", "slow")
+except Exception as error:
+    print(error)
+assert project.simulate("toy", "slow").settings["steps"] == ld.simulate("toy", "slow").settings["steps"] == 50
+subprocess.run([sys.executable, "-m", "snakemake", "--cores", "1", "--", "results/toy/metrics/slow.parquet"],
+               cwd="{folder}", check=True, capture_output=True)
+assert ld.table("toy", "slow")["time"].max() == 50
+source = pathlib.Path("{folder}/src/learning_dynamics/papers/toy/growth/metrics.py")
+source.write_text(source.read_text() + "\nVERSION = 2\n")
+try:
+    ld.table("toy", "slow")
+except Exception as error:
+    print(error)
+with warnings.catch_warnings(record=True) as heard:
+    warnings.simplefilter("always")
+    ld.simulate("toy", "slow")
+print(*(one.message for one in heard))
+"""
+
+
+def test_a_notebook_sees_what_is_edited_while_it_is_open(workspace):
+    stale, again, restart = answered(workspace.folder, EDITED.format(folder=workspace.folder)).splitlines()
+    for line in (stale, again):
+        assert "results/toy/metrics/slow.parquet: was made by other settings or other code" in line
+    assert restart == "the project's source has changed since this kernel read it; restart the kernel"
+
+
+TORCH = """
+import json, torch, learning_dynamics as ld
+
+def state():
+    return [torch.get_num_threads(), str(torch.get_default_dtype()), torch.is_grad_enabled(),
+            torch.is_inference_mode_enabled(), torch.is_autocast_enabled("cpu"), str(torch.empty(1).device)]
+
+torch.set_num_threads(2)
+torch.set_default_dtype(torch.float64)
+torch.set_default_device("meta")
+with torch.autocast("cpu"), torch.no_grad(), torch.inference_mode():
+    outside = state()
+    kept = ld.simulate("toy", "slow").constants["torch"].tolist()
+    assert state() == outside
+print(json.dumps([kept, outside]))
+"""
+
+
+def test_a_training_has_the_torch_of_a_job_whatever_the_notebook_sets(workspace):
+    file = f"{PAPER}/growth/runs.py"
+    state = (
+        "torch.get_num_threads(), str(torch.get_default_dtype()), torch.is_grad_enabled(), "
+        'torch.is_inference_mode_enabled(), torch.is_autocast_enabled("cpu"), str(torch.empty(1).device)'
+    )
+    constants = '{"torch": np.array([' + state + "], dtype=object)}"
+    workspace.edit(file, '{"x": np.array(states).T})', '{"x": np.array(states).T}, ' + constants + ")")
+    workspace.edit(file, "import numpy as np", "import numpy as np\nimport torch")
+    kept, outside = json.loads(answered(workspace.folder, TORCH))
+    assert outside == [2, "torch.float64", False, True, True, "meta"]
+    assert kept == [1, "torch.float32", True, False, False, "cpu"]
+
+
+SHOWN = """
+import learning_dynamics as ld
+print(repr(ld.simulate("toy", "slow")))
+print(ld.project("{folder}/sweep.yaml").simulate("toy", "scan"))
+"""
+
+
+def test_what_is_simulated_is_shown_in_a_few_lines(workspace):
+    workspace.write("sweep.yaml", json.dumps(SWEEP))
+    *run, sweep = answered(workspace.folder, SHOWN.format(folder=workspace.folder)).splitlines()
+    assert run[:2] == ["Trajectory: 3 members, 41 times from 0 to 40", "  series: x (3, 41)"]
+    assert len(run) == 4
+    assert "rate 0.01" in run[3]
+    assert sweep.startswith("6 trajectories, by name: ['scan--rate-0.01--every-1', ")
+
+
 CLAIMS = """
 import warnings, learning_dynamics as ld
 with warnings.catch_warnings(record=True) as heard:
     warnings.simplefilter("always")
     found = ld.claims("toy")
-assert found.attrs["outdated"] == [str(one.message) for one in heard]
+assert len(heard) == bool(found.attrs["outdated"]) and found.attrs["outdated"] == [str(one.message) for one in heard]
 print(*found.attrs["outdated"], sep="\\n")
 """
 

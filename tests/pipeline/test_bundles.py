@@ -1,5 +1,10 @@
 """Members of a sweep that one job runs and measures: the same numbers, told apart, and none lost with another."""
 
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
 import yaml
 
 from learning_dynamics.pipeline.store.tables import read_provenance
@@ -39,47 +44,105 @@ def made(workspace: Workspace) -> list[str]:
     return sorted(path.stem for path in (workspace.folder / METRICS).glob("scan*.parquet"))
 
 
+def tables_of(workspace: Workspace) -> list[str]:
+    """Return the names of the sweep's tables of metrics in the order of its members, those of no member last."""
+    names = {path.stem: read_provenance(path).get("contents", {}) for path in results(workspace, "metrics")}
+    return sorted(names, key=lambda name: min(map(member_number, names[name]), default=1000))
+
+
+def results(workspace: Workspace, folder: str) -> list[Path]:
+    return sorted((workspace.folder / "results/toy" / folder).glob("scan*.parquet"))
+
+
+def member_number(member: str) -> float:
+    return float(member.split("--rate-")[1].partition("--")[0])
+
+
+def simulated(workspace: Workspace, *arguments: str) -> dict[float, int]:
+    """Run Snakemake; return how many steps were made for each rate."""
+    log = workspace.folder / "steps.log"
+    log.unlink(missing_ok=True)
+    workspace.variables["GROWTH_LOG"] = str(log)
+    workspace.snakemake(*arguments)
+    return dict(Counter(float(line.split()[0]) for line in log.read_text().splitlines())) if log.exists() else {}
+
+
 def test_bundles_hold_what_their_members_would_and_are_read_as_they(clean):
     axes = {"rate": RATES, "every": [1, 4]}
     clean.snakemake(*sweep(clean, None, **axes))
     alone = read(clean)
     assert "'draw': ('seed',)" in alone
     assert len(made(clean)) == 10
-    log = clean.folder / "steps.log"
-    clean.variables["GROWTH_LOG"] = str(log)
     arguments = sweep(clean, 4, **axes)
-    clean.snakemake(*arguments, "figures/toy/scanned.png")
-    assert made(clean)[-3:] == [f"scan@000{number}" for number in (1, 2, 3)]
-    assert read(clean) == alone
     # a trajectory serves all members that differ in measuring alone; none is kept, and `fast` has its own already
-    steps = [line.split()[0] for line in log.read_text().splitlines()]
-    assert {rate: steps.count(str(rate)) for rate in RATES} == dict.fromkeys(RATES, 40)
+    steps = simulated(clean, *arguments, "figures/toy/scanned.png")
+    assert {rate: steps[rate] for rate in RATES} == dict.fromkeys(RATES, 40)
+    bundles = [name for name in tables_of(clean) if "@" in name]
+    assert len(bundles) == 3
+    assert read(clean) == alone
+    for member in results(clean, "metrics"):
+        if "--rate" in member.name:
+            member.unlink()
     assert clean.stage("check", "--configfile", "scan.yaml").returncode == 0
     assert "Nothing to be done" in clean.snakemake("--dry-run", *arguments).stdout
-    record = read_provenance(clean.folder / METRICS / "scan@0003.parquet")
-    assert (record["stage"], record["name"], len(record["members"])) == ("bundle", "scan@0003", 2)
-    # a value that changes makes its own bundle again
-    changed = sweep(clean, 4, rate=[*RATES[:4], 0.055], every=[1, 4])
-    assert clean.would_run(*changed) == {f"{METRICS}/scan@0003.parquet"}
+    record = read_provenance(clean.folder / METRICS / f"{bundles[2]}.parquet")
+    assert (record["stage"], record["name"], len(record["contents"])) == ("bundle", bundles[2], 2)
     # whoever reads a bundle verifies it
-    (clean.folder / METRICS / "scan@0002.parquet").write_bytes(
-        (clean.folder / METRICS / "scan@0001.parquet").read_bytes()
-    )
+    first, second = (clean.folder / METRICS / f"{name}.parquet" for name in bundles[:2])
+    second.write_bytes(first.read_bytes())
     ended = clean.stage("check", "--configfile", "scan.yaml")
     assert ended.returncode == 1
-    assert "scan@0002.parquet" in ended.stderr
+    assert second.name in ended.stderr
+
+
+def test_a_member_is_found_by_its_values(clean):
+    assert simulated(clean, *sweep(clean, 4, rate=RATES)) == dict.fromkeys(RATES, 40)
+    before = tables_of(clean)
+    # values in front and at the end: every bundle has other members now, and no value is simulated again
+    more = [0.005, 0.007, *RATES, 0.06]
+    assert simulated(clean, *sweep(clean, 4, rate=more)) == {0.005: 40, 0.007: 40, 0.06: 40}
+    assert len(tables_of(clean)) == 2
+    assert not set(before) & set(tables_of(clean))
+    assert "Nothing to be done" in clean.snakemake("--dry-run", "--configfile", "scan.yaml", "--", "toy_scan").stdout
+    extended = read(clean)
+    # as many in front as make a bundle leave the others as they are
+    fewer = [0.001, 0.002, 0.003, 0.004]
+    assert simulated(clean, *sweep(clean, 4, rate=[*fewer, *more])) == dict.fromkeys(fewer, 40)
+    # of two settings, one of whose values all members had, the others are new
+    assert simulated(clean, *sweep(clean, 4, rate=[*fewer, *more], steps=[40, 10])) == dict.fromkeys(fewer + more, 10)
+    assert results(clean, "resume") == []
+    members = [name for file in results(clean, "metrics") for name in read_provenance(file)["contents"]]
+    assert len(members) == len(set(members)) == 24
+    # a table is that of a sweep that was made at once
+    sweep(clean, 4, rate=more)
+    clean.snakemake("--configfile", "scan.yaml", "--", "toy_scan")
+    assert read(clean) == extended
+    for file in results(clean, "metrics"):
+        file.unlink()
+    simulated(clean, "--configfile", "scan.yaml", "--", "toy_scan")
+    assert read(clean) == extended
+
+
+def test_a_bundle_says_of_each_row_what_was_swept(clean):
+    clean.snakemake(*sweep(clean, 2, rate=[0.01, 1, 2.5], every=[1, 4]))
+    frames = [pd.read_parquet(file) for file in results(clean, "metrics")]
+    together = pd.concat(frames).sort_values(["rate", "every", "seed", "time"])
+    kinds = {(frame["rate"].dtype.name, frame["every"].dtype.name) for frame in frames}
+    assert kinds == {("float64", "int64")}  # whatever values a bundle has
+    pairs = together[["rate", "every"]].drop_duplicates().itertuples(index=False, name=None)
+    assert list(pairs) == [(rate, every) for rate in (0.01, 1, 2.5) for every in (1, 4)]
+    last = together[(together["seed"] == 0) & (together["time"] == 40)].drop_duplicates("rate")
+    assert (last["value"] / last["value"].iloc[0]).tolist() == pytest.approx(
+        [((1 + r) / 1.01) ** 40 for r in last["rate"]]
+    )
 
 
 def test_a_member_that_fails_leaves_the_others_alone(clean):
-    log = clean.folder / "steps.log"
-    clean.variables["GROWTH_LOG"] = str(log)
     ended = clean.snakemake(*sweep(clean, 4, rate=[0.01, 1e300, 0.02, 0.03]), check=False)
     assert ended.returncode == 1
     assert "1 of 4 members failed" in ended.stdout + ended.stderr
     assert "scan--rate-1e+300: growth left the finite numbers" in ended.stdout + ended.stderr
     assert made(clean) == []
-    log.unlink()
-    clean.snakemake(*sweep(clean, 4, rate=[0.01, 0.5, 0.02, 0.03]))
-    assert {line.split()[0] for line in log.read_text().splitlines()} == {"0.5"}
-    assert made(clean) == ["scan@0001"]
-    assert not list((clean.folder / "results/toy/resume").glob("*.parquet"))
+    assert set(simulated(clean, *sweep(clean, 4, rate=[0.01, 0.5, 0.02, 0.03]))) == {0.5}
+    assert len(made(clean)) == 1
+    assert results(clean, "resume") == []

@@ -47,6 +47,8 @@ def test_sweeps_and_bundles(refuses, configured):
         ("runs.scan", swept(rate=[0.1, -1.0]), "scan.rate: must be above 0"),
         ("runs.scan", swept(rate=[]), "sweep.rate"),
         ("runs.scan", swept(rate=[0.1, 0.1]), "sweep.rate"),
+        ("runs.scan", swept(rate=[1, 1.0]), "sweep.rate: must not hold a value twice"),
+        ("runs.scan", swept(seed=[1, 2]), "runs.scan.sweep.seed: further draws are not a sweep; raise `seeds`"),
         ("runs.scan", swept(rtae=[0.1]), "scan.rtae: unknown setting of `growth`; did you mean `rate`"),
         ("runs.scan", swept(rate=["../x"]), "scan"),
         ("runs.scan", swept(rate=[1e-3], steps=[*range(1, 2000)], every=[*range(1, 2000)]), "sweep fewer values"),

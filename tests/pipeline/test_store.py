@@ -2,8 +2,11 @@
 
 import io
 import json
+import os
 import random
 import shutil
+import subprocess
+import sys
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,6 +30,7 @@ from learning_dynamics.pipeline.store.tables import read_provenance, read_table,
 from learning_dynamics.tidy import QUANTITY, SEED, VALUE, Column
 from learning_dynamics.trajectories import Trajectory
 from tests.pipeline.conftest import refusal
+from tests.support import ROOT
 
 COLUMNS = (
     Column("seed", "int", "ensemble member", draw=True),
@@ -63,6 +67,17 @@ def test_a_table_that_breaks_its_declaration_is_refused_and_not_written(tmp_path
     ):
         assert message in refusal(write_table, tmp_path / "t.parquet", bad, COLUMNS, RECORD)
         assert not list(tmp_path.iterdir())
+
+
+def test_masked_entries_are_refused_since_a_file_would_lose_the_mask(tmp_path):
+    hidden = np.ma.masked_equal([1.0, 2.0, 99.0], 99.0)
+    message = "array `X` has masked entries; leave them out, or fill them"
+    assert message in refusal(save_arrays, tmp_path / "data.npz", {"X": hidden}, RECORD)
+    run = Trajectory(np.arange(2.0), {"x": np.zeros((1, 2))}, {"X": hidden})
+    assert message.replace("X", "constants/X") in refusal(save_trajectory, tmp_path / "run.npz", run, RECORD)
+    assert not list(tmp_path.iterdir())
+    save_arrays(tmp_path / "data.npz", {"X": np.ma.array([1.0, 2.0])}, RECORD)
+    np.testing.assert_array_equal(load_arrays(tmp_path / "data.npz")[0]["X"], [1.0, 2.0])
 
 
 @settings(max_examples=25)
@@ -189,7 +204,43 @@ def test_a_swept_seed_is_refused(tmp_path):
         write_member(tmp_path, f"scan--seed-{seed}", 2, seed=seed)
     run = {"name": "scan", "sweep": {"seed": [5, 6]}}
     # claims would take all members for one draw
-    assert "raise `seeds` instead" in refusal(load_tables, tmp_path, {"run": run})
+    assert "column `seed` that is not the swept setting `seed`" in refusal(load_tables, tmp_path, {"run": run})
+
+
+FEW_ROWS = """
+import resource, sys
+from pathlib import Path
+from learning_dynamics.pipeline.commands.roles import load_table
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # MiB
+
+folder, run = Path(sys.argv[1]), {"name": "scan", "sweep": {"gamma": [1, 2, 3]}}
+load_table(folder, {"name": "small"}, {"quantity": "loss"})
+before = peak()
+rows = load_table(folder, run, {"quantity": "gap", "seed": 7.0})
+print(peak() - before, rows["gamma"].tolist(), rows["value"].tolist())
+"""
+
+
+def test_few_rows_of_a_large_sweep_take_little_memory(tmp_path):
+    rows = 1_500_000
+    for gamma in (1, 2, 3):
+        made = pd.DataFrame(
+            {
+                "seed": np.arange(rows),
+                "quantity": ["gap"] * 1000 + ["loss"] * (rows - 1000),
+                "value": np.arange(rows) / gamma,
+            }
+        )
+        record = {"settings": {"gamma": gamma}, "fingerprint": str(gamma)}
+        write_table(tmp_path / f"scan--gamma-{gamma}.parquet", made, (SEED, QUANTITY, VALUE), record)
+    write_member(tmp_path, "small")
+    command = [sys.executable, "-c", FEW_ROWS, str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT / "src")})
+    peak, answer = ended.stdout.split(maxsplit=1)
+    assert answer.strip() == f"[1, 2, 3] {[7.0, 3.5, 7 / 3]}"
+    assert float(peak) < 150  # MiB; all rows as a data frame take 390
 
 
 def test_an_input_that_is_not_what_it_should_be_is_refused(tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from learning_dynamics.pipeline.commands.map import draw_heat_map, reduce_draws
+from learning_dynamics.pipeline.commands.map import Labels, draw_heat_map, reduce_draws
 from learning_dynamics.pipeline.commands.sweep import parse_axis
 from tests.pipeline.conftest import refusal
 
@@ -22,6 +22,7 @@ def test_axis():
         # whole ends do not make a real setting whole
         ("horizon=5:100:3", [5.0, 52.5, 100.0]),
         ("horizon=5,null", [5.0, None]),
+        ("width=1:3:3,10:30:3,100", [1, 2, 3, 10, 20, 30, 100]),
         ("init=orthogonal,gaussian", ["orthogonal", "gaussian"]),
         ("gamma=1e-4,2", [1e-4, 2.0]),
     ):
@@ -65,6 +66,99 @@ def test_a_sweep_is_written_run_and_drawn(clean):
     drawn = clean.stage(*command[3:-1], "x", "--where", "seed=0")
     assert drawn.returncode == 0, drawn.stderr
     assert (clean.folder / "figures/toy/slow_sweep--x.png").stat().st_size > 5_000
+
+
+def test_a_setting_of_all_runs_is_given_with_set(clean):
+    arguments = ("--vary", "rate=0.01,0.02", "--set", "steps=7", "every=2", "samples=1", "--name", "few")
+    written = clean.stage("sweep", "toy", "slow", *arguments, "--bundle", "2", "--out", "few.yaml")
+    assert written.returncode == 0, written.stderr
+    changes = yaml.safe_load(clean.read("few.yaml"))["changes"]["toy"]
+    assert changes["data"] == {"few": {"source": "starts.normal", "samples": 1}}
+    assert changes["runs"]["few"] == {
+        "extends": "slow",
+        "data": "few",
+        "steps": 7,
+        "measure": {"every": 2},
+        "sweep": {"rate": [0.01, 0.02]},
+        "bundle": 2,
+    }
+    clean.snakemake("--configfile", "few.yaml", "--", "toy_few")
+    (file,) = (clean.folder / "results/toy/metrics").glob("few@*.parquet")
+    table = pd.read_parquet(file)
+    assert (sorted(set(table["time"])), sorted(set(table["rate"])), set(table["seed"])) == (
+        [0.0, 2.0, 4.0, 6.0],
+        [0.01, 0.02],
+        {0},
+    )
+
+
+def test_a_sweep_is_not_written_over_another(clean):
+    def sweep(*arguments: str) -> str:
+        ended = clean.stage("sweep", "toy", *arguments)
+        assert len(ended.stderr.splitlines()) == ended.returncode
+        return ended.stderr
+
+    first = ("slow", "--vary", "rate=0.01,0.02", "--out", "sweep.yaml")
+    assert sweep(*first) == ""
+    assert sweep(*first) == ""
+    assert sweep("slow", "--vary", "rate=0.005,0.01,0.02,0.03", "--out", "sweep.yaml") == ""
+    # new values come last: bundles of the others stay as they are
+    assert "[0.01, 0.02, 0.005, 0.03]" in clean.read("sweep.yaml")
+    other_file = "sweep.yaml: is there, and is not this sweep or fewer of its values; name another file with --out"
+    assert other_file in sweep(*first)
+    assert other_file in sweep("slow", "--vary", "steps=10,20", "--out", "sweep.yaml")
+    assert "config.yaml: is there, and is not this sweep" in sweep("slow", "--vary", "rate=1,2", "--out", "config.yaml")
+    assert clean.read("config.yaml").startswith("seed: 2023")
+    clean.snakemake("--configfile", "sweep.yaml", "--", "toy_slow_sweep")
+    assert sweep("slow", "--vary", "rate=0.005:0.03:4", "--out", "more.yaml").startswith(
+        "error: results/toy/metrics: has 2 tables of another sweep slow_sweep, such as slow_sweep--rate-0.01.parquet; "
+        "choose another --name, or delete them: rm results/toy/metrics/slow_sweep[@-]*"
+    )
+    assert "of another sweep slow_sweep" in sweep("slow", "--vary", "rate=0.005,0.01,0.02,0.03", "--set", "steps=9")
+    assert sweep("slow", "--vary", "rate=0.1:0.3:4", "--name", "wide", "--out", "more.yaml") == ""
+    assert sweep("slow", "--vary", "rate=0.005,0.01,0.02,0.03,0.04", "--out", "sweep.yaml") == ""
+    # values that are taken out by hand leave tables behind, and whoever reads the others is told
+    clean.edit("sweep.yaml", "0.04", "0.05")
+    clean.edit("sweep.yaml", "0.03, ", "")
+    clean.snakemake("--configfile", "sweep.yaml", "--", "toy_slow_sweep")
+    drawn = clean.stage("map", "toy", "slow_sweep", "--x", "rate", "--quantity", "x", "--configfile", "sweep.yaml")
+    assert "1 tables are not of slow_sweep as configured, such as slow_sweep--rate-0.03.parquet" in drawn.stdout
+    checked = clean.stage("check", "--configfile", "sweep.yaml")
+    assert "slow_sweep--rate-0.03.parquet: is not of the sweep slow_sweep as configured; delete it" in checked.stderr
+
+
+def test_what_a_sweep_cannot_be_asked_for(built):
+    for arguments, words in {
+        ("--vary", "rate=1,2", "--vary", "rate=3,4"): "--vary rate: is given twice; write all of its values in one",
+        ("--vary", "rate=1,2", "--set", "rate=3"): "--set rate: is given twice; remove one",
+        ("--vary", "rate=1,2", "--set", "steps=3,4"): "--set steps=3,4: takes one value; --vary takes several",
+        ("--vary", "rate=1,2", "--set", "setps=3"): "the run has no setting `setps`; did you mean `steps`?",
+        ("--vary", "rate=1,1.0"): "sweep.rate: must not hold a value twice",
+        ("--vary", "seed=1,2"): "the run has no setting `seed`",
+        ("--vary", "rate=1,2", "--name", "fast"): "toy has a run `fast`; choose another --name",
+        ("--vary", "rate=1,2", "--name", "Fast"): "runs.Fast: must match",
+    }.items():
+        refused = built.stage("sweep", "toy", "slow", *arguments)
+        assert refused.returncode == 1
+        assert words in refused.stderr
+        assert len(refused.stderr.splitlines()) == 1
+
+
+NOTATION = r"flow from $I_\gamma$: $W_1(0) = \sqrt{2\gamma} P$ in $\mathbb{R}^{d}$; $\sigma_i$ are singular values"
+
+
+def test_axes_have_the_symbols_of_the_notation(configured):
+    plan = configured("notation", NOTATION)
+    labels = Labels(plan, "toy", "slow")
+    for name, label in {
+        "gamma": r"$\gamma$",
+        "sigma_w1": r"$\sigma(W_1)$",
+        "sigma_w2": "sigma w2",
+        "integration.points": "integration points",
+        "sqrt": "sqrt",
+    }.items():
+        assert labels.of_name(name) == label
+    assert labels.of_quantity("x") == "the state, x"
 
 
 def test_a_draw_is_reduced_to_one_value_of_one_entry():

@@ -1,7 +1,6 @@
 """Labelled images: balanced subsets, padding, standardisation; digits, a sample of MNIST, synthetic images."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from learning_dynamics.settings import Count, Positive, Seed
 
 Arrays = dict[str, np.ndarray]
 ARRAYS = ("train_images", "train_labels", "test_images", "test_labels")  # of a data set of images
+SAMPLE = 1000  # images of a split, evenly spaced, that show which units its pixels have
 
 
 def digits(*, per_class: Count, pad_to: Count = 8, seed: Seed) -> Arrays:
@@ -101,7 +101,7 @@ def checked_images(
     shape: tuple[int, int, int] | None = None,
     classes: int | None = None,
     balanced: bool = False,
-    files: Mapping[str, Path] | None = None,
+    files: Mapping[str, object] | None = None,
 ) -> Arrays:
     """Return a data set of images whose two splits fit each other, with labels as int64.
 
@@ -122,11 +122,17 @@ def checked_images(
     Raises
     ------
     ProjectError
-        If an array is missing or does not fit: names its file, or the data set, and the mend.
+        If an array is missing or does not fit: names its file, or the data set, and the fix.
     """
     missing = [key for key in (*ARRAYS, "name") if key not in data]
     if missing:
         raise ProjectError(f"a data set of images lacks {', '.join(missing)}; return {', '.join(ARRAYS)} and name")
+    masked = [key for key in ARRAYS if np.ma.is_masked(data[key])]
+    if masked:
+        raise ProjectError(
+            f"data set {data['name']}: {masked[0]} have masked entries, and what is behind a mask would be trained on; "
+            "leave those images out, or fill the entries"
+        )
     whole = {key: np.asarray(data[key]) for key in ARRAYS}
     for key, fault in _faults(whole, shape, classes, balanced):
         if files:
@@ -145,14 +151,15 @@ def _faults(
         images = data[key]
         if images.ndim != 4 or 0 in images.shape:
             yield key, f"have shape {images.shape}; it must be (images, channels, height, width), none of them 0"
-        if images.shape[1] == images.shape[2] > images.shape[3]:
-            yield key, f"have shape {images.shape}, channels last; it must be (images, channels, height, width)"
+        if _channels_last(images.shape):
+            yield key, f"have shape {images.shape}, channels last; put them first: images.transpose(0, 3, 1, 2)"
         if images.dtype.kind not in "uif" or not np.isfinite(images).all():
             yield key, f"of type {images.dtype} must be finite numbers"
         if shape is not None and images.shape[1:] != shape:
             yield key, f"have {images.shape[1:]} channels, rows and columns; they must have {shape}"
     if kinds[0] != kinds[1]:
         yield "test_images", f"are {kinds[1]}, train images {kinds[0]}; make them alike"
+    yield from _faults_of_scale(data["train_images"], data["test_images"])
     if classes is None:
         classes = max(2, len(np.unique(data["train_labels"])))
     for key in ("train_labels", "test_labels"):
@@ -168,6 +175,29 @@ def _faults(
         if balanced and key == "train_labels" and counts.min() < counts.max():
             few, many = counts.min(), counts.max()
             yield key, f"have {few} to {many} images of a class; take equally many (images.balanced_split), or loss: ce"
+
+
+def _channels_last(shape: tuple[int, ...]) -> bool:
+    """Whether images, shape (images, ., ., .), have their channels in the last axis and not in the second.
+
+    Channels are fewer than rows and columns, and one to four; in square images of more the two equal axes show it.
+    """
+    _, first, second, last = shape
+    return (last <= 4 and last < min(first, second)) or first == second > last
+
+
+def _faults_of_scale(train: np.ndarray, test: np.ndarray) -> Iterator[tuple[str, str]]:
+    """Yield a fault if pixels of the two splits are in different units; both are standardised by the train images'."""
+    samples = [images[:: max(len(images) // SAMPLE, 1)] for images in (train, test)]
+    spreads = [float(images.std(dtype=np.float64)) for images in samples]
+    negative = [float((images < 0).mean()) for images in samples]
+    # units in use, 1, 16 and 255 grey levels, differ by a factor of 16; two splits of one set by less than 2
+    other_unit = min(spreads) > 0 and max(spreads) > 5 * min(spreads)
+    # many pixels of centred images are negative, none of others
+    other_origin = min(negative) == 0 and max(negative) > 0.1
+    if other_unit or other_origin:
+        ranges = [f"{images.min():.4g} to {images.max():.4g}" for images in (train, test)]
+        yield "test_images", f"are {ranges[1]}, train images {ranges[0]}; give both splits the same scale"
 
 
 def balanced_split(labels: np.ndarray, per_class: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -1,6 +1,7 @@
 """Real regression problems with one output: features and labels, both z-scored."""
 
 import hashlib
+import itertools
 import zipfile
 from pathlib import Path
 from typing import Literal
@@ -90,19 +91,30 @@ def gas_sensor(*, file: str, sha256: str | None = None) -> dict[str, np.ndarray]
 
 
 def _ethanol_table(path: Path) -> np.ndarray:
+    """Return concentration and features of all rows on ethanol, shape (rows, 1 + features)."""
+    rows = []
     with zipfile.ZipFile(path) as archive:
-        batches = sorted(name for name in archive.namelist() if Path(name).match("batch*.dat"))
-        lines = [line for name in batches for line in archive.read(name).decode().splitlines() if line.strip()]
-    return np.array([row for line in lines if (row := _ethanol(line)) is not None])
+        for name in sorted(name for name in archive.namelist() if Path(name).match("batch*.dat")):
+            for number, line in enumerate(archive.read(name).decode().splitlines(), start=1):
+                if line.strip() and int(line.partition(";")[0]) == ETHANOL:
+                    rows.append(_ethanol(line, f"{name}, line {number}"))
+    return np.array(rows)
 
 
-def _ethanol(line: str) -> list[float] | None:
-    """Return concentration and features of a row ``gas;concentration 1:value 2:value ...``, if it is on ethanol."""
+def _ethanol(line: str, place: str) -> list[float]:
+    """Return concentration and features of a row ``gas;concentration 1:value 2:value ...``.
+
+    Raises
+    ------
+    ValueError
+        If features are not numbered 1, 2, ..., 128 in this order: columns would be mixed.
+    """
     head, *pairs = line.split()
-    gas, _, concentration = head.partition(";")
-    if int(gas) != ETHANOL:
-        return None
-    return [float(concentration), *(float(pair.partition(":")[2]) for pair in pairs)]
+    numbers = [int(pair.partition(":")[0]) for pair in pairs]
+    for expected, number in itertools.zip_longest(range(1, FEATURES + 1), numbers):
+        if number != expected:
+            raise ValueError(f"{place}: feature {number} is where {expected} must be, of 1 to {FEATURES} in order")
+    return [float(head.partition(";")[2]), *(float(pair.partition(":")[2]) for pair in pairs)]
 
 
 def _standardised(columns: np.ndarray) -> np.ndarray:

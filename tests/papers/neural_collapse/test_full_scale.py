@@ -8,6 +8,7 @@ import pytest
 import torch
 from bench import needs, throughput
 
+from learning_dynamics.datasets import benchmarks
 from learning_dynamics.papers.neural_collapse import selection
 from learning_dynamics.pipeline.commands import data, metrics, run
 from learning_dynamics.pipeline.store.tables import read_table
@@ -69,8 +70,9 @@ def test_full_size_networks_see_digits_and_synthetic_images_where_nothing_can_be
     depths = {"vgg": 11, "resnet": 18, "densenet": 40}
     for images, network, loss in itertools.product(("digits32", "synthetic"), depths, ("mse", "ce")):
         settings = here.run(PAPER, f"{images}_{network}_{loss}")["settings"]
-        assert depth(settings) == depths[network]
-        assert (settings["network"], settings["loss"], settings["epochs"]) == (network, loss, 350)
+        label = f"{images}, {network}, {loss}"
+        assert depth(settings) == depths[network], label
+        assert (settings["network"], settings["loss"], settings["epochs"]) == (network, loss, 350), label
 
 
 def test_what_the_documentation_says_of_each_cell_is_counted(full):
@@ -115,8 +117,9 @@ def test_throughput_is_measured_on_the_networks_of_the_configuration(tmp_path):
     assert 0 < row["share_of_peak"] < 2
 
 
-def test_one_cell_runs_for_an_epoch_on_small_files(full, tmp_path):
+def test_one_cell_runs_for_an_epoch_on_small_files(full, tmp_path, monkeypatch):
     torch.set_num_threads(1)  # as the workflow's jobs have it; several threads of one convolution gain nothing here
+    monkeypatch.setitem(benchmarks.COUNTS, "mnist", (200, 20))
     formats.write_mnist(tmp_path / "files", train=200, test=20)
     made = full.data(PAPER, "mnist")
     made["settings"] |= {"folder": str(tmp_path / "files"), "per_class": 13, "checksums": False}

@@ -1,6 +1,6 @@
 """Han, Papyan, Donoho 2022, Neural collapse under MSE loss: proximity to and dynamics on the central path.
 
-Where what lies:
+Where to find what:
 
 - ``training``: networks, their training and the passes that measure it (appendix A); every empirical topic reads it.
 - ``collapse``: NC1 to NC4 along training (section 1.1, figures 3 to 8 and 10, appendix E.1).

@@ -1,6 +1,7 @@
 """Draws of features on and off the central path: how tables tell them apart, and the errors to expect of them."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,9 +16,17 @@ UNIT = float(np.finfo(float).eps)
 ROUNDING = 1000 * UNIT
 # Error of the central differences that measure speeds and curves, relative: the square of their step, tenfold
 DIFFERENCE_ERROR = 1e-7
-SIZE = ["classes", "examples", "features"]
 
-Sized = tuple[tuple[int, int, int, np.ndarray], ...]  # classes, examples, features and values of each size
+
+class Size(NamedTuple):
+    """The size of a problem: draws of several sizes are in one table, and their arrays have different shapes."""
+
+    classes: int  # C
+    examples: int  # N, of each class
+    features: int  # P
+
+
+SIZE = list(Size._fields)  # the columns of a table that have it
 
 
 def integration_error(table: Table) -> float:
@@ -32,16 +41,15 @@ def largest(table: Table, *quantities: Quantity, **where: str) -> np.ndarray:
 
 
 @remembered
-def by_size(table: Table, quantity: Quantity, flow: str | None = None) -> Sized:
-    """Return classes, examples, features, and a quantity as an array, shape (draws, times, entries), for each size."""
-    chosen = select(table, quantity, **({} if flow is None else {"flow": flow}))
-    arrays = []
-    for (classes, examples, features), rows in chosen.groupby(SIZE):
+def by_size(table: Table, quantity: Quantity, **where: str | float) -> dict[Size, np.ndarray]:
+    """Return a quantity by the size of its draws, shape (draws, times, entries); `where` as for `tidy.select`."""
+    arrays = {}
+    for size, rows in select(table, quantity, **where).groupby(SIZE):
         wide = rows.pivot(index=["seed", "time"], columns="index", values="value")
         values = wide.to_numpy().reshape(rows["seed"].nunique(), -1, wide.shape[1])
         values.flags.writeable = False
-        arrays.append((int(classes), int(examples), int(features), values))
-    return tuple(arrays)
+        arrays[Size(*map(int, size))] = values
+    return arrays
 
 
 def times_of(table: Table) -> np.ndarray:
@@ -49,14 +57,23 @@ def times_of(table: Table) -> np.ndarray:
     return np.sort(table["time"].unique())
 
 
-def over_sizes(reduce: Callable[..., np.ndarray], *quantities: Sized) -> np.ndarray:
-    """Return ``reduce(*values, classes, examples, features)``, of each draw, over all sizes of what `by_size` gives."""
-    return np.concatenate(
-        [reduce(*(values for *_, values in parts), *parts[0][:3]) for parts in zip(*quantities, strict=True)]
-    )
+def decades_before_the_end(table: Table, count: int) -> list[int]:
+    """Return the indices of the last recorded time and of those nearest to 1/10, 1/100, ... of it, latest first."""
+    times = times_of(table)
+    return [int(np.argmin(np.abs(times - times[-1] / 10.0**decade))) for decade in range(count)]
 
 
-def relative_error(values: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+def over_sizes(read: Callable[..., np.ndarray], **quantities: dict[Size, np.ndarray]) -> np.ndarray:
+    """Return what ``read(size, **arrays)`` gives for each draw, of all sizes one after the other.
+
+    ``over_sizes(lambda size, omega: omega[:, -1].max(axis=1), omega=by_size(flows, OMEGA))`` is the largest singular
+    value of each draw at the last time.
+    """
+    sizes = next(iter(quantities.values()))
+    return np.concatenate([read(size, **{name: arrays[size] for name, arrays in quantities.items()}) for size in sizes])
+
+
+def relative_error(values: np.ndarray, predicted: np.ndarray | float) -> np.ndarray:
     """Return the largest |value / prediction - 1| of each draw, shape (draws,); draws are the first axis."""
     return np.abs(values / predicted - 1).reshape(len(values), -1).max(axis=1)
 
@@ -79,17 +96,11 @@ def no_gap(
     name: str,
     table: Table,
     gap: Quantity,
+    *,
     tolerance: float = ROUNDING,
     because: str = "rounding",
-    *,
     flow: str | None = None,
 ) -> Check:
     """Check that a relative gap is zero on every draw; rivals are other maps where `flow` is given, else other gaps."""
-    where = {} if flow is None else {"flow": flow}
-    return zero_on_every_draw(name, largest(table, gap, **where), tolerance, because)
-
-
-def decades_back(table: Table, count: int) -> list[int]:
-    """Return the places of the last recorded time and of those nearest to whole decades before it, latest first."""
-    times = times_of(table)
-    return [int(np.argmin(np.abs(times - times[-1] / 10.0**decade))) for decade in range(count)]
+    along_flow = {} if flow is None else {"flow": flow}
+    return zero_on_every_draw(name, largest(table, gap, **along_flow), tolerance, because)

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from learning_dynamics.papers.neural_collapse.trainings import by_seed, place_of, zero_error_epochs
+from learning_dynamics.papers.neural_collapse.trainings import by_seed, data_and_network, zero_error_epochs
 from learning_dynamics.plotting import COLOURS, WIDTH, shared_legend
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
@@ -45,7 +45,7 @@ def training_grid(trainings: Sequence[Table], *, height: float) -> tuple[Figure,
     Rows are networks and columns data sets; with a single data set its networks stand side by side.
     """
     # each once, in the order of the trainings
-    data_sets, found = (list(dict.fromkeys(names)) for names in zip(*map(place_of, trainings), strict=True))
+    data_sets, found = (list(dict.fromkeys(names)) for names in zip(*map(data_and_network, trainings), strict=True))
     networks = [network for network in NETWORKS if network in found]
     grid_cells = [(data, network) for network in networks for data in data_sets]
     shape = (1, len(networks)) if len(data_sets) == 1 else (len(networks), len(data_sets))
@@ -110,7 +110,7 @@ def curves(
     for cell, axis in panels.items():
         axis.set_xscale("log")
         axis.set_yscale(scale, **({"linthresh": 1e-3} if scale == "symlog" else {}))
-        for number, table in enumerate(table for table in trainings if place_of(table) == cell):
+        for number, table in enumerate(table for table in trainings if data_and_network(table) == cell):
             for line in lines:
                 if line["loss"] == settings_of(table)["loss"]:
                     style = {key: value for key, value in line.items() if key not in ("quantity", "split", "loss")}

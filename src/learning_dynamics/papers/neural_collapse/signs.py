@@ -1,5 +1,6 @@
-"""Claims that something is larger than something else: differences over trainings, held against zero."""
+"""Claims that something is larger than something else: the sign of differences over trainings."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
@@ -12,13 +13,13 @@ Average = Literal["mean", "median"]
 
 @takes_rivals("values")
 def above_zero(
-    name: str, values: np.ndarray, average: Average = "mean", excluded: dict[str, int] | None = None
+    name: str, values: np.ndarray, average: Average = "mean", *, excluded: Mapping[str, int] | None = None
 ) -> Check:
     """Check that the mean or the median over trainings lies above zero, with its 95 % interval; rivals are values."""
-    estimate = evidence.mean(values) if average == "mean" else evidence.median(values)
+    estimates = {"mean": evidence.mean, "median": evidence.median}
     return at_least(
         name,
-        estimate,
+        estimates[average](values),
         0.0,
         because="95 % interval over trainings",
         draws_for=int((values > 0).sum()),

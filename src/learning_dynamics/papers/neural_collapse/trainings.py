@@ -4,27 +4,47 @@ A draw is one training: one network, one data set, one loss, one seed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import Check, Untested, every_draw, premise
+from learning_dynamics.papers.neural_collapse.training.quantities import (
+    CLASSES,
+    DECAY_PART,
+    EQUIANGULAR_CLASSIFIERS,
+    EQUIANGULAR_MEANS,
+    EQUINORM_CLASSIFIERS,
+    EQUINORM_MEANS,
+    ERROR,
+    EXAMPLES,
+    FEATURES,
+    LOSS_LS_PERP,
+    LOSS_NC1,
+    LOSS_NC23,
+    MAXIMAL_ANGLE_CLASSIFIERS,
+    MAXIMAL_ANGLE_MEANS,
+    NC1,
+    SELF_DUALITY,
+    Decay,
+    with_decay,
+)
 from learning_dynamics.tidy import Quantity, Table, remembered, select, settings_of
 
-Decay = Literal["trained", "notebook"]  # of the loss that is decomposed: the trained one, or the authors' notebook's
-SUFFIXES: dict[Decay, str] = {"trained": "", "notebook": "--notebook"}
-FIVE = ("mnist", "fashion_mnist", "svhn", "cifar10", "stl10")
-NEEDS_FIVE = (
+FIVE_DATA_SETS = ("mnist", "fashion_mnist", "svhn", "cifar10", "stl10")
+NEEDS_FIVE_DATA_SETS = (
     "needs MNIST, FashionMNIST, SVHN, CIFAR10 and STL10, and a GPU: snakemake --configfile workflow/config/full.yaml"
 )
 SMALL = "networks of three families; at the default scale small ones, on 8 x 8 digits"
-_RATES = (
-    ", with two to four times the learning rates of the paper's recipe under MSE (at the recipe's own this is {}: "
-    "full_scale.md)"
+NOT_AT_PAPERS_RATES = (
+    ", with two to four times the learning rates of the paper's recipe under MSE (at the recipe's own this is not "
+    "reproduced: full_scale.md)"
 )
-NOT_AT_PAPERS_RATES, UNDECIDED_AT_PAPERS_RATES = _RATES.format("not reproduced"), _RATES.format("undecided")
+UNDECIDED_AT_PAPERS_RATES = (
+    ", with two to four times the learning rates of the paper's recipe under MSE (at the recipe's own this is "
+    "undecided: full_scale.md)"
+)
 EXCEPTIONS = (("stl10", "resnet"), ("stl10", "densenet"))  # appendix A.7
 
 
@@ -39,14 +59,14 @@ def _by_seed(table: Table, quantity: Quantity, split: str) -> pd.DataFrame:
     return rows.set_index(["epoch", "seed"])["value"].unstack("seed")  # noqa: PD010 - a value each, nan ones kept
 
 
-def place_of(table: Table) -> tuple[str, str]:
+def data_and_network(table: Table) -> tuple[str, str]:
     """Return a training's data set and network family."""
     return str(table["data"].iloc[0]), settings_of(table)["network"]
 
 
 def zero_error_epochs(table: Table) -> pd.Series:
     """Return for each seed the first measured epoch without an error on the train images; nan if there is none."""
-    error_free = by_seed(table, "error") == 0
+    error_free = by_seed(table, ERROR) == 0
     return error_free.idxmax().where(error_free.any()).astype(float)
 
 
@@ -72,12 +92,19 @@ def without_error(values: pd.DataFrame, table: Table, until: float = np.inf) -> 
     return values.where((epochs >= zero_error_epochs(table).to_numpy()) & (epochs <= until))
 
 
-def deviation_share(table: Table, *, suffix: str = "", without_decay: bool = False) -> pd.DataFrame:
-    """Return the deviation over the least-squares loss, epochs by seeds; without what weight decay adds to both."""
-    deviation, nc1, nc23 = (by_seed(table, f"loss_{term}{suffix}") for term in ("ls_perp", "nc1", "nc23"))
-    if without_decay:
-        deviation = deviation - by_seed(table, f"loss_ls_perp_decay{suffix}")
-        nc1 = nc1 - by_seed(table, f"loss_nc1_decay{suffix}")
+def loss_term(table: Table, term: Quantity, decay: Decay, *, without_decay: bool = False) -> pd.DataFrame:
+    """Return a term of the loss under a weight decay, epochs by seeds; or the term without what decay adds to it."""
+    values = by_seed(table, with_decay(term, decay))
+    if without_decay and term in DECAY_PART:
+        return values - by_seed(table, with_decay(DECAY_PART[term], decay))
+    return values
+
+
+def deviation_share(table: Table, decay: Decay = "trained", *, without_decay: bool = False) -> pd.DataFrame:
+    """Return L_LS^perp over L_LS = L_NC1 + L_NC2/3 (Theorem 2), epochs by seeds; or that without what decay adds."""
+    deviation, nc1, nc23 = (
+        loss_term(table, term, decay, without_decay=without_decay) for term in (LOSS_LS_PERP, LOSS_NC1, LOSS_NC23)
+    )
     return deviation / (nc1 + nc23)
 
 
@@ -125,10 +152,10 @@ def paired(mse: Sequence[Table], ce: Sequence[Table]) -> tuple[list[Table], list
         for table in tables:
             if settings_of(table)["loss"] != role:
                 raise ProjectError(f"role `{role}` holds a training whose loss is {settings_of(table)['loss']}")
-    partners = {place_of(table): table for table in ce}
-    if not partners or set(partners) != {place_of(table) for table in mse}:
+    partners = {data_and_network(table): table for table in ce}
+    if not partners or set(partners) != {data_and_network(table) for table in mse}:
         raise Untested("needs the same networks trained under both losses; name such runs in the configuration")
-    return list(mse), [partners[place_of(table)] for table in mse]
+    return list(mse), [partners[data_and_network(table)] for table in mse]
 
 
 def errors_end(trainings: Sequence[Table], excluded: Mapping[str, int] | None = None) -> Check:
@@ -136,7 +163,7 @@ def errors_end(trainings: Sequence[Table], excluded: Mapping[str, int] | None = 
     return premise(
         every_draw(
             "least share of train images misclassified at a recorded epoch",
-            over_trainings(trainings, lambda table: by_seed(table, "error").min()),
+            over_trainings(trainings, lambda table: by_seed(table, ERROR).min()),
             at_most=0.0,
             because="the statement is about training beyond zero train error",
             excluded=excluded,
@@ -144,29 +171,35 @@ def errors_end(trainings: Sequence[Table], excluded: Mapping[str, int] | None = 
     )
 
 
-def ordinary(trainings: Sequence[Table]) -> tuple[list[Table], dict[str, int]]:
+def without_exceptions(trainings: Sequence[Table]) -> tuple[list[Table], dict[str, int]]:
     """Return the trainings but those that the paper names as exceptions, and how many draws these are, with why."""
-    exceptions = [table for table in trainings if place_of(table) in EXCEPTIONS]
+    exceptions = [table for table in trainings if data_and_network(table) in EXCEPTIONS]
     excluded = sum(table["seed"].nunique() for table in exceptions)
-    included = [table for table in trainings if place_of(table) not in EXCEPTIONS]
+    included = [table for table in trainings if data_and_network(table) not in EXCEPTIONS]
     return included, {"ResNet and DenseNet on STL10, exceptions by appendix A.7": excluded}
 
 
 def chance_level(trainings: Sequence[Table], quantity: Quantity) -> np.ndarray:
     """Return what a quantity of NC1 to NC3 is for features that are independent Gaussian vectors in P dimensions.
 
-    To leading order in 1/P: Tr(Sigma_W pinv(Sigma_B)) / C is N (C - 1) / P for means over N features each; norms
-    have a relative standard deviation of 1/sqrt(2 P), cosines one of 1/sqrt(P), so that their mean distance from
-    the simplex's angle is sqrt(2/(pi P)); two matrices without relation are at squared distance 2.
+    To leading order in 1/P, derived here.
     """
-    features = at_the_end(trainings, "features")
-    if quantity == "nc1":
-        return at_the_end(trainings, "examples") * (at_the_end(trainings, "classes") - 1) / features
-    kind = quantity.removesuffix("_means").removesuffix("_classifiers")
+    P, C, N = (at_the_end(trainings, quantity) for quantity in (FEATURES, CLASSES, EXAMPLES))
+    # |h|^2 is chi-squared with P degrees of freedom, of relative standard deviation sqrt(2/P): half of it for |h|
+    spread_of_norms = 1 / np.sqrt(2 * P)
+    # a cosine between two directions is Gaussian of variance 1/P; sqrt(2/pi) of its deviation is the mean of its size
+    spread_of_cosines = 1 / np.sqrt(P)
+    distance_of_cosines = np.sqrt(2 / np.pi) * spread_of_cosines
     levels = {
-        "equinorm": 1 / np.sqrt(2 * features),
-        "equiangular": 1 / np.sqrt(features),
-        "maximal_angle": np.sqrt(2 / (np.pi * features)),
-        "self_duality": np.full(features.shape, 2.0),
+        # means over N features have C - 1 directions in which Sigma_B is about P / (C N), and Sigma_W is one
+        NC1: N * (C - 1) / P,
+        EQUINORM_MEANS: spread_of_norms,
+        EQUINORM_CLASSIFIERS: spread_of_norms,
+        EQUIANGULAR_MEANS: spread_of_cosines,
+        EQUIANGULAR_CLASSIFIERS: spread_of_cosines,
+        MAXIMAL_ANGLE_MEANS: distance_of_cosines,
+        MAXIMAL_ANGLE_CLASSIFIERS: distance_of_cosines,
+        # unit vectors without relation are orthogonal: |a|^2 + |b|^2
+        SELF_DUALITY: np.full(P.shape, 2.0),
     }
-    return levels[kind]
+    return levels[quantity]

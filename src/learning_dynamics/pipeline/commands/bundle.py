@@ -1,5 +1,7 @@
-"""Simulate and measure many members of a sweep in one process: one table, ``<sweep>@0001.parquet``."""
+"""Simulate and measure many members of a sweep in one process: one table, with the swept settings as columns."""
 
+import types
+import typing
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,21 +17,24 @@ from learning_dynamics.pipeline.commands.planned import CHANGED, find_job, recor
 from learning_dynamics.pipeline.commands.run import simulate
 from learning_dynamics.pipeline.plan.blocks import flat, overlay
 from learning_dynamics.pipeline.plan.digests import science
+from learning_dynamics.pipeline.plan.signatures import signature_of
 from learning_dynamics.pipeline.plan.sweeps import sweep_members
 from learning_dynamics.pipeline.store.arrays import load_arrays
 from learning_dynamics.pipeline.store.provenance import digest
 from learning_dynamics.pipeline.store.provenance import fingerprint as fingerprint_of
-from learning_dynamics.pipeline.store.tables import read_arrow, to_arrow, write_arrow
+from learning_dynamics.pipeline.store.tables import add_settings, read_arrow, read_provenance, to_arrow, write_arrow
 from learning_dynamics.trajectories import Trajectory
 
 MAX_FAILURES_SHOWN = 3  # members that failed, named in one line
+COLUMN_TYPES = {int: "int", float: "float", bool: "bool"}  # of swept settings; others are text
 
 
 @dataclass(frozen=True)
 class Member:
-    """One run of a bundle: the specs of its own jobs, and the fingerprints that their outputs would carry."""
+    """One run of a bundle: what it differs in, the specs of its own jobs, the fingerprints of their outputs."""
 
     name: str
+    differing: Mapping[str, Any]
     data: str | None
     run: Mapping[str, Any]
     metrics: Mapping[str, Any]
@@ -40,10 +45,11 @@ class Member:
 def execute(
     paper: str, name: str, /, plan: Path | None = None, fingerprint: str | None = None, files: Sequence[Path] = ()
 ) -> None:
-    """Make the bundle's table, its members' one below the other, the record telling which rows are whose.
+    """Make the bundle's table: its members' one below the other, their swept settings as columns.
 
-    A member that fails leaves the others alone: what they gave is kept beside the results, by fingerprint, and taken
-    from there when the bundle is run again. So it is where the process is interrupted.
+    A member is found by its values: its rows are taken from a bundle of this paper that has them, made before for
+    another range of the sweep, or left by a job that failed or was interrupted. A member that fails leaves the others
+    alone.
 
     Raises
     ------
@@ -62,39 +68,113 @@ def execute(
     settings = {"function": spec["function"], **first_member.run["settings"], **first_member.metrics["settings"]}
     digests = {**science("run", paper, spec["function"]), **science("metrics", paper, spec["function"])}
     record = record_of(job, settings, digests)
-    kept_files = {member.name: out.parent.parent / "resume" / f"{member.fingerprint}.parquet" for member in members}
-    tables, failures = {}, {}
-    for kept, file in kept_files.items():
-        with suppress(ProjectError):  # the member has not been made yet
-            tables[kept] = read_arrow(file)[0]
+    column_types = types_of_columns(paper, spec["function"], spec["axes"])
+    resume = Path(job.folder, "resume")
+    tables, failures = dict(_rows_made_before(out, resume, members, [column.name for column in columns])), {}
+    if tables:
+        print(f"{len(tables)} of {len(members)} members were measured before")
     try:
         latest: tuple[str, Trajectory] | None = None
-        for member in members:
-            if member.name in tables:
-                continue
+        # what was measured before comes first: whatever interrupts the others, all tables have the same columns
+        for member in sorted(members, key=lambda member: member.name not in tables):
             try:
-                if latest is None or latest[0] != member.run_fingerprint:
-                    arrays = None if member.data is None else data_sets[member.data][0]
-                    latest = member.run_fingerprint, simulate(paper, member.name, member.run, arrays)
-                table = measure(paper, member.name, member.metrics, latest[1])
-                tables[member.name] = to_arrow(member.name, table, columns)
+                if member.name not in tables:
+                    if latest is None or latest[0] != member.run_fingerprint:
+                        arrays = None if member.data is None else data_sets[member.data][0]
+                        latest = member.run_fingerprint, simulate(paper, member.name, member.run, arrays)
+                    table = measure(paper, member.name, member.metrics, latest[1])
+                    tables[member.name] = to_arrow(member.name, table, columns)
+                tables[member.name] = add_settings(tables[member.name], member.differing, column_types)
             except ProjectError as error:
+                tables.pop(member.name, None)
                 failures[member.name] = error
     finally:
-        for member in members if len(tables) < len(members) else ():
-            if member.name in tables:
-                write_arrow(kept_files[member.name], tables[member.name], record)
+        ready = [member for member in members if member.name in tables]
+        record["contents"] = {member.name: [member.fingerprint, tables[member.name].num_rows] for member in ready}
+        if 0 < len(ready) < len(members):
+            write_arrow(resume / out.name, pa.concat_tables([tables[member.name] for member in ready]), record)
     if failures:
         listed = "; ".join(f"{failed}: {failures[failed]}" for failed in list(failures)[:MAX_FAILURES_SHOWN])
         ellipsis = "; ..." if len(failures) > MAX_FAILURES_SHOWN else ""
         raise ProjectError(
             f"{len(failures)} of {len(members)} members failed; what the others gave is kept: {listed}{ellipsis}"
         )
-    record["members"] = [(member.fingerprint, tables[member.name].num_rows) for member in members]
     write_arrow(out, pa.concat_tables([tables[member.name] for member in members]), record)
-    for file in kept_files.values():
-        with suppress(OSError):
-            file.unlink(missing_ok=True)
+    _put_away(out, resume, record["contents"])
+
+
+def types_of_columns(paper: str, function_name: str, settings: Sequence[str]) -> dict[str, str]:
+    """Return the type of the column of each swept setting, as `tidy.Column` has it: the same for any of its values."""
+    fields: dict[str, Any] = {}
+    for stage in ("metrics", "run"):
+        fields |= signature_of(stage, paper, function_name, function_name).fields
+    return {key: _column_type(fields[key].annotation) if key in fields else "str" for key in settings}
+
+
+def _column_type(annotation: Any) -> str:
+    if typing.get_origin(annotation) is typing.Annotated:
+        return _column_type(typing.get_args(annotation)[0])
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        kinds = {_column_type(kind) for kind in typing.get_args(annotation) if kind is not types.NoneType}
+        return "float" if kinds == {"int", "float"} else kinds.pop() if len(kinds) == 1 else "str"
+    return COLUMN_TYPES.get(annotation, "str")
+
+
+def _tables_made_before(out: Path, resume: Path) -> Iterator[tuple[Path, dict[str, list[Any]]]]:
+    """Yield the other tables of bundles of a paper, with the fingerprint and the rows of each member that they hold.
+
+    Tables are put away from the results to `resume`: in this order one that is moved meanwhile is seen there.
+    """
+    for folder in (out.parent, resume):
+        for file in sorted(folder.glob("*@*.parquet")):
+            if file != out:
+                with suppress(ProjectError):
+                    yield file, read_provenance(file).get("contents", {})
+
+
+def _rows_made_before(
+    out: Path, resume: Path, members: Sequence[Member], columns: Sequence[str]
+) -> Iterator[tuple[str, pa.Table]]:
+    """Yield the members that other tables hold, made by the same settings and code, with their declared columns."""
+    wanted = {member.fingerprint: member.name for member in members}
+    for file, contents in _tables_made_before(out, resume):
+        if not any(fingerprint in wanted for fingerprint, _ in contents.values()):
+            continue
+        with suppress(ProjectError):  # damaged, or put away meanwhile
+            arrow, start = read_arrow(file)[0].select(columns), 0
+            for fingerprint, length in contents.values():
+                if fingerprint in wanted:
+                    yield wanted.pop(fingerprint), arrow.slice(start, length)
+                start += length
+
+
+def _put_away(out: Path, resume: Path, made: Mapping[str, Sequence[Any]]) -> None:
+    """Take out of the results tables of the sweep from another range of values, which share members with this one.
+
+    A member of a sweep is in one table: a table that shares some with one that was just `made` is none of the sweep as
+    it is now. It is put into `resume`, from where other bundles may take members, and is deleted when all of them are
+    in the results. Members are the same if their values or their fingerprints are.
+    """
+    (resume / out.name).unlink(missing_ok=True)
+    sweep = out.name.partition("@")[0]
+    in_results = _marks(made)
+    for file, contents in list(_tables_made_before(out, resume)):
+        if file.name.partition("@")[0] != sweep:
+            continue
+        if file.parent == resume:
+            if all(_marks({name: entry}) & in_results for name, entry in contents.items()):
+                file.unlink(missing_ok=True)
+        elif _marks(contents) & _marks(made):
+            resume.mkdir(exist_ok=True)
+            with suppress(FileNotFoundError):  # another bundle was first
+                file.replace(resume / file.name)
+        else:
+            in_results |= _marks(contents)
+
+
+def _marks(contents: Mapping[str, Sequence[Any]]) -> set[str]:
+    """Return the names and the fingerprints of a table's members."""
+    return {mark for name, (fingerprint, _) in contents.items() for mark in (name, fingerprint)}
 
 
 def _members(paper: str, spec: Mapping[str, Any], data_fingerprints: Mapping[str, str]) -> Iterator[Member]:
@@ -103,10 +183,11 @@ def _members(paper: str, spec: Mapping[str, Any], data_fingerprints: Mapping[str
     simulating, measuring = science("run", paper, function_name), science("metrics", paper, function_name)
     for values in spec["members"]:
         differing = dict(zip(spec["axes"], values, strict=True))
-        ((name, _),) = sweep_members(spec["sweep"], {key: [value] for key, value in differing.items()})
+        ((name, swept),) = sweep_members(spec["sweep"], {key: [value] for key, value in differing.items()})
         data = differing.pop("data", spec["data"])
         measured = {key: differing.pop(key) for key in flat(spec["measure"]) if key in differing}
         run = {"function": function_name, "settings": overlay(spec["settings"], differing)}
         metrics = {"function": function_name, "settings": overlay(spec["measure"], measured)}
         simulated = fingerprint_of("run", run, simulating, None if data is None else data_fingerprints[data])
-        yield Member(name, data, run, metrics, simulated, fingerprint_of("metrics", metrics, measuring, simulated))
+        measured_fingerprint = fingerprint_of("metrics", metrics, measuring, simulated)
+        yield Member(name, swept, data, run, metrics, simulated, measured_fingerprint)

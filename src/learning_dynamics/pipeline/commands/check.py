@@ -8,7 +8,13 @@ from typing import Any
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.plan.config_files import ROOT, load, shipped_papers
 from learning_dynamics.pipeline.plan.plan import Plan
-from learning_dynamics.pipeline.plan.stale_outputs import checked_outputs, expected_outputs, fault, reason_of
+from learning_dynamics.pipeline.plan.stale_outputs import (
+    checked_outputs,
+    expected_outputs,
+    fault,
+    other_tables,
+    reason_of,
+)
 from learning_dynamics.pipeline.store.arrays import load_arrays
 from learning_dynamics.pipeline.store.pictures import read_png
 from learning_dynamics.pipeline.store.tables import read_arrow, read_provenance
@@ -42,6 +48,10 @@ def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
         return f"{problem} ({reason})" if reason else problem
 
     n_checked, problems = find_stale(outputs, problem_of=find_problem)
+    for paper in plan.config.papers:
+        for sweep in plan.config.sweeps(paper):
+            others = other_tables(plan, paper, sweep, Path(plan.results, paper, "metrics"))
+            problems += [f"{file}: is not of the sweep {sweep} as configured; delete it" for file in others]
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     print(f"{n_checked} outputs checked, {len(problems)} stale or damaged")

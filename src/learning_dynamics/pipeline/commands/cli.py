@@ -23,7 +23,8 @@ from learning_dynamics.pipeline.plan.jobs import STAGES, read_job
 from learning_dynamics.pipeline.plan.sources import papers
 from learning_dynamics.progress import grant
 
-FLAGS = {"files": "--configfile", "look": "--style"}  # options that are not called as their parameter
+# options that are not called as their parameter
+FLAGS = {"files": "--configfile", "look": "--style", "settings": "--set"}
 
 
 def commands() -> dict[str, str]:

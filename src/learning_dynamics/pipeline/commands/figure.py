@@ -30,7 +30,7 @@ def execute(
 ) -> None:
     """Call the figure's function with its runs' tables by role and save what it draws, PNG and SVG beside the PDF.
 
-    A figure of another look is in a folder of that name: ``figures/talk/``.
+    A figure of another style is in a folder of that name: ``figures/talk/``.
     """
     job = find_job("figure", paper, name, plan, fingerprint, files)
     pdf = Path(job.output) if look == "paper" else Path("figures", look, paper, f"{name}.pdf")
@@ -57,3 +57,4 @@ def execute(
         with atomic_write(pdf.with_suffix(".svg")) as partial:
             metadata = {"Title": metadata["Title"], "Description": metadata["Subject"], "Date": None}
             figure.savefig(partial, format="svg", metadata=metadata)
+    print(f"{pdf}, .png and .svg beside it")

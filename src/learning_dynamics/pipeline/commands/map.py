@@ -1,6 +1,9 @@
 """Draw a run's metrics against one of their columns, or as a map over two: swept settings, or any that it records."""
 
-from collections.abc import Sequence
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,12 +18,14 @@ from pandas.api.types import is_numeric_dtype
 
 from learning_dynamics.errors import ProjectError, check_known
 from learning_dynamics.files import atomic_write
-from learning_dynamics.pipeline.commands.roles import load_table
+from learning_dynamics.pipeline.commands.roles import empty_table, parts_of_table
 from learning_dynamics.pipeline.plan.config_files import load, output_folders
 from learning_dynamics.pipeline.plan.plan import Plan
+from learning_dynamics.pipeline.plan.quantities import declared_quantities
+from learning_dynamics.pipeline.plan.stale_outputs import other_tables
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
+from learning_dynamics.pipeline.store.tables import values_in
 from learning_dynamics.plotting import WIDTH, legible_ticks, style
-from learning_dynamics.tidy import select
 
 At = Literal["last", "first", "largest", "smallest"]
 MOMENTS = ("time", "epoch", "step")  # columns that say when
@@ -29,6 +34,11 @@ NO_AXIS = {"quantity", "value", "predicted", "lower", "upper", *DRAWS, *MOMENTS}
 MAX_CONTOURS = 4
 MAX_TICKS = 5
 MAX_VALUES = 8  # of a column, in an error
+MAX_LABEL = 44  # characters of a line
+GREEK = {
+    *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu"),
+    *("nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega"),
+}
 
 
 def execute(
@@ -70,48 +80,128 @@ def execute(
     if out is not None and out.suffix != ".pdf":
         raise ProjectError(f"--out: must end in .pdf (is {out})")
     configuration = load(files, {"papers": [paper]})
-    plan = Plan(configuration)
+    plan = Plan(configuration, check=False)  # nothing is computed: no science is imported
     check_known(name, plan.config.paper_block(paper)["runs"], "run", f"{paper} (is its --configfile given?)")
     results, figures = output_folders(configuration)
-    described = plan.describe_run(paper, name)
-    table = load_table(results / paper / "metrics", described)
-    table = table.astype({column: str for column in table if not is_numeric_dtype(table[column])})
+    run, folder = plan.describe_run(paper, name), results / paper / "metrics"
+    others = other_tables(plan, paper, name, folder) if run["sweep"] else []
+    if others:
+        print(f"{folder}: {len(others)} tables are not of {name} as configured, such as {others[0].name}; delete them")
+    example = empty_table(folder, run)
     axes = [x, *([y] if y else [])]
     for axis in axes:
-        known = [column for column in table if column not in NO_AXIS or column in (described["sweep"] or ())]
+        known = [column for column in example if column not in NO_AXIS or column in (run["sweep"] or ())]
         check_known(axis, known, "axis", name)
     if x == y:
         raise ProjectError(f"--y {y}: is what --x is; name another, or leave it out to draw lines")
-    quantities = sorted(table["quantity"].unique())
-    if quantity is None or quantity not in quantities:
-        raise ProjectError(f"--quantity: name one of {', '.join(quantities)}")
-    chosen = parse_conditions(where, table)
-    rows = select(table, quantity)
-    for column, value in chosen.items():
-        known = list(map(str, rows[column].unique()))
-        rows = rows[rows[column] == value]
-        if rows.empty:
-            raise ProjectError(
-                f"--where {column}={_written(value)}: no such rows; there are {', '.join(known[:MAX_VALUES])}"
-            )
-    unfixed = [key for key in described["sweep"] or () if key not in (*axes, *chosen, *DRAWS)]
+    first_table = folder / f"{next(iter(plan.config.tables(paper, name)))}.parquet"
+    if quantity is None:
+        raise ProjectError(f"--quantity: name one of {', '.join(sorted(values_in(first_table, 'quantity', {})))}")
+    conditions = parse_conditions(where, example)
+    unfixed = [key for key in run["sweep"] or () if key not in (*axes, *conditions)]
     if unfixed:
         raise ProjectError(f"{name} sweeps {', '.join(unfixed)} too; take one value with --where {unfixed[0]}=...")
-    points = reduce_draws(rows, axes, at, above)
-    label = quantity if above is None else f"share of draws with {quantity} above {above:g}"
+    points, lost = points_of_run(folder, run, quantity, conditions, axes, at, above)
+    if points.empty:
+        refuse_conditions(first_table, run, quantity, conditions)
+    labels = Labels(plan, paper, name)
+    label, measured, limits = labels.of_quantity(quantity), quantity, None
+    if above is not None:
+        label, measured = (f"share of draws with {text} above {above:g}" for text in (label, quantity))
+        limits = (0.0, 1.0)
+    title = [labels.of_name(quantity)] + [f"{labels.of_name(key)} {_written(conditions[key])}" for key in conditions]
     pdf = out or figures / paper / f"{name}--{quantity}.pdf"
     with matplotlib_defaults(), style():
-        limits = None if above is None else (0.0, 1.0)
         figure = draw_heat_map(points, x, y, label, limits) if y else draw_lines(points, x, label)
+        figure.axes[0].set_xlabel(labels.of_name(x))
+        if y:
+            figure.axes[0].set_ylabel(labels.of_name(y))
         legible_ticks(figure)
-        conditions = [f"{key} {_written(value)}" for key, value in chosen.items()]
-        figure.suptitle(", ".join([quantity, *conditions]), fontsize=8)
+        figure.suptitle(", ".join(title), fontsize=8)
         for file in (pdf, pdf.with_suffix(".png")):
             with atomic_write(file) as partial:
                 figure.savefig(partial, format=file.suffix[1:], metadata={"Title": f"{paper} {name} {quantity}"})
-    lost = int((~np.isfinite(rows["value"])).sum())
     remark = f"; {lost} are not finite" if lost else ""
-    print(f"{pdf}, {pdf.with_suffix('.png')}: {label}, {len(points)} values{remark}")
+    print(f"{pdf}, {pdf.with_suffix('.png')}: {measured}, {len(points)} values{remark}")
+
+
+def points_of_run(
+    folder: Path,
+    run: Mapping[str, Any],
+    quantity: str,
+    conditions: Mapping[str, Any],
+    axes: Sequence[str],
+    at: At,
+    above: float | None,
+) -> tuple[pd.DataFrame, int]:
+    """Return what `reduce_draws` returns of the rows of a run that meet conditions, and how many are not finite.
+
+    Members of a sweep are read and reduced some at a time: all rows of a large sweep fill a machine's memory.
+    """
+    in_files = {key: value for key, value in conditions.items() if key not in (run["sweep"] or ())}
+    points, lost = [], 0
+    for part in parts_of_table(folder, run, {"quantity": quantity, **in_files}):
+        rows = part.astype({column: str for column in part if not is_numeric_dtype(part[column])})
+        for column, value in conditions.items():
+            rows = rows[rows[column] == value]
+        if not rows.empty:
+            points.append(reduce_draws(rows, axes, at, above))
+            lost += int((~np.isfinite(rows["value"])).sum())
+    return pd.concat(points, ignore_index=True) if points else pd.DataFrame(), lost
+
+
+def refuse_conditions(table: Path, run: Mapping[str, Any], quantity: str, conditions: Mapping[str, Any]) -> None:
+    """Say which condition no row meets, or that there is no such quantity, by one table of a run.
+
+    Raises
+    ------
+    ProjectError
+        It names what there is.
+    """
+    quantities = sorted(values_in(table, "quantity", {}))
+    if quantity not in quantities:
+        raise ProjectError(f"--quantity: name one of {', '.join(quantities)}")
+    met: dict[str, Any] = {"quantity": quantity}
+    for column, value in conditions.items():
+        known = (run["sweep"] or {}).get(column) or values_in(table, column, met)
+        if value not in known and value not in map(str, known):
+            listed = ", ".join(map(str, known[:MAX_VALUES]))
+            raise ProjectError(f"--where {column}={_written(value)}: no such rows; there are {listed}")
+        met |= {} if column in (run["sweep"] or {}) else {column: value}
+    raise ProjectError("--where: no row meets all of these conditions; leave one out")
+
+
+class Labels:
+    """What a picture writes for settings, columns and quantities: the paper's symbols, or their meaning in words."""
+
+    def __init__(self, plan: Plan, paper: str, run: str) -> None:
+        self._symbols = symbols_of(plan.config.paper_block(paper).get("notation", ""))
+        function_name = plan.config.function_name("metrics", paper, plan.config.members(paper, run)[0][0])
+        self._meanings = declared_quantities(paper, function_name)
+
+    def of_name(self, name: str) -> str:
+        """Return a name as its symbol, ``sigma_w1`` as that of sigma of W_1; in words if the notation has none."""
+        parts = [self._symbols.get(part) for part in name.split("_")]
+        if None in parts:
+            return name.replace("_", " ").replace(".", " ")
+        first, *others = map(str, parts)
+        return f"${first}({', '.join(others)})$" if others else f"${first}$"
+
+    def of_quantity(self, name: str) -> str:
+        """Return what a quantity is, from the metrics function's docstring, with its symbol or name."""
+        meaning = next((text for pattern, text in self._meanings.items() if fnmatchcase(name, pattern)), "")
+        meaning = re.split(r"[.;:,(]", meaning)[0].strip()
+        if not meaning or "`" in meaning:
+            return self.of_name(name)
+        return "\n".join(textwrap.wrap(f"{meaning[0].lower()}{meaning[1:]}, {self.of_name(name)}", MAX_LABEL))
+
+
+def symbols_of(notation: str) -> dict[str, str]:
+    r"""Return a paper's symbols by the name that code gives them: ``gamma`` for \gamma, ``w1`` for W_1."""
+    formulas = " ".join(re.findall(r"\$([^$]*)\$", notation))
+    greek = {name: f"\\{name}" for name in re.findall(r"\\([a-z]+)", formulas) if name in GREEK}
+    numbered = re.findall(r"(?<![\\A-Za-z])([A-Za-z])_\{?(\d)\}?", formulas)
+    return greek | {f"{letter}{number}".lower(): f"{letter}_{number}" for letter, number in numbered}
 
 
 def parse_conditions(where: Sequence[str], table: pd.DataFrame) -> dict[str, Any]:

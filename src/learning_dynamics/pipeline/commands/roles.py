@@ -1,11 +1,13 @@
 """What a figure or claim is given: metrics by role, one table for each run or a list of them, and its settings."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -17,23 +19,39 @@ from learning_dynamics.pipeline.plan.jobs import Job
 from learning_dynamics.pipeline.plan.sources import PARTS
 from learning_dynamics.pipeline.plan.sweeps import sweep_tables
 from learning_dynamics.pipeline.store.provenance import check_made_from, digest
-from learning_dynamics.pipeline.store.tables import draw_columns_of, read_arrow, read_table
+from learning_dynamics.pipeline.store.tables import (
+    CLASH,
+    added_columns_of,
+    draw_columns_of,
+    read_arrow,
+    read_columns,
+    read_rows,
+    read_table,
+)
 from learning_dynamics.tidy import Settings
 
 # what a spec says of a run: its name, its sweep and bundle if it has them, the fingerprint of its
 # metrics
 RunSpec = Mapping[str, Any]
+FILES_AT_ONCE = 8  # tables of a sweep that are in memory before they are joined
+ROWS_AT_ONCE = 2**18
+THREADS = 4  # more of them read no faster, and each holds a part of a table
 
 
 def draw(job: Job) -> tuple[Any, dict[str, Any]]:
     """Return what the function of a figure, one that moves or an interactive one returns, and its record."""
-    function_name, runs, settings = job.spec["function"], job.spec["runs"], job.spec["settings"]
-    function = paper_function(job.paper, PARTS[job.stage], function_name)
-    digests = verify_science(job, function_name)
-    tables = load_tables(Path(job.inputs["metrics"]), runs)
-    with error_context(f"{job.stage} {job.name}", settings):
-        drawn = function(**tables, **settings)
-    return drawn, record_of(job, {"runs": runs, **settings}, digests)
+    paper_function(job.paper, PARTS[job.stage], job.spec["function"])  # read before its digest is
+    digests = verify_science(job, job.spec["function"])
+    drawn = call_drawing(job.stage, job.paper, job.name, job.spec, Path(job.inputs["metrics"]))
+    return drawn, record_of(job, {"runs": job.spec["runs"], **job.spec["settings"]}, digests)
+
+
+def call_drawing(stage: str, paper: str, name: str, spec: Mapping[str, Any], metrics: Path) -> Any:
+    """Return what a drawing's function returns for its runs' tables, in a folder, and its settings."""
+    function = paper_function(paper, PARTS[stage], spec["function"])
+    tables = load_tables(metrics, spec["runs"])
+    with error_context(f"{stage} {name}", spec["settings"]):
+        return function(**tables, **spec["settings"])
 
 
 def load_tables(folder: Path, roles: Mapping[str, RunSpec | list[RunSpec]]) -> dict[str, Any]:
@@ -41,8 +59,10 @@ def load_tables(folder: Path, roles: Mapping[str, RunSpec | list[RunSpec]]) -> d
     return map_roles(partial(load_table, folder), roles)
 
 
-def load_table(folder: Path, run: RunSpec) -> pd.DataFrame:
+def load_table(folder: Path, run: RunSpec, where: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """Return the table of one run; ``attrs`` hold its settings, its draw columns and its name.
+
+    With `where` only the rows in which columns of the metrics have the given values are read.
 
     Raises
     ------
@@ -50,37 +70,92 @@ def load_table(folder: Path, run: RunSpec) -> pd.DataFrame:
         If it was made by other settings or other code, or a swept setting is the name of another column, such as
         `seed`, by which claims and figures count draws.
     """
-    if run.get("sweep"):
-        table = _load_sweep(folder, run)
-    else:
+    if not run.get("sweep") and not where:
         table = read_table(folder / f"{run['name']}.parquet", run.get("fingerprint"))
-    table.attrs["run"] = run["name"]
+        table.attrs["run"] = run["name"]
+        return table
+    (table,) = parts_of_table(folder, run, where or {}, rows=None)
     return table
 
 
-def _load_sweep(folder: Path, run: RunSpec) -> pd.DataFrame:
-    name, sweep, expected = run["name"], run["sweep"], run.get("fingerprint")
+def parts_of_table(
+    folder: Path, run: RunSpec, where: Mapping[str, Any], rows: int | None = ROWS_AT_ONCE
+) -> Iterator[pd.DataFrame]:
+    """Yield what `load_table` returns in parts of whole members, of about so many rows; as one if `rows` is None.
+
+    Raises
+    ------
+    ProjectError
+        As `load_table`, once all parts have been read.
+    """
+    name, sweep, expected = run["name"], run.get("sweep") or {}, run.get("fingerprint")
     tables = sweep_tables(name, sweep, run.get("bundle", 1))
-    with ThreadPoolExecutor() as threads:
-        read = list(threads.map(read_arrow, (folder / f"{table}.parquet" for table in tables)))
-    parts = [  # fingerprint and rows of each member
-        part for arrow, record in read for part in record.get("members", [(record.get("fingerprint"), arrow.num_rows)])
-    ]
-    if expected is not None and digest([member_fingerprint for member_fingerprint, _ in parts]) != expected:
+    differing = [values for members in tables.values() for _, values in members]
+    # indexed by the number of the member that a row belongs to
+    swept = {key: pd.Series([values[key] for values in differing]).to_numpy() for key in sweep}
+    fingerprints: list[str | None] = []
+    attrs: dict[str, Any] = {}
+    arrows: list[pa.Table] = []
+    numbers: list[np.ndarray] = []
+    for arrow, rows_read, record in _read_side_by_side([folder / f"{table}.parquet" for table in tables], where):
+        # a bundle says which of its rows are whose
+        contents = record.get("contents", {name: [record.get("fingerprint"), math.inf]}).values()
+        ends = np.cumsum([length for _, length in contents])
+        numbers.append(len(fingerprints) + np.searchsorted(ends, rows_read, side="right"))
+        fingerprints += [fingerprint for fingerprint, _ in contents]
+        draw_columns, added = draw_columns_of(arrow.schema), added_columns_of(arrow.schema)
+        attrs = attrs or {"settings": Settings(overlay(record["settings"], sweep)), "draw": draw_columns, "run": name}
+        arrows.append(arrow.drop_columns(added))
+        if rows is not None and sum(map(len, arrows)) >= rows:
+            yield _with_swept(folder / name, arrows, numbers, swept, attrs)
+            arrows, numbers = [], []
+    if expected is not None and (digest(fingerprints) if sweep else fingerprints[0]) != expected:
         check_made_from(f"{folder}/{name} (members of a sweep)", {"stage": "metrics", "name": name}, expected)
-    lengths = [rows for _, rows in parts]
+    if arrows:
+        yield _with_swept(folder / name, arrows, numbers, swept, attrs)
+
+
+def empty_table(folder: Path, run: RunSpec) -> pd.DataFrame:
+    """Return what `load_table` returns without its rows, by the first of a run's tables."""
+    name, sweep = run["name"], run.get("sweep") or {}
+    first_table = next(iter(sweep_tables(name, sweep, run.get("bundle", 1))))
+    schema = read_columns(folder / f"{first_table}.parquet")
+    declared = [field.name for field in schema if field.name not in added_columns_of(schema)]
+    table = schema.empty_table().select(declared).to_pandas()
+    return table.assign(**{key: pd.Series(values)[:0] for key, values in sweep.items()})
+
+
+def _read_side_by_side(
+    files: Sequence[Path], where: Mapping[str, Any]
+) -> Iterator[tuple[pa.Table, np.ndarray, dict[str, Any]]]:
+    """Yield what `read_rows` returns of each file; some files are read ahead, in threads."""
+    with ThreadPoolExecutor(THREADS) as threads:
+        for some in range(0, len(files), FILES_AT_ONCE):
+            yield from threads.map(partial(_read_rows, where), files[some : some + FILES_AT_ONCE])
+
+
+def _read_rows(where: Mapping[str, Any], file: Path) -> tuple[pa.Table, np.ndarray, dict[str, Any]]:
+    if where:
+        return read_rows(file, where)
+    arrow, record = read_arrow(file)
+    return arrow, np.arange(arrow.num_rows), record
+
+
+def _with_swept(
+    what: Path,
+    arrows: Sequence[pa.Table],
+    numbers: Sequence[np.ndarray],
+    swept: Mapping[str, np.ndarray],
+    attrs: Mapping[str, Any],
+) -> pd.DataFrame:
+    """Return tables one below the other, with the swept values of the members whose numbers are given as columns."""
     # joined before they become a data frame: three times faster than joining thousands of data frames
-    joined = pa.concat_tables([arrow for arrow, _ in read])
-    merged = joined.to_pandas()
-    for key in sweep:
-        swept = [differing[key] for members in tables.values() for _, differing in members]
-        values = pd.Series(swept).repeat(lengths).to_numpy()
-        if key in merged and not (merged[key].to_numpy() == values).all():
-            raise ProjectError(
-                f"{folder}/{name}: the metrics have a column `{key}` that is not the swept setting `{key}`; "
-                + ("raise `seeds` instead" if key == "seed" else "rename it")
-            )
-        merged[key] = values
-    settings = Settings(overlay(read[0][1]["settings"], sweep))
-    merged.attrs = {"settings": settings, "draw": draw_columns_of(joined.schema)}
-    return merged
+    table = pa.concat_tables(arrows).to_pandas()
+    members = np.concatenate(numbers)
+    for key, of_members in swept.items():
+        values = of_members[members]
+        if key in table and not (table[key].to_numpy() == values).all():
+            raise ProjectError(f"{what}: {CLASH.format(key)}")
+        table[key] = values
+    table.attrs = dict(attrs)
+    return table

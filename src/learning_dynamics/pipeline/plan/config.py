@@ -254,6 +254,8 @@ class Config:
         for key in sweep or {}:
             if key in NOT_SWEPT:
                 raise ProjectError(f"{where}.sweep.{key}: is no setting of a run, and cannot be varied")
+            if key == "seed":
+                raise ProjectError(f"{where}.sweep.seed: further draws are not a sweep; raise `seeds`")
         count = math.prod(map(len, (sweep or {}).values()))
         if count > MAX_MEMBERS:
             raise ProjectError(f"{where}.sweep: {count} runs; sweep fewer values")

@@ -4,15 +4,12 @@ A job calls a function that the configuration names. Its result depends on that 
 those that it imports, wherever an import stands: without comments and docstrings. Tables beside a module count as well.
 """
 
-import ast
 import functools
-import hashlib
-import re
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from learning_dynamics.files import find_files
+from learning_dynamics.pipeline.plan.source_files import read_source, short_digest
 from learning_dynamics.pipeline.plan.sources import (
     PACKAGE,
     SOURCE_ROOT,
@@ -20,7 +17,6 @@ from learning_dynamics.pipeline.plan.sources import (
     is_infrastructure,
     module_of,
     module_path,
-    parsed,
 )
 
 # no module imports these files: they belong to the package in whose folder they are
@@ -29,8 +25,6 @@ DATA_FILES = {
     *(".npy", ".npz", ".mat", ".parquet"),
 }
 JOB_PACKAGES = tuple(f"{PACKAGE}.pipeline.{folder}." for folder in ("commands", "store"))
-# a docstring, as `ast.dump` writes a statement that is text alone
-DOCSTRING = re.compile(r"""Expr\(value=Constant\(value=(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\)\)(?:, )?""")
 
 
 @functools.cache
@@ -87,7 +81,7 @@ def machinery() -> str:
     """Return one digest of the modules on which no result depends: the pipeline's, and the types of settings."""
     folder = SOURCE_ROOT / PACKAGE
     files = [file for file in find_files(folder, "**/*.py") if is_infrastructure(_module_of(file))]
-    return _short(b"".join(file.read_bytes() for file in files))
+    return short_digest(b"".join(file.read_bytes() for file in files))
 
 
 def _module_of(file: Path) -> str:
@@ -102,10 +96,8 @@ def forget() -> None:
 
 @functools.cache
 def _digest(path: Path, with_words: bool) -> str:
-    # the same in every version of Python
-    every_field = {"show_empty": True} if sys.version_info >= (3, 13) else {}
-    syntax = ast.dump(parsed(path), **every_field).replace(", type_params=[]", "")
-    return _short((syntax if with_words else DOCSTRING.sub("", syntax)).encode())
+    source = read_source(path)
+    return source.digest_with_words if with_words else source.digest
 
 
 @functools.cache
@@ -114,8 +106,4 @@ def _tables(folder: Path) -> dict[str, str]:
     files = [file for file in find_files(folder, "*") if file.suffix in DATA_FILES and file.is_file()]
     root = module_path(PACKAGE)
     assert root is not None
-    return {str(file.relative_to(root.parent)): _short(file.read_bytes()) for file in files}
-
-
-def _short(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:12]
+    return {str(file.relative_to(root.parent)): short_digest(file.read_bytes()) for file in files}

@@ -17,8 +17,7 @@ NOTHING = object()
 def what_changed(record: Mapping[str, Any], plan: Plan) -> str:
     """Return in which settings, modules or inputs an output's record differs from the plan; "" if nothing is known.
 
-    >>> what_changed(record_of_a_run, plan)  # doctest: +SKIP
-    'runs.small_scale.gamma: 0.0001 -> 0.0002; code: dynamics.gradient_flow'
+    For example ``runs.small_scale.gamma: 0.0001 -> 0.0002; code: dynamics.gradient_flow``.
     """
     made_of = record.get("made_of")
     if made_of is None:

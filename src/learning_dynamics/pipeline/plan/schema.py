@@ -17,9 +17,16 @@ VERDICT = "(reproduced|corrected|contradicted|not reproduced|undecided|untested)
 
 
 def _distinct(values: list[Any]) -> list[Any]:
-    if len(set(map(repr, values))) < len(values):
+    if len(set(map(_comparable, values))) < len(values):
         raise PydanticCustomError("distinct", "must not hold a value twice")
     return values
+
+
+def _comparable(value: Any) -> Any:
+    """Return what two values share if they are the same setting: 1 and 1.0 are, 1 and true are not."""
+    if isinstance(value, list):
+        return tuple(map(_comparable, value))
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else repr(value)
 
 
 def _no_seed_or_draw(name: str) -> str:

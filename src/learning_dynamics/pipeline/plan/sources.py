@@ -3,12 +3,12 @@
 import ast
 import functools
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
 from learning_dynamics.errors import ProjectError, suggest_name
 from learning_dynamics.files import find_files
+from learning_dynamics.pipeline.plan.source_files import Definition, read_source
 
 PACKAGE = "learning_dynamics"
 SOURCE_ROOT = Path(__file__).resolve().parents[3]
@@ -22,10 +22,6 @@ PARTS = {
 }
 # it carries jobs out and words messages: no result depends on it
 INFRASTRUCTURE = tuple(f"{PACKAGE}.{name}" for name in ("pipeline", "errors", "files", "progress", "settings"))
-
-
-Import = ast.Import | ast.ImportFrom
-STATEMENTS = ("body", "handlers", "orelse", "finalbody", "cases")  # where a statement holds others
 
 
 def papers() -> list[str]:
@@ -82,32 +78,10 @@ def module_of(stage: str, paper: str, function_name: str) -> str:
     return data_module(paper, function_name) if stage == "data" else part_module(paper, PARTS[stage], function_name)
 
 
-@dataclass(frozen=True)
-class Definition:
-    """A public function as its source has it: names alone, for which no science is imported."""
-
-    arguments: tuple[str, ...]
-    settings: tuple[str, ...]
-    docstring: str
-
-
 def definitions(module: str) -> Mapping[str, Definition]:
     """Return the public functions that a module of this package defines, by name; none if there is no such module."""
     path = module_path(module)
-    return _definitions(parsed(path)) if path else {}
-
-
-@functools.lru_cache(maxsize=1024)
-def _definitions(tree: ast.Module) -> Mapping[str, Definition]:
-    return {
-        node.name: Definition(
-            tuple(argument.arg for argument in [*node.args.posonlyargs, *node.args.args]),
-            tuple(argument.arg for argument in node.args.kwonlyargs),
-            ast.get_docstring(node) or "",
-        )
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
-    }
+    return read_source(path).functions if path else {}
 
 
 def definition_of(stage: str, paper: str, function_name: str, where: str) -> Definition:
@@ -149,24 +123,11 @@ def imports_of(module: str) -> tuple[str, ...]:
         return ()
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     names: set[str] = set()
-    for node in imports_in(parsed(path)):
-        if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        else:
-            base = absolute(node, package)
-            names.update((base, *(f"{base}.{alias.name}" for alias in node.names)))
+    for level, named, members in read_source(path).imports:
+        parts = package.split(".")[: len(package.split(".")) - level + 1] if level else []
+        base = ".".join([*parts, named] if named else parts)
+        names.update((base, *(f"{base}.{member}" for member in members)))
     return tuple(sorted(name for name in names if name.split(".")[0] == PACKAGE))
-
-
-def imports_in(tree: ast.Module) -> Iterator[Import]:
-    """Yield the imports of a file, at any depth."""
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop(0)
-        if isinstance(node, Import):
-            yield node
-        else:
-            waiting += [inner for block in STATEMENTS for inner in getattr(node, block, ())]
 
 
 def parsed(path: Path) -> ast.Module:
@@ -189,9 +150,3 @@ def _parsed(path: Path, _modified: int, _size: int) -> ast.Module:
         raise ProjectError(f"{path}:{error.lineno}: {error.msg}; correct the syntax") from None
     except ValueError as error:
         raise ProjectError(f"{path}: is not Python source in UTF-8 ({error})") from None
-
-
-def absolute(statement: ast.ImportFrom, package: str) -> str:
-    """Return the module that ``from ... import`` in a module of a package names."""
-    parts = package.split(".")[: len(package.split(".")) - statement.level + 1] if statement.level else []
-    return ".".join([*parts, *([statement.module] if statement.module else [])])

@@ -74,6 +74,16 @@ def _pages(config: Config, figures: str) -> list[str]:
     return [f"{figures}/{name}.html" for name in ("index", *config.papers)]
 
 
+def other_tables(plan: Plan, paper: str, sweep: str, metrics: Path) -> list[Path]:
+    """Return the tables of metrics in a folder that have a sweep's name and are not in the plan, sorted.
+
+    They are of another sweep of that name, or of values that it no longer has.
+    """
+    planned = set(plan.tables(paper))
+    files = sorted([*metrics.glob(f"{sweep}--*.parquet"), *metrics.glob(f"{sweep}@*.parquet")])
+    return [file for file in files if file.stem not in planned]
+
+
 def outdated_verdicts(plan: Plan, paper: str, results: Path) -> str | None:
     """Return why a paper's verdicts are not those of the configuration and the sources; None if they are."""
     wrong = fault(results / paper / "claims.parquet", plan.fingerprint("claims", paper, "claims"))

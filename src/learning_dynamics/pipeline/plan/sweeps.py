@@ -1,6 +1,8 @@
 """The runs that a swept run stands for, by name, and the tables that their metrics make."""
 
+import hashlib
 import itertools
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,11 +28,19 @@ def sweep_members(name: str, sweep: Mapping[str, Sequence[Any]] | None) -> Membe
 
 
 def sweep_tables(name: str, sweep: Mapping[str, Sequence[Any]] | None, bundle: int = 1) -> dict[str, Members]:
-    """Return the tables of metrics of a (swept) run by name, each with its members: one, or `bundle` of them."""
+    """Return the tables of metrics of a (swept) run by name, each with its members: one, or `bundle` of them.
+
+    A bundle's name follows from the values that it holds, ``scan@306720189458``: a table never takes the place of one
+    that holds other values.
+    """
     members = sweep_members(name, sweep)
     if bundle == 1:
         return {member: [(member, differing)] for member, differing in members}
-    return {
-        f"{name}@{number:04d}": members[start : start + bundle]
-        for number, start in enumerate(range(0, len(members), bundle), start=1)
-    }
+    bundles = (members[start : start + bundle] for start in range(0, len(members), bundle))
+    return {f"{name}@{_number_of(held)}": held for held in bundles}
+
+
+def _number_of(members: Members) -> str:
+    """Return twelve digits that follow from the values of a bundle's members."""
+    values = json.dumps([differing for _, differing in members])
+    return f"{int(hashlib.sha256(values.encode()).hexdigest(), 16) % 10**12:012d}"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.store.provenance import KEY, check_made_from, reading
 from learning_dynamics.trajectories import Arrays, Trajectory
@@ -17,7 +18,16 @@ N_SAMPLES, SAMPLE_BYTES = 8, 8192  # of an array that is to be written, and byte
 
 
 def save_arrays(path: str | Path, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
-    """Write arrays and their provenance to an ``.npz``, whole or not at all; what is worth it is compressed."""
+    """Write arrays and their provenance to an ``.npz``, whole or not at all; what is worth it is compressed.
+
+    Raises
+    ------
+    ProjectError
+        If an array has masked entries, which the file could not tell from others.
+    """
+    for name, values in arrays.items():
+        if np.ma.is_masked(values):
+            raise ProjectError(f"{path}: array `{name}` has masked entries; leave them out, or fill them")
     # a zip archive does not notice that its directory has lost an entry
     described = np.array(json.dumps({**record, "arrays": list(arrays)}))
     with atomic_write(path) as partial, zipfile.ZipFile(partial, "w", compresslevel=1) as archive:
@@ -92,7 +102,7 @@ def save_trajectory(path: str | Path, trajectory: Trajectory, record: Mapping[st
     """Write a trajectory with its provenance."""
     arrays = {"time": trajectory.time}
     arrays |= {f"series/{name}": array for name, array in trajectory.series.items()}
-    arrays |= {f"constants/{name}": np.asarray(array) for name, array in trajectory.constants.items()}
+    arrays |= {f"constants/{name}": array for name, array in trajectory.constants.items()}
     if trajectory.undecided is not None:
         arrays["undecided"] = np.asarray(trajectory.undecided, dtype=bool)
     save_arrays(path, arrays, record)

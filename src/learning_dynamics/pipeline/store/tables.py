@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from learning_dynamics.errors import ProjectError
@@ -16,6 +17,10 @@ from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.store.provenance import KEY, check_made_from, reading
 from learning_dynamics.tidy import Column, Settings
 
+# why the metrics of a sweep's members cannot be one table
+CLASH = "the metrics have a column `{0}` that is not the swept setting `{0}`; rename it"
+BATCH = 2**15  # rows that are looked at together where few of a table are wanted
+BUFFER = 2**16  # bytes of a column that are read from a file together
 TYPES = {"int": pa.int64(), "float": pa.float64(), "str": pa.string(), "bool": pa.bool_()}
 
 
@@ -36,6 +41,30 @@ def arrow_schema(declared: tuple[Column, ...]) -> pa.Schema:
 def draw_columns_of(schema: pa.Schema) -> tuple[str, ...]:
     """Return the draw columns of a table of this schema."""
     return tuple(field.name for field in schema if (field.metadata or {}).get(b"draw") == b"True")
+
+
+def added_columns_of(schema: pa.Schema) -> list[str]:
+    """Return the columns that no metrics function declares: a bundle's swept settings (`add_settings`)."""
+    return [field.name for field in schema if (field.metadata or {}).get(b"swept") == b"True"]
+
+
+def add_settings(arrow: pa.Table, settings: Mapping[str, Any], types: Mapping[str, str]) -> pa.Table:
+    """Return a table with a column for each setting that is none of its columns yet, the same value in every row.
+
+    Raises
+    ------
+    ProjectError
+        If a setting is one of the columns and has other values there.
+    """
+    for key, value in settings.items():
+        kind = TYPES[types[key]]
+        written = value if value is None or types[key] != "str" or isinstance(value, str) else json.dumps(value)
+        column = pa.repeat(pa.scalar(written, kind), arrow.num_rows)
+        if key not in arrow.column_names:
+            arrow = arrow.append_column(pa.field(key, kind, True, {"description": "swept", "swept": "True"}), column)
+        elif not arrow[key].cast(kind).equals(pa.chunked_array([column])):
+            raise ProjectError(CLASH.format(key))
+    return arrow
 
 
 def write_table(path: str | Path, table: pd.DataFrame, declared: tuple[Column, ...], record: Mapping[str, Any]) -> None:
@@ -108,10 +137,77 @@ def read_arrow(path: str | Path) -> tuple[pa.Table, dict[str, Any]]:
         return arrow.replace_schema_metadata(None), record
 
 
+def read_rows(path: str | Path, where: Mapping[str, Any]) -> tuple[pa.Table, np.ndarray, dict[str, Any]]:
+    """Read the rows of a table in which columns have the given values, in little more memory than these take.
+
+    Returns
+    -------
+    (Table, ndarray, dict)
+        The rows, the number of each in the file, and the table's provenance. What cannot be compared with a column,
+        such as text with numbers, excludes nothing.
+    """
+    with reading(path), _opened(path) as file:
+        schema = pq.read_schema(path)
+        record = _record_of(schema)
+        numbers = np.flatnonzero(_meets(file, where))
+        parts = []
+        start = 0
+        for batch in file.iter_batches(BATCH, use_threads=False):
+            first, last = np.searchsorted(numbers, [start, start + len(batch)])
+            if first < last:
+                parts.append(batch.take(pa.array(numbers[first:last] - start)))
+            start += len(batch)
+        arrow = pa.Table.from_batches(parts, file.schema_arrow).cast(schema)
+        return arrow.replace_schema_metadata(None), numbers, record
+
+
+def values_in(path: str | Path, column: str, where: Mapping[str, Any]) -> list[Any]:
+    """Return the different values that a column of a table has in the rows that `read_rows` would return."""
+    with reading(path), _opened(path) as file:
+        met = pa.array(_meets(file, where))
+        return file.read([column], use_threads=False).filter(met).column(0).unique().to_pylist()
+
+
+def read_columns(path: str | Path) -> pa.Schema:
+    """Return the columns of a table, without its rows; see `provenance.reading` for the errors."""
+    with reading(path):
+        return pq.read_schema(path).remove_metadata()
+
+
+def _opened(path: str | Path) -> pq.ParquetFile:
+    """Return a file that is to be read batch by batch: text as numbers of its few values, nothing read ahead."""
+    texts = [field.name for field in pq.read_schema(path) if pa.types.is_string(field.type)]
+    return pq.ParquetFile(
+        path, page_checksum_verification=True, read_dictionary=texts, pre_buffer=False, buffer_size=BUFFER
+    )
+
+
+def _meets(file: pq.ParquetFile, conditions: Mapping[str, Any]) -> np.ndarray:
+    """Return whether each row of a table meets conditions, shape (rows,)."""
+    met = np.ones(file.metadata.num_rows, dtype=bool)
+    for column, value in conditions.items():
+        if not _can_equal(file.schema_arrow.field(column).type, value):
+            continue
+        start = 0
+        for batch in file.iter_batches(BATCH, columns=[column], use_threads=False):
+            equal = pc.fill_null(pc.equal(batch.column(0), pa.scalar(value)), False)
+            met[start : start + len(batch)] &= equal.to_numpy(zero_copy_only=False)
+            start += len(batch)
+    return met
+
+
 def read_provenance(path: str | Path) -> dict[str, Any]:
     """Return the provenance in a parquet file's metadata; see `provenance.reading` for the errors."""
     with reading(path):
         return _record_of(pq.read_schema(path))
+
+
+def _can_equal(kind: pa.DataType, value: Any) -> bool:
+    """Whether a value can be compared with those of a column: numbers with numbers, text with text."""
+    if isinstance(value, str):
+        return pa.types.is_dictionary(kind)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and (pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _record_of(schema: pa.Schema) -> dict[str, Any]:

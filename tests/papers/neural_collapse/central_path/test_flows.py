@@ -14,7 +14,7 @@ CLASSES, EXAMPLES, FEATURES = 4, 8, 6
 
 
 def start():
-    drawn = central_path.gaussian_features(np.random.default_rng(0), CLASSES, EXAMPLES, FEATURES, 0.5)
+    drawn = central_path.gaussian_features(np.random.default_rng(0), CLASSES, EXAMPLES, FEATURES, signal=0.5)
     return central_path.renormalised(drawn, CLASSES)
 
 
@@ -30,7 +30,7 @@ def test_flow_follows_its_closed_form_stays_on_the_manifold_and_does_not_become_
     rtol = 1e-9
     X, times = start(), np.concatenate([[0.0], np.geomspace(1.0, 1e10, 21)])
     flow = renormalised.renormalised_flow(
-        X, CLASSES, renormalised.TANGENT_MAPS[name], times, Tolerances(rtol, 1e-3 * rtol)
+        X, CLASSES, renormalised.TANGENT_MAPS[name], times=times, tolerances=Tolerances(rtol, 1e-3 * rtol)
     )
     states = flow.states.reshape(-1, *X.shape)
     omega = central_path.snr_singular_values(states, CLASSES)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy
 
-from learning_dynamics.papers.neural_collapse.central_path import converses, identities
+from learning_dynamics.papers.neural_collapse.central_path import converses, identities, theory
 from tests.papers.neural_collapse import oracles
 
 SIZE = (3, 7, 5)
@@ -35,13 +35,15 @@ def test_gaps_of_the_classifiers_identities(decay):
     covariance = rows @ rows.T / H.shape[1] + decay * np.eye(6) - np.outer(mean, mean)
     wrong = (np.linalg.inv(covariance) @ np.vstack([means, np.ones(CLASSES)])).T / CLASSES
     expected = {
-        "classifier": 0.0, "theorem_1": 0.0, "theorem_2": 0.0,
+        "classifier": 0.0,
+        "theorem_1": 0.0,
+        "theorem_2": 0.0,
         "classifier--half_decay": relative(half, best),
         "classifier--without_mean": relative(wrong, best),
         "theorem_1--without_mean": 0.5 * np.sum(((W - best) @ mean) ** 2) / total(W),
         "theorem_2--without_decay": norm / total(best),
         "theorem_2--without_classes": (CLASSES - 1) * geometry / total(best),
-    }  # fmt: skip
+    }
     assert found == pytest.approx(expected, rel=1e-7, abs=1e-12)
 
 
@@ -108,7 +110,7 @@ def test_terms_under_other_scatter_are_those_of_solved_classifiers():
         H = with_scatter(X, converses.SCATTERS[place] * np.eye(5))
         W, _ = oracles.least_squares(H, CLASSES)
         expected = 0.5 * np.trace(W @ oracles.covariances(H, CLASSES)[0] @ W.T)
-        assert found["scattered_nc1"][place] == pytest.approx(expected, rel=1e-6)
+        assert found["scattered_nc1"][place] == pytest.approx(expected, rel=1e-6), place
     means = oracles.covariances(X, CLASSES)[2]
     smallest = np.linalg.svd(means - means.mean(axis=1, keepdims=True), compute_uv=False)[CLASSES - 2]
     H = with_scatter(X, converses.SCATTERS[0] * min(1.0, smallest) * np.eye(5))
@@ -119,8 +121,13 @@ def test_terms_under_other_scatter_are_those_of_solved_classifiers():
         return np.linalg.norm(V / np.linalg.norm(V) - means.T / np.linalg.norm(means)) ** 2
 
     inverse = scipy.linalg.pinv(means, rtol=1e-9)
-    expected = {"frame_means": from_frame(means), "frame_classifiers": from_frame(W.T), "duality": apart(W),
-                "frame_inverse": from_frame(inverse.T), "duality_inverse": apart(inverse)}  # fmt: skip
+    expected = {
+        "frame_means": from_frame(means),
+        "frame_classifiers": from_frame(W.T),
+        "duality": apart(W),
+        "frame_inverse": from_frame(inverse.T),
+        "duality_inverse": apart(inverse),
+    }
     assert min(expected.values()) > 0.1
     for name, value in expected.items():
         assert found[name] == pytest.approx(value, rel=1e-5), name
@@ -137,8 +144,8 @@ def test_noise_that_leans_makes_a_product_that_its_trace_does_not_see():
         within, between, _ = oracles.covariances(H, CLASSES)
         np.testing.assert_allclose(within, wanted, atol=1e-8 / lean)
         values = np.linalg.eigvals(scipy.linalg.pinvh(between, rtol=1e-9) @ within)
-        assert found["product_trace"][place] == pytest.approx(values.sum().real, rel=1e-5)
-        assert found["condition"][place] == pytest.approx(lean**-2, rel=1e-5)
+        assert found["product_trace"][place] == pytest.approx(values.sum().real, rel=1e-5), lean
+        assert found["condition"][place] == pytest.approx(lean**-2, rel=1e-5), lean
     # the trace falls with the lean; the product, written as a sum over class means, does not
     np.testing.assert_allclose(found["product_trace"][1:] / found["product_trace"][:-1], 0.1, rtol=1e-2)
     assert np.ptp(found["product_norm"]) < 0.01 * found["product_norm"][0]
@@ -146,23 +153,59 @@ def test_noise_that_leans_makes_a_product_that_its_trace_does_not_see():
     assert np.isnan(converses.leaning_noise(planar, 6)["product_norm"]).all()
 
 
-def test_noise_that_is_coupled_to_a_simplex_keeps_classifiers_off_it():
-    X = oracles.renormalised(oracles.features(*SIZE, seed=2), CLASSES)
-    found = converses.simplex_means(X, CLASSES)
-    U, _, V = np.linalg.svd(oracles.covariances(X, CLASSES)[2] @ SIMPLEX)
-    M = U[:, :2] @ V[:2]
-    for name, other in (("", 2), ("--uncoupled", 0)):
-        pairs = np.outer(U[:, 0], U[:, other])
-        wanted = np.eye(5) + (pairs + pairs.T) / (2 if other else 4)
-        for place, noise in enumerate((0.1, 0.01)):
-            H = noise * with_scatter(X, scipy.linalg.sqrtm(wanted).real)
-            H += np.kron(M - oracles.covariances(H, CLASSES)[2], np.ones(SIZE[1]))
-            W, _ = oracles.least_squares(H, CLASSES)
-            apart = np.sum((W / np.linalg.norm(W) - M.T / np.linalg.norm(M)) ** 2)
-            assert found[f"vanishing_duality{name}"][place] == pytest.approx(apart, rel=1e-6, abs=1e-12)
-            if not name:
-                within, between, _ = oracles.covariances(H, CLASSES)
-                trace = np.trace(scipy.linalg.pinvh(between, rtol=1e-9) @ within) / CLASSES
-                assert found["vanishing_nc1"][place] == pytest.approx(trace, rel=1e-6)
+@pytest.mark.parametrize(
+    ("quantity", "beside"),
+    [("vanishing_duality", 2), ("vanishing_duality--uncoupled", 0)],
+    ids=["coupled", "uncoupled"],
+)
+@pytest.mark.parametrize("place", [0, 1])
+def test_noise_around_a_simplex_leaves_the_self_duality_of_solved_classifiers(quantity, beside, place):
+    found = converses.simplex_means(central_features(), CLASSES)
+    H, M = around_a_simplex(place, beside)
+    W, _ = oracles.least_squares(H, CLASSES)
+    apart = np.sum((W / np.linalg.norm(W) - M.T / np.linalg.norm(M)) ** 2)
+    assert found[quantity][place] == pytest.approx(apart, rel=1e-6, abs=1e-12)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_coupled_noise_around_a_simplex_has_nc1_by_definition(place):
+    H, _ = around_a_simplex(place, 2)
+    within, between, _ = oracles.covariances(H, CLASSES)
+    trace = np.trace(scipy.linalg.pinvh(between, rtol=1e-9) @ within) / CLASSES
+    found = converses.simplex_means(central_features(), CLASSES)
+    assert found["vanishing_nc1"][place] == pytest.approx(trace, rel=1e-6)
+
+
+def test_coupled_noise_needs_a_direction_beside_the_class_means():
     planar = oracles.renormalised(oracles.features(6, 5, 5), 6)
     assert np.isnan(converses.simplex_means(planar, 6)["vanishing_duality"]).all()
+
+
+@pytest.mark.parametrize("coupling", [0.3, 0.5])
+def test_self_duality_under_coupling_is_that_of_the_limiting_classifier(coupling):
+    M = np.linalg.svd(SIMPLEX)[2][: CLASSES - 1]
+    M = np.vstack([M, np.zeros((1, CLASSES))])  # two directions of class means, and one beside them
+    Q = np.eye(3)
+    Q[0, 2] = Q[2, 0] = coupling
+    W = np.linalg.pinv(M.T @ np.linalg.inv(Q) @ M, rcond=1e-9) @ M.T @ np.linalg.inv(Q)
+    apart = np.sum((W / np.linalg.norm(W) - M.T / np.linalg.norm(M)) ** 2)
+    assert theory.self_duality_under_coupling(coupling, CLASSES) == pytest.approx(apart, rel=1e-12)
+
+
+def central_features():
+    return oracles.renormalised(oracles.features(*SIZE, seed=2), CLASSES)
+
+
+def around_a_simplex(place, beside):
+    """Return features around a simplex frame with noise of 0.1 or 0.01, and the frame.
+
+    The noise's covariance is the identity but for 0.5 between the first direction of the class means and another, or
+    half as much again along the first.
+    """
+    X, noise = central_features(), (0.1, 0.01)[place]
+    U, _, V = np.linalg.svd(oracles.covariances(X, CLASSES)[2] @ SIMPLEX)
+    M = U[:, :2] @ V[:2]
+    pairs = np.outer(U[:, 0], U[:, beside])
+    covariance = np.eye(5) + (pairs + pairs.T) * (0.5 if beside else 0.25)
+    H = noise * with_scatter(X, scipy.linalg.sqrtm(covariance).real)
+    return H + np.kron(M - oracles.covariances(H, CLASSES)[2], np.ones(SIZE[1])), M

@@ -36,7 +36,9 @@ def test_spectral_losses_are_those_of_a_solved_classifier(size):
     }
     for formula, value in expected.items():
         assert formula(omega, classes) == pytest.approx(value, rel=1e-9), formula.__name__
-        np.testing.assert_allclose(formula(np.stack([omega, omega]), classes), [value, value], rtol=1e-9)
+        np.testing.assert_allclose(
+            formula(np.stack([omega, omega]), classes), [value, value], rtol=1e-9, err_msg=formula.__name__
+        )
     np.testing.assert_allclose(central_path.snr_singular_values(H, classes), omega, rtol=1e-9)
 
 
@@ -83,24 +85,39 @@ def test_speeds_are_those_of_autograd_gradients_projected_by_least_squares(size,
     np.testing.assert_allclose(image, -oracles.tangent_part(X, gradient, classes), atol=1e-12)
 
 
+# in log time and log omega: N (C + w^2)^2 w' = w as printed, and C N (C + w^2) w' = w for the algorithm
+EQUATIONS = {
+    "printed": (
+        lambda w2, C, N: N * (C + w2) ** 2,
+        theory.snr_closed_form,
+        lambda time, C, N: theory.snr_asymptote(time, N),
+    ),
+    "algorithm": (
+        lambda w2, C, N: C * N * (C + w2),
+        theory.algorithm_closed_form,
+        theory.algorithm_asymptote,
+    ),
+}
+
+
+@pytest.mark.parametrize("equation", EQUATIONS)
 @pytest.mark.parametrize(("classes", "examples", "start"), [(3, 8, 0.4), (10, 2, 0.01), (4, 50, 10.0)])
-def test_courses_and_asymptotes_against_a_stiff_integrator(classes, examples, start):
-    """In log time and log omega: N (C + w^2)^2 w' = w as printed, and C N (C + w^2) w' = w for the algorithm."""
-    equations = {
-        (theory.snr_closed_form, theory.snr_asymptote): lambda w2: examples * (classes + w2) ** 2,
-        (theory.algorithm_closed_form, theory.algorithm_asymptote): lambda w2: classes * examples * (classes + w2),
-    }
+def test_courses_and_asymptotes_against_a_stiff_integrator(equation, classes, examples, start):
+    inverse_rate, course, asymptote = EQUATIONS[equation]
     times = np.array([1.0, 1e3, 1e9, 1e14])
-    for (course, asymptote), factor in equations.items():
-        solved = scipy.integrate.solve_ivp(
-            lambda s, y, factor=factor: np.exp(s) / factor(np.exp(2 * y)), (np.log(1e-6), np.log(times[-1])),
-            [np.log(start)], method="LSODA", t_eval=np.log(times), rtol=1e-11, atol=1e-13,
-        )  # fmt: skip
-        omega = np.exp(solved.y[0])
-        np.testing.assert_allclose(course(start, times, classes, examples), omega, rtol=1e-7)
-        np.testing.assert_allclose(course(start, np.zeros(1), classes, examples), start, rtol=1e-11)
-        given = (times[-1], examples) if course is theory.snr_closed_form else (times[-1], classes, examples)
-        assert asymptote(*given) == pytest.approx(omega[-1], rel=2e-5)
+    solved = scipy.integrate.solve_ivp(
+        lambda s, y: np.exp(s) / inverse_rate(np.exp(2 * y), classes, examples),
+        (np.log(1e-6), np.log(times[-1])),
+        [np.log(start)],
+        method="LSODA",
+        t_eval=np.log(times),
+        rtol=1e-11,
+        atol=1e-13,
+    )
+    omega = np.exp(solved.y[0])
+    np.testing.assert_allclose(course(start, times, classes, examples), omega, rtol=1e-7)
+    np.testing.assert_allclose(course(start, np.zeros(1), classes, examples), start, rtol=1e-11)
+    assert asymptote(times[-1], classes, examples) == pytest.approx(omega[-1], rel=2e-5)
 
 
 def test_gradient_keeps_its_digits_where_signal_dwarfs_noise():
@@ -119,7 +136,7 @@ def test_gradient_keeps_its_digits_where_signal_dwarfs_noise():
 @pytest.mark.parametrize(("size", "message"), [((3, 2, 6), "singular"), ((6, 9, 3), "rank")])
 def test_impossible_sizes_are_refused(size, message):
     with pytest.raises(ValueError, match=message):
-        central_path.gaussian_features(np.random.default_rng(0), *size, 0.5)
+        central_path.gaussian_features(np.random.default_rng(0), *size, signal=0.5)
 
 
 def test_distances_from_the_limits_of_corollary_2():
@@ -162,112 +179,195 @@ def test_collapse_of_renormalised_features_by_definition():
         assert found[quantity] == pytest.approx(value, rel=1e-9), quantity
 
 
-def test_tangents_by_finite_differences_of_curves():
-    size = (3, 7, 4)
-    X = oracles.renormalised(oracles.features(*size), size[0])
-    Z = np.random.default_rng(1).standard_normal(X.shape)
-    centred = Z - Z.mean(axis=1, keepdims=True)
+class Curve:
+    """The curve of renormalised X + h Z, centred, on the manifold, and its velocity by finite differences."""
 
-    def curve(h):
-        return oracles.renormalised(X + h * centred, size[0])
+    classes = 3
 
-    tangent = (curve(1e-5) - curve(-1e-5)) / 2e-5
-    np.testing.assert_allclose(flows.printed_map(X, centred, size[0]), tangent, atol=1e-8)
-    left = tangents.step_remainders(X, Z, size[0])
-    steps = np.array(tangents.STEPS) * np.linalg.norm(X) / np.linalg.norm(centred)
-    moved = [np.linalg.norm(curve(h) - X - h * tangent) / np.linalg.norm(h * centred) for h in steps]
-    np.testing.assert_allclose(left["printed"], moved, rtol=1e-4)
-    assert (left["orthogonal"] > 0.05).all()
-    assert (left["minus_sign"] > 0.05).all()
-    slopes = tangents.singular_value_slopes(X, Z, size[0])
-    rise = (oracles.singular_values(X + 1e-5 * tangent, 3) - oracles.singular_values(X - 1e-5 * tangent, 3)) / 2e-5
-    for name in ("slope", "slope--lemma_3"):
-        np.testing.assert_allclose(slopes[name], rise, rtol=1e-6)
-    image = oracles.tangent_part(X, centred, size[0])
-    rise = (oracles.singular_values(X + 1e-5 * image, 3) - oracles.singular_values(X - 1e-5 * image, 3)) / 2e-5
-    np.testing.assert_allclose(slopes["slope--without_shrinking"], rise, rtol=1e-6)
-    gaps = tangents.manifold_gaps(X, Z, size[0])
-    assert gaps["codimension"] == 10
+    def __init__(self):
+        self.X = oracles.renormalised(oracles.features(self.classes, 7, 4), self.classes)
+        self.Z = np.random.default_rng(1).standard_normal(self.X.shape)
+        self.centred = self.Z - self.Z.mean(axis=1, keepdims=True)
+        self.velocity = (self.at(1e-5) - self.at(-1e-5)) / 2e-5
+
+    def at(self, h):
+        return oracles.renormalised(self.X + h * self.centred, self.classes)
+
+    def rise(self, direction):
+        """Return the slopes of the singular values along a direction."""
+        ahead, behind = (oracles.singular_values(self.X + h * direction, self.classes) for h in (1e-5, -1e-5))
+        return (ahead - behind) / 2e-5
+
+
+@pytest.fixture(scope="module")
+def curve():
+    return Curve()
+
+
+def test_the_printed_map_gives_the_velocity_of_a_renormalised_step(curve):
+    image = flows.printed_map(curve.X, curve.centred, curve.classes)
+    np.testing.assert_allclose(image, curve.velocity, atol=1e-8)
+
+
+def test_remainders_of_a_renormalised_step(curve):
+    remainders = tangents.step_remainders(curve.X, curve.Z, curve.classes)
+    steps = np.array(tangents.STEPS) * np.linalg.norm(curve.X) / np.linalg.norm(curve.centred)
+    expected = [
+        np.linalg.norm(curve.at(h) - curve.X - h * curve.velocity) / np.linalg.norm(h * curve.centred) for h in steps
+    ]
+    np.testing.assert_allclose(remainders["printed"], expected, rtol=1e-4)
+    assert (remainders["orthogonal"] > 0.05).all()
+    assert (remainders["minus_sign"] > 0.05).all()
+
+
+def test_slopes_of_singular_values_along_both_maps(curve):
+    slopes = tangents.singular_value_slopes(curve.X, curve.Z, curve.classes)
+    np.testing.assert_allclose(slopes["slope"], curve.rise(curve.velocity), rtol=1e-6)
+    np.testing.assert_allclose(slopes["slope--lemma_3"], curve.rise(curve.velocity), rtol=1e-6)
+    orthogonal = oracles.tangent_part(curve.X, curve.centred, curve.classes)
+    np.testing.assert_allclose(slopes["slope--without_shrinking"], curve.rise(orthogonal), rtol=1e-6)
+
+
+def test_gaps_of_the_equation_of_the_tangent_space(curve):
+    gaps = tangents.manifold_gaps(curve.X, curve.Z, curve.classes)
+    assert gaps["codimension"] == 10  # P (P + 1) / 2 of P = 4 features
     assert max(gaps["curve_equation"], gaps["curve_velocity"]) < 1e-8
     assert gaps["curve_equation--minus_sign"] > 0.05
-    for name, tangent_map in {**flows.TANGENT_MAPS, **tangents.ALTERED_MAPS}.items():
-        found = tangents.map_gaps(X, Z, 3, tangent_map)
-        basis = np.eye(X.size).reshape(X.size, *X.shape)
-        matrix = np.column_stack([tangent_map(X, one, 3).ravel() for one in basis])
-        antisymmetric = np.linalg.norm(matrix - matrix.T) / np.linalg.norm(matrix)
-        assert found["asymmetry"] == pytest.approx(antisymmetric, abs=1e-12), name
-        twice = np.linalg.norm(matrix @ matrix @ Z.ravel() - matrix @ Z.ravel()) / np.linalg.norm(matrix @ Z.ravel())
-        assert found["idempotence"] == pytest.approx(twice, abs=1e-11), name
-        assert (found["image"] < 1e-12) == (name in flows.TANGENT_MAPS), name
-        assert (found["tangent_moved"] < 1e-12) == (name != "minus_sign"), name
-    gradient = oracles.gradient(X, 3)
-    normal = np.linalg.norm(gradient - oracles.tangent_part(X, gradient, 3)) / np.linalg.norm(gradient)
-    found = tangents.adjoint_gaps(X, 3)
-    assert found["gradient_normal"] == pytest.approx(normal, rel=1e-9)
-    assert found["adjoint_gradient"] < 1e-12 < 0.01 < found["printed_gradient"]
 
 
-def test_the_tables_hold_what_their_quantities_are_named_after():
-    size = {"sizes": [[3, 6, 4]], "signal": 0.5, "seeds": 2, "seed": 3}
-    free = free_features(**size, condition=10.0)
-    free.settings = {"sizes": [[3, 6, 4]]}
-    table = measure_features(free, decays=[0.0, 0.1])
-    for member in range(2):
-        H, A = (free.series[f"{name}_C3_N6_P4"][member, 0] for name in "HA")
-        mine = table[table["seed"] == member]
-
-        def value(quantity, index=0, mine=mine):
-            return select(mine, quantity, index=index)["value"].item()
-
-        weights, b = oracles.least_squares(H, 3)
-        assert value("loss") == pytest.approx(oracles.square_error(weights, b, H, 3), rel=1e-9)
-        within, between, _ = oracles.covariances(H, 3)
-        assert value("loss_nc1") == pytest.approx(0.5 * np.trace(weights @ within @ weights.T), rel=1e-9)
-        assert value("loss_nc23") == pytest.approx(value("loss") - value("loss_nc1"), rel=1e-9)
-        traces = np.trace(np.linalg.pinv(between, rcond=1e-10) @ within)
-        assert value("trace") == pytest.approx(traces, rel=1e-9)
-        omega = oracles.singular_values(H, 3)
-        np.testing.assert_allclose(select(mine, "omega")["value"], omega, rtol=1e-9)
-        assert value("trace_renormalised") == pytest.approx(3 * np.sum(omega**-2.0), rel=1e-9)
-        assert theory.trace_bound(omega, 3) == pytest.approx(value("trace_renormalised"), rel=1e-9)
-        for flow, speed in {"orthogonal": theory.snr_velocity, "printed": theory.algorithm_velocity}.items():
-            np.testing.assert_allclose(select(mine, "speed", flow=flow)["value"], speed(omega, 3, 6), rtol=1e-7)
-        for index, decay in enumerate((0.0, 0.1), start=1):
-            solved = np.column_stack(oracles.least_squares(H, 3, decay / 2))
-            apart = np.linalg.norm(solved - np.column_stack(oracles.least_squares(H, 3, decay)))
-            expected = apart / np.linalg.norm(np.column_stack(oracles.least_squares(H, 3, decay)))
-            assert value("classifier--half_decay", index) == pytest.approx(expected, rel=1e-8, abs=1e-13)
-            assert value("theorem_1", index) < 1e-13
-        for index, change in enumerate(A, start=1):
-            kept = weights @ change @ H + b[:, None]
-            scores = weights @ H + b[:, None]
-            expected = np.linalg.norm(kept - scores) / np.linalg.norm(scores)
-            assert value("predictions--classifier_kept", index) == pytest.approx(expected, rel=1e-8)
+@pytest.mark.parametrize("name", tangents.ALL_MAPS)
+def test_gaps_of_a_tangent_map_are_those_of_its_matrix(curve, name):
+    tangent_map = tangents.ALL_MAPS[name]
+    gaps = tangents.map_gaps(curve.X, curve.Z, curve.classes, tangent_map)
+    basis = np.eye(curve.X.size).reshape(curve.X.size, *curve.X.shape)
+    matrix = np.column_stack([tangent_map(curve.X, one, curve.classes).ravel() for one in basis])
+    asymmetry = np.linalg.norm(matrix - matrix.T) / np.linalg.norm(matrix)
+    assert gaps["asymmetry"] == pytest.approx(asymmetry, abs=1e-12)
+    once = matrix @ curve.Z.ravel()
+    idempotence = np.linalg.norm(matrix @ once - once) / np.linalg.norm(once)
+    assert gaps["idempotence"] == pytest.approx(idempotence, abs=1e-11)
+    assert (gaps["image"] < 1e-12) == (name in flows.TANGENT_MAPS)
+    assert (gaps["tangent_moved"] < 1e-12) == (name != "minus_sign")
 
 
-def test_the_tables_of_flows_and_descent_hold_spectra_of_their_states():
-    size = {"sizes": [[3, 6, 4]], "signal": 0.5, "seeds": 2, "seed": 3}
-    flow = called(renormalised_flows, **size, start=0.1, horizon=100.0, points=3, rtol=1e-9, atol=1e-12)
+def test_what_maps_do_to_the_gradient(curve):
+    gradient = oracles.gradient(curve.X, curve.classes)
+    tangent = oracles.tangent_part(curve.X, gradient, curve.classes)
+    gaps = tangents.adjoint_gaps(curve.X, curve.classes)
+    normal_share = np.linalg.norm(gradient - tangent) / np.linalg.norm(gradient)
+    assert gaps["gradient_normal"] == pytest.approx(normal_share, rel=1e-9)
+    assert gaps["adjoint_gradient"] < 1e-12 < 0.01 < gaps["printed_gradient"]
+
+
+class FreeFeatures:
+    """A run of free features of one size and two members, and its table at two weight decays."""
+
+    classes, examples = 3, 6
+    decays = (0.0, 0.1)
+
+    def __init__(self):
+        self.run = free_features(sizes=[[3, 6, 4]], signal=0.5, seeds=2, seed=3, condition=10.0)
+        self.run.settings = {"sizes": [[3, 6, 4]]}
+        self.table = measure_features(self.run, decays=list(self.decays))
+
+    def array(self, name, member):
+        return self.run.series[f"{name}_C3_N6_P4"][member, 0]
+
+    def rows(self, quantity, member, **where):
+        return select(self.table, quantity, seed=member, **where)["value"]
+
+    def value(self, quantity, member, index=0):
+        return self.rows(quantity, member, index=index).item()
+
+
+@pytest.fixture(scope="module")
+def free():
+    return FreeFeatures()
+
+
+EACH_MEMBER = pytest.mark.parametrize("member", [0, 1])
+
+
+@EACH_MEMBER
+def test_the_table_has_the_losses_of_a_solved_classifier(free, member):
+    H = free.array("H", member)
+    W, b = oracles.least_squares(H, 3)
+    within, _, _ = oracles.covariances(H, 3)
+    loss, scatter = oracles.square_error(W, b, H, 3), 0.5 * np.trace(W @ within @ W.T)
+    assert free.value("loss", member) == pytest.approx(loss, rel=1e-9)
+    assert free.value("loss_nc1", member) == pytest.approx(scatter, rel=1e-9)
+    assert free.value("loss_nc23", member) == pytest.approx(loss - scatter, rel=1e-9)
+
+
+@EACH_MEMBER
+def test_the_table_has_spectra_and_traces_by_definition(free, member):
+    H = free.array("H", member)
+    within, between, _ = oracles.covariances(H, 3)
+    omega = oracles.singular_values(H, 3)
+    np.testing.assert_allclose(free.rows("omega", member), omega, rtol=1e-9)
+    trace = np.trace(np.linalg.pinv(between, rcond=1e-10) @ within)
+    assert free.value("trace", member) == pytest.approx(trace, rel=1e-9)
+    assert free.value("trace_renormalised", member) == pytest.approx(3 * np.sum(omega**-2.0), rel=1e-9)
+    assert theory.trace_bound(omega, 3) == pytest.approx(free.value("trace_renormalised", member), rel=1e-9)
+
+
+@EACH_MEMBER
+@pytest.mark.parametrize(
+    ("flow", "speed"), [("orthogonal", theory.snr_velocity), ("printed", theory.algorithm_velocity)]
+)
+def test_the_table_has_the_speeds_of_both_flows(free, member, flow, speed):
+    omega = oracles.singular_values(free.array("H", member), 3)
+    np.testing.assert_allclose(free.rows("speed", member, flow=flow), speed(omega, 3, 6), rtol=1e-7)
+
+
+@EACH_MEMBER
+@pytest.mark.parametrize(("index", "decay"), list(enumerate(FreeFeatures.decays, start=1)))
+def test_the_table_has_the_identities_at_each_decay(free, member, index, decay):
+    H = free.array("H", member)
+    solved, of_half_decay = (np.column_stack(oracles.least_squares(H, 3, one)) for one in (decay, decay / 2))
+    gap = np.linalg.norm(of_half_decay - solved) / np.linalg.norm(solved)
+    assert free.value("classifier--half_decay", member, index) == pytest.approx(gap, rel=1e-8, abs=1e-13)
+    assert free.value("theorem_1", member, index) < 1e-13
+
+
+@EACH_MEMBER
+@pytest.mark.parametrize("index", [1, 2, 3])
+def test_the_table_has_predictions_under_each_change_of_basis(free, member, index):
+    H, change = free.array("H", member), free.array("A", member)[index - 1]
+    W, b = oracles.least_squares(H, 3)
+    scores, kept = W @ H + b[:, None], W @ change @ H + b[:, None]
+    gap = np.linalg.norm(kept - scores) / np.linalg.norm(scores)
+    assert free.value("predictions--classifier_kept", member, index) == pytest.approx(gap, rel=1e-8)
+
+
+SMALL_RUN = {"sizes": [[3, 6, 4]], "signal": 0.5, "seeds": 2, "seed": 3}
+
+
+def test_the_table_of_flows_has_spectra_and_losses_of_its_states():
+    flow = called(renormalised_flows, **SMALL_RUN, start=0.1, horizon=100.0, points=3, rtol=1e-9, atol=1e-12)
     flow.settings = {"sizes": [[3, 6, 4]]}
     table = measure_flows(flow)
+    last = table[(table["flow"] == "orthogonal") & (table["time"] == 100.0) & (table["seed"] == 1)]
     X = flow.series["orthogonal_C3_N6_P4"][1, -1]
     omega = oracles.singular_values(X, 3)
-    last = table[(table["flow"] == "orthogonal") & (table["time"] == 100.0) & (table["seed"] == 1)]
     np.testing.assert_allclose(select(last, "omega")["value"], omega, rtol=1e-8)
+    drift = np.abs(oracles.covariances(X, 3)[0] - np.eye(4)).max()
+    W, b = oracles.least_squares(X, 3)
     assert select(last, "excess")["value"].item() == pytest.approx(omega[0] / omega[-1] - 1, rel=1e-8)
-    assert select(last, "drift")["value"].item() == pytest.approx(
-        np.abs(oracles.covariances(X, 3)[0] - np.eye(4)).max(), abs=1e-12
-    )
-    weights, b = oracles.least_squares(X, 3)
-    assert select(last, "loss")["value"].item() == pytest.approx(oracles.square_error(weights, b, X, 3), rel=1e-8)
-    descent = renormalised_descent(**size, horizon=16.0, points=3, steps=[4.0, 2.0])
+    assert select(last, "drift")["value"].item() == pytest.approx(drift, abs=1e-12)
+    assert select(last, "loss")["value"].item() == pytest.approx(oracles.square_error(W, b, X, 3), rel=1e-8)
+
+
+@pytest.mark.parametrize("step", [4.0, 2.0])
+def test_the_table_of_descent_has_spectra_of_plain_steps(step):
+    descent = renormalised_descent(**SMALL_RUN, horizon=16.0, points=3, steps=[4.0, 2.0])
     descent.settings = {"sizes": [[3, 6, 4]], "steps": [4.0, 2.0]}
     table = measure_descent(descent)
-    for step in (4.0, 2.0):
-        X = descent.series["descent0_C3_N6_P4"][1, 0]
-        for _ in range(int(16 / step)):
-            X = oracles.renormalised(X - step * oracles.gradient(X, 3), 3)
-        rows = table[(table["step"] == step) & (table["time"] == 16.0) & (table["seed"] == 1)]
-        for quantity in ("omega", "omega--one_step"):
-            np.testing.assert_allclose(select(rows, quantity)["value"], oracles.singular_values(X, 3), rtol=1e-9)
-        assert (by_draw(rows, "vectors") < 1e-12).all()
+    rows = table[(table["step"] == step) & (table["time"] == 16.0) & (table["seed"] == 1)]
+    X = descent.series["descent0_C3_N6_P4"][1, 0]
+    for _ in range(int(16 / step)):
+        X = oracles.renormalised(X - step * oracles.gradient(X, 3), 3)
+    omega = oracles.singular_values(X, 3)
+    np.testing.assert_allclose(select(rows, "omega")["value"], omega, rtol=1e-9)
+    np.testing.assert_allclose(select(rows, "omega--one_step")["value"], omega, rtol=1e-9)
+    assert (by_draw(rows, "vectors") < 1e-12).all()

@@ -14,14 +14,18 @@ BASIS = 2.2e-11  # ten units times the square of a condition number of 100
 # claim, what it reads, in which rows, and the largest value that it takes
 BOUNDED = [
     *[("invariance", quantity, {"index": 2}, BASIS) for quantity in ("predictions", "losses")],
-    *[("tangent_space", quantity, {"flow": "printed"}, ROUNDING)
-      for quantity in ("image", "idempotence", "tangent_moved")],
+    *[
+        ("tangent_space", quantity, {"flow": "printed"}, ROUNDING)
+        for quantity in ("image", "idempotence", "tangent_moved")
+    ],
     ("tangent_space", "curve_equation", {}, DIFFERENCES),
     ("tangent_space", "curve_velocity", {}, DIFFERENCES),
-    *[("projection_self_adjoint", quantity, {"flow": "orthogonal"}, ROUNDING)
-      for quantity in ("asymmetry", "image", "tangent_moved")],
+    *[
+        ("projection_self_adjoint", quantity, {"flow": "orthogonal"}, ROUNDING)
+        for quantity in ("asymmetry", "image", "tangent_moved")
+    ],
     ("lemma_7", "lemma_7", {}, ROUNDING),
-]  # fmt: skip
+]
 VERDICTS = {"projection_self_adjoint": "corrected"}
 
 
@@ -35,7 +39,7 @@ def test_one_draw_beyond_its_bound_or_without_a_number_is_refused(claim, quantit
     expected = VERDICTS.get(claim, "reproduced")
     for value, said in ((0.9 * bound, expected), (2 * bound, "refused"), (np.nan, "refused")):
         altered.put(tables, "features", quantity, value, **FIRST, **where)
-        assert altered.verdict(claim, tables) == said
+        assert altered.verdict(claim, tables) == said, value
 
 
 def test_a_rank_off_by_one_is_refused(tables):

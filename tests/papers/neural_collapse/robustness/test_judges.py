@@ -26,11 +26,11 @@ def test_the_lead_at_the_last_epoch_decides_by_the_chosen_measure(measure):
     assert found.judgement.headline.lower == pytest.approx(interval.low)
     for loss, tables in both_losses().items():
         for name, quantity in ((loss, "robustness_smallest"), (f"{loss}_deepfool", "robustness")):
-            assert found.facts[name] == pytest.approx(values_at(tables, quantity, 100).mean())
+            assert found.facts[name] == pytest.approx(values_at(tables, quantity, 100).mean()), name
     for quantity in MEASURES:
         tables = altered.put(both_losses(), "mse", quantity, lambda v: v / 1e3, epoch=100)
         expected = "refused" if quantity == measure else "reproduced"
-        assert altered.verdict("mse_more_robust", tables, measure=measure) == expected
+        assert altered.verdict("mse_more_robust", tables, measure=measure) == expected, quantity
 
 
 @pytest.mark.parametrize(("decades", "expected"), [(2.3, "reproduced"), (1.7, "refused")])
@@ -59,7 +59,7 @@ def test_growth_is_from_the_end_of_errors(measure):
     assert found.facts == found.facts | {"median": np.median(growth), "mean": np.mean(growth)}
     for epoch, expected in ((3, "reproduced"), (10, "refused")):
         tables = altered.put({"trainings": trainings()}, "trainings", measure, 9.0, epoch=epoch)
-        assert altered.verdict("robustness_grows_after_zero_error", tables, measure=measure) == expected
+        assert altered.verdict("robustness_grows_after_zero_error", tables, measure=measure) == expected, epoch
 
 
 def test_deepfool_must_overshoot_late_and_not_early():

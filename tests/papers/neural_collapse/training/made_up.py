@@ -39,10 +39,13 @@ CURVES = {
 CURVES |= {
     ("train", f"loss_{term}--notebook"): (share * CURVES["train", f"loss_{term}"][0], power)
     for term, share, power in (
-        ("nc1", 0.6, 0.5), ("nc1_decay", 0.2, 0.5), ("nc23", 0.5, 2.5), ("ls_perp", 2.0, 1.0),
+        ("nc1", 0.6, 0.5),
+        ("nc1_decay", 0.2, 0.5),
+        ("nc23", 0.5, 2.5),
+        ("ls_perp", 2.0, 1.0),
         ("ls_perp_decay", 0.2, 1.0),
     )
-}  # fmt: skip
+}
 CURVES |= {
     (split, f"{name}_{vectors}"): (0.5, power)
     for name in ("equinorm", "equiangular", "maximal_angle")
@@ -66,9 +69,16 @@ def made_up(network: str = "vgg", loss: str = "mse", *, data: str = "digits", se
     table = pd.DataFrame(rows, columns=["data", "seed", "epoch", "split", "quantity", "value"])
     table = table.assign(index=0, label=-1, example=-1)
     table.attrs["settings"] = {
-        "network": network, "loss": loss, "learning_rate": 0.05, "weight_decay": 5e-3, "momentum": 0.9, "batch": 64,
-        "epochs": 100, "drops": [0.3333, 0.6667], "seeds": seeds,
-    }  # fmt: skip
+        "network": network,
+        "loss": loss,
+        "learning_rate": 0.05,
+        "weight_decay": 5e-3,
+        "momentum": 0.9,
+        "batch": 64,
+        "epochs": 100,
+        "drops": [0.3333, 0.6667],
+        "seeds": seeds,
+    }
     return table
 
 

@@ -12,8 +12,8 @@ from learning_dynamics.papers.neural_collapse.robustness import claims as robust
 from learning_dynamics.papers.neural_collapse.trainings import (
     at_zero_error,
     by_seed,
-    ordinary,
     when_errors_end,
+    without_exceptions,
     zero_error_epochs,
 )
 from tests.papers.neural_collapse import altered
@@ -73,14 +73,14 @@ def test_a_network_without_a_partner_leaves_the_comparison_untested():
 
 
 def test_five_data_sets_leave_out_what_the_paper_names():
-    tables = [made_up(network, data=data, seeds=1) for data in collapse.FIVE for network in NETWORKS]
+    tables = [made_up(network, data=data, seeds=1) for data in collapse.FIVE_DATA_SETS for network in NETWORKS]
     settings = {"level": 0.01, "share": 0.001}
     found = evaluate(collapse.five_data_sets, {"trainings": tables}, settings)
     assert found.verdict == "reproduced"
     assert found.judgement.headline.draws == 13
     assert "2 left out" in found.judgement.headline.excluded
     assert evaluate(collapse.five_data_sets, {"trainings": tables[:3]}, settings).verdict == "untested"
-    (kept, *_), excluded = ordinary([made_up("vgg", data="stl10"), made_up("resnet", data="stl10")])
+    (kept, *_), excluded = without_exceptions([made_up("vgg", data="stl10"), made_up("resnet", data="stl10")])
     assert kept.attrs["settings"]["network"] == "vgg"
     assert list(excluded.values()) == [3]
 

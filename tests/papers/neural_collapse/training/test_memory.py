@@ -76,9 +76,9 @@ def test_a_batch_within_a_bound_keeps_it(family):
         network = build(family, 3, 10, **SMALL[family])
     for gradients in (False, True):
         few, many = (images_within(network, (3, 32, 32), each, gradients=gradients, most=10**9) for each in (0.01, 0.1))
-        assert 1 <= few < many
+        assert 1 <= few < many, f"gradients: {gradients}"
         # ten times the memory takes about ten times the images
-        assert many == pytest.approx(10 * few, rel=0.2)
+        assert many == pytest.approx(10 * few, rel=0.2), f"gradients: {gradients}"
     double = network.eval()
     with LiveBytes() as counted, torch.no_grad():
         images = torch.empty(images_within(network, (3, 32, 32), 0.05, gradients=False), 3, 32, 32, device="meta")
@@ -117,5 +117,5 @@ def test_moments_and_crossings_stay_on_their_device():
     moments.update(torch.empty(30, 8, device="meta"), labels)
     decided = network(images).argmax(dim=1)
     distances = crossing_distances(network, images[:4], images, decided, batch=7, halvings=2)
-    for found in (moments.within, moments.means, distances):
-        assert (found.device.type, found.dtype) == ("meta", torch.float64)
+    for name, found in {"within": moments.within, "means": moments.means, "distances": distances}.items():
+        assert (found.device.type, found.dtype) == ("meta", torch.float64), name

@@ -30,10 +30,21 @@ def trained():
     data = {"train_images": train, "train_labels": labels, "test_images": test, "test_labels": test_labels}
     data["name"] = np.array("made up")
     settings = {
-        "network": "vgg", "stages": [1, 1], "width": 4, "loss": "mse", "learning_rate": 0.05, "momentum": 0.9,
-        "weight_decay": 0.02, "batch": 16, "epochs": 6, "drops": [0.5], "measurements": 3, "seeds": 2, "seed": 4,
+        "network": "vgg",
+        "stages": [1, 1],
+        "width": 4,
+        "loss": "mse",
+        "learning_rate": 0.05,
+        "momentum": 0.9,
+        "weight_decay": 0.02,
+        "batch": 16,
+        "epochs": 6,
+        "drops": [0.5],
+        "measurements": 3,
+        "seeds": 2,
+        "seed": 4,
         "device": "cpu",
-    }  # fmt: skip
+    }
     trajectory = runs.training(data, **settings)
     trajectory.settings = settings
     return trajectory
@@ -50,76 +61,108 @@ def restored(trajectory, member, point, family="vgg", **shape):
     return network.eval()
 
 
-def test_every_quantity_is_what_it_is_defined_as(trained):
-    table = metrics.training(trained, trained.constants, **MEASURED, robustness_epochs=1)
-    data, decay = trained.constants, trained.settings["weight_decay"]
-    for member, point in ((0, 0), (1, -1)):
-        network = restored(trained, member, point)
-        mine = table[(table["seed"] == member) & (table["epoch"] == trained.time[point])]
+@pytest.fixture(scope="module")
+def table(trained):
+    return metrics.training(trained, trained.constants, **MEASURED, robustness_epochs=1)
 
-        def value(quantity, split="train", mine=mine):
-            return select(mine, quantity, split=split, index=0)["value"].item()
 
-        W = network.classifier.weight.detach().double().numpy()
-        b = network.classifier.bias.detach().double().numpy()
-        centres = None
-        for split in ("train", "test"):
-            pixels = torch.tensor(standard(data[f"{split}_images"], data["train_images"]))
-            H = network.features(pixels).detach().double().numpy().T
-            labels = data[f"{split}_labels"]
-            within, between, means = oracles.covariances(H, CLASSES)
-            centres = means if centres is None else centres
-            outputs = W @ H + b[:, None]
-            centred = means - means.mean(axis=1, keepdims=True)
-            nearest = scipy.spatial.distance.cdist(H.T, centres.T).argmin(axis=1)
-            norms = np.linalg.norm(centred, axis=0)
-            cosines = [
-                1 - scipy.spatial.distance.cosine(centred[:, i], centred[:, j])
-                for i in range(CLASSES) for j in range(i)
-            ]  # fmt: skip
-            unit = W.T / np.linalg.norm(W) - centred / np.linalg.norm(centred)
-            expected = {
-                "error": np.mean(outputs.argmax(axis=0) != labels),
-                "class_error": np.mean([np.mean(outputs[:, labels == c].argmax(axis=0) != c) for c in range(CLASSES)]),
-                "nc1": np.trace(np.linalg.pinv(between, rcond=1e-10) @ within) / CLASSES,
-                "nc4": np.mean(outputs.argmax(axis=0) != nearest),
-                "equinorm_means": norms.std() / norms.mean(),
-                "equiangular_means": np.std(cosines),
-                "maximal_angle_means": np.mean(np.abs(np.array(cosines) + 1 / 3)),
-                "self_duality": np.linalg.norm(unit) ** 2,
-            }
-            for quantity, wanted in expected.items():
-                assert value(quantity, split) == pytest.approx(wanted, rel=1e-4, abs=1e-12), (quantity, split)
-            if split == "test":
-                continue
-            solved, offset = oracles.least_squares(H, CLASSES, decay)
-            total = oracles.square_error(W, b, H, CLASSES) + 0.5 * decay * (np.sum(W**2) + np.sum(b**2))
-            norm = 0.5 * decay * (np.sum(solved**2) + np.sum(offset**2))
-            scatter = 0.5 * np.trace(solved @ within @ solved.T)
-            least = oracles.square_error(solved, offset, H, CLASSES) + norm
-            apart = 0.5 * decay * (np.sum((W - solved) ** 2) + np.sum((b - offset) ** 2))
-            expected = {
-                "loss": total, "loss_decay": total - oracles.square_error(W, b, H, CLASSES),
-                "loss_nc1": scatter + norm, "loss_nc1_decay": norm, "loss_nc23": least - norm - scatter,
-                "loss_ls_perp": total - least, "loss_ls_perp_decay": apart,
-                "equinorm_classifiers": np.linalg.norm(W, axis=1).std() / np.linalg.norm(W, axis=1).mean(),
-                "features": len(H), "classes": CLASSES, "examples": 12, "dead_features": np.mean((H == 0).all(axis=1)),
-            }  # fmt: skip
-            solved, offset = oracles.least_squares(H, CLASSES, decay / 4)
-            norm = decay / 8 * (np.sum(solved**2) + np.sum(offset**2))
-            least = oracles.square_error(solved, offset, H, CLASSES) + norm
-            total = oracles.square_error(W, b, H, CLASSES) + decay / 8 * (np.sum(W**2) + np.sum(b**2))
-            expected |= {
-                "loss--notebook": total, "loss_ls_perp--notebook": total - least, "loss_nc1_decay--notebook": norm,
-                "loss_nc1--notebook": 0.5 * np.trace(solved @ within @ solved.T) + norm,
-            }  # fmt: skip
-            for quantity, wanted in expected.items():
-                assert value(quantity) == pytest.approx(wanted, rel=1e-4, abs=1e-12), quantity
-            alive = H[(H != 0).any(axis=1)]
-            omega = oracles.singular_values(alive, CLASSES)
-            np.testing.assert_allclose(select(mine, "snr")["value"], omega, rtol=1e-3)
-            assert select(mine, "snr")["index"].tolist() == [1, 2, 3]
-            assert value("rank") == np.linalg.matrix_rank(within, hermitian=True, tol=1e-12)
+class Recorded:
+    """A network as it was at a recorded epoch, and what the table has of it."""
+
+    def __init__(self, trajectory, table, member, point):
+        self.data = trajectory.constants
+        self.network = restored(trajectory, member, point)
+        self.rows = table[(table["seed"] == member) & (table["epoch"] == trajectory.time[point])]
+        self.W = self.network.classifier.weight.detach().double().numpy()
+        self.b = self.network.classifier.bias.detach().double().numpy()
+
+    def value(self, quantity, split="train"):
+        return select(self.rows, quantity, split=split, index=0)["value"].item()
+
+    def features(self, split):
+        pixels = torch.tensor(standard(self.data[f"{split}_images"], self.data["train_images"]))
+        return self.network.features(pixels).detach().double().numpy().T
+
+
+@pytest.fixture(scope="module", params=[(0, 0), (1, -1)], ids=["first epoch", "last epoch"])
+def recorded(request, trained, table):
+    return Recorded(trained, table, *request.param)
+
+
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_collapse_is_what_it_is_defined_as(recorded, split):
+    W, H, labels = recorded.W, recorded.features(split), recorded.data[f"{split}_labels"]
+    within, between, means = oracles.covariances(H, CLASSES)
+    _, _, train_means = oracles.covariances(recorded.features("train"), CLASSES)
+    decided = (W @ H + recorded.b[:, None]).argmax(axis=0)
+    nearest = scipy.spatial.distance.cdist(H.T, train_means.T).argmin(axis=1)
+    centred = means - means.mean(axis=1, keepdims=True)
+    norms = np.linalg.norm(centred, axis=0)
+    cosines = [
+        1 - scipy.spatial.distance.cosine(centred[:, i], centred[:, j]) for i in range(CLASSES) for j in range(i)
+    ]
+    unit = W.T / np.linalg.norm(W) - centred / np.linalg.norm(centred)
+    expected = {
+        "error": np.mean(decided != labels),
+        "class_error": np.mean([np.mean(decided[labels == label] != label) for label in range(CLASSES)]),
+        "nc1": np.trace(np.linalg.pinv(between, rcond=1e-10) @ within) / CLASSES,
+        "nc4": np.mean(decided != nearest),
+        "equinorm_means": norms.std() / norms.mean(),
+        "equiangular_means": np.std(cosines),
+        "maximal_angle_means": np.mean(np.abs(np.array(cosines) + 1 / 3)),
+        "self_duality": np.linalg.norm(unit) ** 2,
+    }
+    for quantity, wanted in expected.items():
+        assert recorded.value(quantity, split) == pytest.approx(wanted, rel=1e-4, abs=1e-12), quantity
+
+
+@pytest.mark.parametrize(("suffix", "share"), [("", 1.0), ("--notebook", MEASURED["notebook_decay"])])
+def test_the_terms_of_the_loss_are_those_of_solved_classifiers(recorded, trained, suffix, share):
+    W, b, H = recorded.W, recorded.b, recorded.features("train")
+    decay = share * trained.settings["weight_decay"]
+    within, _, _ = oracles.covariances(H, CLASSES)
+    solved, offset = oracles.least_squares(H, CLASSES, decay)
+
+    def penalty(weights, biases):
+        return 0.5 * decay * (np.sum(weights**2) + np.sum(biases**2))
+
+    total = oracles.square_error(W, b, H, CLASSES) + penalty(W, b)
+    least = oracles.square_error(solved, offset, H, CLASSES) + penalty(solved, offset)
+    scatter = 0.5 * np.trace(solved @ within @ solved.T)
+    expected = {
+        "loss": total,
+        "loss_decay": penalty(W, b),
+        "loss_nc1": scatter + penalty(solved, offset),
+        "loss_nc1_decay": penalty(solved, offset),
+        "loss_nc23": least - penalty(solved, offset) - scatter,
+        "loss_ls_perp": total - least,
+        "loss_ls_perp_decay": penalty(W - solved, b - offset),
+    }
+    for quantity, wanted in expected.items():
+        assert recorded.value(f"{quantity}{suffix}") == pytest.approx(wanted, rel=1e-4, abs=1e-12), quantity
+
+
+def test_classifiers_and_sizes_are_those_of_the_network(recorded):
+    H, norms = recorded.features("train"), np.linalg.norm(recorded.W, axis=1)
+    expected = {
+        "equinorm_classifiers": norms.std() / norms.mean(),
+        "features": len(H),
+        "classes": CLASSES,
+        "examples": 12,
+        "dead_features": np.mean((H == 0).all(axis=1)),
+    }
+    for quantity, wanted in expected.items():
+        assert recorded.value(quantity) == pytest.approx(wanted, rel=1e-4, abs=1e-12), quantity
+
+
+def test_the_spectrum_is_that_of_the_features_that_vary(recorded):
+    H = recorded.features("train")
+    within, _, _ = oracles.covariances(H, CLASSES)
+    omega = oracles.singular_values(H[(H != 0).any(axis=1)], CLASSES)
+    spectrum = select(recorded.rows, "snr")
+    np.testing.assert_allclose(spectrum["value"], omega, rtol=1e-3)
+    assert spectrum["index"].tolist() == [1, 2, 3]
+    assert recorded.value("rank") == np.linalg.matrix_rank(within, hermitian=True, tol=1e-12)
 
 
 def test_robustness_is_measured_along_the_way_to_the_nearest_other_decision(trained):
@@ -129,8 +172,9 @@ def test_robustness_is_measured_along_the_way_to_the_nearest_other_decision(trai
     assert set(trained.time[[0, -1]]) <= set(rows["epoch"])
     network = restored(trained, 0, -1)
     last = rows[(rows["epoch"] == trained.time[-1]) & (rows["seed"] == 0)].set_index("quantity")["value"]
-    train, test = (standard(trained.constants[f"{split}_images"], trained.constants["train_images"])
-                   for split in ("train", "test"))  # fmt: skip
+    train, test = (
+        standard(trained.constants[f"{split}_images"], trained.constants["train_images"]) for split in ("train", "test")
+    )
     with torch.no_grad():
         decided = network(torch.tensor(train)).argmax(1).numpy()
         crossings = []
@@ -159,8 +203,10 @@ def test_statistics_of_unbalanced_labels_weigh_classes_equally():
     outputs = network(pixels).detach().double()
     classes = range(CLASSES)
     wrong = [(outputs[labels == c].argmax(1) != c).double().mean() for c in classes]
-    square = [0.5 * ((outputs[labels == c] - functional.one_hot(torch.tensor(c), CLASSES)) ** 2).sum(1).mean()
-              for c in classes]  # fmt: skip
+    square = [
+        0.5 * ((outputs[labels == c] - functional.one_hot(torch.tensor(c), CLASSES)) ** 2).sum(1).mean()
+        for c in classes
+    ]
     assert found.class_error == pytest.approx(float(np.mean(wrong)), rel=1e-6)
     assert found.error == pytest.approx(float((outputs.argmax(1) != labels).double().mean()), rel=1e-12)
     assert found.square_loss == pytest.approx(float(np.mean(square)), rel=1e-5)

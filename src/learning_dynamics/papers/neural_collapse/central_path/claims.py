@@ -1,13 +1,12 @@
 """Claims on the central path: spectral losses, the rates of both flows, their limits, and the described algorithm."""
 
-import itertools
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 
 from learning_dynamics.judging import (
-    Check,
     Checks,
     Claim,
     Facts,
@@ -19,83 +18,99 @@ from learning_dynamics.judging import (
     premise,
 )
 from learning_dynamics.papers.neural_collapse.central_path import theory
-from learning_dynamics.papers.neural_collapse.central_path.converses import COUPLING
+from learning_dynamics.papers.neural_collapse.central_path.checks import (
+    ALGORITHM,
+    FLOWS,
+    PAPER,
+    PAPER_AT_HALF_SPEED,
+    Dynamics,
+    Formula,
+    check_asymptote,
+    check_course,
+    check_exponent,
+    check_limit_of_small_steps,
+    check_loss_along_flows,
+    check_loss_of_features,
+    check_speed,
+    rounding_of_steps,
+    sped_up,
+    vanishing_checks,
+)
+from learning_dynamics.papers.neural_collapse.central_path.converses import (
+    COUPLING,
+    LARGEST_LEAN,
+    SMALLEST_LEAN,
+    SMALLEST_NOISE,
+)
+from learning_dynamics.papers.neural_collapse.central_path.quantities import (
+    CONDITION,
+    DESCENT,
+    EXCESS,
+    FEATURES_LIMIT,
+    LOSS,
+    LOSS_NC1,
+    LOSS_NC23,
+    NC2_ANGLES,
+    NC2_NORMS,
+    NC3,
+    NC4,
+    OMEGA,
+    OMEGA_ONE_STEP,
+    ORTHOGONAL,
+    PRINTED,
+    PRODUCT_NORM,
+    PRODUCT_TRACE,
+    SNR_LIMIT,
+    SPEED,
+    TRACE,
+    TRACE_RENORMALISED,
+    VANISHING_DUALITY,
+    VANISHING_DUALITY_UNCOUPLED,
+    VANISHING_NC1,
+    VANISHING_NC4,
+    VECTORS,
+)
 from learning_dynamics.papers.neural_collapse.draws import (
-    DIFFERENCE_ERROR,
     ROUNDING,
-    UNIT,
+    Size,
     by_size,
-    decades_back,
     integration_error,
     no_gap,
     over_sizes,
     relative_error,
-    times_of,
     zero_on_every_draw,
+)
+from learning_dynamics.papers.neural_collapse.training.quantities import (
+    CLASSES,
+    DEAD_FEATURES,
+    FEATURES,
+    NC1,
+    RANK,
+    SNR,
 )
 from learning_dynamics.papers.neural_collapse.trainings import at_the_end, by_seed, over_trainings
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
-BOTH = ("orthogonal", "printed")
-FLOWS = "three sizes, zero global mean, within-class covariance the identity, eleven decades of time"
+THREE_SIZES = "three sizes, zero global mean, within-class covariance the identity, eleven decades of time"
+FIRST, LAST = 0, -1  # indices of recorded times
 FREE = "Gaussian features of three sizes, within-class covariance of full rank"
 
 
-class Dynamics(NamedTuple):
-    """A prediction of the SNR singular values: their speed, and their course from a start."""
+def _slips_in(formula: Formula) -> dict[str, dict[str, Formula]]:
+    """Return a formula of Lemma 1 with one thing wrong, by what it is."""
 
-    speed: Callable[[np.ndarray, int, int], np.ndarray]
-    course: Callable[[np.ndarray, np.ndarray, int, int], np.ndarray]
-    asymptote: Callable[[np.ndarray, int, int], np.ndarray]
-    exponent: float
+    def with_all_singular_values(omega: np.ndarray, C: int) -> np.ndarray:
+        return formula(np.concatenate([omega, np.zeros_like(omega[..., :1])], axis=-1), C)
 
-
-PAPER = Dynamics(theory.snr_velocity, theory.snr_closed_form, lambda t, C, N: theory.snr_asymptote(t, N), 0.25)
-ALGORITHM = Dynamics(theory.algorithm_velocity, theory.algorithm_closed_form, theory.algorithm_asymptote, 0.5)
-
-
-def _slowed(dynamics: Dynamics, factor: float) -> Dynamics:
-    """Return dynamics whose clock runs faster by a factor: the smallest that is refused is how sharp a claim is."""
-    return Dynamics(
-        lambda omega, C, N: factor * dynamics.speed(omega, C, N),
-        lambda start, t, C, N: dynamics.course(start, factor * t, C, N),
-        lambda t, C, N: dynamics.asymptote(factor * t, C, N),
-        dynamics.exponent,
-    )
-
-
-# half the speed: c1, c2 and c3 of Proposition 2 twice as large, c3 = N / 2 in the place of N / 4 among them
-PAPER_SLIPPED = _slowed(PAPER, 0.5)
-
-
-def _check_course(flows: Table, flow: str, dynamics: Dynamics) -> Check:
-    times = times_of(flows)[:, None]
-    return zero_on_every_draw(
-        f"$\\omega_j(t)$ along the flow, {flow} map, relative error",
-        over_sizes(
-            lambda omega, C, N, _: relative_error(omega, dynamics.course(omega[:, :1], times, C, N)),
-            by_size(flows, "omega", flow),
-        ),
-        integration_error(flows),
-        "the integrator's error: its tolerance times a calibrated 20",
-    )
-
-
-def _check_speed(features: Table, flow: str, dynamics: Dynamics) -> Check:
-    return zero_on_every_draw(
-        f"$d\\omega_j/dt$ on fresh draws, {flow} map, relative error",
-        over_sizes(
-            lambda speed, omega, C, N, _: relative_error(speed, dynamics.speed(omega, C, N)),
-            by_size(features, "speed", flow),
-            by_size(features, "omega"),
-        ),
-        DIFFERENCE_ERROR,
-        "error of central differences",
-    )
+    return {
+        "one in the place of $C$": {"formula": lambda omega, _C: formula(omega, 1)},
+        "$C-1$ in the place of $C$": {"formula": lambda omega, C: formula(omega, C - 1)},
+        "sums over all $C$, with the singular value that is zero": {"formula": with_all_singular_values},
+    }
 
 
 @claim("Lemma 1", scope=FREE + ", any global mean; and along both flows; no weight decay", quantifier="all draws")
-def lemma_1(features: Table, flows: Table) -> Finding:
+def lemma_1(features: Table, flows: Table) -> Claim:
     r"""Without weight decay, on the central path and with $\Sigma_W$ of full rank, the loss and both its parts depend
     on the $C-1$ non-zero SNR singular values alone: $L = \frac12\sum_j 1/(\omega_j^2+C)$, $L_{NC1} = \frac12\sum_j
     \omega_j^2/(C+\omega_j^2)^2$, $L_{NC2/3} = \frac{1}{2C}\sum_j(\omega_j^2/(\omega_j^2+C)-1)^2$.
@@ -105,53 +120,25 @@ def lemma_1(features: Table, flows: Table) -> Finding:
     one-hot labels to within $C/\omega^2$, so that rounding limits what can be seen of $L_{NC2/3}$: errors along the
     flows are counted in units of the factor $1+\omega^2/C$ by which that limit grows.
     """
-    parts = {
-        "loss": theory.spectral_loss,
-        "loss_nc1": theory.spectral_variability_loss,
-        "loss_nc23": theory.spectral_geometry_loss,
+    formulas = {
+        LOSS: theory.spectral_loss,
+        LOSS_NC1: theory.spectral_variability_loss,
+        LOSS_NC23: theory.spectral_geometry_loss,
     }
-
-    def judge(altered: Callable[..., np.ndarray]) -> Checks:
-        def errors(table: Table, quantity: Quantity, flow: str | None = None) -> np.ndarray:
-            def of_size(loss: np.ndarray, omega: np.ndarray, C: int, *_: int) -> np.ndarray:
-                amplified = 1 if flow is None else 1 + omega[..., 0] ** 2 / C
-                return (np.abs(loss[..., 0] / altered(parts[quantity], omega, C) - 1) / amplified).max(axis=1)
-
-            return over_sizes(of_size, by_size(table, quantity, flow), by_size(table, "omega", flow))
-
-        for quantity in parts:
-            yield zero_on_every_draw(
-                f"{quantity} of raw features, relative error", errors(features, quantity), ROUNDING, "rounding"
-            )
-            yield zero_on_every_draw(
-                f"{quantity} along both flows, relative error",
-                np.concatenate([errors(flows, quantity, flow) for flow in BOTH]),
-                ROUNDING,
-                "rounding, in units of $1+\\omega^2/C$",
-            )
-
-    rivals = {
-        "one in the place of $C$": lambda part, omega, C: part(omega, 1),
-        "$C-1$ in the place of $C$": lambda part, omega, C: part(omega, C - 1),
-        "sums over all $C$, with the singular value that is zero": lambda part, omega, C: part(
-            np.concatenate([omega, np.zeros_like(omega[..., :1])], axis=-1), C
-        ),
-    }
-    return Finding(
-        judge,
-        printed=lambda part, omega, C: part(omega, C),
-        rivals=rivals,
-        scaled=lambda altered, factor: lambda part, omega, C: factor * altered(part, omega, C),
-    )
+    for quantity, formula in formulas.items():
+        rivals = _slips_in(formula)
+        yield check_loss_of_features(features, quantity, formula, factor=1.0, rivals=rivals)
+        yield check_loss_along_flows(flows, quantity, formula, factor=1.0, rivals=rivals)
 
 
 @claim(
     "Propositions 2 and 4 together, Lemma 5",
-    scope=FLOWS + "; speeds on fresh draws",
+    scope=THREE_SIZES + "; speeds on fresh draws",
     correction="Equation 5 says that the gradient is projected, not how. Read as the orthogonal projection, "
     r"$Z - \frac{CN}{2}(XCZ^\top + ZCX^\top)XC$, Proposition 2, Lemma 5 and Corollary 1 hold as printed, and the map "
     "of Proposition 4 is not that projection. Read as the map that Proposition 4 prints, "
     r"$\dot\omega = \omega / (CN(C + \omega^2))$, and therefore $\omega^2/2 + C\log\omega = t/(CN) + $ const.",
+    reason="the flow of the map that the paper prints does not follow the closed form that the paper gives",
     quantifier="all draws",
 )
 def proposition_2(features: Table, flows: Table) -> Finding:
@@ -167,87 +154,54 @@ def proposition_2(features: Table, flows: Table) -> Finding:
     \omega^2/C)$, faster by a factor that grows without bound (on fresh draws by up to {faster:.3g}; errata 3).
     """
 
-    def judge(pairs: Sequence[tuple[str, Dynamics]]) -> Checks:
-        for flow, dynamics in pairs:
-            yield from (_check_course(flows, flow, dynamics), _check_speed(features, flow, dynamics))
+    # a rival is a wrong pair of predictions, and what is printed is about one flow alone: checks differ in number
+    def judge(dynamics_of: Mapping[str, Dynamics], clock: float) -> Checks:
+        for flow, dynamics in dynamics_of.items():
+            yield check_course(flows, flow, dynamics, clock=clock)
+            yield check_speed(features, flow, dynamics, clock=clock)
 
-    ratios = over_sizes(
-        lambda speed, omega, C, N, _: (speed / theory.snr_velocity(omega, C, N)).max(axis=(1, 2)),
-        by_size(features, "speed", "printed"),
-        by_size(features, "omega"),
-    )
-    rivals = {
-        "the paper's equation for both maps": [("orthogonal", PAPER), ("printed", PAPER)],
-        "the algorithm's equation for both maps": [("orthogonal", ALGORITHM), ("printed", ALGORITHM)],
-        "$c_1$, $c_2$ and $c_3$ twice as large": [("orthogonal", PAPER_SLIPPED), ("printed", ALGORITHM)],
-    }
+    def largest_ratio(size: Size, speed: np.ndarray, omega: np.ndarray) -> np.ndarray:
+        return (speed / theory.snr_velocity(omega, size.classes, size.examples)).max(axis=(1, 2))
+
+    ratios = over_sizes(largest_ratio, speed=by_size(features, SPEED, flow=PRINTED), omega=by_size(features, OMEGA))
     return Finding(
         judge,
-        printed=[("printed", PAPER)],
-        corrected=[("orthogonal", PAPER), ("printed", ALGORITHM)],
-        rivals=rivals,
+        printed={"dynamics_of": {PRINTED: PAPER}, "clock": 1.0},
+        corrected={"dynamics_of": {ORTHOGONAL: PAPER, PRINTED: ALGORITHM}},
+        rivals={
+            "the paper's equation for both maps": {"dynamics_of": {ORTHOGONAL: PAPER, PRINTED: PAPER}},
+            "the algorithm's equation for both maps": {"dynamics_of": {ORTHOGONAL: ALGORITHM, PRINTED: ALGORITHM}},
+            "$c_1$, $c_2$ and $c_3$ twice as large": {
+                "dynamics_of": {ORTHOGONAL: PAPER_AT_HALF_SPEED, PRINTED: ALGORITHM}
+            },
+        },
         facts={"faster": ratios.max()},
-        reason="the flow of the map that the paper prints does not follow the closed form that the paper gives",
-        scaled=lambda pairs, factor: [(flow, _slowed(dynamics, factor)) for flow, dynamics in pairs],
+        scaled={"clock": operator.mul},
     )
-
-
-# the next order of the expansion of either flow's singular values at late times, relative and doubled
-NEXT_ORDER: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
-    "orthogonal": lambda omega, C: 2 * C / omega**2,
-    "printed": lambda omega, C: 2 * C * np.log(omega) / omega**2,
-}
-
-
-def _asymptote_checks(flows: Table, flow: str, dynamics: Dynamics) -> list[Check]:
-    """Hold the ratio to an asymptote at the last time, and the exponent over the last decade, to their next order.
-
-    The next order is doubled for the ratio; the exponent's is a quarter (equation 9) or half (the algorithm) of that.
-    """
-    times = times_of(flows)
-    last, previous = decades_back(flows, 2)
-
-    def errors_and_tolerances(omega: np.ndarray, C: int, N: int, _: int) -> np.ndarray:
-        final, earlier = omega[:, last], omega[:, previous]
-        ratio = final / dynamics.asymptote(times[last], C, N)
-        slope = np.log(final / earlier) / np.log(times[last] / times[previous])
-        errors = [np.abs(ratio - 1), np.abs(slope - dynamics.exponent)]
-        return np.stack([*errors, *(NEXT_ORDER[flow](values, C) for values in (final, earlier))], axis=1).max(axis=2)
-
-    ratios, exponents, of_ratios, of_exponents = over_sizes(errors_and_tolerances, by_size(flows, "omega", flow)).T
-    because = "at least twice the next order of the expansion"
-    return [
-        zero_on_every_draw(
-            "$\\omega_j$ over its asymptote at the last time, less one", ratios, of_ratios, because, resolution=0.05
-        ),
-        zero_on_every_draw(
-            f"exponent over the last decade, less {dynamics.exponent:g}",
-            exponents,
-            of_exponents,
-            because,
-            resolution=np.inf,
-        ),
-    ]
 
 
 @claim(
     "Corollary 1 (1)",
-    scope="singular values that follow equation 9: the flow of the orthogonal projection, " + FLOWS,
+    scope="singular values that follow equation 9: the flow of the orthogonal projection, " + THREE_SIZES,
     quantifier="all draws",
 )
-def corollary_1_growth(flows: Table) -> Finding:
+def corollary_1_growth(flows: Table) -> Claim:
     r"""Positive singular values that follow equation 9 grow without bound, as $(t/c_3)^{1/4}$ with $c_3 = N/4$.
 
     The ratio to the asymptote is $1 - C/\omega^2$ to the next order, which sets the tolerance, and the exponent is
     $\frac14$ to the same order. The flow of the printed map, and the algorithm that it is the limit of, grow faster:
     see `described_algorithm_rate`.
     """
-    rivals = {"the algorithm's square root": ALGORITHM, "$c_3 = N/2$": PAPER_SLIPPED}
-    return Finding(lambda dynamics: _asymptote_checks(flows, "orthogonal", dynamics), PAPER, rivals, scaled=_slowed)
+    rivals = {
+        "the algorithm's square root": {"dynamics": ALGORITHM},
+        "$c_3 = N/2$": {"dynamics": PAPER_AT_HALF_SPEED},
+    }
+    yield check_asymptote(flows, ORTHOGONAL, PAPER, clock=1.0, rivals=rivals)
+    yield check_exponent(flows, ORTHOGONAL, PAPER, rivals=rivals)
 
 
-@claim("Corollary 1 (2)", scope="both flows, " + FLOWS, quantifier="all draws")
-def corollary_1_equality(flows: Table) -> Finding:
+@claim("Corollary 1 (2)", scope="both flows, " + THREE_SIZES, quantifier="all draws")
+def corollary_1_equality(flows: Table) -> Claim:
     r"""Positive SNR singular values that follow equation 9 become equal: $\omega_{\max}/\omega_{\min} \to 1$.
 
     Every $\omega$ runs on the same curve, late ones behind by a fixed time, so that what is left of
@@ -255,16 +209,14 @@ def corollary_1_equality(flows: Table) -> Finding:
     limit is judged by that law, over the last decade at whose end the excess is still a hundred times the
     integrator's error, and by what the last time leaves of the excess there: no more than law and error together.
     """
-
-    def judge(power: float) -> Checks:
-        for flow in BOTH:
-            yield from _vanishing_checks(flows, "excess", flow, power)
-
-    return Finding(judge, printed=-1.0, rivals={"as $1/\\sqrt t$": -0.5, "a spread that stays": 0.0})
+    for flow in FLOWS:
+        yield from vanishing_checks(
+            flows, EXCESS, flow, powers={"as $1/\\sqrt t$": -0.5, "a spread that stays": 0.0}, scaled=True
+        )
 
 
-@claim("Corollary 2, eqs. 10 and 11", scope="both flows, " + FLOWS, quantifier="all draws")
-def corollary_2(flows: Table) -> Finding:
+@claim("Corollary 2, eqs. 10 and 11", scope="both flows, " + THREE_SIZES, quantifier="all draws")
+def corollary_2(flows: Table) -> Claim:
     r"""Under continually renormalised gradient flow, on the central path from zero global mean and without weight
     decay, and where the class means span $C-1$ directions, $\mathrm{SNR}/\omega_{\max} \to \hat U_0\hat V_0^\top$, the
     singular vectors of the start; the renormalised features over $\omega_{\max}$ tend to its columns, a copy for every
@@ -278,88 +230,56 @@ def corollary_2(flows: Table) -> Finding:
     $\omega_{\max}$ grows, so that the squared distance is $CP/\omega_{\max}^2$ and that of equation 10.
     """
 
-    def judge(statement: tuple[float, str]) -> Checks:
-        power, feature_limit = statement
-        time_index = 0 if feature_limit == "start" else -1
+    def errors_of_eq_11(flow: str, *, frozen: bool = False, one_class: bool = False) -> np.ndarray:
+        """Return the largest relative error over time of the distance of eq. 11, for each draw.
 
-        def limit_error(omega: np.ndarray, distance: np.ndarray, gap: np.ndarray, C: int, _: int, P: int) -> np.ndarray:
-            omega_max = omega[:, :1, 0] if feature_limit == "start" else omega[..., 0]
-            predicted = np.hypot(np.sqrt((1 if feature_limit == "one class" else C) * P) / omega_max, gap[..., 0])
+        Predicted with omega_max of the start if `frozen`, with the deviations of a single class if `one_class`.
+        """
+
+        def error(size: Size, omega: np.ndarray, distance: np.ndarray, snr_gap: np.ndarray) -> np.ndarray:
+            omega_max = omega[:, :1, 0] if frozen else omega[..., 0]
+            classes = 1 if one_class else size.classes
+            # X / omega_max less its limit is deviations, of squared norm C N P as Sigma_W is the identity, and N copies
+            # of the distance of eq. 10; the distance of eq. 11 is its norm over sqrt(N)
+            predicted = np.hypot(np.sqrt(classes * size.features) / omega_max, snr_gap[..., 0])
             return relative_error(distance[..., 0], predicted)
 
-        for flow in BOTH:
-            for quantity, order in {"snr_limit": 1, "nc2_norms": 1, "nc2_angles": 1, "nc3": 2}.items():
-                yield from _vanishing_checks(flows, quantity, flow, power, order)
-            yield zero_on_every_draw(
-                f"distance of eq. 11 at all times, relative error, {flow} map",
-                over_sizes(
-                    limit_error,
-                    by_size(flows, "omega", flow),
-                    by_size(flows, "features_limit", flow),
-                    by_size(flows, "snr_limit", flow),
-                ),
-                integration_error(flows),
-                "error of the integrator",
-            )
-            yield every_draw(
-                f"examples that NC4 fails for, {flow} map",
-                over_sizes(lambda nc4, C, N, _: C * N * nc4[:, time_index, 0], by_size(flows, "nc4", flow)),
-                at_most=0.5,
-                because="whole examples",
-            )
+        return over_sizes(
+            error,
+            omega=by_size(flows, OMEGA, flow=flow),
+            distance=by_size(flows, FEATURES_LIMIT, flow=flow),
+            snr_gap=by_size(flows, SNR_LIMIT, flow=flow),
+        )
 
-    rivals = {
-        "features that stay where they started": (-1.0, "start"),
-        "$\\sqrt P/\\omega_{\\max}$ in eq. 11, the deviations of a single class": (-1.0, "one class"),
-        "distances that fall as $1/\\sqrt t$": (-0.5, "collapse"),
-        "distances that stay": (0.0, "collapse"),
-    }
-    return Finding(judge, printed=(-1.0, "collapse"), rivals=rivals)
+    def examples_nc4_fails_for(flow: str, time_index: int) -> np.ndarray:
+        def count(size: Size, nc4: np.ndarray) -> np.ndarray:
+            return size.classes * size.examples * nc4[:, time_index, 0]
 
+        return over_sizes(count, nc4=by_size(flows, NC4, flow=flow))
 
-def _vanishing_checks(flows: Table, quantity: Quantity, flow: str, power: float, order: int = 1) -> list[Check]:
-    """Hold a distance that is the spread of singular values to some order, which falls as that power of t, to its law.
-
-    The exponent in t over the last decade at whose end the excess is a hundred times the integrator's error; and the
-    share that the last time leaves of the distance at the end of that decade.
-    """
-    times, error = times_of(flows), integration_error(flows)
-    decades = list(itertools.pairwise(decades_back(flows, int(np.log10(times[-1] / times[1])))))
-    exponents, tolerances, shares, bounds = [], [], [], []
-    for (classes, _, _, distances), (*_, omega), (*_, excess) in zip(
-        *(by_size(flows, name, flow) for name in (quantity, "omega", "excess")), strict=True
-    ):
-        for distance, spectra, spread in zip(distances[..., 0], omega, excess[..., 0], strict=True):
-            visible = [decade for decade in decades if spread[decade[0]] > 100 * error]
-            last, previous = visible[0] if visible else (-1, -1)
-            ratio = distance[last] / distance[previous]
-            exponents.append(np.log(ratio) / np.log(times[last] / times[previous]) if visible else np.nan)
-            next_order = {place: NEXT_ORDER[flow](spectra[place], classes).max() for place in (last, previous)}
-            tolerances.append(order * (next_order[previous] + error / spread[last]) if visible else 0.0)
-            shares.append(distance[-1] / distance[last] if visible else np.nan)
-            law = (times[last] / times[-1]) ** (1 - next_order[last])
-            bounds.append((law + 2 * error / spread[last]) ** order)
-    return [
-        equal_on_every_draw(
-            f"exponent in t of {quantity}, {flow} map, less its prediction",
-            exponents,
-            power * order,
-            tolerance=tolerances,
-            relative_to=1.0,
-            resolution=0.25 * order,
-            because="next order of the expansion, and the integrator's error in the spread",
-        ),
-        every_draw(
-            f"share of {quantity} after that decade that the last time leaves, {flow} map",
-            shares,
-            at_most=bounds,
-            because="what its law leaves to the next order, and twice the integrator's error",
-        ),
-    ]
-
-
-def _rounding_of_steps(descent: Table) -> float:
-    return UNIT * (settings_of(descent)["horizon"] / min(settings_of(descent)["steps"]))
+    stay = "features that stay where they started"
+    single_class = "$\\sqrt P/\\omega_{\\max}$ in eq. 11, the deviations of a single class"
+    wrong_powers = {"distances that fall as $1/\\sqrt t$": -0.5, "distances that stay": 0.0}
+    for flow in FLOWS:
+        for quantity, power_of_spread in {SNR_LIMIT: 1, NC2_NORMS: 1, NC2_ANGLES: 1, NC3: 2}.items():
+            yield from vanishing_checks(flows, quantity, flow, order=power_of_spread, powers=wrong_powers)
+        yield zero_on_every_draw(
+            f"distance of eq. 11 at all times, relative error, {flow} map",
+            errors_of_eq_11(flow),
+            integration_error(flows),
+            "error of the integrator",
+            rivals={
+                stay: errors_of_eq_11(flow, frozen=True),
+                single_class: errors_of_eq_11(flow, one_class=True),
+            },
+        )
+        yield every_draw(
+            f"examples that NC4 fails for, {flow} map",
+            examples_nc4_fails_for(flow, LAST),
+            at_most=0.5,
+            because="whole examples",
+            rivals={stay: {"values": examples_nc4_fails_for(flow, FIRST)}},
+        )
 
 
 @claim("Lemma 6", scope="both flows, and the described algorithm at three step sizes", quantifier="all draws")
@@ -374,13 +294,18 @@ def lemma_6(flows: Table, descent: Table) -> Claim:
     yield no_gap(
         "part of the SNR matrix outside of its first singular vectors, along the flows",
         flows,
-        "vectors",
-        integration_error(flows),
-        "error of the integrator",
-        rivals={"equal singular values from the start on": "snr_limit"},
+        VECTORS,
+        tolerance=integration_error(flows),
+        because="error of the integrator",
+        rivals={"equal singular values from the start on": SNR_LIMIT},
     )
-    because = "rounding: one unit for each step"
-    yield no_gap("the same along descent", descent, "vectors", _rounding_of_steps(descent), because)
+    yield no_gap(
+        "the same along descent",
+        descent,
+        VECTORS,
+        tolerance=rounding_of_steps(descent),
+        because="rounding: one unit for each step",
+    )
 
 
 @claim(
@@ -389,9 +314,10 @@ def lemma_6(flows: Table, descent: Table) -> Claim:
     correction=r"In the limit of small steps the described algorithm obeys $\dot\omega = \omega/(CN(C + \omega^2))$: "
     r"$\omega$ grows as $(2t/(CN))^{1/2}$ instead of $(4t/N)^{1/4}$. A step of size $\eta$ takes $\omega$ to "
     r"$(\omega + \eta\alpha)/(1 - \eta\omega\alpha/C)$ exactly, with $\alpha = \omega/(N(C + \omega^2)^2)$.",
+    reason="the algorithm's singular values leave the printed closed form",
     quantifier="all draws",
 )
-def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> Finding:
+def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> Claim:
     r"""Gradient descent with renormalisation after each step follows, as steps become small, the closed form of
     Proposition 2.
 
@@ -401,51 +327,27 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> F
     expands both, and what the deviations lost the means gain. The algorithm is run as described, in the full
     feature space; its iterates agree to rounding with the exact map of one step. Collapse holds, and sooner.
     """
-    steps = sorted(settings_of(descent)["steps"])[:3]
-    time = times_of(descent)[-1]
-    of_steps = [descent[descent["step"] == step] for step in steps]
-
-    def judge(dynamics: Dynamics) -> Checks:
-        def limit_errors(
-            fine: np.ndarray, middle: np.ndarray, coarse: np.ndarray, C: int, N: int, _: int
-        ) -> np.ndarray:
-            final = [values[:, -1] for values in (fine, middle, coarse)]
-            limit, coarse_limit = (
-                final[k] + (final[k] - final[k + 1]) * steps[k] / (steps[k + 1] - steps[k]) for k in (0, 1)
-            )
-            course = dynamics.course(fine[:, 0], time, C, N)
-            return np.stack([relative_error(limit, course), relative_error(coarse_limit, limit)], axis=1)
-
-        errors, extrapolation_errors = over_sizes(limit_errors, *(by_size(table, "omega") for table in of_steps)).T
-        yield zero_on_every_draw(
-            "$\\omega_j$ at the last time, steps extrapolated to zero, relative error",
-            errors,
-            extrapolation_errors,
-            "difference of two extrapolations",
-        )
-        yield _check_speed(features, "descent", dynamics)
-        yield zero_on_every_draw(
-            "iterates less the exact map of one step, relative",
-            over_sizes(
-                lambda omega, predicted, *_: relative_error(omega, predicted),
-                by_size(of_steps[0], "omega"),
-                by_size(of_steps[0], "omega--one_step"),
-            ),
-            _rounding_of_steps(descent),
-            "rounding: one unit for each step",
-            resolution=np.inf,
-        )
-        yield from _asymptote_checks(flows, "printed", dynamics)
-
-    rivals = {"the paper's closed form": PAPER, "an algorithm twice as slow": _slowed(ALGORITHM, 0.5)}
-    return Finding(
-        judge,
-        printed=PAPER,
-        corrected=ALGORITHM,
-        rivals=rivals,
-        scaled=_slowed,
-        reason="the algorithm's singular values leave the printed closed form",
+    rivals = {
+        "the paper's closed form": {"dynamics": PAPER},
+        "an algorithm twice as slow": {"dynamics": sped_up(ALGORITHM, 0.5)},
+    }
+    corrected = {"dynamics": ALGORITHM}
+    smallest_step = min(settings_of(descent)["steps"])
+    yield check_limit_of_small_steps(descent, PAPER, clock=1.0, corrected=corrected, rivals=rivals)
+    yield check_speed(features, DESCENT, PAPER, clock=1.0, corrected=corrected, rivals=rivals)
+    yield zero_on_every_draw(
+        "iterates less the exact map of one step, relative",
+        over_sizes(
+            lambda _, omega, predicted: relative_error(omega, predicted),
+            omega=by_size(descent, OMEGA, step=smallest_step),
+            predicted=by_size(descent, OMEGA_ONE_STEP, step=smallest_step),
+        ),
+        rounding_of_steps(descent),
+        "rounding: one unit for each step",
+        resolution=np.inf,
     )
+    yield check_asymptote(flows, PRINTED, PAPER, clock=1.0, corrected=corrected, rivals=rivals)
+    yield check_exponent(flows, PRINTED, PAPER, corrected=corrected, rivals=rivals)
 
 
 @claim(
@@ -453,6 +355,7 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> F
     scope=FREE + ", raw and renormalised; both flows; last-layer features of trained networks",
     correction=r"$\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) = C\sum_j 1/\omega_j^2$ where class means span an invariant "
     r"subspace of $\Sigma_W$, as where it is the identity; elsewhere the trace is larger.",
+    reason="the trace is neither the sum nor, off the renormalised features, a multiple of it",
     quantifier="all draws",
 )
 def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> Finding:
@@ -467,61 +370,58 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
     proved; on others it asks that $\Sigma_W$ be well conditioned too.
     """
 
-    def relative_errors(quantity: Quantity, table: Table, flow: str | None, factor: bool) -> np.ndarray:
-        return over_sizes(
-            lambda trace, omega, C, *_: relative_error(
-                trace[..., 0], theory.trace_bound(omega, C) / (1 if factor else C)
-            ),
-            by_size(table, quantity, flow),
-            by_size(table, "omega", flow),
-        )
+    def over_sum(table: Table, quantity: Quantity, **where: str) -> dict[Size, np.ndarray]:
+        """Return the trace over C sum_j 1 / omega_j^2, shape (draws, times), by size."""
+        traces, omegas = by_size(table, quantity, **where), by_size(table, OMEGA, **where)
+        return {size: traces[size][..., 0] / theory.trace_bound(omegas[size], size.classes) for size in traces}
 
-    def sums(table: Table) -> np.ndarray:
-        """Return the sum over the spectrum at the last epoch."""
-        spectra = select(table, "snr", epoch=table["epoch"].max())
-        classes = by_seed(table, "classes").iloc[-1].items()
-        return np.array([theory.trace_bound(select(spectra, seed=seed)["value"].to_numpy(), C) for seed, C in classes])
+    def of_single_time(ratios: dict[Size, np.ndarray]) -> np.ndarray:
+        return over_sizes(lambda _, ratios: ratios[:, 0], ratios=ratios)
 
-    raw = over_sizes(
-        lambda trace, omega, C, *_: trace[:, 0, 0] / theory.trace_bound(omega[:, 0], C),
-        by_size(features, "trace"),
-        by_size(features, "omega"),
-    )
-    traces = at_the_end(trainings, "classes") * at_the_end(trainings, "nc1")
-    has_full_rank = at_the_end(trainings, "rank") == at_the_end(trainings, "features")
-    networks = np.where(has_full_rank, traces / over_trainings(trainings, sums), np.nan)
-    rank_deficient = np.isnan(networks)
-    # the statement speaks of covariances of full rank; where no network has one, there is nothing to judge
-    if not rank_deficient.all():
-        networks = networks[~rank_deficient]
+    raw = of_single_time(over_sum(features, TRACE))
+    networks, rank_deficient = _trace_over_sum_of_networks(trainings)
 
-    def judge(statement: tuple[bool, bool]) -> Checks:
-        factor, bound = statement
+    # what is printed is an equality; what holds is another, and off the renormalised features a bound: other checks
+    def judge(has_factor_C: bool, raw_features: Literal["equality", "bound"]) -> Checks:
+        def over_prediction(table: Table, quantity: Quantity, **where: str) -> dict[Size, np.ndarray]:
+            ratios = over_sum(table, quantity, **where)
+            return ratios if has_factor_C else {size: size.classes * values for size, values in ratios.items()}
+
+        def errors(table: Table, quantity: Quantity, **where: str) -> np.ndarray:
+            ratios = over_prediction(table, quantity, **where)
+            return over_sizes(lambda _, ratios: relative_error(ratios, 1.0), ratios=ratios)
+
         yield zero_on_every_draw(
             "renormalised features: trace over the sum, less one",
-            relative_errors("trace_renormalised", features, None, factor),
+            errors(features, TRACE_RENORMALISED),
             ROUNDING,
             "rounding",
         )
-        for flow in BOTH:
+        for flow in FLOWS:
             yield zero_on_every_draw(
                 f"along the flow, {flow} map: trace over the sum, less one",
-                relative_errors("trace", flows, flow, factor),
+                errors(flows, TRACE, flow=flow),
                 integration_error(flows),
                 "error of the integrator",
             )
-        of_raw = raw * (1.0 if factor else Draws(features).column("classes"))
-        if not bound:
-            yield zero_on_every_draw("raw features: trace over the sum, less one", of_raw - 1, ROUNDING, "rounding")
+        if raw_features == "equality":
+            yield zero_on_every_draw(
+                "raw features: trace over the sum, less one", errors(features, TRACE), ROUNDING, "rounding"
+            )
             return
         because = "the trace is no less than $C\\sum_j1/\\omega_j^2$, to rounding"
-        yield every_draw("raw features: trace over the sum", of_raw, at_least=1 - ROUNDING, because=because)
+        yield every_draw(
+            "raw features: trace over the sum",
+            of_single_time(over_prediction(features, TRACE)),
+            at_least=1 - ROUNDING,
+            because=because,
+        )
         yield every_draw(
             "trained networks: trace over the sum",
             networks,
             at_least=1 - 1e-6,
             because=because + " of float32 features",
-            excluded={"their covariance lacks rank": int(rank_deficient.sum())},
+            excluded={"their covariance lacks rank": rank_deficient},
         )
         yield every_draw(
             "raw features: largest trace over the sum",
@@ -532,12 +432,36 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
 
     return Finding(
         judge,
-        printed=(False, False),
-        corrected=(True, True),
-        rivals={"$C\\sum_j1/\\omega_j^2$ for any features": (True, False), "a bound without $C$": (False, True)},
+        printed={"has_factor_C": False, "raw_features": "equality"},
+        corrected={"has_factor_C": True, "raw_features": "bound"},
+        rivals={
+            "$C\\sum_j1/\\omega_j^2$ for any features": {"has_factor_C": True},
+            "a bound without $C$": {"raw_features": "bound"},
+        },
         facts={"raw": raw.max(), "network": np.median(networks)},
-        reason="the trace is neither the sum nor, off the renormalised features, a multiple of it",
     )
+
+
+def _trace_over_sum_of_networks(trainings: Sequence[Table]) -> tuple[np.ndarray, int]:
+    """Return the trace over C sum_j 1 / omega_j^2 at the last epoch, and how many covariances lack rank.
+
+    The statement is about covariances of full rank, so that networks without are left out. Where none has one, their
+    nan stay: there is nothing to judge.
+    """
+
+    def least_traces(table: Table) -> np.ndarray:
+        spectra = select(table, SNR, epoch=table["epoch"].max())
+        classes = by_seed(table, CLASSES).iloc[-1]
+        return np.array(
+            [theory.trace_bound(select(spectra, seed=seed)["value"].to_numpy(), C) for seed, C in classes.items()]
+        )
+
+    traces = at_the_end(trainings, CLASSES) * at_the_end(trainings, NC1)
+    has_full_rank = at_the_end(trainings, RANK) == at_the_end(trainings, FEATURES)
+    ratios = np.where(has_full_rank, traces / over_trainings(trainings, least_traces), np.nan)
+    rank_deficient = np.isnan(ratios)
+    kept = ratios if rank_deficient.all() else ratios[~rank_deficient]
+    return kept, int(rank_deficient.sum())
 
 
 def _with_free_directions(features: Table) -> tuple[Draws, dict[str, int]]:
@@ -557,6 +481,7 @@ def _with_free_directions(features: Table) -> tuple[Draws, dict[str, int]]:
     correction=r"$\|\Sigma_B^\dagger\Sigma_W\|_F \le \sqrt{\kappa(\Sigma_W)}\,\mathrm{tr}(\Sigma_B^\dagger\Sigma_W)$ "
     r"with the condition number $\kappa$: the product tends to zero with its trace where $\kappa$ stays bounded, as on "
     r"the renormalised features, where it is one.",
+    reason="the norm stays while the trace vanishes",
     quantifier="all draws",
 )
 def trace_and_product(features: Table) -> Finding:
@@ -570,13 +495,17 @@ def trace_and_product(features: Table) -> Finding:
     which class means do not differ; and it is the trace that figures draw, not the trace norm of footnote 3 (errata 9).
     """
     draws, excluded = _with_free_directions(features)
-    trace, norm, condition = (draws.entries(name) for name in ("product_trace", "product_norm", "condition"))
+    trace, norm, condition = (draws.entries(name) for name in (PRODUCT_TRACE, PRODUCT_NORM, CONDITION))
+    norm_over_trace = norm / trace
+    # a norm that falls as the root of the trace, a tenth from lean to lean, leaves a third; one that stays leaves all
+    left_from_lean_to_lean = norm[:, 1:] / norm[:, :-1]
 
-    def judge(power: float) -> Checks:
-        stays, left = power > 0, norm[:, 1:] / norm[:, :-1]  # zero: a norm of the order of its trace, as printed
+    def judge(exponent: float) -> Checks:
+        """Yield checks of norm <= kappa^exponent trace; with 0, as printed, the norm falls as the trace does."""
+        stays = exponent > 0
         yield every_draw(
             "norm of the product over that at a lean ten times as large",
-            left.min(axis=1) if stays else left.max(axis=1),
+            left_from_lean_to_lean.min(axis=1) if stays else left_from_lean_to_lean.max(axis=1),
             at_least=0.5 if stays else None,
             at_most=None if stays else 0.5,
             because="a norm that stays keeps all of it, one that falls as the root of the trace a third",
@@ -585,7 +514,7 @@ def trace_and_product(features: Table) -> Finding:
         yield premise(
             every_draw(
                 "trace at the smallest lean over that at the largest",
-                trace[:, -1] / trace[:, 0],
+                trace[:, SMALLEST_LEAN] / trace[:, LARGEST_LEAN],
                 at_most=0.02,
                 because="eigenvalues that tend to zero, with the lean a hundredth",
                 excluded=excluded,
@@ -595,16 +524,17 @@ def trace_and_product(features: Table) -> Finding:
             return
         yield every_draw(
             "norm of the product over its trace, smallest lean",
-            norm[:, -1] / trace[:, -1],
-            at_most=condition[:, -1] ** power * (1 + 1e-9),
+            norm_over_trace[:, SMALLEST_LEAN],
+            at_most=condition[:, SMALLEST_LEAN] ** exponent * (1 + 1e-9),
             because="the bound, to rounding",
             excluded=excluded,
         )
+        growth = norm_over_trace[:, SMALLEST_LEAN] / norm_over_trace[:, LARGEST_LEAN]
+        growth_of_condition = condition[:, SMALLEST_LEAN] / condition[:, LARGEST_LEAN]
         yield equal_on_every_draw(
             "exponent in the condition number with which that ratio grows, less its prediction",
-            np.log(norm[:, -1] * trace[:, 0] / (norm[:, 0] * trace[:, -1]))
-            / np.log(condition[:, -1] / condition[:, 0]),
-            power,
+            np.log(growth) / np.log(growth_of_condition),
+            exponent,
             tolerance=0.01,
             relative_to=1.0,
             excluded=excluded,
@@ -613,11 +543,14 @@ def trace_and_product(features: Table) -> Finding:
 
     return Finding(
         judge,
-        printed=0.0,
-        corrected=0.5,
-        rivals={"the fourth root of the condition number": 0.25, "the condition number itself": 1.0},
+        printed={"exponent": 0.0},
+        corrected={"exponent": 0.5},
+        rivals={
+            "the fourth root of the condition number": {"exponent": 0.25},
+            "the condition number itself": {"exponent": 1.0},
+        },
         facts={"norm": norm.min()},
-        reason="the norm stays while the trace vanishes",
+        scaled={"exponent": operator.mul},
     )
 
 
@@ -643,39 +576,58 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     at {coupled:.2g} or more, and is at most {uncoupled:.1g} where the noise is as small and not coupled.
     """
     draws, excluded = _with_free_directions(features)
-    nc1, nc4, coupled, uncoupled = (
-        draws.entries(f"vanishing_{name}")[:, -1] for name in ("nc1", "nc4", "duality", "duality--uncoupled")
+
+    def at_smallest_noise(quantity: Quantity) -> np.ndarray:
+        return draws.entries(quantity)[:, SMALLEST_NOISE]
+
+    coupled, uncoupled = at_smallest_noise(VANISHING_DUALITY), at_smallest_noise(VANISHING_DUALITY_UNCOUPLED)
+    classes = draws.column("classes")
+    because = "next order: noise to signal, squared, a hundredfold"
+    remaining = theory.self_duality_under_coupling(COUPLING, classes)
+    yield equal_on_every_draw(
+        "self-duality less its prediction, coupled noise",
+        coupled,
+        0.0,
+        tolerance=1e-4,
+        relative_to=1.0,
+        resolution=0.01,
+        because=because,
+        corrected=remaining,
+        rivals={
+            "$C$ in the place of $C-1$": theory.self_duality_under_coupling(COUPLING, classes + 1),
+            "$c$ for $c^2$": theory.self_duality_under_coupling(np.sqrt(COUPLING), classes),
+        },
+        scaled=False,
+        excluded=excluded,
     )
-    others = draws.column("classes") - 1.0
-
-    def left(part: np.ndarray | float) -> np.ndarray:
-        """Return the squared distance of unit vectors of which one has a share of 1 / (1 + part) along the other."""
-        return 2 - 2 / np.sqrt(1 + part)
-
-    for name, duality, corrected, rivals in (
-        (
-            "coupled noise",
-            coupled,
-            left(COUPLING**2 / others),
-            {"$C$ in the place of $C-1$": left(COUPLING**2 / (others + 1)), "$c$ for $c^2$": left(COUPLING / others)},
-        ),
-        ("noise as small that is not coupled", uncoupled, 0.0, {"a coupling everywhere": left(COUPLING**2 / others)}),
-    ):
-        yield equal_on_every_draw(
-            f"self-duality less its prediction, {name}",
-            duality,
-            0.0,
-            tolerance=1e-4,
-            relative_to=1.0,
-            resolution=0.01,
-            because="next order: noise to signal, squared, a hundredfold",
-            corrected=corrected,
-            rivals=rivals,
-            scaled=False,
+    yield equal_on_every_draw(
+        "self-duality less its prediction, noise as small that is not coupled",
+        uncoupled,
+        0.0,
+        tolerance=1e-4,
+        relative_to=1.0,
+        resolution=0.01,
+        because=because,
+        rivals={"a coupling everywhere": remaining},
+        scaled=False,
+        excluded=excluded,
+    )
+    yield every_draw(
+        "features that NC4 fails for",
+        at_smallest_noise(VANISHING_NC4),
+        at_most=0.5,
+        because="whole features",
+        excluded=excluded,
+    )
+    yield premise(
+        every_draw(
+            "NC1",
+            at_smallest_noise(VANISHING_NC1),
+            at_most=1e-4,
+            because="noise of a hundredth of the signal",
             excluded=excluded,
         )
-    yield every_draw("features that NC4 fails for", nc4, at_most=0.5, because="whole features", excluded=excluded)
-    yield premise(every_draw("NC1", nc1, at_most=1e-4, because="noise of a hundredth of the signal", excluded=excluded))
+    )
     yield Facts(coupled=coupled.min(), uncoupled=uncoupled.max())
 
 
@@ -692,19 +644,20 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Claim:
     Rank counts directions whose variance is above the square of float32's rounding times the features' mean square.
     What lacks are dead units, in the median training {dead:.1g} of all at the epoch that has most.
     """
-    n_features = at_the_end(trainings, "features")
-    lowest = over_trainings(trainings, lambda table: by_seed(table, "rank").min(skipna=False))
+    n_features = at_the_end(trainings, FEATURES)
+    lowest_rank = over_trainings(trainings, lambda table: by_seed(table, RANK).min(skipna=False))
+    most_dead = over_trainings(trainings, lambda table: by_seed(table, DEAD_FEATURES).max())
     yield equal_on_every_draw(
         "what the lowest rank of $\\Sigma_W$ lacks of the claimed one, over the number of features",
-        lowest / n_features,
+        lowest_rank / n_features,
         n_features / n_features,
         tolerance=0.0,
         relative_to=1.0,
         because="a rank is a whole number",
         rivals={
-            "rank $C-1$": (at_the_end(trainings, "classes") - 1) / n_features,
+            "rank $C-1$": (at_the_end(trainings, CLASSES) - 1) / n_features,
             "one feature that never varies": (n_features - 1) / n_features,
         },
         scaled=False,
     )
-    yield Facts(dead=np.median(over_trainings(trainings, lambda t: by_seed(t, "dead_features").max())))
+    yield Facts(dead=np.median(most_dead))

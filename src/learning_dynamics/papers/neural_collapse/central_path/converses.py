@@ -9,16 +9,19 @@ statement are measured with the general formulas for any features.
 import numpy as np
 
 from learning_dynamics.measures import collapse
-from learning_dynamics.papers.neural_collapse.central_path import identities, theory
+from learning_dynamics.papers.neural_collapse.central_path import identities, quantities, theory
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
 
 # standard deviations within classes, in units of the renormalised features': a quarter decade apart, and on both
 # sides of every turning point of L_NC1 that singular values between 0.01 and 100 have
 SCATTERS = np.geomspace(1e-3, 1e3, 25)
+LARGEST_SCATTER, SCATTER_OF_ONE = len(SCATTERS) - 1, len(SCATTERS) // 2  # where these are among them
 # by how much the largest eigenvector of Sigma_W leans towards the class means
 LEANS = (1e-2, 1e-3, 1e-4)
+LARGEST_LEAN, SMALLEST_LEAN = 0, len(LEANS) - 1
 # standard deviation within classes beside class means that are a simplex frame of singular values one
 NOISES = (1e-1, 1e-2, 1e-3)
+SMALLEST_NOISE = len(NOISES) - 1
 COUPLING = 0.5  # entry of the noise's covariance between a direction of the class means and one beside them
 
 
@@ -47,7 +50,7 @@ def small_terms(X: np.ndarray, classes: int) -> central_path.Numbers:
     duality
         Squared distance of least-squares classifiers from class means where deviations are small, both of unit norm.
     frame_inverse, duality_inverse
-        ``frame_means`` and ``duality`` of the class means' pseudo-inverse in the place of means, and of classifiers.
+        ``frame_means`` and ``duality`` of the class means' pseudo-inverse instead of means, and of classifiers.
     """
     scattered = [rescattered(X, scatter * np.eye(len(X)), classes) for scatter in SCATTERS]
     omega = central_path.snr_singular_values(X, classes)[-1]
@@ -55,13 +58,13 @@ def small_terms(X: np.ndarray, classes: int) -> central_path.Numbers:
     W, M = central_path.classifier(concentrated, classes), central_path.class_means(concentrated, classes)
     inverse = np.linalg.pinv(M, rcond=1e-9)
     return {
-        "scattered_nc1": np.array([_terms(H, classes)["loss_nc1"] for H in scattered]),
-        "scattered_nc23": np.sqrt(2 * classes * _terms(concentrated, classes)["loss_nc23"] / (classes - 1)),
-        "frame_means": theory.simplex_gram(M),
-        "frame_classifiers": theory.simplex_gram(W.T),
-        "frame_inverse": theory.simplex_gram(inverse.T),
-        "duality": collapse.self_duality(W, M.T),
-        "duality_inverse": collapse.self_duality(inverse, M.T),
+        quantities.SCATTERED_NC1: np.array([_terms(H, classes)["loss_nc1"] for H in scattered]),
+        quantities.SCATTERED_NC23: np.sqrt(2 * classes * _terms(concentrated, classes)["loss_nc23"] / (classes - 1)),
+        quantities.FRAME_MEANS: theory.simplex_gram(M),
+        quantities.FRAME_CLASSIFIERS: theory.simplex_gram(W.T),
+        quantities.FRAME_INVERSE: theory.simplex_gram(inverse.T),
+        quantities.DUALITY: collapse.self_duality(W, M.T),
+        quantities.DUALITY_INVERSE: collapse.self_duality(inverse, M.T),
     }
 
 
@@ -84,7 +87,8 @@ def leaning_noise(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
     condition
         Condition number of Sigma_W of the features of ``product_trace``. Index: d.
     """
-    measured = {name: np.full(len(LEANS), np.nan) for name in ("product_trace", "product_norm", "condition")}
+    trace, norm, condition = np.full((3, len(LEANS)), np.nan)
+    measured = {quantities.PRODUCT_TRACE: trace, quantities.PRODUCT_NORM: norm, quantities.CONDITION: condition}
     if len(X) < classes:
         return measured
     U, _, _ = np.linalg.svd(central_path.signal_to_noise(X, classes))
@@ -95,9 +99,9 @@ def leaning_noise(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
         within, means = identities.moments(rescattered(X, change, classes), classes)
         centred = collapse.centred_means(means)
         product = np.linalg.pinv(centred.T @ centred / classes, rcond=1e-9, hermitian=True) @ within
-        measured["product_trace"][index] = np.trace(product)
-        measured["product_norm"][index] = np.linalg.norm(product)
-        measured["condition"][index] = np.linalg.cond(within)
+        trace[index] = np.trace(product)
+        norm[index] = np.linalg.norm(product)
+        condition[index] = np.linalg.cond(within)
     return measured
 
 
@@ -117,22 +121,32 @@ def simplex_means(X: np.ndarray, classes: int) -> central_path.Numbers:
         Squared distance of the least-squares classifiers from the class means, both of unit norm, under coupled and
         uncoupled noise. Index: e.
     """
-    names = ("vanishing_nc1", "vanishing_nc4", "vanishing_duality", "vanishing_duality--uncoupled")
-    measured = {name: np.full(len(NOISES), np.nan) for name in names}
+    nc1, nc4, duality, duality_uncoupled = np.full((4, len(NOISES)), np.nan)
+    measured: central_path.Numbers = {
+        quantities.VANISHING_NC1: nc1,
+        quantities.VANISHING_NC4: nc4,
+        quantities.VANISHING_DUALITY: duality,
+        quantities.VANISHING_DUALITY_UNCOUPLED: duality_uncoupled,
+    }
     if len(X) < classes:
-        return {**measured}
+        return measured
     U, _, Vt = np.linalg.svd(central_path.signal_to_noise(X, classes))
     M, along, beside = U[:, : classes - 1] @ Vt[: classes - 1], U[:, 0], U[:, classes - 1]
     coupled = np.eye(len(X)) + COUPLING * (np.outer(along, beside) + np.outer(beside, along))
     uncoupled = np.eye(len(X)) + 0.5 * np.outer(along, along)
-    for index, noise in enumerate(NOISES):
-        for name, covariance in (("", coupled), ("--uncoupled", uncoupled)):
-            H = noise * np.linalg.cholesky(covariance) @ central_path.deviations(X, classes)
-            H = H + np.repeat(M, X.shape[1] // classes, axis=1)
-            W = central_path.classifier(H, classes)
-            measured[f"vanishing_duality{name}"][index] = collapse.self_duality(W, M.T)
-            if not name:
-                measured["vanishing_nc1"][index] = collapse.variability(*identities.moments(H, classes))
-                nearest = np.argmin(np.linalg.norm(H.T[:, None] - M.T, axis=2), axis=1)
-                measured["vanishing_nc4"][index] = np.sum((W @ H).argmax(axis=0) != nearest)
-    return {**measured}
+
+    def with_noise(standard_deviation: float, covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return features around M with noise of a covariance, and their least-squares classifier."""
+        noise = standard_deviation * np.linalg.cholesky(covariance) @ central_path.deviations(X, classes)
+        H = noise + np.repeat(M, X.shape[1] // classes, axis=1)
+        return H, central_path.classifier(H, classes)
+
+    for index, standard_deviation in enumerate(NOISES):
+        H, W = with_noise(standard_deviation, coupled)
+        nearest = np.argmin(np.linalg.norm(H.T[:, None] - M.T, axis=2), axis=1)
+        nc1[index] = collapse.variability(*identities.moments(H, classes))
+        nc4[index] = np.sum((W @ H).argmax(axis=0) != nearest)
+        duality[index] = collapse.self_duality(W, M.T)
+        _, W = with_noise(standard_deviation, uncoupled)
+        duality_uncoupled[index] = collapse.self_duality(W, M.T)
+    return measured

@@ -12,7 +12,7 @@ from matplotlib.ticker import NullFormatter
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.draws import SIZE
 from learning_dynamics.papers.neural_collapse.panels import DASHED, PLAIN, title_of
-from learning_dynamics.papers.neural_collapse.trainings import place_of
+from learning_dynamics.papers.neural_collapse.trainings import data_and_network
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
@@ -197,4 +197,4 @@ def _training_spectrum_panel(axis: Axes, training: pd.DataFrame) -> None:
     axis.xaxis.set_major_formatter(PLAIN)
     axis.yaxis.set_major_formatter(PLAIN)
     axis.yaxis.set_minor_formatter(NullFormatter())
-    axis.set_title(f"a network in training ({title_of(place_of(training))}, MSE)")
+    axis.set_title(f"a network in training ({title_of(data_and_network(training))}, MSE)")

@@ -11,6 +11,7 @@ import numpy as np
 
 from learning_dynamics.dynamics.gradient_flow import Flow, Tolerances, integrate
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
+from learning_dynamics.papers.neural_collapse.central_path.quantities import ORTHOGONAL, PRINTED
 
 TangentMap = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 
@@ -48,7 +49,7 @@ def printed_adjoint(X: np.ndarray, Z: np.ndarray, classes: int) -> np.ndarray:
     return Z - 0.5 * (product + product.mT) @ central_path.deviations(X, classes)
 
 
-TANGENT_MAPS: dict[str, TangentMap] = {"orthogonal": orthogonal_projection, "printed": printed_map}
+TANGENT_MAPS: dict[str, TangentMap] = {ORTHOGONAL: orthogonal_projection, PRINTED: printed_map}
 
 
 def velocity(X: np.ndarray, classes: int, tangent_map: TangentMap) -> np.ndarray:
@@ -57,7 +58,7 @@ def velocity(X: np.ndarray, classes: int, tangent_map: TangentMap) -> np.ndarray
 
 
 def renormalised_flow(
-    initial: np.ndarray, classes: int, tangent_map: TangentMap, times: np.ndarray, tolerances: Tolerances
+    initial: np.ndarray, classes: int, tangent_map: TangentMap, *, times: np.ndarray, tolerances: Tolerances
 ) -> Flow:
     """Integrate eq. 5 from features on the manifold, in the variable log(1 + t).
 

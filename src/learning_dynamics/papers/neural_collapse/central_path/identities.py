@@ -8,7 +8,7 @@ import numpy as np
 
 from learning_dynamics.measures import collapse
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
-from learning_dynamics.papers.neural_collapse.central_path import theory
+from learning_dynamics.papers.neural_collapse.central_path import quantities, theory
 
 
 def moments(H: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -56,19 +56,22 @@ def classifier_identities(H: np.ndarray, W: np.ndarray, decay: float) -> central
     deviation_without_mean = parts["loss_ls_perp"] - 0.5 * np.sum((excess @ mean) ** 2)
     nc1, nc23 = parts["loss_nc1"], parts["loss_nc23"]
     classifiers = {
-        "classifier": collapse.least_squares_classifier(within, means, decay),
-        "classifier--half_decay": collapse.least_squares_classifier(within, means, decay / 2),
-        "classifier--without_mean": without_mean.T,
+        quantities.CLASSIFIER: collapse.least_squares_classifier(within, means, decay),
+        quantities.CLASSIFIER_HALF_DECAY: collapse.least_squares_classifier(within, means, decay / 2),
+        quantities.CLASSIFIER_WITHOUT_MEAN: without_mean.T,
     }
-    excesses = {"theorem_1": parts["loss_ls_perp"], "theorem_1--without_mean": deviation_without_mean}
+    deviations = {
+        quantities.THEOREM_1: parts["loss_ls_perp"],
+        quantities.THEOREM_1_WITHOUT_MEAN: deviation_without_mean,
+    }
     splits = {
-        "theorem_2": nc1 + nc23,
-        "theorem_2--without_decay": nc1 - parts["loss_nc1_decay"] + nc23,
-        "theorem_2--without_classes": nc1 + classes * nc23,
+        quantities.THEOREM_2: nc1 + nc23,
+        quantities.THEOREM_2_WITHOUT_DECAY: nc1 - parts["loss_nc1_decay"] + nc23,
+        quantities.THEOREM_2_WITHOUT_CLASSES: nc1 + classes * nc23,
     }
     return {
         **{name: central_path.relative_gap(weights, solution) for name, weights in classifiers.items()},
-        **{name: abs(total - optimal_loss - deviation) / total for name, deviation in excesses.items()},
+        **{name: abs(total - optimal_loss - deviation) / total for name, deviation in deviations.items()},
         **{name: abs(optimal_loss - split) / optimal_loss for name, split in splits.items()},
     }
 
@@ -81,7 +84,7 @@ def equation_6(H: np.ndarray, classes: int) -> central_path.Numbers:
     equation_6
         Equation 6's weights and biases less those of a least-squares solver, relative to the solver's.
     equation_6--within, equation_6--bias
-        ``equation_6`` altered: Sigma_W in the place of Sigma_T, and a bias of 1/C alone.
+        ``equation_6`` altered: Sigma_W instead of Sigma_T, and a bias of 1/C alone.
     """
     solution = least_squares(H, classes, 0.0)
     within, means = moments(H, classes)
@@ -90,15 +93,12 @@ def equation_6(H: np.ndarray, classes: int) -> central_path.Numbers:
     total = within + centred.T @ centred / classes
     weights, discriminant = (np.linalg.solve(matrix, centred.T).T / classes for matrix in (total, within))
     biases = np.full(classes, 1 / classes)
-    altered = {
-        "": (weights, weights @ centre),
-        "--within": (discriminant, discriminant @ centre),
-        "--bias": (weights, 0.0),
+    classifiers = {
+        quantities.EQUATION_6: np.column_stack([weights, biases - weights @ centre]),
+        quantities.EQUATION_6_WITHIN: np.column_stack([discriminant, biases - discriminant @ centre]),
+        quantities.EQUATION_6_BIAS: np.column_stack([weights, biases]),
     }
-    return {
-        f"equation_6{name}": central_path.relative_gap(np.column_stack([W, biases - offset]), solution)
-        for name, (W, offset) in altered.items()
-    }
+    return {name: central_path.relative_gap(extended, solution) for name, extended in classifiers.items()}
 
 
 def invariance(H: np.ndarray, A: np.ndarray, classes: int) -> central_path.Numbers:
@@ -117,11 +117,19 @@ def invariance(H: np.ndarray, A: np.ndarray, classes: int) -> central_path.Numbe
         collapse.least_squares_classifier(*moments(features, classes), decay=0.0) for features in (H, mapped)
     )
     scores, loss = classifier @ central_path.extended(H), central_path.extended_loss(classifier, H, 0.0)
-    gaps: central_path.Numbers = {}
-    for name, weights in (("", mapped_classifier), ("--classifier_kept", classifier)):
-        gaps[f"predictions{name}"] = central_path.relative_gap(weights @ central_path.extended(mapped), scores)
-        gaps[f"losses{name}"] = abs(central_path.extended_loss(weights, mapped, 0.0) - loss) / loss
-    return gaps
+
+    def change_of_predictions(weights: np.ndarray) -> float:
+        return central_path.relative_gap(weights @ central_path.extended(mapped), scores)
+
+    def change_of_loss(weights: np.ndarray) -> float:
+        return abs(central_path.extended_loss(weights, mapped, 0.0) - loss) / loss
+
+    return {
+        quantities.PREDICTIONS: change_of_predictions(mapped_classifier),
+        quantities.LOSSES: change_of_loss(mapped_classifier),
+        quantities.PREDICTIONS_CLASSIFIER_KEPT: change_of_predictions(classifier),
+        quantities.LOSSES_CLASSIFIER_KEPT: change_of_loss(classifier),
+    }
 
 
 def simplex_frames(H: np.ndarray, Z: np.ndarray, classes: int) -> central_path.Numbers:
@@ -145,7 +153,7 @@ def simplex_frames(H: np.ndarray, Z: np.ndarray, classes: int) -> central_path.N
     frame_gap = max(np.ptp(frame_values[:-1]), frame_values[-1], np.abs(frame.sum(axis=1)).max()) / frame_values[0]
     orthogonal = np.linalg.qr(Z.ravel()[: classes**2].reshape(classes, classes))[0]
     return {
-        "lemma_7": float(max(theory.simplex_gram(3.0 * U @ V.T), frame_gap)),
-        "lemma_7--other_null_space": theory.simplex_gram(3.0 * U @ orthogonal[: classes - 1]),
-        "lemma_7--unequal_values": theory.simplex_gram((U * omega) @ V.T),
+        quantities.LEMMA_7: float(max(theory.simplex_gram(3.0 * U @ V.T), frame_gap)),
+        quantities.LEMMA_7_OTHER_NULL_SPACE: theory.simplex_gram(3.0 * U @ orthogonal[: classes - 1]),
+        quantities.LEMMA_7_UNEQUAL_VALUES: theory.simplex_gram((U * omega) @ V.T),
     }

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.neural_collapse.panels import NETWORKS
-from learning_dynamics.papers.neural_collapse.trainings import place_of
+from learning_dynamics.papers.neural_collapse.trainings import data_and_network
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.interactive import DASHES, INK, Interactive, choice, italic, power, powers, slider
 from learning_dynamics.tidy import Table, select
@@ -29,7 +29,7 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
     path = select(flows, "omega", classes=classes, flow="orthogonal")
     courses = {PATH: path.rename(columns={"time": "moment"})}
     for training in trainings:
-        courses[NETWORKS[place_of(training)[1]]] = select(training, "snr").rename(columns={"epoch": "moment"})
+        courses[NETWORKS[data_and_network(training)[1]]] = select(training, "snr").rename(columns={"epoch": "moment"})
     count = min(rows["moment"].nunique() for rows in courses.values())
     moments = {name: _spaced_moments(rows, count) for name, rows in courses.items()}
     table = _spectra(courses, moments)

@@ -4,6 +4,7 @@ import numpy as np
 
 from learning_dynamics.measures import collapse
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
+from learning_dynamics.papers.neural_collapse.central_path import quantities
 
 
 def limit_gaps(X: np.ndarray, start: np.ndarray, classes: int) -> central_path.Numbers:
@@ -25,9 +26,9 @@ def limit_gaps(X: np.ndarray, start: np.ndarray, classes: int) -> central_path.N
     aligned = np.einsum("pj,...pc,cj->...j", U, snr, V)
     examples = X.shape[-1] // classes
     return {
-        "vectors": _norm(snr - (U * aligned[..., None, :]) @ V.T) / _norm(snr),
-        "snr_limit": _norm(snr / omega_max - U @ V.T),
-        "features_limit": _norm(X / omega_max - np.repeat(U @ V.T, examples, axis=-1)) / np.sqrt(examples),
+        quantities.VECTORS: _norm(snr - (U * aligned[..., None, :]) @ V.T) / _norm(snr),
+        quantities.SNR_LIMIT: _norm(snr / omega_max - U @ V.T),
+        quantities.FEATURES_LIMIT: _norm(X / omega_max - np.repeat(U @ V.T, examples, axis=-1)) / np.sqrt(examples),
     }
 
 
@@ -51,11 +52,11 @@ def collapse_along(X: np.ndarray, classes: int) -> central_path.Numbers:
     W = central_path.classifier(X, classes)
     nearest = means @ X - 0.5 * np.sum(means**2, axis=-1, keepdims=True)
     return {
-        "trace": classes * collapse.variability(central_path.within_covariance(X, classes), means),
-        "nc2_norms": collapse.relative_spread_of_norms(means),
-        "nc2_angles": collapse.distance_from_maximal_angles(means),
-        "nc3": collapse.self_duality(W, means),
-        "nc4": np.mean(np.argmax(W @ X, axis=-2) != np.argmax(nearest, axis=-2), axis=-1),
+        quantities.TRACE: classes * collapse.variability(central_path.within_covariance(X, classes), means),
+        quantities.NC2_NORMS: collapse.relative_spread_of_norms(means),
+        quantities.NC2_ANGLES: collapse.distance_from_maximal_angles(means),
+        quantities.NC3: collapse.self_duality(W, means),
+        quantities.NC4: np.mean(np.argmax(W @ X, axis=-2) != np.argmax(nearest, axis=-2), axis=-1),
     }
 
 

@@ -7,7 +7,14 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.measures import collapse
-from learning_dynamics.papers.neural_collapse.central_path import converses, identities, limits, tangents, theory
+from learning_dynamics.papers.neural_collapse.central_path import (
+    converses,
+    identities,
+    limits,
+    quantities,
+    tangents,
+    theory,
+)
 from learning_dynamics.papers.neural_collapse.central_path import flows as renormalised
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
 from learning_dynamics.papers.neural_collapse.draws import SIZE
@@ -138,9 +145,11 @@ def renormalised_descent(trajectory: Trajectory) -> Tables:
                 omega = central_path.snr_singular_values(X, classes)
                 one_step = functools.partial(theory.algorithm_step, step=step, classes=classes, examples=examples)
                 iterated = np.stack(list(renormalised.iterates(one_step, omega[0], counts)))
-                vectors = limits.limit_gaps(X, X[0], classes)["vectors"]
-                members.append({"omega": omega, "omega--one_step": iterated, "vectors": vectors})
-            yield _table(size, members, time=trajectory.time, flow="descent", step=float(step))
+                vectors = limits.limit_gaps(X, X[0], classes)[quantities.VECTORS]
+                members.append(
+                    {quantities.OMEGA: omega, quantities.OMEGA_ONE_STEP: iterated, quantities.VECTORS: vectors}
+                )
+            yield _table(size, members, time=trajectory.time, flow=quantities.DESCENT, step=float(step))
 
 
 def _table(
@@ -170,12 +179,12 @@ def _measure_draw(
         **_by_variant(identities.invariance(H, change, classes) for change in arrays["A"]),
         **identities.equation_6(H, classes),
         **identities.simplex_frames(H, Z, classes),
-        "loss": central_path.extended_loss(collapse.least_squares_classifier(within, means, 0.0), H, 0.0),
-        "loss_nc1": parts["loss_nc1"],
-        "loss_nc23": parts["loss_nc23"],
-        "trace": classes * collapse.variability(within, means),
-        "trace_renormalised": limits.collapse_along(X, classes)["trace"],
-        "omega": central_path.snr_singular_values(X, classes),
+        quantities.LOSS: central_path.extended_loss(collapse.least_squares_classifier(within, means, 0.0), H, 0.0),
+        quantities.LOSS_NC1: parts["loss_nc1"],
+        quantities.LOSS_NC23: parts["loss_nc23"],
+        quantities.TRACE: classes * collapse.variability(within, means),
+        quantities.TRACE_RENORMALISED: limits.collapse_along(X, classes)[quantities.TRACE],
+        quantities.OMEGA: central_path.snr_singular_values(X, classes),
         **tangents.manifold_gaps(X, Z, classes),
         **tangents.adjoint_gaps(X, classes),
         **converses.small_terms(X, classes),
@@ -185,9 +194,9 @@ def _measure_draw(
     }
     by_flow = {flow: tangents.map_gaps(X, Z, classes, tangent_map) for flow, tangent_map in tangents.ALL_MAPS.items()}
     for flow, remainder in tangents.step_remainders(X, Z, classes).items():
-        by_flow[flow]["remainder"] = remainder
+        by_flow[flow][quantities.REMAINDER] = remainder
     for flow, speed in tangents.speeds(X, classes).items():
-        by_flow.setdefault(flow, {})["speed"] = speed
+        by_flow.setdefault(flow, {})[quantities.SPEED] = speed
     return {"": general} | by_flow
 
 
@@ -205,16 +214,18 @@ def _measure_flow(X: np.ndarray, size: Sequence[int]) -> central_path.Numbers:
         stand_in = np.random.default_rng(0).standard_normal(X.shape)
         return {name: np.full(np.shape(value), np.nan) for name, value in _measure_flow(stand_in, size).items()}
     omega = central_path.snr_singular_values(X, classes)
+    # eqs. 17 and 18 by hand: `collapse.decomposition` solves with Sigma_T, which loses the digits of the noise at the
+    # end of a flow, where class means are a million times as large (`models.classifier`)
     W, deviations = central_path.classifier(X, classes), central_path.deviations(X, classes)
     score_errors = W @ central_path.class_means(X, classes) - (np.eye(classes) - 1 / classes)
     covariance = central_path.within_covariance(X, classes)
     return {
-        "omega": omega,
-        "loss": central_path.loss(X, classes),
-        "loss_nc1": 0.5 * np.sum((W @ deviations) ** 2, axis=(-2, -1)) / (classes * examples),
-        "loss_nc23": 0.5 * np.sum(score_errors**2, axis=(-2, -1)) / classes,
-        "excess": omega[:, 0] / omega[:, -1] - 1,
-        "drift": np.abs(covariance - np.eye(features)).max(axis=(-2, -1)),
+        quantities.OMEGA: omega,
+        quantities.LOSS: central_path.loss(X, classes),
+        quantities.LOSS_NC1: 0.5 * np.sum((W @ deviations) ** 2, axis=(-2, -1)) / (classes * examples),
+        quantities.LOSS_NC23: 0.5 * np.sum(score_errors**2, axis=(-2, -1)) / classes,
+        quantities.EXCESS: omega[:, 0] / omega[:, -1] - 1,
+        quantities.DRIFT: np.abs(covariance - np.eye(features)).max(axis=(-2, -1)),
         **limits.limit_gaps(X, X[0], classes),
         **limits.collapse_along(X, classes),
     }

@@ -116,7 +116,7 @@ def gradient(H: np.ndarray, classes: int) -> np.ndarray:
 
 
 def gaussian_features(
-    rng: np.random.Generator, classes: int, examples: int, features: int, signal: float
+    rng: np.random.Generator, classes: int, examples: int, features: int, *, signal: float
 ) -> np.ndarray:
     """Return Gaussian class means of standard deviation `signal` plus standard Gaussian noise.
 

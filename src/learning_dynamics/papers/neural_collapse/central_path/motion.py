@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from learning_dynamics.papers.neural_collapse.central_path.figures import drawn_member
 from learning_dynamics.papers.neural_collapse.panels import DASHED, title_of
-from learning_dynamics.papers.neural_collapse.trainings import place_of
+from learning_dynamics.papers.neural_collapse.trainings import data_and_network
 from learning_dynamics.plotting import COLOURS, sequence
 from learning_dynamics.plotting.motion import FRAMES, MOVING, Motion
 from learning_dynamics.settings import Natural
@@ -36,7 +36,7 @@ def central_path(flows: Table, training: Table, *, size: Natural, member: Natura
         _panel(right, network, network.shape[1] + 1, lambda epoch: f"epoch {epoch:g}"),
     ]
     left.set(xlabel="central path", ylabel=r"in units of $\omega_{\max}$", ylim=(0, 1.12))
-    right.set_xlabel(f"network ({title_of(place_of(training))})")
+    right.set_xlabel(f"network ({title_of(data_and_network(training))})")
 
     def draw(number: int) -> None:
         for move in movers:

@@ -32,7 +32,7 @@ def free_features(
         classes, examples, features = size
         label = central_path.size_label(*size)
         for rng in generators(seed, f"central_path.features.{label}", seeds):
-            H = central_path.gaussian_features(rng, classes, examples, features, signal)
+            H = central_path.gaussian_features(rng, classes, examples, features, signal=signal)
             draw = {
                 # the features' offset: nothing here may depend on a zero global mean
                 "H": H + rng.standard_normal((features, 1)),
@@ -67,7 +67,9 @@ def renormalised_flows(
             states = np.full((seeds, len(integration.times), *starts[label].shape[1:]), np.nan)
             for member, X in enumerate(starts[label]):
                 try:
-                    flow = renormalised.renormalised_flow(X, size[0], tangent_map, integration.times, integration)
+                    flow = renormalised.renormalised_flow(
+                        X, size[0], tangent_map, times=integration.times, tolerances=integration
+                    )
                 except DivergenceError:
                     undecided[member] = True
                     continue
@@ -95,7 +97,7 @@ def renormalised_descent(
     coarsest = max(steps)
     ratios = [coarsest / step for step in steps]
     if any(abs(ratio - round(ratio)) > 1e-9 for ratio in ratios):
-        raise ProjectError(f"steps {steps}: each must divide the largest, so that all reach the same times; mend them")
+        raise ProjectError(f"steps {steps}: each must divide the largest, so that all reach the same times; fix them")
     counts = np.unique(np.concatenate([[0], np.round(np.geomspace(1, horizon / coarsest, points))]).astype(int))
     starts = _starts(sizes, signal, seeds, seed)
     series = {}
@@ -115,7 +117,7 @@ def _starts(sizes: list[list[int]], signal: float, seeds: int, seed: int) -> dic
         classes, examples, features = size
         label = central_path.size_label(*size)
         draws = [
-            central_path.gaussian_features(rng, classes, examples, features, signal)
+            central_path.gaussian_features(rng, classes, examples, features, signal=signal)
             for rng in generators(seed, f"central_path.starts.{label}", seeds)
         ]
         starts[label] = central_path.renormalised(np.stack(draws), classes)

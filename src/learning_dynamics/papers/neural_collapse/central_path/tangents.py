@@ -6,19 +6,28 @@ import numpy as np
 
 from learning_dynamics.papers.neural_collapse.central_path import flows as renormalised
 from learning_dynamics.papers.neural_collapse.central_path import models as central_path
+from learning_dynamics.papers.neural_collapse.central_path import quantities
+from learning_dynamics.papers.neural_collapse.central_path.quantities import (
+    DESCENT,
+    MINUS_SIGN,
+    ORTHOGONAL,
+    PRINTED,
+    WHOLE,
+    WHOLE_ORTHOGONAL,
+)
 
 # step of the central differences below, relative to the fastest relative change: its square is their error
 DIFFERENCE = 1e-4
-# relative sizes of the steps whose remainders Lemma 2 speaks of
+# relative sizes of the steps whose remainders Lemma 2 is about
 STEPS = (4e-3, 2e-3, 1e-3)
 
 
 # What the tangent maps are not, each wrong by a slip: the printed map with a minus between its two products, as the
 # proof of Lemma 2 prints it, and both maps without their factor 1/2
 ALTERED_MAPS: dict[str, renormalised.TangentMap] = {
-    "minus_sign": lambda X, Z, classes: Z - 0.5 * renormalised.constraint(X, Z, classes, sign=-1) @ X,
-    "whole": lambda X, Z, classes: Z - renormalised.constraint(X, Z, classes) @ X,
-    "whole_orthogonal": lambda X, Z, classes: (
+    MINUS_SIGN: lambda X, Z, classes: Z - 0.5 * renormalised.constraint(X, Z, classes, sign=-1) @ X,
+    WHOLE: lambda X, Z, classes: Z - renormalised.constraint(X, Z, classes) @ X,
+    WHOLE_ORTHOGONAL: lambda X, Z, classes: (
         Z - renormalised.constraint(X, Z, classes) @ central_path.deviations(X, classes)
     ),
 }
@@ -26,10 +35,12 @@ ALL_MAPS = renormalised.TANGENT_MAPS | ALTERED_MAPS
 
 
 # What Proposition 3's equation is not: a minus between its products, and plain products without the class-centring C
-ALTERED_EQUATIONS: dict[str, renormalised.TangentMap] = {
-    "minus_sign": lambda X, Z, classes: renormalised.constraint(X, Z, classes, sign=-1),
-    "uncentred": lambda X, Z, _classes: (X @ Z.mT + Z @ X.mT) / X.shape[-1],
-}
+def _with_minus_sign(X: np.ndarray, Z: np.ndarray, classes: int) -> np.ndarray:
+    return renormalised.constraint(X, Z, classes, sign=-1)
+
+
+def _uncentred(X: np.ndarray, Z: np.ndarray, _classes: int) -> np.ndarray:
+    return (X @ Z.mT + Z @ X.mT) / X.shape[-1]
 
 
 def manifold_gaps(X: np.ndarray, Z: np.ndarray, classes: int) -> central_path.Numbers:
@@ -53,17 +64,27 @@ def manifold_gaps(X: np.ndarray, Z: np.ndarray, classes: int) -> central_path.Nu
 
     def slope(direction: np.ndarray) -> np.ndarray:
         h = float(DIFFERENCE / np.linalg.norm(direction))
-        return _central_difference(central_path.renormalised, X, direction, h, classes)
+        return _central_difference(central_path.renormalised, X, direction, step=h, classes=classes)
 
     solution = central_path.centred(renormalised.orthogonal_projection(X, Z, classes))
     velocity = slope(central_path.centred(Z))
-    gaps: central_path.Numbers = {"curve_velocity": central_path.relative_gap(slope(solution), solution)}
-    for name, equation in {"": renormalised.constraint, **ALTERED_EQUATIONS}.items():
-        suffix = f"--{name}" if name else ""
-        left, right = (np.linalg.norm(equation(X, direction, classes)) for direction in (velocity, Z))
-        gaps[f"curve_equation{suffix}"] = left / right
-        gaps[f"codimension{suffix}"] = float(np.linalg.matrix_rank(equation(X, _basis(X), classes).reshape(X.size, -1)))
-    return gaps
+
+    def residual(equation: renormalised.TangentMap) -> float:
+        velocity_left, any_left = (np.linalg.norm(equation(X, direction, classes)) for direction in (velocity, Z))
+        return float(velocity_left / any_left)
+
+    def rank(equation: renormalised.TangentMap) -> float:
+        return float(np.linalg.matrix_rank(equation(X, _basis(X), classes).reshape(X.size, -1)))
+
+    return {
+        quantities.CURVE_VELOCITY: central_path.relative_gap(slope(solution), solution),
+        quantities.CURVE_EQUATION: residual(renormalised.constraint),
+        quantities.CODIMENSION: rank(renormalised.constraint),
+        quantities.CURVE_EQUATION_MINUS_SIGN: residual(_with_minus_sign),
+        quantities.CODIMENSION_MINUS_SIGN: rank(_with_minus_sign),
+        quantities.CURVE_EQUATION_UNCENTRED: residual(_uncentred),
+        quantities.CODIMENSION_UNCENTRED: rank(_uncentred),
+    }
 
 
 def map_gaps(X: np.ndarray, Z: np.ndarray, classes: int, tangent_map: renormalised.TangentMap) -> central_path.Numbers:
@@ -86,10 +107,10 @@ def map_gaps(X: np.ndarray, Z: np.ndarray, classes: int, tangent_map: renormalis
     matrix = tangent_map(X, _basis(X), classes).reshape(X.size, X.size)
     residual = np.linalg.norm(renormalised.constraint(X, image, classes))
     return {
-        "image": residual / np.linalg.norm(renormalised.constraint(X, Z, classes)),
-        "idempotence": central_path.relative_gap(tangent_map(X, image, classes), image),
-        "tangent_moved": central_path.relative_gap(tangent_map(X, tangent, classes), tangent),
-        "asymmetry": np.linalg.norm(matrix - matrix.T) / np.linalg.norm(matrix),
+        quantities.IMAGE: residual / np.linalg.norm(renormalised.constraint(X, Z, classes)),
+        quantities.IDEMPOTENCE: central_path.relative_gap(tangent_map(X, image, classes), image),
+        quantities.TANGENT_MOVED: central_path.relative_gap(tangent_map(X, tangent, classes), tangent),
+        quantities.ASYMMETRY: np.linalg.norm(matrix - matrix.T) / np.linalg.norm(matrix),
     }
 
 
@@ -105,12 +126,13 @@ def adjoint_gaps(X: np.ndarray, classes: int) -> central_path.Numbers:
         The part of the gradient that is normal to the manifold, relative to the gradient.
     """
     gradient = central_path.gradient(X, classes)
+    adjoint_image = renormalised.printed_adjoint(X, gradient, classes)
+    printed_image = renormalised.printed_map(X, gradient, classes)
+    tangent_part = renormalised.orthogonal_projection(X, gradient, classes)
     return {
-        "adjoint_gradient": central_path.relative_gap(renormalised.printed_adjoint(X, gradient, classes), gradient),
-        "printed_gradient": central_path.relative_gap(renormalised.printed_map(X, gradient, classes), gradient),
-        "gradient_normal": central_path.relative_gap(
-            renormalised.orthogonal_projection(X, gradient, classes), gradient
-        ),
+        quantities.ADJOINT_GRADIENT: central_path.relative_gap(adjoint_image, gradient),
+        quantities.PRINTED_GRADIENT: central_path.relative_gap(printed_image, gradient),
+        quantities.GRADIENT_NORMAL: central_path.relative_gap(tangent_part, gradient),
     }
 
 
@@ -124,7 +146,7 @@ def speeds(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
     moves = {
         name: renormalised.velocity(X, classes, tangent_map) for name, tangent_map in renormalised.TANGENT_MAPS.items()
     }
-    moves["descent"] = -central_path.gradient(X, classes)
+    moves[DESCENT] = -central_path.gradient(X, classes)
     derivatives = {}
     for name, move in moves.items():
         fastest = np.max(np.linalg.norm(move, axis=0) / np.linalg.norm(X, axis=0))
@@ -139,7 +161,7 @@ def step_remainders(X: np.ndarray, Z: np.ndarray, classes: int) -> dict[str, np.
     proof of Lemma 2 prints it, the printed map with a minus between its two products.
     """
     Z = central_path.centred(Z)
-    remainders: dict[str, list] = {"printed": [], "orthogonal": [], "minus_sign": []}
+    remainders: dict[str, list] = {PRINTED: [], ORTHOGONAL: [], MINUS_SIGN: []}
     for size in STEPS:
         h = size * np.linalg.norm(X) / np.linalg.norm(Z)
         change = central_path.renormalised(X + h * Z, classes) - X
@@ -168,14 +190,19 @@ def singular_value_slopes(X: np.ndarray, Z: np.ndarray, classes: int) -> central
     image = renormalised.printed_map(X, Z, classes)
     h = float(DIFFERENCE * np.linalg.norm(X) / np.linalg.norm(image))
     return {
-        "slope": _slope_of_singular_values(X, image, h, classes),
-        "slope--lemma_3": means - omega * scatter,
-        "slope--without_shrinking": means,
+        quantities.SLOPE: _slope_of_singular_values(X, image, h, classes),
+        quantities.SLOPE_LEMMA_3: means - omega * scatter,
+        quantities.SLOPE_WITHOUT_SHRINKING: means,
     }
 
 
 def _central_difference(
-    function: Callable[[np.ndarray, int], np.ndarray], X: np.ndarray, direction: np.ndarray, step: float, classes: int
+    function: Callable[[np.ndarray, int], np.ndarray],
+    X: np.ndarray,
+    direction: np.ndarray,
+    *,
+    step: float,
+    classes: int,
 ) -> np.ndarray:
     """Return the derivative of ``function(X, classes)`` along a direction."""
     ahead, behind = (function(X + sign * step * direction, classes) for sign in (1, -1))
@@ -184,9 +211,8 @@ def _central_difference(
 
 def _slope_of_singular_values(X: np.ndarray, direction: np.ndarray, h: float, classes: int) -> np.ndarray:
     """Return d omega_j along a direction, by central differences at steps h and 2h, extrapolated."""
-    fine, coarse = (
-        _central_difference(central_path.snr_singular_values, X, direction, step, classes) for step in (h, 2 * h)
-    )
+    omega = central_path.snr_singular_values
+    fine, coarse = (_central_difference(omega, X, direction, step=step, classes=classes) for step in (h, 2 * h))
     return (4 * fine - coarse) / 3
 
 

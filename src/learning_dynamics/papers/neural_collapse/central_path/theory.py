@@ -6,7 +6,7 @@ from scipy.special import wrightomega
 
 
 def spectral_loss(omega: np.ndarray, classes: int) -> np.ndarray:
-    """Return the loss on the central path from the SNR singular values, over leading axes (Lemma 1).
+    """Return the loss on the central path from the SNR singular values, over leading axes (Lemma 1, eq. 20).
 
     ``sum_j 1 / (omega_j**2 + classes) / 2`` over the last axis, without weight decay.
     """
@@ -35,17 +35,17 @@ def snr_velocity(omega: np.ndarray, classes: int, examples: int) -> np.ndarray:
 
 
 def snr_constants(classes: int, examples: int) -> tuple[float, float, float]:
-    """Return the constants c1, c2, c3 of Proposition 2: C**2 N, C N and N / 4."""
+    """Return the constants c1, c2, c3 of Proposition 2 (eq. 9): C**2 N, C N and N / 4."""
     return float(classes**2 * examples), float(classes * examples), examples / 4
 
 
 def snr_closed_form(start: np.ndarray, time: np.ndarray, classes: int, examples: int) -> np.ndarray:
-    """Return omega(t) from c1 log omega + c2 omega**2 + c3 omega**4 = a + t, solved for omega (Proposition 2).
+    """Return omega(t) from c1 log omega + c2 omega**2 + c3 omega**4 = a + t, solved for omega (eq. 9).
 
     Parameters
     ----------
     start : ndarray
-        omega(0) > 0, which fixes a; broadcast against `time`.
+        omega(0) > 0, which fixes a of eq. 9; broadcast against `time`.
     time : ndarray
         Flow time, >= 0.
 
@@ -117,6 +117,18 @@ def trace_bound(omega: np.ndarray, classes: int) -> np.ndarray:
     the class means span an invariant subspace of Sigma_W, as where Sigma_W is the identity.
     """
     return classes * np.sum(omega**-2.0, axis=-1)
+
+
+def self_duality_under_coupling(coupling: float, classes: np.ndarray) -> np.ndarray:
+    """Return the squared distance of the classifier from class means, both of unit norm, under noise that is coupled.
+
+    Class means M are a simplex frame of singular values one, noise has the covariance e^2 Q as e -> 0, Q the identity
+    but for the coupling c between a direction u of the class means and one, n, beside them. Derived here: W tends to
+    (M^T Q^-1 M)^+ M^T Q^-1. In the plane of u and n, Q^-1 is proportional to [[1, -c], [-c, 1]], so that the row of W
+    along u becomes u - c n, and W = M^T - c v n^T with the unit vector v = M^T u. Of squared norms, M^T has C - 1 and W
+    has C - 1 + c^2, and their inner product is C - 1: the squared distance is 2 - 2 / sqrt(1 + c^2 / (C - 1)).
+    """
+    return 2 - 2 / np.sqrt(1 + coupling**2 / (classes - 1))
 
 
 def simplex_gram(vectors: np.ndarray) -> float:

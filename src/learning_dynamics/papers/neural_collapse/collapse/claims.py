@@ -12,20 +12,23 @@ from typing import Literal
 
 import numpy as np
 
-from learning_dynamics.judging import (
-    Checks,
-    Claim,
-    Facts,
-    Finding,
-    Instead,
-    Untested,
-    claim,
-    every_draw,
-)
+from learning_dynamics.judging import Claim, Facts, Untested, claim, every_draw
 from learning_dynamics.papers.neural_collapse.signs import above_zero, half_exchanged
+from learning_dynamics.papers.neural_collapse.training.quantities import (
+    CLASSES,
+    EQUIANGULAR_CLASSIFIERS,
+    EQUIANGULAR_MEANS,
+    EQUINORM_CLASSIFIERS,
+    EQUINORM_MEANS,
+    MAXIMAL_ANGLE_CLASSIFIERS,
+    MAXIMAL_ANGLE_MEANS,
+    NC1,
+    NC4,
+    SELF_DUALITY,
+)
 from learning_dynamics.papers.neural_collapse.trainings import (
-    FIVE,
-    NEEDS_FIVE,
+    FIVE_DATA_SETS,
+    NEEDS_FIVE_DATA_SETS,
     NOT_AT_PAPERS_RATES,
     SMALL,
     UNDECIDED_AT_PAPERS_RATES,
@@ -34,116 +37,113 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     at_the_end,
     by_seed,
     chance_level,
+    data_and_network,
     errors_end,
-    ordinary,
     paired,
-    place_of,
     when_errors_end,
+    without_exceptions,
 )
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
 AUTHORS_DECAY = 5e-4  # under MSE of a loss that averages over classes: C / 2 times as much in the paper's
-RIVALS = {
-    "collapse that is done when train errors end": "errors end",
-    "end and start exchanged in every second training": "exchanged",
-    "vectors without relation": "chance",
-}
+# rivals of every limit over epochs
+DONE_WHEN_ERRORS_END = "collapse that is done when train errors end"
+TIMES_EXCHANGED = "end and start exchanged in every second training"
+UNRELATED = "vectors without relation"
 
 
-def _limit(trainings: Sequence[Table], quantities: Sequence[Quantity], level: float) -> Finding:
-    """Judge whether quantities tend to zero: all end below a level, and they fall in the mean after train errors end.
+def _tend_to_zero(trainings: Sequence[Table], quantities: Sequence[Quantity], level: float) -> Claim:
+    """Yield checks that quantities tend to zero: all end below a level, and fall in the mean after train errors end.
 
     The level is `level` times what unrelated random vectors have; of NC1, a ratio of noise to signal that has a
     meaning of its own, `level` itself.
     """
-    included, excluded = ordinary(trainings)
-
-    def judge(state: str) -> Checks:
-        for quantity in quantities:
-            fall, end = _fall(included, quantity, state)
-            is_ratio = quantity == "nc1"
-            noise = f"noise of {np.sqrt(level):.2g} of the signal, in standard deviations"
-            yield every_draw(
-                f"{quantity} at the last epoch",
-                end,
-                at_most=np.full(end.shape, level) if is_ratio else level * chance_level(included, quantity),
-                because=noise if is_ratio else f"a share {level:g} of what unrelated random vectors have",
-                excluded=excluded,
-            )
-            yield above_zero(
-                f"$\\log_{{10}}$ of the fall of {quantity} after train errors end", fall, excluded=excluded
-            )
-        yield errors_end(included, excluded)
-
-    initial, final = at_first_epoch(included, quantities[0]), at_the_end(included, quantities[0])
-    facts = {"over_all": 10 ** np.mean(np.log10(initial / final)), "end": np.median(final)}
-    return Finding(judge, printed="end", rivals=RIVALS, facts=facts)
-
-
-def _fall(included: Sequence[Table], quantity: Quantity, state: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return how far a quantity falls after train errors end, in decades, and its end, as `state` or a rival has it."""
-    start, end = when_errors_end(included, quantity), at_the_end(included, quantity)
-    if state == "errors end":
-        start, end = at_first_epoch(included, quantity), start
-    elif state == "chance":
-        end = chance_level(included, quantity)
-    fall = np.log10(start / end)
-    return half_exchanged(fall) if state == "exchanged" else fall, end
+    included, excluded = without_exceptions(trainings)
+    for quantity in quantities:
+        first, error_free, last = (read(included, quantity) for read in (at_first_epoch, when_errors_end, at_the_end))
+        unrelated = chance_level(included, quantity)
+        bound = level * unrelated
+        because = f"a share {level:g} of what unrelated random vectors have"
+        if quantity == NC1:
+            bound = np.full(last.shape, level)
+            because = f"noise of {np.sqrt(level):.2g} of the signal, in standard deviations"
+        yield every_draw(
+            f"{quantity} at the last epoch",
+            last,
+            at_most=bound,
+            because=because,
+            excluded=excluded,
+            rivals={DONE_WHEN_ERRORS_END: {"values": error_free}, UNRELATED: {"values": unrelated}},
+        )
+        fall = np.log10(error_free / last)
+        yield above_zero(
+            f"$\\log_{{10}}$ of the fall of {quantity} after train errors end",
+            fall,
+            excluded=excluded,
+            rivals={
+                DONE_WHEN_ERRORS_END: np.log10(first / error_free),
+                TIMES_EXCHANGED: half_exchanged(fall),
+                UNRELATED: np.log10(error_free / unrelated),
+            },
+        )
+    yield errors_end(included, excluded)
+    first, last = at_first_epoch(included, quantities[0]), at_the_end(included, quantities[0])
+    yield Facts(over_all=10 ** np.mean(np.log10(first / last)), end=np.median(last))
 
 
 @claim("Section 1.1 (NC1), Figure 7", scope=SMALL + NOT_AT_PAPERS_RATES, empirical=True, quantifier="all draws")
-def nc1(trainings: Sequence[Table], *, level: Positive) -> Finding:
+def nc1(trainings: Sequence[Table], *, level: Positive) -> Claim:
     r"""Under MSE, in training beyond zero train error, within-class variability collapses against the distances between
     class means: $\mathrm{Tr}(\Sigma_B^\dagger\Sigma_W)/C \to 0$ on train images.
 
     It ends at {end:.1g} in the median training, {over_all:.1g} times less than at the first recorded epoch. The limit
     is that of the matrix; its trace is what the paper's figures draw (errata 7 and 9).
     """
-    return _limit(trainings, ["nc1"], level)
+    return _tend_to_zero(trainings, [NC1], level)
 
 
 @claim("Section 1.1 (NC2), Figure 3", scope=SMALL + NOT_AT_PAPERS_RATES, empirical=True, quantifier="all draws")
-def nc2_equinorm(trainings: Sequence[Table], *, level: Positive) -> Finding:
+def nc2_equinorm(trainings: Sequence[Table], *, level: Positive) -> Claim:
     r"""Under MSE, in training beyond zero train error, the norms of the centred class means, and those of the
     classifiers, become equal.
 
     Std over mean of the class means' norms ends at {end:.1g} in the median training, {over_all:.1g} times less than at
     the first recorded epoch.
     """
-    return _limit(trainings, ["equinorm_means", "equinorm_classifiers"], level)
+    return _tend_to_zero(trainings, [EQUINORM_MEANS, EQUINORM_CLASSIFIERS], level)
 
 
 @claim("Section 1.1 (NC2), Figure 4", scope=SMALL + NOT_AT_PAPERS_RATES, empirical=True, quantifier="all draws")
-def nc2_equiangular(trainings: Sequence[Table], *, level: Positive) -> Finding:
+def nc2_equiangular(trainings: Sequence[Table], *, level: Positive) -> Claim:
     r"""Under MSE, in training beyond zero train error, the angles between class means, and between classifiers, become
     equal.
 
     The class means' cosines end with a standard deviation of {end:.1g} in the median training, {over_all:.1g} times
     less than at the first recorded epoch.
     """
-    return _limit(trainings, ["equiangular_means", "equiangular_classifiers"], level)
+    return _tend_to_zero(trainings, [EQUIANGULAR_MEANS, EQUIANGULAR_CLASSIFIERS], level)
 
 
 @claim("Section 1.1 (NC2), Figure 5", scope=SMALL + NOT_AT_PAPERS_RATES, empirical=True, quantifier="all draws")
-def nc2_maximal_angle(trainings: Sequence[Table], *, level: Positive) -> Finding:
+def nc2_maximal_angle(trainings: Sequence[Table], *, level: Positive) -> Claim:
     r"""Under MSE, in training beyond zero train error, the angles between class means, and between classifiers,
     approach the largest that $C$ vectors can all have, $\cos = -1/(C-1)$.
 
     For class means the mean distance ends at {end:.1g} in the median training, {over_all:.1g} times less than at the
     first recorded epoch.
     """
-    return _limit(trainings, ["maximal_angle_means", "maximal_angle_classifiers"], level)
+    return _tend_to_zero(trainings, [MAXIMAL_ANGLE_MEANS, MAXIMAL_ANGLE_CLASSIFIERS], level)
 
 
 @claim("Section 1.1 (NC3), Figure 6", scope=SMALL + NOT_AT_PAPERS_RATES, empirical=True, quantifier="all draws")
-def nc3(trainings: Sequence[Table], *, level: Positive) -> Finding:
+def nc3(trainings: Sequence[Table], *, level: Positive) -> Claim:
     r"""Under MSE, in training beyond zero train error, classifiers and centred class means converge to each other, up
     to scale: $\|W^\top/\|W\|_F - \bar M/\|\bar M\|_F\|_F^2 \to 0$.
 
     It ends at {end:.1g} in the median training, {over_all:.1g} times less than at the first recorded epoch.
     """
-    return _limit(trainings, ["self_duality"], level)
+    return _tend_to_zero(trainings, [SELF_DUALITY], level)
 
 
 @claim("Section 1.1 (NC4), Figure 8", scope=SMALL, empirical=True, quantifier="all draws")
@@ -151,23 +151,23 @@ def nc4(trainings: Sequence[Table], *, share: Fraction) -> Claim:
     r"""Under MSE, in training beyond zero train error, the network's decisions on train images become those of the
     nearest class mean.
 
-    The share of images on which they differ is often zero already when train errors end, so it is held against a bound
-    at the last epoch rather than against its own past. On test images it is {test:.1g} there, in the worst training.
+    The share of images on which they differ is often zero already when train errors end, so it is compared with a
+    bound at the last epoch rather than with its own past. On test images it is {test:.1g} there, in the worst training.
     """
-    included, excluded = ordinary(trainings)
+    included, excluded = without_exceptions(trainings)
     yield every_draw(
         "share of images on which network and nearest mean differ",
-        at_the_end(included, "nc4"),
+        at_the_end(included, NC4),
         at_most=share,
         because="all images but stray ones",
         excluded=excluded,
         rivals={
-            "decisions at the first epoch": Instead(values=at_first_epoch(included, "nc4")),
-            "decisions on test images": Instead(values=at_the_end(included, "nc4", "test")),
+            "decisions at the first epoch": {"values": at_first_epoch(included, NC4)},
+            "decisions on test images": {"values": at_the_end(included, NC4, "test")},
         },
     )
     yield errors_end(included, excluded)
-    yield Facts(test=at_the_end(included, "nc4", "test").max())
+    yield Facts(test=at_the_end(included, NC4, "test").max())
 
 
 @claim(
@@ -189,28 +189,32 @@ def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Li
     mse_runs, ce_runs = paired(mse, ce)
 
     def lead(read: Callable[..., np.ndarray]) -> np.ndarray:
-        return np.log10(read(ce_runs, "nc1") / read(mse_runs, "nc1"))
+        return np.log10(read(ce_runs, NC1) / read(mse_runs, NC1))
 
-    first_lead, last_lead = lead(at_first_epoch), lead(at_the_end if until == "end" else at_the_drop)
+    if until == "end":
+        epoch, last_lead = "last epoch", lead(at_the_end)
+    else:
+        epoch, last_lead = "before the learning rate drops", lead(at_the_drop)
+    first_lead = lead(at_first_epoch)
     growth = last_lead - first_lead
     faster, exchanged = "cross-entropy faster", "losses exchanged in every second pair"
-    initial = "the lead at the first recorded epoch"
-    epoch = "last epoch" if until == "end" else "before the learning rate drops"
+    from_the_start = "the lead at the first recorded epoch"
     yield above_zero(
         rf"$\log_{{10}}$ of NC1 under CE over NC1 under MSE, {epoch}",
         last_lead,
-        rivals={faster: -last_lead, exchanged: half_exchanged(last_lead), initial: first_lead},
+        rivals={faster: -last_lead, exchanged: half_exchanged(last_lead), from_the_start: first_lead},
     )
     yield above_zero(
         "growth of the same since the first recorded epoch",
         growth,
-        rivals={faster: -growth, exchanged: half_exchanged(growth), initial: 0 * growth},
+        rivals={faster: -growth, exchanged: half_exchanged(growth), from_the_start: 0 * growth},
     )
     mse_decay, ce_decay = (settings_of(tables[0])["weight_decay"] for tables in (mse_runs, ce_runs))
+    classes = at_the_end(mse_runs, CLASSES)[0]
     yield Facts(
         mse_decay=mse_decay,
         ce_decay=ce_decay,
-        mse_times=mse_decay / (AUTHORS_DECAY * at_the_end(mse_runs, "classes")[0] / 2),
+        mse_times=mse_decay / (AUTHORS_DECAY * classes / 2),
         ce_times=ce_decay / AUTHORS_DECAY,
     )
 
@@ -230,35 +234,46 @@ def nc2_not_slower(trainings: Sequence[Table], *, arrived: Fraction) -> Claim:
     epochs lie a factor {spacing:.2g} apart, and so much is granted to NC2: from arrival to arrival NC1 and NC3 take
     {plain:.1f} times as long.
     """
-    included, excluded = ordinary(trainings)
-
-    def arrival(table: Table, *quantities: Quantity) -> np.ndarray:
-        """Return the last recorded epoch before arrival and the epoch of arrival, shape (2, seeds)."""
-        arrivals = []
-        for quantity in quantities:
-            values = np.log(by_seed(table, quantity))
-            progress = (values.iloc[0] - values) / (values.iloc[0] - values.iloc[-1])
-            has_arrived = (progress >= arrived).to_numpy()
-            index = np.maximum(has_arrived.argmax(axis=0), 1)
-            epochs = values.index.to_numpy(dtype=float)
-            arrivals.append(np.where(has_arrived.any(axis=0), [epochs[index - 1], epochs[index]], np.nan))
-        return np.max(arrivals, axis=0)
-
-    nc2_epochs = [arrival(table, "equinorm_means", "equiangular_means", "maximal_angle_means") for table in included]
-    nc2_before, nc2_arrival = np.concatenate(nc2_epochs, axis=1)
-    nc1_nc3_arrival = np.concatenate([arrival(table, "nc1", "self_duality") for table in included], axis=1)[1]
-
+    included, excluded = without_exceptions(trainings)
+    # example: everything is first seen to have arrived at epoch 30, and the epoch recorded before is 10. NC2 may have
+    # arrived just after 10, so that NC1 and NC3 count as 30 / 10 behind it: it is given the benefit of the doubt
+    nc2_before, nc2_arrival = _arrivals(included, [EQUINORM_MEANS, EQUIANGULAR_MEANS, MAXIMAL_ANGLE_MEANS], arrived)
+    _, nc1_nc3_arrival = _arrivals(included, [NC1, SELF_DUALITY], arrived)
     yield above_zero(
         r"$\log_{10}$ of the arrival of NC1 and NC3 over the last epoch before that of NC2",
         np.log10(nc1_nc3_arrival / nc2_before),
         excluded=excluded,
         rivals={"NC2 at twice the epoch of NC1 and NC3": np.log10(nc2_arrival / nc2_before / 2)},
     )
-    epochs = by_seed(included[0], "nc1").index
+    epochs = by_seed(included[0], NC1).index
     yield Facts(
         spacing=(epochs[-1] / epochs[0]) ** (1 / (len(epochs) - 1)),
         plain=10 ** np.mean(np.log10(nc1_nc3_arrival / nc2_arrival)),
     )
+
+
+def _arrivals(
+    trainings: Sequence[Table], quantities: Sequence[Quantity], share: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the last recorded epoch before the last of some quantities has arrived, and the epoch of its arrival.
+
+    A quantity arrives at the first recorded epoch at which it has made a share of its way to the last, on a logarithmic
+    scale; nan where it never does.
+    """
+    before, at_arrival = [], []
+    for table in trainings:
+        bounds = []
+        for quantity in quantities:
+            values = np.log(by_seed(table, quantity))
+            progress = (values.iloc[0] - values) / (values.iloc[0] - values.iloc[-1])
+            has_arrived = (progress >= share).to_numpy()
+            arrival = np.maximum(has_arrived.argmax(axis=0), 1)
+            epochs = values.index.to_numpy(dtype=float)
+            bounds.append(np.where(has_arrived.any(axis=0), [epochs[arrival - 1], epochs[arrival]], np.nan))
+        epoch_before, epoch_of_arrival = np.max(bounds, axis=0)
+        before.append(epoch_before)
+        at_arrival.append(epoch_of_arrival)
+    return np.concatenate(before), np.concatenate(at_arrival)
 
 
 @claim(
@@ -267,7 +282,7 @@ def nc2_not_slower(trainings: Sequence[Table], *, arrived: Fraction) -> Claim:
     empirical=True,
     quantifier="all draws",
 )
-def five_data_sets(trainings: Sequence[Table], *, level: Positive, share: Fraction) -> Finding:
+def five_data_sets(trainings: Sequence[Table], *, level: Positive, share: Fraction) -> Claim:
     r"""Neural collapse occurs under MSE on the paper's five data sets and three networks, but for ResNet and DenseNet
     on STL10: in training beyond zero train error NC1 falls and ends low, norms, angles and self-duality fall, and
     decisions become those of the nearest class mean.
@@ -275,24 +290,40 @@ def five_data_sets(trainings: Sequence[Table], *, level: Positive, share: Fracti
     Appendix A.7 names the exceptions. The runs belong to the full-scale configuration, which downloads the data sets
     and needs a GPU.
     """
-    tables = [table for table in trainings if place_of(table)[0] in FIVE]
-    if {place_of(table)[0] for table in tables} != set(FIVE):
-        raise Untested(NEEDS_FIVE)
-    included, excluded = ordinary(tables)
+    tables = [table for table in trainings if data_and_network(table)[0] in FIVE_DATA_SETS]
+    if {data_and_network(table)[0] for table in tables} != set(FIVE_DATA_SETS):
+        raise Untested(NEEDS_FIVE_DATA_SETS)
+    included, excluded = without_exceptions(tables)
 
-    def judge(state: str) -> Checks:
-        yield every_draw("nc1 at the last epoch", _fall(included, "nc1", state)[1], at_most=level, excluded=excluded)
-        for quantity in ("nc1", "equinorm_means", "equiangular_means", "maximal_angle_means", "self_duality"):
-            yield every_draw(
-                f"$\\log_{{10}}$ of the fall of {quantity} after train errors end",
-                _fall(included, quantity, state)[0],
-                at_least=0.0,
-                excluded=excluded,
-            )
-        disagreement = at_first_epoch(included, "nc4") if state == "errors end" else at_the_end(included, "nc4")
+    yield every_draw(
+        f"{NC1} at the last epoch",
+        at_the_end(included, NC1),
+        at_most=level,
+        excluded=excluded,
+        rivals={
+            DONE_WHEN_ERRORS_END: {"values": when_errors_end(included, NC1)},
+            UNRELATED: {"values": chance_level(included, NC1)},
+        },
+    )
+    for quantity in (NC1, EQUINORM_MEANS, EQUIANGULAR_MEANS, MAXIMAL_ANGLE_MEANS, SELF_DUALITY):
+        first, error_free, last = (read(included, quantity) for read in (at_first_epoch, when_errors_end, at_the_end))
+        fall = np.log10(error_free / last)
         yield every_draw(
-            "share of images on which network and nearest mean differ", disagreement, at_most=share, excluded=excluded
+            f"$\\log_{{10}}$ of the fall of {quantity} after train errors end",
+            fall,
+            at_least=0.0,
+            excluded=excluded,
+            rivals={
+                DONE_WHEN_ERRORS_END: {"values": np.log10(first / error_free)},
+                TIMES_EXCHANGED: {"values": half_exchanged(fall)},
+                UNRELATED: {"values": np.log10(error_free / chance_level(included, quantity))},
+            },
         )
-        yield errors_end(included, excluded)
-
-    return Finding(judge, printed="end", rivals=RIVALS)
+    yield every_draw(
+        "share of images on which network and nearest mean differ",
+        at_the_end(included, NC4),
+        at_most=share,
+        excluded=excluded,
+        rivals={DONE_WHEN_ERRORS_END: {"values": at_first_epoch(included, NC4)}},
+    )
+    yield errors_end(included, excluded)

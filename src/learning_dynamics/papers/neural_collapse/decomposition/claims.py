@@ -8,31 +8,68 @@ import pandas as pd
 
 from learning_dynamics import evidence
 from learning_dynamics.judging import (
-    Checks,
+    Check,
     Claim,
     Facts,
-    Finding,
-    Instead,
     at_least,
     claim,
     equal,
     equal_on_every_draw,
     every_draw,
     premise,
+    takes_rivals,
 )
 from learning_dynamics.papers.neural_collapse.central_path import theory
-from learning_dynamics.papers.neural_collapse.central_path.converses import SCATTERS
+from learning_dynamics.papers.neural_collapse.central_path.converses import (
+    LARGEST_SCATTER,
+    SCATTER_OF_ONE,
+    SCATTERS,
+)
+from learning_dynamics.papers.neural_collapse.central_path.quantities import (
+    CLASSIFIER,
+    CLASSIFIER_HALF_DECAY,
+    CLASSIFIER_WITHOUT_MEAN,
+    DUALITY,
+    DUALITY_INVERSE,
+    EQUATION_6,
+    EQUATION_6_BIAS,
+    EQUATION_6_WITHIN,
+    FRAME_CLASSIFIERS,
+    FRAME_INVERSE,
+    FRAME_MEANS,
+    OMEGA,
+    SCATTERED_NC1,
+    SCATTERED_NC23,
+    THEOREM_1,
+    THEOREM_1_WITHOUT_MEAN,
+    THEOREM_2,
+    THEOREM_2_WITHOUT_CLASSES,
+    THEOREM_2_WITHOUT_DECAY,
+)
 from learning_dynamics.papers.neural_collapse.draws import (
+    Size,
     by_size,
     no_gap,
     over_sizes,
     zero_on_every_draw,
 )
 from learning_dynamics.papers.neural_collapse.signs import above_zero, half_exchanged
+from learning_dynamics.papers.neural_collapse.training.quantities import (
+    LOSS,
+    LOSS_LS_PERP,
+    LOSS_LS_PERP_DECAY,
+    LOSS_NC1,
+    LOSS_NC1_DECAY,
+    LOSS_NC23,
+    SPLIT_BATCHES,
+    SPLIT_LAW,
+    SPLIT_REPLACED,
+    SPLIT_SAMPLING,
+    Decay,
+    with_decay,
+)
 from learning_dynamics.papers.neural_collapse.trainings import (
     SMALL,
-    SUFFIXES,
-    Decay,
     at_the_drop,
     at_the_end,
     at_zero_error,
@@ -40,9 +77,10 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     deviation_share,
     errors_end,
     first_drop,
-    ordinary,
+    loss_term,
     over_trainings,
     without_error,
+    without_exceptions,
     zero_error_epochs,
 )
 from learning_dynamics.settings import Fraction, Positive
@@ -53,8 +91,6 @@ ANY_FEATURES = "Gaussian features of three sizes, neither centred nor normalised
 # float64 rounding remains, amplified by the conditioning of the regularised second moment, at most its trace over the
 # decay
 NETWORK_ROUNDING = 1e-10
-# of the comparisons of falls the one that decides is first
-TERMS = {"loss_ls_perp": "$L_{LS}^\\perp$", "loss_nc1": "$L_{NC1}$", "loss_nc23": "$L_{NC2/3}$"}
 CONDITIONED = "rounding: 1000 units, for condition numbers below 100"
 
 
@@ -63,13 +99,13 @@ def proposition_1(features: Table) -> Claim:
     r"""For fixed features the loss is least at $\tilde W = \tilde M^\top(\tilde\Sigma_T + \tilde\mu_G\tilde\mu_G^\top +
     \lambda I)^{-1}/C$, in extended features and over balanced classes.
 
-    The formula is held against a solution of the regularised least-squares problem by singular values, which forms
+    The formula is compared with a solution of the regularised least-squares problem by singular values, which forms
     no covariance. Loss and $\lambda$ are in the paper's units: half the squared error summed over classes and
     averaged over examples, plus $\lambda/2$ times the squared norm of classifier and bias.
     """
-    rivals = {"half the weight decay": "classifier--half_decay", "the covariance alone": "classifier--without_mean"}
+    rivals = {"half the weight decay": CLASSIFIER_HALF_DECAY, "the covariance alone": CLASSIFIER_WITHOUT_MEAN}
     yield no_gap(
-        "classifier less least-squares solution, relative", features, "classifier", because=CONDITIONED, rivals=rivals
+        "classifier less least-squares solution, relative", features, CLASSIFIER, because=CONDITIONED, rivals=rivals
     )
 
 
@@ -80,9 +116,9 @@ def theorem_1(features: Table) -> Claim:
     The deviation is the squared distance to the optimum in the metric of the regularised second moment: the loss is
     quadratic in the classifier. $L_{LS}$ is computed from the least-squares solution, not from the decomposition.
     """
-    rivals = {"a metric without the global mean's square": "theorem_1--without_mean"}
+    rivals = {"a metric without the global mean's square": THEOREM_1_WITHOUT_MEAN}
     yield no_gap(
-        "$L - L_{LS} - L_{LS}^\\perp$, relative to $L$", features, "theorem_1", because=CONDITIONED, rivals=rivals
+        "$L - L_{LS} - L_{LS}^\\perp$, relative to $L$", features, THEOREM_1, because=CONDITIONED, rivals=rivals
     )
 
 
@@ -95,13 +131,13 @@ def theorem_2(features: Table) -> Claim:
     joins the first part. Class means count equally, which is where balance comes in.
     """
     rivals = {
-        "no weight decay in the first part": "theorem_2--without_decay",
-        "no factor $1/C$": "theorem_2--without_classes",
+        "no weight decay in the first part": THEOREM_2_WITHOUT_DECAY,
+        "no factor $1/C$": THEOREM_2_WITHOUT_CLASSES,
     }
     yield no_gap(
         "$L_{LS} - L_{NC1} - L_{NC2/3}$, relative to $L_{LS}$",
         features,
-        "theorem_2",
+        THEOREM_2,
         because=CONDITIONED,
         rivals=rivals,
     )
@@ -113,13 +149,13 @@ def equation_6(features: Table) -> Claim:
     $b = \mathbf{1}/C - W\mu_G$: the bias subtracts the global mean of features and of labels.
     """
     rivals = {
-        "$\\Sigma_W$ in the place of $\\Sigma_T$": "equation_6--within",
-        "a bias of $1/C$ alone": "equation_6--bias",
+        "$\\Sigma_W$ in the place of $\\Sigma_T$": EQUATION_6_WITHIN,
+        "a bias of $1/C$ alone": EQUATION_6_BIAS,
     }
     yield no_gap(
         "classifier and bias less least-squares solution, relative",
         features,
-        "equation_6",
+        EQUATION_6,
         because=CONDITIONED,
         rivals=rivals,
     )
@@ -146,11 +182,14 @@ def nc1_term_and_variability(features: Table) -> Claim:
     """
 
     def mismatches(law: Callable[[np.ndarray, int], np.ndarray]) -> np.ndarray:
-        def of_size(values: np.ndarray, omega: np.ndarray, C: int, *_: int) -> np.ndarray:
-            predicted = law(omega / np.array(SCATTERS)[:, None], C)
-            return (np.sign(np.diff(values[:, 0])) != np.sign(np.diff(predicted))).sum(axis=1)
+        """Return at how many steps in scatter L_NC1 rises where ``law(omega, C)`` falls, or falls where it rises."""
 
-        return over_sizes(of_size, by_size(features, "scattered_nc1"), by_size(features, "omega"))
+        def of_size(size: Size, nc1: np.ndarray, omega: np.ndarray) -> np.ndarray:
+            # deviations that are scaled by s divide the SNR singular values by s
+            predicted = law(omega / np.array(SCATTERS)[:, None], size.classes)
+            return (np.sign(np.diff(nc1[:, 0])) != np.sign(np.diff(predicted))).sum(axis=1)
+
+        return over_sizes(of_size, nc1=by_size(features, SCATTERED_NC1), omega=by_size(features, OMEGA))
 
     yield zero_on_every_draw(
         "steps of a quarter of a decade in scatter at which $L_{NC1}$ changes the other way",
@@ -165,8 +204,8 @@ def nc1_term_and_variability(features: Table) -> Claim:
             "largest at $\\omega = C$": mismatches(lambda omega, C: theory.spectral_variability_loss(omega, C**2)),
         },
     )
-    values = Draws(features).entries("scattered_nc1")
-    yield Facts(drowned=np.median(values[:, -1] / values[:, len(SCATTERS) // 2]))
+    nc1 = Draws(features).entries(SCATTERED_NC1)
+    yield Facts(drowned=np.median(nc1[:, LARGEST_SCATTER] / nc1[:, SCATTER_OF_ONE]))
 
 
 @claim(
@@ -191,26 +230,36 @@ def nc23_term_and_simplex(features: Table) -> Claim:
     the whole loss: the dynamics, not the term's smallness, gives the simplex.
     """
     draws = Draws(features)
-    score_error, means, classifiers = draws["scattered_nc23"], draws["frame_means"], draws["frame_classifiers"]
-    inverse, duality, inverse_duality = draws["frame_inverse"], draws["duality"], draws["duality_inverse"]
-    in_proportion, of_frame = "classifiers in proportion to class means", "classifiers that are a simplex frame"
-    for kind, distance, corrected, rivals in (
-        ("classifiers from a simplex frame", classifiers, inverse, {in_proportion: means, of_frame: 0.0}),
-        ("classifiers from class means", duality, inverse_duality, {in_proportion: 0.0}),
-    ):
-        yield equal_on_every_draw(
-            f"distance of {kind}, less its prediction",
-            distance,
-            0.0,
-            # a distance that is of a lower power than the square root of another would hardly be called its measure
-            tolerance=np.sqrt(score_error),
-            relative_to=1.0,
-            resolution=0.1,
-            because="the square root of what is left of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$",
-            corrected=corrected,
-            rivals=rivals,
-            scaled=False,
-        )
+    score_error = draws[SCATTERED_NC23]
+    means, classifiers = draws[FRAME_MEANS], draws[FRAME_CLASSIFIERS]
+    in_proportion = "classifiers in proportion to class means"
+    # a distance that is of a lower power than the square root of another would hardly be called its measure
+    tolerance = np.sqrt(score_error)
+    because = "the square root of what is left of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$"
+    yield equal_on_every_draw(
+        "distance of classifiers from a simplex frame, less its prediction",
+        classifiers,
+        0.0,
+        tolerance=tolerance,
+        relative_to=1.0,
+        resolution=0.1,
+        because=because,
+        corrected=draws[FRAME_INVERSE],
+        rivals={in_proportion: means, "classifiers that are a simplex frame": 0.0},
+        scaled=False,
+    )
+    yield equal_on_every_draw(
+        "distance of classifiers from class means, less its prediction",
+        draws[DUALITY],
+        0.0,
+        tolerance=tolerance,
+        relative_to=1.0,
+        resolution=0.1,
+        because=because,
+        corrected=draws[DUALITY_INVERSE],
+        rivals={in_proportion: 0.0},
+        scaled=False,
+    )
     yield premise(
         every_draw(
             "what is left of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$",
@@ -233,25 +282,30 @@ def identity_on_networks(trainings: Sequence[Table]) -> Claim:
     example.
     """
 
-    def gaps(*terms: str) -> np.ndarray:
-        def gap(table: Table) -> np.ndarray:
-            total = by_seed(table, "loss")
-            added = sum(by_seed(table, term.removeprefix("-")) * (-1 if term[0] == "-" else 1) for term in terms)
-            return (np.abs(added - total) / total).max(skipna=False).to_numpy()
+    def largest_gap(
+        *, terms: Sequence[Quantity] = (LOSS_NC1, LOSS_NC23, LOSS_LS_PERP), left_out: Quantity | None = None
+    ) -> np.ndarray:
+        """Return the largest |sum of terms less what is left out - loss| / loss over epochs, for each training."""
 
-        return over_trainings(trainings, gap)
+        def of_training(table: Table) -> np.ndarray:
+            loss = by_seed(table, LOSS)
+            total = sum(by_seed(table, term) for term in terms)
+            if left_out:
+                total = total - by_seed(table, left_out)
+            return (np.abs(total - loss) / loss).max(skipna=False).to_numpy()
 
-    all_terms = ("loss_nc1", "loss_nc23", "loss_ls_perp")
+        return over_trainings(trainings, of_training)
+
     yield zero_on_every_draw(
         "sum of the terms less the loss, relative, at its worst epoch",
-        gaps(*all_terms),
+        largest_gap(),
         NETWORK_ROUNDING,
         "float64 rounding of moments, times the conditioning of the regularised second moment",
         resolution=1e-4,
         rivals={
-            "no weight decay in $L_{NC1}$": gaps(*all_terms, "-loss_nc1_decay"),
-            "no weight decay in $L_{LS}^\\perp$": gaps(*all_terms, "-loss_ls_perp_decay"),
-            "the classifier on the central path": gaps(*all_terms[:2]),
+            "no weight decay in $L_{NC1}$": largest_gap(left_out=LOSS_NC1_DECAY),
+            "no weight decay in $L_{LS}^\\perp$": largest_gap(left_out=LOSS_LS_PERP_DECAY),
+            "the classifier on the central path": largest_gap(terms=[LOSS_NC1, LOSS_NC23]),
         },
     )
 
@@ -264,7 +318,7 @@ def least_squares_deviation_negligible(
     reference: Literal["all", "data"],
     since: Literal["zero_error", "drop", "end"],
     decay: Decay,
-) -> Finding:
+) -> Claim:
     r"""During training the network's classifier becomes nearly the least-squares classifier of its features:
     $L_{LS}^\perp$ becomes negligible against $L_{LS}$ from an early epoch on, and stays so after train errors end.
 
@@ -278,63 +332,65 @@ def least_squares_deviation_negligible(
     the trained weight decay, as the authors' notebook seems to have it (`nc23_vanishes_first`), the reference is
     another classifier, and not the optimum of the loss that was trained: a variant has it.
     """
-    suffix = SUFFIXES[decay]
-    included, excluded = ordinary(trainings)
+    included, excluded = without_exceptions(trainings)
+    # of each training, epochs by seeds
+    shares = [deviation_share(table, decay) for table in included]
+    data_shares = [deviation_share(table, decay, without_decay=True) for table in included]
+    judged_shares, without = (data_shares, ", without decay") if reference == "data" else (shares, "")
+    variability_shares = []
+    for table in included:
+        nc1, nc23 = loss_term(table, LOSS_NC1, decay), loss_term(table, LOSS_NC23, decay)
+        variability_shares.append(nc1 / (nc1 + nc23))
 
-    def largest_since(table: Table, values: pd.DataFrame) -> np.ndarray:
-        """Return the largest of values from the chosen epoch on, for each seed; nan where errors never end."""
-        zero_epochs = zero_error_epochs(table)
-        fixed_starts = {"drop": first_drop(table) + 1, "end": values.index[-1]}
-        starts = {seed: fixed_starts.get(since, epoch) for seed, epoch in zero_epochs.items()}
-        return np.array([values.loc[values.index >= epoch, seed].max(skipna=False) for seed, epoch in starts.items()])
-
-    def final_shares(without_decay: bool) -> np.ndarray:
-        return over_trainings(
-            included,
-            lambda table: deviation_share(table, suffix=suffix, without_decay=without_decay).iloc[-1].to_numpy(),
+    def largest(values: Sequence[pd.DataFrame]) -> np.ndarray:
+        return np.concatenate(
+            [_largest_since(frame, table, since) for frame, table in zip(values, included, strict=True)]
         )
 
-    def largest_before_drop(table: Table) -> pd.Series:
-        return without_error(deviation_share(table, suffix=suffix), table, until=first_drop(table)).max()
+    periods = {"zero_error": "from the end of train errors on", "drop": "after the first drop", "end": "last epoch"}
+    yield every_draw(
+        f"largest $L_{{LS}}^\\perp / L_{{LS}}$, {periods[since]}{without}",
+        largest(judged_shares),
+        at_most=share,
+        because="a tenth: what a figure shows as negligible",
+        excluded=excluded,
+        rivals={
+            "the first epoch's deviation": {"values": np.concatenate([values.iloc[0] for values in judged_shares])},
+            "$L_{NC1}$ in the place of the deviation": {"values": largest(variability_shares)},
+        },
+    )
+    yield errors_end(included, excluded)
 
-    def judge(case: str) -> Checks:
-        def values(table: Table) -> np.ndarray:
-            deviation = deviation_share(table, suffix=suffix, without_decay=reference == "data")
-            if case == "first":
-                return deviation.iloc[0].to_numpy()
-            if case == "variability":
-                variability = by_seed(table, f"loss_nc1{suffix}")
-                return largest_since(table, variability / (variability + by_seed(table, f"loss_nc23{suffix}")))
-            return largest_since(table, deviation)
+    nc1, nc23, nc1_decay = (
+        at_the_end(included, with_decay(term, decay)) for term in (LOSS_NC1, LOSS_NC23, LOSS_NC1_DECAY)
+    )
+    final, data_final = (np.concatenate([values.iloc[-1] for values in each]) for each in (shares, data_shares))
+    error_free = [without_error(values, table) for values, table in zip(shares, included, strict=True)]
+    largest_error_free = np.concatenate([values.max() for values in error_free])
+    largest_before_drop = [
+        values[values.index <= first_drop(table)].max() for values, table in zip(error_free, included, strict=True)
+    ]
+    yield Facts(
+        decay_share=np.median(nc1_decay / (nc1 + nc23)),
+        data_share=np.median(data_final),
+        data_worst=np.max(data_final),
+        last=np.max(final),
+        noisy=np.nanmax(np.concatenate(largest_before_drop)),
+        best=np.nanmin(largest_error_free),
+        worst=np.nanmax(largest_error_free),
+    )
 
-        periods = {"zero_error": "from the end of train errors on", "drop": "after the first drop", "end": "last epoch"}
-        without = ", without decay" if reference == "data" else ""
-        yield every_draw(
-            f"largest $L_{{LS}}^\\perp / L_{{LS}}$, {periods[since]}{without}",
-            over_trainings(included, values),
-            at_most=share,
-            because="a tenth: what a figure shows as negligible",
-            excluded=excluded,
-        )
-        yield errors_end(included, excluded)
 
-    def largest_without_error(table: Table) -> pd.Series:
-        return without_error(deviation_share(table, suffix=suffix), table).max()
-
-    largest = over_trainings(included, largest_without_error)
-    nc1, nc23, nc1_decay = (at_the_end(included, f"loss_{term}{suffix}") for term in ("nc1", "nc23", "nc1_decay"))
-    data_shares = final_shares(True)
-    facts = {
-        "decay_share": np.median(nc1_decay / (nc1 + nc23)),
-        "data_share": np.median(data_shares),
-        "data_worst": np.max(data_shares),
-        "last": np.max(final_shares(False)),
-        "noisy": np.nanmax(over_trainings(included, largest_before_drop)),
-        "best": np.nanmin(largest),
-        "worst": np.nanmax(largest),
-    }
-    rivals = {"the first epoch's deviation": "first", "$L_{NC1}$ in the place of the deviation": "variability"}
-    return Finding(judge, printed="deviation", rivals=rivals, facts=facts)
+def _largest_since(values: pd.DataFrame, table: Table, since: Literal["zero_error", "drop", "end"]) -> np.ndarray:
+    """Return the largest of a quantity from an epoch on, for each seed; nan where train errors never end."""
+    if since == "zero_error":
+        starts = zero_error_epochs(table)
+    elif since == "drop":
+        starts = pd.Series(first_drop(table) + 1, index=values.columns)
+    else:
+        starts = pd.Series(values.index[-1], index=values.columns)
+    # no epoch is later than nan, and the largest of none is nan
+    return np.array([values.loc[values.index >= starts[seed], seed].max(skipna=False) for seed in values.columns])
 
 
 @claim("Figure 2", scope=SMALL, empirical=True, quantifier="an average")
@@ -346,7 +402,7 @@ def nc23_vanishes_first(
     since: Literal["start", "zero_error"],
     until: Literal["end", "drop"],
     decay: Decay,
-) -> Finding:
+) -> Claim:
     r"""Of the three terms of the loss, $L_{NC2/3}$ diminishes fastest, in the mean over trainings.
 
     A term's fall is its value at the first recorded epoch over its value at the last; a variant counts from the end of
@@ -370,41 +426,64 @@ def nc23_vanishes_first(
     train errors in place of {trained_share:.1g} (largest over trainings).
     """
 
-    def advantages(decay: Decay, fastest: Quantity, other: Quantity) -> np.ndarray:
-        def fall(table: Table, term: Quantity) -> pd.Series:
-            values = by_seed(table, f"{term}{SUFFIXES[decay]}")
-            if parts == "data" and term != "loss_nc23":
-                values = values - by_seed(table, f"{term}_decay{SUFFIXES[decay]}")
+    def decades_of_fall(term: Quantity, decay: Decay) -> np.ndarray:
+        """Return log10 of a term where its fall begins over the term where it ends, for each training."""
+
+        def of_training(table: Table) -> pd.Series:
+            values = loss_term(table, term, decay, without_decay=parts == "data")
             start = values.iloc[0] if since == "start" else at_zero_error(values, table)
             last_epoch = settings_of(table)["epochs"] if until == "end" else first_drop(table)
             return np.log10(start / values[values.index <= last_epoch].iloc[-1])
 
-        return over_trainings(trainings, lambda table: fall(table, fastest) - fall(table, other))
+        return over_trainings(trainings, of_training)
 
-    def judge(fastest: Quantity) -> Checks:
-        for other in (term for term in TERMS if term != fastest):
-            values, bound = advantages(decay, fastest, other), float(np.log10(factor))
-            yield at_least(
-                f"$\\log_{{10}}$ of the fall of {TERMS[fastest]} over that of {TERMS[other]}",
-                evidence.mean(values),
-                bound,
-                because="95 % interval over all trainings",
-                draws_for=int((values > bound).sum()),
-                draws_against=int((values <= bound).sum()),
-                draws_undecided=int(np.isnan(values).sum()),
-            )
+    nc1, nc23, ls_perp = (decades_of_fall(term, decay) for term in (LOSS_NC1, LOSS_NC23, LOSS_LS_PERP))
+    nc1_first, ls_perp_first = "$L_{NC1}$ first", "$L_{LS}^\\perp$ first"
+    yield _further_by(
+        "$\\log_{10}$ of the fall of $L_{NC2/3}$ over that of $L_{LS}^\\perp$",
+        nc23 - ls_perp,
+        factor,
+        rivals={nc1_first: nc1 - ls_perp, ls_perp_first: ls_perp - nc1},
+    )
+    yield _further_by(
+        "$\\log_{10}$ of the fall of $L_{NC2/3}$ over that of $L_{NC1}$",
+        nc23 - nc1,
+        factor,
+        rivals={nc1_first: nc1 - nc23, ls_perp_first: ls_perp - nc23},
+    )
 
-    trained = advantages("trained", "loss_nc23", "loss_ls_perp")
-    facts = {"least": 10 ** np.nanmin(trained), "most": 10 ** np.nanmax(trained)}
-    for name, suffix in SUFFIXES.items():
-        shares = [without_error(deviation_share(table, suffix=suffix), table).max() for table in trainings]
-        facts[name] = 10 ** np.mean(advantages(name, "loss_nc23", "loss_ls_perp"))
-        facts[f"{name}_share"] = np.nanmax(np.concatenate(shares))
-    return Finding(
-        judge,
-        printed="loss_nc23",
-        rivals={f"{TERMS[term]} first": term for term in ("loss_nc1", "loss_ls_perp")},
-        facts=facts,
+    def advantage(decay: Decay) -> np.ndarray:
+        return decades_of_fall(LOSS_NC23, decay) - decades_of_fall(LOSS_LS_PERP, decay)
+
+    def largest_share(decay: Decay) -> float:
+        shares = [without_error(deviation_share(table, decay), table).max() for table in trainings]
+        return np.nanmax(np.concatenate(shares))
+
+    yield Facts(
+        trained=10 ** np.mean(advantage("trained")),
+        least=10 ** np.nanmin(advantage("trained")),
+        most=10 ** np.nanmax(advantage("trained")),
+        notebook=10 ** np.mean(advantage("notebook")),
+        trained_share=largest_share("trained"),
+        notebook_share=largest_share("notebook"),
+    )
+
+
+@takes_rivals("advantage")
+def _further_by(name: str, advantage: np.ndarray, factor: float) -> Check:
+    """Check that one term falls further than another by a factor in the mean over trainings; rivals are advantages.
+
+    The advantage is in decades, one number for each training.
+    """
+    bound = float(np.log10(factor))
+    return at_least(
+        name,
+        evidence.mean(advantage),
+        bound,
+        because="95 % interval over all trainings",
+        draws_for=int((advantage > bound).sum()),
+        draws_against=int((advantage <= bound).sum()),
+        draws_undecided=int(np.isnan(advantage).sum()),
     )
 
 
@@ -435,18 +514,21 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
     the sampling of batches, and is what leaves most (docs/full_scale.md). Features move because batches are sampled,
     too, which a frozen body does not show.
     """
-    included, excluded = ordinary(trainings)
-    sampling, batches = at_the_drop(included, "split_sampling"), at_the_drop(included, "split_batches")
-    with_replacement, law = at_the_drop(included, "split_replaced"), at_the_drop(included, "split_law")
-    network = at_the_drop(included, "loss_ls_perp")
-    least_squares_loss = at_the_drop(included, "loss_nc1") + at_the_drop(included, "loss_nc23")
-    reverse, frozen_bodies = "the reverse order", "frozen bodies exchanged in every second training"
+    included, excluded = without_exceptions(trainings)
+    sampling, batches = at_the_drop(included, SPLIT_SAMPLING), at_the_drop(included, SPLIT_BATCHES)
+    with_replacement, law = at_the_drop(included, SPLIT_REPLACED), at_the_drop(included, SPLIT_LAW)
+    network = at_the_drop(included, LOSS_LS_PERP)
+    least_squares_loss = at_the_drop(included, LOSS_NC1) + at_the_drop(included, LOSS_NC23)
+    reverse = "the reverse order"
     statistics, motion = np.log10(batches / sampling), np.log10(network / batches)
     yield above_zero(
         "$\\log_{10}$ of the last layer's deviation with the statistics of batches over that without",
         statistics,
         excluded=excluded,
-        rivals={frozen_bodies: half_exchanged(statistics), reverse: -statistics},
+        rivals={
+            "frozen bodies exchanged in every second training": half_exchanged(statistics),
+            reverse: -statistics,
+        },
     )
     yield above_zero(
         "$\\log_{10}$ of the network's deviation over that of a frozen body",
@@ -461,6 +543,7 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
     def over_law(factor: float | np.ndarray) -> evidence.Estimate:
         return evidence.mean(np.log10(with_replacement / (law * factor)))
 
+    momentum = Draws(included, draw="seed").setting("momentum")
     yield equal(
         "$\\log_{10}$ of the noise of batches drawn with replacement over its law",
         over_law(1.0),
@@ -469,14 +552,15 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
         resolution=0.3,
         because="the law is of first order in the learning rate",
         rivals={
-            "a law without momentum": Instead(estimate=over_law(1 - Draws(included, draw="seed").setting("momentum"))),
-            "a law twice as large": Instead(estimate=over_law(2.0)),
+            "a law without momentum": {"estimate": over_law(1 - momentum)},
+            "a law twice as large": {"estimate": over_law(2.0)},
         },
     )
-    for name, values in {"sampling": sampling, "batches": batches, "network": network}.items():
-        yield Facts({name: np.median(values / least_squares_loss)})
-    shares = [without_error(deviation_share(table), table, until=first_drop(table)) for table in included]
+    before_drop = [without_error(deviation_share(table), table, until=first_drop(table)) for table in included]
     yield Facts(
-        least=np.nanmin([share.min().min() for share in shares]),
-        most=np.nanmax([share.max().max() for share in shares]),
+        sampling=np.median(sampling / least_squares_loss),
+        batches=np.median(batches / least_squares_loss),
+        network=np.median(network / least_squares_loss),
+        least=np.nanmin([shares.min().min() for shares in before_drop]),
+        most=np.nanmax([shares.max().max() for shares in before_drop]),
     )

@@ -1,7 +1,6 @@
 """The terms that the MSE loss decomposes into, along training."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -15,28 +14,36 @@ from learning_dynamics.papers.neural_collapse.panels import (
     title_of,
     training_grid,
 )
-from learning_dynamics.papers.neural_collapse.trainings import (
-    SUFFIXES,
+from learning_dynamics.papers.neural_collapse.training.quantities import (
+    LOSS,
+    LOSS_LS_PERP,
+    LOSS_NC1,
+    LOSS_NC23,
+    SPLIT_BATCHES,
+    SPLIT_LAW,
+    SPLIT_SAMPLING,
     Decay,
+)
+from learning_dynamics.papers.neural_collapse.trainings import (
     at_the_drop,
-    by_seed,
+    data_and_network,
     deviation_share,
     first_drop,
-    place_of,
+    loss_term,
     without_error,
 )
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, shared_legend
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
 TERMS = {
-    "loss_nc1": (r"$\mathcal{L}_{\mathrm{NC1}}$", "blue"),
-    "loss_nc23": (r"$\mathcal{L}_{\mathrm{NC2/3}}$", "green"),
-    "loss_ls_perp": (r"$\mathcal{L}_{\mathrm{LS}}^{\perp}$", "purple"),
+    LOSS_NC1: (r"$\mathcal{L}_{\mathrm{NC1}}$", "blue"),
+    LOSS_NC23: (r"$\mathcal{L}_{\mathrm{NC2/3}}$", "green"),
+    LOSS_LS_PERP: (r"$\mathcal{L}_{\mathrm{LS}}^{\perp}$", "purple"),
 }
 PARTS = {
-    "split_sampling": ("sampling of batches, as the last layer alone sees it", "blue"),
-    "split_batches": ("statistics of batches", "orange"),
-    "loss_ls_perp": ("features that move", "purple"),
+    SPLIT_SAMPLING: ("sampling of batches, as the last layer alone sees it", "blue"),
+    SPLIT_BATCHES: ("statistics of batches", "orange"),
+    LOSS_LS_PERP: ("features that move", "purple"),
 }
 
 
@@ -68,15 +75,16 @@ def deviation_split(trainings: Sequence[Table]) -> Drawn:
             color=COLOURS["black"],
             lw=1.0,
         )
-        labels.append((float(positions.mean()), title_of(place_of(table))))
+        labels.append((float(positions.mean()), title_of(data_and_network(table))))
         offset = int(positions[-1]) + 2
     axis.set_xticks(*zip(*labels, strict=True))
     axis.set_ylabel(r"share of $\mathcal{L}_{\mathrm{LS}}$")
     axis.margins(x=0.02)
     shared_legend(figure, ncols=3)
-    network_deviation = at_the_drop(trainings, "loss_ls_perp")
+    network_deviation = at_the_drop(trainings, LOSS_LS_PERP)
     shares = {
-        part: np.median(at_the_drop(trainings, f"split_{part}") / network_deviation) for part in ("sampling", "batches")
+        "sampling": np.median(at_the_drop(trainings, SPLIT_SAMPLING) / network_deviation),
+        "batches": np.median(at_the_drop(trainings, SPLIT_BATCHES) / network_deviation),
     }
     alt = (
         "Stacked bars: sampling, as the last layer sees it, makes {sampling:.1g} of the deviation, with the statistics "
@@ -90,10 +98,10 @@ CONTINUED = {
     "continued_whole": ("network, whole batches", "green"),
 }
 FROZEN = {
-    "split_batches": ("last layer, batches and their statistics", "orange"),
-    "split_sampling": ("last layer, sampling of batches", "blue"),
+    SPLIT_BATCHES: ("last layer, batches and their statistics", "orange"),
+    SPLIT_SAMPLING: ("last layer, sampling of batches", "blue"),
 }
-LAW = {"split_law": ("last layer, first order, with replacement", "black")}
+LAW = {SPLIT_LAW: ("last layer, first order, with replacement", "black")}
 
 
 def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Table) -> Drawn:
@@ -164,7 +172,7 @@ def _share(table: Table, quantity: Quantity) -> np.ndarray:
     values = at_the_drop([table], quantity)
     if quantity in CONTINUED:  # shares of the L_LS that the network goes on to have
         return values
-    return values / (at_the_drop([table], "loss_nc1") + at_the_drop([table], "loss_nc23"))
+    return values / (at_the_drop([table], LOSS_NC1) + at_the_drop([table], LOSS_NC23))
 
 
 CONVENTIONS: dict[Decay, str] = {
@@ -174,7 +182,7 @@ CONVENTIONS: dict[Decay, str] = {
 }
 
 
-def fig2(trainings: Sequence[Table], *, decay: Literal["trained", "notebook"]) -> Drawn:
+def fig2(trainings: Sequence[Table], *, decay: Decay) -> Drawn:
     r"""The terms that the MSE loss decomposes into, along training.
 
     The loss, weight decay included (grey), is $L_{NC1} + L_{NC2/3} + L_{LS}^\perp$ to rounding: within-class
@@ -185,20 +193,20 @@ def fig2(trainings: Sequence[Table], *, decay: Literal["trained", "notebook"]) -
     rate drops tenfold. {recipe} {convention}
     """
     figure, panels = training_grid(trainings, height=2.6)
-    suffix, shares = SUFFIXES[decay], []
+    shares = []
     for table in trainings:
-        axis = panels[place_of(table)]
+        axis = panels[data_and_network(table)]
         axis.set(xscale="log", yscale="log")
         axis.xaxis.set_major_formatter(PLAIN)
-        band(axis, by_seed(table, f"loss{suffix}"), color=COLOURS["grey"], lw=2.6, alpha=0.6, label="loss")
+        band(axis, loss_term(table, LOSS, decay), color=COLOURS["grey"], lw=2.6, alpha=0.6, label="loss")
         for term, (label, colour) in TERMS.items():
-            values = by_seed(table, f"{term}{suffix}")
+            values = loss_term(table, term, decay)
             band(axis, values, color=COLOURS[colour], label=label)
-            if term != "loss_nc23":
-                data = values - by_seed(table, f"{term}_decay{suffix}")
+            if term != LOSS_NC23:
+                data = loss_term(table, term, decay, without_decay=True)
                 band(axis, data, color=COLOURS[colour], ls=DASHED, lw=1.0, label=f"{label}, without decay")
         mark_epochs(axis, table)
-        deviation, total = (by_seed(table, f"{term}{suffix}").iloc[-1] for term in ("loss_ls_perp", "loss"))
+        deviation, total = (loss_term(table, term, decay).iloc[-1] for term in (LOSS_LS_PERP, LOSS))
         shares.append(deviation / total)
     next(iter(panels.values())).set_ylabel("term of the MSE loss")
     shared_legend(figure, ncols=4)

@@ -2,9 +2,43 @@
 
 import numpy as np
 
-from learning_dynamics.judging import Claim, Facts, Instead, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Claim, Facts, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.neural_collapse.central_path.quantities import (
+    ADJOINT_GRADIENT,
+    ASYMMETRY,
+    CODIMENSION,
+    CODIMENSION_MINUS_SIGN,
+    CODIMENSION_UNCENTRED,
+    CURVE_EQUATION,
+    CURVE_EQUATION_MINUS_SIGN,
+    CURVE_EQUATION_UNCENTRED,
+    CURVE_VELOCITY,
+    GRADIENT_NORMAL,
+    IDEMPOTENCE,
+    IMAGE,
+    LEMMA_7,
+    LEMMA_7_OTHER_NULL_SPACE,
+    LEMMA_7_UNEQUAL_VALUES,
+    LOSSES,
+    LOSSES_CLASSIFIER_KEPT,
+    MINUS_SIGN,
+    ORTHOGONAL,
+    PREDICTIONS,
+    PREDICTIONS_CLASSIFIER_KEPT,
+    PRINTED,
+    PRINTED_GRADIENT,
+    REMAINDER,
+    SLOPE,
+    SLOPE_LEMMA_3,
+    SLOPE_WITHOUT_SHRINKING,
+    TANGENT_MOVED,
+    WHOLE,
+    WHOLE_ORTHOGONAL,
+)
 from learning_dynamics.papers.neural_collapse.draws import (
     DIFFERENCE_ERROR,
+    UNIT,
+    Size,
     by_size,
     largest,
     no_gap,
@@ -32,16 +66,25 @@ def invariance(features: Table) -> Claim:
     where it is $\Sigma_W^{1/2}$ (errata 10). The loss is constant along fibres, so that its gradient is orthogonal to
     every $BH$ with a square matrix $B$.
     """
-    tolerance = 10 * np.finfo(float).eps * settings_of(features)["condition"] ** 2
-    for quantity in ("predictions", "losses"):
-        yield no_gap(
-            f"relative change of {quantity}",
-            features,
-            quantity,
-            tolerance,
-            "rounding: 10 units times the square of A's condition number",
-            rivals={"the classifier of $H$ kept for $AH$": f"{quantity}--classifier_kept"},
-        )
+    tolerance = 10 * UNIT * settings_of(features)["condition"] ** 2
+    because = "rounding: 10 units times the square of A's condition number"
+    classifier_kept = "the classifier of $H$ kept for $AH$"
+    yield no_gap(
+        "relative change of predictions",
+        features,
+        PREDICTIONS,
+        tolerance=tolerance,
+        because=because,
+        rivals={classifier_kept: PREDICTIONS_CLASSIFIER_KEPT},
+    )
+    yield no_gap(
+        "relative change of losses",
+        features,
+        LOSSES,
+        tolerance=tolerance,
+        because=because,
+        rivals={classifier_kept: LOSSES_CLASSIFIER_KEPT},
+    )
 
 
 @claim("Propositions 3 and 4", scope=RENORMALISED, quantifier="all draws")
@@ -51,40 +94,41 @@ def tangent_space(features: Table) -> Claim:
 
     Curves that stay on the manifold $XCX^\top = I$ have velocities that satisfy the equation, every solution is the
     velocity of such a curve, and the equation's rank is $P(P+1)/2$, as many as the manifold has constraints. The
-    printed map takes everything into that space, leaves what lies there alone, and applied twice does what it does
+    printed map takes everything into that space, leaves what is there alone, and applied twice does what it does
     once; so does the orthogonal projection: a space has many projections onto it, which differ in what they discard.
     Proposition 3 as printed lacks the transpose of its last $X$, a slip: the shapes do not fit without it (errata 12).
     """
-    maps = {
-        "the printed map without its factor $1/2$": "whole",
-        "a minus between its products, as the proof of Lemma 2 prints": "minus_sign",
+    other_maps = {
+        "the printed map without its factor $1/2$": WHOLE,
+        "a minus between its products, as the proof of Lemma 2 prints": MINUS_SIGN,
     }
-    yield no_gap("image off the space", features, "image", flow="printed", rivals=maps)
-    yield no_gap("second application", features, "idempotence", flow="printed", rivals=maps)
-    yield no_gap("tangents moved", features, "tangent_moved", flow="printed", rivals=maps)
-    equations = {
-        "$XCZ^\\top - ZCX^\\top = 0$ in the place of the equation": "--minus_sign",
-        "$XZ^\\top + ZX^\\top = 0$ in the place of the equation": "--uncentred",
-    }
+    yield no_gap("image off the space", features, IMAGE, flow=PRINTED, rivals=other_maps)
+    yield no_gap("second application", features, IDEMPOTENCE, flow=PRINTED, rivals=other_maps)
+    yield no_gap("tangents moved", features, TANGENT_MOVED, flow=PRINTED, rivals=other_maps)
+    minus_sign = "$XCZ^\\top - ZCX^\\top = 0$ in the place of the equation"
+    uncentred = "$XZ^\\top + ZX^\\top = 0$ in the place of the equation"
     yield every_draw(
         "velocities of curves off the equation",
-        largest(features, "curve_equation", "curve_velocity"),
+        largest(features, CURVE_EQUATION, CURVE_VELOCITY),
         at_most=DIFFERENCE_ERROR,
         because="error of central differences",
         rivals={
-            rival: Instead(values=largest(features, f"curve_equation{other}", "curve_velocity"))
-            for rival, other in equations.items()
+            minus_sign: {"values": largest(features, CURVE_EQUATION_MINUS_SIGN, CURVE_VELOCITY)},
+            uncentred: {"values": largest(features, CURVE_EQUATION_UNCENTRED, CURVE_VELOCITY)},
         },
     )
     draws = Draws(features)
-    dimensions = draws.column("features")
+    P = draws.column("features")
     yield equal_on_every_draw(
         "rank of the equation",
-        draws["codimension"],
-        dimensions * (dimensions + 1) / 2,
+        draws[CODIMENSION],
+        P * (P + 1) / 2,
         tolerance=0.0,
         because="a rank is a whole number",
-        rivals={rival: Instead(measured=draws[f"codimension{other}"]) for rival, other in equations.items()},
+        rivals={
+            minus_sign: {"measured": draws[CODIMENSION_MINUS_SIGN]},
+            uncentred: {"measured": draws[CODIMENSION_UNCENTRED]},
+        },
         scaled=False,
     )
 
@@ -114,22 +158,22 @@ def projection_self_adjoint(features: Table) -> Claim:
     projection, Proposition 2 stands and the formula of Proposition 4 is to be replaced; read as that formula, it is
     Proposition 2 that falls. `proposition_2` has both.
     """
-    maps = {
-        "the orthogonal projection without its factor $1/2$, self-adjoint too": "whole_orthogonal",
-        "the printed map with a minus between its products": "minus_sign",
+    other_maps = {
+        "the orthogonal projection without its factor $1/2$, self-adjoint too": WHOLE_ORTHOGONAL,
+        "the printed map with a minus between its products": MINUS_SIGN,
     }
     for name, gap in {
-        "$\\|\\Pi - \\Pi^\\top\\|_F / \\|\\Pi\\|_F$": "asymmetry",
-        "image off the tangent space": "image",
-        "tangents moved": "tangent_moved",
+        "$\\|\\Pi - \\Pi^\\top\\|_F / \\|\\Pi\\|_F$": ASYMMETRY,
+        "image off the tangent space": IMAGE,
+        "tangents moved": TANGENT_MOVED,
     }.items():
-        yield no_gap(name, features, gap, flow="printed", corrected="orthogonal", rivals=maps)
+        yield no_gap(name, features, gap, flow=PRINTED, corrected=ORTHOGONAL, rivals=other_maps)
     draws = Draws(features)
     yield Facts(
-        printed=largest(features, "asymmetry", flow="printed").max(),
-        adjoint=draws.worst("adjoint_gradient").max(),
-        moved=draws.least("printed_gradient").min(),
-        normal=draws.least("gradient_normal").min(),
+        printed=largest(features, ASYMMETRY, flow=PRINTED).max(),
+        adjoint=draws.worst(ADJOINT_GRADIENT).max(),
+        moved=draws.least(PRINTED_GRADIENT).min(),
+        normal=draws.least(GRADIENT_NORMAL).min(),
     )
 
 
@@ -143,23 +187,25 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
     """
 
     def order(flow: str) -> np.ndarray:
-        remainders = by_draw(features, "remainder", flow=flow)
-        return np.log2(remainders[:, -2] / remainders[:, -1])
+        """Return log2 of the remainder over what half the step leaves, from the two smallest steps."""
+        remainders = by_draw(features, REMAINDER, flow=flow)
+        of_step, of_half_step = remainders[:, -2], remainders[:, -1]
+        return np.log2(of_step / of_half_step)
 
     yield equal_on_every_draw(
         "order of the remainder over the step less one, from the two smallest steps",
-        order("printed"),
+        order(PRINTED),
         1.0,
         tolerance=tolerance,
         relative_to=1.0,
         because="next order: the step's relative size, some thousandths, times a curvature",
         rivals={
-            "the orthogonal projection": Instead(measured=order("orthogonal")),
-            "a minus between the products, as the proof prints": Instead(measured=order("minus_sign")),
+            "the orthogonal projection": {"measured": order(ORTHOGONAL)},
+            "a minus between the products, as the proof prints": {"measured": order(MINUS_SIGN)},
         },
         scaled=False,
     )
-    yield Facts(orthogonal=np.median(order("orthogonal")))
+    yield Facts(orthogonal=np.median(order(ORTHOGONAL)))
 
 
 @claim(
@@ -176,18 +222,19 @@ def lemma_3(features: Table) -> Claim:
     """
 
     def error(formula: Quantity) -> np.ndarray:
-        return over_sizes(
-            lambda slope, predicted, *_: np.abs(slope - predicted).max(axis=(1, 2)) / np.abs(slope).max(axis=(1, 2)),
-            by_size(features, "slope"),
-            by_size(features, formula),
-        )
+        """Return the largest |slope - formula| over the largest |slope|, over the singular values of each draw."""
+
+        def of_size(_: Size, slope: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+            return np.abs(slope - predicted).max(axis=(1, 2)) / np.abs(slope).max(axis=(1, 2))
+
+        return over_sizes(of_size, slope=by_size(features, SLOPE), predicted=by_size(features, formula))
 
     yield zero_on_every_draw(
         "slopes of $\\omega_j$ less the formula, relative",
-        error("slope--lemma_3"),
+        error(SLOPE_LEMMA_3),
         DIFFERENCE_ERROR,
         "error of central differences",
-        rivals={"the first product alone": error("slope--without_shrinking")},
+        rivals={"the first product alone": error(SLOPE_WITHOUT_SHRINKING)},
     )
 
 
@@ -200,11 +247,11 @@ def lemma_7(features: Table) -> Claim:
     r"""A matrix is a simplex equiangular tight frame if and only if it has exactly $C-1$ non-zero singular values, all
     equal, and its columns sum to zero.
 
-    The Gram matrix of a matrix with both properties is held against a simplex frame's; singular values and column sum
-    of a rotated simplex frame against the properties.
+    The Gram matrix of a matrix with both properties is compared with a simplex frame's; singular values and column sum
+    of a rotated simplex frame are compared with the properties.
     """
     rivals = {
-        "equal singular values without columns that sum to zero": "lemma_7--other_null_space",
-        "columns that sum to zero without equal singular values": "lemma_7--unequal_values",
+        "equal singular values without columns that sum to zero": LEMMA_7_OTHER_NULL_SPACE,
+        "columns that sum to zero without equal singular values": LEMMA_7_UNEQUAL_VALUES,
     }
-    yield no_gap("relative gap, the larger of both directions", features, "lemma_7", rivals=rivals)
+    yield no_gap("relative gap, the larger of both directions", features, LEMMA_7, rivals=rivals)

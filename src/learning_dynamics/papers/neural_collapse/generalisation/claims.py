@@ -7,20 +7,29 @@ import numpy as np
 import scipy
 
 from learning_dynamics import evidence
-from learning_dynamics.judging import Check, Checks, Claim, Facts, Finding, Instead, Untested, at_least, at_most, claim
+from learning_dynamics.judging import Check, Claim, Facts, Untested, at_least, at_most, claim
 from learning_dynamics.papers.neural_collapse.generalisation.table1 import PAPER_TABLE_1
 from learning_dynamics.papers.neural_collapse.signs import Average, above_zero, half_exchanged
+from learning_dynamics.papers.neural_collapse.training.quantities import (
+    EQUIANGULAR_MEANS,
+    EQUINORM_MEANS,
+    ERROR,
+    MAXIMAL_ANGLE_MEANS,
+    NC1,
+    NC4,
+    SELF_DUALITY,
+)
 from learning_dynamics.papers.neural_collapse.trainings import (
-    FIVE,
-    NEEDS_FIVE,
+    FIVE_DATA_SETS,
+    NEEDS_FIVE_DATA_SETS,
     SMALL,
     at_first_epoch,
     at_the_end,
+    data_and_network,
     errors_end,
-    ordinary,
     paired,
-    place_of,
     when_errors_end,
+    without_exceptions,
 )
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, settings_of
@@ -28,51 +37,46 @@ from learning_dynamics.tidy import Quantity, Table, settings_of
 CHANCE = 0.05  # share of orders of the data sets that may do as well as one that is more than chance
 
 
-def _slower_on_test(trainings: Sequence[Table], average: Average, *quantities: Quantity) -> Finding:
-    """Judge whether quantities fall less on test than on train images after train errors end, and end above.
+def _slower_on_test(trainings: Sequence[Table], average: Average, quantities: Sequence[Quantity]) -> Claim:
+    """Yield checks that quantities fall less on test than on train images after train errors end, and end above.
 
-    Of NC1 that they fall on test images too; with the others NC4, of which the ends alone are compared.
+    Of NC1 that it falls on test images too; with the others NC4, of which the ends alone are compared.
     """
-    included, excluded = ordinary(trainings)
+    included, excluded = without_exceptions(trainings)
 
-    def judge(hypothesis: tuple[str, str, bool]) -> Checks:
-        train, test, exchanged = hypothesis
+    def positive(name: str, values: np.ndarray, with_splits_exchanged: np.ndarray) -> Check:
+        rivals = {
+            "test and train images exchanged": with_splits_exchanged,
+            "test and train images exchanged in every second training": half_exchanged(values),
+        }
+        return above_zero(name, values, average, excluded=excluded, rivals=rivals)
 
-        def positive(name: str, values: np.ndarray) -> Check:
-            return above_zero(name, half_exchanged(values) if exchanged else values, average, excluded)
-
-        for quantity in quantities:
-            (train_start, train_end), (test_start, test_end) = (
-                [np.log10(read(included, quantity, split)) for read in (when_errors_end, at_the_end)]
-                for split in (train, test)
-            )
-            test_fall = test_start - test_end
-            label = f"$\\log_{{10}}$ of {quantity}"
-            yield positive(f"{label}: fall on train less fall on test images", train_start - train_end - test_fall)
-            yield positive(f"{label}: test less train images, last epoch", test_end - train_end)
-            if quantity == "nc1":
-                yield positive(f"{label}: fall on test images", test_fall)
-        if "nc1" not in quantities:
-            more = at_the_end(included, "nc4", test) - at_the_end(included, "nc4", train)
-            yield positive("nc4: test less train images, last epoch", more)
-        yield errors_end(included, excluded)
-
-    rivals = {
-        "test and train images exchanged": ("test", "train", False),
-        "test and train images exchanged in every second training": ("train", "test", True),
-    }
-    return Finding(judge, printed=("train", "test", False), rivals=rivals)
+    for quantity in quantities:
+        train_start, test_start = (np.log10(when_errors_end(included, quantity, split)) for split in ("train", "test"))
+        train_end, test_end = (np.log10(at_the_end(included, quantity, split)) for split in ("train", "test"))
+        train_fall, test_fall = train_start - train_end, test_start - test_end
+        label = f"$\\log_{{10}}$ of {quantity}"
+        yield positive(
+            f"{label}: fall on train less fall on test images", train_fall - test_fall, test_fall - train_fall
+        )
+        yield positive(f"{label}: test less train images, last epoch", test_end - train_end, train_end - test_end)
+        if quantity == NC1:
+            yield positive(f"{label}: fall on test images", test_fall, train_fall)
+    if NC1 not in quantities:
+        train_nc4, test_nc4 = (at_the_end(included, NC4, split) for split in ("train", "test"))
+        yield positive(f"{NC4}: test less train images, last epoch", test_nc4 - train_nc4, train_nc4 - test_nc4)
+    yield errors_end(included, excluded)
 
 
 @claim("Figure 12", scope=SMALL + ", both losses", empirical=True, quantifier="an average")
-def test_collapse_slower(trainings: Sequence[Table], *, average: Average) -> Finding:
+def test_collapse_slower(trainings: Sequence[Table], *, average: Average) -> Claim:
     r"""In training beyond zero train error variability collapses on test images too, but more slowly and less deeply
     than on train images, in the mean over trainings.
 
     From the end of train errors to the last epoch NC1 falls on test images, by less than on train images, and ends
     above it. Where test classes are not equally frequent, they weigh equally all the same.
     """
-    return _slower_on_test(trainings, average, "nc1")
+    return _slower_on_test(trainings, average, [NC1])
 
 
 test_collapse_slower.__test__ = False  # a claim, not a test
@@ -84,7 +88,7 @@ test_collapse_slower.__test__ = False  # a claim, not a test
     empirical=True,
     quantifier="a number",
 )
-def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Fraction) -> Finding:
+def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Fraction) -> Claim:
     r"""On test images NC1 at the last epoch is roughly monotonic with the difficulty of the data set.
 
     The paper names no measure of difficulty; here it is the test error of the paper's own networks (Table 1), in the
@@ -93,58 +97,64 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
     what an order of the data sets drawn at random leaves, the same for all networks, and one in twenty of the 120
     orders may do as well as the one that is judged.
     """
-    included, excluded = ordinary([table for table in trainings if place_of(table)[0] in FIVE])
-    final_nc1: dict[tuple[str, str], dict[str, float]] = {}
+    on_five_data_sets = [table for table in trainings if data_and_network(table)[0] in FIVE_DATA_SETS]
+    included, excluded = without_exceptions(on_five_data_sets)
+    nc1_by_network: dict[tuple[str, str], dict[str, float]] = {}
     for table in included:
-        data, network = place_of(table)
-        nc1_by_data = final_nc1.setdefault((network, settings_of(table)["loss"]), {})
-        nc1_by_data[data] = float(at_the_end([table], "nc1", "test").mean())
-    if {name for by_data in final_nc1.values() for name in by_data} != set(FIVE):
-        raise Untested(NEEDS_FIVE)
+        data, network = data_and_network(table)
+        nc1_by_data = nc1_by_network.setdefault((network, settings_of(table)["loss"]), {})
+        nc1_by_data[data] = float(at_the_end([table], NC1, "test").mean())
+    if {data for nc1_by_data in nc1_by_network.values() for data in nc1_by_data} != set(FIVE_DATA_SETS):
+        raise Untested(NEEDS_FIVE_DATA_SETS)
 
-    ranks = {network: scipy.stats.rankdata(list(nc1_by_data.values())) for network, nc1_by_data in final_nc1.items()}
-
-    def correlation_with(difficulty: Mapping[str, float]) -> float:
-        """Return the mean over networks; rounded, so that orders that do equally well are equal."""
+    def rank_correlation(difficulty: Mapping[str, float]) -> float:
+        """Return Spearman's, the mean over networks; rounded, so that orders that do equally well are equal."""
         correlations = [
-            np.corrcoef(ranks[network], scipy.stats.rankdata([difficulty[name] for name in nc1_by_data]))[0, 1]
-            for network, nc1_by_data in final_nc1.items()
+            scipy.stats.spearmanr(list(nc1_by_data.values()), [difficulty[data] for data in nc1_by_data]).statistic
+            for nc1_by_data in nc1_by_network.values()
         ]
         return round(float(np.mean(correlations)), 9)
 
-    published = {
-        name: float(np.mean([-end for (data, _), (_, end) in PAPER_TABLE_1.items() if data == name])) for name in FIVE
+    orders = permutations(range(len(FIVE_DATA_SETS)))
+    by_chance = np.array([rank_correlation(dict(zip(FIVE_DATA_SETS, order, strict=True))) for order in orders])
+    # the least correlation that at most a share CHANCE of all orders reaches
+    beyond_chance = min((value for value in by_chance if np.mean(by_chance >= value) <= CHANCE), default=np.inf)
+
+    def with_interval(difficulty: Mapping[str, float]) -> evidence.Estimate:
+        value = rank_correlation(difficulty)
+        how = "one in twenty orders of the data sets"
+        return evidence.Estimate(value, value - beyond_chance, value + beyond_chance, len(FIVE_DATA_SETS), how)
+
+    published_errors = {
+        data: float(np.mean([100 - end for (other, _), (_, end) in PAPER_TABLE_1.items() if other == data]))
+        for data in FIVE_DATA_SETS
     }
-    by_chance = np.array(
-        [correlation_with(dict(zip(FIVE, order, strict=True))) for order in permutations(range(len(FIVE)))]
+    wrong_difficulties: dict[str, dict[str, float]] = {
+        "smaller on harder data sets": {data: -error for data, error in published_errors.items()},
+        "an order that has no reason, the alphabet's": {data: rank for rank, data in enumerate(sorted(FIVE_DATA_SETS))},
+    }
+    yield at_least(
+        "rank correlation of NC1 on test images and difficulty, over data sets",
+        with_interval(published_errors),
+        0.0,
+        because="an order drawn at random, shared by the networks",
+        excluded=excluded,
+        rivals={phrase: {"estimate": with_interval(wrong)} for phrase, wrong in wrong_difficulties.items()},
     )
-    chance = min((value for value in by_chance if np.mean(by_chance >= value) <= CHANCE), default=np.inf)
-
-    def judge(difficulty: Mapping[str, float]) -> Checks:
-        value = correlation_with(difficulty)
-        yield at_least(
-            "rank correlation of NC1 on test images and difficulty, over data sets",
-            evidence.Estimate(
-                value, value - chance, value + chance, len(FIVE), "one in twenty orders of the data sets"
-            ),
-            0.0,
-            because="an order drawn at random, shared by the networks",
-            excluded=excluded,
-        )
-        yield at_least("its size", value, correlation, because="roughly monotonic")
-
-    rivals = {
-        "smaller on harder data sets": {name: -value for name, value in published.items()},
-        "an order that has no reason, the alphabet's": {name: float(rank) for rank, name in enumerate(sorted(FIVE))},
-    }
-    return Finding(judge, printed=published, rivals=rivals)
+    yield at_least(
+        "its size",
+        rank_correlation(published_errors),
+        correlation,
+        because="roughly monotonic",
+        rivals={phrase: {"estimate": rank_correlation(wrong)} for phrase, wrong in wrong_difficulties.items()},
+    )
 
 
 test_collapse_by_difficulty.__test__ = False  # a claim, not a test
 
 
 @claim("Appendix A.8", scope=SMALL + ", MSE", empirical=True, quantifier="an average")
-def collapse_on_test_images(trainings: Sequence[Table], *, average: Average) -> Finding:
+def collapse_on_test_images(trainings: Sequence[Table], *, average: Average) -> Claim:
     r"""The other phenomena of neural collapse behave on test images as variability does, in training beyond zero train
     error and in the mean over trainings: norms, angles and self-duality of the class means of test features fall more
     slowly than on train images, and end above; network and nearest class mean differ on more images.
@@ -152,9 +162,7 @@ def collapse_on_test_images(trainings: Sequence[Table], *, average: Average) -> 
     The share of images on which they differ (NC4) is often zero on train images already when train errors end, so that
     it has no fall to compare.
     """
-    return _slower_on_test(
-        trainings, average, "equinorm_means", "equiangular_means", "maximal_angle_means", "self_duality"
-    )
+    return _slower_on_test(trainings, average, [EQUINORM_MEANS, EQUIANGULAR_MEANS, MAXIMAL_ANGLE_MEANS, SELF_DUALITY])
 
 
 @claim("Table 1", scope=SMALL + ", MSE", empirical=True, quantifier="an average")
@@ -165,8 +173,8 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average) -
     its 95 % interval. The median is {median:.1f} percentage points, from {least:.1f} to {most:.1f} over trainings. The
     paper's median is $0.96$ and its mean $1.83$, with one of fifteen networks getting worse.
     """
-    start = when_errors_end(trainings, "error", "test")
-    gain = 100 * (start - at_the_end(trainings, "error", "test"))
+    start = when_errors_end(trainings, ERROR, "test")
+    gain = 100 * (start - at_the_end(trainings, ERROR, "test"))
 
     yield above_zero(
         "gain in test accuracy, percentage points",
@@ -175,7 +183,7 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average) -
         rivals={
             "accuracy that gets worse": -gain,
             "start and end exchanged in every second training": half_exchanged(gain),
-            "the first epoch in the place of the last": 100 * (start - at_first_epoch(trainings, "error", "test")),
+            "the first epoch in the place of the last": 100 * (start - at_first_epoch(trainings, ERROR, "test")),
         },
     )
     yield errors_end(trainings)
@@ -199,17 +207,17 @@ def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, marg
     cross-entropy: here these misclassify {ce_error:.1g} percent.
     """
     mse_runs, ce_runs = paired(mse, ce)
-    ce_errors = at_the_end(ce_runs, "error", "test")
+    ce_errors = at_the_end(ce_runs, ERROR, "test")
 
     def lead(mse_errors: np.ndarray) -> evidence.Estimate:
         return evidence.difference(-100 * mse_errors, -100 * ce_errors)
 
-    difference = lead(at_the_end(mse_runs, "error", "test"))
+    difference = lead(at_the_end(mse_runs, ERROR, "test"))
     label = "test accuracy under MSE less that under CE, percentage points"
     because = "the paper's median gain after train errors end (Table 1); 95 % interval over pairs of trainings"
     rivals = {
-        "twice the errors of cross-entropy": Instead(estimate=lead(2 * ce_errors)),
-        "MSE at its first recorded epoch": Instead(estimate=lead(at_first_epoch(mse_runs, "error", "test"))),
+        "twice the errors of cross-entropy": {"estimate": lead(2 * ce_errors)},
+        "MSE at its first recorded epoch": {"estimate": lead(at_first_epoch(mse_runs, ERROR, "test"))},
     }
     yield at_least(label, difference, -margin, because=because, rivals=rivals)
     yield at_most(label, difference, margin, because=because, rivals=rivals)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from learning_dynamics.papers.neural_collapse.trainings import at_the_end, place_of, when_errors_end
+from learning_dynamics.papers.neural_collapse.trainings import at_the_end, data_and_network, when_errors_end
 from learning_dynamics.tidy import Column, Table, columns, settings_of
 
 COLUMNS = (
@@ -48,7 +48,7 @@ def accuracies(tables: Sequence[Table]) -> pd.DataFrame:
     """Return one row for each training; see `COLUMNS`."""
     rows = []
     for table in tables:
-        (data, network), loss = place_of(table), settings_of(table)["loss"]
+        (data, network), loss = data_and_network(table), settings_of(table)["loss"]
         start, end = (100 * (1 - read([table], "error", "test")) for read in (when_errors_end, at_the_end))
         reached = np.isfinite(start)
         row = {"data": data, "network": network, "loss": loss, "seeds": int(reached.sum())}

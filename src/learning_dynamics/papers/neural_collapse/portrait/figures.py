@@ -16,7 +16,7 @@ from learning_dynamics.tidy import Quantity, Table
 
 CLASS_COLOURS = (COLOURS["blue"], COLOURS["orange"], COLOURS["green"])
 INSET = 0.42  # side of the inset, of its panel's
-MARGIN = 1.15  # half a side of a picture, of what lies furthest out in it
+MARGIN = 1.15  # half a side of a picture, in units of the furthest point in it
 SPREADS = (np.array([[1.6, 0.9], [0.9, 0.8]]), np.array([[0.7, -0.45], [-0.45, 1.3]]))
 
 

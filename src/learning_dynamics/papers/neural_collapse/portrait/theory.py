@@ -11,7 +11,7 @@ IMAGES = 40  # of each class
 def coordinates(
     features: np.ndarray, labels: np.ndarray, means: np.ndarray, weights: np.ndarray
 ) -> Iterator[tuple[str, str, int, int, int, float]]:
-    """Yield rows (split, quantity, coordinate, label, example, value) of what lies in the plane of three class means.
+    """Yield rows (split, quantity, coordinate, label, example, value) of vectors in the plane of three class means.
 
     Quantities
     ----------

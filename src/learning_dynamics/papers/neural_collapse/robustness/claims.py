@@ -6,22 +6,27 @@ from typing import Literal
 import numpy as np
 
 from learning_dynamics import evidence
-from learning_dynamics.judging import Claim, Facts, Instead, at_least, claim, every_draw
+from learning_dynamics.judging import Claim, Facts, at_least, claim, every_draw
 from learning_dynamics.papers.neural_collapse.signs import Average, above_zero, half_exchanged
+from learning_dynamics.papers.neural_collapse.training.quantities import (
+    ROBUSTNESS,
+    ROBUSTNESS_CROSSING,
+    ROBUSTNESS_SMALLEST,
+)
 from learning_dynamics.papers.neural_collapse.trainings import (
     SMALL,
     UNDECIDED_AT_PAPERS_RATES,
     at_first_epoch,
     at_the_end,
     errors_end,
-    ordinary,
     paired,
     when_errors_end,
+    without_exceptions,
 )
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table
 
-Measure = Literal["robustness_smallest", "robustness"]
+Measure = Literal["robustness_smallest", "robustness"]  # ROBUSTNESS_SMALLEST, ROBUSTNESS
 
 
 @claim("Figure 11", scope=SMALL + UNDECIDED_AT_PAPERS_RATES, empirical=True, quantifier="an average")
@@ -44,14 +49,14 @@ def mse_more_robust(mse: Sequence[Table], ce: Sequence[Table], *, measure: Measu
             "losses exchanged in every second pair": half_exchanged(difference),
         },
     )
-    for loss, runs in (("mse", mse_runs), ("ce", ce_runs)):
-        yield Facts(
-            {
-                loss: at_the_end(runs, "robustness_smallest", "test").mean(),
-                f"{loss}_deepfool": at_the_end(runs, "robustness", "test").mean(),
-            }
-        )
-    yield Facts(least=difference.min(), most=difference.max())
+    yield Facts(
+        mse=at_the_end(mse_runs, ROBUSTNESS_SMALLEST, "test").mean(),
+        ce=at_the_end(ce_runs, ROBUSTNESS_SMALLEST, "test").mean(),
+        mse_deepfool=at_the_end(mse_runs, ROBUSTNESS, "test").mean(),
+        ce_deepfool=at_the_end(ce_runs, ROBUSTNESS, "test").mean(),
+        least=difference.min(),
+        most=difference.max(),
+    )
 
 
 @claim("Figure 11", scope=SMALL, empirical=True, quantifier="some setting")
@@ -67,32 +72,30 @@ def robustness_by_magnitudes(
     """
     mse_runs, ce_runs = paired(mse, ce)
 
-    def ratios(quantity: Quantity, read: Callable[..., np.ndarray] = at_the_end) -> np.ndarray:
-        return np.log10(read(mse_runs, quantity, "test") / read(ce_runs, quantity, "test"))
+    def log_ratios(quantity: Quantity, read: Callable[..., np.ndarray] = at_the_end) -> np.ndarray:
+        """Return the logarithm of robustness under MSE over that under CE, shape (networks, seeds)."""
+        ratios = read(mse_runs, quantity, "test") / read(ce_runs, quantity, "test")
+        return np.log10(ratios).reshape(len(mse_runs), -1)
 
-    def largest(values: np.ndarray) -> np.ndarray:
-        """Return the largest ratio of all networks, for each seed."""
-        return values.reshape(len(mse_runs), -1).max(axis=0)
-
-    def over_seeds(values: np.ndarray) -> evidence.Estimate | float:
-        by_seed = largest(values)
+    def of_best_network(ratios: np.ndarray) -> evidence.Estimate | float:
+        by_seed = ratios.max(axis=0)
         return evidence.mean(by_seed) if len(by_seed) > 1 else float(by_seed[0])
 
     yield at_least(
         "$\\log_{10}$ of robustness under MSE over that under CE, the largest of all networks",
-        over_seeds(ratios(measure)),
+        of_best_network(log_ratios(measure)),
         magnitudes,
         because="several magnitudes; 95 % interval over seeds",
         rivals={
-            "cross-entropy by magnitudes": Instead(estimate=over_seeds(-ratios(measure))),
-            "the first recorded epoch": Instead(estimate=over_seeds(ratios(measure, at_first_epoch))),
+            "cross-entropy by magnitudes": {"estimate": of_best_network(-log_ratios(measure))},
+            "the first recorded epoch": {"estimate": of_best_network(log_ratios(measure, at_first_epoch))},
         },
     )
-    deepfool = largest(ratios("robustness"))
+    deepfool = log_ratios(ROBUSTNESS).max(axis=0)
     yield Facts(
         least=10 ** deepfool.min(),
         most=10 ** deepfool.max(),
-        smallest=10 ** largest(ratios("robustness_smallest")).max(),
+        smallest=10 ** log_ratios(ROBUSTNESS_SMALLEST).max(),
     )
 
 
@@ -104,23 +107,23 @@ def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Me
     networks; here they are {median:.1g} and {mean:.1g}, from {least:.1g} to {most:.1g} over trainings. A variant judges
     the smallest perturbation that is known, DeepFool's or a crossing towards a train image.
     """
-    included, excluded = ordinary(trainings)
+    included, excluded = without_exceptions(trainings)
 
     def growth(quantity: Quantity) -> np.ndarray:
         return at_the_end(included, quantity, "test") - when_errors_end(included, quantity, "test")
 
-    grown = growth(measure)
+    by_measure = growth(measure)
     yield above_zero(
         "growth of robustness after train errors end",
-        grown,
+        by_measure,
         excluded=excluded,
         rivals={
-            "robustness that is lost": -grown,
-            "start and end exchanged in every second training": half_exchanged(grown),
+            "robustness that is lost": -by_measure,
+            "start and end exchanged in every second training": half_exchanged(by_measure),
         },
     )
     yield errors_end(included, excluded)
-    deepfool = growth("robustness")
+    deepfool = growth(ROBUSTNESS)
     yield Facts(
         median=np.nanmedian(deepfool),
         mean=np.nanmean(deepfool),
@@ -148,7 +151,7 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
     """
 
     def ratio(read: Callable[..., np.ndarray]) -> np.ndarray:
-        return read(trainings, "robustness", "test") / read(trainings, "robustness_crossing", "test")
+        return read(trainings, ROBUSTNESS, "test") / read(trainings, ROBUSTNESS_CROSSING, "test")
 
     first, last = ratio(at_first_epoch), ratio(at_the_end)
     yield above_zero(
@@ -166,7 +169,7 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
         at_most=1.0,
         because="a smallest perturbation is no longer than a known crossing",
         rivals={
-            "first and last epoch exchanged": Instead(values=last),
-            "the last epoch's in the place of the first": Instead(values=last),
+            "first and last epoch exchanged": {"values": last},
+            "the last epoch's in the place of the first": {"values": last},
         },
     )

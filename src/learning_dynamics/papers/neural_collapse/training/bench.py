@@ -1,7 +1,7 @@
 """A trained network with the images that it is measured on: collapse, deviations and robustness at a recorded epoch."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ from learning_dynamics.measures import collapse
 from learning_dynamics.measures.memory import images_within
 from learning_dynamics.measures.robustness import crossing_distances, decisions, deepfool
 from learning_dynamics.papers.neural_collapse.portrait.theory import CLASSES, coordinates
+from learning_dynamics.papers.neural_collapse.training import quantities
 from learning_dynamics.papers.neural_collapse.training.deviation import continued_states, frozen_body
 from learning_dynamics.papers.neural_collapse.training.models import network_of
 from learning_dynamics.papers.neural_collapse.training.passes import (
@@ -31,12 +32,22 @@ class Bench:
     """A network on its device with the images it is measured on."""
 
     def __init__(
-        self, settings: dict[str, Any], data: Arrays, statistics: str, per_class: int, share: float, gigabytes: float
+        self,
+        settings: dict[str, Any],
+        data: Arrays,
+        *,
+        batch_statistics: Literal["running", "recomputed"],
+        robustness_images: int,
+        notebook_decay: float,
+        gigabytes: float,
     ) -> None:
         data = checked_images(data, balanced=settings["loss"] == "mse")
         self.data = str(data["name"])
-        self.settings, self.statistics, self.gigabytes = settings, statistics, gigabytes
-        self.decays = {"": settings["weight_decay"], "--notebook": share * settings["weight_decay"]}
+        self.settings, self.batch_statistics, self.gigabytes = settings, batch_statistics, gigabytes
+        self.decays: dict[quantities.Decay, float] = {
+            "trained": settings["weight_decay"],
+            "notebook": notebook_decay * settings["weight_decay"],
+        }
         device = self.device = chosen_device(settings.get("device", "auto"))
         self.images, self.labels = {}, {}
         for split in ("train", "test"):
@@ -51,12 +62,14 @@ class Bench:
         self.batch = images_within(self.network, shape, gigabytes, gradients=False)
         self.attack_batch = images_within(self.network, shape, gigabytes, gradients=True)
         labels = data["test_labels"]
-        self.attack_indices = np.concatenate([np.flatnonzero(labels == label)[:per_class] for label in range(classes)])
+        self.attack_indices = np.concatenate(
+            [np.flatnonzero(labels == label)[:robustness_images] for label in range(classes)]
+        )
 
     def load(self, state: dict[str, np.ndarray]) -> None:
         """Take over the parameters and batch-norm statistics of a recorded epoch."""
         self.network.load_state_dict({name: torch.as_tensor(value) for name, value in state.items()})
-        if self.statistics == "recomputed":
+        if self.batch_statistics == "recomputed":
             with arithmetic():
                 recompute_batch_statistics(self.network, self.images["train"], batch=self.batch)
 
@@ -73,31 +86,38 @@ class Bench:
             summaries = {split: measure(layer) for split, layer in layers.items()}
             disagreements = {split: disagreement(layer, summaries["train"].means) for split, layer in layers.items()}
         for split, summary in summaries.items():
-            yield _scalar(split, "error", summary.error)
-            yield _scalar(split, "class_error", summary.class_error)
-            yield _scalar(split, "nc1", collapse.variability(summary.within, summary.means))
-            yield _scalar(split, "nc4", disagreements[split])
-            yield from _angles(split, "means", collapse.centred_means(summary.means))
-            yield _scalar(split, "self_duality", collapse.self_duality(weights, summary.means))
-        yield from _angles("train", "classifiers", weights)
+            yield _scalar(split, quantities.ERROR, summary.error)
+            yield _scalar(split, quantities.CLASS_ERROR, summary.class_error)
+            yield _scalar(split, quantities.NC1, collapse.variability(summary.within, summary.means))
+            yield _scalar(split, quantities.NC4, disagreements[split])
+            centred = collapse.centred_means(summary.means)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                yield _scalar(split, quantities.EQUINORM_MEANS, collapse.relative_spread_of_norms(centred))
+                yield _scalar(split, quantities.EQUIANGULAR_MEANS, collapse.spread_of_cosines(centred))
+                yield _scalar(split, quantities.MAXIMAL_ANGLE_MEANS, collapse.distance_from_maximal_angles(centred))
+            yield _scalar(split, quantities.SELF_DUALITY, collapse.self_duality(weights, summary.means))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            yield _scalar("train", quantities.EQUINORM_CLASSIFIERS, collapse.relative_spread_of_norms(weights))
+            yield _scalar("train", quantities.EQUIANGULAR_CLASSIFIERS, collapse.spread_of_cosines(weights))
+            yield _scalar("train", quantities.MAXIMAL_ANGLE_CLASSIFIERS, collapse.distance_from_maximal_angles(weights))
         train = summaries["train"]
         classes, features = weights.shape
-        yield _scalar("train", "dead_features", train.dead)
-        yield _scalar("train", "features", features)
-        yield _scalar("train", "classes", classes)
-        yield _scalar("train", "examples", len(self.labels["train"]) / classes)
+        yield _scalar("train", quantities.DEAD_FEATURES, train.dead)
+        yield _scalar("train", quantities.FEATURES, features)
+        yield _scalar("train", quantities.CLASSES, classes)
+        yield _scalar("train", quantities.EXAMPLES, len(self.labels["train"]) / classes)
         rank, snr = collapse.rank_and_signal_to_noise(train.within, train.means, self.device)
-        yield _scalar("train", "rank", rank)
+        yield _scalar("train", quantities.RANK, rank)
         for index, value in enumerate(snr, start=1):
-            yield "train", "snr", index, -1, -1, float(value)
+            yield "train", quantities.SNR, index, -1, -1, float(value)
         if self.settings["loss"] == "mse":
-            for suffix, decay in self.decays.items():
+            for name, decay in self.decays.items():
                 norm = 0.5 * decay * float(np.sum(classifier**2))
-                yield _scalar("train", f"loss{suffix}", train.square_loss + norm)
-                yield _scalar("train", f"loss_decay{suffix}", norm)
+                yield _scalar("train", quantities.with_decay(quantities.LOSS, name), train.square_loss + norm)
+                yield _scalar("train", quantities.with_decay(quantities.LOSS_DECAY, name), norm)
                 terms = collapse.decomposition(train.within, train.means, classifier, decay, self.device)
                 for term, value in terms.items():
-                    yield _scalar("train", f"{term}{suffix}", value)
+                    yield _scalar("train", quantities.with_decay(term, name), value)
         if portrait and classes >= CLASSES:
             labels = self.labels["train"].cpu().numpy()
             count = int(np.flatnonzero(labels < CLASSES)[-1]) + 1
@@ -114,7 +134,7 @@ class Bench:
         """Return the deviation as a share of L_LS where the network is trained on; another state is loaded then."""
         images, labels, seed = self.images["train"], self.labels["train"], self.settings["seed"]
         states = continued_states(self.network, images, labels, self.settings, steps=steps, seed=seed, member=member)
-        rows = []
+        rows, decay = [], self.decays["trained"]
         for name, sequence in states.items():
             shares = []
             for state in sequence:
@@ -122,8 +142,9 @@ class Bench:
                 with arithmetic():
                     summary = measure(self._layer("train"))
                 classifier = extended_classifier(self.network)
-                terms = collapse.decomposition(summary.within, summary.means, classifier, self.decays[""], self.device)
-                shares.append(terms["loss_ls_perp"] / (terms["loss_nc1"] + terms["loss_nc23"]))
+                terms = collapse.decomposition(summary.within, summary.means, classifier, decay, self.device)
+                least_squares_loss = terms[quantities.LOSS_NC1] + terms[quantities.LOSS_NC23]
+                shares.append(terms[quantities.LOSS_LS_PERP] / least_squares_loss)
             rows.append(_scalar("train", name, np.mean(shares)))
         return rows
 
@@ -141,19 +162,12 @@ class Bench:
         # a perturbation that leaves the decision as it was bounds nothing
         bounds = torch.where(fooled, relative, torch.inf)
         return [
-            _scalar("test", "robustness", float(relative.mean())),
-            _scalar("test", "robustness_fooled", float(fooled.double().mean())),
-            _scalar("test", "robustness_crossing", float(crossing.mean())),
-            _scalar("test", "robustness_smallest", float(torch.minimum(bounds, crossing).mean())),
+            _scalar("test", quantities.ROBUSTNESS, float(relative.mean())),
+            _scalar("test", quantities.ROBUSTNESS_FOOLED, float(fooled.double().mean())),
+            _scalar("test", quantities.ROBUSTNESS_CROSSING, float(crossing.mean())),
+            _scalar("test", quantities.ROBUSTNESS_SMALLEST, float(torch.minimum(bounds, crossing).mean())),
         ]
 
 
 def _scalar(split: str, quantity: Quantity, value: Any) -> Row:
     return split, quantity, 0, -1, -1, float(value) if np.isfinite(value) else np.nan
-
-
-def _angles(split: str, name: str, vectors: np.ndarray) -> Iterator[Row]:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        yield _scalar(split, f"equinorm_{name}", collapse.relative_spread_of_norms(vectors))
-        yield _scalar(split, f"equiangular_{name}", collapse.spread_of_cosines(vectors))
-        yield _scalar(split, f"maximal_angle_{name}", collapse.distance_from_maximal_angles(vectors))

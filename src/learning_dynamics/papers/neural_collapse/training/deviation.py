@@ -16,6 +16,12 @@ from torch import Tensor, nn
 
 from learning_dynamics.dynamics.training import Recipe, State, arithmetic, batches, train
 from learning_dynamics.papers.neural_collapse.training.models import Classifier
+from learning_dynamics.papers.neural_collapse.training.quantities import (
+    SPLIT_BATCHES,
+    SPLIT_LAW,
+    SPLIT_REPLACED,
+    SPLIT_SAMPLING,
+)
 from learning_dynamics.seeds import seed_sequence
 
 CONTINUED_STATES = 20  # at the most, over which a network that is trained on is averaged
@@ -82,24 +88,28 @@ def frozen_body(
             decay * optimum
         ).square().sum()
         parts = batches(torch.arange(len(images)), batch, drop_last=drop_last)
-        inverse = np.mean([1 / len(part) for part in parts])
-        quantities = {"split_law": float(rate / (4 * (1 - momentum)) * inverse * gradient_variance)}
-        for name in ("split_sampling", "split_replaced", "split_batches"):
+        inverse_batch = np.mean([1 / len(part) for part in parts])
+        measured = {SPLIT_LAW: float(rate / (4 * (1 - momentum)) * inverse_batch * gradient_variance)}
+        # momentum descent by hand, as torch's: `dynamics.training` moves a whole network in float32, and here L_LS^perp
+        # may be a ten-thousandth of L_LS
+        for quantity in (SPLIT_SAMPLING, SPLIT_REPLACED, SPLIT_BATCHES):
             W, velocity, deviations = optimum.clone(), torch.zeros_like(optimum), []
             for epoch in range(epochs):
                 rng = np.random.default_rng(seed_sequence(seed, f"frozen body, epoch {epoch}", member))
-                replaced = name == "split_replaced"
-                order = rng.integers(len(images), size=len(images)) if replaced else rng.permutation(len(images))
+                if quantity == SPLIT_REPLACED:
+                    order = rng.integers(len(images), size=len(images))
+                else:
+                    order = rng.permutation(len(images))
                 for indices in batches(torch.from_numpy(order).to(images.device), batch, drop_last=drop_last):
-                    h = _extended(body(images[indices])) if name == "split_batches" else fixed[indices]
+                    h = _extended(body(images[indices])) if quantity == SPLIT_BATCHES else fixed[indices]
                     gradient = (h @ W.T - targets[indices]).T @ h / len(indices) + decay * W
                     velocity = momentum * velocity + gradient
                     W = W - rate * velocity
                     if epoch >= epochs // 2:
                         excess = W - optimum
                         deviations.append(0.5 * ((excess @ moment) * excess).sum())
-            quantities[name] = float(torch.stack(deviations).mean())
-    return quantities
+            measured[quantity] = float(torch.stack(deviations).mean())
+    return measured
 
 
 def continued_states(

@@ -5,6 +5,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from learning_dynamics.papers.neural_collapse.training.quantities import ERROR
 from learning_dynamics.settings import Count, Natural, Positive
 from learning_dynamics.tidy import QUANTITY, Column, columns
 from learning_dynamics.trajectories import Arrays, Trajectory
@@ -122,7 +123,14 @@ def training(
     """
     from learning_dynamics.papers.neural_collapse.training.bench import Bench  # torch is heavy
 
-    bench = Bench(trajectory.settings, data, batch_statistics, robustness_images, notebook_decay, gigabytes)
+    bench = Bench(
+        trajectory.settings,
+        data,
+        batch_statistics=batch_statistics,
+        robustness_images=robustness_images,
+        notebook_decay=notebook_decay,
+        gigabytes=gigabytes,
+    )
     last = len(trajectory.time) - 1
     robustness_points = set(np.unique(np.round(np.linspace(0, last, robustness_epochs)).astype(int)))
     drop_epoch = round(trajectory.settings["drops"][0] * trajectory.settings["epochs"])
@@ -134,7 +142,7 @@ def training(
         for point, epoch in enumerate(trajectory.time):
             bench.load({name: states[member, point] for name, states in trajectory.series.items()})
             rows = list(bench.collapse(portrait=member == 0 and point in (0, last // 2, last)))
-            error = next(row[-1] for row in rows if row[:2] == ("train", "error"))
+            error = next(row[-1] for row in rows if row[:2] == ("train", ERROR))
             if point in robustness_points or (error == 0 and not without_error):
                 rows += bench.robustness()
             without_error |= error == 0

@@ -1,0 +1,44 @@
+"""PyTorch as a job has it, inside a process that is somebody else's: a notebook's settings of it change no number."""
+
+import ast
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from learning_dynamics.pipeline.plan.sources import PACKAGE, imports_in, module_path, parsed
+
+
+def imports_torch(modules: Iterable[str]) -> bool:
+    """Whether one of the package's modules imports PyTorch, at its head or inside a function."""
+    paths = [module_path(f"{PACKAGE}.{module}") for module in modules]
+    return any(_names_torch(node) for path in paths if path for node in imports_in(parsed(path)))
+
+
+def _names_torch(node: ast.Import | ast.ImportFrom) -> bool:
+    names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+    return any(name.partition(".")[0] == "torch" for name in names)
+
+
+@contextmanager
+def own_torch(threads: int) -> Iterator[None]:
+    """Give what runs inside so many threads, gradients, and single precision on the processor unless it says otherwise.
+
+    Whatever was set before is set again afterwards: threads, type and device of new tensors, `autocast`, `no_grad` and
+    `inference_mode`.
+    """
+    import torch
+
+    before = torch.get_num_threads(), torch.get_default_dtype()
+    torch.set_num_threads(threads)
+    torch.set_default_dtype(torch.float32)
+    try:
+        with ExitStack() as contexts:
+            contexts.enter_context(torch.inference_mode(False))
+            contexts.enter_context(torch.enable_grad())
+            if torch.get_default_device().type != "cpu":
+                contexts.enter_context(torch.device("cpu"))
+            for device in ("cpu", "cuda"):
+                contexts.enter_context(torch.autocast(device, enabled=False))
+            yield
+    finally:
+        torch.set_num_threads(before[0])
+        torch.set_default_dtype(before[1])

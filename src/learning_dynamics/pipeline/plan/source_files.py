@@ -1,0 +1,151 @@
+"""What planning needs of a source file: what it imports, the functions that it defines, digests of its syntax.
+
+To parse the package and to write its syntax out takes a second. What a file says depends on its bytes alone: it is
+kept under their digest, in ``.snakemake``, so that a start reads the files and parses those that are new.
+"""
+
+import ast
+import atexit
+import functools
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import atomic_write
+
+STORE = Path(".snakemake/learning_dynamics.sources.json")
+VERSION = f"{sys.version_info[:2]} 1"  # of Python's syntax trees, and of what is kept of them
+STATEMENTS = ("body", "handlers", "orelse", "finalbody", "cases")  # where a statement holds others
+# a docstring, as `ast.dump` writes a statement that is text alone
+DOCSTRING = re.compile(r"""Expr\(value=Constant\(value=(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\)\)(?:, )?""")
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A public function as its source has it: names alone, for which no science is imported."""
+
+    arguments: tuple[str, ...]
+    settings: tuple[str, ...]
+    docstring: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a file says.
+
+    Attributes
+    ----------
+    imports : tuple of (level, module, names)
+        As ``from module import names`` has them, at any depth; the level counts the dots of a relative import. Of
+        ``import module`` there are no names.
+    functions : mapping from str to Definition
+        Its public functions.
+    digest, digest_with_words : str
+        Of its syntax, without comments; without docstrings, and with them.
+    """
+
+    imports: tuple[tuple[int, str, tuple[str, ...]], ...]
+    functions: dict[str, Definition]
+    digest: str
+    digest_with_words: str
+
+
+def read_source(path: Path) -> Source:
+    """Return what a file says; while it stays the same, it is read once.
+
+    Raises
+    ------
+    ProjectError
+        If it is no Python: file, line and what is wrong.
+    """
+    status = path.stat()
+    return _read(path, status.st_mtime_ns, status.st_size)
+
+
+@functools.lru_cache(maxsize=2048)
+def _read(path: Path, _modified: int, _size: int) -> Source:
+    content = path.read_bytes()
+    key = hashlib.sha256(content).hexdigest()
+    kept = _kept()
+    if key not in kept:
+        kept[key] = asdict(_parse(path, content))
+        _keep_at_exit()
+    return _restore(kept[key])
+
+
+def _parse(path: Path, content: bytes) -> Source:
+    try:
+        tree = ast.parse(content.decode("utf-8"))
+    except SyntaxError as error:
+        raise ProjectError(f"{path}:{error.lineno}: {error.msg}; correct the syntax") from None
+    except ValueError as error:
+        raise ProjectError(f"{path}: is not Python source in UTF-8 ({error})") from None
+    # the same in every version of Python
+    every_field = {"show_empty": True} if sys.version_info >= (3, 13) else {}
+    syntax = ast.dump(tree, **every_field).replace(", type_params=[]", "")
+    functions = {
+        node.name: Definition(
+            tuple(argument.arg for argument in [*node.args.posonlyargs, *node.args.args]),
+            tuple(argument.arg for argument in node.args.kwonlyargs),
+            ast.get_docstring(node) or "",
+        )
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+    }
+    return Source(tuple(_imports(tree)), functions, short_digest(DOCSTRING.sub("", syntax)), short_digest(syntax))
+
+
+def _imports(tree: ast.Module) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+    """Yield the imports of a file, at any depth."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, ast.Import):
+            yield from ((0, alias.name, ()) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.level, node.module or "", tuple(alias.name for alias in node.names)
+        else:
+            waiting += [inner for block in STATEMENTS for inner in getattr(node, block, ())]
+
+
+def short_digest(content: str | bytes) -> str:
+    """Return a SHA-256, in hexadecimal, shortened to 12 digits."""
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()[:12]
+
+
+@functools.cache
+def _kept() -> dict[str, Any]:
+    """Return what is known of files, by the digest of their bytes; filled by and by."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        stored = json.loads(STORE.read_text(encoding="utf-8"))
+        if stored["version"] == VERSION:
+            return dict(stored["files"])
+    return {}
+
+
+@functools.cache
+def _keep_at_exit() -> None:
+    store = STORE.absolute()
+    if store.parent.is_dir():
+        atexit.register(_keep, store)
+
+
+def _keep(store: Path) -> None:
+    with suppress(ProjectError, OSError), atomic_write(store) as partial:  # what is not kept is parsed again
+        partial.write_text(json.dumps({"version": VERSION, "files": _kept()}), encoding="utf-8")
+
+
+def _restore(kept: dict[str, Any]) -> Source:
+    imports = tuple((level, module, tuple(names)) for level, module, names in kept["imports"])
+    functions = {
+        name: Definition(tuple(one["arguments"]), tuple(one["settings"]), one["docstring"])
+        for name, one in kept["functions"].items()
+    }
+    return Source(imports, functions, kept["digest"], kept["digest_with_words"])
