@@ -4,6 +4,10 @@ VENV := .venv
 INSTALLED := $(VENV)/.installed
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONDONTWRITEBYTECODE  # containers set it; a thousand short processes read what the first compiles
+unexport PYTHONOPTIMIZE  # it drops docstrings, which hold captions
+# these install elsewhere than into .venv; 0 also overrules a user's pip.conf
+unexport PIP_TARGET PIP_PREFIX PIP_ROOT
+export PIP_USER := 0
 
 .DEFAULT_GOAL := help
 # for figures and robustness: PAPERS="spectral_bias deep_linear" for some papers; SEEDS=5 and DRAWS=10 for other numbers
@@ -29,13 +33,22 @@ help:  ## list the targets
 pip := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 locked = $(pip) --require-hashes --no-deps --requirement requirements/$(1).txt
 
+# programs in .venv hold its path: in a folder that was moved or copied the environment is made again
+MADE_IN := $(shell cat $(VENV)/.installed 2>/dev/null)
+ifneq ($(shell test -z "$(MADE_IN)" || test "$(MADE_IN)" -ef . && echo here),here)
+$(info the environment was made in $(MADE_IN): it is made again here)
+CLEAR := --clear
+$(INSTALLED): moved
+endif
+.PHONY: moved
+
 $(INSTALLED): pyproject.toml requirements/base.txt requirements/torch.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11, 5))' \
 	  || { echo "learning-dynamics needs Python 3.11.5 or newer; name one with: make PYTHON=python3.12 ..." >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(CLEAR) $(VENV)
 	$(call locked,base)
 	$(pip) --constraint requirements/torch.txt --no-build-isolation --editable '.[cluster,docs,test,lint]'
-	@touch $@
+	@pwd -P > $@
 
 $(VENV)/.bench $(VENV)/.mutation: $(VENV)/.%: requirements/%.txt $(INSTALLED)
 	$(call locked,$*)

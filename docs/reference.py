@@ -21,6 +21,7 @@ from mkdocs.structure.files import File
 from pygments.formatters import HtmlFormatter
 
 from learning_dynamics import settings, tidy
+from learning_dynamics.files import find_files
 from learning_dynamics.pipeline.commands.functions import data_function, paper_function
 from learning_dynamics.pipeline.plan import setting_sources
 from learning_dynamics.pipeline.plan.config import Config
@@ -56,7 +57,8 @@ def pages(config: Config) -> dict[str, str]:
 
 def library() -> list[str]:
     """Return the packages and modules that know no paper, packages first."""
-    names = {path.stem: path.is_dir() for path in SOURCE.iterdir() if path.suffix == ".py" or any(path.glob("*.py"))}
+    parts = [path for path in find_files(SOURCE, "*") if path.suffix == ".py" or find_files(path, "*.py")]
+    names = {path.stem: path.is_dir() for path in parts}
     return sorted(names.keys() - NO_LIBRARY, key=lambda name: (not names[name], name))
 
 

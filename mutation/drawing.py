@@ -39,7 +39,7 @@ def groups(root: Path) -> dict[str, list[Path]]:
 
 
 def _computing(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.glob("*.py") if file.name not in DRAWN)
+    return sorted(file for file in folder.glob("[!.]*.py") if file.name not in DRAWN)
 
 
 def write_session(session: Path, group: str, files: list[Path], seed: int, count: int) -> None:

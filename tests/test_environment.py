@@ -13,6 +13,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.store import provenance
 from tests.support import ROOT
 
+SOURCES = str(ROOT / "src")
 INLINE = "module://matplotlib_inline.backend_inline"
 
 
@@ -87,6 +88,55 @@ def test_another_checkout_is_refused(tmp_path, monkeypatch):
     (tmp_path / "link").symlink_to(ROOT)
     monkeypatch.chdir(tmp_path / "link")
     environment.check_checkout()
+
+
+@pytest.fixture
+def two_paths(tmp_path, monkeypatch):
+    """One checkout under two paths, neither of which is a link: as a bind mount or an automounter has it."""
+    for name in ("one", "two"):
+        (tmp_path / name / "src/learning_dynamics").mkdir(parents=True)
+        (tmp_path / name / "Snakefile").touch()
+    stat = os.stat
+
+    def same(path, **options):
+        text = os.fspath(path)
+        return stat(text.replace(f"{tmp_path}/two", f"{tmp_path}/one") if isinstance(text, str) else text, **options)
+
+    monkeypatch.setattr(os, "stat", same)
+    return tmp_path / "one", tmp_path / "two"
+
+
+def test_one_checkout_under_two_paths_is_one(two_paths, monkeypatch):
+    one, two = two_paths
+    monkeypatch.chdir(two)
+    environment.check_checkout(one)
+    environment.check_snakefile(two, one)
+    with pytest.raises(ProjectError, match=r"this environment runs the code of .*; activate the environment of this"):
+        environment.check_snakefile(ROOT, one)
+
+
+def test_an_installed_copy_says_how_to_install_the_checkout(tmp_path):
+    packages = tmp_path / "site-packages"
+    without = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "src/learning_dynamics", packages / "learning_dynamics", ignore=without)
+    for folder in (tmp_path, ROOT):
+        for command in (
+            ["-m", "learning_dynamics", "summary"],
+            ["-c", "import learning_dynamics as ld; ld.paper_names()"],
+        ):
+            ended = python(*command, folder=folder, PYTHONPATH=str(packages))
+            assert ended.returncode == 1
+            assert "is a copy of the package, installed without its configuration" in ended.stderr
+            assert "pip install --editable ." in ended.stderr
+
+
+def test_python_that_drops_docstrings_is_refused_and_jobs_keep_theirs(tmp_path, monkeypatch):
+    ended = python("-m", "learning_dynamics", "summary", folder=tmp_path, PYTHONOPTIMIZE="2", PYTHONPATH=SOURCES)
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+    assert "type: unset PYTHONOPTIMIZE" in ended.stderr
+    monkeypatch.setattr(os, "environ", {"PATH": "", "PYTHONOPTIMIZE": "2"})
+    environment.set_variables_of_jobs()
+    assert "PYTHONOPTIMIZE" not in os.environ
 
 
 # -- commits -----------------------------------------------------------------------------------------------------------

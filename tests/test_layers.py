@@ -6,6 +6,7 @@ import importlib.util
 import subprocess
 import sys
 
+from learning_dynamics.files import find_files
 from learning_dynamics.pipeline.plan.sources import (
     PACKAGE,
     PARTS,
@@ -20,7 +21,7 @@ from tests.support import ROOT
 
 MODULES = sorted(
     ".".join(path.relative_to(SOURCE_ROOT).with_suffix("").parts).removesuffix(".__init__")
-    for path in (SOURCE_ROOT / PACKAGE).rglob("*.py")
+    for path in find_files(SOURCE_ROOT / PACKAGE, "**/*.py")
 )
 # what a part of a topic may not rest on, by the last name of a module
 FORBIDDEN = {
@@ -133,7 +134,7 @@ def is_module(name):
 def test_a_part_of_a_library_is_imported_by_who_reads_it_or_comes_with_the_library():
     text = "import scipy\nimport scipy.linalg as l\nscipy.stats.norm, l.blas.dot, scipy.linalg.inv, e.e"
     assert parts_read(text) == {"scipy.stats", "scipy.linalg.blas"}
-    read = set().union(*(parts_read(file.read_text(encoding="utf-8")) for file in SOURCE_ROOT.rglob("*.py")))
+    read = set().union(*(parts_read(file.read_text(encoding="utf-8")) for file in find_files(SOURCE_ROOT, "**/*.py")))
     for library in {name.partition(".")[0] for name in read}:
         parts = ", ".join(sorted(name for name in read if name.partition(".")[0] == library))
         ended = subprocess.run([sys.executable, "-c", f"import {library}; {parts}"], capture_output=True, text=True)

@@ -14,6 +14,11 @@ __all__ = [
     *("claims", "figure", "figures", "judge", "measure", "paper_names", "project", "runs", "simulate", "table"),
     "trajectory",
 ]
+# Python writes what it compiles without a look at how much of it a full disk has taken, and reads it ever after
+CUT_SHORT = (
+    "a compiled file is cut short, as a full disk leaves it; free space, delete them all, and run the "
+    "same command again: find . -name __pycache__ -prune -exec rm -r {} +"
+)
 
 if "MPLBACKEND" in os.environ:
     from learning_dynamics.environment import replace_missing_backend
@@ -25,7 +30,13 @@ def __getattr__(name: str) -> object:
     # read on first use: no job waits for what only notebooks need
     if name not in __all__:
         raise AttributeError(f"module 'learning_dynamics' has no attribute {name!r}")
-    return getattr(import_module("learning_dynamics.pipeline.commands.api"), name)
+    try:
+        api = import_module("learning_dynamics.pipeline.commands.api")
+    except EOFError as error:
+        if "marshal" in str(error):
+            raise ImportError(CUT_SHORT) from None
+        raise
+    return getattr(api, name)
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,6 @@
 """What a process is started in: variables that libraries read at import, and the folder that it works in."""
 
+import getpass
 import importlib.util
 import os
 import sys
@@ -37,25 +38,82 @@ def set_variables_of_commands() -> None:
 
 
 def set_variables_of_jobs() -> None:
-    """Have what this process starts run the Python of this environment, and no module of the working folder."""
+    """Have what this process starts run the Python of this environment, and no module of the working folder.
+
+    It keeps docstrings: captions and statements of claims are docstrings.
+    """
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     os.environ["PYTHONSAFEPATH"] = "1"
+    os.environ.pop("PYTHONOPTIMIZE", None)
 
 
-def check_checkout(root: Path = ROOT) -> None:
-    """Refuse to work inside another checkout than the one that this code belongs to.
+def set_variables_of_user() -> None:
+    """Give a user without a name, or without a home that can be written, what Snakemake and matplotlib ask for.
+
+    Containers run under numbers that no passwd has; caches are then in the working folder.
+    """
+    try:
+        getpass.getuser()
+    except (KeyError, OSError):
+        os.environ["LOGNAME"] = str(os.getuid())
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path(os.path.expanduser("~"), ".cache"))
+    try:
+        Path(caches, "snakemake").mkdir(parents=True, exist_ok=True)
+    except OSError:
+        os.environ["XDG_CACHE_HOME"] = str(Path.cwd() / ".cache")
+        os.environ.setdefault("MPLCONFIGDIR", str(Path.cwd() / ".cache/matplotlib"))
+
+
+def check_docstrings(level: int = sys.flags.optimize) -> None:
+    """Refuse to run where Python drops docstrings: captions and statements of claims are docstrings.
 
     Raises
     ------
     ProjectError
-        It names both.
+        It says what to unset.
     """
+    if level >= 2:
+        raise ProjectError("Python drops docstrings, which hold captions and statements; type: unset PYTHONOPTIMIZE")
+
+
+def check_checkout(root: Path = ROOT) -> None:
+    """Refuse to work with a package that is a copy, or inside another checkout than the one that it belongs to.
+
+    Raises
+    ------
+    ProjectError
+        It names both folders.
+    """
+    _check_editable(root)
     folder = Path.cwd()
     for place in (folder, *folder.parents):
         if (place / "Snakefile").is_file() and (place / "src/learning_dynamics").is_dir():
-            if place.resolve() != root:
+            if not place.samefile(root):
                 raise ProjectError(
                     f"this is the code of {root}, and the working folder belongs to {place}; "
                     f"activate the environment of {place}, or work outside of it"
                 )
             return
+
+
+def check_snakefile(folder: str | Path, root: Path = ROOT) -> None:
+    """Refuse the Snakefile of another checkout than the one that this code belongs to.
+
+    Raises
+    ------
+    ProjectError
+        It names both folders.
+    """
+    _check_editable(root)
+    if not Path(folder).samefile(root):
+        raise ProjectError(
+            f"{folder}: this environment runs the code of {root}; activate the environment of this checkout"
+        )
+
+
+def _check_editable(root: Path) -> None:
+    if not (root / "Snakefile").is_file():
+        raise ProjectError(
+            f"{Path(__file__).parent}: is a copy of the package, installed without its configuration; install the "
+            "checkout itself, in its folder: pip install --editable ."
+        )

@@ -2,10 +2,12 @@
 
 import errno
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from learning_dynamics.environment import ROOT
 from learning_dynamics.errors import ProjectError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
@@ -14,23 +16,45 @@ FIXES = {
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "make the folder writable"),
     **dict.fromkeys((errno.EEXIST, errno.ENOTDIR), "move the file that is in the folder's place"),
 }
+OWN = ("workflow", "profiles", "src", "config.yaml", "Snakefile", "Makefile", "pyproject.toml")  # of the project itself
 NO_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS)  # of file systems that cannot be asked
 
 
+def find_files(folder: Path, pattern: str) -> list[Path]:
+    """Return the files and folders below a folder that match a pattern, sorted, but none that begins with a dot.
+
+    Editors and systems leave such files beside others: ``.#runs.py`` (Emacs), ``._runs.py`` (macOS),
+    ``.ipynb_checkpoints``.
+    """
+    found = (path for path in folder.glob(pattern) if not is_hidden(path.relative_to(folder)))
+    return sorted(found)
+
+
+def is_hidden(path: Path) -> bool:
+    """Whether a relative path, or a folder in it, begins with a dot."""
+    return any(part.startswith(".") for part in path.parts)
+
+
 @contextmanager
-def atomic_write(path: str | Path) -> Iterator[Path]:
+def atomic_write(path: str | Path, own_file: bool = False) -> Iterator[Path]:
     """Yield a temporary path beside `path`; on success it takes the place of `path` in one step.
 
     If the body raises, the temporary file is removed and `path` is left as it was. A killed process
     leaves at most a file that ends in ``.partial``, which no stage reads.
 
+    Parameters
+    ----------
+    path : path
+    own_file : bool
+        Whether the path may be a file of the project itself; see `check_replaceable`.
+
     Raises
     ------
     ProjectError
-        If the folder cannot be written or the disk is full, or a folder, device or pipe has that name.
+        If the folder cannot be written or the disk is full, or what has that name is not to be replaced.
     """
     path = Path(path)
-    check_replaceable(path)
+    check_replaceable(path, own_file)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -85,10 +109,18 @@ def _sync(path: Path) -> None:
                 raise
 
 
-def check_replaceable(path: str | Path) -> None:
-    """Raise `ProjectError` if a folder, device or pipe has that name."""
-    if os.path.exists(path) and not os.path.isfile(path):  # false of names that no file can have
+def check_replaceable(path: str | Path, own_file: bool = False) -> None:
+    """Raise `ProjectError` if a folder, device or pipe has that name, or a file that belongs to the project itself.
+
+    Such a file is the configuration, or is in one of the folders of `OWN`; with `own_file` it may be replaced.
+    """
+    if not os.path.exists(path):  # so are names that no file can have
+        return
+    if not os.path.isfile(path):
         raise ProjectError(f"{path}: is no file that could be replaced; name another")
+    place = Path(os.path.realpath(path))
+    if not own_file and place.is_relative_to(ROOT) and place.relative_to(ROOT).parts[0] in OWN:
+        raise ProjectError(f"{path}: is a file of the project itself and is not replaced; name another")
 
 
 def check_writable(folder: Path) -> None:
@@ -97,8 +129,15 @@ def check_writable(folder: Path) -> None:
     Raises
     ------
     ProjectError
-        It names the first folder, or record of Snakemake's, that cannot be written.
+        It names the first folder, or record of Snakemake's, that cannot be written, or the link that leads nowhere.
     """
+    for name in ("results", "figures"):
+        link = folder / name
+        if link.is_symlink() and not link.exists():
+            raise ProjectError(
+                f"{link}: is a link to {os.readlink(link)}, which is not there, as where a file system is purged; make "
+                f"it: mkdir -p {shlex.quote(os.path.realpath(link))}"
+            )
     records = folder / ".snakemake"
     paths = [folder]
     if records.exists():

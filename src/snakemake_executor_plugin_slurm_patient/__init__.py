@@ -6,28 +6,38 @@ to 2.8 of that plugin. Without it, asking for this executor prints what to insta
 """
 
 import asyncio
+import errno
+import logging
+import os
 import re
 import shutil
+import signal
 import subprocess
+import tempfile
+import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
 from snakemake_interface_executor_plugins.settings import CommonSettings, ExecutorSettingsBase
 
+from snakemake_executor_plugin_slurm_patient import submitters
+
 try:
     from snakemake_executor_plugin_slurm import Executor as SlurmExecutor
-    from snakemake_executor_plugin_slurm import ExecutorSettings, common_settings
+    from snakemake_executor_plugin_slurm import ExecutorSettings as SlurmSettings
+    from snakemake_executor_plugin_slurm import common_settings
 except ImportError as error:
     from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
 
     common_settings = CommonSettings(non_local_exec=True, implies_no_shared_fs=False, job_deploy_sources=False)
     missing = str(error)
 
-    class ExecutorSettings(ExecutorSettingsBase):  # type: ignore[no-redef]
+    class SlurmSettings(ExecutorSettingsBase):  # type: ignore[no-redef]
         """No settings."""
 
     class SlurmExecutor(RemoteExecutor):  # type: ignore[no-redef]
@@ -47,6 +57,23 @@ except ImportError as error:
 
 
 __all__ = ["Executor", "ExecutorSettings", "common_settings", "controller_is_down", "queued_jobs"]
+
+
+@dataclass
+class ExecutorSettings(SlurmSettings):
+    """The settings of ``snakemake-executor-plugin-slurm``, and one more."""
+
+    gpu_options: Optional[str] = field(  # noqa: UP045 - Snakemake makes an option of this spelling alone
+        default=None,
+        metadata={
+            "help": "Options of sbatch for jobs that ask for a GPU, and for no others, such as '--constraint=a100'. "
+            "They need --slurm-patient-pass-command-as-script.",
+            "env_var": False,
+            "required": False,
+        },
+    )
+
+
 REQUEUE = "LEARNING_DYNAMICS_REQUEUE"  # as `learning_dynamics.pipeline.plan.cluster` has it
 PAUSE = 2.0  # seconds between questions to a controller that does not answer
 # refusals that a second submission would meet as well; a limit on the number of jobs, or a time-out, may pass
@@ -55,6 +82,20 @@ PERMANENT = re.compile(
     r"|invalid (account|partition|qos|feature|generic resource|reservation|wckey|cluster)"
     r"|not permitted to use this partition|node configuration is not available|unrecognized option",
     re.IGNORECASE,
+)
+# in a job's log: what another attempt with more time and memory would meet as well
+FUTILE = re.compile(
+    r"(?:No space left on device|Disk quota exceeded|Read-only file system|have changed since Snakemake planned).*"
+)
+FULL = (errno.ENOSPC, errno.EDQUOT)
+PROBE = 1 << 20  # bytes that a disk with room takes
+# reasons for which a job waits a moment, and then does not
+PASSING = ("None", "BeginTime", "Cleaning")
+# The plugin asks `sacct` for an account, with an option that no `sacct` has, and goes on without: Slurm then takes the
+# user's default account. It advises against a Snakemake that is a job itself, which this executor is made for.
+NOISE = re.compile(
+    r"No SLURM account given|Unable to guess SLURM account|No account was given, not able to get a SLURM account"
+    r"|You are running snakemake in a SLURM job context"
 )
 
 
@@ -68,22 +109,40 @@ class Executor(SlurmExecutor):
       job gets a job step and another Snakemake: ten times what a short job takes). Job arrays are left as they are.
     - The reason why a group was refused is logged (Snakemake drops it), and what Slurm will always refuse, such as a
       misspelt account or partition, is not submitted again.
-    - Nothing is submitted while jobs of a Snakemake that was killed are in the queue for this folder: it could not
-      cancel them, and one that starts late would first delete what its successor has made.
+    - Nothing is submitted while another Snakemake makes the same files, nor while jobs that do are left of one that
+      was killed: it could not cancel them, and one that starts late would first delete what its successor has made.
+    - Slurm's reason for a job that waits is shown, once (the executor waits without a word). SIGTERM cancels jobs that
+      wait, and lets those that run end (the executor waits for both).
+    - A job that failed because a disk is full is not submitted again with more memory.
 
     Besides, a submission of one job knows that Slurm may requeue it: it can go back into the queue by itself.
     """
 
+    def __init__(self, workflow: Any, logger: Any) -> None:
+        logger.addFilter(_is_worth_showing)
+        super().__init__(workflow, logger)
+
     def __post_init__(self, *given: Any, **named: Any) -> None:
+        if shutil.which("sbatch") is None:
+            raise WorkflowError(
+                "this machine has no Slurm (no sbatch on PATH): go to a login node of the cluster, or load its module; "
+                "without a cluster leave out --profile profiles/slurm"
+            )
         self.loop: asyncio.AbstractEventLoop | None = None
         self.reported: set[int] = set()
-        self.looked_for_orphans = False
+        self.submitter: submitters.Submitter | None = None
+        self.reasons_shown: set[str] = set()
+        self.is_ending = False
         super().__post_init__(*given, **named)
 
     # -- looks at the queue ----------------------------------------------------------------------------------------
 
     async def check_active_jobs(self, active_jobs: list[SubmittedJobInfo]) -> AsyncIterator[SubmittedJobInfo]:
         """Yield the jobs that are still active; those of which the queue said nothing are."""
+        if self.submitter is not None:
+            submitters.write(self.folder, self.submitter)
+        if active_jobs:
+            self._look_at_waiting_jobs()
         self.reported, kept = set(), set()
         async for job in super().check_active_jobs(active_jobs):
             kept.add(id(job))
@@ -100,12 +159,15 @@ class Executor(SlurmExecutor):
         super().report_job_success(job_info)
 
     def report_job_error(self, job_info: SubmittedJobInfo, msg: str | None = None, **named: Any) -> None:
-        """Report a job that failed; one that was refused for good is not tried again."""
+        """Report a job that failed; one that another attempt cannot help is not tried again."""
         self.reported.add(id(job_info))
         job = job_info.job
         if msg and job.is_group():  # whose reason Snakemake does not print
             self.logger.error(f"group {job.name}: {msg.partition('    sbatch call:')[0].strip()}")
-        if msg and PERMANENT.search(msg):
+        futile = why_futile(job.log, job.output) if job_info.external_jobid else ""
+        if futile:
+            self.logger.error(f"{job.name} is not submitted again, since more memory and time would not help: {futile}")
+        if futile or (msg and PERMANENT.search(msg)):
             job.attempt = max(job.attempt, job.restart_times + 1)
         super().report_job_error(job_info, msg=msg, **named)
 
@@ -117,16 +179,14 @@ class Executor(SlurmExecutor):
         Raises
         ------
         WorkflowError
-            If jobs of an earlier Snakemake are in the queue for this folder; it names the command that cancels them.
+            If another Snakemake makes the same files, or jobs of one that has ended do.
         """
-        if not self.looked_for_orphans:  # at the first submission, when the folder is locked for this Snakemake
-            folder = Path(self.workflow.workdir_init)
-            if orphans := queued_jobs(folder):
-                raise WorkflowError(
-                    f"{len(orphans)} jobs of a Snakemake that is no longer running are still in Slurm's queue for "
-                    f"{folder}; cancel them, then start again: scancel {' '.join(orphans)}"
-                )
-            self.looked_for_orphans = True
+        if self.submitter is None:  # at the first submission, when the folder is locked for this Snakemake
+            makes, reads = files_of(self.dag)
+            self._check_others(makes | reads)
+            self.submitter = submitters.this_process(self.run_uuid, makes)
+            submitters.write(self.folder, self.submitter)
+            self._hear_sigterm()
         try:
             self.loop = asyncio.get_running_loop()
         except RuntimeError:
@@ -168,6 +228,77 @@ class Executor(SlurmExecutor):
         """End; submissions that wait for the controller are called off."""
         self.wait = False
         super().shutdown()
+        if self.submitter is not None:
+            submitters.remove(self.folder, self.submitter.run)
+
+    # -- others in this folder, and jobs that wait -----------------------------------------------------------------
+
+    @property
+    def folder(self) -> Path:
+        """The folder from which jobs are submitted."""
+        return Path(self.workflow.workdir_init)
+
+    def _check_others(self, files: set[str]) -> None:
+        """Raise `WorkflowError` if another Snakemake, or a job that one has left in the queue, makes one of the files.
+
+        Snakemake's own lock refuses the first case, unless somebody has removed it.
+        """
+        queued = queued_jobs(self.folder)
+        others = {other.run: (other, at_work) for other, at_work in submitters.read(self.folder)}
+        for other, at_work in others.values():
+            shared = sorted(files.intersection(other.makes))
+            if at_work and shared:
+                raise WorkflowError(
+                    f"another Snakemake ({other}) is at work in {self.folder} and makes {shared[0]} as well; wait for "
+                    "it, or end it first: kill its process, which lets its running jobs end"
+                )
+            if not at_work and other.run not in queued:
+                submitters.remove(self.folder, other.run)
+        for run, jobs in queued.items():
+            other, at_work = others.get(run, (None, False))
+            if at_work:
+                continue
+            if other is None or files.intersection(other.makes):
+                raise WorkflowError(
+                    f"{len(jobs)} jobs of a Snakemake that has ended{f' ({other})' if other else ''} are still in "
+                    f"Slurm's queue for {self.folder}; cancel them, then start again: scancel {' '.join(jobs)}"
+                )
+            self.logger.warning(
+                f"{len(jobs)} jobs of a Snakemake that has ended ({other}) continue; they make no file that is asked "
+                f"for now: {' '.join(jobs)}"
+            )
+
+    def _look_at_waiting_jobs(self) -> None:
+        """Show each of Slurm's reasons for jobs that wait once; cancel these jobs if this Snakemake is to end."""
+        waiting = waiting_jobs(self.run_uuid)
+        if self.is_ending and waiting:
+            self._cancel_waiting_jobs()
+            return
+        by_reason: dict[str, list[str]] = {}
+        for job, (label, reason) in waiting.items():
+            if reason not in PASSING:
+                by_reason.setdefault(reason, []).append(f"{job} ({label})")
+        for reason, jobs in by_reason.items():
+            if reason not in self.reasons_shown:
+                self.reasons_shown.add(reason)
+                others = f" and {len(jobs) - 1} more" if len(jobs) > 1 else ""
+                self.logger.warning(f"Slurm keeps job {jobs[0]}{others} waiting: {reason}")
+
+    def _cancel_waiting_jobs(self) -> None:
+        _run(["scancel", "--state=PENDING", f"--name={self.run_uuid}"])
+
+    def _hear_sigterm(self) -> None:
+        """Let SIGTERM cancel jobs that wait, besides what Snakemake does: no job is submitted, running ones end."""
+        previous = signal.getsignal(signal.SIGTERM)
+
+        def end(*given: Any) -> None:
+            self.is_ending = True
+            threading.Thread(target=self._cancel_waiting_jobs, daemon=True).start()
+            if callable(previous):
+                previous(*given)
+
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, end)
 
     # -- what a submission runs ------------------------------------------------------------------------------------
 
@@ -179,8 +310,12 @@ class Executor(SlurmExecutor):
     def format_job_exec(self, job: Any) -> str:
         """Return what a submission executes; one that Slurm may requeue has a variable that says so."""
         executed = super().format_job_exec(job)
-        alone = self.workflow.executor_settings.requeue and not job.is_group()
-        return f"export {REQUEUE}=1; {executed}" if alone else executed
+        settings = self.workflow.executor_settings
+        alone = settings.requeue and not job.is_group()
+        script = f"export {REQUEUE}=1; {executed}" if alone else executed
+        if settings.gpu_options and job.resources.get("gpu"):  # sbatch reads options at the beginning of a script
+            return f"#SBATCH {settings.gpu_options}\n{script}"
+        return script
 
     def get_job_args(self, job: Any, **given: Any) -> str:
         """Return the arguments of a submission's Snakemake, with the processors that it asked for."""
@@ -188,20 +323,72 @@ class Executor(SlurmExecutor):
         return asked if self.array_jobs else f"{asked} --cores {job.threads}"  # the last one counts
 
 
-def queued_jobs(folder: Path) -> list[str]:
-    """Return the ids of the jobs in Slurm's queue that a Snakemake submitted from a folder; none without Slurm."""
+def _is_worth_showing(record: logging.LogRecord) -> bool:
+    return NOISE.match(str(record.msg)) is None
+
+
+def files_of(dag: Any) -> tuple[set[str], set[str]]:
+    """Return the files that a Snakemake is to make, and those that its jobs read."""
+    makes = {str(file) for job in dag.needrun_jobs() for file in job.output}
+    return makes, {str(file) for job in dag.jobs for file in job.input}
+
+
+def queued_jobs(folder: Path) -> dict[str, list[str]]:
+    """Return the ids of the jobs in Slurm's queue that Snakemakes submitted from a folder, by their name."""
+    queued: dict[str, list[str]] = {}
+    for job, name, comment, where in _queue("--me", columns="%A|%j|%k|%Z"):
+        # the executor's comment begins with the rule; it tells its jobs from a shell or a Snakemake run under Slurm
+        if comment.startswith("rule_") and Path(where) == folder:
+            queued.setdefault(name, []).append(job)
+    return {name: sorted(set(jobs), key=int) for name, jobs in queued.items()}
+
+
+def waiting_jobs(name: str) -> dict[str, tuple[str, str]]:
+    """Return what each job of a name that waits is to make, and Slurm's reason, by its id."""
+    rows = _queue("--states=PENDING", "--name", name, columns="%A|%k|%r")
+    return {job: (comment.removeprefix("rule_").replace("_wildcards_", " "), reason) for job, comment, reason in rows}
+
+
+def _queue(*options: str, columns: str) -> list[list[str]]:
+    """Return the rows of Slurm's queue; none without Slurm, or where its controller does not answer."""
     if shutil.which("squeue") is None:
         return []
-    command = ["squeue", "--noheader", "--me", "--format", "%A|%k|%Z"]
     try:
-        queue = _run(command, check=True, timeout=60).stdout
+        queue = _run(["squeue", "--noheader", *options, "--format", columns], check=True, timeout=60).stdout
     except (OSError, subprocess.SubprocessError):
-        return []  # a controller that does not answer will be noticed by the submission
-    rows = [line.split("|", 2) for line in queue.splitlines() if line.count("|") >= 2]
-    # the executor's comment begins with the rule; it tells its jobs from a shell or a Snakemake run under Slurm
-    return sorted(
-        {job for job, comment, where in rows if comment.startswith("rule_") and Path(where) == folder}, key=int
-    )
+        return []
+    bars = columns.count("|")
+    return [line.split("|", bars) for line in queue.splitlines() if line.count("|") >= bars]
+
+
+def why_futile(logs: Iterable[str], outputs: Iterable[str]) -> str:
+    """Return why another attempt at a failed job would fail as well; "" where it might not.
+
+    Its log says so, or a disk that is full, and on which there may have been no room for a log.
+    """
+    for log in logs:
+        try:
+            found = FUTILE.search(Path(log).read_text(encoding="utf-8", errors="replace"))
+        except OSError:
+            continue
+        if found:
+            return found[0]
+    for folder in {Path(output).parent for output in outputs}:
+        if folder.is_dir() and (reason := why_full(folder)):
+            return f"{folder}: {reason}"
+    return ""
+
+
+def why_full(folder: Path) -> str:
+    """Return why a folder takes no file of a megabyte, if its disk or the user's quota is full; else ""."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(b"x" * PROBE)
+            probe.flush()
+            os.fsync(probe.fileno())
+    except OSError as error:
+        return error.strerror or str(error) if error.errno in FULL else ""
+    return ""
 
 
 def controller_is_down() -> bool:

@@ -3,6 +3,7 @@
 Snakemake finds it by the folder's name; profiles/default asks for it. Snakemake's full log is in ``.snakemake/log``.
 """
 
+import contextlib
 import difflib
 import logging
 import re
@@ -40,6 +41,12 @@ TARGETS: list[str] = []
 PROJECT_ERROR = re.compile(r"^ *ProjectError: (.*)$", re.MULTILINE)
 NO_RULE = re.compile(r"No rule to produce (\S+)")
 
+# as `learning_dynamics` has it, which may itself be cut short
+CUT_SHORT = (
+    "a compiled file is cut short, as a full disk leaves it; free space, delete them all, and run the "
+    "same command again: find . -name __pycache__ -prune -exec rm -r {} +"
+)
+
 
 @dataclass
 class Job:
@@ -63,7 +70,11 @@ class LogHandler(LogHandlerBase):
     needs_rulegraph = False
 
     def __post_init__(self) -> None:
-        """Begin with no jobs known."""
+        """Begin with no jobs known; Snakemake looks for user and home after that."""
+        with contextlib.suppress(EOFError):  # of a compiled file: reading the Snakefile meets it again
+            from learning_dynamics.environment import set_variables_of_user
+
+            set_variables_of_user()
         self.total, self.done, self.failed = 0, 0, 0
         self.jobs: dict[int, Job] = {}
         self.planned: list[Job] = []
@@ -80,7 +91,6 @@ class LogHandler(LogHandlerBase):
             LogEvent.GROUP_INFO: self._start_group,
             LogEvent.JOB_FINISHED: self._finish,
             LogEvent.JOB_ERROR: self._fail,
-            LogEvent.GROUP_ERROR: self._fail_group,
         }
         event = getattr(record, "event", None)
         if event in handlers:
@@ -92,6 +102,8 @@ class LogHandler(LogHandlerBase):
         if "CalledProcessError" in text:
             self.errors.append(text)
             return
+        if "marshal data too short" in text:
+            text = f"error: {CUT_SHORT}"
         known = PROJECT_ERROR.search(text) or NO_RULE.search(text)
         if known:
             no_rule = known.re is NO_RULE
@@ -163,13 +175,12 @@ class LogHandler(LogHandlerBase):
         label = job.label if job else known["rule_name"]
         self._explain(label, known, job.resources if job else {})
 
-    def _fail_group(self, known: Mapping[str, Any]) -> None:
-        for one in known.get("job_error_info", []):
-            self._explain(one["rule_name"], one, {})
-
     def _explain(self, label: str, known: Mapping[str, Any], resources: Mapping[str, Any]) -> None:
         self.failed += 1
         self._print(f"FAILED  {label}")
+        why = _executors_reason(known.get("rule_msg") or "")
+        if why:
+            self._print(f"        {why}")
         ended = self._how_it_ended(known.get("shellcmd") or "", resources)
         if ended:
             self._print(f"        {ended}")
@@ -211,6 +222,12 @@ class LogHandler(LogHandlerBase):
         self.stream.write(("\r\033[K" if self.terminal else "") + line.rstrip() + "\n")
         self._status()
         self.stream.flush()
+
+
+def _executors_reason(message: str) -> str:
+    """Return why an executor says that a job failed, on a line, without the call that it made and general advice."""
+    text = message.partition("For further error details see")[0].partition("    sbatch call:")[0]
+    return " ".join(text.split())
 
 
 def last_lines(log: Path) -> list[str]:

@@ -13,6 +13,7 @@ import matplotlib as mpl
 import nbformat
 import pandas as pd
 
+from learning_dynamics.files import find_files
 from learning_dynamics.pipeline.plan.sources import SOURCE_ROOT
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.tables import read_table
@@ -22,7 +23,7 @@ from tests.support import ROOT
 NOTEBOOKS = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
 EXAMPLES = [
     ".".join(file.relative_to(SOURCE_ROOT).with_suffix("").parts).removesuffix(".__init__")
-    for file in sorted((SOURCE_ROOT / "learning_dynamics").rglob("*.py"))
+    for file in find_files(SOURCE_ROOT / "learning_dynamics", "**/*.py")
     if ">>> " in file.read_text(encoding="utf-8") and "/papers/" not in file.as_posix()
 ]
 

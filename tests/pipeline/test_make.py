@@ -1,7 +1,11 @@
 """What a person sees who types `make figures`: how far it is, what is there in the end, and why something is not."""
 
+import os
 import re
 import shutil
+import subprocess
+
+import pytest
 
 from tests.support import ROOT
 
@@ -86,3 +90,46 @@ def test_some_papers_are_a_variable(clean):
         assert "--papers one other" in " ".join(told.split()), papers
         clean.variables["PAPERS"] = papers
         assert "--config 'papers=[one,other]'" in made(clean, "-n", "figures").stdout, papers
+
+
+# -- where the environment was made ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """A folder with the Makefile, and a stamp as an installation leaves it."""
+    folder = tmp_path / "checkout"
+    for name in ("Makefile", "pyproject.toml", "requirements/base.txt", "requirements/torch.txt", ".venv/.installed"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    shutil.copy(ROOT / "Makefile", folder)
+    (folder / ".venv/.installed").write_text(f"{folder}\n")
+    return folder
+
+
+def make(folder, *arguments, **variables):
+    command = ["make", "--no-print-directory", *arguments]
+    ended = subprocess.run(command, cwd=folder, env=os.environ | variables, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def test_the_environment_of_a_folder_that_was_moved_is_made_again(installed):
+    assert "Nothing to be done" in make(installed, "-n", "install")
+    # the same folder by another path
+    (installed.parent / "link").symlink_to(installed)
+    (installed / ".venv/.installed").write_text(f"{installed.parent}/link\n")
+    assert "Nothing to be done" in make(installed, "-n", "install")
+    moved = installed.rename(installed.parent / "renamed")
+    said = make(moved, "-n", "figures")
+    assert f"the environment was made in {installed.parent}/link: it is made again here\n" in said
+    assert "-m venv --clear .venv" in said
+
+
+def test_variables_of_a_shell_that_would_break_an_installation_are_not_handed_on(installed):
+    (installed / "Makefile").write_text((installed / "Makefile").read_text() + "\nshow:\n\t@env\n")
+    given = {"PIP_USER": "1", "PIP_TARGET": "/elsewhere", "PYTHONOPTIMIZE": "2"}
+    lines = make(installed, "show", **given).splitlines()
+    shown = dict(line.split("=", 1) for line in lines if "=" in line)
+    assert shown["PIP_USER"] == "0"
+    assert not {"PIP_TARGET", "PYTHONOPTIMIZE"} & shown.keys()

@@ -350,13 +350,12 @@ def refused(checkout: Checkout, resource: str, reason: str) -> None:
     path = f"{accounts.parent}:{checkout.cluster.environment['PATH']}"
     resources = ("--default-resources", "mem_mb=500", resource)
     table = f"results/{PAPER}/metrics/{RUN}.parquet"
-    for target, name in ((TRAINED, "rule run"), (table, "group metrics")):
+    for target, name in ((TRAINED, "run"), (table, "metrics")):
         started = checkout.submit(target, *resources, PATH=path)
         assert checkout.finish(started) == 1
         screen = checkout.screen(started)
-        assert f"Error in {name}" in screen
+        assert screen.count(f"FAILED  {name} {PAPER} {RUN}\n") == 1
         assert reason in screen
-        assert "Trying to restart" not in screen
         assert not checkout.jobs() or target == table
         if target == TRAINED:
             checkout.succeed(checkout.submit(TRAINED, "--default-resources", "mem_mb=500"))
@@ -380,6 +379,57 @@ def second_snakemake(checkout: Checkout) -> None:
     checkout.release()
     checkout.succeed(started)
     assert checkout.states() == ["COMPLETED"]
+
+
+def second_for_other_files(checkout: Checkout) -> None:
+    """A second Snakemake makes other files beside the first; one that would make the same is refused with the truth."""
+    started = checkout.submit_and_hold()
+    (first,) = checkout.jobs()
+    (checkout.folder / "appetite").write_text("0")
+    held = checkout.submit(f"results/{PAPER}/runs/fast.npz")
+    until(lambda: len(checkout.jobs()) == 2, "the second Snakemake's job beside the first one's")
+    assert "scancel" not in checkout.screen(held)
+    # whoever unlocks the folder meanwhile is still not let in, and is not told to cancel anything
+    assert checkout.finish(checkout.submit("--unlock")) == 0
+    third = checkout.submit(TRAINED)
+    assert checkout.finish(third) == 1
+    screen = checkout.screen(third)
+    assert f"another Snakemake (process {started.pid} on " in screen
+    assert f"is at work in {checkout.folder} and makes {TRAINED} as well" in screen
+    assert "scancel" not in screen
+    assert "Traceback" not in screen
+    assert first["JobId"] in [job["JobId"] for job in checkout.jobs() if job["JobState"] == "RUNNING"]
+    checkout.release()
+    checkout.succeed(started)
+    checkout.succeed(held)
+    assert checkout.states() == ["COMPLETED", "COMPLETED"]
+    assert not list((checkout.folder / ".snakemake/submitters").iterdir())
+
+
+def drained_nodes(checkout: Checkout) -> None:
+    with slurm.running() as checkout.cluster:
+        checkout.cluster.query("scontrol", "update", "nodename=n[1-2]", "state=drain", "reason=test")
+        started = checkout.submit(TRAINED)
+        until(lambda: "Slurm keeps job" in checkout.screen(started), "Slurm's reason on the screen")
+        (job,) = checkout.jobs()
+        screen = checkout.screen(started)
+        assert re.search(rf"Slurm keeps job {job['JobId']} \(run {PAPER}_{RUN}\) waiting: .*DRAINED", screen), screen
+        assert "account" not in screen
+        # asked to end, it does not wait for a job that cannot start
+        started.send_signal(signal.SIGTERM)
+        assert checkout.finish(started) == 1
+        assert checkout.states() == ["CANCELLED"]
+        assert checkout.screen(started).count("Slurm keeps job") == 1
+        checkout.cluster.query("scontrol", "update", "nodename=n[1-2]", "state=resume")
+        checkout.succeed(checkout.submit(TRAINED))
+
+
+def options_for_gpus(checkout: Checkout) -> None:
+    checkout.configure("fast", resources={"gpu": 1})
+    runs = [f"results/{PAPER}/runs/{run}.npz" for run in (RUN, "fast")]
+    checkout.succeed(checkout.submit(*runs, "--slurm-patient-gpu-options=--nice=100"))
+    jobs = {job["Comment"].rpartition("_")[2]: job for job in checkout.jobs()}
+    assert {name: int(job["Nice"]) for name, job in jobs.items()} == {RUN: 0, "fast": 100}
 
 
 def refused_while_jobs_wait(checkout: Checkout) -> None:
@@ -417,7 +467,7 @@ def failed_sibling(checkout: Checkout) -> None:
     checkout.configure(failing, extends=RUN, rate=1.0e300, provenance={"rate": "stated"})
     started = checkout.submit_and_hold(TRAINED, f"results/{PAPER}/runs/{failing}.npz", "--retries", "0")
     until(lambda: "FAILED" in checkout.states(), "the failure")
-    until(lambda: "Error in rule run" in checkout.screen(started), "the failure on the screen")
+    until(lambda: f"FAILED  run {PAPER} {failing}" in checkout.screen(started), "the failure on the screen")
     assert "RUNNING" in checkout.states()
     checkout.release()
     assert checkout.finish(started) == 1
@@ -470,6 +520,9 @@ SCENARIOS = (
     cancelled_job,
     failed_sibling,
     second_snakemake,
+    second_for_other_files,
+    drained_nodes,
+    options_for_gpus,
     refused_while_jobs_wait,
     interrupted_snakemake,
     misspelt_account,

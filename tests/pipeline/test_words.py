@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import yaml
 
+from learning_dynamics.files import find_files
 from learning_dynamics.pipeline.plan.sources import SOURCE_ROOT
 from learning_dynamics.pipeline.report import contents, markdown, maths
 from learning_dynamics.pipeline.report.contents import Paper, Topic
@@ -59,7 +60,7 @@ def shown() -> dict[str, list[str]]:
     """Return the texts that the project shows, by where they stand."""
     parts = [
         file
-        for file in (SOURCE_ROOT / "learning_dynamics/papers").rglob("*.py")
+        for file in find_files(SOURCE_ROOT / "learning_dynamics/papers", "**/*.py")
         if file.stem in ("__init__", "claims", "figures", "interactive")
     ]
     guides = [re.sub("(?s)```.*?```", "", file.read_text("utf-8")) for file in (ROOT / "docs").glob("*.md")]
@@ -68,7 +69,7 @@ def shown() -> dict[str, list[str]]:
         "papers": [text for file in parts for text in texts(ast.parse(file.read_text("utf-8")))],
         "configuration": [
             text
-            for file in (ROOT / "workflow/config").rglob("*.yaml")
+            for file in find_files(ROOT / "workflow/config", "**/*.yaml")
             for text in texts(yaml.safe_load(file.read_text("utf-8")))
         ],
         "guides": [re.sub(r"`[^`$]+`", "", guide) for guide in as_formulas],

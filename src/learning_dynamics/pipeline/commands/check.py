@@ -6,21 +6,39 @@ from pathlib import Path
 from typing import Any
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.plan.config_files import load
+from learning_dynamics.pipeline.plan.config_files import ROOT, load, shipped_papers
 from learning_dynamics.pipeline.plan.plan import Plan
-from learning_dynamics.pipeline.plan.stale_outputs import checked_outputs, fault, other_tables, reason_of
+from learning_dynamics.pipeline.plan.stale_outputs import (
+    checked_outputs,
+    expected_outputs,
+    fault,
+    other_tables,
+    reason_of,
+)
 from learning_dynamics.pipeline.store.arrays import load_arrays
 from learning_dynamics.pipeline.store.pictures import read_png
-from learning_dynamics.pipeline.store.tables import read_arrow
+from learning_dynamics.pipeline.store.tables import read_arrow, read_provenance
 
 # formats with checksums, and what reads all of such a file
 READERS: dict[str, Callable[[Path], Any]] = {".parquet": read_arrow, ".npz": load_arrays, ".png": read_png}
 
 
-def execute(files: Sequence[Path] = ()) -> int:
-    """Print every stale or damaged output, and what changed since it was made; return 1 if there is one."""
-    plan = Plan(load(files), check=False)
+def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
+    """Print every stale or damaged output, and what changed since it was made; return 1 if there is one.
+
+    Parameters
+    ----------
+    papers : sequence of str
+        Check these alone; without it all papers.
+    files : sequence of path
+        Overlays, as for Snakemake.
+    """
+    plan = Plan(load(files, {"papers": list(papers)} if papers else {}), check=False)
     outputs = checked_outputs(plan)
+    of_run = papers_of_last_run(plan)
+    if of_run is not None and of_run != plan.config.papers:
+        outputs = with_joined_outputs(outputs, plan, Plan(load(files, {"papers": of_run}), check=False))
+        print(f"the first page and the table of all claims are of a run of: {', '.join(of_run)}")
 
     def find_problem(path: str, fingerprint: str) -> str | None:
         problem = fault(path, fingerprint)
@@ -38,6 +56,30 @@ def execute(files: Sequence[Path] = ()) -> int:
         print(f"error: {problem}", file=sys.stderr)
     print(f"{n_checked} outputs checked, {len(problems)} stale or damaged")
     return int(bool(problems))
+
+
+def papers_of_last_run(plan: Plan) -> list[str] | None:
+    """Return the papers of the run that wrote the table of all claims; None where there is no such table."""
+    try:
+        record = read_provenance(Path(plan.results, "claims.parquet"))
+    except ProjectError:
+        return None
+    known = shipped_papers(ROOT)
+    of_run = record.get("settings", {}).get("papers")
+    return of_run if of_run and all(paper in known for paper in of_run) else None
+
+
+def with_joined_outputs(outputs: Mapping[str, str], plan: Plan, of_run: Plan) -> dict[str, str]:
+    """Return expected outputs in which what joins papers is that of a run of other papers.
+
+    Pages of papers that were not in that run are left out: what they join is of a run before it.
+    """
+    pages = [f"{plan.figures}/{name}.html" for name in plan.config.papers]
+    kept = {path: made for path, made in outputs.items() if path not in pages}
+    joined = (f"{plan.results}/claims.parquet", f"{plan.results}/verdicts.txt", f"{plan.figures}/index.html")
+    expected = expected_outputs(of_run, of_run.results, of_run.figures)
+    own_pages = [page for page in pages if page in expected]
+    return kept | {path: expected[path] for path in (*joined, *own_pages)}
 
 
 def find_stale(

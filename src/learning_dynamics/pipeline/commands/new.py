@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.files import atomic_write
+from learning_dynamics.files import atomic_write, find_files
 from learning_dynamics.pipeline.plan.config_files import PAPERS, ROOT
 
 NO_TEXT = ("true", "false", "null")  # to YAML
@@ -48,7 +48,7 @@ def execute(paper: str, /, root: Path = ROOT) -> None:
 
 def _rules() -> set[str]:
     """Return the names that `snakemake NAME` knows besides the papers'."""
-    files = [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
+    files = [ROOT / "Snakefile", *find_files(ROOT / "workflow/rules", "*.smk")]
     texts = [file.read_text(encoding="utf-8") for file in files]
     return {name for text in texts for name in re.findall(r"^rule (\w+)", text, re.MULTILINE)}
 
@@ -58,7 +58,7 @@ def _name(config: Path, paper: str) -> bool:
     text = config.read_text(encoding="utf-8") if config.is_file() else ""
     named, count = re.subn(r"^(papers: \[[^\]\n]+)\]", rf"\1, {paper}]", text, flags=re.MULTILINE)
     if count:
-        with atomic_write(config) as partial:
+        with atomic_write(config, own_file=True) as partial:
             partial.write_text(named, encoding="utf-8")
     return bool(count)
 

@@ -1,17 +1,20 @@
 """Write the pages that a person reads, and all papers' claims as one table."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.check import find_stale
 from learning_dynamics.pipeline.commands.claims import TABLES
 from learning_dynamics.pipeline.commands.planned import configuration_option
 from learning_dynamics.pipeline.commands.robustness import read_again
 from learning_dynamics.pipeline.plan.plan import Plan
-from learning_dynamics.pipeline.plan.stale_outputs import expected_outputs
+from learning_dynamics.pipeline.plan.stale_outputs import expected_outputs, outdated_verdicts
 from learning_dynamics.pipeline.report import page
 from learning_dynamics.pipeline.report.contents import gather
 from learning_dynamics.pipeline.report.robustness import settle
@@ -19,22 +22,59 @@ from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.records import COLUMNS
 from learning_dynamics.pipeline.store.tables import read_table, write_table
 
+EARLIER = "These are results of an earlier run"
+
 
 def execute(plan: Path | None = None, files: Sequence[Path] = ()) -> None:
-    """Read every paper's claims and figures; write pages and claims."""
+    """Read every paper's claims and figures; write pages and claims.
+
+    A run of some papers keeps the rows of the others, and names them on the first page with what is known of their age.
+    """
     option = configuration_option(plan, files)
     planned = Plan.read(option, check=False)
     results, figures = Path(planned.results), Path(planned.figures)
-    tables = read_claim_tables(planned, results)
     record = provenance("report", "all", "claims", {"papers": planned.config.papers, **option}, planned.verdicts)
     n_checked, problems = find_stale(expected_outputs(planned, planned.results))
+    tables = read_claim_tables(planned, results)
     papers = gather(planned.config, tables, figures, option)
-    pages = page.render(papers, figures, record | {"checked": n_checked, "stale": problems, "page": planned.page})
-    all_claims = pd.concat([tables_of_paper["claims"] for tables_of_paper in tables.values()], ignore_index=True)
+    for paper, alone in plans_of_others(option, planned).items():
+        try:
+            tables_of_other = read_claim_tables(alone, results)
+            (other,) = gather(alone.config, tables_of_other, figures, option)
+        except ProjectError as error:  # of an earlier version, or half of it deleted
+            print(f"{paper} is left out: {error}", file=sys.stderr)
+            continue
+        outdated = outdated_verdicts(alone, paper, results)
+        other.earlier = f"{EARLIER}, with other settings or other code." if outdated else f"{EARLIER}."
+        papers.append(other)
+        tables |= tables_of_other
+    order = configured_papers(option)
+    papers.sort(key=lambda paper: order.index(paper.name))
+    record_of_pages = record | {"checked": n_checked, "stale": problems, "page": planned.page}
+    # a page of another paper that is there stays as it is
+    written = [paper.name for paper in papers if not (paper.earlier and (figures / f"{paper.name}.html").is_file())]
+    pages = page.render(papers, figures, record_of_pages, written)
+    all_claims = pd.concat([tables[paper.name]["claims"] for paper in papers], ignore_index=True)
     write_table(results / "claims.parquet", all_claims, COLUMNS, record)
     for name, html in reversed(pages.items()):  # the first leads to all others
         with atomic_write(figures / name) as partial:
             partial.write_text(html, encoding="utf-8")
+
+
+def plans_of_others(option: Mapping[str, Any], planned: Plan) -> dict[str, Plan]:
+    """Return the plan of each configured paper that was not asked for and has claims from an earlier run."""
+    others = [paper for paper in configured_papers(option) if paper not in planned.config.papers]
+    return {
+        paper: Plan.read(option, check=False, papers=[paper])
+        for paper in others
+        if Path(planned.results, paper, "claims.parquet").is_file()
+    }
+
+
+def configured_papers(option: Mapping[str, Any]) -> list[str]:
+    """Return the papers of a configuration, whichever of them the command line asks for."""
+    given = {key: value for key, value in option["given"].items() if key != "papers"}
+    return Plan.read({**option, "given": given}, check=False).config.papers
 
 
 def read_claim_tables(

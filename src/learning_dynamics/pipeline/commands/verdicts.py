@@ -27,7 +27,10 @@ DEFAULT_RESULTS = Path("results")  # where the claims of the default scale lie, 
 
 
 def execute(claims: Path = Path("results/claims.parquet"), /, out: Path | None = None) -> int:
-    """Print or write the table; return 1 if a verdict is not the expected one."""
+    """Print or write the table; return 1 if a verdict is not the expected one.
+
+    In the table of a run of some papers, the other papers' verdicts are shown and decide nothing.
+    """
     table = read_table(claims, declared=COLUMNS)
     record = read_provenance(claims)
     text = describe(table)
@@ -36,7 +39,7 @@ def execute(claims: Path = Path("results/claims.parquet"), /, out: Path | None =
     text += f"of science and configuration {record.get('fingerprint')}\n"
     for outdated in outdated_claims(claims, record):
         print(f"outdated: {outdated}", file=sys.stderr)
-    unexpected = complaints(table)
+    unexpected = complaints(table[table["paper"].isin(papers_of_run(table, record))])
     for complaint in unexpected:
         print(complaint, file=sys.stderr)
     if out is None:
@@ -47,6 +50,11 @@ def execute(claims: Path = Path("results/claims.parquet"), /, out: Path | None =
     return int(bool(unexpected))
 
 
+def papers_of_run(table: pd.DataFrame, record: Mapping[str, Any]) -> list[str]:
+    """Return the papers of the run that wrote a table of claims; its other rows are of earlier runs."""
+    return record["settings"]["papers"] if record.get("stage") == "report" else list(table["paper"].unique())
+
+
 def outdated_claims(claims: Path, record: Mapping[str, Any]) -> list[str]:
     """Return, of all papers' claims in one table, what other settings or code have made, or an earlier run.
 
@@ -54,8 +62,13 @@ def outdated_claims(claims: Path, record: Mapping[str, Any]) -> list[str]:
     """
     if record.get("stage") != "report":
         return []
-    plan = Plan.read(record["settings"], check=False)
-    problems = filter(None, (outdated_verdicts(plan, paper, claims.parent) for paper in plan.config.papers))
+    option = record["settings"]
+    plan = Plan.read(option, check=False)
+    given = {key: value for key, value in option["given"].items() if key != "papers"}
+    every = Plan.read({**option, "given": given}, check=False)  # other papers' rows are of earlier runs
+    present = [paper for paper in every.config.papers if Path(claims.parent, paper, "claims.parquet").is_file()]
+    papers = dict.fromkeys([*plan.config.papers, *present])
+    problems = filter(None, (outdated_verdicts(every, paper, claims.parent) for paper in papers))
     return [*problems, *filter(None, [fault(claims, plan.verdicts)])]
 
 

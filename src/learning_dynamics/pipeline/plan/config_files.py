@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from ruamel.yaml.error import YAMLError
 
 from learning_dynamics.errors import ProjectError, check_known
-from learning_dynamics.files import configured_path
+from learning_dynamics.files import configured_path, find_files
 from learning_dynamics.pipeline.plan.plain_yaml import read_value, read_yaml
 from learning_dynamics.pipeline.plan.schema import Paper, Top
 from learning_dynamics.pipeline.plan.validation import find_problem
@@ -186,7 +186,7 @@ def _check_unchanged(block: Block, layers: Layers) -> None:
 
 def shipped_papers(root: Path) -> list[str]:
     """Return the papers that have a configuration; a file beside a folder of its name is an overlay."""
-    files = sorted((root / PAPERS).glob("*.yaml"))
+    files = find_files(root / PAPERS, "*.yaml")
     return [file.stem for file in files if not file.with_suffix("").is_dir()]
 
 
@@ -198,7 +198,7 @@ def output_folders(configuration: ConfigFiles) -> tuple[Path, Path]:
     ProjectError
         If neither is there and this is not the project's folder: whatever is said of them would be said of nothing.
     """
-    if not (Path("results").exists() or Path("figures").exists() or Path.cwd() == ROOT):
+    if not (Path("results").exists() or Path("figures").exists() or Path.cwd().samefile(ROOT)):
         raise ProjectError(f"{Path.cwd()}: neither results nor figures lie here; go to the project's folder: cd {ROOT}")
     scale = configuration.scale or ""
     return Path("results", scale), Path("figures", scale)

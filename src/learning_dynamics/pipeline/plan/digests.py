@@ -8,6 +8,7 @@ import functools
 from collections.abc import Mapping
 from pathlib import Path
 
+from learning_dynamics.files import find_files
 from learning_dynamics.pipeline.plan.source_files import read_source, short_digest
 from learning_dynamics.pipeline.plan.sources import (
     PACKAGE,
@@ -79,7 +80,7 @@ def _is_followed(module: str) -> bool:
 def machinery() -> str:
     """Return one digest of the modules on which no result depends: the pipeline's, and the types of settings."""
     folder = SOURCE_ROOT / PACKAGE
-    files = [file for file in sorted(folder.rglob("*.py")) if is_infrastructure(_module_of(file))]
+    files = [file for file in find_files(folder, "**/*.py") if is_infrastructure(_module_of(file))]
     return short_digest(b"".join(file.read_bytes() for file in files))
 
 
@@ -102,7 +103,7 @@ def _digest(path: Path, with_words: bool) -> str:
 @functools.cache
 def _tables(folder: Path) -> dict[str, str]:
     """Return the digests of the tables in a folder, by path."""
-    files = [file for file in sorted(folder.glob("[!.]*")) if file.suffix in DATA_FILES and file.is_file()]
+    files = [file for file in find_files(folder, "*") if file.suffix in DATA_FILES and file.is_file()]
     root = module_path(PACKAGE)
     assert root is not None
     return {str(file.relative_to(root.parent)): short_digest(file.read_bytes()) for file in files}

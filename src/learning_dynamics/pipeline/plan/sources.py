@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from learning_dynamics.errors import ProjectError, suggest_name
+from learning_dynamics.files import find_files
 from learning_dynamics.pipeline.plan.source_files import Definition, read_source
 
 PACKAGE = "learning_dynamics"
@@ -25,15 +26,15 @@ INFRASTRUCTURE = tuple(f"{PACKAGE}.{name}" for name in ("pipeline", "errors", "f
 
 def papers() -> list[str]:
     """Return the papers that have a folder of their own, sorted."""
-    folders = (SOURCE_ROOT / PACKAGE / "papers").iterdir()
-    return sorted(folder.name for folder in folders if any(folder.glob("*/runs.py")))
+    folder = SOURCE_ROOT / PACKAGE / "papers"
+    return sorted({file.relative_to(folder).parts[0] for file in find_files(folder, "*/*/runs.py")})
 
 
 def topics(paper: str) -> list[str]:
     """Return the topics of a paper, sorted: its folders that hold a part."""
     folder = SOURCE_ROOT / PACKAGE / "papers" / paper
     parts = {f"{part}.py" for part in PARTS.values()}
-    return sorted({file.parent.name for file in folder.glob("*/*.py") if file.name in parts})
+    return sorted({file.parent.name for file in find_files(folder, "*/*.py") if file.name in parts})
 
 
 def part_module(paper: str, part: str, function_name: str) -> str:

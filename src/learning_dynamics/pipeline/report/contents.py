@@ -105,6 +105,7 @@ class Paper:
     lead_figure: Exhibit | None
     references: list[Row]
     findings: list[str] = field(default_factory=list)
+    earlier: str = ""  # that its results were there before a run of other papers
 
     @property
     def bibtex(self) -> str:

@@ -3,7 +3,7 @@
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -30,7 +30,9 @@ MAX_AGAIN = 24  # times that a claim was judged again that are listed
 MAX_DIGITS = 5  # of a measurement with an interval
 
 
-def render(papers: Sequence[Paper], folder: Path, record: Mapping[str, Any]) -> dict[str, str]:
+def render(
+    papers: Sequence[Paper], folder: Path, record: Mapping[str, Any], written: Collection[str] | None = None
+) -> dict[str, str]:
     """Return the pages by the names of their files: the first, ``index.html``, and one for each paper.
 
     Parameters
@@ -42,6 +44,8 @@ def render(papers: Sequence[Paper], folder: Path, record: Mapping[str, Any]) -> 
     record : mapping
         Provenance for a page's foot, with ``checked`` and ``stale``: how many outputs were compared with the
         configuration, and what is wrong with them.
+    written : collection of str, optional
+        The papers whose pages are returned; without it all.
     """
     claims = [claim for paper in papers for claim in paper.claims]
     all_claims = [claim for paper in papers for claim in paper.all_claims]
@@ -59,6 +63,8 @@ def render(papers: Sequence[Paper], folder: Path, record: Mapping[str, Any]) -> 
         )
     }
     for paper in papers:
+        if written is not None and paper.name not in written:
+            continue
         films = {figure.film.webp: read_film(figure.film.webp) for figure in paper.exhibits if figure.film}
         charts = {
             figure.interactive.json: read_chart(figure.interactive.json)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from learning_dynamics.files import find_files
 from learning_dynamics.pipeline.plan.config import Config
 from learning_dynamics.pipeline.report.source_links import topic_about, topic_title
 from learning_dynamics.pipeline.store.provenance import digest
@@ -17,5 +18,5 @@ def digest_of_texts(config: Config) -> str:
         function_names = [config.function_name("figure", paper, name) for name in config.figures(paper)]
         for topic in sorted({function_name.partition(".")[0] for function_name in function_names}):
             texts += [topic_title(paper, topic), topic_about(paper, topic)]
-    code = [file for file in Path(__file__).parent.glob("*") if file.suffix in (".py", ".html", ".css", ".js")]
-    return digest([texts, [file.read_text(encoding="utf-8") for file in sorted(code)]])
+    code = [file for file in find_files(Path(__file__).parent, "*") if file.suffix in (".py", ".html", ".css", ".js")]
+    return digest([texts, [file.read_text(encoding="utf-8") for file in code]])

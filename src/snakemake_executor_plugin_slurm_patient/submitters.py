@@ -1,0 +1,107 @@
+"""Which Snakemakes submit from a folder, what they make, and whether each is still at work.
+
+Each keeps a file in ``.snakemake/submitters``, named as its jobs are in Slurm's queue, and touches it whenever it looks
+at the queue. On one machine a process is alive or is not; of a Snakemake on another machine, such as a second login
+node, the time of its file says whether it has looked at the queue of late.
+"""
+
+import json
+import os
+import socket
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import psutil
+
+FOLDER = Path(".snakemake/submitters")
+SILENCE = 900.0  # seconds: five times the longest pause between two looks at the queue
+
+
+@dataclass(frozen=True)
+class Submitter:
+    """A Snakemake that submits jobs.
+
+    Attributes
+    ----------
+    run : str
+        The name of its jobs in Slurm's queue.
+    host, process
+        Where it is, to be shown.
+    machine : str
+        The boot and the namespace of processes in which `process` is a number.
+    started : float
+        When the process began: numbers are used again.
+    makes : tuple of str
+        The files that it makes.
+    """
+
+    run: str
+    host: str
+    process: int
+    machine: str
+    started: float
+    makes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"process {self.process} on {self.host}"
+
+
+def this_process(run: str, makes: Collection[str]) -> Submitter:
+    """Return this Snakemake."""
+    started = psutil.Process().create_time()
+    return Submitter(run, socket.gethostname(), os.getpid(), _machine(), started, tuple(makes))
+
+
+def write(folder: Path, submitter: Submitter) -> None:
+    """Write a Snakemake's file, or touch it: it is at work."""
+    file = folder / FOLDER / submitter.run
+    if file.exists():
+        os.utime(file)
+        return
+    file.parent.mkdir(parents=True, exist_ok=True)
+    partial = file.with_name(f".{file.name}")
+    partial.write_text(json.dumps(asdict(submitter)), encoding="utf-8")
+    partial.replace(file)
+
+
+def remove(folder: Path, run: str) -> None:
+    """Remove a Snakemake's file: it has ended."""
+    (folder / FOLDER / run).unlink(missing_ok=True)
+
+
+def read(folder: Path) -> Iterator[tuple[Submitter, bool]]:
+    """Yield each Snakemake that has a file, and whether it is at work."""
+    for file in sorted((folder / FOLDER).glob("[!.]*")):
+        with suppress(OSError, ValueError, TypeError):  # one that has just ended, or was cut short
+            content = json.loads(file.read_text(encoding="utf-8"))
+            submitter = Submitter(**content | {"makes": tuple(content["makes"])})
+            yield submitter, _is_at_work(submitter, _age(file))
+
+
+def _is_at_work(submitter: Submitter, age: float) -> bool:
+    if submitter.machine != _machine():
+        return age < SILENCE
+    try:
+        return abs(psutil.Process(submitter.process).create_time() - submitter.started) < 1.0
+    except psutil.Error:
+        return False
+
+
+def _age(file: Path) -> float:
+    """Return how long ago a file was touched, by the clock of its file system, which all machines share."""
+    now = file.with_name(f".now.{socket.gethostname()}.{os.getpid()}")
+    now.touch()
+    try:
+        return now.stat().st_mtime - file.stat().st_mtime
+    finally:
+        now.unlink(missing_ok=True)
+
+
+def _machine() -> str:
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:  # no Linux
+        return socket.gethostname()
