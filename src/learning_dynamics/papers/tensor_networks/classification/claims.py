@@ -355,8 +355,8 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Claim:
     "Remark 3",
     scope="random separable points; a decomposable network with a random matrix S, the last layer zero at the start; "
     "two and three layers",
-    correction=r"With $S = T$ the $\rho$ in $z = T^T \rho$ is sparse: the classifier reads few entries of $T x$. A sparse "
-    r"$T z$ takes $S = T^{-T}$.",
+    correction=r"With $S = T$ the $\rho$ in $z = T^T \rho$ is sparse: the classifier reads few entries of $T x$. A "
+    r"sparse $T z$ takes $S = T^{-T}$.",
     reason=r"Theorem 2 makes $\rho = T^{-T} z$ sparse, and that is another vector than $T z$",
     quantifier="all draws",
 )

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-
 # autocorrelations of unit signals below this are zero but for rounding
 ZERO = 1e-12
 
