@@ -44,13 +44,16 @@ def flow_limit(X: np.ndarray, y: np.ndarray, start: np.ndarray, integration: Lim
     bound = integration.residual * np.max(np.abs(y))
     problem = (field, np.r_[X.ravel(), y, bound], (samples, inputs, depth), start)
     errors = {"rtol": integration.rtol, "atol": integration.atol}
+    nowhere = np.full((len(RECORDED), len(start)), np.nan)
     # no deadline: from a small scale the flow leaves the saddle at zero after a time like scale**(2 - depth)
     try:
         end = flow(*problem, np.zeros(1), until=converged, last_time=1e30, **errors)
-        path = flow(*problem, end.final_time * RECORDED, **errors).states
     except DivergenceError:
-        return np.full(len(start), np.nan), np.full((len(RECORDED), len(start)), np.nan)
-    return end.final_state, path
+        return np.full(len(start), np.nan), nowhere
+    try:
+        return end.final_state, flow(*problem, end.final_time * RECORDED, **errors).states
+    except DivergenceError:  # at a saddle, for as long as the time lasts
+        return end.final_state, nowhere
 
 
 @compiled(FIELD)
