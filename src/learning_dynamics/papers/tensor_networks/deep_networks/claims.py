@@ -283,22 +283,26 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
 
 @claim(
     "equation (93)",
-    scope="random data; random and Gaussian layers; three and six inputs, two to five layers; limits at every scale "
-    "run",
+    scope="random data; random and Gaussian layers; three and six inputs, two to five layers; on the way and at the "
+    "limit, at every scale run",
     quantifier="all draws",
 )
 def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Claim:
     r"""Adjacent top singular vectors align: $(v_l^T u_{l+1})^2 \geq 1 - \alpha^2 G_l / s_{l+1}^2$, with $G_l$ from the
-    initial directions.
+    initial directions, at all times.
 
-    On all {draws} limits the squared sine comes to at most {value:.2g} of its bound, and on those from the smallest
-    scale to at most {small:.1e}: it falls like $\alpha^{p}$ with $p$ = {power:.2f}, because the layers' Gram matrices
-    differ by a perturbation of order $\alpha^2$, which turns singular vectors by an angle of that order, whose square
-    is of order $\alpha^4$.
+    On all {draws} flows the squared sine comes to at most {value:.2g} of its bound, at the limit and at the times
+    recorded on the way, and at limits from the smallest scale to at most {small:.1e}: it falls like $\alpha^{p}$ with
+    $p$ = {power:.2f}, because the layers' Gram matrices differ by a perturbation of order $\alpha^2$, which turns
+    singular vectors by an angle of that order, whose square is of order $\alpha^4$.
     """
     draws = _by_scale(*descending, *gaussian)
-    # of each limit, a draw at a scale: the misalignment in units of the bound of (93), and the scale
-    misalignment = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND).ravel())
+    # of each flow, a draw at a scale: the misalignment in units of the bound of (93), and the scale
+    at_limit, on_the_way = (
+        draws.over(lambda flow, quantity=quantity: flow.entries(quantity).ravel())
+        for quantity in (quantities.MISALIGNMENT_OVER_BOUND, quantities.MISALIGNMENT_ON_THE_WAY)
+    )
+    misalignment = np.maximum(at_limit, on_the_way)
     alpha = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND, column="scale").ravel())
     at_smallest_scale = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND)[:, 0])
     is_rounding = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT)[:, 0]) < 1e-13
