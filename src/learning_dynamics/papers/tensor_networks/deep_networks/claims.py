@@ -298,10 +298,8 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Claim
     """
     draws = _by_scale(*descending, *gaussian)
     # of each flow, a draw at a scale: the misalignment in units of the bound of (93), and the scale
-    at_limit, on_the_way = (
-        draws.over(lambda flow, quantity=quantity: flow.entries(quantity).ravel())
-        for quantity in (quantities.MISALIGNMENT_OVER_BOUND, quantities.MISALIGNMENT_ON_THE_WAY)
-    )
+    at_limit = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND).ravel())
+    on_the_way = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_ON_THE_WAY).ravel())
     misalignment = np.maximum(at_limit, on_the_way)
     alpha = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND, column="scale").ravel())
     at_smallest_scale = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND)[:, 0])

@@ -3,6 +3,8 @@
 The data tensor of the general networks has d^(2L - 1) entries in each of its d slices; the products need L of them.
 """
 
+import functools
+
 import numpy as np
 
 from learning_dynamics.dynamics.compilation import compiled
@@ -42,16 +44,23 @@ def flow_limit(X: np.ndarray, y: np.ndarray, start: np.ndarray, integration: Lim
     samples, inputs = X.shape
     depth = 1 + (len(start) - inputs) // inputs**2
     bound = integration.residual * np.max(np.abs(y))
-    problem = (field, np.r_[X.ravel(), y, bound], (samples, inputs, depth), start)
-    errors = {"rtol": integration.rtol, "atol": integration.atol}
+    from_start = functools.partial(
+        flow,
+        field,
+        np.r_[X.ravel(), y, bound],
+        (samples, inputs, depth),
+        start,
+        rtol=integration.rtol,
+        atol=integration.atol,
+    )
     nowhere = np.full((len(RECORDED), len(start)), np.nan)
     # no deadline: from a small scale the flow leaves the saddle at zero after a time like scale**(2 - depth)
     try:
-        end = flow(*problem, np.zeros(1), until=converged, last_time=1e30, **errors)
+        end = from_start(np.zeros(1), until=converged, last_time=1e30)
     except DivergenceError:
         return np.full(len(start), np.nan), nowhere
     try:
-        return end.final_state, flow(*problem, end.final_time * RECORDED, **errors).states
+        return end.final_state, from_start(end.final_time * RECORDED).states
     except DivergenceError:  # at a saddle, for as long as the time lasts
         return end.final_state, nowhere
 
