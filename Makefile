@@ -29,7 +29,7 @@ chosen = $(if $(strip $(PAPERS)),'papers=$(listed)')
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# what is installed is what was tested: pinned, and held to its hash (.ci/lock); PyTorch's build depends on the machine
+# what is installed is what was tested: pinned, with its hash checked (.ci/lock); PyTorch's build depends on the machine
 pip := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 locked = $(pip) --require-hashes --no-deps --requirement requirements/$(1).txt
 
@@ -89,9 +89,9 @@ test-all: $(INSTALLED)  ## every test, also clusters, kills, browser: durations 
 budget: $(INSTALLED)  ## whether `make test` keeps to its time, by the durations of `make test-all` on an idle machine
 	BUDGET=1 python -m pytest tests/test_budget.py
 
-verdicts: $(INSTALLED)  ## what tests hold every claim to, written anew: read the diff before you commit it
+verdicts: $(INSTALLED)  ## what tests compare every claim with, written again: read the diff before you commit it
 	python -m tests.papers.written $(if $(strip $(PAPERS)),--papers $(PAPERS))
-	@git --no-pager diff --stat -- tests/papers/verdicts.yaml tests/papers/quantities.csv
+	@git --no-pager diff --stat -- tests/papers/verdicts.yaml tests/papers/facts.csv tests/papers/quantities.csv
 
 lint: $(INSTALLED)  ## style, types, Snakemake's own checks
 	ruff check .

@@ -78,7 +78,7 @@ def network() -> list[Row]:
     def scipys() -> np.ndarray:
         return solve_ivp(field, (0, HORIZON), initial, "DOP853", TIMES, rtol=RTOL, atol=ATOL).y.T
 
-    # tolerances a thousandth of ours: its error does not show in theirs
+    # tolerances a thousandth of the bench's: its error does not show in theirs
     truth = ours(1e-3 * RTOL)
 
     def error(states: np.ndarray) -> float:
@@ -122,10 +122,16 @@ def in_diffrax(X: np.ndarray, Y: np.ndarray, initial: np.ndarray) -> Solve:
     @jax.jit
     def compiled(start: Any, rtol: Any) -> Any:
         return diffrax.diffeqsolve(
-            diffrax.ODETerm(field), diffrax.Dopri8(), 0.0, HORIZON, None, start,
+            diffrax.ODETerm(field),
+            diffrax.Dopri8(),
+            0.0,
+            HORIZON,
+            None,
+            start,
             saveat=diffrax.SaveAt(ts=jnp.asarray(TIMES)),
-            stepsize_controller=diffrax.PIDController(rtol=rtol, atol=1e-3 * rtol), max_steps=100_000,
-        ).ys  # fmt: skip
+            stepsize_controller=diffrax.PIDController(rtol=rtol, atol=1e-3 * rtol),
+            max_steps=100_000,
+        ).ys
 
     return lambda rtol: np.asarray(compiled(initial, rtol))
 

@@ -18,12 +18,12 @@ class Row:
     Attributes
     ----------
     work, peer : str
-        What is done, and by what one would take instead.
+        What is done, and the alternative to compare with.
     goal : float or None
         How many times faster than the peer ours is meant to be; None where the ratio is for information.
     ours, theirs : callable
-        Do the work and return what came out; a peer may do a part of it (`share`), which is said in `note`. None in
-        the place of a peer that is not installed.
+        Do the work and return what came out; a peer may do a part of it (`share`), which is said in `note`. None
+        instead of a peer that is not installed.
     agree : callable
         Raises AssertionError unless the two outcomes are the same.
     share : float

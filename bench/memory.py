@@ -24,7 +24,7 @@ FEATURES, STEPS = 512, 20
 
 @dataclass(frozen=True)
 class Work:
-    """One piece of work, of sizes that grow, by this project and by what one would take instead.
+    """One piece of work, of sizes that grow, by this project and by an alternative.
 
     Attributes
     ----------

@@ -72,7 +72,7 @@ def home(config: Config) -> str:
 
 def object_page(module: str) -> str:
     """Return the page of a module or package, which mkdocstrings fills in."""
-    # what a package hands on from its modules is shown once; types are told in a table
+    # what a package hands on from its modules is shown once; types are in a table
     init = SOURCE / module.partition(".")[2] / "__init__.py"
     hands_on = init.is_file() and any(isinstance(node, ast.ImportFrom) for node in ast.parse(init.read_text()).body)
     options = "members: false" if module.endswith(".settings") else f"show_submodules: {not hands_on}"

@@ -93,7 +93,7 @@ def check_without_mutant(home: Path, files: list[Path], workers: int) -> None:
         ["-m", "mutation.trial", "--numbers", *papers],
     ):
         if subprocess.run([sys.executable, *command], cwd=place, env=environment(place, home / "tables")).returncode:
-            sys.exit("a test fails without a mutant, and would notice every mutant; mend it first")
+            sys.exit("a test fails without a mutant, and would notice every mutant; fix it first")
 
 
 def run(home: Path, sessions: dict[str, Path], workers: int) -> None:

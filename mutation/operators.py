@@ -27,7 +27,7 @@ class _OfOneNode(Operator):
 
     @abc.abstractmethod
     def texts(self, node: Any) -> Sequence[str]:
-        """Return what may stand in the place of a node."""
+        """Return what may replace a node."""
 
     def mutation_positions(self, node: Any) -> Iterator[tuple[Any, Any]]:
         for _ in self.texts(node):
@@ -124,7 +124,11 @@ class OrderKept(_OfOneNode):
         if node.type != "trailer":
             return []
         code = _code(node)
-        return [""] if code == ".T" else [code.replace("::-1", ":")] if "::-1" in code else []
+        if code == ".T":
+            return [""]
+        if "::-1" in code:
+            return [code.replace("::-1", ":")]
+        return []
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:

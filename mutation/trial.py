@@ -55,7 +55,12 @@ def test_files(file: Path) -> list[str]:
         imports = package in text and re.search(rf"\b{file.stem}\b", text) is not None
         nearby = test.parent == tops[0] or len(file.parts) == 5 or "papers" not in test.parts
         if not NOT_NUMBERS.fullmatch(test.name) and (imports or nearby or is_own(test, file)):
-            ranks[test] = 0 if is_own(test, file) else 1 if imports else 2
+            if is_own(test, file):
+                ranks[test] = 0
+            elif imports:
+                ranks[test] = 1
+            else:
+                ranks[test] = 2
     return [str(test) for test in sorted(ranks, key=lambda test: (ranks[test], test))]
 
 

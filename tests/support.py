@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from learning_dynamics.pipeline.commands.functions import arguments_for, paper_f
 from learning_dynamics.pipeline.commands.roles import load_tables
 from learning_dynamics.pipeline.plan.blocks import overlay
 from learning_dynamics.pipeline.plan.config_files import ROOT, load, read_yaml
+from learning_dynamics.pipeline.plan.jobs import Job, write_plan
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import fault
 from learning_dynamics.pipeline.plan.sweeps import sweep_members
@@ -80,18 +82,30 @@ def made(whose: Plan, paper: str, member: str) -> Path:
     trajectory = folder / f"{whose.fingerprint('run', paper, member)}.npz"
     with _alone(out):
         if not out.exists():
-            source, name = None, whose.run_data(paper, member)
+            inputs: dict[str, str] = {}
+            name = whose.run_data(paper, member)
             if name is not None:
                 source = folder / f"{whose.fingerprint('data', paper, name)}.npz"
                 with _alone(source):
                     if not source.exists():
-                        data.execute(paper, name, whose.data(paper, name), source)
+                        _execute(data.execute, whose.job("data", paper, name), source, {})
+                inputs["data"] = str(source)
             with _alone(trajectory):
                 if not trajectory.exists():
-                    run.execute(paper, member, whose.run(paper, member), source, trajectory)
-            read = source if whose.measured_data(paper, member) else None
-            metrics.execute(paper, member, trajectory, out, whose.measure(paper, member), data=read)
+                    _execute(run.execute, whose.job("run", paper, member), trajectory, inputs)
+            inputs = inputs if whose.measured_data(paper, member) else {}
+            job = whose.job("metrics", paper, member)
+            _execute(metrics.execute, job, out, {**inputs, "run": str(trajectory)})
     return out
+
+
+def _execute(execute: Callable[..., None], job: Job, output: Path, inputs: Mapping[str, str]) -> None:
+    """Do a job in this process, with its files elsewhere."""
+    job = replace(job, output=str(output), inputs=dict(inputs), folder=str(output.parent))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "plan.jsonl")
+        write_plan(path, {"files": [], "given": {}}, [job])
+        execute(job.paper, job.name, plan=path)
 
 
 def tables_of(whose: Plan, paper: str, roles: Mapping[str, Any]) -> Tables:

@@ -66,7 +66,7 @@ def test_files_in_the_working_folder_are_not_run(command, tmp_path):
     # an empty entry, as `PYTHONPATH=$PYTHONPATH:...` leaves, is the working folder as well
     for path in ("", f":{ROOT / 'src'}"):
         ended = python(*command, "summary", folder=tmp_path, PYTHONPATH=path)
-        assert "neither results nor figures lie here" in ended.stderr
+        assert "neither results nor figures lie here" in ended.stderr, path
 
 
 def test_another_checkout_is_refused(tmp_path, monkeypatch):
@@ -185,4 +185,22 @@ def test_a_repository_around_it_or_that_does_not_hold_it_is_not_its_own(unpacked
     for folder, ignored in ((unpacked.parent, "code"), (unpacked.parent, ""), (unpacked, "src")):
         (folder / ".gitignore").write_text(f"{ignored}\n")
         committed(folder)
-        assert commit_of(unpacked, monkeypatch) == (None, None)
+        assert commit_of(unpacked, monkeypatch) == (None, None), folder
+
+
+@pytest.mark.parametrize(
+    ("variable", "place"),
+    [
+        ("GIT_DIR", ".git"),
+        ("GIT_WORK_TREE", ""),
+        ("GIT_INDEX_FILE", ".git/index"),
+        ("GIT_OBJECT_DIRECTORY", ".git"),
+    ],
+)
+def test_a_variable_that_names_another_repository_is_dropped(unpacked, monkeypatch, tmp_path, variable, place):
+    other = tmp_path / "other"
+    other.mkdir()
+    committed(other)
+    commit = committed(unpacked)
+    monkeypatch.setenv(variable, str(other / place))
+    assert commit_of(unpacked, monkeypatch) == (commit, False)

@@ -15,7 +15,7 @@ FILES = sorted((ROOT / "docs/errata").glob("*.md"))
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_counterexamples_hold(file):
     for number, block in enumerate(re.findall(r"(?ms)^```python\n(.*?)^```", file.read_text(encoding="utf-8")), 1):
-        assert "assert" in block
+        assert "assert" in block, number
         exec(compile(block, f"{file.name}, block {number}", "exec"), {})
 
 

@@ -56,7 +56,7 @@ def test_a_failure_to_write_is_told_with_its_own_mend(tmp_path, monkeypatch):
         told = rf"cannot be written \({os.strerror(number)}\); {mend}, then run"
         with pytest.raises(ProjectError, match=told):
             write(number)
-        assert os.listdir(tmp_path) == []
+        assert os.listdir(tmp_path) == [], number
     for number in (errno.EINVAL, errno.ENOTSUP):  # of a file system that has no fsync
         write(number)
         (tmp_path / "x").unlink()

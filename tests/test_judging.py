@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from learning_dynamics.evidence import Estimate, distinct, mean, median, optimum, slope
 from learning_dynamics.judging import (
+    NOT_CLAIMED,
     VERDICTS,
     Facts,
     Finding,
-    Instead,
     Judgement,
     Quantifier,
+    Reason,
     Untested,
     at_least,
     at_most,
@@ -202,7 +203,7 @@ def test_draws_without_a_number_leave_an_estimate_open_and_are_counted(check, of
         (at_most("size", mean([1.0, 3.0]), 2.0), "size: the interval covers the bound"),
         (
             at_most("size", Estimate(1.5, 0.5, 2.5, 9, "mean (t)"), 2.0),
-            "size: the interval covers the bound; about 36 draws would decide in the place of 9, if they were alike",
+            "size: the interval covers the bound; about 36 draws would decide instead of 9, if they were alike",
         ),
         (at_most("size", np.nan, 2.0), "size: it cannot be judged"),
         (at_most("size", mean([1.0, 1.1]), 2.0, draws_undecided=1), "size: 1 of 2 draws cannot be judged"),
@@ -283,9 +284,9 @@ def test_a_claim_says_of_which_draws_it_speaks(headline, of):
     assert judged(headline, quantifier="some setting").quantifier == "some setting"
     if of != "a number":  # of a single draw every quantifier is true
         for other in set(get_args(Quantifier)) - {of, "some setting"}:
-            with pytest.raises(ValueError, match=f"speaks of {other}, and its headline checks {of}"):
+            with pytest.raises(ValueError, match=f"is about {other}, and its headline checks {of}"):
                 judged(headline, quantifier=other)
-    with pytest.raises(ValueError, match="Theorem 1: quantifier `every draw` is none of all draws, most draws"):
+    with pytest.raises(ValueError, match="Theorem 1: quantifier `every draw` is not one of all draws, most draws"):
         judged(headline, quantifier="every draw")
 
 
@@ -296,14 +297,14 @@ def test_a_correction_speaks_of_the_same_draws():
         judge = {"all": [every_draw("x", [2.0, 0.5], at_most=1.0)], "most": [share], "none": [FAILS]}
         return Finding(judge.get, "all", {"another": "none"}, corrected="most")
 
-    with pytest.raises(ValueError, match="speaks of all draws, and its headline checks most draws: x"):
+    with pytest.raises(ValueError, match="is about all draws, and its headline checks most draws: x"):
         evaluate(corrected_by_a_share, {}, {})
 
 
 def test_a_premise_that_is_not_met_leaves_the_claim_undecided():
     def trained(error):
         return judged(
-            every_draw("x", 2.0, at_most=1.0, rivals={"another": Instead(at_most=0.5)}),
+            every_draw("x", 2.0, at_most=1.0, rivals={"another": {"at_most": 0.5}}),
             premise(every_draw("train error at the end", error, at_most=0.0, because="collapse is told after it")),
         )
 
@@ -400,11 +401,11 @@ BOUNDS = np.array([1.0, 0.25, 1.0])  # the second draw is nearest its bound, the
 def test_what_stands_beside_a_check_is_judged_with_it(printed, corrected, verdict, scaled):
     @claim("Lemma 1", scope="three numbers", correction="c", reason="a slip")
     def checks():
-        rivals = {"twice": 2.5 * TRUE, "first": 3.5 * TRUE, "second": Instead(predicted=TRUE)}
+        rivals = {"twice": 2.5 * TRUE, "first": 3.5 * TRUE, "second": {"predicted": TRUE}}
         yield equal_on_every_draw(
             "error", MEASURED, printed, tolerance=1e-6, corrected=corrected, rivals=rivals, scaled=scaled
         )
-        rivals = {"first": 2.0, "second": 0.5, "half": 0.5, "other": Instead(values=9 * SHAPE)}
+        rivals = {"first": 2.0, "second": 0.5, "half": 0.5, "other": {"values": 9 * SHAPE}}
         yield every_draw("shape", SHAPE, at_most=BOUNDS, rivals=rivals, fact="top")
         yield Facts(first=1.0)
 
@@ -424,7 +425,7 @@ def test_what_stands_beside_a_check_is_judged_with_it(printed, corrected, verdic
 
 
 def test_rivals_stand_beside_the_correction_which_may_replace_what_is_measured():
-    double = Instead(measured=2 * MEASURED, predicted=2 * TRUE)
+    double = {"measured": 2 * MEASURED, "predicted": 2 * TRUE}
     error = equal_on_every_draw("error", MEASURED, 3 * TRUE, tolerance=1e-6, corrected=double)
     found = judged(error, every_draw("shape", SHAPE, at_most=1.0, rivals={"strict": 0.5, "loose": 2.0}))
     assert found.rivals == {"strict": "contradicted", "loose": "corrected"}
@@ -465,10 +466,111 @@ def test_rivals_stand_beside_what_is_printed_where_that_holds():
         assert found.reason == "weak would get the same verdict (reproduced)"
 
 
-@pytest.mark.parametrize("nothing", [np.nan, [np.nan] * 3, np.full(3, np.nan), Instead(predicted=np.nan)], ids=str)
+@pytest.mark.parametrize("nothing", [np.nan, [np.nan] * 3, np.full(3, np.nan), {"predicted": np.nan}], ids=str)
 def test_a_rival_that_says_nothing_refuses_nothing_however_it_is_written(nothing):
     found = judged(equal_on_every_draw("x", np.ones(3), 1.0, tolerance=0.1, rivals={"nothing": nothing}))
     assert (found.verdict, found.rivals) == ("undecided", {"nothing": "reproduced"})
+
+
+def test_a_rival_without_draws_is_a_mistake_and_no_empty_prediction():
+    with pytest.raises(ValueError, match="x: no draws"):
+        judged(every_draw("x", [0.5], at_most=1.0, rivals={"nothing": {"values": []}}))
+    with pytest.raises(ValueError, match="shape"):
+        judged(equal_on_every_draw("x", np.ones(3), 1.0, tolerance=0.1, rivals={"nothing": []}))
+
+
+def of_correction(**beside):
+    """Evaluate a claim that fails as printed, with a check that its correction alone makes, of numbers near two."""
+    return judged(
+        equal("size", 1.0, 3.0, tolerance=0.1, corrected=1.0),
+        every_draw("rest", NOT_CLAIMED, at_most=2.5, corrected={"values": [2.0, 2.1]}, **beside),
+    )
+
+
+def test_a_check_of_the_correction_alone_is_not_printed_and_tests_its_rivals():
+    found = of_correction(rivals={"loose": {"values": [2.0, 2.2]}, "twice": {"values": [4.0, 4.2]}}, fact="rest")
+    assert [check.name for check in found.judgement.checks] == ["size"]
+    assert [check.name for check in found.corrected.checks] == ["size", "rest"]
+    assert found.rivals == {"loose": "corrected", "twice": "contradicted"}
+    assert found.facts["rest"] == 2.1
+    # a check of the correction that fails leaves the claim contradicted
+    assert (
+        judged(
+            equal("size", 1.0, 3.0, tolerance=0.1, corrected=1.0, rivals={"two": 2.0}),
+            every_draw("rest", NOT_CLAIMED, at_most=2.5, corrected={"values": 3.0}),
+        ).verdict
+        == "contradicted"
+    )
+
+
+def test_a_check_of_the_correction_alone_is_no_part_of_a_rival_of_what_is_printed():
+    def weak(values):
+        """Evaluate a claim that holds as printed, with a rival that holds too but for what the correction adds."""
+        added = every_draw("rest", NOT_CLAIMED, at_most=1.0, corrected={"values": values})
+        return judged(at_most("mean", 1.0, 2.0, rivals={"weak": 3.0}), at_optimum(added, optimum([1.0], [1.0])))
+
+    assert weak(9.0).rivals == weak(0.1).rivals == {"weak": "reproduced"}
+
+
+def test_a_correction_and_a_rival_may_leave_a_check_out():
+    found = judged(
+        every_draw("first", [0.5], at_most=1.0, rivals={"second alone": NOT_CLAIMED}),
+        every_draw("second", [2.0], at_most=1.0, corrected=NOT_CLAIMED, rivals={"second alone": 1.0}),
+        every_draw("third", [0.5], at_most=1.0, rivals={"first alone": NOT_CLAIMED}),
+    )
+    assert [check.name for check in found.judgement.checks] == ["first", "second", "third"]
+    assert [check.name for check in found.corrected.checks] == ["first", "third"]
+    # a rival that claims less than what holds is not refused
+    assert found.rivals == {"second alone": "contradicted", "first alone": "corrected"}
+    assert found.verdict == "undecided"
+
+
+def test_a_check_that_nobody_claims_is_no_part_of_any_judgement():
+    nobodys = every_draw("rest", NOT_CLAIMED, at_most=1.0, corrected=NOT_CLAIMED, rivals={"half": NOT_CLAIMED})
+    found = judged(every_draw("x", 0.8, at_most=1.0, rivals={"half": 0.5}), nobodys)
+    assert (found.verdict, len(found.judgement.checks)) == ("reproduced", 1)
+
+
+def test_what_is_not_claimed_is_written_where_it_is_missing():
+    with pytest.raises(ValueError, match="needs a correction or a rival that claims it"):
+        every_draw("rest", NOT_CLAIMED, at_most=1.0)
+    with pytest.raises(ValueError, match=r"nothing is checked of .*neither.*: every check is NOT_CLAIMED"):
+        judged(every_draw("first", [0.5], at_most=1.0, rivals={"neither": NOT_CLAIMED}))
+    with pytest.raises(ValueError, match=r"strict.*: give every argument that is not claimed as printed"):
+        of_correction(rivals={"strict": 0.5})
+    with pytest.raises(ValueError, match="a premise has no rivals and no correction"):
+        premise(every_draw("rest", NOT_CLAIMED, at_most=1.0, corrected={"values": 0.5}))
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        every_draw("x", [0.85, 0.5], at_most=1.0, scaled=True, rivals={"half": 0.5}),
+        every_draw("x", [1.15, 2.0], at_least=1.0, scaled=True, rivals={"twice": 2.0}),
+        every_draw("x", [-1.15, -2.0], at_most=-1.0, scaled=True, rivals={"twice": -2.0}),
+        at_most("x", 0.85, 1.0, scaled=True, rivals={"half": 0.5}),
+        at_least("x", 1.15, 1.0, scaled=True, rivals={"twice": 2.0}),
+        share_of_draws("x", np.arange(1000) < 70, at_most=0.1, scaled=True, rivals={"half": 0.05}),
+    ],
+    ids=str,
+)
+def test_a_bound_is_scaled_to_the_side_that_is_tighter(check):
+    # every number is 0.12 to 0.15 inside; 0.178 is the first error beyond that is tried
+    assert judged(check).min_detectable_error == pytest.approx(10**-0.75)
+
+
+def test_a_reason_of_the_run_stands_in_the_place_of_the_decorators():
+    failing = every_draw("x", 2.0, at_most=1.0, rivals={"another": {"values": 0.5}})
+
+    @claim("Theorem 1", scope="here", reason="a slip")
+    def made_up(is_small):
+        yield failing
+        if is_small:
+            yield Reason("the run is small")
+
+    assert evaluate(made_up, {"is_small": True}, {}).reason == "the run is small"
+    assert evaluate(made_up, {"is_small": False}, {}).reason == "a slip"
+    assert judged(every_draw("x", 0.5, at_most=1.0, rivals={"another": 0.1}), Reason("small")).reason == ""
 
 
 @pytest.mark.parametrize(

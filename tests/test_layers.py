@@ -17,6 +17,7 @@ from learning_dynamics.pipeline.plan.sources import (
     parsed,
     topics,
 )
+from tests.support import ROOT
 
 MODULES = sorted(
     ".".join(path.relative_to(SOURCE_ROOT).with_suffix("").parts).removesuffix(".__init__")
@@ -59,11 +60,18 @@ def test_the_library_imports_neither_papers_nor_the_pipeline():
     assert imports(LIBRARY, lambda name: parts_of(name)[:1] in ABOVE_LIBRARY) == []
 
 
+def test_tests_of_the_library_import_no_paper():
+    folders = ("dynamics", "measures", "datasets", "plotting")
+    files = [file for folder in folders for file in sorted((ROOT / "tests" / folder).rglob("*.py"))]
+    assert len(files) > 20
+    assert [str(file) for file in files if f"{PACKAGE}.papers" in file.read_text(encoding="utf-8")] == []
+
+
 def test_papers_never_import_each_other():
     for paper in papers():
         others = tuple(f"{PACKAGE}.papers.{other}" for other in papers() if other != paper)
         of_paper = [name for name in MODULES if name.startswith(f"{PACKAGE}.papers.{paper}")]
-        assert imports(of_paper, lambda name, others=others: name.startswith(others)) == []
+        assert imports(of_paper, lambda name, others=others: name.startswith(others)) == [], paper
 
 
 def test_parts_rest_on_those_before_them():
@@ -71,7 +79,7 @@ def test_parts_rest_on_those_before_them():
     for module, part in PARTS_OF_TOPICS:
         later = set(FORBIDDEN[part])
         wrong = imports([module], lambda name, later=later: module_path(name) and set(parts_of(name)[-1:]) & later)
-        assert wrong == []
+        assert wrong == [], module
 
 
 def test_what_a_topic_calls_knows_nothing_of_the_pipeline():

@@ -18,10 +18,13 @@ if "learning_dynamics" not in OPERATOR_PROVIDERS:
 def test_operators_exist_and_ours_do_as_their_examples_say():
     for kind in OURS.values():
         for example in kind.examples():
-            assert mutate_code(example.pre_mutation_code, kind(), example.occurrence) == example.post_mutation_code
+            assert mutate_code(example.pre_mutation_code, kind(), example.occurrence) == example.post_mutation_code, (
+                kind,
+                example,
+            )
     for name in OPERATORS:
         provider, _, operator = name.partition("/")
-        assert operator in list(OPERATOR_PROVIDERS[provider])
+        assert operator in list(OPERATOR_PROVIDERS[provider]), name
 
 
 def drawn(folder, source, count=1000, seed=1):

@@ -92,7 +92,7 @@ def test_draws_are_told_apart_as_the_metrics_function_declares_and_come_sorted()
     assert list(measured.columns) == [column.name for column in at_two_depths.columns]
     shuffled = measured.sort_values("seed", ascending=False, kind="stable")
     for rows_of_it in (measured, shuffled, select(shuffled, "norm"), shuffled.assign(twice=2.0)):
-        assert draw_columns(rows_of_it) == ["seed", "depth"]
+        assert draw_columns(rows_of_it) == ["seed", "depth"], rows_of_it
         np.testing.assert_array_equal(
             by_draw(rows_of_it, "norm"), [[1, 5, 9], [-1, -5, -9], [13, 17, 21], [-13, -17, -21]]
         )
@@ -150,7 +150,7 @@ def test_what_was_read_is_forgotten_with_the_table():
 
     # a table made where another one was has its address
     for count in range(1, 20):
-        assert size(pd.DataFrame({"value": range(count)})) == count
+        assert size(pd.DataFrame({"value": range(count)})) == count, count
     assert read == list(range(1, 20))
 
 

@@ -1,6 +1,9 @@
-"""The guides use none of the words that the style guide of CONTRIBUTING.md lists, and typed results are found."""
+"""What is written uses none of the words that the style guide of CONTRIBUTING.md lists; typed results are found."""
 
+import ast
+import io
 import re
+import tokenize
 
 import pytest
 
@@ -9,6 +12,13 @@ from tests.typed_results import typed_results
 
 GUIDES = sorted((ROOT / "docs").glob("*.md"))
 PAGES = {path.relative_to(ROOT).as_posix(): path for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *GUIDES)}
+SOURCES = sorted(path for folder in ("src", "bench", "mutation", "docs") for path in (ROOT / folder).rglob("*.py"))
+# targets, rules, the reasons of settings, and what a page is made of
+OTHER_FILES = [
+    *(ROOT / name for name in ("Makefile", "Snakefile", "config.yaml")),
+    *sorted(path for path in (ROOT / "workflow").rglob("*") if path.suffix in (".smk", ".yaml")),
+    *sorted(path for path in (ROOT / "src").rglob("*") if path.suffix in (".html", ".css", ".js")),
+]
 
 
 def listed() -> list[str]:
@@ -24,13 +34,48 @@ def uses(text: str) -> list[str]:
     return re.findall(rf"(?i)\b(?:{'|'.join(map(re.escape, listed()))})\b", prose)
 
 
+def words_of_source(source: str) -> list[str]:
+    """Return what a module says in words: its texts, docstrings among them, and its comments as one text."""
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    comments = [token.string.strip("# ") for token in tokens if token.type == tokenize.COMMENT]
+    texts = [
+        node.value
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    return [*texts, "\n".join(comments)]
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_no_listed_word_is_used(page):
     assert uses(PAGES[page].read_text(encoding="utf-8")) == []
 
 
+def test_no_source_uses_a_listed_word():
+    found = {}
+    for path in SOURCES:
+        texts = words_of_source(path.read_text(encoding="utf-8"))
+        found[str(path.relative_to(ROOT))] = [word for text in texts for word in uses(text)]
+    assert {name: words for name, words in found.items() if words} == {}
+
+
+def test_no_rule_target_page_or_configuration_uses_a_listed_word():
+    texts = {path: re.sub(r"(?m)^\s*#+", "", path.read_text(encoding="utf-8")) for path in OTHER_FILES}
+    found = {str(path.relative_to(ROOT)): uses(text) for path, text in texts.items()}
+    assert {name: words for name, words in found.items() if words} == {}
+
+
 def test_a_listed_word_is_found_across_lines_and_not_in_code():
     assert uses("it Lies\nin a folder, `mend`") == ["Lies in"]
+    source = '''
+# a file that lies
+# in a folder
+def mend(anew):
+    """Speak
+    of it."""
+    return f"{anew} and {mend}: of ours"
+'''
+    assert [word for text in words_of_source(source) for word in uses(text)] == ["Speak of", "of ours", "lies in"]
 
 
 @pytest.mark.parametrize(

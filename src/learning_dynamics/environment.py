@@ -10,7 +10,7 @@ from learning_dynamics.errors import ProjectError
 
 BACKEND = "MPLBACKEND"
 MODULE = "module://"
-ROOT = Path(__file__).resolve().parents[2]  # of the checkout that this package lies in
+ROOT = Path(__file__).resolve().parents[2]  # of the checkout that this package is in
 
 
 def replace_missing_backend() -> None:

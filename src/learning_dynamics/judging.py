@@ -1,8 +1,8 @@
 """What a claim is: a prediction, a judge that can refuse it, rivals that it must refuse, and the verdict of all draws.
 
 A claim's function is given metrics tables by role and yields checks, the headline first. Beside the number that a check
-is about are its rivals, its correction and the fact that the page prints. Where a rival alters several checks
-together, the function returns a `Finding`, whose judge is fed the paper's prediction, the correction and rivals alike.
+is about are its rivals, its correction and the fact that the page prints. A rival that alters several checks has its
+phrase beside each of them.
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ class Check:
     others : tuple of str
         The phrases of its rivals, and `CORRECTION` if it has one.
     under : callable, optional
-        Returns the check under the first of some of these, its prediction multiplied by a factor.
+        Returns the check under the first of some of these, its prediction multiplied by a factor; None where that
+        claims nothing of the quantity.
     """
 
     name: str
@@ -90,7 +91,7 @@ class Check:
     outermost: float = field(default=np.nan, repr=False)
     facts: Mapping[str, float] = field(default_factory=dict, repr=False)
     others: tuple[str, ...] = field(default=(), repr=False)
-    under: Callable[[Sequence[str], float], Check] | None = field(default=None, repr=False, compare=False)
+    under: Callable[[Sequence[str], float], Check | None] | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         interval = f" [{self.lower:.4g}, {self.upper:.4g}]" if np.isfinite(self.lower + self.upper) else ""
@@ -110,7 +111,14 @@ class Check:
     def but(self, change: Callable[[Check], Check]) -> Check:
         """Return the check changed, and under each of its rivals changed likewise."""
         under, changed = self.under, change(self)
-        return replace(changed, under=lambda *case: change(under(*case))) if under else changed
+        if under is None:
+            return changed
+
+        def changed_under(hypothesis: Sequence[str], factor: float) -> Check | None:
+            check = under(hypothesis, factor)
+            return None if check is None else change(check)
+
+        return replace(changed, under=changed_under)
 
 
 def premise(check: Check) -> Check:
@@ -126,25 +134,42 @@ def premise(check: Check) -> Check:
     return replace(check, is_premise=True)
 
 
-# -- what stands beside a check --------------------------------------------------------------------------------------
+# -- what goes with a check ----------------------------------------------------------------------------------------
 
 
-CORRECTION = "the correction"  # what holds in the place of a printed prediction, among rivals' phrases
-
-
-class Instead(dict[str, Any]):
-    """Arguments of a check that a rival or a correction replaces, where it is more than the prediction."""
+CORRECTION = "the correction"  # what holds instead of a printed prediction, among rivals' phrases
+# an argument of a check, for what is printed, a correction or a rival that says nothing of the check's quantity
+NOT_CLAIMED = object()
 
 
 class Facts(dict[str, Any]):
     """Numbers and words for the fields of a claim's docstring that no check measures; yielded among the checks."""
 
 
-def takes_rivals(*prediction: str, scaled: bool = False) -> Callable[[Callable[..., Check]], Callable[..., Check]]:
+class Reason(str):
+    """Why, in words, a verdict is another than `reproduced`, where that depends on the run; yielded among the checks.
+
+    It replaces the reason that the decorator gives.
+    """
+
+    __slots__ = ()
+
+
+def takes_rivals(
+    *prediction: str, scaled: bool = False, upper_bound: str = "", lower_bound: str = ""
+) -> Callable[[Callable[..., Check]], Callable[..., Check]]:
     """Let a function that returns a check take its rivals, correction and fact; name the parameter of the prediction.
 
-    Of several names the first that is given is the prediction; if none is, the first. The function then takes besides
-    its own parameters
+    Of several names the first that is given is the prediction; if none is, the first. A claim writes a function of its
+    own where a prediction is no argument of the check, but something that arguments are computed from::
+
+        @takes_rivals("power", scaled=True)
+        def falls_like(power: float) -> Check:
+            return equal_on_every_draw("largest error", error, error[0] * time**-power, tolerance=0.01)
+
+        yield falls_like(1.0, rivals={"as a root": 0.5}, corrected=2.0)
+
+    The function then takes besides its own parameters
 
     rivals : mapping from str to object
         Wrong predictions by a phrase that the page prints; a mapping from parameter to argument (``{"values": other}``)
@@ -157,6 +182,16 @@ def takes_rivals(*prediction: str, scaled: bool = False) -> Callable[[Callable[.
     scaled : bool
         Whether the smallest error that would have been refused is found by multiplying this prediction; by default as
         the decorator says, of equalities it is.
+
+    Any argument may be `NOT_CLAIMED`: the check is then no part of what is printed, or of the correction or rival that
+    has it. A correction that claims more than what is printed is ``every_draw(name, NOT_CLAIMED, at_most=1.0,
+    corrected={"values": ratios})``; one that claims less, ``equal(name, power, 2.0, corrected=NOT_CLAIMED)``.
+
+    Parameters
+    ----------
+    upper_bound, lower_bound : str
+        Which of the predictions is a bound. A bound is scaled to one side, that of a tighter one: a number that meets
+        a bound meets every looser one too.
     """
 
     def decorate(function: Callable[..., Check]) -> Callable[..., Check]:
@@ -177,31 +212,65 @@ def takes_rivals(*prediction: str, scaled: bool = False) -> Callable[[Callable[.
             predicted = next((name for name in prediction if given.get(name) is not None), prediction[0])
             others = {**(rivals or {}), CORRECTION: corrected}
             others = {name: other for name, other in others.items() if other is not None}
-            printed = function(*arguments, **named)
 
-            def under(hypothesis: Sequence[str], factor: float) -> Check:
-                candidates = [others[name] for name in hypothesis if name in others]
-                candidates = [other if isinstance(other, Mapping) else {predicted: other} for other in candidates]
-                changes = next((other for other in candidates if not _says_nothing(other.get(predicted))), {})
-                number = changes.get(predicted, given.get(predicted))
+            def multiplied(number: Any, factor: float) -> np.ndarray:
+                number = np.asarray(number)
+                if predicted == upper_bound:
+                    return number - abs(factor - 1) * np.abs(number)
+                if predicted == lower_bound:
+                    return number + abs(factor - 1) * np.abs(number)
+                return factor * number
+
+            # what is printed, with nothing replaced
+            printed = None if _has_not_claimed(given) else function(*arguments, **named)
+
+            def under(hypothesis: Sequence[str], factor: float) -> Check | None:
+                changes = _changes(hypothesis, others, predicted)
+                if _has_not_claimed(changes or given):
+                    return None
+                changed = {**given, **changes}
+                if _has_not_claimed(changed):
+                    raise ValueError(f"{hypothesis}: give every argument that is not claimed as printed")
+                number = changed.get(predicted)
                 if factor != 1 and scaled and (isinstance(number, np.ndarray) or _is_numbers(number)):
-                    changes = {**changes, predicted: factor * np.asarray(number)}
-                return function(**{**given, **changes}) if changes else printed
+                    return function(**{**changed, predicted: multiplied(number, factor)})
+                return function(**changed) if changes else printed
 
+            shown = printed
+            if shown is None:
+                if not others:
+                    raise ValueError("what is NOT_CLAIMED as printed needs a correction or a rival that claims it")
+                # the number of the correction, or else of a rival; of nobody where their draws are not in the tables
+                claimed = (under([name], 1.0) for name in (CORRECTION, *others))
+                shown = next(filter(None, claimed), Check("not claimed", "undecided", np.nan, "none"))
             if fact:
-                value = printed.value if np.isnan(printed.outermost) else printed.outermost
-                printed = replace(printed, facts={**printed.facts, fact: value})
-            return replace(printed, others=tuple(others), under=under) if others else printed
+                value = shown.value if np.isnan(shown.outermost) else shown.outermost
+                shown = replace(shown, facts={**shown.facts, fact: value})
+            return replace(shown, others=tuple(others), under=under) if others else shown
 
         return check
 
     return decorate
 
 
+def _changes(hypothesis: Sequence[str], others: Mapping[str, Any], predicted: str) -> Mapping[str, Any]:
+    """Return the arguments that the first of some rivals or the correction replaces, of those that say anything."""
+    for name in hypothesis:
+        other = others.get(name)
+        changes = other if isinstance(other, Mapping) else {predicted: other}
+        if name in others and not _says_nothing(changes.get(predicted)):
+            return changes
+    return {}
+
+
+def _has_not_claimed(arguments: Mapping[str, Any]) -> bool:
+    return any(value is NOT_CLAIMED for value in arguments.values())
+
+
 # -- criteria that every draw must meet ------------------------------------------------------------------------------
 
 
-@takes_rivals("at_most", "at_least")
+@takes_rivals("at_most", "at_least", upper_bound="at_most", lower_bound="at_least")
 def every_draw(
     name: str,
     values: Any,
@@ -232,7 +301,7 @@ def every_draw(
     undecided : array_like of bool, shape (draws,), optional
         Draws that cannot be judged (an integration that did not get through).
     excluded : mapping from reason to count, optional
-        Draws that the claim does not speak of.
+        Draws that the claim is not about.
     different : int, optional
         How many of the draws differ, where the values do not tell (errors of what repeats differ by rounding).
 
@@ -332,13 +401,13 @@ def equal_on_every_draw(
 # -- criteria on what draws say together -----------------------------------------------------------------------------
 
 
-@takes_rivals("bound")
+@takes_rivals("bound", upper_bound="bound")
 def at_most(name: str, estimate: Estimate | float, bound: float, *, because: str = "", **counts: Any) -> Check:
     """Check that an estimate lies below a bound; undecided while its interval covers the bound."""
     return _counting(_ordered(name, _estimate(estimate), bound, True, because, counts))
 
 
-@takes_rivals("bound")
+@takes_rivals("bound", lower_bound="bound")
 def at_least(name: str, estimate: Estimate | float, bound: float, *, because: str = "", **counts: Any) -> Check:
     """Check that an estimate lies above a bound; undecided while its interval covers the bound.
 
@@ -360,7 +429,7 @@ def equal(
     because: str = "",
     **counts: Any,
 ) -> Check:
-    """Check that a prediction lies in an estimate's interval, widened by the tolerance of the method.
+    """Check that a prediction is in an estimate's interval, widened by the tolerance of the method.
 
     Parameters
     ----------
@@ -387,7 +456,7 @@ def equal(
     return check
 
 
-@takes_rivals("at_least", "at_most")
+@takes_rivals("at_least", "at_most", upper_bound="at_most", lower_bound="at_least")
 def share_of_draws(
     name: str,
     holds: Any,
@@ -467,9 +536,7 @@ def _ordered(
         return check.as_undecided("it cannot be judged")
     n_needed = estimate.draws_to_decide(bound)
     hint = (
-        f"; about {n_needed:,} draws would decide in the place of {estimate.draws}, if they were alike"
-        if n_needed
-        else ""
+        f"; about {n_needed:,} draws would decide instead of {estimate.draws}, if they were alike" if n_needed else ""
     )
     return check.as_undecided(f"the interval covers the bound{hint}")
 
@@ -549,7 +616,7 @@ def _reasons(excluded: Mapping[str, int] | None) -> str:
 # -- judgements, findings, verdicts ------------------------------------------------------------------------------------
 
 Checks = Iterable[Check]  # what a judge yields, the headline first
-Claim = Iterable[Check | Facts]  # what a claim's function yields, the headline first
+Claim = Iterable[Check | Facts | Reason]  # what a claim's function yields, the headline first
 
 
 @dataclass(frozen=True)
@@ -595,7 +662,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a claim's function returns, where a rival alters several checks; else it yields them.
+    """What is judged of a claim: one judge, fed with what is printed, the correction and rivals alike.
 
     Attributes
     ----------
@@ -649,7 +716,10 @@ class Finding:
         arguments = {**self.printed, **changed}
         if factor != 1:
             arguments |= {name: multiply(arguments[name], factor) for name, multiply in (self.scaled or {}).items()}
-        return Judgement(*self.judge(**arguments))
+        checks = list(self.judge(**arguments))
+        if not checks:
+            raise ValueError(f"nothing is checked of {changed or 'what is printed'}: every check is NOT_CLAIMED")
+        return Judgement(*checks)
 
 
 def _finding_of(parts: Claim) -> Finding:
@@ -659,15 +729,22 @@ def _finding_of(parts: Claim) -> Finding:
     """
     checks: list[Check] = []
     facts: dict[str, Any] = {}
+    reasons: list[str] = []
     for part in parts:
-        facts |= part.facts if isinstance(part, Check) else part
-        checks += [part] if isinstance(part, Check) else []
+        if isinstance(part, Check):
+            checks.append(part)
+            facts |= part.facts
+        elif isinstance(part, Reason):
+            reasons.append(part)
+        else:
+            facts |= part
     if not checks:
         raise TypeError("yields no check")
     names = [name for check in checks for name in check.others]
 
     def judge(hypothesis: Sequence[str], factor: float) -> Checks:
-        return [check.under(hypothesis, factor) if check.under else check for check in checks]
+        claimed = [check.under(hypothesis, factor) if check.under else check for check in checks]
+        return [check for check in claimed if check is not None]
 
     return Finding(
         judge,
@@ -675,6 +752,7 @@ def _finding_of(parts: Claim) -> Finding:
         # beside the corrected checks, where there are some
         rivals={name: {"hypothesis": (name, CORRECTION)} for name in names if name != CORRECTION},
         corrected={"hypothesis": (CORRECTION,)} if CORRECTION in names else None,
+        reason="; ".join(reasons),
         facts=facts,
         scaled={"factor": operator.mul},
     )
@@ -730,12 +808,12 @@ def claim(
     Raises
     ------
     ValueError
-        If an empirical statement has a correction, the scope is empty, or the quantifier is none of those.
+        If an empirical statement has a correction, the scope is empty, or the quantifier is unknown.
     """
     if not scope.strip():
         raise ValueError(f"{reference}: say for what it was tested (scope)")
     if quantifier is not None and quantifier not in get_args(Quantifier):
-        raise ValueError(f"{reference}: quantifier `{quantifier}` is none of {', '.join(get_args(Quantifier))}")
+        raise ValueError(f"{reference}: quantifier `{quantifier}` is not one of {', '.join(get_args(Quantifier))}")
     if empirical and correction:
         raise ValueError(f"{reference}: an empirical statement is not corrected by another scale")
 
@@ -749,7 +827,7 @@ def claim(
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A claim's verdict, with what stands behind it."""
+    """A claim's verdict, with the judgements that it follows from."""
 
     verdict: str
     judgement: Judgement | None = None
@@ -787,7 +865,7 @@ def evaluate(
     try:
         result = function(**tables, **settings)
         if not isinstance(result, Finding | Iterable):
-            raise TypeError(f"returns {type(result).__name__}; yield its checks, or return a Finding")
+            raise TypeError(f"returns {type(result).__name__}; yield its checks")
         finding = result if isinstance(result, Finding) else _finding_of(result)
     except Untested as lacking:
         return Evaluation("untested", reason=str(lacking))
@@ -852,7 +930,7 @@ def _quantifier(about: About, check: Check) -> Quantifier:
     checked = next((speaks for start, speaks in beginnings.items() if check.interval.startswith(start)), None)
     stated = about.quantifier or checked or "a number"
     if checked and stated not in (checked, "some setting"):
-        raise ValueError(f"{about.reference}: speaks of {stated}, and its headline checks {checked}: {check.name}")
+        raise ValueError(f"{about.reference}: is about {stated}, and its headline checks {checked}: {check.name}")
     return stated
 
 
@@ -865,8 +943,8 @@ def _undecided_reason(judgement: Judgement) -> str:
 
 
 def _says_nothing(prediction: Any) -> bool:
-    """Return whether a prediction is numbers of which none is finite."""
-    return _is_numbers(prediction) and not np.isfinite(np.asarray(prediction)).any()
+    """Return whether a prediction is numbers of which none is finite; an empty list of draws is a mistake instead."""
+    return _is_numbers(prediction) and np.size(prediction) > 0 and not np.isfinite(np.asarray(prediction)).any()
 
 
 def _is_numbers(prediction: Any) -> bool:

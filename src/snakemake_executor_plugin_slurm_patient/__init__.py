@@ -42,7 +42,7 @@ except ImportError as error:
         """No settings."""
 
     class SlurmExecutor(RemoteExecutor):  # type: ignore[no-redef]
-        """Stands in for the executor that cannot be imported."""
+        """Stand-in for the executor that cannot be imported."""
 
         def __init__(self, *_: Any, **__: Any) -> None:
             raise WorkflowError(
@@ -173,7 +173,7 @@ class Executor(SlurmExecutor):
     # -- submissions -----------------------------------------------------------------------------------------------
 
     def run_jobs(self, jobs: list[Any]) -> None:
-        """Submit jobs; the loop that asks for it is the one that is told when a submission fails.
+        """Submit jobs; the loop that asks for it is the one that learns when a submission fails.
 
         Raises
         ------

@@ -37,7 +37,7 @@ KILLED = 128  # a shell's exit status for a command that a signal ended is this 
 # why outputs are made again, by path, and what may be asked for; the Snakefile fills them in
 REASONS: dict[str, str] = {}
 TARGETS: list[str] = []
-# of a function of a rule, where a name is none of the configuration's
+# of a function of a rule, where the configuration has no such name
 PROJECT_ERROR = re.compile(r"^ *ProjectError: (.*)$", re.MULTILINE)
 NO_RULE = re.compile(r"No rule to produce (\S+)")
 

@@ -48,8 +48,8 @@ def test_its_steps_are_scipys(end):
         while theirs.status == "running":
             theirs.step()
             steps += 1
-        assert found.steps == steps
-        assert found.evaluations == theirs.nfev
+        assert found.steps == steps, start
+        assert found.evaluations == theirs.nfev, start
         # the same steps up to rounding; another choice of steps would differ by some 1e-9
         np.testing.assert_allclose(found.final_state, theirs.y, atol=1e-13)
 
@@ -121,7 +121,7 @@ def test_a_member_is_as_it_would_be_alone(land):
         np.testing.assert_array_equal(found.states[member], alone.states)
         np.testing.assert_array_equal(found.final_states[member], alone.final_state)
         ends = found.final_times[member], found.steps[member], found.evaluations[member]
-        assert ends == (alone.final_time, alone.steps, alone.evaluations)
+        assert ends == (alone.final_time, alone.steps, alone.evaluations), member
 
 
 def test_a_member_that_fails_says_why_and_leaves_the_others_alone():

@@ -25,7 +25,7 @@ def test_a_linear_network_is_fooled_at_the_nearest_boundary():
         own = outputs[point].argmax()
         distances = (outputs[point, own] - outputs[point]) / (weights - weights[own]).norm(dim=1)
         distances[own] = torch.inf
-        assert perturbations[point].norm() == pytest.approx(1.02 * float(distances.min()), rel=1e-9)
+        assert perturbations[point].norm() == pytest.approx(1.02 * float(distances.min()), rel=1e-9), point
     assert fooled.all()
     assert (network(points + perturbations).argmax(1) != outputs.argmax(1)).all()
 

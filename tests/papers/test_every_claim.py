@@ -10,7 +10,14 @@ from learning_dynamics.judging import VERDICTS, Evaluation
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.plan.blocks import map_roles, run_names
 from learning_dynamics.pipeline.report.templates import fields
-from tests.papers.written import claim_differences, claim_entry, read_verdicts
+from tests.papers.written import (
+    claim_differences,
+    claim_entry,
+    claim_facts,
+    fact_differences,
+    read_facts,
+    read_verdicts,
+)
 from tests.support import PAPERS, claim_tables, evaluation, smoke
 from tests.support import plan as configured
 from tests.typed_results import assert_filled, typed_results
@@ -33,7 +40,7 @@ def evaluated(paper: str, name: str) -> Evaluation:
     return evaluation(paper, name, claim_tables(paper, name))
 
 
-written = functools.cache(read_verdicts)
+written, written_facts = functools.cache(read_verdicts), functools.cache(read_facts)
 every_claim = pytest.mark.parametrize(("paper", "name"), named("claim"))
 
 
@@ -54,6 +61,28 @@ def test_it_is_judged_as_written_down(paper, name):
             assert evaluation(paper, name, tables, **{setting: value}).verdict in VERDICTS
 
 
+@every_claim
+def test_its_facts_are_those_written_down(paper, name):
+    """A wrong number inside its published text is noticed."""
+    table = written_facts()
+    if not table.index.get_level_values("claim").str.startswith(f"{paper}.").any():
+        pytest.skip(f"{paper} has no fact written down yet: make verdicts PAPERS={paper}")
+    known = table.loc[table.index.get_level_values("claim") == f"{paper}.{name}"].droplevel("claim")
+    assert fact_differences(claim_facts(evaluated(paper, name)), known) == [], "make verdicts, and read the diff"
+
+
+@every_claim
+def test_its_facts_are_printed(paper, name):
+    """A fact that no text prints would be missed by nobody."""
+    whose = smoke(paper)
+    block, about = whose.config.paper_block(paper), whose.config
+    function = paper_function(paper, "claims", whose.claim(paper, name)["function"])
+    printed = fields(about.explanation(paper, name)) | fields(function.claim.correction)
+    in_findings = {field for text in (block.get("summary", ""), *block.get("findings", [])) for field in fields(text)}
+    printed |= {field.removeprefix(f"{name}.") for field in in_findings if field.startswith(f"{name}.")}
+    assert set(claim_facts(evaluated(paper, name))) <= printed
+
+
 def check_verdict(found):
     assert found.verdict in VERDICTS
     assert found.rivals or found.verdict == "untested", "no rival was tried"
@@ -66,6 +95,7 @@ def check_verdict(found):
 def test_nothing_is_written_down_of_claims_that_are_not_there():
     claims = {f"{paper}.{name}" for paper in PAPERS for name in smoke(paper).config.paper_block(paper)["claims"]}
     assert set(written()) <= claims
+    assert set(written_facts().index.get_level_values("claim")) <= claims
 
 
 def check_draws(found):

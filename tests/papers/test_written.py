@@ -1,12 +1,27 @@
 """What is written down tells right from wrong, on any machine."""
 
 import copy
+import math
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from tests.papers.written import _keep_wider, _keep_wider_quantities, agree, claim_differences, quantity_rows, tolerance
+from learning_dynamics.judging import Facts, claim, evaluate, every_draw
+from tests.papers.written import (
+    MACHINE,
+    WORDS,
+    _facts_together,
+    _keep_wider,
+    _keep_wider_facts,
+    _keep_wider_quantities,
+    agree,
+    claim_differences,
+    claim_facts,
+    fact_differences,
+    quantity_rows,
+    tolerance,
+)
 
 ENTRY = {
     "verdict": "reproduced",
@@ -91,3 +106,56 @@ def test_sums_notice_factors_orders_and_missing_rows():
     for wrong in ([2.0, 4.0, 8.0], [4.0, 2.0, 1.0], [-1.0, -2.0, -4.0], [1.0, 2.0, np.nan]):
         assert sums(wrong) != right
     assert sums([1.0, 2.0, 4.0], predicted=(2.0, 1.0, np.nan)) != right
+
+
+# -- facts -------------------------------------------------------------------------------------------------------------
+
+FACTS = {"share": 0.25, "at": "rate 0.8", "gap": math.nan}
+
+
+def written_facts(*machines):
+    together = _facts_together([{"a claim": facts} for facts in (FACTS, *machines)])
+    return together.set_index(["claim", "fact"]).loc["a claim"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "differences"),
+    [
+        ({}, 0),
+        ({"share": 0.25 + 1e-8}, 0),
+        ({"share": 0.251}, 1),
+        ({"share": math.nan}, 1),
+        ({"at": "rate 0.4"}, 1),
+        ({"gap": 1.0}, 1),
+        ({"one more": 1.0}, 1),
+    ],
+)
+def test_a_fact_that_differs_is_noticed(changed, differences):
+    assert len(fact_differences(FACTS | changed, written_facts())) == differences
+
+
+def test_a_fact_that_is_gone_is_noticed():
+    assert len(fact_differences({"share": 0.25, "gap": math.nan}, written_facts())) == 1
+
+
+def test_facts_that_depend_on_the_machine_are_not_compared():
+    written = written_facts(FACTS | {"share": 0.26, "at": "rate 0.4", "gap": 1.0})
+    assert list(written["tolerance"]) == ["0.1", MACHINE, MACHINE]
+    assert fact_differences({"share": 0.3, "at": "rate 1.6", "gap": 2.0}, written) == []
+
+
+def test_written_again_a_fact_keeps_its_wider_tolerance():
+    known = _facts_together([{"a claim": FACTS}]).assign(tolerance=["0.001", WORDS, "1e-13"])
+    moved = _facts_together([{"a claim": FACTS | {"share": 0.2501, "at": "rate 0.4"}}])
+    kept = _keep_wider_facts(moved, known.set_index(["claim", "fact"])).set_index("fact")
+    assert tuple(kept.loc["share", ["value", "tolerance"]]) == ("0.25", "0.001")
+    assert kept.loc["at", "value"] == "rate 0.4"
+
+
+def test_facts_of_checks_and_facts_of_their_own_are_both_written_down():
+    @claim("Figure 1", scope="anything")
+    def bounded(table):
+        yield every_draw("a number", [1.0, 2.0], at_most=3.0, fact="largest", rivals={"half": 0.5})
+        yield Facts(mean=1.5)
+
+    assert claim_facts(evaluate(bounded, {"table": pd.DataFrame()}, {})) == {"largest": 2.0, "mean": 1.5}

@@ -1,9 +1,10 @@
 """What every claim says at smoke scale, and every quantity measured for it, as numbers that can be written down.
 
-``make verdicts`` writes ``verdicts.yaml`` and ``quantities.csv`` anew, and tests compare with them. Everything is
-computed on several machines: this one as it is, and as processors with narrower vectors would add and multiply.
-A number's tolerance is ten times the largest difference between these, and at least `ROUNDING` of it; where the number
-is still the one that was written down, a wider tolerance stays, which another processor had asked for.
+``make verdicts`` writes ``verdicts.yaml``, ``facts.csv`` and ``quantities.csv``, and tests compare with them. Facts are
+the numbers and words, besides those of its checks, that a claim's published text prints. Everything is computed on
+several machines: this one as it is, and as processors with narrower vectors would add and multiply. A number's
+tolerance is ten times the largest difference between these, and at least `ROUNDING` of it; where the number is still
+the one that was written down, a wider tolerance stays, which another processor had asked for.
 """
 
 import argparse
@@ -27,6 +28,7 @@ from learning_dynamics.pipeline.plan.sweeps import sweep_members
 from tests.support import PAPERS, SHARED, claim_tables, evaluation, made, smoke
 
 VERDICTS = Path(__file__).with_name("verdicts.yaml")
+FACTS = Path(__file__).with_name("facts.csv")
 QUANTITIES = Path(__file__).with_name("quantities.csv")
 # relative: numbers pass through integrators and eigenvalues that amplify rounding, here by 1e9 at the most
 ROUNDING = 1e-6
@@ -34,6 +36,8 @@ ROUNDING = 1e-6
 NOISE = 1e-13
 SAFETY = 10.0
 VARIES = -1  # a count that depends on the machine
+# instead of a fact's tolerance: of words, which must be the same, and of words or gaps that depend on the machine
+WORDS, MACHINE = "words", "machine"
 # numbers of trainings move by more than this share of themselves, and with them how single draws are judged
 LOOSE = 0.1
 # how further machines compute: which instructions OpenBLAS, NumPy, MKL, torch and numba may use, and how many threads;
@@ -68,6 +72,31 @@ def claim_entry(found: Evaluation) -> dict[str, Any]:
     if found.rivals:
         entry["rivals"] = dict(found.rivals)
     return entry
+
+
+# what every evaluation has, of its headline: `claim_entry` has these of each check
+HEADLINE = {"value", "predicted", "lower", "upper", "printed"}
+HEADLINE |= {"draws", "draws_for", "draws_against", "draws_undecided"}
+
+
+def claim_facts(found: Evaluation) -> dict[str, float | str]:
+    """Return what a claim's text prints besides its headline's numbers: by field, a number or words."""
+    facts = {name: fact for name, fact in found.facts.items() if name not in HEADLINE}
+    return {name: fact if isinstance(fact, str) else float(fact) for name, fact in facts.items()}
+
+
+def fact_differences(here: Mapping[str, float | str], written: pd.DataFrame) -> list[str]:
+    """Return in what a claim's facts differ from those written down: columns value and tolerance, by fact."""
+    wrong = [f"fact {name} is not written down" for name in here if name not in written.index]
+    wrong += [f"fact {name} is written down and not there" for name in written.index if name not in here]
+    for name in written.index.intersection(list(here)):
+        value, allowed = written.loc[name, ["value", "tolerance"]]
+        if allowed == MACHINE:
+            continue
+        same = str(here[name]) == value if allowed == WORDS else agree(float(here[name]), float(value), float(allowed))
+        if not same:
+            wrong.append(f"fact {name}: {here[name]!r}, written {value} ± {allowed}")
+    return wrong
 
 
 def quantity_rows(paper: str, member: str, table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -117,14 +146,15 @@ def members_of_claim(paper: str, claim: str) -> list[str]:
 
 
 def computed(papers: Iterable[str]) -> dict[str, Any]:
-    """Return all claims and all quantities of papers, computed here."""
-    claims, quantities = {}, []
+    """Return all claims, their facts and all quantities of papers, computed here."""
+    claims, facts, quantities = {}, {}, []
     for paper in papers:
         for name in smoke(paper).config.paper_block(paper)["claims"]:
-            claims[f"{paper}.{name}"] = claim_entry(evaluation(paper, name, claim_tables(paper, name)))
+            found = evaluation(paper, name, claim_tables(paper, name))
+            claims[f"{paper}.{name}"], facts[f"{paper}.{name}"] = claim_entry(found), claim_facts(found)
         for member in members_of(paper):
             quantities += quantity_rows(paper, member, pd.read_parquet(made(smoke(paper), paper, member)))
-    return {"claims": claims, "quantities": quantities}
+    return {"claims": claims, "facts": facts, "quantities": quantities}
 
 
 def tolerance(values: Iterable[float]) -> float:
@@ -179,6 +209,13 @@ def read_verdicts() -> dict[str, Any]:
     return yaml.load(VERDICTS.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader) or {}
 
 
+def read_facts() -> pd.DataFrame:
+    """Return what is written down of every fact: columns value and tolerance, as text, by claim and fact."""
+    table = pd.read_csv(FACTS, dtype=str, keep_default_na=False).set_index(["claim", "fact"])
+    assert table.index.is_unique, f"{FACTS.name}: written twice: {table.index[table.index.duplicated()].tolist()}"
+    return table
+
+
 def read_quantities() -> dict[tuple[str, str], pd.DataFrame]:
     """Return what is written down of every quantity, by paper and run, indexed by quantity and column."""
     table = pd.read_csv(QUANTITIES, keep_default_na=False)
@@ -217,6 +254,37 @@ def _claims_together(machines: list[dict[str, Any]]) -> dict[str, Any]:
                 part["measured"] = _rounded(part["measured"], part["tolerance"])
         together[name] = first
     return together
+
+
+def _facts_together(machines: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return the facts of the first machine, a row each, with the tolerance that the others ask for."""
+    found = []
+    for claim, facts in machines[0].items():
+        for fact, here in facts.items():
+            values = [here, *(other[claim].get(fact, math.nan) for other in machines[1:])]
+            if any(isinstance(value, str) for value in values):
+                found.append((claim, fact, str(here), WORDS if len({*map(str, values)}) == 1 else MACHINE))
+            elif len({*map(math.isfinite, values)}) > 1:
+                found.append((claim, fact, str(here), MACHINE))
+            else:
+                allowed = float(f"{tolerance(values):.1g}")
+                found.append((claim, fact, repr(_rounded(here, allowed)), repr(allowed)))
+    return pd.DataFrame(found, columns=["claim", "fact", "value", "tolerance"])
+
+
+def _keep_wider_facts(facts: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
+    """Leave a fact as it is written down where its number is still the same, with the wider tolerance."""
+    kept = []
+    for row in facts.to_dict("records"):
+        key = row["claim"], row["fact"]
+        if key in known.index:
+            old = known.loc[key]
+            if {row["tolerance"], old["tolerance"]}.isdisjoint({WORDS, MACHINE}):
+                allowed = max(float(row["tolerance"]), float(old["tolerance"]))
+                if agree(float(row["value"]), float(old["value"]), allowed / 2):  # as for parts of claims
+                    row |= {"value": old["value"], "tolerance": repr(allowed)}
+        kept.append(row)
+    return pd.DataFrame(kept, columns=facts.columns)
 
 
 def _keep_wider(claims: Mapping[str, Any], known: Mapping[str, Any]) -> None:
@@ -321,8 +389,17 @@ def main() -> None:
     together = _claims_together([machine["claims"] for machine in machines])
     _keep_wider(together, claims)
     claims |= together
+    facts = _facts_together([machine["facts"] for machine in machines])
     configured = [f"{paper}.{name}" for paper in PAPERS for name in smoke(paper).config.paper_block(paper)["claims"]]
     VERDICTS.write_text(_as_yaml({name: claims[name] for name in configured if name in claims}), encoding="utf-8")
+    if FACTS.exists():
+        known_facts = read_facts()
+        others = known_facts.reset_index()
+        others = others[~others["claim"].str.partition(".")[0].isin(papers)]
+        facts = pd.concat([others, _keep_wider_facts(facts, known_facts)])
+    facts = facts[facts["claim"].isin(configured)]
+    facts = facts.iloc[np.argsort(facts["claim"].map(configured.index).to_numpy(), kind="stable")]
+    FACTS.write_text(facts.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
     quantities = _quantities_together([machine["quantities"] for machine in machines])
     if QUANTITIES.exists():
         known = pd.read_csv(QUANTITIES, keep_default_na=False)

@@ -73,9 +73,14 @@ class Workspace:
     def start(self, *arguments: str) -> subprocess.Popen:
         """Start Snakemake in a process group of its own."""
         return subprocess.Popen(
-            self.command(*arguments), cwd=self.folder, env=self.environment, start_new_session=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        )  # fmt: skip
+            self.command(*arguments),
+            cwd=self.folder,
+            env=self.environment,
+            start_new_session=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
 
     def would_run(self, *targets: str) -> set[str]:
         """Return the first output of every job that a run would execute (localrules without output left out)."""

@@ -61,7 +61,7 @@ def test_a_paper_and_its_second_topic_run_as_contributing_says(copy):
     copy.overlay = ("--config", "papers=[waves]")
     copy.snakemake("waves")
     for figure in ("decay", "momentum"):
-        assert (copy.folder / f"figures/waves/{figure}.png").stat().st_size > 5_000
+        assert (copy.folder / f"figures/waves/{figure}.png").stat().st_size > 5_000, figure
     assert (copy.folder / "results/waves/claims.parquet").exists()
     # and its test passes
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/papers/waves"]

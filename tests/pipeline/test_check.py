@@ -29,7 +29,7 @@ def test_files_that_are_not_what_they_should_be_are_named(workspace):
     spoilt = {"results/toy/metrics/descent.parquet", "results/toy/data/starts.npz", "results/toy/parts.parquet"}
     assert {line.split(": ")[1] for line in checked.stderr.splitlines()} == spoilt | {SLOW, FAST, *flipped, *cut}
     for file in cut:
-        assert f"error: {file}: is cut short; delete it and run snakemake again\n" in checked.stderr
+        assert f"error: {file}: is cut short; delete it and run snakemake again\n" in checked.stderr, file
     assert "Traceback" not in checked.stderr
 
 

@@ -107,11 +107,11 @@ def test_what_is_judged_again_reaches_inside_and_may_name_what_is_inside(configu
     config = configured("runs.soup.free", {"pace.horizon": [5.0, 6.0]}).config
     for draw in range(1, 10):
         drawing, layer = robustness.change(config, "toy", f"draw{draw}"), robustness.draw_layer(config, "toy", draw)
-        assert 0.1 <= layer["runs"]["tea"]["rate"] <= layer["runs"]["tea"]["pace"]["points"] <= 6
+        assert 0.1 <= layer["runs"]["tea"]["rate"] <= layer["runs"]["tea"]["pace"]["points"] <= 6, draw
         drawn = Plan(robustness.changed_configuration(config, "toy", drawing, draw))
         tea, soup = (drawn.run("toy", name)["settings"]["pace"] for name in ("tea", "soup"))
-        assert tea == PACE | layer["runs"]["tea"]["pace"]
-        assert soup == tea | layer["runs"]["soup"]["pace"]
+        assert tea == PACE | layer["runs"]["tea"]["pace"], draw
+        assert soup == tea | layer["runs"]["soup"]["pace"], draw
     own = refusal(configured, "robustness.long.values", [4.0])
     assert "robustness.long.values: 4.0 is the run's own" in own
 

@@ -17,8 +17,8 @@ def test_a_job_is_put_back_or_says_why_not(tmp_path, monkeypatch, capsys):
         monkeypatch.setattr(cluster, "REQUEUE_TIMEOUT", 0.0)
         with pytest.raises(ProjectError, match=r"^3 of 9 epochs.*job 4711 back \((no reason given|held)\)$"):
             cluster.requeue("3 of 9 epochs are trained")
-        assert asked.read_text() == "requeue 4711\n"
-        assert "3 of 9 epochs are trained: job 4711 goes back into Slurm's queue" in capsys.readouterr().err
+        assert asked.read_text() == "requeue 4711\n", taken
+        assert "3 of 9 epochs are trained: job 4711 goes back into Slurm's queue" in capsys.readouterr().err, taken
 
 
 def test_only_a_submission_that_was_told_so_goes_back(monkeypatch):
@@ -33,4 +33,4 @@ def test_only_a_submission_that_was_told_so_goes_back(monkeypatch):
 
 def test_a_job_goes_back_a_minute_before_its_end_but_not_at_once():
     for limit, seconds in ((60.0, 30.0), (120.0, 60.0), (86_400.0, 86_340.0)):
-        assert cluster.time_until_requeue(limit) == seconds
+        assert cluster.time_until_requeue(limit) == seconds, limit

@@ -84,7 +84,7 @@ def test_a_mistake_in_form_is_one_line_with_file_and_key(root):
     assert "nowhere.yaml: no such file" in refusal(read_yaml, root / "nowhere.yaml")
     for content, words in ((b"seed: \xff\n", "utf-8"), (b"seed: \x00\n", "correct the file")):
         (root / "a.yaml").write_bytes(content)
-        assert words in refusal(read_yaml, root / "a.yaml")
+        assert words in refusal(read_yaml, root / "a.yaml"), content
 
 
 def test_values_are_those_of_yaml_1_2(tmp_path):
@@ -99,7 +99,9 @@ def test_every_overlay_that_is_shipped_fits():
     assert OVERLAYS
     for overlay in OVERLAYS:
         laid_over = plan(overlay)
-        assert all(laid_over.run(paper, run)["function"] for paper in PAPERS for run in laid_over.config.runs[paper])
+        assert all(laid_over.run(paper, run)["function"] for paper in PAPERS for run in laid_over.config.runs[paper]), (
+            overlay
+        )
 
 
 def test_every_choice_has_a_reason():

@@ -131,5 +131,5 @@ def test_all_that_python_imports_is_in_the_digests(paper, topic):
         program = f"import sys, {module}; print(*(name for name in sys.modules if name.startswith('{PACKAGE}.')))"
         loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
         science_loaded = {name for name in loaded.split() if not sources.is_infrastructure(name)}
-        assert module in science_loaded
-        assert science_loaded <= set(used_modules(module, f"{PACKAGE}.pipeline.commands.{stage}"))
+        assert module in science_loaded, stage
+        assert science_loaded <= set(used_modules(module, f"{PACKAGE}.pipeline.commands.{stage}")), stage

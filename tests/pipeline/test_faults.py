@@ -38,11 +38,11 @@ def same(one: Workspace, other: Workspace, paths=GROWTH) -> None:
             pd.testing.assert_frame_equal(pd.read_parquet(first), pd.read_parquet(second), check_exact=True)
         elif path.endswith(".npz"):
             with np.load(first) as left, np.load(second) as right:
-                assert set(left.files) == set(right.files)
+                assert set(left.files) == set(right.files), path
                 for name in set(left.files) - {"learning_dynamics"}:
-                    assert left[name].tobytes() == right[name].tobytes()
+                    assert left[name].tobytes() == right[name].tobytes(), (path, name)
         else:
-            assert first.read_bytes() == second.read_bytes()
+            assert first.read_bytes() == second.read_bytes(), path
     assert not list(one.folder.glob("results/**/.*.partial")), "half files are left"
 
 
@@ -137,6 +137,20 @@ def test_a_kill_at_any_moment_loses_nothing(slow, built, sent, whom, step):
     # what had been reached was not done again
     assert len(steps_in(slow)) <= 40 + 1 or whom == "Snakemake", before
     assert not list(slow.folder.glob("results/toy/resume/*/*"))
+
+
+@fault("a run is killed twice", SAME)
+def test_a_run_that_is_killed_twice_goes_on_from_where_it_was(slow, built):
+    for step in (10, 25):
+        running = slow.start(TARGET)
+        wait_for_steps(slow, step)
+        os.killpg(running.pid, signal.SIGKILL)
+        end(running)
+        assert not (slow.folder / FAST).exists(), f"killed at step {step}"
+        slow.snakemake("--unlock")
+    slow.snakemake(TARGET)
+    same(slow, built)
+    assert len(steps_in(slow)) <= 40 + 2
 
 
 @fault("SIGSTOP, later SIGCONT", SAME)
@@ -274,8 +288,8 @@ def test_a_swapped_output_is_seen_wherever_it_lies(workspace, built):
         path, other = SPOILT[stage]
         swapped(workspace.folder / path, built.folder / other)
         planned = workspace.would_run()
-        assert MADE_WITH.get(path, path) in planned
-        assert not any("descent" in name or "decay" in name for name in planned)
+        assert MADE_WITH.get(path, path) in planned, stage
+        assert not any("descent" in name or "decay" in name for name in planned), stage
         swapped(workspace.folder / path, built.folder / path)
 
 
@@ -395,13 +409,13 @@ def test_a_syntax_error_is_one_line_that_names_its_line(workspace):
         ended = workspace.snakemake("--dry-run", check=False)
         workspace.write(file, sound)
         said = ended.stderr + ended.stdout  # a dry run speaks on standard output
-        assert ended.returncode != 0
-        assert Path(file).name in said
-        assert str(sound.count("\n") + 2) in said
+        assert ended.returncode != 0, file
+        assert Path(file).name in said, file
+        assert str(sound.count("\n") + 2) in said, file
         if file.startswith(PAPER):
-            assert said.count("error: ") == 1
-            assert f"{file}:{sound.count(chr(10)) + 2}: " in said
-            assert "Traceback" not in said
+            assert said.count("error: ") == 1, file
+            assert f"{file}:{sound.count(chr(10)) + 2}: " in said, file
+            assert "Traceback" not in said, file
 
 
 @fault("a missing, empty, broken or binary configuration file", LINE)
@@ -421,8 +435,8 @@ def test_a_mistake_on_the_command_line_is_named_with_its_mend(built, tmp_path):
     }
     for file, words in of_check.items():
         checked = built.stage("check", "--configfile", file)
-        assert (checked.returncode, checked.stderr.count("\n")) == (1, 1)
-        assert words in checked.stderr
+        assert (checked.returncode, checked.stderr.count("\n")) == (1, 1), file
+        assert words in checked.stderr, file
     of_snakemake = {
         ("--configfile", given("misspelt.yaml", b"seeed: 1\n")): "seeed: unknown key; did you mean `seed`?",
         ("--config", "seed=x"): "error: --config: seed: must be a whole number",
@@ -433,9 +447,9 @@ def test_a_mistake_on_the_command_line_is_named_with_its_mend(built, tmp_path):
     }
     for arguments, words in of_snakemake.items():
         ended = built.snakemake("--dry-run", *arguments, check=False)
-        assert ended.returncode != 0
-        assert words in ended.stderr + ended.stdout
-        assert "Traceback" not in ended.stderr + ended.stdout or not arguments[0].startswith("--")
+        assert ended.returncode != 0, arguments
+        assert words in ended.stderr + ended.stdout, arguments
+        assert "Traceback" not in ended.stderr + ended.stdout or not arguments[0].startswith("--"), arguments
 
 
 def test_the_document_lists_these_tests():

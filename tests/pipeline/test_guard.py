@@ -30,10 +30,10 @@ def test_any_failure_is_one_line_and_a_traceback_for_who_asks(capsys, monkeypatc
         (KeyError("kind"), "error: KeyError: 'kind' (test_guard.py:", 1),
         (OSError(28, "No space left on device"), "error: a file: No space left on device; fix that", 1),
     ):
-        assert run_guarded(raising(error)) == status
+        assert run_guarded(raising(error)) == status, error
         told_of = capsys.readouterr().err
-        assert told_of.startswith(line)
-        assert told_of.count("\n") == 1
+        assert told_of.startswith(line), error
+        assert told_of.count("\n") == 1, error
     monkeypatch.setenv(TRACEBACK, "1")
     with pytest.raises(KeyError):
         run_guarded(raising(KeyError("kind")))
@@ -67,19 +67,32 @@ def test_what_a_papers_function_raises_names_its_settings():
         ):
             fail()
         text = str(error.value)
-        assert text.startswith("run flow: ")
-        assert reason.split(" (")[0] in text
-        assert "settings {width: 99, scales: [0, 1," in text
-        assert "\n" not in text
-        assert len(text) < 700
+        assert text.startswith("run flow: "), fail
+        assert reason.split(" (")[0] in text, fail
+        assert "settings {width: 99, scales: [0, 1," in text, fail
+        assert "\n" not in text, fail
+        assert len(text) < 700, fail
 
 
 def python(code, *arguments, options=(), **variables):
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT / "src"), **variables}
     return subprocess.run(
         [sys.executable, *options, "-c", textwrap.dedent(code), *arguments],
-        env=environment, capture_output=True, text=True, errors="replace",
-    )  # fmt: skip
+        env=environment,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+
+
+def test_a_locale_that_knows_no_greek_is_no_reason_to_stop():
+    code = """
+        from learning_dynamics.pipeline.commands.guard import run_guarded
+        run_guarded(lambda: print('\\u03c3 \\u2013 \\xfc'))
+    """
+    ended = python(code, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout == "\\u03c3 \\u2013 \\xfc\n"
 
 
 def test_what_never_ends_is_ended():
@@ -93,6 +106,6 @@ def test_what_never_ends_is_ended():
             raise SystemExit(guard.run_guarded(endless))
         """
         ended = python(code)
-        assert ended.returncode == 1
+        assert ended.returncode == 1, loop
         # compiled code that does not look at signals is ended with the place where it was
-        assert "error: not finished after 0.01 minutes; give it more" in ended.stderr or "Timeout" in ended.stderr
+        assert "error: not finished after 0.01 minutes; give it more" in ended.stderr or "Timeout" in ended.stderr, loop

@@ -51,6 +51,9 @@ def test_a_failed_job_shows_its_last_lines_and_what_to_do(workspace):
     (command,) = re.findall("again, alone: (.*)", ended.stderr)
     assert command.startswith("python -m learning_dynamics run toy fast --plan .snakemake/plan.jsonl ")
     assert "growth left the finite numbers" in workspace.stage(*command.split()[3:]).stderr
+    # a run that fails costs itself and what needs it
+    for path in ("runs/slow.npz", "metrics/slow.parquet", "runs/descent.npz", "metrics/descent.parquet"):
+        assert (workspace.folder / "results/toy" / path).exists(), path
     # what was there, or could be made, is shown all the same
     assert "2 claims: 2 reproduced" in ended.stdout
     assert "outdated: toy: verdicts of other settings or other code; run: snakemake toy" in ended.stdout
@@ -76,17 +79,17 @@ def test_clean_leaves_the_folders_and_what_they_say_of_themselves(workspace):
         workspace.write(f"{folder}/README.md", "what will be here")
     assert made(workspace, "clean").returncode == 0
     for folder in ("results", "figures"):
-        assert [path.name for path in (workspace.folder / folder).iterdir()] == ["README.md"]
+        assert [path.name for path in (workspace.folder / folder).iterdir()] == ["README.md"], folder
     assert not (workspace.folder / ".snakemake").exists()
 
 
 def test_some_papers_are_a_variable(clean):
     for papers in ("one other", "one,other", " one, other,"):
         told = made(clean, "-n", "figures", f"PAPERS={papers}").stdout
-        assert "--config 'papers=[one,other]'" in told
-        assert "--papers one other" in " ".join(told.split())
+        assert "--config 'papers=[one,other]'" in told, papers
+        assert "--papers one other" in " ".join(told.split()), papers
         clean.variables["PAPERS"] = papers
-        assert "--config 'papers=[one,other]'" in made(clean, "-n", "figures").stdout
+        assert "--config 'papers=[one,other]'" in made(clean, "-n", "figures").stdout, papers
 
 
 # -- where the environment was made ------------------------------------------------------------------------------------

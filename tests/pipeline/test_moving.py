@@ -91,7 +91,7 @@ def test_a_film_and_a_chart_are_made_beside_their_figure_and_stand_on_the_page(m
         *("In motion: slow growth of 3 draws.", "A curve of 3 draws."),
         *("Move the draw: slow growth of 3 draws.", "draw 0 \\u003c/script>"),
     ):
-        assert words in page
+        assert words in page, words
     assert page.count('<script type="module">') == 1
     assert '<script type="module">' not in moving_once.read("figures/index.html")
     assert "Nothing to be done" in moving_once.snakemake("--dry-run").stdout
@@ -118,13 +118,22 @@ def test_figure_film_and_chart_are_drawn_again_each_for_itself(moving):
     checked = moving.stage("check")
     assert checked.returncode == 1
     for path in (FILM, CHART):
-        assert f"error: {path}: damaged, or not written by learning-dynamics" in checked.stderr
+        assert f"error: {path}: damaged, or not written by learning-dynamics" in checked.stderr, path
     assert {FILM, CHART} <= moving.would_run()
 
 
 def test_what_cannot_be_drawn_is_refused_before_anything_runs(clean):
-    declare(clean, figure="grwoth")
-    assert "interactive.moved.figure: no figure `grwoth`; did you mean `growth`?" in clean.stage("check").stderr
+    for changes, told in (
+        ({"runs": {"slow": "slwo"}}, "interactive.moved.runs.slow: no run `slwo`; did you mean `slow`?"),
+        ({"figure": None}, "interactive.moved.figure: missing; add it"),
+        ({"figure": "grwoth"}, "interactive.moved.figure: no figure `grwoth`; did you mean `growth`?"),
+        ({"function": "growth.shrinkage"}, "interactive.moved.function: no function `shrinkage`"),
+    ):
+        declare(clean, **changes)
+        ended = clean.stage("check")
+        assert ended.returncode != 0, changes
+        assert told in ended.stderr, changes
+        assert ended.stderr.count("\n") == 1, changes
     declare(clean)
     clean.configure("interactive", "again", value=BLOCK)
     told = "interactive.again.figure: `moved` is below `growth` already; name another"
@@ -137,6 +146,6 @@ def test_what_cannot_be_drawn_is_refused_before_anything_runs(clean):
         declare(clean)
         clean.edit(f"{PAPER}/growth/motion.py", old, new)
         ended = clean.snakemake("--dry-run", check=False)
-        assert ended.returncode != 0
-        assert told in ended.stderr
-        assert "Traceback" not in ended.stderr
+        assert ended.returncode != 0, old
+        assert told in ended.stderr, old
+        assert "Traceback" not in ended.stderr, old

@@ -17,7 +17,7 @@ def test_what_is_there_is_not_overwritten(tmp_path):
 
 def test_a_name_that_is_none_is_refused(tmp_path):
     for name in ("Begun", "be-gun", "../begun", "", "1begun", "be gun", "class", "toy/x", "_x", "ünder"):
-        assert "a paper's name" in refusal(new.execute, name, tmp_path)
+        assert "a paper's name" in refusal(new.execute, name, tmp_path), name
     for name in ("all", "run", "page", "robustness", "scratch_run"):
-        assert "is the name of a rule" in refusal(new.execute, name, tmp_path)
+        assert "is the name of a rule" in refusal(new.execute, name, tmp_path), name
     assert not list(tmp_path.iterdir())

@@ -97,14 +97,14 @@ def test_a_page_can_be_read_in_any_window_by_anybody(request, chromium, which):
         check_links_and_formulas(page, html)
         check_names_and_headings(page)
         page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-        assert complaints == []
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert complaints == [], width
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
         beyond = page.evaluate("""() => [...document.querySelectorAll("body *")].filter((one) => {
             const box = one.getBoundingClientRect();
             return box.width && !one.closest(".skip, .hidden") && (box.right > innerWidth + 1 || box.left < -1);
           }).map((one) => one.outerHTML.slice(0, 120))""")
-        assert beyond == []
-        assert page.evaluate(CONTRAST) == []
+        assert beyond == [], width
+        assert page.evaluate(CONTRAST) == [], width
         page.context.close()
 
 
@@ -169,8 +169,8 @@ def test_every_claim_is_there_with_its_verdict(request, chromium, which):
         for link, verdict in shown.items():
             if link.startswith(f"{file}#"):
                 card = page.locator(f'article[id="{link.partition("#")[2]}"]')
-                assert card.count() == 1
-                assert verdict in card.locator("header .chip").first.inner_text()
+                assert card.count() == 1, (file, link)
+                assert verdict in card.locator("header .chip").first.inner_text(), (file, link)
         page.context.close()
     (folder,) = (parent for parent in front.parents if parent.name == "figures")
     claims = folder.parent / "results" / front.parent.relative_to(folder) / "claims.parquet"
@@ -224,12 +224,12 @@ def test_what_moves_rests_for_who_prefers_it_and_at_a_press(chromium, busy):
     ):
         page, _ = opened(chromium, busy, reduced_motion=motion)
         films = page.locator(".film")
-        assert films.count() > 0
+        assert films.count() > 0, motion
         for film in films.all():
             button = film.get_by_role("button")
             for label in (first, then):
-                assert button.inner_text() == label
-                assert (frames_of(film) > 10) == (label == "Stop")
+                assert button.inner_text() == label, (motion, film, label)
+                assert (frames_of(film) > 10) == (label == "Stop"), (motion, film, label)
                 button.press("Enter")
         page.context.close()
 

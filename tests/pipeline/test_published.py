@@ -90,7 +90,9 @@ def test_claims_are_compared_in_the_order_of_the_run_and_of_papers_that_were_run
         ),
     ):
         known = put(tmp_path, claims({"claim": "toy.lemma", **there}))
-        assert list(published.compare_claims(claims({"claim": "toy.lemma", **here}), known)["outcome"]) == [outcome]
+        assert list(published.compare_claims(claims({"claim": "toy.lemma", **here}), known)["outcome"]) == [outcome], (
+            here
+        )
 
     others = {"claim": "other.a", "paper": "other", "statement": r"$\sigma_1 \le 10^{-3}$, always"}
     known = put(tmp_path, claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in "bcx"), others))
@@ -114,7 +116,7 @@ def test_compare_says_what_differs_and_what_is_of_another_version(tmp_path, monk
     planned = {"toy": configured().fingerprint("claims", "toy", "claims")}
     for made, outdated in ((planned["toy"], 0), ("of another", 1)):
         versions(tmp_path, verdicts={"toy": made})
-        assert len(published.find_outdated_papers(planned, tmp_path)) == outdated
+        assert len(published.find_outdated_papers(planned, tmp_path)) == outdated, made
     assert "differs from the published results: toy.b: contradicted, was reproduced" in verdicts.describe_differences(
         table, published.read_claims()
     )
@@ -139,10 +141,10 @@ def test_publishing_writes_what_a_reader_needs(publishing):
     block = read_yaml(publishing.folder / "workflow/config/toy.yaml")
     page = (folder / "toy.md").read_text(encoding="utf-8")
     for name in block["figures"]:
-        assert f"](toy/{name}.png)" in page
-        assert (folder / "toy" / f"{name}.png").stat().st_size > 1000
+        assert f"](toy/{name}.png)" in page, name
+        assert (folder / "toy" / f"{name}.png").stat().st_size > 1000, name
     for name in block["claims"]:
-        assert f'<a name="toy.{name}"></a>' in page
+        assert f'<a name="toy.{name}"></a>' in page, name
     assert "decay" in publishing.read("docs/results/README.md")
     readme = publishing.read("README.md")
     assert readme.startswith("# ours\n")
@@ -188,7 +190,7 @@ def test_what_was_judged_again_beside_an_earlier_run_stays_and_says_so(tmp_path,
     for block in ({"commit": "0123456789"}, {"commit": "fedcba", "judged_again": "0123456789"}):
         versions(tmp_path, **block)
         again, commit = publish.read_judged_again(plan, tmp_path, run, tmp_path)
-        assert (commit, list(again["claim"]), list(again["value"])) == ("0123456789", ["toy.decay"], ["2024"])
+        assert (commit, list(again["claim"]), list(again["value"])) == ("0123456789", ["toy.decay"], ["2024"]), block
     page = markdown.results_page([], tmp_path, "0123456789")
     assert "Some of these runs are of an earlier commit, `0123456`." in page
     anew = again.assign(value="2025")

@@ -23,7 +23,7 @@ DATA = {"results/toy/data/starts.npz"}
 
 def test_everything_that_the_configuration_names_is_made(built):
     for path in DECAY | GROWTH | DATA | CLAIMS:
-        assert (built.folder / path).stat().st_size > 0
+        assert (built.folder / path).stat().st_size > 0, path
     claims = pd.read_parquet(built.folder / "results/claims.parquet")
     assert dict(zip(claims["claim"], claims["verdict"], strict=True)) == {
         "toy.decay": "reproduced",

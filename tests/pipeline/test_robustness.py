@@ -14,9 +14,10 @@ from learning_dynamics.pipeline.plan import robustness
 from learning_dynamics.pipeline.plan.config_files import read_yaml
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.report.robustness import describe, page, settle, stable_digits
-from learning_dynamics.pipeline.store.records import AGAIN_COLUMNS
+from learning_dynamics.pipeline.store.records import AGAIN_COLUMNS, again_row
 from learning_dynamics.pipeline.store.records import COLUMNS as CLAIM_COLUMNS
 from learning_dynamics.pipeline.store.tables import read_provenance
+from tests.pipeline.conftest import toy
 
 
 def layers_of(found, count=40):
@@ -103,13 +104,13 @@ def test_the_grid_has_a_value_a_decade_and_bisection_ends_within_a_tenth_of_the_
         ({"grid": ["a", "b"]}, ["a", "b"]),
         ({"range": [5e-324, 1.0], "points": 2}, [5e-324, 1.0]),
     ):
-        assert robustness.grid_of(entry) == grid
+        assert robustness.grid_of(entry) == grid, entry
     for low, high, turn in ((1e-8, 1e-2, 3e-5), (-1.0, 2.0, 0.71), (1, 1000, 137), (0.1, 9, 5)):
         tried = again.bisect(lambda value, turn=turn: "reproduced" if value <= turn else "not reproduced", low, high)
         below = max(value for value in [low, *tried] if value <= turn)
         above = min(value for value in [high, *tried] if value > turn)
-        assert above - below <= max(0.1 * abs(above) + 1e-9, 1)
-        assert len(tried) <= robustness.MAX_BISECTIONS
+        assert above - below <= max(0.1 * abs(above) + 1e-9, 1), (low, high, turn)
+        assert len(tried) <= robustness.MAX_BISECTIONS, (low, high, turn)
     # nor is what is not decided, or does not turn
     assert again.bisect(lambda value: "undecided" if value < 3 else "reproduced", 1, 1000) == []
     assert again.bisect(lambda value: "reproduced", 1, 1000) == []
@@ -161,8 +162,10 @@ def test_a_verdict_on_a_draw():
     for printed, rivals, on_draw in RIVALS:
         found = Evaluation("undecided", Judgement(printed), None, rivals=rivals)
         verdict, why = again.verdict_on_draw(found, "reproduced")
-        assert verdict == on_draw
-        assert ("the same by chance would get the same verdict on this draw" in why) == (on_draw == "reproduced")
+        assert verdict == on_draw, rivals
+        assert ("the same by chance would get the same verdict on this draw" in why) == (on_draw == "reproduced"), (
+            rivals
+        )
 
 
 # -- what is said of it ------------------------------------------------------------------------------------------------
@@ -226,8 +229,8 @@ def test_a_number_has_the_digits_that_seeds_leave_and_the_line_says_their_range(
         ((float("nan"), float("nan")), 4, ""),
     ):
         judged = seeds.assign(measured=others)
-        assert stable_digits({"verdict": "reproduced", "measured": 0.12345}, judged) == digits
-        assert describe("reproduced", judged) == f"Holds under 3/3 seeds{text}"
+        assert stable_digits({"verdict": "reproduced", "measured": 0.12345}, judged) == digits, others
+        assert describe("reproduced", judged) == f"Holds under 3/3 seeds{text}", others
     spread = seeds.assign(measured=(0.2, 0.3), verdict="corrected")
     assert stable_digits({"verdict": "corrected", "measured": 0.12345}, spread) == 4
     assert describe("corrected", spread) == "Holds under 3/3 seeds"
@@ -245,20 +248,20 @@ def test_fewer_than_two_of_three_seeds_leave_a_verdict_undecided():
         ("reproduced", [], "reproduced"),
     ):
         found = settle(claims_of(own), rows(*(("seed", "seed", str(n), other) for n, other in enumerate(others))))
-        assert list(found["verdict"]) == [verdict]
+        assert list(found["verdict"]) == [verdict], (own, others)
         n_same = 1 + others.count(own)
         turned = verdict != own
         assert list(found["reason"]) == [
             f"{own} under {n_same} of {len(others) + 1} seeds; because" if turned else "because"
         ]
-        assert found.dtypes.equals(claims_of(own).dtypes)
+        assert found.dtypes.equals(claims_of(own).dtypes), (own, others)
 
 
 def test_the_expected_verdict_is_that_of_the_configured_seed():
     others = rows(*(("seed", "seed", str(seed), "undecided") for seed in range(2)))
     for expected, complaints in (("reproduced", 0), ("corrected", 1)):
         found = settle(claims_of("reproduced").assign(expected=expected), others)
-        assert len(verdicts.complaints(found)) == complaints
+        assert len(verdicts.complaints(found)) == complaints, expected
     assert "|?&nbsp;`a`|||1/3 (undecided under 0, undecided under 1)||" in page(found, others)
 
 
@@ -275,85 +278,136 @@ def test_table_and_page_mark_what_another_choice_turns():
     assert "†" not in verdicts.describe(settle(claims_of("reproduced"), rows(*SCALES[1:])))
 
 
+@pytest.mark.parametrize(
+    ("quantifier", "judged", "written"),
+    [
+        ("some setting", "contradicted", "not reproduced"),
+        ("some setting", "reproduced", "reproduced"),
+        ("some setting", "undecided", "undecided"),
+        ("all draws", "contradicted", "contradicted"),
+    ],
+)
+def test_what_can_happen_is_not_contradicted_where_it_does_not(quantifier, judged, written):
+    evaluation = Evaluation(judged, reason="why", quantifier=quantifier)
+    row = again_row("toy", "a", "setting", "small.scale", 0.1, evaluation)
+    assert row["verdict"] == written
+    assert row["reason"] == ("why" if judged == written else "does not show in this setting; why")
+
+
+def test_what_can_happen_has_no_mark_for_settings_in_which_it_does_not():
+    can_happen = claims_of("reproduced").assign(quantifier="some setting")
+    elsewhere = ("setting", "small.scale", "0.1", "not reproduced")
+    for claims, judged, mark in (
+        (can_happen, rows(elsewhere), False),
+        (can_happen, rows(elsewhere, ("threshold", "reached", "1", "not reproduced")), True),
+        (can_happen.assign(verdict="not reproduced"), rows(("setting", "small.scale", "1", "reproduced")), True),
+        (claims_of("reproduced"), rows(elsewhere), True),
+    ):
+        assert ("†" in verdicts.describe(settle(claims, judged))) == mark
+    assert describe("reproduced", rows(elsewhere)) == "Holds for `scale` of small nowhere (not reproduced at 0.1)"
+
+
 # -- planted -----------------------------------------------------------------------------------------------------------
 
 PLANTED = '''
 
 @claim("planted", scope="made up")
-def planted(run: Table, *, turns: Positive) -> Finding:
+def planted(run: Table, *, turns: Positive) -> Claim:
     """It holds up to a rate."""
     rate = settings_of(run)["rate"]
-    return Finding(
-        lambda factor: [every_draw("rate", [rate], at_most=turns * factor)], 1.0, {"a bound of nothing": 1e-9}
-    )
+    yield every_draw("rate", [rate], at_most=turns, rivals={"a bound of nothing": 1e-9 * turns})
 '''
 
 
-@pytest.fixture
-def planted(clean):
-    """The made-up paper with a statement that turns at 0.37, and one with a bound read off the default's data."""
+def plant(workspace):
+    """Add to the made-up paper a statement that turns at 0.37, and one with a bound read off the default's data."""
     path = "src/learning_dynamics/papers/toy/decay/claims.py"
-    text = clean.read(path)
+    text = workspace.read(path)
     head, _, function = text.partition('@claim("section 1"')
     narrow = '\n\n@claim("section 1"' + function.replace("def decay(", "def narrow(").replace(
         '0.5 * settings["step"] * settings["rate"]', "2e-3"
     )
     assert "2e-3" in narrow
-    head = head.replace("equal_on_every_draw\n", "Finding, equal_on_every_draw, every_draw\n").replace(
+    head = head.replace("equal_on_every_draw\n", "equal_on_every_draw, every_draw\n").replace(
         "from learning_dynamics.tidy", "from learning_dynamics.settings import Positive\nfrom learning_dynamics.tidy"
     )
-    clean.write(path, head + '@claim("section 1"' + function + narrow + PLANTED)
-    config = read_yaml(clean.folder / "workflow/config/toy.yaml")
+    workspace.write(path, head + '@claim("section 1"' + function + narrow + PLANTED)
+    config = read_yaml(workspace.folder / "workflow/config/toy.yaml")
     config["runs"]["descent"]["free"] = {"rate": [0.1, 3.0], "step": [1e-3, 0.05], "steps": 100, "seeds": 3}
     for name, settings in (("narrow", {}), ("planted", {"turns": 0.37})):
         config["claims"][name] = {"function": f"decay.{name}", "runs": {"run": "descent"}, **settings}
     entry = {"run": "descent", "setting": "rate", "range": [0.01, 100.0], "claims": ["planted", "decay"]}
     config["robustness"] = {"rate": entry}
-    clean.write("workflow/config/toy.yaml", yaml.safe_dump(config))
-    return clean
+    workspace.write("workflow/config/toy.yaml", yaml.safe_dump(config))
+    return workspace
+
+
+@pytest.fixture
+def planted(clean):
+    """The made-up paper with both statements, before anything is built."""
+    return plant(clean)
+
+
+COUNTS = ("--config", "seeds=2", "draws=6")
+
+
+@pytest.fixture(scope="module")
+def judged_once(tmp_path_factory):
+    """The made-up paper with both statements, judged again; not to be changed."""
+    workspace = plant(toy(tmp_path_factory.mktemp("robustness") / "project"))
+    workspace.snakemake("robustness", *COUNTS)
+    return workspace
 
 
 def judged_again(workspace):
     return pd.read_parquet(workspace.folder / "results/again.parquet")
 
 
-def test_planted_errors_are_seen_and_nothing_is_left_out(planted):
-    counts = ("--config", "seeds=2", "draws=6")
-    planted.snakemake("robustness", *counts)
-    found = judged_again(planted)
+def test_every_claim_is_judged_under_every_seed_and_every_draw(judged_once):
+    found = judged_again(judged_once)
     tried = {kind: set(part["value"]) for kind, part in found.groupby("change")}
     assert tried["seed"] == {"2024", "2025"}
     assert tried["draw"] == set("123456")
-    # a bound that was read off the default's data, a statement that turns at 0.37
-    on_draws = found[found["change"] == "draw"].groupby("claim")["verdict"].apply(set)
-    assert "contradicted" in on_draws["toy.narrow"]
-    assert on_draws["toy.decay"] == {"reproduced"}
-    assert "toy.geometric" not in on_draws  # its runs are not drawn
+    assert (found[found["change"] == "seed"].groupby("value").size() == 4).all()
+    assert "`toy.narrow`, draw" in judged_once.read("results/robustness.md")
+    assert judged_once.read("results/robustness.csv").startswith("claim,change,what,value,verdict,measured,reason\n")
+
+
+def test_a_bound_read_off_the_default_is_contradicted_on_draws_whose_settings_are_measured(judged_once):
+    found = judged_again(judged_once)
+    on_draws = found[found["change"] == "draw"]
+    verdicts_of = on_draws.groupby("claim")["verdict"].apply(set)
+    assert "contradicted" in verdicts_of["toy.narrow"]
+    assert verdicts_of["toy.decay"] == {"reproduced"}
+    assert "toy.geometric" not in verdicts_of  # its runs are not drawn
+    for draw in range(1, 7):
+        layers = read_provenance(judged_once.folder / f"results/toy/again/draw{draw}.parquet")["settings"]["layers"]
+        on_draw = on_draws[(on_draws["value"] == str(draw)) & (on_draws["claim"] == "toy.planted")]
+        assert on_draw["measured"].item() == layers[str(draw)]["runs"]["descent"]["rate"], f"draw {draw}"
+
+
+def test_where_a_statement_turns_is_found_within_a_tenth(judged_once):
+    found = judged_again(judged_once)
     over = found[(found["change"] == "setting") & (found["claim"] == "toy.planted")]
     below, above = (over[over["verdict"] == one]["value"].astype(float) for one in ("reproduced", "contradicted"))
     assert max(below) <= 0.37 <= min(above) <= 1.1 * max(below)
     assert min(below) == 0.01
     assert max(above) == 100.0
-    # every claim under every seed; the layer of a draw is what was measured
-    assert (found[found["change"] == "seed"].groupby("value").size() == 4).all()
-    for draw in range(1, 7):
-        rate = read_provenance(planted.folder / f"results/toy/again/draw{draw}.parquet")["settings"]["layers"]
-        on_draw = found[(found["change"] == "draw") & (found["value"] == str(draw)) & (found["claim"] == "toy.planted")]
-        assert on_draw["measured"].item() == rate[str(draw)]["runs"]["descent"]["rate"]
-    assert "`toy.narrow`, draw" in planted.read("results/robustness.md")
-    assert planted.read("results/robustness.csv").startswith("claim,change,what,value,verdict,measured,reason\n")
-    assert "Nothing to be done" in planted.snakemake("robustness", "--dry-run", *counts).stdout
+
+
+def test_a_draw_that_is_missing_or_of_another_configuration_is_not_passed_over(judged_once, tmp_path):
+    planted = judged_once.copy(tmp_path / "project")
+    assert "Nothing to be done" in planted.snakemake("robustness", "--dry-run", *COUNTS).stdout
     more = ("--config", "seeds=2", "draws=7")
     assert planted.would_run("robustness", *more) == {"results/toy/again/draw7.parquet", "results/again.parquet"}
-    # a draw that is missing, or of another configuration, is not passed over
     parts = sorted(str(path.relative_to(planted.folder)) for path in planted.folder.glob("results/toy/again/*.parquet"))
     assert len(parts) == 9
     (planted.folder / parts[0]).rename(planted.folder / "kept.parquet")
     (planted.folder / "results/again.parquet").unlink()
-    assert planted.would_run("robustness", *counts) == {parts[0], "results/again.parquet"}
+    assert planted.would_run("robustness", *COUNTS) == {parts[0], "results/again.parquet"}
     (planted.folder / "kept.parquet").rename(planted.folder / parts[0])
     planted.configure("runs", "descent", "rate", value=0.9)
-    assert set(parts) <= planted.would_run("robustness", *counts)
+    assert set(parts) <= planted.would_run("robustness", *COUNTS)
 
 
 def test_an_interruption_is_taken_up(planted):

@@ -29,9 +29,15 @@ class Limit(Accuracy):
 
 
 def flow(
-    data, *, width: Count, scales: list[Positive], init: Start = "a", seed: int, clip: Positive | None = None,
+    data,
+    *,
+    width: Count,
+    scales: list[Positive],
+    init: Start = "a",
+    seed: int,
+    clip: Positive | None = None,
     pairs: Even = 2,
-) -> None:  # fmt: skip
+) -> None:
     """Flow."""
 
 
@@ -77,14 +83,14 @@ def test_bad_settings_name_the_key_and_the_fix():
         ({"seed": ..., "sead": 1}, "here.sead: unknown setting of `flow`; did you mean `seed`?"),
     ):
         settings = {key: value for key, value in (SETTINGS | change).items() if value is not ...}
-        assert refusal(Signature(flow).check, settings, "here").startswith(words)
+        assert refusal(Signature(flow).check, settings, "here").startswith(words), change
     for limit, words in (
         ({"horizon": 1.0, "rtol": 0.0}, "here.limit.rtol: must be above 0"),
         ({"horizon": 1.0, "rtlo": 1.0}, "here.limit.rtlo: unknown setting of `Limit`; did you mean `rtol`?"),
         ({"horizon": 1.0}, "here.limit.rtol: missing"),
         (3, "here.limit: must be a mapping"),
     ):
-        assert words in refusal(Signature(figure).check, {"limit": limit}, "here")
+        assert words in refusal(Signature(figure).check, {"limit": limit}, "here"), limit
 
 
 def test_every_kind_of_number_ends_where_it_says():
@@ -113,8 +119,8 @@ def test_what_cannot_be_read_names_the_file_and_the_function(configured, sources
         if annotation is not None:
             run.__annotations__["width"] = annotation
         said = refusal(lambda: Signature(run).check({"width": 1}, "here"))
-        assert "test_signatures.py: `run`: " in said
-        assert words in said
+        assert "test_signatures.py: `run`: " in said, annotation
+        assert words in said, annotation
     file = sources_of_toy / "src/learning_dynamics/papers/toy/growth/runs.py"
     source = file.read_text()
     file.write_text(source + "\n1 / 0\n")

@@ -19,7 +19,7 @@ from PIL import Image
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
-from learning_dynamics.judging import Finding, Untested, claim, equal, evaluate, every_draw
+from learning_dynamics.judging import Claim, Facts, Untested, claim, equal, evaluate, every_draw
 from learning_dynamics.pipeline.commands.check import find_damage
 from learning_dynamics.pipeline.commands.roles import load_tables
 from learning_dynamics.pipeline.store import records
@@ -270,20 +270,13 @@ def test_an_input_that_is_not_what_it_should_be_is_refused(tmp_path):
 
 
 @claim("Theorem 2", scope="three draws", correction="it is two")
-def theorem(measured) -> Finding:
+def theorem(measured) -> Claim:
     """It is one."""
     if measured is None:
         raise Untested("needs a machine")
-    return Finding(
-        lambda predicted: [
-            equal("size", np.float64(measured), predicted, tolerance=0.1),
-            every_draw("rank", [1, 2, 3], at_most=3),
-        ],
-        1.0,
-        {"none": 0.0},
-        corrected=2.0,
-        facts={"size": np.float32(0.5), "count": np.int64(3), "name": "x", "nothing": None, "path": [1]},
-    )
+    yield equal("size", np.float64(measured), 1.0, tolerance=0.1, rivals={"none": 0.0}, corrected=2.0)
+    yield every_draw("rank", [1, 2, 3], at_most=3)
+    yield Facts(size=np.float32(0.5), count=np.int64(3), name="x", nothing=None, path=[1])
 
 
 REST = {"paper": "p", "claim": "p.t", "statement": "", "expected": "", "figure": None, "evidence": "", "agreement": 1.0}

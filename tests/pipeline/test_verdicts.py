@@ -19,10 +19,10 @@ def written(folder, verdict, expected):
 def test_verdicts_as_expected_are_written_and_another_one_fails_and_is_named(tmp_path, capsys):
     # "not reproduced" holds the letters of "reproduced"
     for verdict, expected in (("contradicted", "reproduced"), ("reproduced", "not reproduced")):
-        assert verdicts.execute(written(tmp_path, verdict, expected), out=tmp_path / "table.txt") == 1
-        assert f"paper.lemma: verdict `{verdict}`, expected `{expected}`" in capsys.readouterr().err
-        assert not (tmp_path / "table.txt").exists()
+        assert verdicts.execute(written(tmp_path, verdict, expected), out=tmp_path / "table.txt") == 1, verdict
+        assert f"paper.lemma: verdict `{verdict}`, expected `{expected}`" in capsys.readouterr().err, verdict
+        assert not (tmp_path / "table.txt").exists(), verdict
     for expected in ("reproduced", ""):
-        assert verdicts.execute(written(tmp_path, "reproduced", expected), out=tmp_path / "table.txt") == 0
-        assert "1 claims: 1 reproduced" in (tmp_path / "table.txt").read_text()
-        assert "(expected" not in (tmp_path / "table.txt").read_text()
+        assert verdicts.execute(written(tmp_path, "reproduced", expected), out=tmp_path / "table.txt") == 0, expected
+        assert "1 claims: 1 reproduced" in (tmp_path / "table.txt").read_text(), expected
+        assert "(expected" not in (tmp_path / "table.txt").read_text(), expected

@@ -20,7 +20,7 @@ def test_every_paper_has_its_verdicts_as_expected(whole, configuration):
     assert sorted(set(joined["paper"])) == sorted(PAPERS)
     for paper in PAPERS:
         names = {f"{paper}.{name}" for name in configuration.claims(paper)["claims"]}
-        assert set(joined["claim"][joined["paper"] == paper]) == names
+        assert set(joined["claim"][joined["paper"] == paper]) == names, paper
     assert all(is_expected(row.verdict, row.expected) for row in joined.itertuples())
     assert "claims:" in whole.read(f"results/{SCALE}/verdicts.txt")
 
@@ -29,8 +29,8 @@ def test_every_paper_has_its_verdicts_as_expected(whole, configuration):
 def test_every_figure_is_drawn(whole, configuration, paper):
     for name in configuration.config.figures(paper):
         drawn = whole.folder / f"figures/{SCALE}/{paper}/{name}"
-        assert drawn.with_suffix(".pdf").stat().st_size > 5_000
-        assert read_record(drawn.with_suffix(".png"))["name"] == name
+        assert drawn.with_suffix(".pdf").stat().st_size > 5_000, name
+        assert read_record(drawn.with_suffix(".png"))["name"] == name, name
 
 
 def test_nothing_is_left_to_do_and_everything_is_of_this_configuration(whole):

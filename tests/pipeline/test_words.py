@@ -30,7 +30,7 @@ def test_a_formula_is_readable_as_text_and_spaced_in_mathml():
         (r"\begin{pmatrix}a & b\\ c & d\end{pmatrix}", "(a, b; c, d)"),
         (r"\left( a", r"\left( a"),
     ):
-        assert maths.to_text(latex) == text
+        assert maths.to_text(latex) == text, latex
     # what browsers do not know of themselves
     assert '<mtext>ln</mtext><mspace width="0.167em"></mspace><mi>t</mi>' in maths.to_mathml(r"\ln t")
     assert '<mo form="prefix">−</mo><mn>1</mn>' in maths.to_mathml("x = -1")
@@ -58,8 +58,11 @@ def texts(node: Any) -> Iterator[str]:
 
 def shown() -> dict[str, list[str]]:
     """Return the texts that the project shows, by where they stand."""
-    parts = [file for file in find_files(SOURCE_ROOT / "learning_dynamics/papers", "**/*.py")
-             if file.stem in ("__init__", "claims", "figures", "interactive")]  # fmt: skip
+    parts = [
+        file
+        for file in find_files(SOURCE_ROOT / "learning_dynamics/papers", "**/*.py")
+        if file.stem in ("__init__", "claims", "figures", "interactive")
+    ]
     guides = [re.sub("(?s)```.*?```", "", file.read_text("utf-8")) for file in (ROOT / "docs").glob("*.md")]
     as_formulas = [re.sub(r"\$`([^`]+)`\$", r"$\1$", guide).replace("$$", "$") for guide in guides]
     return {
@@ -77,7 +80,7 @@ def test_every_formula_is_understood():
     for whose, parts in shown().items():
         formulas = {formula[1:-1] for part in parts for formula in MATHS.findall(part)}
         assert len(formulas) > 20, whose
-        assert [one for one in formulas if "\\" in maths.to_text(one) or "<code>" in maths.to_mathml(one)] == []
+        assert [one for one in formulas if "\\" in maths.to_text(one) or "<code>" in maths.to_mathml(one)] == [], whose
 
 
 def test_prose_is_escaped_and_its_signs_are_set():
@@ -98,7 +101,7 @@ def test_fields_are_filled():
         ("{x:.2g}", {"x": None}, "–"),
         (r"{{literal}}: $x_{value}$, ${other}$", {"value": 1.0}, r"{literal}: $x_{value}$, ${other}$"),
     ):
-        assert fill(text, facts) == filled
+        assert fill(text, facts) == filled, text
     assert fields(r"{a:.2g} and $x_{b}$ and {c.d}") == {"a", "c.d"}
 
 
@@ -113,9 +116,9 @@ def test_a_field_that_cannot_be_filled_is_one_line_and_nothing_is_called():
         (r"$\lambda_{2} = {value:.2f}$", "`{value}` within mathematics, where nothing is filled"),
     ):
         said = refusal(fill, text, {"value": 1.0}, "figures.py: `spectra`")
-        assert said.startswith("figures.py: `spectra`: the text ")
-        assert message in said
-        assert "\n" not in said
+        assert said.startswith("figures.py: `spectra`: the text "), text
+        assert message in said, text
+        assert "\n" not in said, text
 
 
 def test_every_paper_can_be_read_and_cited():
@@ -125,8 +128,10 @@ def test_every_paper_can_be_read_and_cited():
         entries = bibtex(references)
         keys = re.findall(r"(?m)^@(?:misc|inproceedings)\{(\w+),$", entries)
         assert len(keys) == len(set(keys)) == len(references) > 0, paper
-        assert entries.count("{") == entries.count("}")
-        assert all(re.fullmatch(r"arXiv:\d{4}\.\d{5}|papers\.nips\.cc", link_name(one["url"])) for one in references)
+        assert entries.count("{") == entries.count("}"), paper
+        assert all(re.fullmatch(r"arXiv:\d{4}\.\d{5}|papers\.nips\.cc", link_name(one["url"])) for one in references), (
+            paper
+        )
         whole += references
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["references"]
     there, here = (
@@ -138,14 +143,31 @@ def test_every_paper_can_be_read_and_cited():
 def card(tmp_path, **changed):
     """The page of a paper with two claims that were judged once, the first of them changed."""
     claim = {
-        "claim": "made_up.a", "id": "a", "verdict": "reproduced", "quantifier": "all draws", "reference": "Figure 1",
-        "code": "src/learning_dynamics/judging.py#L1", "statement": "It falls.", "correction": "", "reason": "",
-        "scope": "everywhere", "robustness": "", "turned": False, "rivals": {},
+        "claim": "made_up.a",
+        "id": "a",
+        "verdict": "reproduced",
+        "quantifier": "all draws",
+        "reference": "Figure 1",
+        "code": "src/learning_dynamics/judging.py#L1",
+        "statement": "It falls.",
+        "correction": "",
+        "reason": "",
+        "scope": "everywhere",
+        "robustness": "",
+        "turned": False,
+        "rivals": {},
         "decisive": {
-            "predicted": float("nan"), "quantity": "the size", "measured": 1.0, "lower": float("nan"),
-            "criterion": "at most 2", "draws_for": 3, "draws_against": 0, "draws_undecided": 0, "excluded": "",
+            "predicted": float("nan"),
+            "quantity": "the size",
+            "measured": 1.0,
+            "lower": float("nan"),
+            "criterion": "at most 2",
+            "draws_for": 3,
+            "draws_against": 0,
+            "draws_undecided": 0,
+            "excluded": "",
         },
-    }  # fmt: skip
+    }
     topic = Topic("made_up", "flow", "The flow", [], [claim | changed, claim | {"id": "b"}])
     return markdown.paper_page(Paper("made_up", "Things", "Nobody", "", "", [topic], [], [], [], None, []), tmp_path)
 
@@ -166,4 +188,4 @@ def test_a_card_says_how_the_claim_fared_and_nothing_twice(tmp_path):
         ("one direction is learnt; does not show at this scale", "one direction is learnt"),
         ("the interval covers the bound", "the interval covers the bound"),
     ):
-        assert contents.drop_repeated_clause(VERDICT_STYLES["not reproduced"].meaning, reason) == told
+        assert contents.drop_repeated_clause(VERDICT_STYLES["not reproduced"].meaning, reason) == told, reason

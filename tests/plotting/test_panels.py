@@ -45,9 +45,9 @@ def test_panels_have_letters_where_there_are_several_beside_titles(rows, columns
     assert [letter.get_text() for letter in letters] == list(expected)
     for letter in letters:
         box = letter.get_window_extent()
-        assert not box.overlaps(letter.axes.title.get_window_extent())
-        assert figure.bbox.x0 <= box.x0
-        assert box.y1 <= figure.bbox.y1
+        assert not box.overlaps(letter.axes.title.get_window_extent()), letter
+        assert figure.bbox.x0 <= box.x0, letter
+        assert box.y1 <= figure.bbox.y1, letter
 
 
 def test_a_shared_legend_names_each_label_once_and_one_of_nothing_is_refused():

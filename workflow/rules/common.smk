@@ -37,7 +37,7 @@ except ProjectError as error:
     sys.exit(f"error: {error}")
 
 option = {"files": overlays, "given": given}
-PLAN = plan_path(option)  # which every job is told: it finds there what it is to do
+PLAN = plan_path(option)  # every job's argument: it finds there what it is to do
 
 
 onstart:

@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 
 from learning_dynamics.seeds import generators
-from learning_dynamics.settings import Count, Seed
+from learning_dynamics.settings import Count, Natural, Seed
 
 
 def gaussian(
@@ -15,11 +15,17 @@ def gaussian(
     neurons: Count,
     output_weights: Literal["gaussian", "one"],
     seeds: Count,
+    skipped: Natural = 0,
     seed: Seed,
 ) -> dict[str, np.ndarray]:
     """Gaussian inputs, with labels of a ReLU network of Gaussian hidden weights.
 
     Every neuron of the teacher sees every sample. Output weights are Gaussian, or all one.
+
+    Parameters
+    ----------
+    skipped : int
+        How many draws of the seed are left out, so that two data sets of one seed share none.
 
     Returns
     -------
@@ -29,7 +35,7 @@ def gaussian(
     """
     X = np.empty((seeds, samples, inputs))
     W, a = np.empty((seeds, neurons, inputs)), np.ones((seeds, neurons))
-    for member, rng in enumerate(generators(seed, "relu_teacher.gaussian", seeds)):
+    for member, rng in enumerate(generators(seed, "relu_teacher.gaussian", skipped + seeds)[skipped:]):
         X[member] = rng.standard_normal((samples, inputs))
         W[member] = rng.standard_normal((neurons, inputs))
         if output_weights == "gaussian":

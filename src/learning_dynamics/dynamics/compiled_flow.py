@@ -25,7 +25,7 @@ FIELD = types.void(VECTOR, VECTOR, SHAPE, VECTOR)
 CONDITION = types.boolean(VECTOR, VECTOR, SHAPE)
 
 STAGES = DOP853.n_stages
-# copies that lie in one piece: what is compiled with a view into another array is not kept
+# contiguous copies: what is compiled with a view into another array is not kept
 A, B, E3, E5, D, A_EXTRA = (
     np.array(table, order="C") for table in (DOP853.A, DOP853.B, DOP853.E3, DOP853.E5, DOP853.D, DOP853.A_EXTRA)
 )
@@ -258,7 +258,14 @@ def _flow(
     land: bool,
     states: np.ndarray,
 ) -> tuple[int, float, int, int]:
-    """Fill `states`, leave the last state in `state`; return the outcome, the last time, steps and evaluations."""
+    """Fill `states`, leave the last state in `state`; return the outcome, the last time, steps and evaluations.
+
+    A step ends where its error allows. Take ``times = [0, 1, 2, 3]`` and steps that end at 0.7 and at 2.5. With
+    `land` the first ends at 0.7, the second on 1, and the next ones not beyond 2 and 3: states are those
+    of the method itself, to its full order. Without `land` the second step passes 1 and 2, and both states are read
+    off its interpolant, for ``len(A_EXTRA)`` further evaluations. `recorded` counts the times that have their state.
+    The flow goes on while times are left, and after them to `end` as long as `until` is false.
+    """
     size, recorded = len(state), 0
     slopes, moved = np.empty((STAGES + 1 + len(A_EXTRA), size)), np.empty(size)
     point, higher = np.empty(size), np.empty((len(D), size))
@@ -268,6 +275,7 @@ def _flow(
     time, steps, evaluations = times[0], 0, 2
     field(state, data, shape, slopes[0])
     h = _first_step(field, data, shape, state, slopes[0], rtol, atol)
+    # slopes[0] is the slope at the state: the last stage of an accepted step is the first of the next
     while recorded < len(times) or (time < end and not until(state, data, shape)):
         if steps >= max_steps:
             return OUT_OF_STEPS, time, steps, evaluations

@@ -107,7 +107,7 @@ def crossing_distances(
     decided : Tensor of int, shape (others,)
         What the network decides for the others; see `decisions`.
     batch : int
-        How many images are held against each other or go through the network at once.
+        How many images are compared with each other or go through the network at once.
 
     Returns
     -------

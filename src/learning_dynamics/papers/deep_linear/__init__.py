@@ -15,7 +15,7 @@ slide, however many steps reveal it; the title page is slide 1, each outline is 
 - `completion`, slides 26 to 29, 31 and 32: completion of low-rank matrices; the nuclear-norm conjecture
 - `completion_table`, slides 31 and 32: the two printed tables, row by row
 - `enough_entries`, slides 26, 31 and 32: how many observed entries are sufficiently many, by depth
-- `completion_exponents`, slide 35: what is left beyond the rank, as a power of the scale: a law of ours
+- `completion_exponents`, slide 35: what is left beyond the rank, as a power of the scale: our law
 - `restricted_setting`, slides 30 and 32: current theory is oblivious to depth: commuting measurements,
   Schatten quasi-norms
 - `singular_values`, slides 33 and 35: singular values along the way: depth leads to larger gaps

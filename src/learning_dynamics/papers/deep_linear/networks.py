@@ -195,11 +195,21 @@ def flow_field(gradient: Gradient, widths: Sequence[int]) -> Field:
 
 
 def flow(
-    field: Field, initial: np.ndarray, times: np.ndarray, tolerances: Tolerances, *, method: str = "DOP853"
+    field: Field,
+    initial: np.ndarray,
+    times: np.ndarray,
+    tolerances: Tolerances,
+    *,
+    method: str = "DOP853",
+    land: bool = False,
 ) -> np.ndarray:
-    """Return the states of a flow at `times`, shape (times, size); nan throughout if it cannot be integrated."""
+    """Return the states of a flow at `times`, shape (times, size); nan throughout if it cannot be integrated.
+
+    With `land` they are the integrator's own, to whose errors tolerances refer, and not interpolated between its steps.
+    """
+    options = {"rtol": tolerances.rtol, "atol": tolerances.atol, "method": method, "land": land}
     try:
-        return integrate(field, initial, times, rtol=tolerances.rtol, atol=tolerances.atol, method=method).states
+        return integrate(field, initial, times, **options).states
     except DivergenceError:
         return np.full((len(times), len(initial)), np.nan)
 

@@ -32,16 +32,20 @@ MEASURES: Mapping[Population, Mapping[Measure, str]] = {
 
 @dataclass(frozen=True)
 class SpectrumNames:
-    """Quantities of a grid that say what the singular values of a population do, each at every moment."""
+    """Quantities of a grid that say what the spectrum of a population's features does, each at every moment."""
 
     sigma_1: Quantity  # the largest singular value
     sigma_2: Quantity  # the second
+    variance_1: Quantity  # the largest eigenvalue of the covariance about the mean, which RankMe is of
+    variance_2: Quantity  # the second
     direction: Quantity  # |cos| of the leading right singular vector with that when the rarest classes are learned
 
 
 SPECTRA: Mapping[Population, SpectrumNames] = {
-    "examples": SpectrumNames("sigma_1", "sigma_2", "direction"),
-    "classes": SpectrumNames("class_sigma_1", "class_sigma_2", "class_direction"),
+    "examples": SpectrumNames("sigma_1", "sigma_2", "variance_1", "variance_2", "direction"),
+    "classes": SpectrumNames(
+        "class_sigma_1", "class_sigma_2", "class_variance_1", "class_variance_2", "class_direction"
+    ),
 }
 
 

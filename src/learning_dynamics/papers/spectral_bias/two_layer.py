@@ -31,7 +31,7 @@ def orthonormal_rows(rng: np.random.Generator, rows: int, width: int) -> np.ndar
 def hidden_basis(W1: np.ndarray, W2: np.ndarray) -> np.ndarray:
     """Return an orthonormal basis of hidden directions that descent from these layers never leaves.
 
-    Gradients of both layers lie in the span of the rows of W1 and the columns of W2, so that W1 Q and Q^T W2 hold all
+    Gradients of both layers are in the span of the rows of W1 and the columns of W2, so that W1 Q and Q^T W2 hold all
     of what a wide network does: products, norms and singular values are those of W1 and W2.
 
     Parameters

@@ -73,7 +73,10 @@ def bisect(verdict_at: Any, low: Any, high: Any) -> list[Any]:
         if verdicts[0] == verdicts[1] or set(verdicts) & set(NOT_DECIDED) or middle is None:
             break
         tried.append(middle)
-        low, high = (middle, high) if verdict_at(middle) == verdicts[0] else (low, middle)
+        if verdict_at(middle) == verdicts[0]:
+            low = middle
+        else:
+            high = middle
     return tried
 
 
@@ -85,7 +88,10 @@ class Judgements:
         self.claims = [claim for claim in change.claims if change.kind != "draw" or not self._is_empirical(claim)]
         self.rows: dict[str, dict[str, dict[str, Any]]] = {}
         file.parent.mkdir(parents=True, exist_ok=True)
-        for line in file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else []:
+        kept = ""
+        if file.is_file():
+            kept = file.read_text(encoding="utf-8", errors="replace")
+        for line in kept.splitlines():
             with suppress(ValueError, TypeError, KeyError):  # a line that was cut off is judged again
                 value, claim, row = json.loads(line)
                 self.rows.setdefault(value, {})[claim] = row
@@ -120,7 +126,7 @@ class Judgements:
         return Workbench(Plan(robustness.changed_configuration(self.plan.config, self.paper, self.change, value)))
 
     def _is_empirical(self, claim: str) -> bool:
-        """Whether a claim is about the outcome of an experiment, which the hypotheses of no theorem speak of."""
+        """Whether a claim is about the outcome of an experiment, which no theorem's hypotheses are about."""
         function_name = self.plan.config.function_name("claims", self.paper, claim)
         return bool(paper_function(self.paper, "claims", function_name).claim.empirical)
 
@@ -171,6 +177,6 @@ def _explain_few_undecided(judgement: Judgement) -> str:
         check.state == "undecided" and not check.draws_against and 0 < 2 * check.draws_undecided <= check.draws
         for check in undecided
     )
-    return (
-        "; ".join(f"{check.name}: {check.undecided_reason}" for check in undecided) if is_few and is_only_reason else ""
-    )
+    if not (is_few and is_only_reason):
+        return ""
+    return "; ".join(f"{check.name}: {check.undecided_reason}" for check in undecided)

@@ -288,7 +288,7 @@ class Project:
             As in the configuration.
         data : str or mapping, optional
             Another data set of the paper, or settings of the run's own data set alone: with ``seed=7,
-            data={"seed": 2023}`` the data stay and the start is drawn anew.
+            data={"seed": 2023}`` the data stay and the start is drawn again.
         seed : int, optional
             From which data and start are drawn alike.
         **settings

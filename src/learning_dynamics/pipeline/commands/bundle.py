@@ -116,7 +116,9 @@ def _column_type(annotation: Any) -> str:
         return _column_type(typing.get_args(annotation)[0])
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         kinds = {_column_type(kind) for kind in typing.get_args(annotation) if kind is not types.NoneType}
-        return "float" if kinds == {"int", "float"} else kinds.pop() if len(kinds) == 1 else "str"
+        if kinds == {"int", "float"}:
+            return "float"
+        return kinds.pop() if len(kinds) == 1 else "str"
     return COLUMN_TYPES.get(annotation, "str")
 
 
@@ -151,7 +153,7 @@ def _rows_made_before(
 def _put_away(out: Path, resume: Path, made: Mapping[str, Sequence[Any]]) -> None:
     """Take out of the results tables of the sweep from another range of values, which share members with this one.
 
-    A member of a sweep is in one table: a table that shares some with one that was just `made` is none of the sweep as
+    A member of a sweep is in one table: a table that shares some with one that was just `made` is not of the sweep as
     it is now. It is put into `resume`, from where other bundles may take members, and is deleted when all of them are
     in the results. Members are the same if their values or their fingerprints are.
     """
@@ -178,7 +180,15 @@ def _marks(contents: Mapping[str, Sequence[Any]]) -> set[str]:
 
 
 def _members(paper: str, spec: Mapping[str, Any], data_fingerprints: Mapping[str, str]) -> Iterator[Member]:
-    """Yield the members of a bundle, given the fingerprints of its data sets."""
+    """Yield the members of a bundle, given the fingerprints of its data sets.
+
+    A bundle's job has what its members share, and for each of them a row of values. With axes ``data, width, every``,
+    the first of which names a data set, the second a setting of the run and the third one of measuring, the row
+    ``[problems, 20, 2]`` stands for the member ``<sweep>--data-problems--width-20--every-2``. Its data set is
+    `problems`; its run has the shared settings with ``width: 20``; its metrics the shared ones with ``every: 2``. Both
+    fingerprints are those that jobs of its own would have, so that a member's metrics are the same file content
+    whether they are made alone or in a bundle, and two members that differ in ``every`` alone share one run.
+    """
     function_name = spec["function"]
     simulating, measuring = science("run", paper, function_name), science("metrics", paper, function_name)
     for values in spec["members"]:

@@ -48,14 +48,15 @@ def execute(
         again = [*_thresholds(judge, tables, settings, block["vary"])]
         again += _settings(judge, tables, settings, entries, metrics)
         runs = run_names(map_roles(itemgetter("name"), block["runs"]))
-        rows["again"] += [records.again_row(paper, name, *row) for row in again]
-        agrees = [row[-1].verdict == evaluation.verdict for row in again]
+        judged_again = [records.again_row(paper, name, *row) for row in again]
+        rows["again"] += judged_again
+        claim = records.claim_row(functions[name].claim, evaluation)
         rows["claims"].append(
             {
                 **head,
-                **records.claim_row(functions[name].claim, evaluation),
+                **claim,
                 "statement": _statement(paper, block["function"]),
-                "agreement": sum(agrees) / len(agrees) if agrees else float("nan"),
+                "agreement": records.agreement(claim, judged_again),
                 "expected": block["expected"],
                 "figure": block["figure"],
                 "evidence": ", ".join(f"{metrics}/{run}.parquet" for run in dict.fromkeys(runs)),
@@ -93,7 +94,9 @@ def evaluate_claim(
             return evaluate(function, tables, settings, **options)
     except ProjectError as error:
         text = str(error)
-        raise ProjectError(text if text.startswith(f"claim {name}: ") else f"claim {name}: {text}") from None
+        if not text.startswith(f"claim {name}: "):
+            text = f"claim {name}: {text}"
+        raise ProjectError(text) from None
 
 
 Again = tuple[str, str, str, Evaluation]  # what kind of change, of what, to which value, and what came of it

@@ -1,4 +1,4 @@
-"""Every job that Snakemake runs is one of these commands, and can be copied and run by hand.
+"""The command line: ``python -m learning_dynamics COMMAND``.
 
 A command is a module of this folder with a function `execute`, whose signature is the command line: parameters before
 ``/`` are positional, the others are options, and a default makes either optional.
@@ -12,7 +12,7 @@ import sys
 import time
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +23,12 @@ from learning_dynamics.pipeline.plan.jobs import STAGES, read_job
 from learning_dynamics.pipeline.plan.sources import papers
 from learning_dynamics.progress import grant
 
+ABOUT = """\
+Sweep settings, map metrics, begin a paper, compare results. Snakemake makes figures and verdicts: type `make figures`
+for all of them, `snakemake --cores all spectral_bias` for those of a paper. To run one of its jobs alone, with a
+debugger or after a failure, type the job's command: python -m learning_dynamics run spectral_bias small_scale
+"""
+JOBS = (*STAGES, "again", "report", "robustness", "text", "verdicts")
 # options that are not called as their parameter
 FLAGS = {"files": "--configfile", "look": "--style", "settings": "--set"}
 
@@ -48,14 +54,24 @@ def parse(arguments: Sequence[str]) -> tuple[Callable[..., int | None], dict[str
     known = commands()
     root = argparse.ArgumentParser(
         prog="python -m learning_dynamics",
-        description=__doc__,
-        epilog="commands:\n" + "\n".join(f"  {name:12} {about}" for name, about in known.items()),
+        description=ABOUT,
+        epilog="\n\n".join(
+            [
+                _listed("commands that you type:", [name for name in known if name not in JOBS], known),
+                _listed("jobs of Snakemake, which you can type as well:", JOBS, known),
+                "what a command takes: python -m learning_dynamics COMMAND --help",
+            ]
+        ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    root.add_argument("command", choices=known, metavar="command")
+    root.add_argument("command", choices=known, metavar="command", help="one of those below")
     name = root.parse_args(arguments[:1]).command
     execute = importlib.import_module(f"learning_dynamics.pipeline.commands.{name}").execute
     return execute, vars(_parser(f"{root.prog} {name}", execute).parse_args(arguments[1:]))
+
+
+def _listed(title: str, names: Iterable[str], about: Mapping[str, str]) -> str:
+    return "\n".join([title, *(f"  {name:12} {about[name]}" for name in names)])
 
 
 def _parser(program: str, execute: Callable[..., int | None]) -> argparse.ArgumentParser:
@@ -79,11 +95,12 @@ def _parser(program: str, execute: Callable[..., int | None]) -> argparse.Argume
 
 def _options(parameter: inspect.Parameter) -> dict[str, Any]:
     """Return how argparse reads a parameter, by its annotation and default."""
-    annotation, optional = parameter.annotation, parameter.default is not parameter.empty
+    annotation, default, optional = parameter.annotation, parameter.default, True
+    if default is parameter.empty:
+        default, optional = None, False
     if isinstance(annotation, types.UnionType):
         optional = True
         annotation = next(kind for kind in typing.get_args(annotation) if kind is not types.NoneType)
-    default = parameter.default if parameter.default is not parameter.empty else None
     kind, inner = typing.get_origin(annotation) or annotation, typing.get_args(annotation)
     if kind is bool:
         return {"action": "store_true"}
@@ -91,17 +108,20 @@ def _options(parameter: inspect.Parameter) -> dict[str, Any]:
     if kind is Literal:
         return options | {"choices": inner}
     if kind is Sequence:
-        many = "*" if optional or parameter.kind is parameter.POSITIONAL_ONLY else "+"
-        extend = {} if parameter.kind is parameter.POSITIONAL_ONLY else {"action": "extend"}
-        return options | {"nargs": many, "type": inner[0], "default": list(default or ())} | extend
+        options |= {"nargs": "*" if optional else "+", "type": inner[0], "default": list(default or ())}
+        if parameter.kind is parameter.POSITIONAL_ONLY:
+            options["nargs"] = "*"
+        else:
+            options["action"] = "extend"  # an option may be given several times
+        return options
     return options | {"type": _json_object if kind is Mapping else kind}
 
 
 def _meanings(docstring: str) -> Iterator[tuple[str, str]]:
     """Yield names and texts of a docstring's section of parameters."""
     _, _, section = docstring.partition("Parameters\n----------\n")
-    for entry in section.partition("\n\n")[0].split("\n") if section else ():
-        if entry and not entry.startswith(" "):
+    for entry in section.partition("\n\n")[0].splitlines():
+        if not entry.startswith(" "):
             names = entry.partition(" : ")[0].split(", ")
             text: list[str] = []
         else:
@@ -152,5 +172,7 @@ def _execute(arguments: Sequence[str]) -> int | None:
         # of all commands only jobs need this
         from learning_dynamics.pipeline.commands.planned import write_usage
 
-        write_usage(read_job(plan, stage, *(positional if len(positional) == 2 else [*positional, stage])), started)
+        if len(positional) == 1:
+            positional.append(stage)  # a paper's claims are one job, which has the name of its stage
+        write_usage(read_job(plan, stage, *positional), started)
     return status

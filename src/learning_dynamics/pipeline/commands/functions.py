@@ -72,7 +72,9 @@ def error_context(what: str, settings: Mapping[str, Any]) -> Iterator[None]:
         frames = [
             frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(str(SOURCE_ROOT))
         ]
-        at = f" ({Path(frames[-1].filename).relative_to(SOURCE_ROOT)}:{frames[-1].lineno})" if frames else ""
+        at = ""
+        if frames:
+            at = f" ({Path(frames[-1].filename).relative_to(SOURCE_ROOT)}:{frames[-1].lineno})"
         if isinstance(error, MemoryError):
             reason = f"does not fit into this machine's memory ({_short(error) or 'no more to be had'})"
         else:

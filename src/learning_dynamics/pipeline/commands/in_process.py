@@ -60,7 +60,9 @@ class Workbench:
         members = self.plan.config.members(paper, run)
         measured = [(differing, self._measured(paper, member)) for member, differing in members]
         sweep = self.plan.describe_run(paper, run)["sweep"]
-        return join_tables(run, sweep, measured) if sweep else measured[0][1]
+        if not sweep:
+            return measured[0][1]
+        return join_tables(run, sweep, measured)
 
     def _measured(self, paper: str, member: str) -> pd.DataFrame:
         key = self.plan.fingerprint("metrics", paper, member)

@@ -260,7 +260,11 @@ def draw_heat_map(
         table = points.pivot_table(index=y, columns=x, values=column, dropna=False)
         return table.reindex(index=up, columns=across).to_numpy()
 
-    norm = Normalize(*limits) if limits else LogNorm() if _spans_decades(points["value"]) else None
+    norm = None
+    if limits:
+        norm = Normalize(*limits)
+    elif _spans_decades(points["value"]):
+        norm = LogNorm()
     figure, axis = plt.subplots(figsize=(0.62 * WIDTH, 0.48 * WIDTH))
     mesh = axis.pcolormesh(range(len(across)), range(len(up)), grid("value"), norm=norm, cmap="viridis")
     bar = figure.colorbar(mesh, label=label)

@@ -58,7 +58,7 @@ def render_frames(motion: Motion) -> list[Image.Image]:
 def encode_webp(frames: Sequence[Image.Image], seconds: float, described: str, label: str) -> bytes:
     """Return frames as an animated WebP that repeats.
 
-    All have one palette: with palettes of their own, what stands still would flicker.
+    All have one palette: with palettes of their own, what does not move would flicker.
 
     Raises
     ------

@@ -1,21 +1,17 @@
 """PyTorch as a job has it, inside a process that is somebody else's: a notebook's settings of it change no number."""
 
-import ast
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 
-from learning_dynamics.pipeline.plan.sources import PACKAGE, imports_in, module_path, parsed
+from learning_dynamics.pipeline.plan.source_files import read_source
+from learning_dynamics.pipeline.plan.sources import PACKAGE, module_path
 
 
 def imports_torch(modules: Iterable[str]) -> bool:
     """Whether one of the package's modules imports PyTorch, at its head or inside a function."""
     paths = [module_path(f"{PACKAGE}.{module}") for module in modules]
-    return any(_names_torch(node) for path in paths if path for node in imports_in(parsed(path)))
-
-
-def _names_torch(node: ast.Import | ast.ImportFrom) -> bool:
-    names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
-    return any(name.partition(".")[0] == "torch" for name in names)
+    named = (name for path in paths if path for _, name, _ in read_source(path).imports)
+    return any(name.partition(".")[0] == "torch" for name in named)
 
 
 @contextmanager

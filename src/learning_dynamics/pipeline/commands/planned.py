@@ -48,7 +48,7 @@ def find_job(
 def write_usage(job: Job, started: float) -> None:
     """Write down what a job took, as a table of one row: seconds, processor seconds, megabytes of memory at most.
 
-    Snakemake would not see it: a job that `starter` forks is none of its processes.
+    Snakemake would not see it: a job that `starter` forks is not its child process.
     """
     usage = resource.getrusage(resource.RUSAGE_SELF)
     row = (time.monotonic() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)

@@ -129,16 +129,16 @@ def read_judged_again(plan: Plan, results: Path, claims: pd.DataFrame, out: Path
     again, outdated = read_again(plan, results)
     if outdated:
         print(f"left out: {len(outdated)} files of other settings or code, as {outdated[0]}; run: make robustness")
-    anew = again[again["change"].isin(["seed", "draw"])]["paper"].unique()
+    rejudged = again[again["change"].isin(["seed", "draw"])]["paper"].unique()
     if not (out / JUDGED_AGAIN[1]).is_file():
-        return again, "" if len(anew) else None
+        return again, "" if len(rejudged) else None
     text = {"value": str, "what": str, "reason": str}
     earlier = pd.read_csv(out / JUDGED_AGAIN[1], dtype=text, keep_default_na=False, na_values={"measured": [""]})
     earlier.insert(0, "paper", earlier["claim"].str.partition(".")[0])
     before = published.read_claims(out)
     compared = published.compare_claims(claims, claims.head(0) if before is None else before)
     same = compared.loc[compared["outcome"].isin(["as published", "with another number"]), "claim"]
-    kept = earlier[~earlier["paper"].isin(anew) & (earlier["change"] != "threshold") & earlier["claim"].isin(same)]
+    kept = earlier[~earlier["paper"].isin(rejudged) & (earlier["change"] != "threshold") & earlier["claim"].isin(same)]
     rows = pd.concat([again, kept], ignore_index=True).drop_duplicates(["claim", "change", "what", "value"])
     published_with = published.read_versions(out)
     commit = str(published_with.get("judged_again") or published_with.get("commit", ""))

@@ -50,7 +50,8 @@ def execute(papers: Sequence[str] = (), since: float | None = None, files: Seque
         print(f"missing: {text}")
     if since is not None:
         new = [file for file in sorted(figures.glob("*/*.png")) if file.stat().st_mtime >= since]
-        print(f"{len(new)} figures are new" + (f": {', '.join(file.stem for file in new)}" if new else ""))
+        names = ", ".join(file.stem for file in new)
+        print(f"{len(new)} figures are new: {names}" if new else "0 figures are new")
     page = figures / "index.html"
     if page.is_file():
         problem = None if papers else fault(page, plan.page)

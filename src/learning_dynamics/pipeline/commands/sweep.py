@@ -237,7 +237,11 @@ def parse_axis(text: str, types: Mapping[str, Any]) -> tuple[str, list[Any]]:
     if setting not in types:
         raise ProjectError(f"`{text}`: the run has no setting `{setting}`{suggest_name(setting, types)}")
     options = set(typing.get_args(types[setting]) or (types[setting],)) - {type(None)}
-    number = float if float in options else int if options == {int} else None
+    number: type | None = None
+    if float in options:
+        number = float
+    elif options == {int}:
+        number = int
     try:
         values = [value for part in written.split(",") for value in _values(part, number)]
     except (YAMLError, ValueError):

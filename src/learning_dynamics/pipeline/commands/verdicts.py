@@ -79,11 +79,16 @@ def complaints(table: pd.DataFrame) -> list[str]:
 
 def _complaint(row: dict[str, Any]) -> str:
     paper = row["claim"].partition(".")[0]
-    deciding = f"{row['quantity']}: {measurement(row)}, {row['criterion']}" if row["quantity"] else ""
-    reasons = maths.plain("; ".join(filter(None, [row["reason"], deciding])))
+    reasons = []
+    if row["reason"]:
+        reasons.append(row["reason"])
+    if row["quantity"]:
+        reasons.append(f"{row['quantity']}: {measurement(row)}, {row['criterion']}")
+    mistake = f"error: {row['claim']}: verdict `{row['verdict']}`, expected `{row['expected']}`"
+    if reasons:
+        mistake += f": {maths.plain('; '.join(reasons))}"
     return (
-        f"error: {row['claim']}: verdict `{row['verdict']}`, expected `{row['expected']}`"
-        f"{': ' if reasons else ''}{reasons}\n"
+        f"{mistake}\n"
         "    Fix the cause, or, if the new verdict is right, record it under "
         f"claims.{row['claim'].partition('.')[2]}.expected in workflow/config/{paper}.yaml"
     )
@@ -110,9 +115,12 @@ def describe(table: pd.DataFrame, width: int | None = None) -> str:
     n_observations = len(table) - len(papers_claims)
     counts = papers_claims["verdict"].value_counts()
     summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts)
-    remark = f"; and {n_observations} further observations" if n_observations else ""
-    mark = f"{MARK_MEANING}\n" if any(map(is_turned, table["agreement"])) else ""
-    return "\n\n".join(blocks) + f"\n\n{len(papers_claims)} claims: {summary}{remark}\n{mark}"
+    totals = f"{len(papers_claims)} claims: {summary}"
+    if n_observations:
+        totals += f"; and {n_observations} further observations"
+    if any(map(is_turned, table["agreement"])):
+        totals += f"\n{MARK_MEANING}"
+    return "\n\n".join([*blocks, totals]) + "\n"
 
 
 def describe_differences(table: pd.DataFrame, published_claims: pd.DataFrame | None) -> str:

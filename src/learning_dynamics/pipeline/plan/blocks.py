@@ -11,11 +11,10 @@ def flat(settings: Mapping[str, Any]) -> Spec:
     """Return settings with those of a class one by one, under keys like ``limit.rtol``."""
     flattened: Spec = {}
     for key, value in settings.items():
-        flattened |= (
-            {f"{key}.{inner}": inner_value for inner, inner_value in value.items()}
-            if isinstance(value, Mapping)
-            else {key: value}
-        )
+        if isinstance(value, Mapping):
+            flattened |= {f"{key}.{inner}": inner_value for inner, inner_value in value.items()}
+        else:
+            flattened[key] = value
     return flattened
 
 
@@ -24,8 +23,12 @@ def overlay(below: Mapping[str, Any], above: Mapping[str, Any]) -> Spec:
     merged = dict(below)
     for key, value in flat(above).items():
         name, _, inner = key.partition(".")
+        if not inner:
+            merged[name] = value
+            continue
         current = merged.get(name)
-        merged[name] = {**(current if isinstance(current, Mapping) else {}), inner: value} if inner else value
+        fields = current if isinstance(current, Mapping) else {}
+        merged[name] = {**fields, inner: value}
     return merged
 
 
@@ -39,7 +42,13 @@ def map_roles(change: Callable[[Any], Any], roles: Mapping[str, Any]) -> dict[st
 
 def run_names(roles: Roles) -> list[str]:
     """Return the runs that roles name, in their order."""
-    return [name for runs in roles.values() for name in (runs if isinstance(runs, list) else [runs])]
+    names: list[str] = []
+    for runs in roles.values():
+        if isinstance(runs, list):
+            names += runs
+        else:
+            names.append(runs)
+    return names
 
 
 def select_keys(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:

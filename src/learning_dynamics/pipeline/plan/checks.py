@@ -139,7 +139,11 @@ class _Paper:
         (key, *inner), message = problem
         section = SECTIONS.get(stage, stage)
         owner = self.owner(stage, name, {key, ".".join(problem[0][:2])}) if section == "runs" else name
-        part = ["vary"] if varied else ["measure"] if stage == "metrics" else []
+        part = []
+        if varied:
+            part = ["vary"]
+        elif stage == "metrics":
+            part = ["measure"]
         nearest = difflib.get_close_matches(key, KEYS.get(stage, KEYS["run"]), n=1)
         if message.startswith("unknown") and "did you mean" not in message and nearest:
             message = f"unknown key; did you mean `{nearest[0]}`?"
@@ -148,8 +152,11 @@ class _Paper:
     def owner(self, stage: str, name: str, keys: set[str]) -> str:
         """Return the run that gives a wrong setting of a run: its own sweep, or the nearest that has it."""
         run, swept = self.config.member(self.paper, name)
-        for owner, block in () if keys & swept.keys() else self.config.ancestry(self.paper, run):
-            if keys & flat(block.get("measure", {}) if stage == "metrics" else block).keys():
+        if keys & swept.keys():
+            return run
+        for owner, block in self.config.ancestry(self.paper, run):
+            settings = block.get("measure", {}) if stage == "metrics" else block
+            if keys & flat(settings).keys():
                 return owner
         return run
 
@@ -173,8 +180,9 @@ class _Paper:
         self.check_settings("run", member)
         self.check_settings("metrics", member)
         if ("data" in function.arguments) != ("data" in block):
-            fix = "a data set; add `data:`" if "data" in function.arguments else "no data set; remove `data:`"
-            raise ProjectError(f"{where}.data: `{block['function']}` takes {fix}")
+            if "data" in block:
+                raise ProjectError(f"{where}.data: `{block['function']}` takes no data set; remove `data:`")
+            raise ProjectError(f"{where}.data: `{block['function']}` takes a data set; add `data:`")
         if "data" in block:
             self.check_name("data", block["data"], "runs", name, "data")
         elif "data" in metrics.arguments:

@@ -21,7 +21,6 @@ from learning_dynamics.pipeline.plan.sweeps import Members, sweep_members, sweep
 SECTIONS = {"run": "runs", "metrics": "runs", "figure": "figures", "motion": "figures"}
 MEMBER = re.compile(r"[a-z][A-Za-z0-9_.+-]{0,199}")  # which files bear as their name
 MAX_MEMBERS = 100_000
-MAX_BUNDLE_LENGTH = 100_000  # characters of all its members' names: an argument of a command holds 131,072
 
 
 class Config:
@@ -277,5 +276,3 @@ class Config:
             raise ProjectError(f"{where}: is for the members of a sweep, of one function; remove it")
         for table, members in self.tables(paper, name).items():
             self.bundles[paper][table] = [member for member, _ in members]
-            if sum(map(len, self.bundles[paper][table])) > MAX_BUNDLE_LENGTH:
-                raise ProjectError(f"{where}: the names of {block['bundle']} members fit no command; take fewer")

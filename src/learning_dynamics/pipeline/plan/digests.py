@@ -89,7 +89,7 @@ def _module_of(file: Path) -> str:
 
 
 def forget() -> None:
-    """Read the sources anew from here on."""
+    """Read the sources again from here on."""
     for cached in (science, _digest, _tables, _followed_imports, _is_followed):
         cached.cache_clear()
 

@@ -28,15 +28,17 @@ def what_changed(record: Mapping[str, Any], plan: Plan) -> str:
         job, science = plan.job(stage, paper, name), plan.science(stage, paper, name)
     except (ProjectError, KeyError):
         return "no longer in the configuration"
-    settings = [_describe(*change) for change in _changed_settings(stage, name, made_of["spec"], job.spec)]
+    changes = [_describe(*change) for change in _changed_settings(stage, name, made_of["spec"], job.spec)]
     before = made_of["science"]
     modules = sorted(module for module in before.keys() | science.keys() if before.get(module) != science.get(module))
-    changes = [*settings, *([f"code: {', '.join(modules)}"] if modules else [])]
+    if modules:
+        changes.append(f"code: {', '.join(modules)}")
     if not changes and made_of["made_from"] != job.made_from:
         changes = ["its data set changed" if stage == "run" else "its run changed"]
     shown = changes[:MAX_CHANGES]
-    further = [f"{len(changes) - len(shown)} more"] if len(changes) > len(shown) else []
-    return "; ".join([*shown, *further])
+    if len(changes) > len(shown):
+        shown.append(f"{len(changes) - len(shown)} more")
+    return "; ".join(shown)
 
 
 def _changed_settings(stage: str, name: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Change]:
@@ -49,7 +51,9 @@ def _changed_settings(stage: str, name: str, before: Mapping[str, Any], now: Map
         return
     section = "figures" if stage in FORMATS else SECTIONS[stage]
     owner = now.get("sweep", name) if stage == "bundle" else name
-    prefix = f"{section}.{owner}" + (".measure" if stage == "metrics" else "")
+    prefix = f"{section}.{owner}"
+    if stage == "metrics":
+        prefix += ".measure"
     yield from _differing(prefix, _keys(before), _keys(now))
 
 
@@ -76,19 +80,29 @@ def _keys(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 def _differing(prefix: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Change]:
     for key in [*before, *(key for key in now if key not in before)]:
-        values = before.get(key, NOTHING), now.get(key, NOTHING)
-        if values[0] != values[1]:
-            yield (key if key.startswith("metrics of ") else f"{prefix}.{key}"), *values
+        old, new = before.get(key, NOTHING), now.get(key, NOTHING)
+        if old == new:
+            continue
+        if key.startswith("metrics of "):
+            yield key, old, new
+        else:
+            yield f"{prefix}.{key}", old, new
 
 
 def _describe(key: str, before: Any, now: Any) -> str:
-    if key.startswith("metrics of ") and NOTHING not in (before, now):
-        return f"{key} changed"
-    if key.startswith("metrics of "):
-        return f"{key} {'are no longer read' if now is NOTHING else 'are read'}"
-    return f"{key}: {_value(before)} -> {_value(now)}"
+    if not key.startswith("metrics of "):
+        return f"{key}: {_value(before)} -> {_value(now)}"
+    if now is NOTHING:
+        return f"{key} are no longer read"
+    if before is NOTHING:
+        return f"{key} are read"
+    return f"{key} changed"
 
 
 def _value(value: Any) -> str:
-    text = "(none)" if value is NOTHING else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= MAX_VALUE else text[:MAX_VALUE] + "..."
+    if value is NOTHING:
+        return "(none)"
+    text = json.dumps(value, ensure_ascii=False)
+    if len(text) > MAX_VALUE:
+        text = text[:MAX_VALUE] + "..."
+    return text

@@ -116,7 +116,9 @@ def layer_of(config: Config, paper: str, change: Change, value: Any) -> Layer:
     """Return what a change lays over the configuration of a paper, by section and name."""
     if change.kind == "seed":
         return {}
-    return draw_layer(config, paper, value) if change.kind == "draw" else _setting_layer(config, paper, change, value)
+    if change.kind == "draw":
+        return draw_layer(config, paper, value)
+    return _setting_layer(config, paper, change, value)
 
 
 # -- draws of what hypotheses leave free -------------------------------------------------------------------------------
@@ -189,7 +191,9 @@ def _names_a_setting(value: Any) -> bool:
 
 
 def _is_range(value: Any) -> bool:
-    types = {type(end) for end in value} if isinstance(value, list) and len(value) == 2 else set()
+    if not isinstance(value, list) or len(value) != 2:
+        return False
+    types = {type(end) for end in value}
     return types <= {int, float, str} and bool(types & {int, float})
 
 
@@ -236,9 +240,11 @@ def grid_of(entry: Mapping[str, Any]) -> list[Any]:
     if "grid" in entry:
         return list(entry["grid"])
     low, high = entry["range"]
-    decades = round(math.log10(high) - math.log10(low)) if _by_decades(low, high) else 0
-    count = entry.get("points") or (max(5, decades + 1) if decades else N_POINTS)
-    points = np.geomspace(low, high, count) if decades else np.linspace(low, high, count)
+    if _by_decades(low, high):
+        decades = round(math.log10(high) - math.log10(low))
+        points = np.geomspace(low, high, entry.get("points") or max(5, decades + 1))
+    else:
+        points = np.linspace(low, high, entry.get("points") or N_POINTS)
     if all(isinstance(end, int) for end in (low, high)):
         return sorted({round(point) for point in points})
     inner = {float(f"{point:.4g}") for point in points[1:-1]}
@@ -248,9 +254,15 @@ def grid_of(entry: Mapping[str, Any]) -> list[Any]:
 def midpoint(low: Any, high: Any) -> Any:
     """Return the value halfway between two at which a verdict differs; None where they are close enough."""
     if all(isinstance(end, int) for end in (low, high)):
-        return (low + high) // 2 if high - low > 1 else None
-    size, middle = (low, math.sqrt(low) * math.sqrt(high)) if low > 0 else (max(-low, high), (low + high) / 2)
-    return float(f"{middle:.4g}") if high - low > (MIN_RATIO - 1) * size else None
+        return None if high - low <= 1 else (low + high) // 2
+    if low > 0:
+        # halfway between their logarithms; the product of ends that are tiny would underflow
+        size, middle = low, math.sqrt(low) * math.sqrt(high)
+    else:
+        size, middle = max(-low, high), (low + high) / 2
+    if high - low <= (MIN_RATIO - 1) * size:
+        return None
+    return float(f"{middle:.4g}")
 
 
 def _by_decades(low: float, high: float) -> bool:
@@ -285,19 +297,23 @@ def check(config: Config, paper: str) -> None:
 
 
 def _check_entry(config: Config, paper: str, entry: Mapping[str, Any], where: str) -> None:
-    section, owner = ("data", entry["data"]) if "data" in entry else ("runs", entry["run"])
+    if "data" in entry:
+        section, owner, kind = "data", entry["data"], "data set"
+    else:
+        section, owner, kind = "runs", entry["run"], "run"
     config.declared(paper, section, owner, f"{where}.{section.removesuffix('s')}")
     block, key = config.resolved(paper, section, owner), entry["setting"]
     if "values" in entry and "bundle" in block:
         raise ProjectError(f"{where}.run: `{owner}` runs in bundles; remove its `bundle`")
     for claim in entry["claims"]:
         check_known(claim, config.blocks(paper, "claims"), "claim", f"{where}.claims")
-        runs = run_names(config.block("claims", paper, claim)["runs"])
-        if owner not in ([_data_set_of(config, paper, run) for run in runs] if section == "data" else runs):
-            raise ProjectError(
-                f"{where}: claim `{claim}` does not use {'data set' if section == 'data' else 'run'} `{owner}`"
-            )
-    configured = (block if key == "data" else config.every_setting(paper, section, owner)).get(key)
+        read: list[str | None] = [*run_names(config.block("claims", paper, claim)["runs"])]
+        if section == "data":
+            read = [_data_set_of(config, paper, run) for run in read if run is not None]
+        if owner not in read:
+            raise ProjectError(f"{where}: claim `{claim}` does not use {kind} `{owner}`")
+    settings = block if key == "data" else config.every_setting(paper, section, owner)
+    configured = settings.get(key)
     if "values" in entry and configured in entry["values"]:
         raise ProjectError(f"{where}.values: {configured} is the run's own; give others")
     if isinstance(configured, float) and all(isinstance(end, int) for end in entry.get("range", [configured])):
@@ -315,8 +331,9 @@ def _check_values(
         for value in values:
             check_known(value, list(config.blocks(paper, "data")), "data set", where)
         return
-    member = name if section == "data" else config.members(paper, name)[0][0]
-    stages = ("data",) if section == "data" else ("run", "metrics")
+    member, stages = name, ["data"]
+    if section == "runs":
+        member, stages = config.members(paper, name)[0][0], ["run", "metrics"]
     fields = {stage: config.signature(stage, paper, member).fields for stage in stages}
     stage = next((stage for stage in stages if key in fields[stage]), None)
     if stage is None:

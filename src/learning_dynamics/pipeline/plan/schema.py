@@ -41,7 +41,9 @@ def _as_list(value: Any) -> Any:
 
 def _as_mapping(value: Any) -> Any:
     """Return the origin of a setting as a mapping to the reason, which what somebody chose must have."""
-    return {value: None if value == "chosen" else ""} if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    return {value: None if value == "chosen" else ""}
 
 
 Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$", max_length=80)]

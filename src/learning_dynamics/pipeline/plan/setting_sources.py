@@ -15,25 +15,45 @@ from learning_dynamics.pipeline.plan.signatures import Signature, signatures_of
 def provenance(config: Config, paper: str, section: str, name: str, key: str) -> Any:
     """Return where a setting of a run or data set comes from: a word, a mapping with the reason, or None.
 
-    A reason belongs to values that the same file sets. It stands in the block that sets the value or inherits it, else
+    A reason belongs to values that the same file sets. It is in the block that sets the value or inherits it, else
     below ``provenance:`` of the paper, under the kind of run or, of a setting like ``limit.rtol``, under the class that
     it is a field of. `stated` and `code` of a kind in a paper's own file do not apply to a value that a run
     overrides or sweeps.
+
+    For example, with ::
+
+        provenance: {flow.train: {width: stated, horizon: {chosen: "until all have converged"}}}
+        runs:
+          small: {function: flow.train, width: 20, horizon: 40.0}
+          large: {extends: small, width: 200, provenance: {width: {chosen: "ten times as wide"}}}
+
+    the width of `small` is `stated`; that of `large` is `chosen`, and would be None, which is refused, without the
+    reason in its block: the paper states 20, not 200. The horizon of both is `chosen`, since what somebody chose for a
+    kind of run applies to every value. An overlay that sets the width of `small` to 30 must say why in its own file:
+    what the paper's file says of 20 is not said of 30.
     """
     layers = config.configuration.layers[paper]
-    blocks = list(config.ancestry(paper, name)) if section == "runs" else [(name, config.declared(paper, "data", name))]
+    # the run, then the runs that it extends, nearest first; a data set extends none
+    blocks = [(name, config.declared(paper, section, name))]
+    if section == "runs":
+        blocks = list(config.ancestry(paper, name))
     setters = [number for number, (_, block) in enumerate(blocks) if key in all_settings(block)]
     if not setters:
         return None
-    owner, block = blocks[setters[0]]
+    owner, block = blocks[setters[0]]  # whose value it is; further setters had theirs overridden
     path = (section, owner, *_path_in_block(block, key))
     overlay, file = layers.overlay_of(*path), layers.origin(*path)
     every_file = (file, *layers.blocks)
+    # a reason of the run, of those between it and the owner, of the owner: of its own block an overlay that changed
+    # the value has made every older reason void
     for heir, _ in blocks[: setters[0] + 1]:
-        files = (file,) if overlay and heir == owner else every_file
+        files = every_file
+        if overlay and heir == owner:
+            files = (file,)
         reason = _reason(layers, (section, heir, "provenance", key), *files)
         if reason:
             return reason
+    # a reason of the kind of run, or of the class that the setting is a field of
     function_name, functions = _function_name(config, paper, section, name), _functions(config, paper, section, name)
     holders = [(function_name, key), *_class_fields(functions, key)]
 
@@ -44,11 +64,15 @@ def provenance(config: Config, paper: str, section: str, name: str, key: str) ->
     is_shipped = file == f"{PAPERS}/{paper}.yaml"
     if not is_shipped and shared(file):
         return shared(file)
-    reason = None if overlay else shared(*every_file)
-    overrides = len(setters) > 1 or key in block.get("sweep", {})
-    if reason and not (overrides and _origin_and_reason(reason)[0] in ("stated", "code")):
-        return reason
-    return None if is_shipped else {"chosen": f"{'changed' if overlay else 'set'} by {file}, no reason given"}
+    if not overlay:
+        reason = shared(*every_file)
+        overrides = len(setters) > 1 or key in block.get("sweep", {})
+        if reason and not (overrides and _origin_and_reason(reason)[0] in ("stated", "code")):
+            return reason
+    if is_shipped:
+        return None
+    how = "changed" if overlay else "set"
+    return {"chosen": f"{how} by {file}, no reason given"}
 
 
 def unstated_settings(config: Config, paper: str) -> list[Spec]:

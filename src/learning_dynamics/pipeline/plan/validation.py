@@ -87,16 +87,17 @@ def _path(detail: ErrorDetails, block: Any) -> tuple[str, ...]:
         try:
             block = block[part]
         except (KeyError, IndexError, TypeError):
-            path += [str(part)] if detail["type"] == "missing" else []
+            if detail["type"] == "missing":
+                path.append(str(part))
             break
         path.append(str(part))
-    return (*path, detail["ctx"]["key"]) if "key" in detail.get("ctx", {}) else tuple(path)
+    if "key" in detail.get("ctx", {}):
+        path.append(detail["ctx"]["key"])
+    return tuple(path)
 
 
 def _message(detail: ErrorDetails) -> str:
     message = MESSAGES.get(detail["type"], detail["msg"]).format(**detail.get("ctx", {}))
-    return (
-        message
-        if detail["type"] in ("missing", "unknown_key", "form")
-        else f"{message} (is {shortened(detail['input'])})"
-    )
+    if detail["type"] in ("missing", "unknown_key", "form"):
+        return message
+    return f"{message} (is {shortened(detail['input'])})"

@@ -179,7 +179,10 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
         exhibit_of_row = exhibits.get(row["figure"] or "")
         row["shown"] = exhibit_of_row
         if exhibit_of_row is not None:
-            (exhibit_of_row.observations if row["origin"] == "ours" else exhibit_of_row.claims).append(row)
+            if row["origin"] == "ours":
+                exhibit_of_row.observations.append(row)
+            else:
+                exhibit_of_row.claims.append(row)
         elif row["origin"] != "ours":
             _topic(topics, paper, row["function"]).unshown_claims.append(row)
     lead = block.get("lead_figure", next(iter(exhibits), None))
@@ -210,18 +213,20 @@ def _claim(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFra
     decisive = next((part for part in parts if part["of"] == prediction and part["decides"]), None)
     digits = robustness.stable_digits(row, again)
     of_one_seed = verdict_of_one_seed(row["verdict"], row["reason"])
+    scope, explanation = row["scope"], ""
+    if config.configuration.scale:
+        scope = f"at the default scale: {scope}"  # scopes name the sizes of the default configuration
+    if facts:
+        explanation = fill(config.explanation(paper, name), facts, _place(config, "claims", paper, name))
     return row | {
         "id": name,
         "function": function_name,
         "facts": facts,
-        # scopes name the sizes of the default configuration
-        "scope": f"at the default scale: {row['scope']}" if config.configuration.scale else row["scope"],
+        "scope": scope,
         "reason": drop_repeated_clause(VERDICT_STYLES[row["verdict"]].meaning, row["reason"]),
         "as_expected": is_expected(row["verdict"], row["expected"]),
         "rivals": json.loads(row["rivals"]),
-        "explanation": fill(config.explanation(paper, name), facts, _place(config, "claims", paper, name))
-        if facts
-        else "",
+        "explanation": explanation,
         "evidence": [path for path in row["evidence"].split(", ") if path],
         "parts": parts,
         "decisive": decisive and decisive | {"digits": digits},
@@ -246,7 +251,9 @@ def drop_repeated_clause(meaning: str, reason: str) -> str:
     'too few draws'
     """
     *earlier, last_clause = reason.split("; ")
-    return "; ".join(earlier) if last_clause and meaning.endswith(last_clause) else reason
+    if last_clause and meaning.endswith(last_clause):
+        return "; ".join(earlier)
+    return reason
 
 
 def _exhibit(config: Config, paper: str, name: str, figures: Path, options: str) -> Exhibit:
@@ -297,7 +304,9 @@ def _options(overlays: Mapping[str, Any]) -> str:
     if overlays.get("files"):
         return " --configfile " + shlex.join(map(str, overlays["files"]))
     values = {key: value for key, value in overlays.get("given", {}).items() if isinstance(value, int | str)}
-    return " --config " + shlex.join(f"{key}={value}" for key, value in values.items()) if values else ""
+    if not values:
+        return ""
+    return " --config " + shlex.join(f"{key}={value}" for key, value in values.items())
 
 
 def _group_settings(rows: list[Row], again: pd.DataFrame, verdicts: Mapping[str, str]) -> list[Row]:

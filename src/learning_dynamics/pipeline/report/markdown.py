@@ -27,13 +27,16 @@ def results_page(papers: Sequence[Paper], folder: Path, judged_again: str | None
     """
     claims = [claim for paper in papers for claim in paper.claims]
     n_observations = sum(len(paper.observations) for paper in papers)
-    lines = [
-        "# Results",
+    tested = (
         f"The default run tested {_plural(len(claims), 'claim')} of {_plural(len(papers), 'paper')}: "
         f"{_counts(count_verdicts(claims))}."
-        + (f" It also tested {_plural(n_observations, 'statement')} that no paper makes." if n_observations else "")
-        + " All numbers: [claims.csv](claims.csv). `make figures` makes the full report, `make publish` these pages; "
-        "`python -m learning_dynamics compare` compares your run with them.",
+    )
+    if n_observations:
+        tested += f" It also tested {_plural(n_observations, 'statement')} that no paper makes."
+    lines = [
+        "# Results",
+        f"{tested} All numbers: [claims.csv](claims.csv). `make figures` makes the full report, `make publish` these "
+        "pages; `python -m learning_dynamics compare` compares your run with them.",
     ]
     for paper in papers:
         lines.append(f"## {prose(paper.title)}")
@@ -55,8 +58,9 @@ def results_page(papers: Sequence[Paper], folder: Path, judged_again: str | None
             "## Robustness",
             "Every claim was judged again with other thresholds, settings, seeds and draws: "
             "[robustness.md](robustness.md), [robustness.csv](robustness.csv).",
-            f"Some of these runs are of an earlier commit, `{judged_again[:7]}`." if judged_again else "",
         ]
+    if judged_again:
+        lines.append(f"Some of these runs are of an earlier commit, `{judged_again[:7]}`.")
     return _join(lines)
 
 
@@ -75,7 +79,7 @@ def scale_page(scale: str, papers: Sequence[Paper], comparison: pd.DataFrame) ->
     lines = [
         f"# Results at the scale `{scale}`",
         f"{len(in_both)} verdicts beside those of the default run: {int((~turned).sum())} are the same, "
-        f"{int(turned.sum())} are others. Figures and what stands behind each verdict: "
+        f"{int(turned.sum())} are others. Figures and the evidence for each verdict: "
         + ", ".join(f"[{prose(paper.title)}]({paper.name}.md)" for paper in papers)
         + f". The table: [claims.csv](claims.csv). Written by `python -m learning_dynamics publish --configfile "
         f"workflow/config/{scale}.yaml`; [the default run](../../results/README.md).",
@@ -109,17 +113,22 @@ def readme_table(papers: Sequence[Paper], folder: str) -> str:
     for paper in papers:
         counts = (str(paper.counts.get(verdict, "")) for verdict in verdicts)
         lines.append(_row(f"[{_cell(paper.title)}]({folder}/{paper.name}.md)", *counts))
-    none = "" if "contradicted" in verdicts else "No claim is contradicted. "
-    lines += ["", f"{none}All figures and numbers: [{folder}]({folder}/README.md)."]
+    last = f"All figures and numbers: [{folder}]({folder}/README.md)."
+    if "contradicted" not in verdicts:
+        last = f"No claim is contradicted. {last}"
+    lines += ["", last]
     return "\n".join(lines)
 
 
 def paper_page(paper: Paper, folder: Path) -> str:
     """Return a paper's page: its figures and claims by topic."""
     links = ", ".join(f"[{reference['place']}]({reference['url']})" for reference in paper.references)
-    lines = [f"# {prose(paper.title)}", prose(paper.citation) + (f": {links}" if links else "")]
-    mark = f" ({MARK_MEANING})" if any(claim["turned"] for claim in paper.all_claims) else ""
-    lines += [f"{_counts(paper.counts)}{mark}. [All papers](README.md)"]
+    citation, tally = prose(paper.citation), _counts(paper.counts)
+    if links:
+        citation += f": {links}"
+    if any(claim["turned"] for claim in paper.all_claims):
+        tally += f" ({MARK_MEANING})"
+    lines = [f"# {prose(paper.title)}", citation, f"{tally}. [All papers](README.md)"]
     lines.append(prose(paper.summary))
     lines.append("\n".join(f"{place}. {prose(finding)}" for place, finding in enumerate(paper.findings, start=1)))
     if paper.notation:
@@ -148,29 +157,33 @@ def paper_page(paper: Paper, folder: Path) -> str:
 
 def _claim(claim: Row, folder: Path, scopes: dict[str, Row]) -> str:
     decisive = claim["decisive"]
-    quantifier = f" ({claim['quantifier']})" if claim["quantifier"] else ""
+    verdict = f"{VERDICT_STYLES[claim['verdict']].sign} **{claim['verdict']}**"
+    if claim["turned"]:
+        verdict += MARK
+    if claim["quantifier"]:
+        verdict += f" ({claim['quantifier']})"
     lines = [
-        f'- <a name="{claim["claim"]}"></a>'
-        f"{VERDICT_STYLES[claim['verdict']].sign} **{claim['verdict']}**{MARK if claim['turned'] else ''}"
-        f"{quantifier}. {prose(claim['reference'])} ([`{claim['id']}`]({_code(claim['code'], folder)})): "
-        f"{prose(claim['statement'])}"
+        f'- <a name="{claim["claim"]}"></a>{verdict}. '
+        f"{prose(claim['reference'])} ([`{claim['id']}`]({_code(claim['code'], folder)})): {prose(claim['statement'])}"
     ]
     if claim["correction"]:
         lines.append(f"What holds: {prose(claim['correction'])}")
     if claim["reason"]:
         lines.append(f"Why: {prose(claim['reason'])}.")
     if decisive:
-        measured = measurement(decisive) or "–"
-        predicted = "" if pd.isna(decisive["predicted"]) else f", predicted {number(decisive['predicted'])}"
+        numbers = f"**{measurement(decisive) or '–'}**"
+        if not pd.isna(decisive["predicted"]):
+            numbers += f", predicted {number(decisive['predicted'])}"
         criterion = decisive["criterion"]
         if claim["quantifier"] == "all draws":
             criterion = criterion.replace(" on every draw", "")
-        lines.append(f"**{measured}**{predicted}: {prose(decisive['quantity'])}; {prose(criterion)}.")
-        lines += [f"{prose(claim['robustness'])}."] if claim["robustness"] else []
+        lines.append(f"{numbers}: {prose(decisive['quantity'])}; {prose(criterion)}.")
+        if claim["robustness"]:
+            lines.append(f"{prose(claim['robustness'])}.")
     text = "\n  ".join(f"{line}  " for line in lines).rstrip()
-    return text + (
-        f"\n\n  <details><summary>Details</summary>\n\n  {_details(claim, scopes)}\n\n  </details>" if decisive else ""
-    )
+    if not decisive:
+        return text
+    return f"{text}\n\n  <details><summary>Details</summary>\n\n  {_details(claim, scopes)}\n\n  </details>"
 
 
 def _details(claim: Row, scopes: dict[str, Row]) -> str:
@@ -182,21 +195,23 @@ def _details(claim: Row, scopes: dict[str, Row]) -> str:
     draws = "Draws: " + (", ".join(f"{count} {kind}" for kind, count in counts.items() if count) or "none")
     if 0 < counts["for"] == sum(counts.values()):
         draws = f"{counts['for']}/{counts['for']} draws"
-    excluded = f"; {prose(decisive['excluded'])}" if decisive["excluded"] else ""
-    text = f"{scope}. {draws}{excluded}."
+    if decisive["excluded"]:
+        draws += f"; {prose(decisive['excluded'])}"
+    text = f"{scope}. {draws}."
     if not claim["rivals"]:
         return text
+    # where the claim has its verdict for itself, rivals are rejected: only another outcome is worth a word
     is_refused = claim["verdict"] in ("reproduced", "corrected")
-    rivals = "; ".join(
-        prose(rival) if is_refused and verdict in ("contradicted", "not reproduced") else f"{prose(rival)} ({verdict})"
-        for rival, verdict in claim["rivals"].items()
-    )
-    least = (
-        ""
-        if pd.isna(claim["min_detectable_error"])
-        else f"; relative errors from {number(claim['min_detectable_error'], 2)}"
-    )
-    return f"{text} Rivals{' rejected' if is_refused else ''}: {rivals}{least}."
+    rivals = []
+    for rival, verdict in claim["rivals"].items():
+        if is_refused and verdict in ("contradicted", "not reproduced"):
+            rivals.append(prose(rival))
+        else:
+            rivals.append(f"{prose(rival)} ({verdict})")
+    if not pd.isna(claim["min_detectable_error"]):
+        rivals.append(f"relative errors from {number(claim['min_detectable_error'], 2)}")
+    head = "Rivals rejected" if is_refused else "Rivals"
+    return f"{text} {head}: {'; '.join(rivals)}."
 
 
 def _failed_claim(claim: Row) -> str:
@@ -233,8 +248,9 @@ def _plural(count: int, thing: str) -> str:
 
 def measurement(row: Mapping[str, Any]) -> str:
     """Return a measurement with its interval; nothing where there is none."""
-    interval = "" if pd.isna(row["lower"]) else f" [{number(row['lower'], 3)}, {number(row['upper'], 3)}]"
-    return number(row["measured"], 4 if interval else row.get("digits", 4)) + interval
+    if pd.isna(row["lower"]):
+        return number(row["measured"], row.get("digits", 4))
+    return f"{number(row['measured'], 4)} [{number(row['lower'], 3)}, {number(row['upper'], 3)}]"
 
 
 def number(value: float, digits: int = 4) -> str:

@@ -81,7 +81,9 @@ def to_text(latex: str) -> str:
     'σ₁(W) ≤ 10⁻³'
     """
     tree = _tree(latex)
-    return latex if tree is None else " ".join(re.sub(r"(?<=\w)\0", " ", _text(tree)).replace("\0", "").split())
+    if tree is None:
+        return latex
+    return " ".join(re.sub(r"(?<=\w)\0", " ", _text(tree)).replace("\0", "").split())
 
 
 def _tree(latex: str) -> Element | None:
@@ -190,10 +192,14 @@ def _each_piece(text: str, *converters: Callable[[str], str]) -> str:
     """Return a text whose formulas, code and words are converted, by a function each."""
     formula, code, words = converters
     pieces = [*PROSE.split(text), "", ""]
-    return "".join(
-        words(before) + (formula(latex) if latex else code(name) if name else "")
-        for before, latex, name in zip(*(pieces[start::3] for start in range(3)), strict=True)
-    )
+    converted = []
+    for before, latex, name in zip(*(pieces[start::3] for start in range(3)), strict=True):
+        converted.append(words(before))
+        if latex:
+            converted.append(formula(latex))
+        elif name:
+            converted.append(code(name))
+    return "".join(converted)
 
 
 def _signs(text: str) -> str:

@@ -31,7 +31,7 @@ if (table) {
     }
     form.querySelector("output").textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} claims`;
   };
-  // the filter stands in the address, behind the section's name: a file has no other place for it
+  // the filter is in the address, behind the section's name: a file has no other place for it
   form.addEventListener("input", () => {
     filter();
     const given = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));

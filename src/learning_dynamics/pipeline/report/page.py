@@ -104,7 +104,9 @@ def _template(name: str, current: str | None, folder: Path) -> jinja2.Template:
 
     def address_of(paper: str | None = None, anchor: str = "") -> str:
         """Return the address of a place on the page of a paper, or on the first, as links on this page write it."""
-        return f"#{anchor or paper or 'main'}" if paper == current else _file(paper) + f"#{anchor}" * bool(anchor)
+        if paper == current:
+            return f"#{anchor or paper or 'main'}"
+        return f"{_file(paper)}#{anchor}" if anchor else _file(paper)
 
     environment.globals |= {
         "at": address_of,
@@ -160,9 +162,9 @@ def _describe_margin(margin: Any) -> str:
         return ""
     if margin < 1:
         return f"outside its bound by a factor {1 / margin:.2g}"
-    return (
-        f"inside its bound by a factor {margin:.2g}" if margin < 1e4 else "inside its bound by more than a factor 10000"
-    )
+    if margin < 1e4:
+        return f"inside its bound by a factor {margin:.2g}"
+    return "inside its bound by more than a factor 10000"
 
 
 def _shown_again(claim: Row) -> list[Row]:

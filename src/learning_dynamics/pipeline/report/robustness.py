@@ -12,14 +12,13 @@ import pandas as pd
 
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES, legend
 from learning_dynamics.pipeline.store.published import verdict_of_one_seed
-from learning_dynamics.pipeline.store.records import is_expected
+from learning_dynamics.pipeline.store.records import OWN_CHOICES, agreement, is_expected
 
 MIN_SEEDS = 3  # fewer do not make a verdict undecided
 MIN_SHARE = 2 / 3  # of them must give it
 MAX_DIGITS = 4  # of a number without an interval
 ROUNDING = 1e-6  # errors below it are those of arithmetic and integrators, whose range says nothing
 MAX_OTHERS = 4  # changes with another verdict that are named
-OWN_CHOICES = ("threshold", "setting")  # kinds of change that test a choice of this project
 SENTENCES = {"threshold": "at {}/{} other thresholds", "seed": "under {}/{} seeds", "draw": "in {}/{} random settings"}
 CELLS = dict.fromkeys(SENTENCES, "{}/{}")  # in a table whose head names the kind
 MARK = "†"  # beside a verdict that another choice turns
@@ -34,9 +33,9 @@ def settle(claims: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
     settled = []
     for row in claims.to_dict("records"):
         rows = again[again["claim"] == row["claim"]]
-        own, seeds = rows[rows["change"].isin(OWN_CHOICES)], rows[rows["change"] == "seed"]
-        if len(own):
-            row["agreement"] = float((own["verdict"] == row["verdict"]).mean())
+        seeds = rows[rows["change"] == "seed"]
+        if rows["change"].isin(OWN_CHOICES).any():
+            row["agreement"] = agreement(row, rows.to_dict("records"))
         n_seeds, n_same = len(seeds) + 1, int((seeds["verdict"] == row["verdict"]).sum()) + 1
         if n_seeds >= MIN_SEEDS and n_same < MIN_SHARE * n_seeds and row["verdict"] != "undecided":
             row["reason"] = "; ".join(
@@ -51,7 +50,7 @@ def settle(claims: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
 
 def is_turned(agreement: float) -> bool:
     """Return whether another choice of a threshold or setting gives another verdict."""
-    return bool(agreement < 1)  # nan where there is none
+    return bool(agreement < 1)  # false for nan, where no choice was tried
 
 
 def describe(verdict: str, rows: pd.DataFrame, settled: bool = False) -> str:
@@ -61,8 +60,15 @@ def describe(verdict: str, rows: pd.DataFrame, settled: bool = False) -> str:
     """
     parts = [f"for {text}" for text in _settings(verdict, rows)]
     parts += [text for kind, words in SENTENCES.items() for text in _count(kind, words, verdict, rows)]
-    holds = "Holds" if verdict in ("reproduced", "corrected") else "Same verdict"
-    return f"{verdict.capitalize() if settled else holds} {'; '.join(parts)}" if parts else ""
+    if not parts:
+        return ""
+    if settled:
+        opening = verdict.capitalize()
+    elif verdict in ("reproduced", "corrected"):
+        opening = "Holds"
+    else:
+        opening = "Same verdict"
+    return f"{opening} {'; '.join(parts)}"
 
 
 def stable_digits(claim: Mapping[str, Any], rows: pd.DataFrame) -> int:
@@ -157,8 +163,12 @@ def _count(kind: str, words: str, verdict: str, all_rows: pd.DataFrame) -> Itera
 
 
 def _in_brackets(others: Sequence[str]) -> str:
-    more = [f"{len(others) - MAX_OTHERS} more"] if len(others) > MAX_OTHERS else []
-    return f" ({', '.join([*others[:MAX_OTHERS], *more])})" if others else ""
+    if not others:
+        return ""
+    listed = list(others[:MAX_OTHERS])
+    if len(others) > MAX_OTHERS:
+        listed.append(f"{len(others) - MAX_OTHERS} more")
+    return f" ({', '.join(listed)})"
 
 
 def _stretches(verdict: str, rows: Sequence[dict[str, Any]]) -> str:
@@ -171,7 +181,10 @@ def _stretches(verdict: str, rows: Sequence[dict[str, Any]]) -> str:
     for other, group in groupby(values, key=lambda value: by_value[value]["verdict"]):
         first, *rest = map(format_value, group)
         stretch = f"from {first} to {rest[-1]}" if rest else f"at {first}"
-        stretches[other == verdict].append(stretch if other == verdict else f"{other} {stretch}")
+        if other == verdict:
+            stretches[True].append(stretch)
+        else:
+            stretches[False].append(f"{other} {stretch}")
     return (" and ".join(stretches[True]) or "nowhere") + _in_brackets(stretches[False])
 
 

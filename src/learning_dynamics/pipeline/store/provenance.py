@@ -103,7 +103,7 @@ def provenance(
 def _commit() -> tuple[str | None, bool | None]:
     """Return the commit of the checkout that this package runs from, and whether it has local changes.
 
-    None where the package lies in no checkout of its own: git searches upwards, and finds the repository of a thesis
+    None where the package is in no checkout of its own: git searches upwards, and finds the repository of a thesis
     that a release was unpacked in.
     """
     module = Path(__file__).resolve()

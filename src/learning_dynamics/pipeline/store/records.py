@@ -1,6 +1,7 @@
 """How claims stand in tables: a row for each claim, for each of its parts, for each time that it was judged again."""
 
 import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,9 @@ import numpy as np
 from learning_dynamics.judging import VERDICTS, About, Check, Evaluation
 from learning_dynamics.pipeline.store.provenance import plain_facts
 from learning_dynamics.tidy import Column
+
+SOME_SETTING = "some setting"  # the quantifier of what can happen
+OWN_CHOICES = ("threshold", "setting")  # kinds of change that test a choice of this project
 
 PAPER = Column("paper", "str", "the paper's name in the configuration")
 CLAIM = Column("claim", "str", "the claim's id: paper and theorem, lemma or observation")
@@ -31,10 +35,10 @@ CHECK = (
 COLUMNS = (
     PAPER,
     CLAIM,
-    Column("reference", "str", "where the claim stands in the paper"),
+    Column("reference", "str", "where the claim is in the paper"),
     Column("origin", "str", "paper, or ours: an observation that is no sentence of the paper"),
     Column("statement", "str", "the claim in our words"),
-    Column("quantifier", "str", "all draws, most draws, an average, some setting or a number: what it speaks of"),
+    Column("quantifier", "str", "all draws, most draws, an average, some setting or a number: what it is about"),
     Column("scope", "str", "a theorem's hypotheses as tested, or what an empirical statement was tested on"),
     Column("correction", "str", "what holds instead, for claims that fail as printed"),
     *CHECK,
@@ -77,48 +81,75 @@ AGAIN_COLUMNS = (
 
 
 def again_row(paper: str, claim: str, change: str, what: str, value: Any, evaluation: Evaluation) -> dict[str, Any]:
-    """Return the row of a claim that was judged again."""
+    """Return the row of a claim that was judged again.
+
+    What some setting shows ("can happen") is not contradicted by another setting in which it does not show: there it is
+    not reproduced.
+    """
     decisive = evaluation.decisive
+    verdict, reason = evaluation.verdict, evaluation.reason
+    if evaluation.quantifier == SOME_SETTING and verdict == "contradicted":
+        verdict, reason = "not reproduced", "; ".join(filter(None, ["does not show in this setting", reason]))
     return {
         "paper": paper,
         "claim": f"{paper}.{claim}",
         "change": change,
         "what": what,
         "value": str(value),
-        "verdict": evaluation.verdict,
+        "verdict": verdict,
         "measured": _finite_or_nan(decisive.headline.value) if decisive else np.nan,
-        "reason": evaluation.reason,
+        "reason": reason,
     }
+
+
+def agreement(claim: Mapping[str, Any], judged_again: Iterable[Mapping[str, Any]]) -> float:
+    """Return the share of other thresholds and settings that give a claim its verdict; nan where none was tried.
+
+    Of what some setting shows, other settings count only if it shows there too, or shows there alone.
+
+    Parameters
+    ----------
+    claim : mapping
+        A row of claims, with its verdict and quantifier.
+    judged_again : iterable of mappings
+        Rows of `again_row` of the claim.
+    """
+    rows = [row for row in judged_again if row["change"] in OWN_CHOICES]
+    if claim["quantifier"] == SOME_SETTING:
+        rows = [row for row in rows if row["change"] == "threshold" or row["verdict"] in ("reproduced", "corrected")]
+    agrees = [row["verdict"] == claim["verdict"] for row in rows]
+    return sum(agrees) / len(agrees) if agrees else float("nan")
 
 
 def check_row(check: Check) -> dict[str, Any]:
     """Return the columns of one check."""
-    bounded = np.isfinite(check.lower) and np.isfinite(check.upper)
-    return {
+    lower, upper = check.lower, check.upper
+    if not (np.isfinite(lower) and np.isfinite(upper)):
+        lower = upper = np.nan
+    # columns that are not an attribute's name and value
+    others: dict[str, Any] = {
         "quantity": check.name,
-        "predicted": _finite_or_nan(check.predicted),
-        "measured": _finite_or_nan(check.value),
-        "lower": check.lower if bounded else np.nan,
-        "upper": check.upper if bounded else np.nan,
-        "interval": check.interval,
-        "uncertainty": max(check.value - check.lower, check.upper - check.value) if bounded else np.nan,
-        "criterion": check.criterion,
-        "margin": _finite_or_nan(check.margin),
-        "draws": check.draws,
-        "draws_for": check.draws_for,
-        "draws_against": check.draws_against,
-        "draws_undecided": check.draws_undecided,
-        "excluded": check.excluded,
+        "measured": check.value,
+        "lower": lower,
+        "upper": upper,
+        "uncertainty": max(check.value - lower, upper - check.value),
     }
+    row: dict[str, Any] = {}
+    for column in CHECK:
+        value = others[column.name] if column.name in others else getattr(check, column.name)
+        row[column.name] = _finite_or_nan(value) if column.type == "float" else value
+    return row
 
 
 def claim_row(about: About, evaluation: Evaluation) -> dict[str, Any]:
     """Return the columns of a claim that its evaluation fills."""
-    empty = Check("", "undecided", np.nan, "", draws=0)
-    deciding = evaluation.judgement.deciding if evaluation.judgement else empty
-    decisive = evaluation.decisive
-    checks = decisive.checks if decisive else ()
-    margins = [check.margin for check in checks if np.isfinite(check.margin)]
+    deciding = Check("", "undecided", np.nan, "", draws=0)
+    if evaluation.judgement:
+        deciding = evaluation.judgement.deciding
+    margin = np.nan
+    if evaluation.decisive:
+        margins = [check.margin for check in evaluation.decisive.checks if np.isfinite(check.margin)]
+        margin = min(margins, default=np.nan)
     return {
         "reference": about.reference,
         "origin": about.origin,
@@ -126,7 +157,7 @@ def claim_row(about: About, evaluation: Evaluation) -> dict[str, Any]:
         "quantifier": evaluation.quantifier,
         "correction": about.correction,
         **check_row(deciding),
-        "margin": min(margins) if margins else np.nan,
+        "margin": margin,
         "rivals": json.dumps(dict(evaluation.rivals), ensure_ascii=False),
         "min_detectable_error": evaluation.min_detectable_error,
         "verdict": evaluation.verdict,
@@ -138,7 +169,9 @@ def claim_row(about: About, evaluation: Evaluation) -> dict[str, Any]:
 def part_rows(evaluation: Evaluation) -> list[dict[str, Any]]:
     """Return a row for each check behind a verdict, of the printed prediction and of the correction."""
     printed = evaluation.judgement
-    corrected = evaluation.corrected if printed is not None and printed.state == "fails" else None
+    judgements = [("printed", printed)]
+    if printed is not None and printed.state == "fails":
+        judgements.append(("corrected", evaluation.corrected))
     return [
         {
             "of": prediction,
@@ -149,7 +182,7 @@ def part_rows(evaluation: Evaluation) -> list[dict[str, Any]]:
             "state": check.state,
             "undecided_reason": check.undecided_reason,
         }
-        for prediction, judgement in (("printed", printed), ("corrected", corrected))
+        for prediction, judgement in judgements
         if judgement is not None
         for part, check in enumerate(judgement.checks)
     ]

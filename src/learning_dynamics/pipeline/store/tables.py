@@ -49,7 +49,7 @@ def added_columns_of(schema: pa.Schema) -> list[str]:
 
 
 def add_settings(arrow: pa.Table, settings: Mapping[str, Any], types: Mapping[str, str]) -> pa.Table:
-    """Return a table with a column for each setting that is none of its columns yet, the same value in every row.
+    """Return a table with a column for each setting that is not one of its columns yet, the same value in every row.
 
     Raises
     ------

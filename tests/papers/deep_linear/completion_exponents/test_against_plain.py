@@ -197,11 +197,11 @@ def ends(powers, *, converged=True):
     return table
 
 
-def path(alpha=ALPHA, start=START):
+def path(alpha=ALPHA, start=START, whole=None):
     quantities = {
         "alpha": alpha,
         "alpha_at_the_start": start,
-        "alpha_of_the_whole": {100: 0.95, 200: 0.9},
+        "alpha_of_the_whole": whole or {100: 0.95, 200: 0.9},
         "alpha_of_the_flow": {100: 0.78, 200: 0.45},
         "step": {100: STEP, 200: STEP},
     }
@@ -277,6 +277,24 @@ def test_where_path_and_start_are_alike_a_step_more_or_less_is_allowed_for(gap, 
     near = path(start={count: alpha + gap for count, alpha in ALPHA.items()})
     off_by = ends({100: 0.2 - off, 200: 0.5 - off})
     assert of(uneven=off_by, uneven_path=near, gaussian_path=near).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("role", "powers", "verdict"),
+    [
+        ("uneven", {100: 0.2, 200: 0.5}, "reproduced"),
+        ("uneven", {100: 0.2, 200: 0.53}, "reproduced"),  # one step more or less
+        ("uneven", {100: 0.2, 200: 0.56}, "contradicted"),
+        ("gaussian", {100: 0.35, 200: 0.35}, "contradicted"),
+        ("deeper", {100: 0.2, 200: 0.5}, "contradicted"),
+    ],
+)
+def test_at_rank_one_path_and_start_are_alike_and_the_law_is_judged(role, powers, verdict):
+    """Nothing is set aside before the last is learned, so that the whole gradient's ratio is the path's."""
+    rounded = {count: alpha + 1e-13 for count, alpha in ALPHA.items()}  # the whole gradient is not rotated
+    alike = path(start={count: alpha + 0.001 for count, alpha in ALPHA.items()}, whole=rounded)
+    tables = {"uneven_path": alike, "gaussian_path": alike} | {role: ends(powers)}
+    assert of(**tables).verdict == verdict
 
 
 def test_runs_that_did_not_converge_decide_nothing():

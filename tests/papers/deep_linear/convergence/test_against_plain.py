@@ -13,6 +13,7 @@ from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import by_draw, select
 from tests.papers.deep_linear import plain
 from tests.papers.deep_linear.shared import judged, measured, placed
+from tests.support import claim_tables, evaluation
 
 VALUES = [1.0, 0.7]
 
@@ -116,6 +117,8 @@ def test_descent_of_the_guarantee_is_plain_descent():
         assert select(table, "imbalance", case=case)["value"].item() == pytest.approx(imbalance(layers), abs=1e-12), (
             f"{case=}"
         )
+        start = 0.5 * np.sum((plain.multiply(layers) - target) ** 2)
+        assert select(table, "first_excess", case=case)["value"].item() == pytest.approx(start), f"{case=}"
         steps = trajectory.time.astype(int)
         _, losses = plain.descend_until(layers, loss, eta, 0.0, steps[-1])
         relative = np.array(losses)[steps] / losses[0]
@@ -293,19 +296,52 @@ def of_guaranteed(share, **where):
         (OUTPUT, placed("reached", 0.0, seed=lambda seeds: seeds < 5, deviation="over the dimension"), False),
         (OUTPUT, placed("holds", 1.0, dimension=8, deviation="over the dimension"), False),
         (OUTPUT, placed("holds", 1.0, deviation="over the root"), True),
-        (RATE, of_guaranteed(0.9, depth=2, start="random direction"), False),
-        (RATE, of_guaranteed(0.9, depth=3, start="smallest direction, imbalance allowed"), False),
-        (RATE, of_guaranteed(1.1, depth=3, start="smallest direction"), True),
-        (RATE, of_guaranteed(0.9, case="assumptions hold"), False),
-        (RATE, of_guaranteed(0.9, case="imbalance allowed"), False),
-        (RATE, of_guaranteed(1.1, case="imbalance allowed"), True),
-        (RATE, of_guaranteed(0.1, case="unbalanced"), True),
     ],
 )
 def test_tables_beyond_their_bound_are_refused(claim, alter, inside):
     settings = BOUNDS.get(claim, {})
     assert judged(claim, **settings) == "reproduced"
     assert (judged(claim, alter, **settings) == "reproduced") == inside
+
+
+@pytest.mark.parametrize(
+    ("alter", "inside"),
+    [
+        (of_guaranteed(0.9, depth=2, start="random direction"), False),
+        (of_guaranteed(0.9, depth=3, start="smallest direction, imbalance allowed"), False),
+        (of_guaranteed(1.1, depth=3, start="smallest direction"), True),
+        (of_guaranteed(0.9, case="assumptions hold"), False),
+        (of_guaranteed(0.9, case="imbalance allowed"), False),
+        (of_guaranteed(1.1, case="imbalance allowed"), True),
+        (of_guaranteed(0.1, case="unbalanced"), True),
+    ],
+)
+def test_the_excess_falls_at_the_guaranteed_rate(alter, inside):
+    assert judged(RATE, least_loss=0.1) == "corrected"
+    assert judged(RATE, alter, least_loss=0.1) == ("corrected" if inside else "contradicted")
+
+
+BOTH = {"case": lambda cases: cases.isin(["assumptions hold", "imbalance allowed"])}
+
+
+@pytest.mark.parametrize(
+    ("first", "least_loss", "printed"),
+    [
+        (0.5, 0.0, "holds"),
+        (0.5, 1e-3, "fails"),  # the loss stays above what labels leave
+        (50.0, 0.0, "fails"),  # the bound is one at the start, whatever the loss is there
+    ],
+)
+def test_the_printed_bound_is_one_of_the_loss_itself(first, least_loss, printed):
+    """Of losses made up: first exp(-t), and what labels leave."""
+    losses = placed("loss", lambda rows: np.exp(-rows["time"]), role="descent", **BOTH)
+    tables = losses(placed("first_excess", first, role="descent", **BOTH)(claim_tables("deep_linear", RATE)))
+    found = evaluation("deep_linear", RATE, tables, least_loss=least_loss)
+    assert found.judgement.headline.state == printed
+    time = np.unique(tables["descent"].query("quantity == 'loss' and case == 'assumptions hold'")["time"])[1:]
+    time = time[np.exp(-time) * first + least_loss > 1e-12 * first]
+    rate = np.min(-np.log(first * np.exp(-time) + least_loss) / time)
+    assert found.judgement.headline.value == pytest.approx(rate / 0.3 ** (4 / 3))
 
 
 @pytest.mark.parametrize(

@@ -50,8 +50,10 @@ def test_flows_that_failed_count_against_compression_and_are_shown():
     assert found.verdict == "undecided"
 
 
-NAMES = ("sigma_1", "sigma_2", "direction")
+NAMES = ("sigma_1", "sigma_2", "variance_1", "variance_2", "direction")
 EXCHANGED = {name: f"class_{name}" for name in NAMES} | {f"class_{name}": name for name in NAMES}
+SINGULAR = {"typical": 0.5, "spectrum": "singular values"}
+EIGENVALUES = {"typical": 0.5, "spectrum": "eigenvalues"}
 REUSED, OTHER = claims.dominant_direction_reused, claims.dominant_direction_over_classes
 
 
@@ -64,9 +66,13 @@ def course(first, second=1.0, *, turned: float = 0.1, examples=1.0, below=1.0):
     columns = {
         "class_sigma_1": first,
         "class_sigma_2": second,
+        "class_variance_1": np.square(first),
+        "class_variance_2": np.square(second),
         "class_direction": np.cos(np.where(moments < 4, turned, 0.0)),
         "sigma_1": np.multiply(examples, below),
         "sigma_2": below,
+        "variance_1": np.square(np.multiply(examples, below)),
+        "variance_2": np.square(below),
         "direction": 1.0,
     }
     rows = [
@@ -82,7 +88,19 @@ def course(first, second=1.0, *, turned: float = 0.1, examples=1.0, below=1.0):
         for quantity, seed in itertools.product(columns, range(25))
         for index, value in zip(moments, np.broadcast_to(columns[quantity], 5), strict=True)
     ]
-    return pd.DataFrame(rows)
+    ranks = [
+        {
+            "skewed": True,
+            "seed": seed,
+            "measure": "rankme_centred",
+            "threshold": 0.0,
+            "quantity": "net",
+            "index": 0,
+            "value": 0.1,
+        }
+        for seed in range(25)
+    ]
+    return pd.DataFrame(rows + ranks)
 
 
 def exchanged(table):
@@ -100,7 +118,24 @@ def exchanged(table):
     ],
 )
 def test_the_dominant_direction_is_reused_if_it_stays_and_outgrows_the_other(table, reused):
-    assert evaluate(REUSED, {"grid": exchanged(table)}, {"typical": 0.5}).verdict == reused
+    assert evaluate(REUSED, {"grid": exchanged(table)}, SINGULAR).verdict == reused
+
+
+def test_eigenvalues_that_grow_more_before_as_well_say_nothing_of_the_third_phase():
+    """The second singular value grows more throughout, and less than the first if both are squared."""
+    table = exchanged(course([2.0, 4.0, 5.0, 6.0, 7.0], [0.0, 0.5, 1.8, 3.0, 4.2]))
+    singular, squared = (evaluate(REUSED, {"grid": table}, settings) for settings in (SINGULAR, EIGENVALUES))
+    assert singular.verdict == "not reproduced"
+    assert squared.verdict == "undecided"
+    assert [name for name, verdict in squared.rivals.items() if verdict == "reproduced"] == [
+        "before they are learned, in place of while"
+    ]
+    assert (squared.facts["eigenvalues"], squared.facts["singular"], squared.facts["before"]) == (1.0, 0.0, 1.0)
+
+
+def test_eigenvalues_that_grow_more_only_in_the_third_phase_reproduce_it():
+    table = exchanged(course([2.0, 4.0, 4.0, 6.0, 7.0], [0.0, 0.5, 2.5, 3.0, 4.2]))
+    assert evaluate(REUSED, {"grid": table}, EIGENVALUES).verdict == "reproduced"
 
 
 @pytest.mark.parametrize(("claim", "turned", "other"), [(OTHER, 1.5, 0.1), (REUSED, 0.1, 1.5)])
@@ -112,7 +147,8 @@ def test_what_a_sentence_says_together_must_be_true_together(claim, turned, othe
         course([1.0, 1.3, 1.2, 2.0, 3.0], turned=other),
     ]
     table = pd.concat([part.assign(seed=part["seed"] + 25 * place) for place, part in enumerate(parts)])
-    found = evaluate(claim, {"grid": table if claim is OTHER else exchanged(table)}, {"typical": 0.5})
+    settings = {"typical": 0.5} if claim is OTHER else SINGULAR
+    found = evaluate(claim, {"grid": table if claim is OTHER else exchanged(table)}, settings)
     assert (found.verdict, found.judgement.headline.value) == ("not reproduced", 0.0)
 
 

@@ -1,6 +1,9 @@
 """Judges of the first two phases on tables made by hand."""
 
+import itertools
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from learning_dynamics.judging import evaluate
@@ -103,3 +106,73 @@ def test_both_singular_values_must_grow_and_the_frequent_class_must_not_come_las
 
 def test_a_rank_that_rises_before_any_class_is_learned_as_well_says_nothing_of_the_phase():
     assert expanded(np.full(MEMBERS, 0.3), before=0.3).verdict not in ("reproduced", "corrected")
+
+
+# -- along single courses ----------------------------------------------------------------------------------------------
+
+COURSE = {"factor": 2.0, "lower": 0.4, "upper": 0.9, "typical": 0.5}
+# two classes of 2, 1 and 1 examples are learned one after the other: at the records 1, and 3
+LEARNED = np.array([[0.3, 0.3, 0.3], [0.6, 0.2, 0.2], [0.8, 0.35, 0.35], [0.95, 0.92, 0.92]])
+
+
+def course(probability=LEARNED, apart=(0.1, 0.1, 0.1, 1.0), apart_w=(0.1, 0.1, 0.1, 1.0), share: float = 1.0):
+    """Sixty flows at four times; so many have these probabilities and distances of the two rare classes, others do not.
+
+    The large class is at one end of an axis. The rare ones are at the other, apart from each other along the second.
+    """
+    rows = []
+    for seed, time in itertools.product(range(60), range(4)):
+        as_given = seed < round(60 * share)
+        entries = {"probability": probability[time] if as_given else np.minimum(probability[time], [0.6, 1.0, 1.0])}
+        for name, distances, repeated in (("feature", apart, 2), ("class", apart_w, 1)):
+            half = (distances[time] if as_given else 0.1) / 2
+            entries[f"{name}_x"] = [*[-1.0] * repeated, 1.0, 1.0]
+            entries[f"{name}_y"] = [*[0.0] * repeated, half, -half]
+        rows += [
+            {"seed": seed, "time": float(time), "quantity": quantity, "index": index, "value": value}
+            for quantity, values in entries.items()
+            for index, value in enumerate(values, start=1)
+        ]
+    table = pd.DataFrame(rows)
+    table.attrs = {"settings": {"counts": [2, 1, 1]}, "draw": ("seed",)}
+    return table
+
+
+@pytest.mark.parametrize(
+    ("given", "verdict"),
+    [
+        ({}, "reproduced"),
+        ({"share": 0.2}, "not reproduced"),
+        ({"probability": np.minimum(LEARNED, [0.75, 1.0, 1.0])}, "not reproduced"),  # from 0.4 to 0.25 is not a half
+        ({"probability": np.maximum(LEARNED, [0.3, 0.0, 0.0]) - [[0.25, 0, 0], *[[0, 0, 0]] * 3]}, "undecided"),
+    ],
+)
+def test_the_error_of_the_most_frequent_class_halves_while_features_expand(given, verdict):
+    """In the last case it halves in the warm-up as well."""
+    found = evaluate(claims.frequent_classes_gain_confidence, {"course": course(**given)}, COURSE)
+    assert found.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("given", "verdict"),
+    [
+        ({}, "reproduced"),
+        ({"apart": (0.1, 0.1, 0.1, 0.15)}, "not reproduced"),
+        ({"apart_w": (0.1, 0.1, 0.1, 0.15)}, "not reproduced"),
+        ({"apart": (0.1, 0.1, 1.0, 1.0)}, "not reproduced"),  # before they are learned
+        ({"share": 0.2}, "not reproduced"),
+    ],
+)
+def test_rare_classes_separate_while_they_are_learned_in_both_spaces(given, verdict):
+    found = evaluate(claims.rare_classes_separate, {"course": course(**given)}, COURSE)
+    assert found.verdict == verdict
+    assert found.judgement.headline.draws == 60
+
+
+def test_how_far_the_rare_are_apart_is_in_units_of_the_spread_of_all_classes():
+    near, far = (np.array([[[[-1.0, 0.0], [1.0, y], [1.0, -y]]]]) for y in (0.05, 0.5))
+    sizes = np.array([2, 1, 1])
+    for points, y in ((near, 0.05), (far, 0.5)):
+        unit = np.sqrt((np.square([4 / 3, 2 / 3, 2 / 3]).sum() + 2 * y**2) / 3)
+        assert claims._distance_of_rarest(points, sizes) == pytest.approx(2 * y / unit)
+        assert claims._distance_of_rarest(7 * points, sizes) == pytest.approx(2 * y / unit)

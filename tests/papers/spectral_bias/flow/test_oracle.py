@@ -356,6 +356,21 @@ def test_rows_of_unequal_lengths_keep_their_imbalance_and_end_elsewhere(unequal,
     assert series(table, "distance", draw, "limit")[0, 0] > 1e-3
 
 
+@pytest.mark.parametrize("draw", [0, 1])
+def test_the_gradient_of_lemma_c_4_has_the_inverse_on_the_left(data, unequal, draw):
+    _, table = unequal
+    hidden, output = flow(
+        data["X"][draw], data["Y"][draw], np.diag(np.sqrt(LENGTHS)), np.zeros((4, 2)), np.array([0.0, 300.0])
+    )
+    Z1, Z2 = hidden[-1], output[-1]
+    gradient = np.linalg.solve(Z1.T, Z2 @ Z2.T)
+    printed = Z1 - LENGTHS[:, None] * np.linalg.inv(Z1).T
+    expected = np.linalg.norm(printed - gradient) / np.linalg.norm(gradient)
+    assert series(table, "gradient_printed", draw, "limit")[0, 0] == pytest.approx(expected, rel=1e-5)
+    assert expected > 1e-2
+    assert series(table, "gradient_corrected", draw, "limit")[0, 0] < 1e-7
+
+
 @pytest.mark.parametrize("outputs", [2, 4, 7])
 def test_balanced_layers(outputs):
     data = regression.gaussian(samples=2, inputs=4, outputs=outputs, seeds=1, seed=0)

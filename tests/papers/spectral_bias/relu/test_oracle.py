@@ -52,6 +52,17 @@ def test_descent_is_torchs(descents, draw):
     np.testing.assert_allclose(run.constants["limit_W2"][draw], a.detach(), atol=1e-10)
 
 
+def test_skipped_draws_are_the_first_and_every_draw_comes_with_the_seed():
+    shape = {"samples": 3, "inputs": 2, "neurons": 2, "output_weights": "gaussian"}
+    all_draws, later = (
+        relu_teacher.gaussian(**shape, seeds=5 - skipped, skipped=skipped, seed=1) for skipped in (0, 2)
+    )
+    other_seed = relu_teacher.gaussian(**shape, seeds=3, skipped=2, seed=2)
+    for name, array in later.items():
+        np.testing.assert_array_equal(array, all_draws[name][2:])
+        assert not np.isclose(array, other_seed[name]).any()
+
+
 def test_records_are_evenly_spaced_in_the_logarithm(descents):
     _, run = descents
     counts = np.rint(run.time / 0.05)

@@ -485,8 +485,6 @@ VANISHING = [
     ("corollary_2", "stationarity_own", "diagonal", 3),
     ("corollary_3", "gap_dft_l1", "convolutional", 2),
     ("corollary_3", "stationarity_own", "convolutional", 3),
-    ("remark_3", "dense_transformed", "decomposable", 2),
-    ("remark_3", "dense_transformed", "decomposable", 3),
     ("equation_14", "share", "general", 3),
     ("equation_14", "against", "fully_connected", 2),
 ]
@@ -561,12 +559,28 @@ def test_draws_above_the_global_minimum_are_counted(claim, networks):
 
 
 def test_what_is_told_beside_a_verdict():
-    one = late("dense_inputs", 0.9, "decomposable")
-    found = judged("remark_3", setting("dense_inputs", 0.25), one, setting("dense_mapped", 0.5))
-    assert (found.facts["inputs"], found.facts["mapped"]) == (0.25, 0.5)
-    assert verdict("remark_3", setting("dense_mapped", 0.0)) == "undecided"  # a rival that holds
     gap = late("gap_own", 0.9 * BOUND, depth=2)
     assert judged("theorem_2", gap).facts["gap"] == pytest.approx(0.9 * BOUND)
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+def test_remark_3_is_about_T_z_and_corrected_by_rho(depth):
+    as_printed = setting("dense_mapped", 0.95 * BOUND, network="decomposable")
+    inside, beyond = (late("dense_transformed", size * BOUND, "decomposable", depth=depth) for size in (0.95, 1.1))
+    dense = late("dense_mapped", 1.1 * BOUND, "decomposable", depth=depth)
+    assert verdict("remark_3", as_printed) == "reproduced"
+    assert verdict("remark_3", as_printed, dense, inside) == "corrected"
+    assert verdict("remark_3", as_printed, dense, beyond) == "contradicted"
+    assert (
+        verdict("remark_3", setting("dense_inputs", 0.0, network="decomposable")) == "undecided"
+    )  # a rival that holds
+
+
+def test_remark_3_shows_what_each_vector_leaves_out():
+    one = late("dense_transformed", 0.5 * BOUND, "decomposable")
+    found = judged("remark_3", setting("dense_inputs", 0.25), setting("dense_mapped", 0.5), one)
+    assert (found.facts["inputs"], found.facts["mapped"]) == (0.25, 0.5)
+    assert found.facts["transformed"] == pytest.approx(0.5 * BOUND)
 
 
 def test_remark_2_of_opposed_layers_and_of_a_first_layer_that_is_zero():

@@ -42,6 +42,14 @@ def test_longer_filters_have_no_direction_of_corollary_4():
         theory.filtered_direction(np.array([2.0, 1.5, 0.5]), 1.0, 3)
 
 
+def test_an_autocorrelation_of_zero_leaves_one_length_without_a_direction():
+    x = np.array([0.1, 0.3, 0.1, -0.3])  # zero but for rounding
+    assert abs(theory.autocorrelation(x)) < 1e-15
+    assert theory.autocorrelation(np.array([2.0, 1.0, 0.0])) == pytest.approx(0.4)
+    assert np.isnan(theory.filtered_direction(x, 1.0, 2)).all()
+    np.testing.assert_allclose(theory.filtered_direction(x, -1.0, 1), -x / np.linalg.norm(x))
+
+
 @pytest.mark.parametrize("length", [1, 2])
 def test_the_condition_is_on_squares_of_singular_coordinates(length):
     rng = np.random.default_rng(8)
@@ -256,3 +264,13 @@ def test_corollary_4_is_undecided_where_the_transient_could_be_seen():
 def test_corollary_4_says_how_large_an_angle_is_allowed():
     allowed = judged("corollary_4", setting("largest_angle", 0.9, **FILTER)).facts["allowed"]
     assert allowed == pytest.approx(0.9 + np.degrees(ERROR))
+
+
+def test_corollary_4_leaves_out_an_autocorrelation_of_zero():
+    all_draws = judged("corollary_4").judgement.headline.draws
+    wrong = setting("angle_corollary", 80.0, **FILTER)
+    assert verdict("corollary_4", wrong, setting("autocorrelation", 2e-12, **FILTER)) == "contradicted"
+    left_out = judged("corollary_4", setting("autocorrelation", -0.5e-12, **FILTER), wrong)
+    assert left_out.verdict == "reproduced"
+    assert left_out.judgement.headline.draws == all_draws - 2  # one of each run
+    assert "2 left out: filters of length two, autocorrelation zero" in left_out.judgement.headline.excluded

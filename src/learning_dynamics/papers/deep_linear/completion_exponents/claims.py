@@ -48,12 +48,13 @@ def completion_exponents(
 
     It is the law of one measurement with a gradient that changes on the way. The ratio comes from one scale,
     {measured_at:g}, and other starts; powers from scales {first:g} to {last:g}. For singular values 3 : 1 the power
-    rises from {lowest:.2g} with {fewest} entries to {highest:.2g} with {most}: the fewer entries, the less of what lies
+    rises from {lowest:.2g} with {fewest} entries to {highest:.2g} with {most}: the fewer entries, the less of what is
     beyond the rank does a smaller scale remove at depth 2; at depth 3 their number does not matter. (The completion's
     error is another matter: the stopping rule sets it.) With fewer entries than three times the degrees of freedom the
     matrix is not recovered on every draw, and neither power holds.
 
-    Close means nearer than half the way to the $\alpha$ of the path's start. The law is not exact at rank 2: at depth 2
+    Close means nearer than half the way to the $\alpha$ of the path's start; at rank one, where the path hardly leaves
+    that $\alpha$, to the error that one step of descent more or less makes. The law is not exact at rank 2: at depth 2
     {above} of {medians} medians lie above it, by {off:.2g} at most and beyond their intervals: directions turn when a
     singular value is learned, which costs a factor that is not paid at once; at scales from {first_coarse:g} to
     {last_coarse:g} by {off_coarse:.2g}. {further} of {paths} draws are further off than the tolerance. A flow's
@@ -84,11 +85,24 @@ def completion_exponents(
     law, of_start, of_whole = powers(ALPHA), powers(ALPHA_AT_START), powers(ALPHA_OF_WHOLE)
     as_at_depth_2 = powers_at_depth_2(ALPHA)
     counts = sorted(uneven["observed"].unique())
-    start_error = np.median([np.abs(of_start[UNEVEN, count] - law[UNEVEN, count]) for count in counts])
-    tolerance = max(share * start_error, _whole_step_error(uneven, uneven_path))
     average_over_counts = {
         kind: np.mean([power for (other, _), power in law.items() if other == kind], axis=0) for kind in ends
     }
+
+    def distance_from_law(other: Powers) -> float:
+        """Return how far another prediction is from the law on uneven singular values, the median."""
+        return float(np.median([np.abs(other[UNEVEN, count] - law[UNEVEN, count]) for count in counts]))
+
+    # at rank one no singular value is learned before the last: nothing is set aside, and the path keeps its first ratio
+    is_rank_one = all(np.allclose(of_whole[cell], law[cell], rtol=0, atol=1e-9, equal_nan=True) for cell in law)
+    step_error = _whole_step_error(uneven, uneven_path)
+    if is_rank_one:
+        tolerance, told_by = step_error, "one step of descent more or less"
+        resolution = distance_from_law({cell: np.ones_like(power) for cell, power in law.items()})
+    else:
+        resolution = distance_from_law(of_start)
+        tolerance = max(share * resolution, step_error)
+        told_by = f"{share:g} of what tells the path's α from its start's, but no less than one step makes"
 
     @takes_rivals("power", scaled=True)
     def power_is(kind: str, count: int, power: np.ndarray) -> Check:
@@ -97,8 +111,8 @@ def completion_exponents(
             median(measured[kind, count] - power),
             0.0,
             tolerance=tolerance,
-            resolution=start_error,
-            because=f"{share:g} of what tells the path's α from its start's, but no less than one step makes",
+            resolution=resolution,
+            because=told_by,
         )
 
     for kind, count in measured:
@@ -110,8 +124,10 @@ def completion_exponents(
                 "the number of entries does not matter": average_over_counts[kind],
                 "depth 2 is as depth 3": np.ones_like(law[kind, count]),
                 "depth 3 is as depth 2": as_at_depth_2[kind, count],
-                "the ratio at the start of the path": of_start[kind, count],
-                "the whole gradient's singular values, nothing set aside": of_whole[kind, count],
+                "the ratio at the start of the path": None if is_rank_one else of_start[kind, count],
+                "the whole gradient's singular values, nothing set aside": (
+                    None if is_rank_one else of_whole[kind, count]
+                ),
             },
         )
     errors = {cell: measured[cell] - law[cell] for cell in measured}

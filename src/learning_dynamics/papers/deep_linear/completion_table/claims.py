@@ -1,12 +1,13 @@
 """Matrix completion: the slides' tables, row by row."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from scipy.interpolate import interp1d
 
 from learning_dynamics.evidence import median
-from learning_dynamics.judging import Check, Claim, Facts, claim, equal, takes_rivals
+from learning_dynamics.judging import Check, Claim, Facts, Reason, claim, equal, takes_rivals
 from learning_dynamics.papers.deep_linear.completion_table.printed import (
     FEW,
     MANY,
@@ -23,14 +24,16 @@ from learning_dynamics.tidy import Table, settings_of
 
 SCOPE = (
     "matrices of the size, rank and numbers of entries of the slides at default scale, at one initialisation "
-    "scale; medians over draws; the printed error read as a mean square; the slides show one draw and do not print its "
+    "scale; medians over draws; the printed error read as a mean square, and as its root among the varied thresholds; "
+    "the slides show one draw and do not print its "
     "scale"
 )
+Unit = Literal["mean square", "root"]  # of the printed error; the authors' code computes mean squares
 RESOLUTION = 0.5  # decades: with a wider interval an error ten times as large could pass beside the printed one
 
 
 @claim("Slide 31, Table, 5K observations, nuclear norm min", quantifier="an average", scope=SCOPE, empirical=True)
-def table_5k_nuclear_norm(minimiser: Table, *, fit: NonNegative) -> Claim:
+def table_5k_nuclear_norm(minimiser: Table, *, fit: NonNegative, unit: Unit) -> Claim:
     r"""Nuclear-norm minimisation from 5000 entries: error 8e-7 as a mean square, nuclear norm 221, effective rank
     5. (By `table_2k_error_is_a_root` the column prints roots: both cannot be right.)
 
@@ -38,11 +41,11 @@ def table_5k_nuclear_norm(minimiser: Table, *, fit: NonNegative) -> Claim:
     $10^{-3}$ that the convex program leaves each observed entry, and by how accurately it is solved. The median over
     {draws} draws is {error:.1e}.
     """
-    return _row_checks(MANY, MINIMISATION, minimiser, fit=fit)
+    return _row_checks(MANY, MINIMISATION, minimiser, fit=fit, unit=unit)
 
 
 @claim("Slide 31, Table, 5K observations, depth 2", quantifier="an average", scope=SCOPE, empirical=True)
-def table_5k_depth_2(deep: Table, *, scale: Positive, fit: NonNegative) -> Claim:
+def table_5k_depth_2(deep: Table, *, scale: Positive, fit: NonNegative, unit: Unit) -> Claim:
     r"""Depth 2 from 5000 entries: error 5e-6 as a mean square, nuclear norm 221, effective rank
     5. (By `table_2k_error_is_a_root` the column prints roots: both cannot be right.)
 
@@ -50,18 +53,18 @@ def table_5k_depth_2(deep: Table, *, scale: Positive, fit: NonNegative) -> Claim
     loss at which descent stops and by the initialisation scale, which the slides do not print. At scale {scale:g} the
     median over {draws} draws is {error:.1e}.
     """
-    return _row_checks(MANY, 2, deep, fit=fit, scale=scale)
+    return _row_checks(MANY, 2, deep, fit=fit, unit=unit, scale=scale)
 
 
 @claim("Slide 31, Table, 5K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)
-def table_5k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Claim:
+def table_5k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative, unit: Unit) -> Claim:
     r"""Depth 3 from 5000 entries: error 4e-6 as a mean square, nuclear norm 221, effective rank
     5. (By `table_2k_error_is_a_root` the column prints roots: both cannot be right.)
 
     The row holds if runs stop where ours do; as a root, a tighter stop fits as well. As at depth 2, the training loss
     at which descent stops sets the error; at scale {scale:g} the median over {draws} draws is {error:.1e}.
     """
-    return _row_checks(MANY, 3, deep, fit=fit, scale=scale)
+    return _row_checks(MANY, 3, deep, fit=fit, unit=unit, scale=scale)
 
 
 NOT_AS_SQUARE = (
@@ -76,14 +79,14 @@ NOT_AS_SQUARE = (
     empirical=True,
     reason=f"{NOT_AS_SQUARE}; as its root they do (`table_2k_error_is_a_root`)",
 )
-def table_2k_nuclear_norm(minimiser: Table) -> Claim:
+def table_2k_nuclear_norm(minimiser: Table, *, unit: Unit) -> Claim:
     r"""Nuclear-norm minimisation from 2000 entries: error 2e-1, nuclear norm 217, effective rank 8.
 
     The median error over {draws} draws is {error:.2g} as a mean square, and {root:.2g} as its root. The nuclear norm
     lies {norm:.2g} from the matrix's own, the printed 217 four below the printed 221, and the effective rank is
     {rank:.2g}. No numerical accuracy enters here: the error is compared with the printed digit.
     """
-    return _row_checks(FEW, MINIMISATION, minimiser, fit=0.0)
+    return _row_checks(FEW, MINIMISATION, minimiser, fit=0.0, unit=unit)
 
 
 @claim(
@@ -93,7 +96,7 @@ def table_2k_nuclear_norm(minimiser: Table) -> Claim:
     empirical=True,
     reason=NOT_AS_SQUARE,
 )
-def table_2k_depth_2(deep: Table, *, scale: Positive) -> Claim:
+def table_2k_depth_2(deep: Table, *, scale: Positive, unit: Unit) -> Claim:
     r"""Depth 2 from 2000 entries: error 6e-2, nuclear norm 220, effective rank 6.
 
     The row depends on the initialisation scale, which the slides do not print: at {scale:g} the median error over
@@ -102,7 +105,7 @@ def table_2k_depth_2(deep: Table, *, scale: Positive) -> Claim:
     """
     largest = max(settings_of(deep)["scales"])
     error, _, rank = (np.median(values) for values in measured(deep, largest))
-    yield from _row_checks(FEW, 2, deep, fit=0.0, scale=scale)
+    yield from _row_checks(FEW, 2, deep, fit=0.0, unit=unit, scale=scale)
     yield Facts(largest_scale=largest, other_error=error, other_rank=rank)
 
 
@@ -177,7 +180,7 @@ def _interpolate(quantity: np.ndarray, printed: float, log_error: np.ndarray) ->
 
 
 @claim("Slide 32, Table, 2K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)
-def table_2k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Claim:
+def table_2k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative, unit: Unit) -> Claim:
     r"""Depth 3 from 2000 entries: error 3e-5 as a mean square, nuclear norm 221, effective rank
     5. (By `table_2k_error_is_a_root` the column prints roots: both cannot be right.)
 
@@ -188,11 +191,13 @@ def table_2k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative) -> Claim
     {resolution:g} decades, an error several times as large would pass as well, and the row stays undecided.
     """
     errors, _, _ = measured(deep, scale)
-    yield from _row_checks(FEW, 3, deep, fit=fit, scale=scale)
+    yield from _row_checks(FEW, 3, deep, fit=fit, unit=unit, scale=scale)
     yield Facts(resolution=RESOLUTION, spread=median(np.log10(errors)).uncertainty)
 
 
-def _row_checks(observed: str, depth: int, table: Table, *, fit: float, scale: float | None = None) -> Claim:
+def _row_checks(
+    observed: str, depth: int, table: Table, *, fit: float, unit: Unit, scale: float | None = None
+) -> Claim:
     """Compare a row with medians over draws: log10 of the error, nuclear norm less the truth's, effective rank.
 
     True matrices differ from draw to draw; the slides' has the nuclear norm that they print for recovered matrices.
@@ -202,16 +207,17 @@ def _row_checks(observed: str, depth: int, table: Table, *, fit: float, scale: f
     observed, depth : str, int
         Which row of `PRINTED`.
     fit : float
-        The precision, in decades, of an error that numerical accuracy sets.
+        The precision, in decades, of a mean square error that numerical accuracy sets.
+    unit : str
+        What the printed error is read as.
     scale : float, optional
         Of networks, which one of their initialisation scales.
     """
     row = PRINTED[observed][depth]
     errors, norms, ranks = measured(table, scale)
-    log_error = median(np.log10(errors))
+    power = 0.5 if unit == "root" else 1.0
+    log_error, fit = median(power * np.log10(errors)), power * fit
     size, entries = (int(minimiser_values(table, name)[0]) for name in (SIZE, OBSERVED_ENTRIES))
-    is_slides = (size, entries) == SIZE_AND_ENTRIES[observed]
-    elsewhere = "" if is_slides else f"; not the slides' matrices: {size} × {size}, {entries} entries observed"
 
     @takes_rivals("printed", scaled=True)
     def error_is(printed: float) -> Check:
@@ -225,7 +231,7 @@ def _row_checks(observed: str, depth: int, table: Table, *, fit: float, scale: f
             np.log10(printed),
             tolerance=max(fit, rounding),
             resolution=RESOLUTION,
-            because=(by_rounding if fit <= rounding else by_stop) + elsewhere,
+            because=by_rounding if fit <= rounding else by_stop,
         )
 
     check = error_is(
@@ -241,7 +247,7 @@ def _row_checks(observed: str, depth: int, table: Table, *, fit: float, scale: f
         row.norm - TRUE_NORM,
         tolerance=1.0,
         resolution=3.0,
-        because=f"both are printed rounded{elsewhere}",
+        because="both are printed rounded",
         rivals={"a nuclear norm of five more": row.norm + 5 - TRUE_NORM},
         scaled=False,
     )
@@ -251,7 +257,7 @@ def _row_checks(observed: str, depth: int, table: Table, *, fit: float, scale: f
         row.rank,
         tolerance=0.5,
         resolution=2.0,
-        because=f"rounding as printed{elsewhere}",
+        because="rounding as printed",
         rivals={"an effective rank of two more": row.rank + 2},
         scaled=False,
     )
@@ -259,3 +265,5 @@ def _row_checks(observed: str, depth: int, table: Table, *, fit: float, scale: f
     yield Facts(error=error, root=error**0.5, norm=np.median(norms), rank=np.median(ranks), largest=np.max(errors))
     if scale is not None:
         yield Facts(scale=scale)
+    if (size, entries) != SIZE_AND_ENTRIES[observed]:
+        yield Reason(f"not the slides' matrices: {size} × {size}, {entries} entries observed")

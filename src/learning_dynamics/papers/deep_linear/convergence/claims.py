@@ -17,8 +17,8 @@ from learning_dynamics.judging import (
     takes_rivals,
 )
 from learning_dynamics.papers.deep_linear.convergence import quantities, theory
-from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Draws, Table, select, settings_of
+from learning_dynamics.settings import NonNegative, Positive
+from learning_dynamics.tidy import Draws, Table, settings_of
 
 # starts of the guarantee's descent, which meet its assumptions or break one
 MEETING = (quantities.MEETS_BOTH, quantities.ALLOWED_IMBALANCE)
@@ -92,22 +92,33 @@ def _order_error(x: np.ndarray, depth: np.ndarray, settings: dict[str, Any]) -> 
 @claim(
     "Slide 22, From gradient flow to gradient descent, theorem",
     quantifier="all draws",
-    scope="squared loss, 3 × 3 targets of drawn spectra, "
-    "whitened inputs; flows with margins down to a two-hundredth of σ_min at depths 2, 3 and 4; descent with a step "
-    "of c⁴ at depth 3 and one margin, and at those of the table of varied settings",
+    scope="squared loss, 3 × 3 targets of drawn spectra, whitened inputs, labels that leave some loss; descent with a "
+    "step of c⁴ at depth 3 and one margin, and at those of the table of varied settings; flows with margins down to a "
+    "two-hundredth of σ_min at depths 2, 3 and 4",
+    correction="The bound is one of the excess over the least loss, on whitened inputs: "
+    "$\\ell(t) - \\min \\ell \\le (\\ell(0) - \\min \\ell)\\, e^{-c^{2(N-1)/N} \\eta t}$; for $c \\le 1$ its rate is "
+    "at least the printed $c^2$.",
+    reason="the loss tends to its least value, which labels need not let be zero, and may start anywhere",
 )
-def linear_rate(flows: Table, descent: Table) -> Claim:
+def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Claim:
     r"""For the squared loss, from layers balanced up to $O(c^2)$ and closer to the optimum than any $W$ with
-    $\sigma_{min}(W) \le c$, gradient descent with a step $\eta$ of at most $O(c^4)$ lowers the loss as
-    $\ell(0)\, e^{-\Omega(c^2 \eta t)}$ (the slide leaves out $\ell(0)$: errata 4).
+    $\sigma_{min}(W) \le c$, gradient descent with a step $\eta$ of at most $O(c^4)$ reaches a loss of at most
+    $e^{-\Omega(c^2 \eta t)}$.
 
-    The theorem behind it (Arora, Cohen, Golowich and Hu 2019) has the exponent $c^{2(N-1)/N} \eta t$ with the constant
-    one, which is more for $c \le 1$ and is what is tested; imbalance is allowed up to a bound of order $c^2$. The
-    starts meet the assumptions as barely as can be, exactly balanced or with all the imbalance that is allowed; descent
-    takes a step of {step:.2g}, which is $c^4$ times {multiple:g}. From the target with its smallest singular value
-    lowered to $c$ the flow starts at the rate $2N c^{2(N-1)/N}$, so that no guarantee above $2N$ times this one could
-    hold; the smallest rate measured is {value:.3g} times the guaranteed one. All the imbalance that is allowed changes
-    the rate by at most {change:.1e}; a rate without the power of $c$ is missed by a factor of {missed:.2g}.
+    Read as printed, it is about the loss (errata 4). The labels of a regression leave some loss, here {least:g}, and
+    then no such bound holds for ever: within $\eta t$ = {horizon:.3g} the loss falls at {printed:.2g} times the
+    guaranteed rate. Read as the theorem behind it (Arora, Cohen, Golowich and Hu 2019), whose loss is half the squared
+    distance from its optimum, it is about the excess over the least loss, relative to the first excess. With no least
+    loss and a first one below one, as here, the printed bound then holds as well; the table of varied thresholds has
+    that reading.
+
+    The theorem has the exponent $c^{2(N-1)/N} \eta t$ with the constant one, which is more for $c \le 1$ and is what is
+    tested; imbalance is allowed up to a bound of order $c^2$. The starts meet the assumptions as barely as can be,
+    exactly balanced or with all the imbalance that is allowed; descent takes a step of {step:.2g}, which is $c^4$ times
+    {multiple:g}. From the target with its smallest singular value lowered to $c$ the flow starts at the rate
+    $2N c^{2(N-1)/N}$, so that no guarantee above $2N$ times this one could hold; the smallest rate of an excess is
+    {value:.3g} times the guaranteed one by descent, {flow:.3g} times by flows. A rate without the power of $c$ is
+    missed by a factor of {missed:.2g}.
     """
 
     @takes_rivals("guaranteed", scaled=True)
@@ -121,31 +132,48 @@ def linear_rate(flows: Table, descent: Table) -> Claim:
             "4N times the guaranteed rate": 4 * N * theory.guaranteed_rate(c, N),
         }
 
-    draws, settings = Draws(flows), settings_of(descent)
-    rate_of_flows, margins, depths = draws[quantities.RATE], draws.column("margin"), draws.column("depth")
+    settings = settings_of(descent)
     margin, depth = settings["margin"], settings["depth"]
+    guaranteed = theory.guaranteed_rate(margin, depth)
+    of_excess, of_loss = [], []
+    for case in MEETING:
+        draws = Draws(descent, case=case)
+        of_excess.append(draws[quantities.RATE])
+        first, time = draws[quantities.FIRST_EXCESS][:, None], draws.entries(quantities.LOSS, column="time")
+        loss = first * draws.entries(quantities.LOSS) + least_loss
+        of_loss.append(_smallest_rate(loss, time, settings["floor"] * first))
+    rate_of_excess, rate_of_loss = np.concatenate(of_excess), np.concatenate(of_loss)
     yield at_least_as_fast(
-        "smallest rate of −log(ℓ(t)/ℓ(0)) in t over the guaranteed one, gradient flow",
+        "smallest rate in ηt over the guaranteed one, gradient descent",
+        rate_of_loss,
+        guaranteed,
+        corrected={"rate": rate_of_excess},
+        rivals={
+            name: {"rate": rate_of_excess, "guaranteed": other} for name, other in other_rates(margin, depth).items()
+        },
+    )
+    flow = Draws(flows)
+    rate_of_flows, margins, depths = flow[quantities.RATE], flow.column("margin"), flow.column("depth")
+    yield at_least_as_fast(
+        "the same of the excess over the first one in t, gradient flow",
         rate_of_flows,
         theory.guaranteed_rate(margins, depths),
         rivals=other_rates(margins, depths),
+        fact="flow",
     )
-    yield at_least_as_fast(
-        "the same in ηt, gradient descent",
-        np.concatenate([Draws(descent, case=case)[quantities.RATE] for case in MEETING]),
-        theory.guaranteed_rate(margin, depth),
-        rivals=other_rates(margin, depth),
-    )
-    by_start = select(flows, quantities.RATE).pivot_table(
-        index=["depth", "margin", "seed"], columns="start", values="value"
-    )
-    change = by_start[quantities.SMALLEST_DIRECTION_UNBALANCED] / by_start[quantities.SMALLEST_DIRECTION] - 1
     yield Facts(
-        change=change.abs().max(),
+        least=least_loss,
+        horizon=time.max(),
         missed=1 / np.nanmin(rate_of_flows),
         multiple=settings["step"],
         step=settings["step"] * margin**4,
     )
+
+
+def _smallest_rate(loss: np.ndarray, time: np.ndarray, floor: np.ndarray) -> np.ndarray:
+    """Return by draw the smallest of -log(loss) / time after the start, until the loss is lost in rounding."""
+    counts = np.minimum.accumulate(loss > floor, axis=1)[:, 1:]
+    return np.where(counts, -np.log(loss[:, 1:]) / time[:, 1:], np.inf).min(axis=1)
 
 
 @claim(

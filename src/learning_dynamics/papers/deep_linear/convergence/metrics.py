@@ -9,6 +9,7 @@ from learning_dynamics.papers.deep_linear.convergence.quantities import (
     CURVATURE,
     EXCESS,
     FALL,
+    FIRST_EXCESS,
     FRACTION,
     HOLDS,
     LOSS,
@@ -73,6 +74,8 @@ def guarantee(trajectory: Trajectory, *, floor: Positive) -> Tables:
     loss
         Loss over the first one; predicted the guaranteed bound exp(-c^(2(N-1)/N) eta t), c the margin (Arora et al.
         2019, theorem 1).
+    first_excess
+        Half the squared distance from the target at the start, by which `loss` is divided.
     imbalance
         Largest ||W_{j+1}^T W_{j+1} - W_j W_j^T||_F over j at the start.
     rate
@@ -84,8 +87,9 @@ def guarantee(trajectory: Trajectory, *, floor: Positive) -> Tables:
     time = trajectory.time * constants["learning_rate"][:, None]
     bound = np.exp(-theory.guaranteed_rate(settings["margin"], settings["depth"]) * time)
     yield rows({LOSS: (loss, bound)}, {"seed": constants["member"], "time": time}, case=constants["case"])
+    first = 0.5 * np.sum((trajectory.series["end_to_end"][:, 0] - constants["target"]) ** 2, axis=(-2, -1))
     yield rows(
-        {"imbalance": constants["imbalance"], RATE: _smallest_rate(loss, time, floor)},
+        {"imbalance": constants["imbalance"], FIRST_EXCESS: first, RATE: _smallest_rate(loss, time, floor)},
         {"seed": constants["member"]},
         time=time[:, -1],
         case=constants["case"],

@@ -2,6 +2,7 @@
 
 LOSS = "loss"  # over the first one; predicted the guaranteed bound
 RATE = "rate"  # the smallest of -log(loss(t) / loss(0)) / t, in descent over eta t; predicted the guaranteed rate
+FIRST_EXCESS = "first_excess"  # half the squared distance from the target at the start
 EXCESS = "excess"  # a convex loss over the first one
 FRACTION = "fraction"  # the first loss over the least that singular matrices have
 HOLDS = "holds"  # whether a random start meets the first assumption: 1 or 0

@@ -15,7 +15,7 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
 
     Top left: singular values of the product of three layers under gradient flow (lines) and of the end-to-end dynamics
     (dots), from balanced layers. Top right: how far the two are apart, from balanced layers (solid) and from Gaussian
-    ones (dashed), the largest over draws; dotted: what ten times the integrator's tolerances change. Bottom left: how
+    ones (dashed), the largest over draws. Bottom left: how
     much faster than at depth 1 a singular value moves, measured from the layers' velocities (dots), and
     $N \sigma^{2-2/N}$ (lines). Bottom right: how far gradient descent with step $\eta$ has left balance at a fixed time
     (grey), with a line of slope one; and the imbalance of layers that start with entries of deviation $s$, over
@@ -71,7 +71,6 @@ def _distances(axis: Axes, balanced: Table, gaussian: Table) -> None:
     for table, quantity, style in (
         (balanced, "difference", "-"),
         (gaussian, "difference", DASHED),
-        (balanced, "coarser", ":"),
     ):
         for depth, by_depth in select(table, quantity).groupby("depth"):
             worst = by_depth.groupby("time")["value"].max()
@@ -85,7 +84,7 @@ def _distances(axis: Axes, balanced: Table, gaussian: Table) -> None:
         ylim=(1e-14, 30),
     )
     handles = depth_handles(sorted(balanced["depth"].unique()))
-    handles += [handle("unbalanced", line=DASHED), handle("tolerance × 10", line=":")]
+    handles.append(handle("unbalanced", line=DASHED))
     axis.legend(handles=handles, fontsize=7, handlelength=1.4, loc="center left", bbox_to_anchor=(0.0, 0.66), ncols=2)
 
 

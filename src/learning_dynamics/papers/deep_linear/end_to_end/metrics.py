@@ -5,7 +5,6 @@ import pandas as pd
 
 from learning_dynamics.papers.deep_linear import networks
 from learning_dynamics.papers.deep_linear.end_to_end.quantities import (
-    COARSER,
     DIFFERENCE,
     DRIFT,
     EIGENVALUE,
@@ -17,6 +16,8 @@ from learning_dynamics.papers.deep_linear.end_to_end.quantities import (
     IMBALANCE_AT_END,
     NOT_REINFORCED,
     ONE_LAYER_FEWER,
+    ORDER,
+    ORDER_FEWER,
     OTHER_EXPONENT,
     RELATIVE_IMBALANCE,
     SIZE,
@@ -50,8 +51,11 @@ def end_to_end_flow(trajectory: Trajectory) -> Tables:
         Distance of W from the end-to-end dynamics.
     one_layer_fewer
         Distance of W from the end-to-end dynamics of depth N - 1.
-    coarser
-        Distance of the end-to-end dynamics from themselves at ten times the integrator's tolerances.
+    order
+        Order in the step of a Runge-Kutta method with which the largest `difference` falls, both sides integrated by
+        it, in a row of the last time; predicted the method's order, 4.
+    order_fewer
+        Like `order`, of `one_layer_fewer`; predicted nothing.
     drift
         Distance of all W_{j+1}^T W_{j+1} - W_j W_j^T together from their start.
     sum_drift
@@ -78,13 +82,26 @@ def end_to_end_flow(trajectory: Trajectory) -> Tables:
         depth = int(depth)
         widths = [settings["inputs"], *[settings["width"]] * (depth - 1), settings["outputs"]]
         series = {name: values[member] for name, values in trajectory.series.items()}
-        failed = not np.isfinite(series["direct"] + series["coarser"]).all()
+        failed = not np.isfinite(series["direct"]).all()
         if failed:
             series = {name: np.ones_like(values) for name, values in series.items()}
         layers = networks.unpack(series["layers"], widths)
         quantities = _flow_quantities(layers, series, constants["target"][member])
         table = rows(quantities, {"time": trajectory.time}, depth=depth, seed=int(label))
         yield table.assign(value=np.nan) if failed else table
+        order, order_fewer = _orders(series["in_steps"], series["in_half_steps"])
+        orders = {ORDER: (np.array([order]), 4.0), ORDER_FEWER: (np.array([order_fewer]), np.nan)}
+        yield rows(orders, {"time": trajectory.time[-1:]}, depth=depth, seed=int(label))
+
+
+def _orders(in_steps: np.ndarray, in_half_steps: np.ndarray) -> np.ndarray:
+    """Return with which orders in the step the distances of W from each of two equations' solutions fall, largest."""
+    distances = [
+        [_norm(W - direct).max() for direct in (equation, fewer)]
+        for W, equation, fewer in (np.moveaxis(states, 1, 0) for states in (in_steps, in_half_steps))
+    ]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.log2(np.divide(*distances))
 
 
 def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], target: np.ndarray) -> dict[str, object]:
@@ -115,7 +132,6 @@ def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], tar
         SIZE: _norm(W),
         DIFFERENCE: _norm(W - direct),
         ONE_LAYER_FEWER: _norm(W - series["one_layer_fewer"]),
-        COARSER: _norm(series["coarser"] - direct),
         DRIFT: _movement(differences),
         SUM_DRIFT: _movement([above + below for above, below in grams]),
         GRAM_DRIFT: _movement([below for _, below in grams]),

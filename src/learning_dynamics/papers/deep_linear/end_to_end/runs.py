@@ -1,6 +1,5 @@
 """Layers under gradient flow and descent, beside the dynamics of their product."""
 
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -14,8 +13,6 @@ from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, Positive, Seed
 from learning_dynamics.trajectories import Trajectory
 
-COARSER = 10.0  # a second integration has this many times the tolerance, which shows what the first one's errors are
-
 
 def end_to_end_flow(
     *,
@@ -27,22 +24,23 @@ def end_to_end_flow(
     start: Positive,
     seeds: Count,
     integration: Span,
+    step: Positive,
     seed: Seed,
 ) -> Trajectory:
     """Gradient flow of the layers, beside the end-to-end dynamics integrated on their own.
 
     The loss is half the squared distance from a Gaussian target. Entries of the first end-to-end matrix (balanced),
-    or of each layer (gaussian), have standard deviation `start`.
+    or of each layer (gaussian), have standard deviation `start`. All is integrated adaptively, and again by the
+    classical Runge-Kutta method, whose errors are of fourth order in its fixed step: at most `step`, and half of it.
 
     Returns
     -------
     Trajectory
         Series layers (as one vector, padded with zeros), direct (the end-to-end dynamics), one_layer_fewer (those of
-        depth N - 1), coarser (direct again, at ten times the tolerances), integrated (the singular values that
-        integrated rates give, shape (3, r): the law's, without its factor N, and with exponent 2 - 1/N); constants
-        target, depth, member.
+        depth N - 1), integrated (the singular values that integrated rates give, shape (3, r): the law's, without its
+        factor N, and with exponent 2 - 1/N), in_steps and in_half_steps (the layers' product, direct and
+        one_layer_fewer by Runge-Kutta, shape (3, outputs, inputs)); constants target, depth, member.
     """
-    coarser = replace(integration, rtol=COARSER * integration.rtol, atol=COARSER * integration.atol)
     longest = networks.parameters([inputs, *[width] * (max(depths) - 1), outputs])
     members = []
     for depth in depths:
@@ -55,7 +53,8 @@ def end_to_end_flow(
             else:
                 layers = [start * layer for layer in networks.gaussian_layers(rng, widths)]
             series = _all_flows(layers, target, integration)
-            series["coarser"] = _all_flows(layers, target, coarser)["direct"]
+            series["in_steps"] = _in_steps(layers, target, integration.times, step)
+            series["in_half_steps"] = _in_steps(layers, target, integration.times, step / 2)
             series["layers"] = np.pad(series["layers"], ((0, 0), (0, longest - networks.parameters(widths))))
             members.append(series | {"target": target, "depth": depth, "member": member})
     return recorded.trajectory(integration.times, members, *series)
@@ -68,32 +67,66 @@ def _all_flows(layers: networks.Layers, target: np.ndarray, integration: Span) -
     that integrated rates give, by the law, without its factor N, and with the exponent 2 - 1/N. The rates are those at
     the layers' product, so that the layers' own errors do not grow in them.
     """
-    widths, depth, size = networks.widths_of(layers), len(layers), target.size
-    split = networks.parameters(widths)
-    network = networks.flow_field(networks.towards(target), widths)
-    W0 = networks.product(layers)
+    widths, depth = networks.widths_of(layers), len(layers)
+    flows, initial = _layers_and_equations(layers, target)
+    split, size = len(initial), target.size
 
     def field(time: float, state: np.ndarray) -> np.ndarray:
-        W = networks.product(networks.unpack(state[:split], widths))
-        matrices = state[split : split + 2 * size].reshape(2, *target.shape)
-        velocities = [
-            networks.end_to_end_velocity(M, M - target, N) for M, N in zip(matrices, (depth, depth - 1), strict=True)
-        ]
+        W = networks.product(networks.unpack(state, widths))
         law_rates = networks.singular_value_rates(W, W - target, depth)
         values = np.linalg.svd(W, compute_uv=False)
         rates = [law_rates, law_rates / depth, law_rates * values ** (1 / depth)]
-        return np.concatenate([network(time, state[:split]), np.ravel(velocities), np.ravel(rates)])
+        return np.concatenate([flows(time, state[:split]), np.ravel(rates)])
 
-    values = np.linalg.svd(W0, compute_uv=False)
-    initial = np.concatenate([networks.pack(layers), *[W0.ravel()] * 2, *[values] * 3])
-    states = networks.flow(field, initial, integration.times, integration)
-    end_to_end = states[:, split : split + 2 * size].reshape(len(states), 2, *target.shape)
+    values = np.linalg.svd(networks.product(layers), compute_uv=False)
+    # where a flow is slow its steps are long, and interpolated states are further off than the tolerance says
+    states = networks.flow(field, np.concatenate([initial, *[values] * 3]), integration.times, integration, land=True)
+    end_to_end = states[:, split - 2 * size : split].reshape(len(states), 2, *target.shape)
     return {
-        "layers": states[:, :split],
+        "layers": states[:, : split - 2 * size],
         "direct": end_to_end[:, 0],
         "one_layer_fewer": end_to_end[:, 1],
-        "integrated": states[:, split + 2 * size :].reshape(len(states), 3, len(values)),
+        "integrated": states[:, split:].reshape(len(states), 3, len(values)),
     }
+
+
+def _layers_and_equations(layers: networks.Layers, target: np.ndarray) -> tuple[networks.Field, np.ndarray]:
+    """Return the vector field, and its start, of packed layers and of W in the dynamics of depths N and N - 1."""
+    widths, depth = networks.widths_of(layers), len(layers)
+    split = networks.parameters(widths)
+    network = networks.flow_field(networks.towards(target), widths)
+
+    def field(time: float, state: np.ndarray) -> np.ndarray:
+        matrices = state[split : split + 2 * target.size].reshape(2, *target.shape)
+        velocities = [
+            networks.end_to_end_velocity(M, M - target, N) for M, N in zip(matrices, (depth, depth - 1), strict=True)
+        ]
+        return np.concatenate([network(time, state[:split]), np.ravel(velocities)])
+
+    return field, np.concatenate([networks.pack(layers), *[networks.product(layers).ravel()] * 2])
+
+
+def _in_steps(layers: networks.Layers, target: np.ndarray, times: np.ndarray, longest: float) -> np.ndarray:
+    """Return the layers' product and the two equations' W at `times`, by fixed steps, shape (times, 3, *target.shape).
+
+    The classical Runge-Kutta method takes equal steps from one time to the next, none longer than `longest`.
+    """
+    widths, size = networks.widths_of(layers), target.size
+    field, state = _layers_and_equations(layers, target)
+    states = [state]
+    for duration in np.diff(times):
+        count = int(np.ceil(duration / longest * (1 - 1e-9)))  # a whole number of steps stays one, whatever rounding
+        h = duration / count
+        for _ in range(count):
+            k1 = field(0.0, state)
+            k2 = field(0.0, state + h / 2 * k1)
+            k3 = field(0.0, state + h / 2 * k2)
+            k4 = field(0.0, state + h * k3)
+            state = state + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+        states.append(state)
+    packed, equations = np.split(np.array(states), [len(state) - 2 * size], axis=1)
+    W = networks.product(networks.unpack(packed, widths))
+    return np.concatenate([W[:, None], equations.reshape(-1, 2, *target.shape)], axis=1)
 
 
 def balanced_velocity(

@@ -22,7 +22,7 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
     r"""If $\nabla\ell(0) \ne 0$, no function has $P_W\,\mathrm{vec}(\nabla\ell)$ as its gradient, at any depth of two
     or more: the slide names none.
 
-    That it needs more than two layers is no finding of ours: it is the hypothesis of the theorem behind the slide
+    That it needs more than two layers is not our finding: it is the hypothesis of the theorem behind the slide
     (Arora, Cohen and Hazan 2018, theorem 2, from memory), which is reproduced here; what is added is where depth 2 is
     an exception, and where not. Along some closed curve the integral would then not vanish. With one output,
     $P_W \nabla\ell = |W|^{2-2/N} (\nabla\ell + (N-1)\, \hat w \hat w^\top \nabla\ell)$. With whitened inputs the part

@@ -103,8 +103,8 @@ def _slips_in(formula: Formula) -> dict[str, dict[str, Formula]]:
         return formula(np.concatenate([omega, np.zeros_like(omega[..., :1])], axis=-1), C)
 
     return {
-        "one in the place of $C$": {"formula": lambda omega, _C: formula(omega, 1)},
-        "$C-1$ in the place of $C$": {"formula": lambda omega, C: formula(omega, C - 1)},
+        "one instead of $C$": {"formula": lambda omega, _C: formula(omega, 1)},
+        "$C-1$ instead of $C$": {"formula": lambda omega, C: formula(omega, C - 1)},
         "sums over all $C$, with the singular value that is zero": {"formula": with_all_singular_values},
     }
 
@@ -501,7 +501,7 @@ def trace_and_product(features: Table) -> Finding:
     left_from_lean_to_lean = norm[:, 1:] / norm[:, :-1]
 
     def judge(exponent: float) -> Checks:
-        """Yield checks of norm <= kappa^exponent trace; with 0, as printed, the norm falls as the trace does."""
+        """Yield checks of norm <= kappa^exponent trace; with 0, as printed (errata 7), it falls as the trace does."""
         stays = exponent > 0
         yield every_draw(
             "norm of the product over that at a lean ten times as large",
@@ -594,7 +594,7 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
         because=because,
         corrected=remaining,
         rivals={
-            "$C$ in the place of $C-1$": theory.self_duality_under_coupling(COUPLING, classes + 1),
+            "$C$ instead of $C-1$": theory.self_duality_under_coupling(COUPLING, classes + 1),
             "$c$ for $c^2$": theory.self_duality_under_coupling(np.sqrt(COUPLING), classes),
         },
         scaled=False,

@@ -149,7 +149,7 @@ def equation_6(features: Table) -> Claim:
     $b = \mathbf{1}/C - W\mu_G$: the bias subtracts the global mean of features and of labels.
     """
     rivals = {
-        "$\\Sigma_W$ in the place of $\\Sigma_T$": EQUATION_6_WITHIN,
+        "$\\Sigma_W$ instead of $\\Sigma_T$": EQUATION_6_WITHIN,
         "a bias of $1/C$ alone": EQUATION_6_BIAS,
     }
     yield no_gap(
@@ -356,7 +356,7 @@ def least_squares_deviation_negligible(
         excluded=excluded,
         rivals={
             "the first epoch's deviation": {"values": np.concatenate([values.iloc[0] for values in judged_shares])},
-            "$L_{NC1}$ in the place of the deviation": {"values": largest(variability_shares)},
+            "$L_{NC1}$ instead of the deviation": {"values": largest(variability_shares)},
         },
     )
     yield errors_end(included, excluded)

@@ -105,8 +105,8 @@ def tangent_space(features: Table) -> Claim:
     yield no_gap("image off the space", features, IMAGE, flow=PRINTED, rivals=other_maps)
     yield no_gap("second application", features, IDEMPOTENCE, flow=PRINTED, rivals=other_maps)
     yield no_gap("tangents moved", features, TANGENT_MOVED, flow=PRINTED, rivals=other_maps)
-    minus_sign = "$XCZ^\\top - ZCX^\\top = 0$ in the place of the equation"
-    uncentred = "$XZ^\\top + ZX^\\top = 0$ in the place of the equation"
+    minus_sign = "$XCZ^\\top - ZCX^\\top = 0$ instead of the equation"
+    uncentred = "$XZ^\\top + ZX^\\top = 0$ instead of the equation"
     yield every_draw(
         "velocities of curves off the equation",
         largest(features, CURVE_EQUATION, CURVE_VELOCITY),

@@ -183,7 +183,7 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average) -
         rivals={
             "accuracy that gets worse": -gain,
             "start and end exchanged in every second training": half_exchanged(gain),
-            "the first epoch in the place of the last": 100 * (start - at_first_epoch(trainings, ERROR, "test")),
+            "the first epoch instead of the last": 100 * (start - at_first_epoch(trainings, ERROR, "test")),
         },
     )
     yield errors_end(trainings)

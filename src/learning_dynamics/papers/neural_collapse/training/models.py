@@ -64,8 +64,8 @@ def vgg(
     width : int
         Channels of the first stage; they double from stage to stage, up to eightfold.
     hidden : sequence of int
-        Widths of fully connected layers below the classifier, each with batch normalisation in the place
-        of the original's dropout (Papyan, Han, Donoho 2020).
+        Widths of fully connected layers below the classifier, each with batch normalisation instead of
+        the original's dropout (Papyan, Han, Donoho 2020).
     normalised : bool
         Whether batch normalisation follows each layer.
     """

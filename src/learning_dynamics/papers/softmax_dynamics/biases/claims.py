@@ -300,7 +300,8 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     at a constant rate: its slope is off by what recorded times leave alone. In the second, residuals of what is learned
     fall like one over the time, which is allowed a factor of the time squared beside the exponential. A last stage at
     the third class's own rate, $\sqrt{n (1 - 1/V)}$, is not told from it, as factors then differ by {alone:.1%} at
-    most; the third singular value of $A$ is refused at sizes far apart.
+    most; the third singular value of $A$ is refused at sizes far apart. It
+    takes laws of several ratios: at ratios of 5 and more alone, stages at the rates of single classes pass as well.
 
     Of the first pair it is the limit; at scale {largest:.0e} the most frequent class takes {first:.2f} times as long as
     the factor says (median). The second stage has none: along the first pair's direction what is not yet learned leaves

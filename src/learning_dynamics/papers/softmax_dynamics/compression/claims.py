@@ -22,6 +22,7 @@ from learning_dynamics.papers.softmax_dynamics.spectra import MEASURES, SPECTRA,
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table
 
+Spectrum = Literal["eigenvalues", "singular values"]  # what is meant by sigma_1 and sigma_2
 SIZES = "64, 16, 4 and 1 examples in V = 4 classes, d = 2, cross-entropy, gradient flow from small starts"
 COMPRESSED = SIZES + ", where the rank over classes compresses"
 
@@ -58,45 +59,44 @@ def compression(grid: Table, *, measure: Measure, threshold: Positive, within: W
     )
 
 
-@claim(
-    "Figure 4, the singular values",
-    scope=SIZES,
-    empirical=True,
-    quantifier="most draws",
-    reason="over all inputs the second singular value grows more",
-)
-def dominant_direction_reused(grid: Table, *, typical: Fraction) -> Claim:
+@claim("Figure 4 D", scope=SIZES, empirical=True, quantifier="most draws")
+def dominant_direction_reused(grid: Table, *, spectrum: Spectrum, typical: Fraction) -> Claim:
     r"""While rare classes are learned, the dominant direction is re-used: $\sigma_1$ grows faster than $\sigma_2$, and
     goes on to do so.
 
-    Directions and singular values are those of all inputs, as in Figure 4D. The direction turns by less than 45 degrees
-    from the moment at which the first class is learned to when the rarest are in {kept:.0%} of the draws, so that it is
-    re-used; but $\sigma_1$ grows, and by more than $\sigma_2$, meanwhile in {meanwhile:.0%}, and from there to the end
-    in {after:.0%}; all three are true of {value:.0%}. Over the means of classes it grows more
-    (`dominant_direction_over_classes`), and there the rank falls.
+    The caption calls $\sigma_1$ and $\sigma_2$ eigenvalues, the appendix uses the letters for singular values, and the
+    two readings differ. Directions are those of all inputs, and so are the eigenvalues, of the covariance that RankMe
+    is of. The direction turns by less than 45 degrees from the moment at which the first class is learned to when the
+    rarest are in {kept:.0%} of the draws. That it does, and that $\sigma_1$ grows more than $\sigma_2$ meanwhile and
+    from there to the end, is true of {eigenvalues:.0%} for eigenvalues and of {singular:.1%} for singular values. Of
+    eigenvalues it is true as well of the time before, in which the rank rises: in {before:.0%}. A larger eigenvalue
+    that grows more than a smaller one is no sign that the rank falls; it rises meanwhile in {rising:.0%}.
     """
     skewed = Grid(grid, skewed=True)
 
-    def reused(population: Population, rare: Window) -> np.ndarray:
+    def reused(population: Population, rare: Window, spectrum: Spectrum) -> np.ndarray:
         return _all_of(
             _keeps_direction(skewed, population),
-            _grows_more(skewed, population, rare),
-            _grows_more(skewed, population, AFTER_RARE),
+            _grows_more(skewed, population, rare, spectrum),
+            _grows_more(skewed, population, AFTER_RARE, spectrum),
         )
 
     yield most_draws(
         "draws that re-use the direction, whose value grows more",
-        reused("examples", WHILE_RARE),
+        reused("examples", WHILE_RARE, spectrum),
         typical=typical,
         rivals={
-            "the means of classes in place of all inputs": reused("classes", WHILE_RARE),
-            "before they are learned, in place of while": reused("examples", BEFORE_RARE),
+            "the means of classes in place of all inputs": reused("classes", WHILE_RARE, spectrum),
+            "before they are learned, in place of while": reused("examples", BEFORE_RARE, spectrum),
         },
     )
+    net = skewed.number(NET, measure="rankme_centred")
     yield Facts(
         kept=share_true(_keeps_direction(skewed, "examples")),
-        meanwhile=share_true(_grows_more(skewed, "examples", WHILE_RARE)),
-        after=share_true(_grows_more(skewed, "examples", AFTER_RARE)),
+        eigenvalues=share_true(reused("examples", WHILE_RARE, "eigenvalues")),
+        singular=share_true(reused("examples", WHILE_RARE, "singular values")),
+        before=share_true(reused("examples", BEFORE_RARE, "eigenvalues")),
+        rising=np.mean(net > 0),
     )
 
 
@@ -142,10 +142,13 @@ def dominant_direction_over_classes(grid: Table, *, typical: Fraction) -> Claim:
     )
 
 
-def _grows_more(grid: Grid, population: Population, window: Window) -> np.ndarray:
+def _grows_more(
+    grid: Grid, population: Population, window: Window, spectrum: Spectrum = "singular values"
+) -> np.ndarray:
     """Return of each draw whether sigma_1 grows, and by more than sigma_2: 1 or 0, nan where the flow failed."""
     names = SPECTRA[population]
-    first, second = grid.change(window, names.sigma_1), grid.change(window, names.sigma_2)
+    values = {"singular values": (names.sigma_1, names.sigma_2), "eigenvalues": (names.variance_1, names.variance_2)}
+    first, second = (grid.change(window, quantity) for quantity in values[spectrum])
     return unless_nan((first > 0) & (first > second), first, second)
 
 

@@ -1,5 +1,7 @@
 """What section 3.3 and Figure 4 say of the first two phases: warm-up and entropy-seeking."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 
@@ -12,6 +14,8 @@ from learning_dynamics.papers.softmax_dynamics.draws import (
     share_true,
     unless_nan,
 )
+from learning_dynamics.papers.softmax_dynamics.falls import Windows
+from learning_dynamics.papers.softmax_dynamics.falls import windows as windows_of_learning
 from learning_dynamics.papers.softmax_dynamics.grids import (
     BEFORE_RARE,
     FIRST_TO_RARE,
@@ -25,7 +29,7 @@ from learning_dynamics.papers.softmax_dynamics.grids import (
 )
 from learning_dynamics.papers.softmax_dynamics.spectra import SPECTRA, Measure
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Quantity, Table
+from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
 SMALL_STARTS = f"{TREATED}, of which those with near-uniform predictions count"
 
@@ -157,3 +161,117 @@ def phases_entropy_seeking(
         before=share_true(rises(BEFORE_RARE)[judged]),
         meanwhile=share_true(rises(WHILE_RARE)[judged]),
     )
+
+
+EXPANSION = "4, 2, 1 and 1 examples in V = 4 classes, d = 2, cross-entropy, gradient flow from small Gaussian starts"
+
+
+@claim("Section 3.3, entropy-seeking: confidence", scope=EXPANSION, empirical=True, quantifier="most draws")
+def frequent_classes_gain_confidence(
+    course: Table, *, factor: Positive, lower: Fraction, upper: Fraction, typical: Fraction
+) -> Claim:
+    """While the features expand, predictions for the most frequent class become more confident.
+
+    Compared are the moment at which the first class is learned and that at which the rarest all are: what the
+    probability of its own class lacks of one shrinks by the factor {factor:g}, or more, in {value:.0%} of the draws,
+    {frequent:.2g}-fold in the median. Until the first class is learned it shrinks {before:.2g}-fold.
+    """
+    probabilities = _probabilities(course)
+    windows = _windows(course, probabilities, lower, upper)
+    lacking = 1 - probabilities[:, :, 0]  # the first class listed is the largest
+    first_learned, _ = windows.learning
+    start = np.zeros_like(first_learned)
+
+    def shrinks(begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """Return by which factor the error of the most frequent class shrinks in each draw."""
+        members = np.arange(len(lacking))
+        return lacking[members, begin] / lacking[members, end]
+
+    while_expanding, before = shrinks(first_learned, windows.rare[1]), shrinks(start, first_learned)
+    yield most_draws(
+        "draws in which the error of the most frequent class shrinks while the features expand",
+        unless_nan(while_expanding >= factor, while_expanding),
+        typical=typical,
+        rivals={"the warm-up, in its place": unless_nan(before >= factor, before)},
+    )
+    yield Facts(factor=factor, frequent=np.nanmedian(while_expanding), before=np.nanmedian(before))
+
+
+@claim("Section 3.3, compression-seeking: clusters", scope=EXPANSION, empirical=True, quantifier="most draws")
+def rare_classes_separate(
+    course: Table, *, factor: Positive, lower: Fraction, upper: Fraction, typical: Fraction
+) -> Claim:
+    """After the expansion the rare classes separate into clusters of their own, in features and in weights.
+
+    How far a rare class is apart is the smallest distance of its mean from that of another class, in units of the root
+    mean square distance of all means from their centre, on average over the rarest. What grows by the factor
+    {factor:g} while they are learned separates: features do in {value:.0%} of the draws, by {features:.2g} in the
+    median, and weights in {share_w:.0%}, by {weights:.2g}; from the first class learned until then by {before:.2g} and
+    {before_w:.2g}.
+    """
+    probabilities = _probabilities(course)
+    windows = _windows(course, probabilities, lower, upper)
+    sizes = np.array(settings_of(course)["counts"])
+    first_learned, _ = windows.learning
+    begin, end = windows.rare
+    spaces = {"features": _class_means(course, "feature", sizes), "weights": _class_means(course, "class", sizes)}
+    apart = {name: _distance_of_rarest(points, sizes) for name, points in spaces.items()}
+    members = np.arange(len(apart["features"]))
+    growth = {name: one[members, end[members]] / one[members, begin[members]] for name, one in apart.items()}
+    earlier = {name: one[members, begin[members]] / one[members, first_learned[members]] for name, one in apart.items()}
+    excluded = {"draws of which no paths are written down": len(probabilities) - len(members)}
+    for name in spaces:
+        yield most_draws(
+            f"draws in which the rare classes' {name} separate while they are learned",
+            unless_nan(growth[name] >= factor, growth[name]),
+            typical=typical,
+            excluded=excluded,
+            rivals={"before they are learned, in place of while": unless_nan(earlier[name] >= factor, earlier[name])},
+        )
+    yield Facts(
+        factor=factor,
+        features=np.nanmedian(growth["features"]),
+        weights=np.nanmedian(growth["weights"]),
+        share_w=np.mean(growth["weights"] >= factor),
+        before=np.nanmedian(earlier["features"]),
+        before_w=np.nanmedian(earlier["weights"]),
+    )
+
+
+def _entries(course: Table, quantity: Quantity) -> np.ndarray:
+    """Return a quantity that a flow has by class or example, shape (members, times, entries)."""
+    rows = select(course, quantity)
+    shape = (rows["seed"].nunique(), rows["time"].nunique(), rows["index"].nunique())
+    return rows.sort_values(["seed", "time", "index"])["value"].to_numpy().reshape(shape)
+
+
+def _probabilities(course: Table) -> np.ndarray:
+    """Return the mean probability of its own class, shape (members, times, classes)."""
+    return _entries(course, "probability")
+
+
+def _windows(course: Table, probabilities: np.ndarray, lower: float, upper: float) -> Windows:
+    """Return when classes are learned in each draw."""
+    sizes = np.broadcast_to(settings_of(course)["counts"], probabilities[:, 0].shape)
+    return windows_of_learning(np.where(np.isnan(probabilities), 0.0, probabilities), sizes, lower, upper)
+
+
+def _class_means(course: Table, space: str, sizes: np.ndarray) -> np.ndarray:
+    """Return the means of classes in the plane of `feature` or `class`, shape (members, times, classes, 2)."""
+    points = np.stack([_entries(course, Quantity(f"{space}_{axis}")) for axis in "xy"], axis=-1)
+    if space == "class":
+        return points
+    edges = np.concatenate([[0], np.cumsum(sizes)])
+    return np.stack([points[:, :, a:b].mean(axis=2) for a, b in itertools.pairwise(edges)], axis=2)
+
+
+def _distance_of_rarest(points: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Return how far the rarest classes are from the nearest other one, shape (members, times).
+
+    In units of the root mean square distance of all classes from their centre, mean over the rarest.
+    """
+    distances = np.linalg.norm(points[:, :, :, None] - points[:, :, None], axis=-1)
+    distances = np.where(np.eye(len(sizes), dtype=bool), np.inf, distances).min(axis=-1)
+    centred = points - points.mean(axis=2, keepdims=True)
+    unit = np.sqrt(np.mean(np.sum(centred**2, axis=-1), axis=-1))
+    return distances[:, :, sizes == sizes.min()].mean(axis=-1) / unit

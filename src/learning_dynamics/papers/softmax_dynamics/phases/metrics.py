@@ -130,11 +130,13 @@ def flow_grid(
         spread.
     sigma_1, sigma_2
         The features' two largest singular values, at each moment.
+    variance_1, variance_2
+        The two largest eigenvalues of the features' covariance about their mean, at each moment.
     direction
         |cos| of the angle between the features' leading right singular vector at each moment and that when the rarest
         classes are learned.
-    class_sigma_1, class_sigma_2, class_direction
-        ``sigma_1``, ``sigma_2`` and ``direction`` of the means of classes.
+    class_sigma_1, class_sigma_2, class_variance_1, class_variance_2, class_direction
+        The same of the means of classes, each counting once.
     rank
         The rank at each moment.
     lowest
@@ -190,13 +192,18 @@ def flow_grid(
         }
     )
     for population_name in populations:
-        _, sigma, V = sorted_svd(at_moments(population(f, labels, population_name)))
+        points = at_moments(population(f, labels, population_name))
+        _, sigma, V = sorted_svd(points)
+        _, spread, _ = sorted_svd(points - points.mean(axis=-2, keepdims=True))
+        variances = spread**2 / points.shape[-2]
         leading, names = V[..., 0], SPECTRA[population_name]
         when_rare_are_learned = leading[:, [list(Moment).index(Moment.RARE_LEARNED)]]
         yield of_members(
             {
                 names.sigma_1: sigma[..., 0],
                 names.sigma_2: sigma[..., 1],
+                names.variance_1: variances[..., 0],
+                names.variance_2: variances[..., 1],
                 names.direction: np.abs(np.sum(leading * when_rare_are_learned, axis=-1)),
             }
         )

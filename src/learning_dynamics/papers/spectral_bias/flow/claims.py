@@ -29,7 +29,7 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Claim:
 
     Parameters that kept drifting while the loss falls would not do. A bound on what is left of the way follows from the
     imbalance: $|\nabla L|^2 \geq 4\gamma\lambda_{\min}(XX^\top) L$, so that the way from time $t$ on is no longer than
-    $|Y - X\beta(t)| / \sqrt{2\gamma\lambda_{\min}(XX^\top)}$. The distance from the end is held against it at every
+    $|Y - X\beta(t)| / \sqrt{2\gamma\lambda_{\min}(XX^\top)}$. The distance from the end is compared with it at every
     recorded time; in {draws} draws it uses up to {value:.0%} of it. At the end the bound leaves {left:.1e} of the
     parameters' norm open at most.
     """
@@ -67,7 +67,7 @@ def theorem_3_1_ii(flows: Sequence[Table], unequal: Table) -> Claim:
     explains. It takes the imbalance to be a multiple of the identity: from rows of unequal lengths, with the same zero
     second layer and on the same data as in the first of these runs, the flow ends at interpolators that are
     {unequal:.2g} (median) of $|\beta_*|$ away. (The proof, in Lemma C.6, prints Woodbury's identity with a minus for
-    a plus (errata 11); $\beta = 2\gamma\alpha(I - \alpha^\top\alpha)^{-1}$ lies in the row space all the same.)
+    a plus (errata 11); $\beta = 2\gamma\alpha(I - \alpha^\top\alpha)^{-1}$ is in the row space all the same.)
     """
     if not any(has_several_interpolators(table) for table in flows):
         raise Untested(ONE_INTERPOLATOR)

@@ -180,6 +180,11 @@ def anisotropic_flow(trajectory: Trajectory) -> Tables:
     curl
         Asymmetry of the derivative of Z - Z^{-T} D at Z1, relative to the derivative, the largest over random pairs of
         directions: at the limit this is the gradient of a potential of Z1 if there is one (Lemma C.4).
+    gradient_printed
+        At the limit, distance of Z^{-T} Z2 Z2^T from Z - D Z^{-T}, the gradient of a potential as Lemma C.4 has it,
+        relative to the former; Z is Z1.
+    gradient_corrected
+        Like `gradient_printed`, from Z - Z^{-T} D.
     condition
         Condition number of Z1.
     shared_vectors
@@ -201,7 +206,16 @@ def anisotropic_flow(trajectory: Trajectory) -> Tables:
             **_shared(W1, W2, Z1, np.linalg.solve(transposed(Z1), Z2)),
         }
 
-    return flow_table(trajectory, of_layers(trajectory, measure), of_layers(trajectory, measure, limit=True))
+    def at_limit(W1: np.ndarray, W2: np.ndarray, X: np.ndarray, Y: np.ndarray, P: np.ndarray) -> Measured:
+        Z1, Z2 = W1 @ transposed(P), P @ W2
+        inverse, D = np.linalg.inv(transposed(Z1)), np.diag(start)
+        gradient = inverse @ Z2 @ transposed(Z2)
+        return measure(W1, W2, X, Y, P) | {
+            quantities.GRADIENT_PRINTED: norm(gradient - (Z1 - D @ inverse)) / norm(gradient),
+            quantities.GRADIENT_CORRECTED: norm(gradient - (Z1 - inverse @ D)) / norm(gradient),
+        }
+
+    return flow_table(trajectory, of_layers(trajectory, measure), of_layers(trajectory, at_limit, limit=True))
 
 
 @columns(*FLOW_COLUMNS)

@@ -23,3 +23,8 @@ INCREASE_WITHOUT_LOG_DET = "excess_plain"
 INCREASE_TWICE_LOG_DET = "excess_double"
 
 ASYMMETRY = "curl"  # |dF - dF^T| / |dF| of the field F(Z) = Z - Z^{-T} D, a gradient only if zero (Lemma C.4)
+
+# at the limit from unequal rows: how far a formula is from Z^{-T} Z2 Z2^T, the gradient that Lemma C.4 asks for,
+# relative to it
+GRADIENT_PRINTED = "gradient_printed"  # from Z - D Z^{-T}
+GRADIENT_CORRECTED = "gradient_corrected"  # from Z - Z^{-T} D

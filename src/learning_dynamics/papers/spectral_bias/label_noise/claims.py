@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from learning_dynamics.evidence import Estimate
-from learning_dynamics.judging import Claim, Facts, at_most, claim, equal_on_every_draw, every_draw
+from learning_dynamics.judging import Claim, Facts, at_least, at_most, claim, equal_on_every_draw, every_draw
 from learning_dynamics.papers.spectral_bias.label_noise import quantities
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select
@@ -93,19 +93,24 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
     quantifier="all draws",
     scope="one output, noise far larger than the drift; d > n and d = n, singular values of X in a ratio",
 )
-def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Positive) -> Claim:
+def label_noise_sde(ensembles: Sequence[Table], weighted: Table, five: Table, *, errors: Positive) -> Claim:
     r"""Where noise dominates, label-noise descent with $k = 1$ is in law
     $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$ in time $(\eta\delta)^2 t$, which is
-    $dW = D\, dB\, a^\top$, $da = W^\top D\, dB$ in the singular basis of $X$; and what is shown for $D = I$, of mean
-    squares and of the angle between rows and $a$, extends to diagonal matrices $D$.
+    $dW = D\, dB\, a^\top$, $da = W^\top D\, dB$ in the singular basis of $X$; and what is shown for $D = I$, that mean
+    squares grow, moments of every power from five dimensions on, and that rows align with $a$, extends to any diagonal
+    matrix $D$, here without zeros.
 
-    $E|a|^2$ and the growth of each row's mean square, over many paths of the descent itself, are held against the
-    process's at the end, on {draws} data sets. Tails are heavy, and a sample's variance is small just where its mean is
-    low: standard errors are exact, from the process's fourth moments. The recursion's finite steps alone lower $E|a|^2$
-    by {steps:.2%} at most; twice that is allowed for. $E|a|^2$ grows at the rate $\sqrt{\sum_j D_j^4}$ where $D = I$
-    has $\sqrt{d}$. Rows still align with $a$: for unequal $D$ the angle closes at the rate {angle:.3g}. What does not
-    extend is the low rank of $W$ for $d > n$: what $W$ has outside the span of the data never moves ({outside:.1e} of
-    $|W|$ at most), so that $d - n$ directions keep their size.
+    $E|a|^2$ and the growth of each row's mean square, over many paths of the descent itself, are compared with the
+    process's at the end, on {draws} data sets. Tails are heavy, and a sample's variance is small just where its mean
+    is low: standard errors are exact, from the process's fourth moments. Those of rows are so heavy that a single path
+    can move a mean by more than four of them, so that twice as many are allowed as for $a$. The recursion's finite
+    steps alone lower $E|a|^2$ by {steps:.2%} at most; twice that is allowed for. $E|a|^2$ grows at the rate
+    $\sqrt{\sum_j D_j^4}$ where $D = I$ has $\sqrt{d}$. Rows still align with $a$: for unequal $D$ the angle closes at
+    the rate {angle:.3g}. With five unequal weights $\ln\|W\|$ grows at the rate {growth:.3g}, so that by Jensen's
+    inequality $E\|W\|^\alpha$ does for every $\alpha > 0$. (If all weights but one were zero, one row and $a$ would
+    vanish, and small powers would not grow.) What does not extend is the low rank of $W$ for $d > n$: what $W$ has
+    outside the span of the data never moves ({outside:.1e} of $|W|$ at most), so that $d - n$ directions keep their
+    size.
     """
     draws, ends = Draws(ensembles), Draws(ensembles).at_end()
     of_process = (quantities.OUTPUT_SQUARE, quantities.ROW_GROWTH)
@@ -120,7 +125,10 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
     # relative errors: the recursion's finite steps, and the drift over the whole time beside the sizes that it acts on
     finite_steps = np.abs(ends.entries(quantities.OUTPUT_SQUARE_OF_RECURSION) / output_square - 1)
     drift = (draws.setting("step") * draws.setting("steps"))[:, None] * output_square
-    allowed = errors * moments(ends, "error") + (2 * finite_steps + drift) * predicted
+    # of rows a path of a size that one in 32,000 has may move the mean by several standard errors: squares of W have a
+    # coefficient of variation of about ten, those of a of about five
+    times_errors = np.array([1.0] + [2.0] * (predicted.shape[1] - 1))
+    allowed = errors * times_errors * moments(ends, "error") + (2 * finite_steps + drift) * predicted
     allowed = np.where(allowed > 0, allowed, output_square)  # of rows that are not there
 
     def halfway(ensemble: Draws) -> np.ndarray:
@@ -140,7 +148,8 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
         predicted / allowed,
         tolerance=1.0,
         relative_to=1.0,
-        because="exact standard errors, the recursion's finite steps, and the drift left out",
+        because=f"{errors:g} exact standard errors of $|a|^2$, twice as many of rows; the recursion's finite steps, "
+        "and the drift left out",
         rivals={
             "$D$ replaced by its quadratic mean": moments(ends, names=of_equal_weights) / allowed,
             r"half the time, $(\eta\delta)^2 t / 2$": draws.over(halfway) / allowed,
@@ -163,8 +172,7 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
         fact="outside",
         scaled=False,
     )
-    angle = select(weighted, "angle").iloc[0]
-    rate = Estimate(angle["value"], angle["lower"], angle["upper"], int(angle["paths"]), "mean (t)")
+    rate, growth_rate = _rate(weighted, "angle"), _rate(five, "exponent", index=1)
     yield at_most(
         "rate at which the angle between rows and $a$ grows, unequal $D$",
         rate,
@@ -172,7 +180,20 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, *, errors: Posi
         because="rows align",
         rivals={"rows that turn away from $a$": {"estimate": -rate, "because": "rows part"}},
     )
-    yield Facts(angle=-rate.value, steps=float(finite_steps.max()))
+    yield at_least(
+        r"rate at which $\ln\|W\|$ grows, five unequal $D$",
+        growth_rate,
+        0.0,
+        because="the scale diverges",
+        rivals={"a scale that shrinks as in one dimension": {"estimate": -growth_rate, "because": "it shrinks"}},
+    )
+    yield Facts(angle=-rate.value, growth=growth_rate.value, steps=float(finite_steps.max()))
+
+
+def _rate(exponents: Table, quantity: str, **where: int) -> Estimate:
+    """Return an almost sure growth rate, a mean over paths."""
+    row = select(exponents, quantity, **where).iloc[0]
+    return Estimate(row["value"], row["lower"], row["upper"], int(row["paths"]), "mean (t)")
 
 
 def _times(ensemble: Draws) -> np.ndarray:

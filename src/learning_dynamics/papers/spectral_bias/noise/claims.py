@@ -1,26 +1,25 @@
 """Proposition 4.1 on the process that noise alone drives, and for which dimensions the prose around it holds."""
 
-import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.special import gamma
 
-from learning_dynamics.judging import Check, Checks, Claim, Facts, Finding, at_least, claim, equal, equal_on_every_draw
+from learning_dynamics.judging import NOT_CLAIMED, Claim, Facts, at_least, claim, equal, equal_on_every_draw
 from learning_dynamics.papers.spectral_bias.noise import quantities, theory
 from learning_dynamics.papers.spectral_bias.noise.rates import (
-    Rate,
     Rates,
     above_zero,
     below_zero,
     decays,
     extra_half_widths,
     grows,
+    has_sign,
     increase,
     interval,
     is_as_derived,
     number_ranges,
-    rises,
+    rises_as_corrected,
     statistic,
 )
 from learning_dynamics.settings import Count, Positive
@@ -37,7 +36,7 @@ from learning_dynamics.tidy import Table, settings_of
 )
 def noise_low_rank(
     exponents: Table, plane: Table, *, decaying: list[Count], growing: list[Count], collapsing: list[Count]
-) -> Finding:
+) -> Claim:
     r"""Under the noise-driven process (4.1) with $d \geq 2$ the largest singular value of $W$ grows without bound and
     the remaining ones decay to zero; for $d = 1$ the process collapses to zero.
 
@@ -54,71 +53,47 @@ def noise_low_rank(
     """
     rates = Rates(exponents)
     dimensions = rates.dimensions()
-    beyond_plane = [inputs for inputs in dimensions if inputs > 2]
-
-    def judge(
-        *,
-        second: Mapping[int, Callable[[Rate], Check]],
-        second_rises: list[int],
-        first_grows: list[int],
-        first_is_as_derived: list[int],
-    ) -> Checks:
-        """Check lambda_2, `grows` or `decays` by dimension, and what else is said of the dimensions that are listed."""
-        # the dimension farthest from the paper's pictures first: there what is printed and what holds differ most
-        for inputs in sorted(second, reverse=True):
-            grows_or_decays = second[inputs]
-            yield grows_or_decays(rates.sigma(2, inputs))
-        yield from rises([rates.sigma(2, inputs) for inputs in second_rises])
-        for inputs in first_grows:
-            yield grows(rates.sigma(1, inputs))
-        for inputs in dimensions:
-            yield decays(rates.angle(inputs))  # the ratio sigma_2 / sigma_1
-        for inputs in collapsing:
-            yield decays(rates.sigma(1, inputs))
-        for inputs in first_is_as_derived:
-            yield is_as_derived(rates.sigma(1, inputs))
-
-    printed = {
-        "second": dict.fromkeys(dimensions, decays),
-        "second_rises": [],
-        "first_grows": dimensions,
-        "first_is_as_derived": [],
-    }
-    corrected = {
-        "second": dict.fromkeys(decaying, decays) | dict.fromkeys(growing, grows),
-        "second_rises": dimensions,
-        "first_grows": beyond_plane,
-        "first_is_as_derived": dimensions,
-    }
+    signs = dict.fromkeys(decaying, decays) | dict.fromkeys(growing, grows)
+    # the dimension farthest from the paper's pictures first: there what is printed and what holds differ most
+    for inputs in sorted({*dimensions, *signs}, reverse=True):
+        yield has_sign(
+            rates.sigma(2, inputs),
+            decays,
+            corrected=signs.get(inputs, NOT_CLAIMED),
+            rivals={"the second grows in every dimension": grows, "the second decays in every dimension": decays},
+        )
     second_rates = [rates.sigma(2, inputs) for inputs in dimensions]
+    yield from rises_as_corrected(second_rates, falls="the second falls with the dimension")
+    for inputs in dimensions:
+        yield has_sign(
+            rates.sigma(1, inputs),
+            grows,
+            corrected=grows if inputs > 2 else NOT_CLAIMED,
+            rivals={"the first grows at a rate in the plane too": grows},
+        )
+    for inputs in dimensions:
+        yield decays(rates.angle(inputs))  # the ratio sigma_2 / sigma_1
+    for inputs in collapsing:
+        yield decays(rates.sigma(1, inputs))
+    for inputs in dimensions:
+        first = rates.sigma(1, inputs)
+        yield is_as_derived(first, NOT_CLAIMED, corrected=first.derived, scaled=False)
     lambda_2 = {inputs: float(theory.lyapunov_exponents(inputs)[1]) for inputs in range(2, 11)}
     last_decaying = max(inputs for inputs, rate in lambda_2.items() if rate < 0)
     decay, grow = below_zero(second_rates), above_zero(second_rates)
     end = float(plane["time"].max())
-    return Finding(
-        judge,
-        printed=printed,
-        corrected=corrected,
-        # rivals of what is corrected, for what is printed fails
-        rivals={
-            "the second grows in every dimension": corrected | {"second": dict.fromkeys(dimensions, grows)},
-            "the second decays in every dimension": corrected | {"second": dict.fromkeys(dimensions, decays)},
-            "the first grows at a rate in the plane too": corrected | {"first_grows": dimensions},
-            "the second falls with the dimension": corrected | {"second_rises": dimensions[::-1]},
-        },
-        facts={
-            "last": last_decaying,
-            "next": last_decaying + 1,
-            "below": lambda_2[last_decaying],
-            "above": lambda_2[last_decaying + 1],
-            "decay": number_ranges(decay),
-            "grow": number_ranges(grow),
-            "open": number_ranges(dimensions, but=[*decay, *grow]),
-            "judged": number_ranges([*decaying, *growing]),
-            "between": number_ranges(dimensions, but=[*decaying, *growing]),
-            "end": end,
-            "grown": statistic(plane, "sigma_1", quantities.SHARE_ABOVE_ONE, at=end).value,
-        },
+    yield Facts(
+        last=last_decaying,
+        next=last_decaying + 1,
+        below=lambda_2[last_decaying],
+        above=lambda_2[last_decaying + 1],
+        decay=number_ranges(decay),
+        grow=number_ranges(grow),
+        open=number_ranges(dimensions, but=[*decay, *grow]),
+        judged=number_ranges([*decaying, *growing]),
+        between=number_ranges(dimensions, but=[*decaying, *growing]),
+        end=end,
+        grown=statistic(plane, "sigma_1", quantities.SHARE_ABOVE_ONE, at=end).value,
     )
 
 
@@ -136,7 +111,7 @@ def lyapunov_spectrum(exponents: Sequence[Table]) -> Claim:
 
     The volume that $p$ columns of $(W, a)$ span grows at a rate that depends on nothing but the angle between their
     plane and the axis of $a$, and this angle settles to a law that is known. Proved by the derivation in
-    docs/noise_spectrum.md; {count} rates in the dimensions {dimensions} are held against it, the half-widths of their
+    docs/noise_spectrum.md; {count} rates in the dimensions {dimensions} are compared with it, the half-widths of their
     intervals at most {error:.3f}. Exact values: $\lambda_1 = 0$ for $d = 2$, $\lambda_1 + \lambda_2 = 0$ for $d = 3$,
     $\lambda_1 = 1/4$ for $d = 4$.
     """
@@ -348,7 +323,7 @@ def proposition_4_1_c(
     at: Positive,
     errors: Positive,
     growing: list[Count],
-) -> Finding:
+) -> Claim:
     r"""The commutators $[w_i, a]$ of rows of $W$ with $a$ vanish in the mean,
     $E|[w_i, a]| = |[w_i(0), a(0)]| e^{-t} \to 0$.
 
@@ -388,101 +363,77 @@ def proposition_4_1_c(
     exact_lengths = {inputs: float(theory.mean_commutator(inputs, np.array([at]))[0]) for inputs in by_dimension}
     rates = Rates(exponents)
     dimensions = rates.dimensions()
-    commutator_rates = [rates.commutator(inputs) for inputs in dimensions]
 
-    def judge(
-        *,
-        mean_entry: float,
-        mean_square: float,
-        mean_lengths: Mapping[int, float],
-        grows_in: list[int],
-        rate_rises: bool,
-    ) -> Checks:
-        """Check means of the commutators, and in which dimensions they grow on almost every path."""
+    yield equal(
+        f"mean of $|e|$ at time {latest:g}, d = 2",
+        entry,
+        0.0,
+        # the slowest part of the approach to the limit falls as exp(-t)
+        tolerance=extra_half_widths(errors) * entry.uncertainty + step + entry_limit * float(np.exp(-latest)),
+        resolution=0.25,
+        because="standard errors, the scheme's bias, and the approach to the limit",
+        corrected=entry_limit,
+        rivals={"half the limit": entry_limit / 2},
+    )
+    yield equal(
+        f"mean of $e^2$ at time {early:g}, d = 2",
+        square,
+        0.0,
+        tolerance=extra_half_widths(errors) * square.uncertainty + 4 * step * exact_square,
+        resolution=0.5 * exact_square,
+        because="standard errors, and the scheme's bias",
+        corrected=exact_square,
+        rivals={"a second moment that vanishes": 0.0},
+        scaled=False,
+    )
+    for inputs, table in by_dimension.items():
+        exact = exact_lengths[inputs]
+        # the scheme's second moments lag by d h t / 2, relative to them, and roots of squares by less
+        lag = inputs * settings_of(table)["integration"]["step"] * at / 2 * exact
         yield equal(
-            f"mean of $|e|$ at time {latest:g}, d = 2",
-            entry,
-            mean_entry,
-            # the slowest part of the approach to the limit falls as exp(-t)
-            tolerance=extra_half_widths(errors) * entry.uncertainty + step + entry_limit * float(np.exp(-latest)),
-            resolution=0.25,
-            because="standard errors, the scheme's bias, and the approach to the limit",
-        )
-        yield equal(
-            f"mean of $e^2$ at time {early:g}, d = 2",
-            square,
-            mean_square,
-            tolerance=extra_half_widths(errors) * square.uncertainty + 4 * step * exact_square,
-            resolution=0.5 * exact_square,
+            f"mean length of the commutator of two columns at time {at:g}, d = {inputs}",
+            lengths[inputs],
+            0.0,
+            tolerance=extra_half_widths(errors) * lengths[inputs].uncertainty + lag,
+            resolution=0.25 * exact,
             because="standard errors, and the scheme's bias",
+            corrected=exact,
+            rivals={"a mean that grows by a quarter less in more dimensions": 0.75 * exact},
+            scaled=False,
         )
-        for inputs, table in by_dimension.items():
-            # the scheme's second moments lag by d h t / 2, relative to them, and roots of squares by less
-            lag = inputs * settings_of(table)["integration"]["step"] * at / 2 * exact_lengths[inputs]
-            yield equal(
-                f"mean length of the commutator of two columns at time {at:g}, d = {inputs}",
-                lengths[inputs],
-                mean_lengths[inputs],
-                tolerance=extra_half_widths(errors) * lengths[inputs].uncertainty + lag,
-                resolution=0.25 * exact_lengths[inputs],
-                because="standard errors, and the scheme's bias",
-            )
-        for inputs, table in by_dimension.items():
-            yield at_least(
-                f"growth of the mean length of the commutator from time {at / 2:g} to {at:g}, d = {inputs}",
-                increase(table, quantities.COMMUTATOR_LENGTH, at / 2, at),
-                0.0,
-                because="growing",
-            )
-        yield is_as_derived(rates.commutator(2))
-        for inputs in grows_in:
-            yield grows(rates.commutator(inputs))
-        if rate_rises:
-            yield from rises(commutator_rates)
-        for inputs in dimensions:
-            yield decays(rates.angle(inputs))
-
-    corrected = {
-        "mean_entry": entry_limit,
-        "mean_square": exact_square,
-        "mean_lengths": exact_lengths,
-        "grows_in": growing,
-        "rate_rises": True,
-    }
-    shorter = {inputs: 0.75 * length for inputs, length in exact_lengths.items()}
+    for inputs, table in by_dimension.items():
+        yield at_least(
+            f"growth of the mean length of the commutator from time {at / 2:g} to {at:g}, d = {inputs}",
+            increase(table, quantities.COMMUTATOR_LENGTH, at / 2, at),
+            0.0,
+            because="growing",
+        )
+    yield is_as_derived(rates.commutator(2), scaled=False)
+    for inputs in sorted({*dimensions, *growing}):
+        yield has_sign(
+            rates.commutator(inputs),
+            NOT_CLAIMED,
+            corrected=grows if inputs in growing else None,
+            rivals={"a commutator that grows on typical paths in every dimension": grows},
+        )
+    commutator_rates = [rates.commutator(inputs) for inputs in dimensions]
+    yield from rises_as_corrected(commutator_rates)
+    for inputs in dimensions:
+        yield decays(rates.angle(inputs))
     falling, rising = below_zero(commutator_rates), above_zero(commutator_rates)
-    return Finding(
-        judge,
-        printed={
-            "mean_entry": 0.0,
-            "mean_square": 0.0,
-            "mean_lengths": dict.fromkeys(by_dimension, 0.0),
-            "grows_in": [],
-            "rate_rises": False,
-        },
-        corrected=corrected,
-        # rivals of what is corrected, for what is printed fails
-        rivals={
-            "half the limit": corrected | {"mean_entry": entry_limit / 2},
-            "a commutator that grows on typical paths in every dimension": corrected | {"grows_in": dimensions},
-            "a second moment that vanishes": corrected | {"mean_square": 0.0},
-            "a mean that grows by a quarter less in more dimensions": corrected | {"mean_lengths": shorter},
-        },
-        scaled={"mean_entry": operator.mul},
-        facts={
-            "limit": entry_limit,
-            "typical": rates.commutator(2).measured.value,
-            "early": early,
-            "late": at,
-            "rates": ", ".join(f"{theory.mean_commutator_rate(inputs):.3f} for d = {inputs}" for inputs in (3, 4, 5)),
-            "lengths": ", ".join(
-                f"{lengths[inputs].value:.3f} for d = {inputs}, where {exact:.3f} is exact"
-                for inputs, exact in exact_lengths.items()
-            ),
-            "falling": number_ranges(falling),
-            "rising": number_ranges(rising),
-            "open": number_ranges(dimensions, but=[*falling, *rising]),
-            "judged": number_ranges([2, *growing]),
-            "between": number_ranges(dimensions, but=[2, *growing]),
-        },
+    yield Facts(
+        limit=entry_limit,
+        typical=rates.commutator(2).measured.value,
+        early=early,
+        late=at,
+        rates=", ".join(f"{theory.mean_commutator_rate(inputs):.3f} for d = {inputs}" for inputs in (3, 4, 5)),
+        lengths=", ".join(
+            f"{lengths[inputs].value:.3f} for d = {inputs}, where {exact:.3f} is exact"
+            for inputs, exact in exact_lengths.items()
+        ),
+        falling=number_ranges(falling),
+        rising=number_ranges(rising),
+        open=number_ranges(dimensions, but=[*falling, *rising]),
+        judged=number_ranges([2, *growing]),
+        between=number_ranges(dimensions, but=[2, *growing]),
     )

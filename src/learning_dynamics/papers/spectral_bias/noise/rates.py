@@ -1,14 +1,15 @@
 """Growth rates and statistics of the noise-driven process, read off tables, and the checks that claims make of them."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import Estimate
-from learning_dynamics.judging import Check, at_least, at_most, equal
+from learning_dynamics.judging import NOT_CLAIMED, Check, at_least, at_most, equal, takes_rivals
 from learning_dynamics.papers.spectral_bias.noise import quantities
 from learning_dynamics.tidy import Quantity, Table, select
 
@@ -107,29 +108,40 @@ def decays(rate: Rate) -> Check:
     return at_most(rate.name, rate.measured, 0.0, because="decays")
 
 
-def rises(rates: list[Rate]) -> list[Check]:
-    """Check that rates rise from each dimension of a list to the next, the intervals' widths added."""
-    return [
-        at_least(
+@takes_rivals("grows_or_decays")
+def has_sign(rate: Rate, grows_or_decays: Callable[[Rate], Check]) -> Check:
+    """Check on which side of zero a rate lies: `grows` or `decays`."""
+    return grows_or_decays(rate)
+
+
+def rises_as_corrected(rates: list[Rate], *, falls: str = "") -> Iterator[Check]:
+    """Check that rates rise from each dimension of a list to the next, the intervals' widths added.
+
+    The correction alone says so. `falls` is the phrase of a rival by which they fall.
+    """
+    for before, after in itertools.pairwise(rates):
+        difference = _difference(before.measured, after.measured, "difference of means (t)")
+        opposite = _difference(after.measured, before.measured, "difference of means (t)")
+        yield at_least(
             f"{after.name}, less that for d = {before.inputs}",
-            _difference(before.measured, after.measured, "difference of means (t)"),
+            NOT_CLAIMED,
             0.0,
             because="rises with the dimension",
+            corrected={"estimate": difference},
+            rivals={falls: {"estimate": opposite}} if falls else None,
         )
-        for before, after in itertools.pairwise(rates)
-    ]
 
 
-def is_as_derived(rate: Rate, rivals: Mapping[str, float] | None = None) -> Check:
-    """Check that a rate is the one that was derived."""
+def is_as_derived(rate: Rate, derived: Any = None, **beside: Any) -> Check:
+    """Check that a rate is the one that was derived, or what is given as that; `beside` it are rivals and the like."""
     return equal(
         rate.name,
         rate.measured,
-        rate.derived,
+        rate.derived if derived is None else derived,
         tolerance=rate.tolerance,
         resolution=0.1,
         because="four standard errors, and the scheme's next order",
-        rivals=rivals,
+        **beside,
     )
 
 

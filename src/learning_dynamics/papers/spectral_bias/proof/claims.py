@@ -21,7 +21,7 @@ from learning_dynamics.tidy import Draws, Table
 def lemma_3_2(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$ the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$ stays $2\gamma I$ for all times.
 
-    Held against all eigenvalues of the imbalance at all recorded times; a check with meaning wherever the error
+    Compared with all eigenvalues of the imbalance at all recorded times; a check with meaning wherever the error
     allowed is far below $2\gamma$ itself. The largest error in {draws} draws is {largest:.1e} of
     $|Z_1^\top Z_1|$.
     """
@@ -80,20 +80,32 @@ def lemma_c_3(flows: Sequence[Table]) -> Claim:
     "Lemma C.4 and Proposition C.5",
     quantifier="all draws",
     scope="limits of flows from rows of one length, and of unequal lengths",
+    correction=r"$\nabla\Psi_1(Z_1) = Z_1 - Z_1^{-\top} D$. Such a potential exists for $D = 2\gamma I$, and for no "
+    r"diagonal $D$ that is no multiple of the identity.",
+    reason="the factors are in the other order, as (P2) shows; what the lemma concludes stands",
 )
 def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> Claim:
-    r"""At the limit of the flow the gradient of a potential of $Z_1$ has to be $Z_1 - Z_1^{-\top} D$ (errata 8: not $D
-    Z_1^{-\top}$), with $D$ the imbalance. For $D = 2\gamma I$ such a potential exists; for a diagonal $D$ that is no
-    multiple of the identity none does, and the proof breaks.
+    r"""At the limit of the flow the gradient of a potential of $Z_1$ has to be $Z_1 - D Z_1^{-\top}$, with $D$ the
+    imbalance. For $D = 2\gamma I$ such a potential exists; for a diagonal $D$ that is no multiple of the identity none
+    does, and the proof breaks.
 
-    A gradient has a symmetric derivative. The field's derivative is symmetric to rounding where $D$ is isotropic, and
-    by {least:.2g} of its size at least asymmetric where it is not. The breaking is no mere lack of proof: from rows of
-    unequal lengths the flow does not end at $\beta_*$, but {away:.2g} of $|\beta_*|$ away from it (median), while the
-    imbalance stays $D$ as it should.
+    By (P2) of Proposition C.5 that gradient is $Z_1^{-\top} Z_2 Z_2^\top$; from rows of unequal lengths the printed
+    formula is up to {printed:.2g} of it away (errata 8). A gradient has a symmetric derivative. The corrected field's
+    derivative is symmetric to rounding where $D$ is isotropic, and by {least:.2g} of its size at least asymmetric where
+    it is not. The breaking is no mere lack of proof: from rows of unequal lengths the flow does not end at $\beta_*$,
+    but {away:.2g} of $|\beta_*|$ away from it (median), while the imbalance stays $D$ as it should.
     """
     flow, limit = Draws(unequal), Draws(unequal, phase="limit")
     where_isotropic, where_not = Draws(equal, phase="limit")[quantities.ASYMMETRY], limit[quantities.ASYMMETRY]
     everywhere = {"values": np.concatenate([where_isotropic, where_not])}
+    yield every_draw(
+        "distance of the formula from the gradient that (P2) asks for, relative to it, unequal rows",
+        limit[quantities.GRADIENT_PRINTED],
+        at_most=steps_by_rtol(limit) * limit["condition"] ** 2,
+        because="steps times rtol times the squared condition number of $Z_1$",
+        predicted=0.0,
+        corrected={"values": limit[quantities.GRADIENT_CORRECTED]},
+    )
     yield every_draw(
         "asymmetry of the derivative where a potential exists, relative to its size",
         where_isotropic,
@@ -180,7 +192,7 @@ def lemma_c_10(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$, at all times, $\sigma_i(Z_1)^2 = \gamma + \sqrt{\gamma^2 + \sigma_i(\beta)^2}$ and
     $\sigma_i(Z_2)^2 = -\gamma + \sqrt{\gamma^2 + \sigma_i(\beta)^2}$.
 
-    Each layer is held against the measured spectrum of $\beta$ at the same time; $Z_1$ and $W_1 = Z_1 P$ share their
+    Each layer is compared with the measured spectrum of $\beta$ at the same time; $Z_1$ and $W_1 = Z_1 P$ share their
     singular values, as do $Z_2$ and $W_2$.
     """
     flow = Draws(flows, phase="flow")

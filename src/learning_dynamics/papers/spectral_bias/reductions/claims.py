@@ -17,7 +17,7 @@ def lemma_3_1(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$ the layers stay in the span of the initial rows, $(W_1, W_2) = (Z_1 P, P^\top Z_2)$, where the
     pair $(Z_1, Z_2)$ of size $d$ obeys the same flow from $Z_1(0) = \sqrt{2\gamma} I$, $Z_2(0) = 0$.
 
-    The network of full width and the pair are integrated apart, and held against each other at every recorded time;
+    The network of full width and the pair are integrated apart, and compared with each other at every recorded time;
     what $W_1$ and $W_2$ have outside the span of $P$ is measured by itself. The proof's last line starts the pair at
     $Z_1(0) = I$, against the lemma's own definition (errata 7).
     """
@@ -122,7 +122,7 @@ def theorem_3_2_b(flows: Sequence[Table]) -> Claim:
     speed $w^{1/2}$.
 
     The mirror flow is integrated by itself, in the coordinates $\nabla\psi(\beta) = w^{-1/2}\beta$, whose inverse is
-    $\beta = m\sqrt{|m|^2 + 2\gamma}$, and held against the network at every recorded time. The largest difference in
+    $\beta = m\sqrt{|m|^2 + 2\gamma}$, and compared with the network at every recorded time. The largest difference in
     {draws} draws is {largest:.1e} of the largest entry.
     """
     draws = Draws(flows)

@@ -77,10 +77,10 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
     its neurons do not learn them.
 
     To represent the directions is read as spanning them; by rank alone, which the paper names, `relu_low_rank` judges.
-    The span of the first two singular vectors of $W$ is held against that of the teacher's neurons: both principal
+    The span of the first two singular vectors of $W$ is compared with that of the teacher's neurons: both principal
     angles have a cosine above the setting `cosine` on {value:.0%} of {draws} draws. The cosines' medians are
     {first:.3f} and {second:.2f}, where spans at random have {chance_first:.2f} and {chance_second:.2f}, and from large
-    weights {large_first:.2f} and {large_second:.2f}. Of $|W|^2$, {inside:.0%} lies in the teacher's span (median;
+    weights {large_first:.2f} and {large_second:.2f}. Of $|W|^2$, {inside:.0%} is in the teacher's span (median;
     {chance_inside:.0%} by chance, {large_inside:.0%} from large weights). Ten samples, on about half of which each
     neuron of the teacher is silent, need not fix its directions; more do (`relu_directions_with_samples`).
     """
@@ -176,7 +176,7 @@ def relu_phase_one(scales: Table, *, share: Count) -> Claim:
     learnt a single direction when it begins; {second:.0%} meet one at all, and {zero:.0%} start on one, at zero. Which
     plateau of the others is the second cannot be told: they are undecided. Of those that meet a second,
     {conditional:.0%} have rank 1 there. The share rises as the scale falls: {course}. It lies above one half, with
-    its interval, {turns}. What counts as a plateau is a choice of ours: with stricter thresholds, a slower fall or a
+    its interval, {turns}. What counts as a plateau is our choice: with stricter thresholds, a slower fall or a
     longer stretch, the share is smaller, and so is the scale from which it lies above one half (turning checks).
     """
     by_scale = dict(iter(scales.groupby("scale")))  # ascending

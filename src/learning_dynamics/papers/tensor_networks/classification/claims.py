@@ -1,16 +1,16 @@
 """Classification of separable data: Theorems 1 and 2, Corollaries 1 to 3, Remarks 2 and 3, and how slowly they show."""
 
 from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from learning_dynamics.judging import (
+    NOT_CLAIMED,
     Check,
-    Checks,
     Claim,
     Facts,
-    Finding,
     Untested,
     claim,
     equal_on_every_draw,
@@ -354,32 +354,41 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Claim:
     "Remark 3",
     scope="random separable points; a decomposable network with a random matrix S, the last layer zero at the start; "
     "two and three layers",
+    correction=r"With $S = T$ the $\rho$ in $z = T^T \rho$ is sparse: the classifier reads few entries of $T x$. A "
+    r"sparse $T z$ takes $S = T^{-T}$.",
+    reason=r"Theorem 2 makes $\rho = T^{-T} z$ sparse, and that is another vector than $T z$",
     quantifier="all draws",
 )
-def remark_3(two: Table, three: Table, *, slack: Positive) -> Claim:
-    r"""Under the conditions of Theorem 2 a network with $S = T$ finds a classifier $z = T^T \rho$ whose $\rho$ is
-    sparse: it is sparse as a function of the transformed inputs $T x$.
+def remark_3(two: Table, three: Table, *, sparse: Literal["T z", "rho"], slack: Positive) -> Claim:
+    r"""Under the conditions of Theorem 2 a network with $S = T$ finds a solution $z$ that is sparse under the linear
+    transformation $T$: $T z$ has few entries.
 
-    As many entries of $\rho$ as there are data points hold all but {value:.1e} of its $\ell_1$ norm, on the worst
-    draw; of the coefficients themselves, as many entries leave out {inputs:.2g} on the median draw, and of $T z$
-    {mapped:.2g}. So "sparsity under a transformation $T$" is not that of $T z$; that takes $S = T^{-T}$ (errata 3).
+    As many entries of $T z$ as there are data points leave out up to {printed:.2g} of its $\ell_1$ norm, {mapped:.2g}
+    on the median draw; of $z$ itself they leave out {inputs:.2g} (median), and of $\rho$ in $z = T^T \rho$ at most
+    {transformed:.1e} (errata 3). The sentence can also be read as one on inputs: that $z$ reads
+    few entries of $T x$. That is the correction; read so the remark is right (`sparse: rho`).
     """
     flows = Draws([two, three], network="decomposable")
     end = flows.at_end("sigma")
+    inputs, mapped, transformed = (
+        end[quantity] for quantity in (quantities.DENSE_INPUTS, quantities.DENSE_MAPPED, quantities.DENSE_TRANSFORMED)
+    )
     yield every_draw(
         r"share of the $\ell_1$ norm beyond as many entries as points",
-        end[quantities.DENSE_TRANSFORMED],
+        mapped if sparse == "T z" else transformed,
         at_most=largest_lag(flows, slack),
         because="chosen: the bound of Theorem 2; with two layers what lags falls like "
         "$(\\log t)^{-(1 - s)}$, so that a near tie would fail here",
+        corrected={"values": transformed},
         rivals={
-            "a classifier that is sparse in the inputs": {"values": end[quantities.DENSE_INPUTS]},
-            "a classifier $z$ with a sparse $T z$": {"values": end[quantities.DENSE_MAPPED]},
+            "a classifier that is sparse in the inputs": {"values": inputs},
+            **({r"a classifier $z$ with a sparse $T z$": {"values": mapped}} if sparse == "rho" else {}),
         },
     )
     yield Facts(
-        inputs=float(np.median(end[quantities.DENSE_INPUTS])),
-        mapped=float(np.median(end[quantities.DENSE_MAPPED])),
+        inputs=float(np.median(inputs)),
+        mapped=float(np.median(mapped)),
+        transformed=float(np.max(transformed)),
     )
 
 
@@ -394,7 +403,7 @@ def remark_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     quantifier="all draws",
     reason="the max-margin problem that decides is not convex from three decomposable layers on",
 )
-def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
+def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
     r"""The limit directions of linear coefficients in separable classification do not depend on the initialisation.
 
     With two decomposable layers, and in fully connected networks, Theorem 2 and Corollary 1 leave one limit, because
@@ -410,56 +419,62 @@ def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Finding:
     depth = problems["depth"].to_numpy()
     is_decomposable = np.isin(problems["network"], ORTHOGONAL)
     largest_angle, largest_turn = problems["largest_angle"].to_numpy(), problems["largest_turn"].to_numpy()
-    margins = Draws(starts)[MARGIN]
+    is_turning = (largest_angle > degrees) & (largest_turn > degrees / 2)
 
-    def judge(has_one_limit: np.ndarray) -> Checks:
-        """Yield the checks of a prediction, for each problem, of whether all starts have the same limit."""
-        yield every_draw(
-            "largest angle in degrees between the limits from two starts, where one limit is predicted",
-            largest_angle[has_one_limit],
-            at_most=degrees,
-            because="chosen; undecided while a direction turns by half as much",
-            undecided=((largest_angle > degrees) & (largest_turn > degrees / 2))[has_one_limit],
-        )
-        yield premise(
-            every_draw(
-                r"the loss falls: $\min_i y_i f(x_i) / \log t$ at the end",
-                margins,
-                at_least=0.5,
-                because="it tends to one; zero where a flow stays at a saddle",
-            )
-        )
-        if has_one_limit.all():
-            return
-        # starts may have one limit on a data set by chance, but not on all data sets
-        angle_of_kind = problems[~has_one_limit].groupby(["network", "depth"])["largest_angle"].max().to_numpy()
-        yield every_draw(
-            "where several limits are predicted: the largest such angle of each architecture and depth",
-            angle_of_kind,
-            at_least=degrees,
-            because="as above; undecided where no data set shows a second limit, which others may have",
-            undecided=angle_of_kind < degrees,
-        )
+    def one_limit(where: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the arguments of a check that problems have one limit from all starts."""
+        return {"values": largest_angle[where], "undecided": is_turning[where]}
 
+    def several_limits(where: np.ndarray) -> dict[str, Any]:
+        """Return the arguments of a check that each architecture and depth has a problem with several limits.
+
+        Starts may have one limit on a data set by chance, but not on all data sets.
+        """
+        if not where.any():
+            return {"values": NOT_CLAIMED}
+        angle_of_kind = problems[where].groupby(["network", "depth"])["largest_angle"].max().to_numpy()
+        return {"values": angle_of_kind, "undecided": angle_of_kind < degrees}
+
+    # of each problem, whether the correction and rivals predict one limit
+    has_one_limit = ~is_decomposable | (depth == 2)
+    rivals = {
+        "one limit at any depth but four": ~is_decomposable | (depth != 4),
+        "one limit for two layers alone": depth == 2,
+        "one limit for fully connected networks alone": ~is_decomposable,
+    }
+    yield every_draw(
+        "largest angle in degrees between the limits from two starts, where one limit is predicted",
+        **one_limit(np.full(len(problems), True)),
+        at_most=degrees,
+        because="chosen; undecided while a direction turns by half as much",
+        corrected=one_limit(has_one_limit),
+        rivals={rival: one_limit(predicted) for rival, predicted in rivals.items()},
+    )
+    yield premise(
+        every_draw(
+            r"the loss falls: $\min_i y_i f(x_i) / \log t$ at the end",
+            Draws(starts)[MARGIN],
+            at_least=0.5,
+            because="it tends to one; zero where a flow stays at a saddle",
+        )
+    )
+    yield every_draw(
+        "where several limits are predicted: the largest such angle of each architecture and depth",
+        NOT_CLAIMED,
+        at_least=degrees,
+        because="as above; undecided where no data set shows a second limit, which others may have",
+        corrected=several_limits(~has_one_limit),
+        rivals={rival: several_limits(~predicted) for rival, predicted in rivals.items()},
+    )
     deep = problems[is_decomposable & (depth > 2)]
     deep_excess = select(pd.concat(starts), quantities.QUASI_NORM_EXCESS, depth=lambda depth: depth > 2)["value"]
-    return Finding(
-        judge,
-        printed={"has_one_limit": np.full(len(problems), True)},
-        corrected={"has_one_limit": ~is_decomposable | (depth == 2)},
-        rivals={
-            "one limit at any depth but four": {"has_one_limit": ~is_decomposable | (depth != 4)},
-            "one limit for two layers alone": {"has_one_limit": depth == 2},
-            "one limit for fully connected networks alone": {"has_one_limit": ~is_decomposable},
-        },
-        facts={
-            "several": int((deep["limits"] > 1).sum()),
-            "deep": len(deep),
-            "most": int(problems["limits"].max()),
-            "count": int(settings_of(starts[0])["starts"]),
-            "apart": float(np.nanmax(largest_angle)),
-            "other": float(np.mean(deep_excess > 0.01)),
-        },
+    yield Facts(
+        several=int((deep["limits"] > 1).sum()),
+        deep=len(deep),
+        most=int(problems["limits"].max()),
+        count=int(settings_of(starts[0])["starts"]),
+        apart=float(np.nanmax(largest_angle)),
+        other=float(np.mean(deep_excess > 0.01)),
     )
 
 

@@ -1,15 +1,15 @@
 """Deep fully connected networks: Theorem 6, and the steps (88) and (93) of its proof."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from learning_dynamics.evidence import Estimate, mean
 from learning_dynamics.judging import (
-    Checks,
+    NOT_CLAIMED,
     Claim,
     Facts,
-    Finding,
     at_least,
     claim,
     equal,
@@ -188,7 +188,7 @@ def theorem_6_any_directions(gaussian: Sequence[Table], *, order: Positive) -> C
     quantifier="all draws",
     reason="squaring an inequality of matrices does not keep it",
 )
-def equation_84(layers: Table) -> Finding:
+def equation_84(layers: Table) -> Claim:
     r"""Square layers of which each dominates the next fulfil $P^T P \succeq A^{L-1}$, $A^{L-1} \succeq (A - w_L
     w_L^T)^{L-1}$ and $(A - w_L w_L^T)^{L-1} \succeq \lambda^{L-1} I$, with $P = W_1 \cdots W_{L-1}$ and $A = W_{L-1}^T
     W_{L-1}$.
@@ -199,49 +199,43 @@ def equation_84(layers: Table) -> Finding:
     least {value:.3g} times $\lambda^{L-1}$.
     """
     draws, rounding = Draws(layers), 1e-12
-    depth, deepest = draws.column("depth"), int(draws.column("depth").max())
+    depth = draws.column("depth")
     first_step, second_step = draws[quantities.FIRST_STEP], draws[quantities.SECOND_STEP]
-    over_least, over_largest = draws[quantities.PRODUCT_OVER_LEAST], draws[quantities.PRODUCT_OVER_LARGEST]
 
-    def judge(product: np.ndarray, first_up_to: int, second_up_to: int) -> Checks:
-        """Yield the checks of (84) itself, and of both steps up to some depth; a depth without draws has no check."""
-        yield every_draw(
-            r"least eigenvalue of the product, in units of $\lambda^{L-1}$",
-            product,
-            at_least=1 - rounding,
-            because="rounding",
-        )
-        if (depth <= first_up_to).any():
-            yield every_draw(
-                "first step: least eigenvalue of the difference, relative",
-                first_step[depth <= first_up_to],
-                at_least=-rounding,
-                because="rounding",
-            )
-        if (depth <= second_up_to).any():
-            yield every_draw(
-                "second step: least eigenvalue of the difference, relative",
-                second_step[depth <= second_up_to],
-                at_least=-rounding,
-                because="rounding",
-            )
+    def up_to(layers: int, step: np.ndarray) -> dict[str, Any]:
+        """Return the argument of a check of a step on draws of some depth at most."""
+        return {"values": step[depth <= layers] if (depth <= layers).any() else NOT_CLAIMED}
 
-    corrected = {"first_up_to": 3, "second_up_to": 2}
-    return Finding(
-        judge,
-        printed={"product": over_least, "first_up_to": deepest, "second_up_to": deepest},
-        corrected=corrected,
+    yield every_draw(
+        r"least eigenvalue of the product, in units of $\lambda^{L-1}$",
+        draws[quantities.PRODUCT_OVER_LEAST],
+        at_least=1 - rounding,
+        because="rounding",
         rivals={
-            "the chain with four layers too": corrected | {"first_up_to": 4},
-            "the second step with three layers too": corrected | {"second_up_to": 3},
-            r"with the largest eigenvalue in place of $\lambda$": corrected | {"product": over_largest},
+            r"with the largest eigenvalue in place of $\lambda$": {"values": draws[quantities.PRODUCT_OVER_LARGEST]},
         },
-        facts={
-            "draws": int((depth > 3).sum()),
-            "chain": int((first_step[depth > 3] < -rounding).sum()),
-            "powers": len(depth),
-            "power": int((second_step < -rounding).sum()),
-        },
+    )
+    yield every_draw(
+        "first step: least eigenvalue of the difference, relative",
+        first_step,
+        at_least=-rounding,
+        because="rounding",
+        corrected=up_to(3, first_step),
+        rivals={"the chain with four layers too": up_to(4, first_step)},
+    )
+    yield every_draw(
+        "second step: least eigenvalue of the difference, relative",
+        second_step,
+        at_least=-rounding,
+        because="rounding",
+        corrected=up_to(2, second_step),
+        rivals={"the second step with three layers too": up_to(3, second_step)},
+    )
+    yield Facts(
+        draws=int((depth > 3).sum()),
+        chain=int((first_step[depth > 3] < -rounding).sum()),
+        powers=len(depth),
+        power=int((second_step < -rounding).sum()),
     )
 
 
@@ -289,56 +283,46 @@ def equation_88(descending: Sequence[Table], gaussian: Sequence[Table], *, toler
 
 @claim(
     "equation (93)",
-    scope="random data; random and Gaussian layers; three and six inputs, two to five layers; limits at every scale "
-    "run",
+    scope="random data; random and Gaussian layers; three and six inputs, two to five layers; on the way and at the "
+    "limit, at every scale run",
     quantifier="all draws",
 )
-def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Finding:
+def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Claim:
     r"""Adjacent top singular vectors align: $(v_l^T u_{l+1})^2 \geq 1 - \alpha^2 G_l / s_{l+1}^2$, with $G_l$ from the
-    initial directions.
+    initial directions, at all times.
 
-    On all {draws} limits the squared sine comes to at most {value:.2g} of its bound, and on those from the smallest
-    scale to at most {small:.1e}: it falls like $\alpha^{p}$ with $p$ = {power:.2f}, because the layers' Gram matrices
-    differ by a perturbation of order $\alpha^2$, which turns singular vectors by an angle of that order, whose square
-    is of order $\alpha^4$.
+    On all {draws} flows the squared sine comes to at most {value:.2g} of its bound, at the limit and at the times
+    recorded on the way, and at limits from the smallest scale to at most {small:.1e}: it falls like $\alpha^{p}$ with
+    $p$ = {power:.2f}, because the layers' Gram matrices differ by a perturbation of order $\alpha^2$, which turns
+    singular vectors by an angle of that order, whose square is of order $\alpha^4$.
     """
     draws = _by_scale(*descending, *gaussian)
-    # of each limit, a draw at a scale: the misalignment in units of the bound of (93), and the scale
-    misalignment = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND).ravel())
+    # of each flow, a draw at a scale: the misalignment in units of the bound of (93), and the scale
+    at_limit, on_the_way = (
+        draws.over(lambda flow, quantity=quantity: flow.entries(quantity).ravel())
+        for quantity in (quantities.MISALIGNMENT_OVER_BOUND, quantities.MISALIGNMENT_ON_THE_WAY)
+    )
+    misalignment = np.maximum(at_limit, on_the_way)
     alpha = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND, column="scale").ravel())
     at_smallest_scale = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND)[:, 0])
     is_rounding = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT)[:, 0]) < 1e-13
     power = mean(_powers(draws, quantities.MISALIGNMENT)[~is_rounding])
 
-    def judge(bound: float | np.ndarray, order: float) -> Checks:
-        """Yield the checks of a bound in units of that of (93), and of the order of what it bounds."""
-        yield every_draw(
-            "largest misalignment $1 - (v_l^T u_{l+1})^2$ in units of the bound",
-            misalignment / bound,
-            at_most=1.0,
-            because="(93) and (94)",
-        )
-        yield at_least(
-            "power of $\\alpha$ in $1 - (v_l^T u_{l+1})^2$, mean of draws",
-            power,
-            order,
-            because="(93) bounds it by the square of the scale",
-            excluded={"below rounding at the smallest scale": int(is_rounding.sum())},
-        )
-
-    def tighter(bound: float, factor: float) -> float:
-        """Return a bound that is wrong by a factor to the side that limits can refuse."""
-        return bound * min(factor, 2 - factor)
-
-    return Finding(
-        judge,
-        printed={"bound": 1.0, "order": 2.0},
-        rivals={
-            "a tenth of the bound": {"bound": 0.1},
-            # (93)'s is of order two
-            r"$\alpha^5 G_l / s_{l+1}^2$ as the bound": {"bound": alpha**3},
-            r"a misalignment of order $\alpha^5$": {"order": 5.0},
-        },
-        scaled={"bound": tighter},
-        facts={"power": power.value, "small": float(at_smallest_scale.max())},
+    yield every_draw(
+        "largest misalignment $1 - (v_l^T u_{l+1})^2$ in units of the bound",
+        misalignment,
+        at_most=1.0,
+        because="(93) and (94)",
+        # (93)'s bound is of order two
+        rivals={"a tenth of the bound": 0.1, r"$\alpha^5 G_l / s_{l+1}^2$ as the bound": alpha**3},
+        scaled=True,
     )
+    yield at_least(
+        "power of $\\alpha$ in $1 - (v_l^T u_{l+1})^2$, mean of draws",
+        power,
+        2.0,
+        because="(93) bounds it by the square of the scale",
+        excluded={"below rounding at the smallest scale": int(is_rounding.sum())},
+        rivals={r"a misalignment of order $\alpha^5$": 5.0},
+    )
+    yield Facts(power=power.value, small=float(at_smallest_scale.max()))

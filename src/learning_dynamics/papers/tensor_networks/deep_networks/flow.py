@@ -28,29 +28,32 @@ def coefficients(states: np.ndarray, inputs: int) -> np.ndarray:
     return beta
 
 
-def flow_limit(X: np.ndarray, y: np.ndarray, start: np.ndarray, integration: Limit) -> np.ndarray:
-    """Return the state where gradient flow has arrived.
+# shares of the time of arrival at which a path is recorded: dense at the start, where layers turn while they are small,
+# and at the end, before which they leave the saddle at zero within a time that does not depend on the scale
+RECORDED = np.unique(np.concatenate([np.logspace(-8, 0, 33), 1 - np.logspace(-8, -1, 29)]))
 
-    A flow that stays at a saddle returns the saddle, whose residuals are large; one that the integrator gives up, nan.
+
+def flow_limit(X: np.ndarray, y: np.ndarray, start: np.ndarray, integration: Limit) -> tuple[np.ndarray, np.ndarray]:
+    """Return the state where gradient flow has arrived, and those on the way, shape (times, parameters).
+
+    Times are `RECORDED`. A flow that stays at a saddle returns the saddle, whose residuals are large; one that the
+    integrator gives up, nan.
     """
     samples, inputs = X.shape
     depth = 1 + (len(start) - inputs) // inputs**2
     bound = integration.residual * np.max(np.abs(y))
+    problem = (field, np.r_[X.ravel(), y, bound], (samples, inputs, depth), start)
+    errors = {"rtol": integration.rtol, "atol": integration.atol}
+    nowhere = np.full((len(RECORDED), len(start)), np.nan)
     # no deadline: from a small scale the flow leaves the saddle at zero after a time like scale**(2 - depth)
     try:
-        return flow(
-            field,
-            np.r_[X.ravel(), y, bound],
-            (samples, inputs, depth),
-            start,
-            np.zeros(1),
-            rtol=integration.rtol,
-            atol=integration.atol,
-            until=converged,
-            last_time=1e30,
-        ).final_state
+        end = flow(*problem, np.zeros(1), until=converged, last_time=1e30, **errors)
     except DivergenceError:
-        return np.full(len(start), np.nan)
+        return np.full(len(start), np.nan), nowhere
+    try:
+        return end.final_state, flow(*problem, end.final_time * RECORDED, **errors).states
+    except DivergenceError:  # at a saddle, for as long as the time lasts
+        return end.final_state, nowhere
 
 
 @compiled(FIELD)

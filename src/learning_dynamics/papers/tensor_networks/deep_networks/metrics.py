@@ -39,6 +39,8 @@ def deep_regression(trajectory: Trajectory) -> Tables:
         Largest 1 - (v_l^T u_(l+1))^2 of the top singular vectors of adjacent layers (93).
     allowed
         Largest ratio of 1 - (v_l^T u_(l+1))^2 to what (93) and (94) allow, alpha^2 G_l / s_(l+1)^2.
+    on_the_way
+        Largest such ratio at the times recorded on the way to the limit.
     """
     X, y, settings = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings
     scales = trajectory.time
@@ -73,6 +75,16 @@ def deep_regression(trajectory: Trajectory) -> Tables:
             quantities.DISTANCE_BOUND,
         )
         measures |= dict(zip(names, np.moveaxis(np.array(layer_values), -1, 0), strict=True))
+        paths = trajectory.constants[f"path_{depth}"]
+        measures[quantities.MISALIGNMENT_ON_THE_WAY] = np.array(
+            [
+                [
+                    np.max([_layer_measures(state, scale, start, X.shape[-1])[2] for state in path])
+                    for scale, path in zip(scales, paths_by_scale, strict=True)
+                ]
+                for start, paths_by_scale in zip(starts, paths, strict=True)
+            ]
+        )
         yield rows(measures, {"seed": np.arange(len(X)), "scale": scales}, depth=depth)
 
 

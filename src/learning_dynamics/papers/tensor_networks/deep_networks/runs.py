@@ -34,20 +34,24 @@ def deep_regression(
     -------
     Trajectory
         For each depth a series ``flow_<depth>``, shape (data sets, scales, parameters), with the scale in place of
-        time, nan where the integrator gave up; constants ``start_<depth>``, shape (data sets, parameters).
+        time, nan where the integrator gave up; constants ``start_<depth>``, shape (data sets, parameters), and
+        ``path_<depth>``, shape (data sets, scales, times, parameters), the states at `flow.RECORDED`.
     """
     X, y = data["X"], data["y"]
     inputs = X.shape[-1]
     series: Arrays = {}
     constants = {"X": X, "y": y}
     for depth in depths:
-        starts, limits = [], []
+        starts, limits, paths = [], [], []
         label = f"initial_direction.{init}"
         for member, rng in enumerate(progress(generators(seed, label, len(X)), f"depth {depth}")):
             start = _initial_layers(init, rng, inputs, depth)
             starts.append(start)
-            limits.append([flow_limit(X[member], y[member], scale * start, integration) for scale in scales])
+            flows = [flow_limit(X[member], y[member], scale * start, integration) for scale in scales]
+            limits.append([limit for limit, _ in flows])
+            paths.append([path for _, path in flows])
         series[f"flow_{depth}"] = np.array(limits)
+        constants[f"path_{depth}"] = np.array(paths)
         constants[f"start_{depth}"] = np.stack(starts)
     return Trajectory(np.array(scales), series, constants, undecided=undecided(series))
 

@@ -1,15 +1,14 @@
 """Two-layer networks under gradient descent and flow: Theorem 5 and the experiments of section 6."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from learning_dynamics.judging import (
-    Check,
-    Checks,
+    NOT_CLAIMED,
     Claim,
     Facts,
-    Finding,
     Untested,
     claim,
     equal_on_every_draw,
@@ -35,7 +34,7 @@ TOO_NEAR = "singular values too near for the smallest scale"
 def theorem_5(tensors: Table, steps: Table) -> Claim:
     r"""Two layers trained on one point of a regression, of which the first starts larger than the second in every
     singular coordinate of $M(x) = U_1 \operatorname{diag}(s) U_2^T$, tend to $\alpha U_1 (a \odot \cosh \nu s + b \odot
-    \sinh \nu s)$ and $\alpha U_2 (a \odot \sinh \nu s + b \odot \cosh \nu s)$, besides what lies outside of $U_1$ and
+    \sinh \nu s)$ and $\alpha U_2 (a \odot \sinh \nu s + b \odot \cosh \nu s)$, besides what is outside of $U_1$ and
     $U_2$ and stays, whatever the data tensor. Here $a = U_1^T \bar v_1$, $b = U_2^T \bar v_2$, and
     $g(\nu) = y / \alpha^2$ for a strictly increasing $g$ that $s$, $a$ and $b$ give.
 
@@ -118,7 +117,7 @@ def _second_difference(descents: Draws, steps: Sequence[float]) -> np.ndarray:
     quantifier="all draws",
     reason="singular values that tie leave a choice that the start makes",
 )
-def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
+def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     r"""As $\alpha \to 0$ the limit points $[v_1, v_2]$ of two layers trained on one point of a regression, from starts
     within the conditions of Theorem 5, become independent of the initial directions.
 
@@ -138,53 +137,73 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Finding:
     remainder = 4 * by_point.worst(quantities.REMAINDER)
     is_resolved = share + remainder <= 10 * share
 
-    def agree(name: str, distances: np.ndarray, where: np.ndarray) -> Check:
+    def agree(distances: np.ndarray, where: np.ndarray) -> dict[str, Any]:
+        """Return the arguments of a check that limit points agree on some draws."""
         judged = where & is_resolved
-        return every_draw(
-            name,
-            distances[judged],
-            at_most=share + remainder[judged],
-            because=f"{share:g}, chosen, and four times what Theorem 5 leaves of other coordinates at the smallest "
-            "scale",
-            excluded={TOO_NEAR: int((where & ~is_resolved).sum())},
-        )
-
-    def judge(agreeing: np.ndarray, layers: np.ndarray, coefficients: np.ndarray) -> Checks:
-        """Yield the checks of a prediction, for each draw, of whether limit points agree; distances are relative."""
-        if (agreeing & is_resolved).any():
-            yield agree("largest distance of limit points, where they are predicted to agree", layers, agreeing)
-        yield agree("the same of coefficients, on all draws", coefficients, everywhere)
-        differing = ~agreeing & (remainder <= share)
-        if differing.any():
-            yield every_draw(
-                "distance of limit points, where they are predicted to differ",
-                layers[differing],
-                at_least=10 * share + remainder[differing],
-                because="chosen: ten times as far",
-                excluded={TOO_NEAR: int((~agreeing).sum() - differing.sum())},
-            )
-
-    def distances_at(scale: float) -> dict[str, np.ndarray]:
+        if not judged.any():
+            return {"values": NOT_CLAIMED}
         return {
-            "layers": _relative_spreads(limits, quantities.PARAMETER, scale, up_to_sign=True),
-            "coefficients": _relative_spreads(limits, quantities.COEFFICIENT, scale),
+            "values": distances[judged],
+            "at_most": share + remainder[judged],
+            "excluded": {TOO_NEAR: int((where & ~is_resolved).sum())},
         }
 
+    def differ(distances: np.ndarray, where: np.ndarray) -> dict[str, Any]:
+        """Return the arguments of a check that limit points differ on some draws."""
+        judged = where & (remainder <= share)
+        if not judged.any():
+            return {"values": NOT_CLAIMED}
+        return {
+            "values": distances[judged],
+            "at_least": 10 * share + remainder[judged],
+            "excluded": {TOO_NEAR: int(where.sum() - judged.sum())},
+        }
+
+    layers, layers_at_largest = (
+        _relative_spreads(limits, quantities.PARAMETER, scale, up_to_sign=True) for scale in (smallest, largest)
+    )
+    coefficients, coefficients_at_largest = (
+        _relative_spreads(limits, quantities.COEFFICIENT, scale) for scale in (smallest, largest)
+    )
     with_signs = _relative_spreads(limits, quantities.PARAMETER, smallest)
-    return Finding(
-        judge,
-        printed={"agreeing": everywhere, **distances_at(smallest)},
-        corrected={"agreeing": is_simple},
+    in_sign, never, early = (
+        "layers that agree in sign as well",
+        "layers that never agree",
+        "layers that agree from a scale of one already",
+    )
+    because = f"{share:g}, chosen, and four times what Theorem 5 leaves of other coordinates at the smallest scale"
+    yield every_draw(
+        "largest distance of limit points, where they are predicted to agree",
+        **agree(layers, everywhere),
+        because=because,
+        corrected=agree(layers, is_simple),
         rivals={
-            "layers that agree in sign as well": {"agreeing": is_simple, "layers": with_signs},
-            "layers that never agree": {"agreeing": ~everywhere},
-            "layers that agree from a scale of one already": {"agreeing": is_simple, **distances_at(largest)},
+            in_sign: agree(with_signs, is_simple),
+            never: NOT_CLAIMED,
+            early: agree(layers_at_largest, is_simple),
         },
-        facts={
-            "count": int(limits["direction"].nunique()),
-            "apart": float(np.nanmax(distances_at(smallest)["layers"])),
-            "coefficients": float(np.nanmax(distances_at(smallest)["coefficients"])),
+    )
+    yield every_draw(
+        "the same of coefficients, on all draws",
+        **agree(coefficients, everywhere),
+        because=because,
+        rivals={early: agree(coefficients_at_largest, everywhere)},
+    )
+    yield every_draw(
+        "distance of limit points, where they are predicted to differ",
+        NOT_CLAIMED,
+        because="chosen: ten times as far",
+        corrected=differ(layers, ~is_simple),
+        rivals={
+            in_sign: differ(with_signs, ~is_simple),
+            never: differ(layers, everywhere),
+            early: differ(layers_at_largest, ~is_simple),
         },
+    )
+    yield Facts(
+        count=int(limits["direction"].nunique()),
+        apart=float(np.nanmax(layers)),
+        coefficients=float(np.nanmax(coefficients)),
     )
 
 

@@ -166,7 +166,7 @@ def limit_accuracy(steps: Table) -> Drawn:
     r"""Distance between the limit of gradient descent and Theorem 5, against the step size.
 
     Largest of the starts, by architecture and scale. Dotted: in proportion to the step size, the order at which
-    descent differs from the flow that the theorem speaks of. Crosses at the left edge: the line through the limits at
+    descent differs from the flow that the theorem is about. Crosses at the left edge: the line through the limits at
     the two smallest steps, at step size zero, at most {zero:.1e}. Grey: the step size of the paper's figures.
     """
     limits = select(steps, "limit")

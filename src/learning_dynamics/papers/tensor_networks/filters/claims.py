@@ -1,11 +1,21 @@
 """Classification of one data point by two layers, also with short filters: Theorem 3, Corollary 4."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from learning_dynamics.judging import Check, Claim, Facts, claim, equal_on_every_draw, every_draw, takes_rivals
+from learning_dynamics.judging import (
+    Check,
+    Claim,
+    Facts,
+    Untested,
+    claim,
+    equal_on_every_draw,
+    every_draw,
+    takes_rivals,
+)
 from learning_dynamics.papers.tensor_networks.filters import quantities
+from learning_dynamics.papers.tensor_networks.filters.theory import ZERO
 from learning_dynamics.papers.tensor_networks.limit_checks import last_sigma, limit_error, loss_vanishes
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table
@@ -13,7 +23,13 @@ from learning_dynamics.tidy import Draws, Table
 
 @takes_rivals("values")
 def _left_by_transient(
-    name: str, values: np.ndarray, *, transient: np.ndarray, error: float, resolution: float
+    name: str,
+    values: np.ndarray,
+    *,
+    transient: np.ndarray,
+    error: float,
+    resolution: float,
+    excluded: Mapping[str, int] | None = None,
 ) -> Check:
     """Check that no more is left at the last time than a draw's own start and the time allow."""
     return every_draw(
@@ -23,6 +39,7 @@ def _left_by_transient(
         because="what the draw's own transient leaves, and the integrator's error; undecided where that is "
         f"above {resolution:g}",
         undecided=transient > resolution,
+        excluded=excluded,
     )
 
 
@@ -84,22 +101,27 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
     The filter passes low frequencies where the autocorrelation is positive, high ones where it is negative. The printed
     conditions are Theorem 3's in the singular coordinates of $M(x)$, with $2 \lambda$ for filters of length two. With
     an autocorrelation of zero, of which the corollary does not speak, the two singular values agree, and the start
-    decides; near zero the other filter dies like $(\log t)^{-(1 - s) / 2}$ with a ratio $s$ of singular values close to
-    one. Each draw is held to what its own start and the time allow; of the {draws} draws the largest that is allowed is
-    {allowed:.1e} degrees.
+    decides, so that such a draw is left out; near zero the other filter dies like $(\log t)^{-(1 - s) / 2}$ with a
+    ratio $s$ of singular values close to one. Each draw is held to what its own start and the time allow; of the
+    {draws} draws the largest that is allowed is {allowed:.1e} degrees.
     """
     draws = Draws(flows, length=[1, 2])
+    has_no_direction = (draws.column("length") == 2) & (np.abs(draws[quantities.AUTOCORRELATION]) <= ZERO)
+    judged = ~has_no_direction
+    if not judged.any():
+        raise Untested("every signal has an autocorrelation of zero, of which Corollary 4 does not speak")
     end, transient, error = draws.at_end("sigma"), draws[quantities.LARGEST_ANGLE], np.degrees(limit_error(draws))
     yield _left_by_transient(
         "angle to the predicted direction (degrees)",
-        end[quantities.ANGLE_COROLLARY],
-        transient=transient,
+        end[quantities.ANGLE_COROLLARY][judged],
+        transient=transient[judged],
         error=error,
         resolution=degrees,
+        excluded={"filters of length two, autocorrelation zero": int(has_no_direction.sum())},
         rivals={
-            "the data point, for either length": end[quantities.ANGLE_POINT],
-            "for length two, the filter of the other sign": end[quantities.ANGLE_OTHER_SIGN],
-            "the max margin of the Fourier transform's $\\ell_1$ norm": end[quantities.ANGLE_FOURIER],
+            "the data point, for either length": end[quantities.ANGLE_POINT][judged],
+            "for length two, the filter of the other sign": end[quantities.ANGLE_OTHER_SIGN][judged],
+            "the max margin of the Fourier transform's $\\ell_1$ norm": end[quantities.ANGLE_FOURIER][judged],
         },
     )
     yield equal_on_every_draw(
@@ -108,4 +130,4 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
         tolerance=1e-10,
         because="rounding; two forms of one number, no measurement",
     )
-    yield Facts(allowed=float(np.max(transient + error)))
+    yield Facts(allowed=float(np.max((transient + error)[judged])))

@@ -6,6 +6,7 @@ from learning_dynamics.papers.tensor_networks.architectures import networks_of
 from learning_dynamics.papers.tensor_networks.distances import angle_between
 from learning_dynamics.papers.tensor_networks.filters import quantities
 from learning_dynamics.papers.tensor_networks.filters.theory import (
+    autocorrelation,
     filter_condition,
     filtered_direction,
     largest_angle,
@@ -45,8 +46,10 @@ def single_point(trajectory: Trajectory) -> Tables:
     unsigned
         |eta_1 - eta_2| / |eta_1|.
     direction
-        Coefficients at unit length at the last time, predicted by Corollary 4 for lengths 1 and 2; convolutional
-        networks alone.
+        Coefficients at unit length at the last time, predicted by Corollary 4 for lengths 1 and 2, nan for length 2 and
+        an autocorrelation of zero; convolutional networks alone.
+    autocorrelation
+        Circular autocorrelation of the point at lag one, relative to its square, at the start; lengths 1 and 2 alone.
     angle_corollary
         Angle in degrees between the coefficients at the last time and Corollary 4's direction; lengths 1 and 2 alone.
     angle_point
@@ -87,6 +90,7 @@ def single_point(trajectory: Trajectory) -> Tables:
                 quantities.LARGEST_GAP: [[largest_gap(values, sums, differences)]],
             }
             if length in (1, 2):
+                start[quantities.AUTOCORRELATION] = [[autocorrelation(x)]]
                 start[quantities.LARGEST_ANGLE] = [
                     [largest_angle(x, sums[-1] + differences[-1]) if length == 2 else 0.0]
                 ]

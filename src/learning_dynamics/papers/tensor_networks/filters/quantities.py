@@ -18,6 +18,7 @@ ANGLE_FOURIER = "angle_fourier"  # the max margin in the Fourier transform's l1 
 
 # of the start
 POINT = "point"  # y x
+AUTOCORRELATION = "autocorrelation"  # of the point at lag one, relative to its square
 SPECTRUM = "spectrum"  # singular values of M(x), relative to the largest
 CONDITION = "condition"  # the largest lambda of Corollary 4's conditions, predicted by that of Theorem 3
 LARGEST_GAP = "largest_gap"  # the largest `GAP_L1` that the transient can leave at the last time

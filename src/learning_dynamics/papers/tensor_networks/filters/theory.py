@@ -2,19 +2,30 @@
 
 import numpy as np
 
+# autocorrelations of unit signals below this are zero but for rounding
+ZERO = 1e-12
+
+
+def autocorrelation(x: np.ndarray) -> float:
+    """Return the circular autocorrelation of a signal at lag one, relative to |x|^2."""
+    return float(x @ np.roll(x, -1) / (x @ x))
+
 
 def filtered_direction(x: np.ndarray, label: float, length: int) -> np.ndarray:
     """Return the limit direction of a two-layer convolutional network with filters of length 1 or 2 (Corollary 4).
 
+    It is nan for length 2 where the autocorrelation is zero, of which the corollary does not speak.
+
     Raises
     ------
     ValueError
-        If the length is another, or the input's autocorrelation at lag one is zero.
+        If the length is another.
     """
     if length == 1:
         direction = label * x
-    elif length == 2 and x @ np.roll(x, -1) != 0:
-        sign = np.sign(x @ np.roll(x, -1))
+    elif length == 2:
+        correlation = autocorrelation(x)
+        sign = np.nan if abs(correlation) <= ZERO else np.sign(correlation)
         direction = label * (2 * x + sign * (np.roll(x, -1) + np.roll(x, 1)))
     else:
         raise ValueError(f"Corollary 4 gives no direction for filters of length {length} on {x}")

@@ -65,8 +65,8 @@ def corollary_7_generic_basis(
 
     Layers stay functions of the sensors only as long as they commute exactly; near the saddle at zero what does not
     commute grows too. With three layers and the smallest scale, {broken} of {tried} flows in double
-    precision miss the limit by more than one per cent. In each format the sensors are formed anew, because those given
-    to double precision commute to no more than that; so formed, more digits delay the departure in proportion.
+    precision miss the limit by more than one per cent. The sensors are formed in each format itself, because those
+    given to double precision commute to no more than that; so formed, more digits delay the departure in proportion.
     """
     formats = [name for name in BITS if name in set(rounding["precision"])]
     smallest = rounding["scale"].min()

@@ -131,7 +131,7 @@ def _off_diagonal_growth(
     Runge and Kutta's method of order eight with a common step for all data sets, in the floating-point type `dtype`:
     SciPy's own, whose coefficients these are, computes in double precision alone.
     """
-    # sensors given in double precision commute to that precision only: they are formed anew
+    # sensors given in double precision commute to that precision only: they are formed in the precision of the run
     Q = _orthonormal(data["Q"])
     sensors = ((Q[:, None] * data["X"][:, :, None].astype(np.longdouble)) @ Q.mT[:, None]).astype(dtype)
     labels: np.ndarray = data["y"].astype(dtype)

@@ -1,8 +1,10 @@
 """What the flow of a network's layers conserves (appendices D, F and H)."""
 
+from typing import Any
+
 import numpy as np
 
-from learning_dynamics.judging import Checks, Claim, Facts, Finding, claim, every_draw
+from learning_dynamics.judging import NOT_CLAIMED, Claim, Facts, claim, every_draw
 from learning_dynamics.papers.tensor_networks.network import quantities
 from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
 from learning_dynamics.tidy import Draws, Table
@@ -19,7 +21,7 @@ from learning_dynamics.tidy import Draws, Table
     quantifier="all draws",
     reason="zeros of the data tensor become the activation's value at zero",
 )
-def tensor_formulation(outputs: Table) -> Finding:
+def tensor_formulation(outputs: Table) -> Claim:
     r"""With any activation $\phi$ the tensor formulation (2) gives diagonal (3), convolutional (4) and fully connected
     (5) networks.
 
@@ -37,33 +39,34 @@ def tensor_formulation(outputs: Table) -> Finding:
     size = np.maximum(np.maximum(np.abs(by_tensor), np.abs(by_layers)), 1e-300)
     difference = np.abs(by_tensor - by_layers) / size
 
-    def judge(agree: np.ndarray) -> Checks:
-        """Yield the checks of a prediction, for each draw, of whether the two formulations agree."""
-        yield every_draw(
-            "difference of outputs, relative, where they are predicted to agree",
-            difference[agree],
-            at_most=1e-10,
-            because="rounding, of sums that cancel to a thousandth",
-        )
-        if not agree.all():
-            yield every_draw(
-                "difference of outputs, relative, where they are predicted to differ",
-                difference[~agree],
-                at_least=1e-6,
-                because="chosen: far above rounding",
-            )
+    # of each draw, whether the correction and rivals predict that the two formulations agree
+    agree = is_zero_at_zero | ~has_zero_blocks | (depth == 2)
+    rivals = {
+        r"$\phi(0) = 0$ is needed by every architecture": is_zero_at_zero | (depth == 2),
+        r"$\phi(0) = 0$ is needed with two layers too": is_zero_at_zero | ~has_zero_blocks,
+        "only linear networks agree": activation == "identity",
+    }
 
-    return Finding(
-        judge,
-        printed={"agree": np.full(len(difference), True)},
-        corrected={"agree": is_zero_at_zero | ~has_zero_blocks | (depth == 2)},
-        rivals={
-            r"$\phi(0) = 0$ is needed by every architecture": {"agree": is_zero_at_zero | (depth == 2)},
-            r"$\phi(0) = 0$ is needed with two layers too": {"agree": is_zero_at_zero | ~has_zero_blocks},
-            "only linear networks agree": {"agree": activation == "identity"},
-        },
-        facts={"apart": float(difference[has_zero_blocks & (depth > 2) & ~is_zero_at_zero].min())},
+    def on(draws: np.ndarray) -> dict[str, Any]:
+        return {"values": difference[draws] if draws.any() else NOT_CLAIMED}
+
+    yield every_draw(
+        "difference of outputs, relative, where they are predicted to agree",
+        difference,
+        at_most=1e-10,
+        because="rounding, of sums that cancel to a thousandth",
+        corrected=on(agree),
+        rivals={rival: on(others_agree) for rival, others_agree in rivals.items()},
     )
+    yield every_draw(
+        "difference of outputs, relative, where they are predicted to differ",
+        NOT_CLAIMED,
+        at_least=1e-6,
+        because="chosen: far above rounding",
+        corrected=on(~agree),
+        rivals={rival: on(~others_agree) for rival, others_agree in rivals.items()},
+    )
+    yield Facts(apart=float(difference[has_zero_blocks & (depth > 2) & ~is_zero_at_zero].min()))
 
 
 @claim(

@@ -1,0 +1,73 @@
+"""What the claim on the process of appendix D accepts and refuses: means beyond their errors, rates of either sign."""
+
+import numpy as np
+import pytest
+
+from tests.papers.spectral_bias.doctored import evaluation_on, put, verdict_on
+
+
+def away(quantity, errors, beyond, index=None):
+    """Let a mean at the end be its prediction and so many standard errors, of one data set."""
+
+    def alter(tables):
+        table = tables["ensembles"][0]
+        at = (table["quantity"] == quantity) & (table["seed"] == 0) & (table["time"] == table["time"].max())
+        if index is not None:
+            at &= table["index"] == index
+        assert at.any()
+        predicted, error = table.loc[at, "predicted"], table.loc[at, "error"]
+        table.loc[at, "value"] = predicted * (1 + beyond) + errors * error
+
+    return alter
+
+
+def exact(tables):
+    """Let every mean be its prediction, at the end and before."""
+    for table in tables["ensembles"]:
+        known = table["quantity"].isin(["output_square", "row_growth"])
+        table.loc[known, "value"] = table.loc[known, "predicted"]
+
+
+@pytest.mark.parametrize(
+    ("alteration", "verdict"),
+    [
+        (away("output_square", 4.9, 0.0), "reproduced"),
+        (away("output_square", 5.0, 0.1), "contradicted"),
+        (away("output_square", -5.0, -0.1), "contradicted"),
+        (away("row_growth", 9.9, 0.0, index=3), "reproduced"),
+        (away("row_growth", 10.0, 0.1, index=3), "contradicted"),
+        (put("outside", 0.9e-9, role="ensembles"), "reproduced"),
+        (put("outside", 1.1e-9, role="ensembles"), "contradicted"),
+    ],
+)
+def test_means_are_those_of_the_process(alteration, verdict):
+    assert verdict_on("label_noise_sde", exact, alteration) == verdict
+
+
+def rate(role, quantity, value, half, index):
+    ends = {"value": value, "lower": value - half, "upper": value + half}
+    return [put(quantity, number, column=column, role=role, index=index) for column, number in ends.items()]
+
+
+@pytest.mark.parametrize(
+    ("alterations", "verdict"),
+    [
+        (rate("weighted", "angle", -0.02, 0.01, 0), "reproduced"),
+        (rate("weighted", "angle", -0.02, 0.03, 0), "undecided"),
+        (rate("weighted", "angle", 0.02, 0.01, 0), "contradicted"),
+        (rate("five", "exponent", 0.02, 0.01, 1), "reproduced"),
+        (rate("five", "exponent", 0.02, 0.03, 1), "undecided"),
+        (rate("five", "exponent", -0.02, 0.01, 1), "contradicted"),
+        (rate("five", "exponent", -0.02, 0.01, 2), "reproduced"),  # of another direction
+    ],
+)
+def test_rates_have_their_sign(alterations, verdict):
+    assert verdict_on("label_noise_sde", exact, *alterations) == verdict
+
+
+def test_rates_are_shown_with_their_sign():
+    altered = [*rate("weighted", "angle", -0.25, 0.01, 0), *rate("five", "exponent", 0.125, 0.01, 1)]
+    facts = evaluation_on("label_noise_sde", exact, *altered).facts
+    assert (facts["angle"], facts["growth"]) == (0.25, 0.125)
+    assert 0 < facts["steps"] < 0.01
+    np.testing.assert_allclose(facts["outside"], 0, atol=1e-9)

@@ -1,0 +1,131 @@
+"""A process that forks for each command: a command ends as it would by itself, and nothing is left of it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from learning_dynamics import starter
+
+# what a job is in these tests: it says what it sees, then does what it is told
+PROBE = """
+import os, signal, sys, time
+print(os.getcwd(), sys.argv[1:], os.environ.get("COLOUR"), "numpy" in sys.modules, flush=True)
+print("to the other stream", file=sys.stderr, flush=True)
+what = sys.argv[1]
+if what == "exit":
+    sys.exit(int(sys.argv[2]))
+if what == "message":
+    sys.exit("a message")
+if what == "raise":
+    raise ValueError("a mistake")
+if what == "die":
+    os.kill(os.getpid(), signal.SIGKILL)
+if what == "sleep":
+    open("sleeping", "w").write(str(os.getpid()))
+    time.sleep(60)
+"""
+COMMAND = """
+import os, sys
+from learning_dynamics.starter import run_elsewhere
+status = run_elsewhere("probe", sys.argv[1:])
+sys.exit("by itself" if status is None else status)
+"""
+# starts the process that forks, then the command, and prints how the command ended
+PARENT = """
+import os, subprocess, sys
+from learning_dynamics import starter
+starter.start_server(["numpy"])
+ended = subprocess.run([sys.executable, "-c", {command!r}, *sys.argv[1:]], env=os.environ | {{"COLOUR": "blue"}})
+print("ended", ended.returncode, flush=True)
+"""
+
+
+@pytest.fixture
+def parent(tmp_path):
+    """Return a function that starts a process with a server and one command, in a folder with the module `probe`."""
+    (tmp_path / "probe.py").write_text(PROBE)
+    folders = [str(Path(starter.__file__).parents[1]), str(tmp_path)]
+    environment = os.environ | starter.ONE_THREAD | {"PYTHONPATH": os.pathsep.join(folders)}
+    environment.pop(starter.ADDRESS, None)
+
+    def start(*arguments: str, before: str = "") -> subprocess.Popen:
+        code = PARENT.format(command=before + COMMAND)
+        return subprocess.Popen(
+            [sys.executable, "-c", code, *arguments],
+            cwd=tmp_path,
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    return start
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"), [(["exit", "0"], 0), (["exit", "3"], 3), (["message"], 1), (["raise"], 1), (["die"], -9)]
+)
+def test_a_command_ends_as_its_fork_does(parent, tmp_path, arguments, status):
+    output, errors = parent(*arguments).communicate(timeout=60)
+    assert output.splitlines() == [f"{tmp_path} {arguments} blue True", f"ended {status}"]
+    assert errors.startswith("to the other stream\n")
+    said = {"message": "a message\n", "raise": "ValueError: a mistake\n", "die": "error: killed"}.get(arguments[0], "")
+    assert said in errors
+
+
+def test_a_command_of_another_environment_does_its_work_itself(parent):
+    # libraries read it when they are imported
+    code = "import os; os.environ['OMP_NUM_THREADS'] = '2'\n"
+    _, errors = parent("exit", "0", before=code).communicate(timeout=60)
+    assert errors == "by itself\n"
+    given = starter.relevant({"OMP_NUM_THREADS": "2", "HOME": "/", "PYTHONPATH": f"src{os.pathsep}/lib"})
+    assert given == {"OMP_NUM_THREADS": "2", "PYTHONPATH": "/lib"}
+
+
+def test_without_a_process_that_forks_a_command_does_its_work_itself(monkeypatch, tmp_path):
+    monkeypatch.delenv(starter.ADDRESS, raising=False)
+    assert starter.run_elsewhere("probe", []) is None
+    monkeypatch.setenv(starter.ADDRESS, str(tmp_path / "socket"))  # it has ended
+    assert starter.run_elsewhere("probe", []) is None
+
+
+def wait_for(file: Path) -> int:
+    deadline = time.monotonic() + 60
+    while not (file.exists() and file.read_text()):
+        assert time.monotonic() < deadline, f"no {file}"
+        time.sleep(0.02)
+    return int(file.read_text())
+
+
+def test_a_command_that_is_killed_takes_its_fork_with_it(parent, tmp_path):
+    running = parent("sleep")
+    fork = psutil.Process(wait_for(tmp_path / "sleeping"))
+    (command,) = [one for one in psutil.Process(running.pid).children() if "run_elsewhere" in " ".join(one.cmdline())]
+    command.kill()
+    assert not psutil.wait_procs([fork], timeout=20)[1]
+    assert running.communicate(timeout=60)[0].endswith("ended -9\n")
+
+
+def test_what_asks_a_command_to_end_asks_its_fork(parent, tmp_path):
+    running = parent("sleep")
+    wait_for(tmp_path / "sleeping")
+    (command,) = [one for one in psutil.Process(running.pid).children() if "run_elsewhere" in " ".join(one.cmdline())]
+    command.send_signal(signal.SIGTERM)
+    assert running.communicate(timeout=60)[0].endswith(f"ended {-signal.SIGTERM}\n")
+
+
+def test_the_process_that_forks_ends_with_who_started_it(parent, tmp_path):
+    running = parent("exit", "0")
+    deadline = time.monotonic() + 60
+    servers: list[psutil.Process] = []
+    while not servers and time.monotonic() < deadline and running.poll() is None:
+        servers = [one for one in psutil.Process(running.pid).children() if "starter.py" in " ".join(one.cmdline())]
+    assert servers
+    running.communicate(timeout=60)
+    assert not psutil.wait_procs(servers, timeout=20)[1]
