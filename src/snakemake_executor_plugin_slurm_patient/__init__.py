@@ -27,6 +27,7 @@ from snakemake_interface_executor_plugins.settings import CommonSettings, Execut
 
 from snakemake_executor_plugin_slurm_patient import submitters
 
+missing = ""
 try:
     from snakemake_executor_plugin_slurm import Executor as SlurmExecutor
     from snakemake_executor_plugin_slurm import ExecutorSettings as SlurmSettings
@@ -100,7 +101,7 @@ NOISE = re.compile(
 
 
 class Executor(SlurmExecutor):
-    """Slurm's executor with five gaps closed; see docs/upstream.md for the reports.
+    """Slurm's executor with seven gaps closed; see docs/upstream.md for the reports.
 
     - A look at the queue that fails leaves every job as it was (the executor forgets its jobs, and waits for ever).
     - A submission waits until the controller answers, and one that raises fails its jobs with the reason (the
@@ -119,21 +120,19 @@ class Executor(SlurmExecutor):
     """
 
     def __init__(self, workflow: Any, logger: Any) -> None:
-        logger.addFilter(_is_worth_showing)
-        super().__init__(workflow, logger)
-
-    def __post_init__(self, *given: Any, **named: Any) -> None:
-        if shutil.which("sbatch") is None:
+        if not missing and shutil.which("sbatch") is None:
             raise WorkflowError(
                 "this machine has no Slurm (no sbatch on PATH): go to a login node of the cluster, or load its module; "
                 "without a cluster leave out --profile profiles/slurm"
             )
+        logger.addFilter(_is_worth_showing)
+        # before the base starts the thread that looks at the queue
         self.loop: asyncio.AbstractEventLoop | None = None
         self.reported: set[int] = set()
         self.submitter: submitters.Submitter | None = None
         self.reasons_shown: set[str] = set()
         self.is_ending = False
-        super().__post_init__(*given, **named)
+        super().__init__(workflow, logger)
 
     # -- looks at the queue ----------------------------------------------------------------------------------------
 
@@ -255,16 +254,16 @@ class Executor(SlurmExecutor):
             if not at_work and other.run not in queued:
                 submitters.remove(self.folder, other.run)
         for run, jobs in queued.items():
-            other, at_work = others.get(run, (None, False))
-            if at_work:
+            owner, is_at_work = others.get(run, (None, False))
+            if is_at_work:
                 continue
-            if other is None or files.intersection(other.makes):
+            if owner is None or files.intersection(owner.makes):
                 raise WorkflowError(
-                    f"{len(jobs)} jobs of a Snakemake that has ended{f' ({other})' if other else ''} are still in "
+                    f"{len(jobs)} jobs of a Snakemake that has ended{f' ({owner})' if owner else ''} are still in "
                     f"Slurm's queue for {self.folder}; cancel them, then start again: scancel {' '.join(jobs)}"
                 )
             self.logger.warning(
-                f"{len(jobs)} jobs of a Snakemake that has ended ({other}) continue; they make no file that is asked "
+                f"{len(jobs)} jobs of a Snakemake that has ended ({owner}) continue; they make no file that is asked "
                 f"for now: {' '.join(jobs)}"
             )
 

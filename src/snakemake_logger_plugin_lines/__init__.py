@@ -102,6 +102,10 @@ class LogHandler(LogHandlerBase):
         if "CalledProcessError" in text:
             self.errors.append(text)
             return
+        if text.startswith("WorkflowError:\n"):  # with the place in Snakemake or in an executor that raised it
+            lines = text.splitlines()[1:]
+            text = "\n".join(line for line in lines if not line.startswith('  File "'))
+            text = text if text.startswith(WORN) else f"error: {text}"
         if "marshal data too short" in text:
             text = f"error: {CUT_SHORT}"
         known = PROJECT_ERROR.search(text) or NO_RULE.search(text)

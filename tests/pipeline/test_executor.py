@@ -400,10 +400,18 @@ def test_a_full_disk_is_noticed_where_there_was_no_room_for_a_log(executor, tmp_
     assert f"{tmp_path}: Disk quota exceeded" in caplog.text
 
 
-def test_a_machine_without_slurm_is_told_so_in_a_line(executor, monkeypatch, tmp_path):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(WorkflowError, match=r"^this machine has no Slurm \(no sbatch on PATH\): go to a login node"):
-        executor.__post_init__()
+def test_a_machine_without_slurm_is_told_so_in_a_line(clean, tmp_path):
+    # all programs but Slurm's
+    programs = {path.name: path for folder in ("/usr/bin", "/bin") for path in Path(folder).glob("*")}
+    (tmp_path / "bin").mkdir()
+    for name, path in programs.items():
+        if name != "sbatch":
+            (tmp_path / "bin" / name).symlink_to(path)
+    clean.variables["PATH"] = f"{Path(sys.executable).parent}:{tmp_path / 'bin'}"
+    ended = clean.run(sys.executable, "-m", "snakemake", "--profile", "profiles/slurm", "results/toy/data/starts.npz")
+    assert ended.returncode == 1
+    (line,) = [line for line in ended.stderr.splitlines() if not line.startswith("Using profiles ")]
+    assert line.startswith("error: this machine has no Slurm (no sbatch on PATH): go to a login node of the cluster")
 
 
 def test_the_plugins_search_for_an_account_is_not_shown(caplog):

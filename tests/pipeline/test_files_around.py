@@ -1,5 +1,6 @@
 """Files that editors, systems and disks leave beside the project's: none of them is taken for a part of it."""
 
+import shutil
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ import snakemake_logger_plugin_lines
 from learning_dynamics import CUT_SHORT
 from learning_dynamics.files import check_writable, find_files
 from tests.pipeline.conftest import PAPER, refusal
+from tests.support import ROOT
 
 FOLDERS = (
     *("src/learning_dynamics", "src/learning_dynamics/pipeline/plan", "src/learning_dynamics/pipeline/report"),
@@ -113,3 +115,21 @@ def test_a_compiled_file_that_is_cut_short_is_one_line_with_the_fix(clean, modul
         assert f"ImportError: {CUT_SHORT}" in ended.stderr
     subprocess.run(CUT_SHORT.partition("again: ")[2], shell=True, cwd=clean.folder, check=True)
     clean.snakemake("--dry-run")
+
+
+# -- clones that turn line ends ----------------------------------------------------------------------------------------
+
+
+def test_scripts_start_in_a_clone_that_turns_line_ends(tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    for name in (".gitattributes", ".ci/run", "docs/results/claims.csv"):
+        (first / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, first / name)
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "core.autocrlf=true"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "all"]):
+        subprocess.run(["git", "-C", str(first), *identity, *command], check=True, capture_output=True)
+    clone = ["git", "clone", "-q", "--config", "core.autocrlf=true", str(first), str(second)]
+    subprocess.run(clone, check=True, capture_output=True)
+    for name in (".ci/run", "docs/results/claims.csv"):
+        assert (second / name).read_bytes() == (ROOT / name).read_bytes()
