@@ -186,7 +186,8 @@ class Server:
             return None
         process = self._fork() if relevant(environment) == relevant(os.environ) else None
         if process == 0:
-            for connection in (self.waiting, self.listening, asking, *self.forks.values()):
+            self.waiting.close()
+            for connection in (self.listening, asking, *self.forks.values()):
                 connection.close()
             return Command(folder, environment, module, arguments, files)
         for file in files:

@@ -254,9 +254,10 @@ class Executor(SlurmExecutor):
             if not at_work and other.run not in queued:
                 submitters.remove(self.folder, other.run)
         for run, jobs in queued.items():
-            owner, is_at_work = others.get(run, (None, False))
-            if is_at_work:
+            known = others.get(run)
+            if known is not None and known[1]:  # at work
                 continue
+            owner = known[0] if known is not None else None
             if owner is None or files.intersection(owner.makes):
                 raise WorkflowError(
                     f"{len(jobs)} jobs of a Snakemake that has ended{f' ({owner})' if owner else ''} are still in "
