@@ -8,11 +8,6 @@ min_version("9.12")
 include: "workflow/rules/common.smk"
 
 
-pathvars:
-    results=plan.results,
-    figures=plan.figures,
-
-
 wildcard_constraints:
     paper="|".join(plan.config.papers),
     name=NAME,

@@ -1,5 +1,6 @@
 """Files that editors, systems and disks leave beside the project's: none of them is taken for a part of it."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,12 @@ from tests.pipeline.conftest import PAPER, refusal
 from tests.support import ROOT
 
 FOLDERS = (
-    *("src/learning_dynamics", "src/learning_dynamics/pipeline/plan", "src/learning_dynamics/pipeline/report"),
+    *(
+        "src/learning_dynamics",
+        "src/learning_dynamics/pipeline/commands",
+        "src/learning_dynamics/pipeline/plan",
+        "src/learning_dynamics/pipeline/report",
+    ),
     *("src/learning_dynamics/papers", PAPER, f"{PAPER}/growth", "workflow/config", "workflow/rules"),
 )
 APPLE = b"\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X        \xff\xfe"  # how macOS begins a file of attributes
@@ -34,6 +40,8 @@ def test_files_that_begin_with_a_dot_are_no_modules_and_change_nothing(workspace
     for folder in FOLDERS:
         litter(workspace.folder / folder)
     assert "Nothing to be done" in workspace.snakemake("--dry-run").stdout
+    checked = workspace.stage("check")
+    assert (checked.returncode, checked.stderr) == (0, "")
     # an edit is seen as before
     workspace.edit(f"{PAPER}/growth/runs.py", "* (1 + rate)", "* (2 + rate)")
     assert "results/toy/runs/fast.npz" in workspace.would_run()
@@ -133,3 +141,22 @@ def test_scripts_start_in_a_clone_that_turns_line_ends(tmp_path):
     subprocess.run(clone, check=True, capture_output=True)
     for name in (".ci/run", "docs/results/claims.csv"):
         assert (second / name).read_bytes() == (ROOT / name).read_bytes()
+
+
+# -- checkouts and environments ----------------------------------------------------------------------------------------
+
+
+def test_the_snakefile_of_another_checkout_is_refused_and_a_link_to_it_is_not(clean, tmp_path):
+    (tmp_path / "link").symlink_to(clean.folder)
+    clean.snakemake("--dry-run", "--snakefile", str(tmp_path / "link/Snakefile"))
+    clean.variables["PYTHONPATH"] = str(ROOT / "src")
+    ended = clean.snakemake("--dry-run", check=False)
+    assert ended.returncode == 1
+    assert f"error: {clean.folder}: this environment runs the code of {ROOT}; activate" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_nothing_that_an_older_snakemake_does_not_know_comes_before_the_version_that_is_needed():
+    text = (ROOT / "Snakefile").read_text(encoding="utf-8")
+    assert text.index("min_version(") < text.index("include:")
+    assert not re.search(r"^(pathvars|inputflags|resource_scopes):", text, re.MULTILINE)

@@ -4,7 +4,7 @@ import hashlib
 import sys
 from pathlib import Path
 
-from learning_dynamics.environment import set_variables_of_jobs
+from learning_dynamics.environment import check_snakefile, set_variables_of_jobs
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import check_writable
 from learning_dynamics.pipeline.report.text_digest import digest_of_texts
@@ -19,10 +19,7 @@ from snakemake_logger_plugin_lines import REASONS, TARGETS
 NAME = r"[a-z][A-Za-z0-9_.+-]*"  # of data sets, runs and figures
 set_variables_of_jobs()
 try:
-    if ROOT != Path(workflow.basedir).resolve():
-        raise ProjectError(
-            f"{workflow.basedir}: this environment runs the code of {ROOT}; activate the environment of this checkout"
-        )
+    check_snakefile(workflow.basedir)
     # Snakemake reads configuration files as YAML 1.1: they are read again
     overlays, given = [str(file) for file in workflow.configfiles], workflow.config_settings.config
     configuration = load([Path(file) for file in overlays], given, ROOT)
@@ -35,6 +32,13 @@ try:
         TARGETS.extend([*plan.config.papers, *(f"{paper}_metrics" for paper in plan.config.papers), *sweeps, *outputs])
 except ProjectError as error:
     sys.exit(f"error: {error}")
+
+
+
+pathvars:  # here, since Snakemake 8 does not read them: the Snakefile says which version is needed
+    results=plan.results,
+    figures=plan.figures,
+
 
 option = {"files": overlays, "given": given}
 PLAN = plan_path(option)  # every job's argument: it finds there what it is to do

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from learning_dynamics.errors import check_known
+from learning_dynamics.files import find_files
 from learning_dynamics.pipeline.commands.guard import limit_memory, limit_time, run_guarded
 from learning_dynamics.pipeline.plan import cluster
 from learning_dynamics.pipeline.plan.jobs import STAGES, read_job
@@ -35,7 +36,7 @@ FLAGS = {"files": "--configfile", "look": "--style", "settings": "--set"}
 
 def commands() -> dict[str, str]:
     """Return what each command does, by name: the first line of its module's docstring."""
-    texts = {file.stem: file.read_text(encoding="utf-8") for file in sorted(Path(__file__).parent.glob("*.py"))}
+    texts = {file.stem: file.read_text(encoding="utf-8") for file in find_files(Path(__file__).parent, "*.py")}
     return {
         name: text.removeprefix('"""').partition("\n")[0].rstrip('"')
         for name, text in texts.items()
