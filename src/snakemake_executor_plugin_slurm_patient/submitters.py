@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 FOLDER = Path(".snakemake/submitters")
 SILENCE = 900.0  # seconds: five times the longest pause between two looks at the queue

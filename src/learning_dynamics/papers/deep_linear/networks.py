@@ -207,9 +207,10 @@ def flow(
 
     With `land` they are the integrator's own, to whose errors tolerances refer, and not interpolated between its steps.
     """
-    options = {"rtol": tolerances.rtol, "atol": tolerances.atol, "method": method, "land": land}
     try:
-        return integrate(field, initial, times, **options).states
+        return integrate(
+            field, initial, times, rtol=tolerances.rtol, atol=tolerances.atol, method=method, land=land
+        ).states
     except DivergenceError:
         return np.full((len(times), len(initial)), np.nan)
 

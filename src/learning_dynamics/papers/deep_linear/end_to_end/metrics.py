@@ -100,8 +100,9 @@ def _orders(in_steps: np.ndarray, in_half_steps: np.ndarray) -> np.ndarray:
         [_norm(W - direct).max() for direct in (equation, fewer)]
         for W, equation, fewer in (np.moveaxis(states, 1, 0) for states in (in_steps, in_half_steps))
     ]
+    of_steps, of_half_steps = np.array(distances)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.log2(np.divide(*distances))
+        return np.log2(of_steps / of_half_steps)
 
 
 def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], target: np.ndarray) -> dict[str, object]:
