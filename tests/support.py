@@ -88,18 +88,18 @@ def made(whose: Plan, paper: str, member: str) -> Path:
                 source = folder / f"{whose.fingerprint('data', paper, name)}.npz"
                 with _alone(source):
                     if not source.exists():
-                        _execute(data.execute, whose.job("data", paper, name), source, {})
+                        do_job(data.execute, whose.job("data", paper, name), source, {})
                 inputs["data"] = str(source)
             with _alone(trajectory):
                 if not trajectory.exists():
-                    _execute(run.execute, whose.job("run", paper, member), trajectory, inputs)
+                    do_job(run.execute, whose.job("run", paper, member), trajectory, inputs)
             inputs = inputs if whose.measured_data(paper, member) else {}
             job = whose.job("metrics", paper, member)
-            _execute(metrics.execute, job, out, {**inputs, "run": str(trajectory)})
+            do_job(metrics.execute, job, out, {**inputs, "run": str(trajectory)})
     return out
 
 
-def _execute(execute: Callable[..., None], job: Job, output: Path, inputs: Mapping[str, str]) -> None:
+def do_job(execute: Callable[..., None], job: Job, output: Path, inputs: Mapping[str, str]) -> None:
     """Do a job in this process, with its files elsewhere."""
     job = replace(job, output=str(output), inputs=dict(inputs), folder=str(output.parent))
     with tempfile.TemporaryDirectory() as folder:

@@ -6,6 +6,7 @@ import tempfile
 import time
 import tracemalloc  # noqa: F401  pytest's hook imports it otherwise, where an alarm may fall
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -20,7 +21,8 @@ from learning_dynamics.pipeline.commands import data, run
 from learning_dynamics.pipeline.plan.blocks import overlay
 from learning_dynamics.pipeline.plan.signatures import signature_of
 from learning_dynamics.pipeline.store.arrays import load_trajectory
-from tests.support import PAPERS, smoke
+from learning_dynamics.pipeline.store.provenance import fingerprint
+from tests.support import PAPERS, do_job, smoke
 
 SECONDS = 0.5  # after which a run is told to stop, and must
 MEMORY = 4 * 2**30  # bytes that the process may have
@@ -86,14 +88,15 @@ def bounded():
 @pytest.mark.parametrize(("paper", "name"), kinds())
 def test_any_settings_give_a_result_or_one_line(paper, name, tmp_path):
     whose = smoke(paper)
-    spec, source = whose.run(paper, name), whose.run_data(paper, name)
+    job, source = whose.job("run", paper, name), whose.run_data(paper, name)
+    spec, digests = job.spec, whose.science("run", paper, name)
     signature = signature_of("run", paper, spec["function"], name)
-    given_data = None
+    inputs = {}
     if source is not None:
-        given_data = tmp_path / "data.npz"
-        data.execute(paper, source, whose.data(paper, source), given_data)
+        inputs["data"] = str(tmp_path / "data.npz")
+        do_job(data.execute, whose.job("data", paper, source), tmp_path / "data.npz", {})
     # what is imported and compiled once is not to be interrupted
-    run.execute(paper, name, spec, given_data, tmp_path / "runs" / "whole.npz")
+    do_job(run.execute, job, tmp_path / "runs" / "whole.npz", inputs)
     fields = {key: field for key, field in signature.fields.items() if key != "seed"}
 
     # compiled steps, of which there may be 10^10, hear no timer: the same settings are tried each time
@@ -107,18 +110,19 @@ def test_any_settings_give_a_result_or_one_line(paper, name, tmp_path):
             signature.check(tiny["settings"], name)
         except ProjectError:
             assume(False)
+        planned = replace(job, spec=tiny, fingerprint=fingerprint("run", tiny, digests, job.made_from))
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder, "runs", "run.npz")
             begun = time.monotonic()
             try:
                 with bounded():
-                    run.execute(paper, name, tiny, given_data, out)
+                    do_job(run.execute, planned, out, inputs)
             except Exception as error:
                 # a compiler that the timer interrupts tells it in words of its own
                 if not isinstance(error, ProjectError) and time.monotonic() - begun < SECONDS:
                     raise
                 assert not out.exists()
-                assert not list(out.parent.glob("*"))
+                assert not list(out.parent.glob("*.npz*"))
             else:
                 trajectory, _ = load_trajectory(out)
                 assert np.isfinite(trajectory.time).all()
