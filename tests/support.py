@@ -24,6 +24,7 @@ from learning_dynamics.pipeline.plan.jobs import Job, write_plan
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import fault
 from learning_dynamics.pipeline.plan.sweeps import sweep_members
+from learning_dynamics.pipeline.store.provenance import fingerprint
 
 __all__ = [
     "PAPERS",
@@ -99,13 +100,21 @@ def made(whose: Plan, paper: str, member: str) -> Path:
     return out
 
 
-def do_job(execute: Callable[..., None], job: Job, output: Path, inputs: Mapping[str, str]) -> None:
-    """Do a job in this process, with its files elsewhere."""
-    job = replace(job, output=str(output), inputs=dict(inputs), folder=str(output.parent))
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "plan.jsonl")
+def do_job(execute: Callable[..., None], job: Job, output: Path, inputs: Mapping[str, str], folder: str = "") -> None:
+    """Do a job in this process, with its files elsewhere; the paper's results are in `folder`, or beside the output."""
+    job = replace(job, output=str(output), inputs=dict(inputs), folder=folder or str(output.parent))
+    with tempfile.TemporaryDirectory() as there:
+        path = Path(there, "plan.jsonl")
         write_plan(path, {"files": [], "given": {}}, [job])
         execute(job.paper, job.name, plan=path)
+
+
+def with_settings(whose: Plan, job: Job, made_from: str | None = None, **settings: Any) -> Job:
+    """Return a job with other settings, made from another input if one is named, and the fingerprint of that."""
+    spec = {**job.spec, "settings": job.spec["settings"] | settings}
+    made_from = made_from or job.made_from
+    digests = whose.science(job.stage, job.paper, job.name)
+    return replace(job, spec=spec, made_from=made_from, fingerprint=fingerprint(job.stage, spec, digests, made_from))
 
 
 def tables_of(whose: Plan, paper: str, roles: Mapping[str, Any]) -> Tables:

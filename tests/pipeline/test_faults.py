@@ -441,7 +441,7 @@ def test_a_mistake_on_the_command_line_is_named_with_its_mend(built, tmp_path):
         ("--configfile", given("misspelt.yaml", b"seeed: 1\n")): "seeed: unknown key; did you mean `seed`?",
         ("--config", "seed=x"): "error: --config: seed: must be a whole number",
         ("--config", "papers=[tyo]"): "error: --config: papers: no configuration of paper `tyo`",
-        ("nothing",): "No rule to produce nothing",
+        ("nothing",): "nothing makes `nothing`",
         ("figures/toy/grwth.pdf",): "no figure `grwth`; did you mean `growth`?",
         ("results/toy/runs/fats.npz",): "no run `fats`; did you mean `fast`?",
     }

@@ -63,7 +63,10 @@ def test_published_results_are_those_of_the_configuration():
     if not published.FOLDER.is_dir():
         pytest.skip("nothing is published yet")
     stale = differences(Plan(load()), published.FOLDER)
-    assert stale == [], "write them anew with: make publish"
+    # a reader of the published pages is told which claims are judged otherwise by now
+    newer = published.FOLDER / "judged_since.md"
+    listed = re.findall(r"^\| `([\w.]+)` ", newer.read_text(encoding="utf-8"), re.MULTILINE) if newer.exists() else []
+    assert sorted(line.partition(":")[0] for line in stale) == sorted(listed), "write them again with: make publish"
     assert sum(path.stat().st_size for path in published.FOLDER.rglob("*") if path.is_file()) < MOST
 
 

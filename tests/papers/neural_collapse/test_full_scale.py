@@ -15,7 +15,7 @@ from learning_dynamics.pipeline.store.tables import read_table
 from tests.datasets import original_formats as formats
 from tests.papers.neural_collapse import altered
 from tests.papers.neural_collapse.training.made_up import NETWORKS, made_up
-from tests.support import ROOT, plan
+from tests.support import ROOT, do_job, plan, with_settings
 
 PAPER = "neural_collapse"
 DATA_SETS = {"mnist": 5000, "fashion_mnist": 6000, "svhn": 4600, "cifar10": 5000, "stl10": 500}
@@ -121,18 +121,18 @@ def test_one_cell_runs_for_an_epoch_on_small_files(full, tmp_path, monkeypatch):
     torch.set_num_threads(1)  # as the workflow's jobs have it; several threads of one convolution gain nothing here
     monkeypatch.setitem(benchmarks.COUNTS, "mnist", (200, 20))
     formats.write_mnist(tmp_path / "files", train=200, test=20)
-    made = full.data(PAPER, "mnist")
-    made["settings"] |= {"folder": str(tmp_path / "files"), "per_class": 13, "checksums": False}
-    spec = full.run(PAPER, "mnist_resnet_mse")
-    spec["settings"] |= {"epochs": 1, "device": "cpu", "batch": 65, "stages": [1, 1], "width": 16}
-    measure = full.measure(PAPER, "mnist_resnet_mse")
-    measure["settings"] |= {"robustness_images": 1, "gigabytes": 0.2}
-    folder = tmp_path / "results" / PAPER
-    data.execute(PAPER, "mnist", made, folder / "data" / "mnist.npz")
-    run.execute(PAPER, "mnist_resnet_mse", spec, folder / "data" / "mnist.npz", folder / "runs" / "cell.npz")
+    cell, folder = "mnist_resnet_mse", tmp_path / "results" / PAPER
+    files = {"folder": str(tmp_path / "files"), "per_class": 13, "checksums": False}
+    made = with_settings(full, full.job("data", PAPER, "mnist"), **files)
+    small = {"epochs": 1, "device": "cpu", "batch": 65, "stages": [1, 1], "width": 16}
+    ran = with_settings(full, full.job("run", PAPER, cell), made.fingerprint, **small)
+    few = {"robustness_images": 1, "gigabytes": 0.2}
+    measured = with_settings(full, full.job("metrics", PAPER, cell), ran.fingerprint, **few)
+    images, states = {"data": str(folder / "data/mnist.npz")}, folder / "runs/cell.npz"
+    do_job(data.execute, made, folder / "data/mnist.npz", {}, str(folder))
+    do_job(run.execute, ran, states, images, str(folder))
     assert not any((folder / "resume").iterdir())
-    ran, out, images = folder / "runs/cell.npz", folder / "metrics/cell.parquet", folder / "data/mnist.npz"
-    metrics.execute(PAPER, "mnist_resnet_mse", ran, out, measure, data=images)
+    do_job(metrics.execute, measured, folder / "metrics/cell.parquet", {**images, "run": str(states)}, str(folder))
     table = read_table(folder / "metrics" / "cell.parquet")
     assert set(table["epoch"]) == {1}
     assert set(table["data"]) == {"mnist"}

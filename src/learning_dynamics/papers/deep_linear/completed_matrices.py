@@ -6,8 +6,7 @@ import numpy as np
 
 from learning_dynamics.dynamics import matrix_factorisation
 from learning_dynamics.measures.spectra import effective_rank, singular_values
-from learning_dynamics.papers.deep_linear.recorded import AT_THE_END
-from learning_dynamics.papers.deep_linear.tables import (
+from learning_dynamics.papers.deep_linear.quantities import (
     EFFECTIVE_RANK,
     ERROR,
     NUCLEAR_NORM,
@@ -15,6 +14,7 @@ from learning_dynamics.papers.deep_linear.tables import (
     TRUE_EFFECTIVE_RANK,
     TRUE_NUCLEAR_NORM,
 )
+from learning_dynamics.papers.deep_linear.recorded import AT_THE_END
 from learning_dynamics.seeds import generators
 from learning_dynamics.trajectories import Arrays, Trajectory
 

@@ -1,9 +1,48 @@
-"""Columns and quantities that the tables of several topics have, and rows of completed matrices by draw."""
+"""Columns, and names of quantities, that the tables of several topics have; rows of completed matrices by draw."""
 
 from typing import Any
 
 import numpy as np
 
+from learning_dynamics.papers.deep_linear.quantities import (
+    BEYOND_RANK as BEYOND_RANK,
+)
+from learning_dynamics.papers.deep_linear.quantities import (
+    EFFECTIVE_RANK as EFFECTIVE_RANK,
+)
+from learning_dynamics.papers.deep_linear.quantities import (
+    ERROR as ERROR,
+)
+from learning_dynamics.papers.deep_linear.quantities import (
+    GAP as GAP,
+)
+from learning_dynamics.papers.deep_linear.quantities import (
+    MISFIT as MISFIT,
+)
+from learning_dynamics.papers.deep_linear.quantities import (
+    NUCLEAR_NORM as NUCLEAR_NORM,
+)
+from learning_dynamics.papers.deep_linear.quantities import (
+    OBSERVED_ENTRIES as OBSERVED_ENTRIES,
+)
+from learning_dynamics.papers.deep_linear.quantities import (
+    RANK as RANK,
+)
+from learning_dynamics.papers.deep_linear.quantities import (
+    SIGMA as SIGMA,
+)
+from learning_dynamics.papers.deep_linear.quantities import (
+    SIZE as SIZE,
+)
+from learning_dynamics.papers.deep_linear.quantities import (
+    TRAIN_LOSS as TRAIN_LOSS,
+)
+from learning_dynamics.papers.deep_linear.quantities import (
+    TRUE_EFFECTIVE_RANK as TRUE_EFFECTIVE_RANK,
+)
+from learning_dynamics.papers.deep_linear.quantities import (
+    TRUE_NUCLEAR_NORM as TRUE_NUCLEAR_NORM,
+)
 from learning_dynamics.tidy import Column, Quantity, Table, by_draw, select
 
 DEPTH = Column("depth", "int", "number of layers", draw=True)
@@ -11,22 +50,6 @@ DRAW = Column("draw", "int", "draw of the matrix, its observed entries and the i
 SCALE = Column("scale", "float", "initialisation scale s: layers' entries have deviation s^(1/N) n^(-1/2)", draw=True)
 OBSERVED = Column("observed", "int", "number of observed entries", draw=True)
 CONVERGED = Column("converged", "bool", "whether the training loss reached the one asked for")
-
-SIGMA = "sigma"  # singular values of the end-to-end matrix, descending
-
-# Quantities of completed matrices; `completed_matrices.measures_of` writes the first six
-ERROR = "error"  # mean square over all entries
-TRAIN_LOSS = "train_loss"  # mean square over the observed entries
-NUCLEAR_NORM = "nuclear_norm"  # sum of the singular values
-EFFECTIVE_RANK = "effective_rank"  # exp of the entropy of the singular values' shares of their sum
-TRUE_NUCLEAR_NORM = "true_nuclear_norm"  # of the matrix to complete
-TRUE_EFFECTIVE_RANK = "true_effective_rank"  # of the matrix to complete
-RANK = "rank"  # of the matrix to complete
-SIZE = "size"  # number of rows of the matrix to complete
-OBSERVED_ENTRIES = "observed"  # how many entries of it are observed
-GAP = "gap"  # of a minimiser: proved distance of its nuclear norm from the least one, relative
-MISFIT = "misfit"  # of a minimiser: largest error on an observed entry
-BEYOND_RANK = "beyond_rank"  # the first singular value beyond the rank of the matrix to complete
 
 
 def depth_of(table: Table) -> int:

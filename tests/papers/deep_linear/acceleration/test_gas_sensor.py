@@ -10,7 +10,7 @@ from learning_dynamics.pipeline.commands import data, metrics, run
 from learning_dynamics.pipeline.commands.claims import evaluate_claim
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.roles import load_tables
-from tests.support import ROOT, plan
+from tests.support import ROOT, do_job, plan, with_settings
 
 PAPER, CLAIM = "deep_linear", "depth_accelerates_l4_gas_sensor"
 SMALL = {"depths": [1, 2], "rates": 5, "lowest_rate": 1e-3, "highest_rate": 0.3, "max_steps": 100, "tolerance": 1.0}
@@ -38,20 +38,18 @@ def archive(tmp_path):
     return tmp_path / "gas.zip"
 
 
-def _with(spec, **settings):
-    return spec | {"settings": spec["settings"] | settings}
-
-
 def test_an_archive_of_that_format_is_decided(overlaid, archive, tmp_path):
     source = tmp_path / "regression.npz"
-    data.execute(PAPER, "regression", _with(overlaid.data(PAPER, "regression"), file=str(archive)), source)
+    drawn = with_settings(overlaid, overlaid.job("data", PAPER, "regression"), file=str(archive))
+    do_job(data.execute, drawn, source, {})
     spec = overlaid.claim(PAPER, CLAIM)
     for role in spec["runs"].values():
         name = role["name"]
         assert overlaid.run(PAPER, name)["settings"]["seeds"] >= 5, "enough starts for an interval"
-        run.execute(PAPER, name, _with(overlaid.run(PAPER, name), **SMALL), source, tmp_path / f"{name}.npz")
-        measure = overlaid.measure(PAPER, name)
-        metrics.execute(PAPER, name, tmp_path / f"{name}.npz", tmp_path / f"{name}.parquet", measure)
+        ran = with_settings(overlaid, overlaid.job("run", PAPER, name), drawn.fingerprint, **SMALL)
+        do_job(run.execute, ran, tmp_path / f"{name}.npz", {"data": str(source)})
+        measured = with_settings(overlaid, overlaid.job("metrics", PAPER, name), ran.fingerprint)
+        do_job(metrics.execute, measured, tmp_path / f"{name}.parquet", {"run": str(tmp_path / f"{name}.npz")})
     roles = {role: {"name": one["name"], "sweep": one["sweep"]} for role, one in spec["runs"].items()}
     tables = load_tables(tmp_path, roles)
     found = evaluate_claim(CLAIM, paper_function(PAPER, "claims", spec["function"]), tables, spec["settings"])

@@ -2,16 +2,14 @@
 
 from typing import NamedTuple
 
-from learning_dynamics.tidy import Quantity
-
 
 class FactorNames(NamedTuple):
     """Quantities of one of the two factors along a flow."""
 
     symbol: str
-    rate: Quantity  # derivatives of its singular values, beside those of Theorem B.3 (eqs. 17 and 18)
-    lemma: Quantity  # the same derivatives, beside those of Lemma B.1
-    speed: Quantity  # norm of the factor's own derivative
+    rate: str  # derivatives of its singular values, beside those of Theorem B.3 (eqs. 17 and 18)
+    lemma: str  # the same derivatives, beside those of Lemma B.1
+    speed: str  # norm of the factor's own derivative
 
 
 FEATURES = FactorNames("f", "rate_f", "lemma_f", "speed_f")

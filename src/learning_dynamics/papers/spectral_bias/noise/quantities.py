@@ -1,7 +1,5 @@
 """Names of what `metrics.noise_process` measures of many paths, and of its statistics over them."""
 
-from learning_dynamics.tidy import Quantity
-
 # statistics over paths
 MEAN = "mean"
 SHARE_ABOVE_ONE = "share above 1"  # the share of paths on which the quantity is above 1
@@ -15,11 +13,11 @@ COMMUTATOR_ENTRY_SQUARED = "commutator_squared"  # e^2, in the mean over rows
 COMMUTATOR_LENGTH = "commutator_length"  # root of the sum of e^2 over rows
 
 
-def power_of_W(power: float) -> Quantity:
+def power_of_W(power: float) -> str:
     """Return the name of |W|^power."""
     return f"hidden_power_{power:g}"
 
 
-def power_of_a(power: float) -> Quantity:
+def power_of_a(power: float) -> str:
     """Return the name of |a|^power + |b|^power, b the moving average of a."""
     return f"output_power_{power:g}"
