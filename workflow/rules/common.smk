@@ -34,7 +34,6 @@ except ProjectError as error:
     sys.exit(f"error: {error}")
 
 
-
 pathvars:  # here, since Snakemake 8 does not read them: the Snakefile says which version is needed
     results=plan.results,
     figures=plan.figures,
@@ -122,6 +121,18 @@ def short_runs(wildcards):
 
 def threads_of(stage):
     return of_job(lambda paper, name: plan.resources(stage, paper, name).get("threads", 1))
+
+
+def rates_metrics():
+    """Return the metrics of every sweep `..._rates` of neural_collapse."""
+    if "neural_collapse" not in plan.config.papers:
+        return []
+    sweeps = [name for name in plan.config.sweeps("neural_collapse") if name.endswith("_rates")]
+    return [
+        file
+        for sweep in sweeps
+        for file in plan.metrics_files("neural_collapse", plan.config.tables("neural_collapse", sweep))
+    ]
 
 
 def judged_again():
