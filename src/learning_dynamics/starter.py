@@ -60,7 +60,8 @@ def run_elsewhere(module: str, arguments: Sequence[str]) -> int | None:
     """Have ``python -m module arguments`` done by a fork of the waiting process; return its exit status.
 
     None where no process waits, or not for a command of this environment. A signal that ends the fork ends this process
-    too. What asks this process to end goes to the fork; Ctrl-C reaches both by themselves.
+    too. What asks this process to end goes to the fork; so does Ctrl-C, unless a terminal sends it to both because they
+    are of one group of processes.
     """
     address = os.environ.get(ADDRESS)
     if not address:
@@ -75,8 +76,12 @@ def run_elsewhere(module: str, arguments: Sequence[str]) -> int | None:
             return None
         if process is None:
             return None
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        handed_on = [signal.SIGTERM, signal.SIGHUP]
+        if _in_my_group(process):
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        else:
+            handed_on.append(signal.SIGINT)
+        for number in handed_on:
             signal.signal(number, lambda sent, _frame: _signal(process, sent))
         try:
             status, megabytes = _receive(server)
@@ -91,6 +96,13 @@ def run_elsewhere(module: str, arguments: Sequence[str]) -> int | None:
         signal.signal(-status, signal.SIG_DFL)
     os.kill(os.getpid(), -status)
     return 128 - int(status)
+
+
+def _in_my_group(process: int) -> bool:
+    try:
+        return os.getpgid(process) == os.getpgrp()
+    except ProcessLookupError:  # it has ended already
+        return True
 
 
 def _signal(process: int, number: int) -> None:
