@@ -6,10 +6,7 @@ from tests.support import ROOT
 
 # They are in modules of science: an edit of one reruns every job that uses it, and waits for an edit with a reason.
 KNOWN = {
-    "src/learning_dynamics/dynamics/compiled_flow.py": 1,
     "src/learning_dynamics/judging.py": 3,
-    "src/learning_dynamics/papers/neural_collapse/generalisation/figures.py": 1,
-    "src/learning_dynamics/tidy.py": 1,
 }
 
 

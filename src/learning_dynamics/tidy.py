@@ -149,8 +149,12 @@ def select(table: pd.DataFrame, quantity: Quantity | list[Quantity] | None = Non
         if column not in table:
             raise ProjectError(f"the table has no column `{column}`{suggest_name(column, table.columns)}")
         values = table[column]
-        listed = isinstance(wanted, list | tuple | np.ndarray)
-        met = wanted(values) if callable(wanted) else values.isin(wanted) if listed else values == wanted
+        if callable(wanted):
+            met = wanted(values)
+        elif isinstance(wanted, list | tuple | np.ndarray):
+            met = values.isin(wanted)
+        else:
+            met = values == wanted
         chosen &= np.asarray(met, dtype=bool)
     if not chosen.any():
         suggestion = suggest_name(quantity, table["quantity"].unique()) if isinstance(quantity, str) else ""

@@ -144,12 +144,13 @@ def flows(
     failures = {}
     for member in np.flatnonzero(outcomes != ARRIVED):
         taken, time = steps[member], ended[member]
-        failures[int(member)] = (
-            f"gradient flow ran out of steps: {taken} taken by time {time:g}; raise max_steps, or use a stiff method"
-            if outcomes[member] == OUT_OF_STEPS
-            else f"gradient flow diverged at time {time:g} (step {taken}): its step size underflowed"
-            + ("" if taken else "; raise atol, or begin with finite numbers")
-        )
+        if outcomes[member] == OUT_OF_STEPS:
+            reason = f"ran out of steps: {taken} taken by time {time:g}; raise max_steps, or use a stiff method"
+        else:
+            reason = f"diverged at time {time:g} (step {taken}): its step size underflowed"
+            if not taken:
+                reason += "; raise atol, or begin with finite numbers"
+        failures[int(member)] = f"gradient flow {reason}"
         states[member] = last[member] = np.nan
     return Flows(states, last, ended, steps, evaluations, failures)
 

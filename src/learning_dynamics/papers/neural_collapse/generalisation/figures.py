@@ -75,7 +75,10 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
     grid = axis.table(rows, colLabels=header, loc="center", cellLoc="center", edges="open")
     # rules above and below the head and at the end, as tables in print have them
     for (row, _), cell in grid.get_celld().items():
-        cell.visible_edges = "BT" if row == 0 else "B" if row == len(rows) else "open"
+        if row == 0:
+            cell.visible_edges = "BT"
+        elif row == len(rows):
+            cell.visible_edges = "B"
     grid.auto_set_font_size(False)
     grid.set_fontsize(8)
     grid.auto_set_column_width(list(range(len(header))))
