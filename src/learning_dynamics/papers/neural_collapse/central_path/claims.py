@@ -1,21 +1,20 @@
 """Claims on the central path: spectral losses, the rates of both flows, their limits, and the described algorithm."""
 
-import operator
-from collections.abc import Mapping, Sequence
-from typing import Literal
+from collections.abc import Sequence
 
 import numpy as np
 
 from learning_dynamics.judging import (
-    Checks,
+    NOT_CLAIMED,
+    Check,
     Claim,
     Facts,
-    Finding,
     Untested,
     claim,
     equal_on_every_draw,
     every_draw,
     premise,
+    takes_rivals,
 )
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.checks import (
@@ -23,7 +22,6 @@ from learning_dynamics.papers.neural_collapse.central_path.checks import (
     FLOWS,
     PAPER,
     PAPER_AT_HALF_SPEED,
-    Dynamics,
     Formula,
     check_asymptote,
     check_course,
@@ -141,7 +139,7 @@ def lemma_1(features: Table, flows: Table) -> Claim:
     reason="the flow of the map that the paper prints does not follow the closed form that the paper gives",
     quantifier="all draws",
 )
-def proposition_2(features: Table, flows: Table) -> Finding:
+def proposition_2(features: Table, flows: Table) -> Claim:
     r"""Under continually renormalised gradient flow with the tangent map of Proposition 4, on the central path from
     zero global mean and without weight decay, the non-zero SNR singular values obey $\dot\omega = \omega / (N(C +
     \omega^2)^2)$: $C^2N\log\omega + CN\omega^2 + \frac N4\omega^4 = a + t$.
@@ -153,31 +151,25 @@ def proposition_2(features: Table, flows: Table) -> Finding:
     n)$ instead, which also restores $n$ but carries the means along: $\dot\omega = \alpha + \beta\omega = \alpha(1 +
     \omega^2/C)$, faster by a factor that grows without bound (on fresh draws by up to {faster:.3g}; errata 3).
     """
-
-    # a rival is a wrong pair of predictions, and what is printed is about one flow alone: checks differ in number
-    def judge(dynamics_of: Mapping[str, Dynamics], clock: float) -> Checks:
-        for flow, dynamics in dynamics_of.items():
-            yield check_course(flows, flow, dynamics, clock=clock)
-            yield check_speed(features, flow, dynamics, clock=clock)
+    # what each prediction says of the two maps
+    printed = {ORTHOGONAL: NOT_CLAIMED, PRINTED: PAPER}
+    corrected = {ORTHOGONAL: PAPER, PRINTED: ALGORITHM}
+    rivals = {
+        "the paper's equation for both maps": {ORTHOGONAL: PAPER, PRINTED: PAPER},
+        "the algorithm's equation for both maps": {ORTHOGONAL: ALGORITHM, PRINTED: ALGORITHM},
+        "$c_1$, $c_2$ and $c_3$ twice as large": {ORTHOGONAL: PAPER_AT_HALF_SPEED, PRINTED: ALGORITHM},
+    }
+    for flow in FLOWS:
+        corrected_here = {"dynamics": corrected[flow]}
+        rivals_here = {phrase: {"dynamics": dynamics[flow]} for phrase, dynamics in rivals.items()}
+        yield check_course(flows, flow, printed[flow], clock=1.0, corrected=corrected_here, rivals=rivals_here)
+        yield check_speed(features, flow, printed[flow], clock=1.0, corrected=corrected_here, rivals=rivals_here)
 
     def largest_ratio(size: Size, speed: np.ndarray, omega: np.ndarray) -> np.ndarray:
         return (speed / theory.snr_velocity(omega, size.classes, size.examples)).max(axis=(1, 2))
 
     ratios = over_sizes(largest_ratio, speed=by_size(features, SPEED, flow=PRINTED), omega=by_size(features, OMEGA))
-    return Finding(
-        judge,
-        printed={"dynamics_of": {PRINTED: PAPER}, "clock": 1.0},
-        corrected={"dynamics_of": {ORTHOGONAL: PAPER, PRINTED: ALGORITHM}},
-        rivals={
-            "the paper's equation for both maps": {"dynamics_of": {ORTHOGONAL: PAPER, PRINTED: PAPER}},
-            "the algorithm's equation for both maps": {"dynamics_of": {ORTHOGONAL: ALGORITHM, PRINTED: ALGORITHM}},
-            "$c_1$, $c_2$ and $c_3$ twice as large": {
-                "dynamics_of": {ORTHOGONAL: PAPER_AT_HALF_SPEED, PRINTED: ALGORITHM}
-            },
-        },
-        facts={"faster": ratios.max()},
-        scaled={"clock": operator.mul},
-    )
+    yield Facts(faster=ratios.max())
 
 
 @claim(
@@ -358,7 +350,7 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> C
     reason="the trace is neither the sum nor, off the renormalised features, a multiple of it",
     quantifier="all draws",
 )
-def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> Finding:
+def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> Claim:
     r"""The trace that measures variability collapse is a function of the SNR singular values:
     $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) = \sum_j 1/\omega_j^2$ for any features with $\Sigma_W$ of full rank.
 
@@ -370,76 +362,89 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> F
     proved; on others it asks that $\Sigma_W$ be well conditioned too.
     """
 
-    def over_sum(table: Table, quantity: Quantity, **where: str) -> dict[Size, np.ndarray]:
-        """Return the trace over C sum_j 1 / omega_j^2, shape (draws, times), by size."""
+    def ratios(table: Table, quantity: Quantity, *, has_factor_C: bool, **where: str) -> dict[Size, np.ndarray]:
+        """Return the trace over its prediction, shape (draws, times), by size.
+
+        The prediction is C sum_j 1 / omega_j^2, or without the factor C, as printed.
+        """
         traces, omegas = by_size(table, quantity, **where), by_size(table, OMEGA, **where)
-        return {size: traces[size][..., 0] / theory.trace_bound(omegas[size], size.classes) for size in traces}
+        over_sum = {size: traces[size][..., 0] / theory.trace_bound(omegas[size], size.classes) for size in traces}
+        return over_sum if has_factor_C else {size: size.classes * values for size, values in over_sum.items()}
 
-    def of_single_time(ratios: dict[Size, np.ndarray]) -> np.ndarray:
-        return over_sizes(lambda _, ratios: ratios[:, 0], ratios=ratios)
-
-    raw = of_single_time(over_sum(features, TRACE))
-    networks, rank_deficient = _trace_over_sum_of_networks(trainings)
-
-    # what is printed is an equality; what holds is another, and off the renormalised features a bound: other checks
-    def judge(has_factor_C: bool, raw_features: Literal["equality", "bound"]) -> Checks:
-        def over_prediction(table: Table, quantity: Quantity, **where: str) -> dict[Size, np.ndarray]:
-            ratios = over_sum(table, quantity, **where)
-            return ratios if has_factor_C else {size: size.classes * values for size, values in ratios.items()}
-
-        def errors(table: Table, quantity: Quantity, **where: str) -> np.ndarray:
-            ratios = over_prediction(table, quantity, **where)
-            return over_sizes(lambda _, ratios: relative_error(ratios, 1.0), ratios=ratios)
-
-        yield zero_on_every_draw(
-            "renormalised features: trace over the sum, less one",
-            errors(features, TRACE_RENORMALISED),
-            ROUNDING,
-            "rounding",
-        )
-        for flow in FLOWS:
-            yield zero_on_every_draw(
-                f"along the flow, {flow} map: trace over the sum, less one",
-                errors(flows, TRACE, flow=flow),
-                integration_error(flows),
-                "error of the integrator",
-            )
-        if raw_features == "equality":
-            yield zero_on_every_draw(
-                "raw features: trace over the sum, less one", errors(features, TRACE), ROUNDING, "rounding"
-            )
-            return
-        because = "the trace is no less than $C\\sum_j1/\\omega_j^2$, to rounding"
-        yield every_draw(
-            "raw features: trace over the sum",
-            of_single_time(over_prediction(features, TRACE)),
-            at_least=1 - ROUNDING,
-            because=because,
-        )
-        yield every_draw(
-            "trained networks: trace over the sum",
-            networks,
-            at_least=1 - 1e-6,
-            because=because + " of float32 features",
-            excluded={"their covariance lacks rank": rank_deficient},
-        )
-        yield every_draw(
-            "raw features: largest trace over the sum",
-            [raw.max()],
-            at_least=1.01,
-            because="equality is not general",
+    def errors(table: Table, quantity: Quantity, *, has_factor_C: bool, **where: str) -> np.ndarray:
+        """Return the largest |ratio - 1| of each draw."""
+        return over_sizes(
+            lambda _, ratios: relative_error(ratios, 1.0),
+            ratios=ratios(table, quantity, has_factor_C=has_factor_C, **where),
         )
 
-    return Finding(
-        judge,
-        printed={"has_factor_C": False, "raw_features": "equality"},
-        corrected={"has_factor_C": True, "raw_features": "bound"},
-        rivals={
-            "$C\\sum_j1/\\omega_j^2$ for any features": {"has_factor_C": True},
-            "a bound without $C$": {"raw_features": "bound"},
-        },
-        facts={"raw": raw.max(), "network": np.median(networks)},
+    def ratios_of_raw_features(*, has_factor_C: bool) -> np.ndarray:
+        """Return one ratio for each draw; fresh draws have a single time."""
+        return over_sizes(lambda _, ratios: ratios[:, 0], ratios=ratios(features, TRACE, has_factor_C=has_factor_C))
+
+    equality, bound = "$C\\sum_j1/\\omega_j^2$ for any features", "a bound without $C$"
+
+    # an equality on renormalised features and along the flows
+    without_C = errors(features, TRACE_RENORMALISED, has_factor_C=False)
+    with_C = errors(features, TRACE_RENORMALISED, has_factor_C=True)
+    yield zero_on_every_draw(
+        "renormalised features: trace over the sum, less one",
+        without_C,
+        ROUNDING,
+        "rounding",
+        corrected=with_C,
+        rivals={equality: with_C, bound: without_C},
     )
+    for flow in FLOWS:
+        without_C = errors(flows, TRACE, has_factor_C=False, flow=flow)
+        with_C = errors(flows, TRACE, has_factor_C=True, flow=flow)
+        yield zero_on_every_draw(
+            f"along the flow, {flow} map: trace over the sum, less one",
+            without_C,
+            integration_error(flows),
+            "error of the integrator",
+            corrected=with_C,
+            rivals={equality: with_C, bound: without_C},
+        )
+
+    # on raw features an equality as printed, and a bound as corrected
+    yield zero_on_every_draw(
+        "raw features: trace over the sum, less one",
+        errors(features, TRACE, has_factor_C=False),
+        ROUNDING,
+        "rounding",
+        corrected=NOT_CLAIMED,
+        rivals={equality: errors(features, TRACE, has_factor_C=True)},
+    )
+    raw = ratios_of_raw_features(has_factor_C=True)
+    because = "the trace is no less than $C\\sum_j1/\\omega_j^2$, to rounding"
+    yield every_draw(
+        "raw features: trace over the sum",
+        NOT_CLAIMED,
+        at_least=1 - ROUNDING,
+        because=because,
+        corrected={"values": raw},
+        rivals={equality: NOT_CLAIMED, bound: {"values": ratios_of_raw_features(has_factor_C=False)}},
+    )
+    networks, rank_deficient = _trace_over_sum_of_networks(trainings)
+    yield every_draw(
+        "trained networks: trace over the sum",
+        NOT_CLAIMED,
+        at_least=1 - 1e-6,
+        because=because + " of float32 features",
+        excluded={"their covariance lacks rank": rank_deficient},
+        corrected={"values": networks},
+        rivals={equality: NOT_CLAIMED},
+    )
+    yield every_draw(
+        "raw features: largest trace over the sum",
+        NOT_CLAIMED,
+        at_least=1.01,
+        because="equality is not general",
+        corrected={"values": [raw.max()]},
+        rivals={equality: NOT_CLAIMED},
+    )
+    yield Facts(raw=raw.max(), network=np.median(networks))
 
 
 def _trace_over_sum_of_networks(trainings: Sequence[Table]) -> tuple[np.ndarray, int]:
@@ -484,7 +489,7 @@ def _with_free_directions(features: Table) -> tuple[Draws, dict[str, int]]:
     reason="the norm stays while the trace vanishes",
     quantifier="all draws",
 )
-def trace_and_product(features: Table) -> Finding:
+def trace_and_product(features: Table) -> Claim:
     r"""Where all eigenvalues of $\Sigma_B^\dagger\Sigma_W$, and so its trace, tend to zero, the matrix itself does.
 
     A product of two symmetric matrices is not symmetric, and such a matrix can be large while its eigenvalues are
@@ -496,42 +501,53 @@ def trace_and_product(features: Table) -> Finding:
     """
     draws, excluded = _with_free_directions(features)
     trace, norm, condition = (draws.entries(name) for name in (PRODUCT_TRACE, PRODUCT_NORM, CONDITION))
-    norm_over_trace = norm / trace
     # a norm that falls as the root of the trace, a tenth from lean to lean, leaves a third; one that stays leaves all
     left_from_lean_to_lean = norm[:, 1:] / norm[:, :-1]
-
-    def judge(exponent: float) -> Checks:
-        """Yield checks of norm <= kappa^exponent trace; with 0, as printed (errata 7), it falls as the trace does."""
-        stays = exponent > 0
-        yield every_draw(
-            "norm of the product over that at a lean ten times as large",
-            left_from_lean_to_lean.min(axis=1) if stays else left_from_lean_to_lean.max(axis=1),
-            at_least=0.5 if stays else None,
-            at_most=None if stays else 0.5,
-            because="a norm that stays keeps all of it, one that falls as the root of the trace a third",
+    because = "a norm that stays keeps all of it, one that falls as the root of the trace a third"
+    yield every_draw(
+        "norm of the product over that at a lean ten times as large",
+        left_from_lean_to_lean.max(axis=1),
+        at_most=0.5,
+        because=because,
+        excluded=excluded,
+        corrected=NOT_CLAIMED,
+    )
+    yield every_draw(
+        "norm of the product over that at a lean ten times as large",
+        NOT_CLAIMED,
+        at_least=0.5,
+        because=because,
+        excluded=excluded,
+        corrected={"values": left_from_lean_to_lean.min(axis=1)},
+    )
+    yield premise(
+        every_draw(
+            "trace at the smallest lean over that at the largest",
+            trace[:, SMALLEST_LEAN] / trace[:, LARGEST_LEAN],
+            at_most=0.02,
+            because="eigenvalues that tend to zero, with the lean a hundredth",
             excluded=excluded,
         )
-        yield premise(
-            every_draw(
-                "trace at the smallest lean over that at the largest",
-                trace[:, SMALLEST_LEAN] / trace[:, LARGEST_LEAN],
-                at_most=0.02,
-                because="eigenvalues that tend to zero, with the lean a hundredth",
-                excluded=excluded,
-            )
-        )
-        if not stays:
-            return
-        yield every_draw(
+    )
+
+    # norm <= kappa^exponent trace; as printed the norm falls as the trace does, and no exponent is claimed (errata 7)
+    norm_over_trace = norm / trace
+
+    @takes_rivals("exponent", scaled=True)
+    def is_bounded(exponent: float) -> Check:
+        return every_draw(
             "norm of the product over its trace, smallest lean",
             norm_over_trace[:, SMALLEST_LEAN],
             at_most=condition[:, SMALLEST_LEAN] ** exponent * (1 + 1e-9),
             because="the bound, to rounding",
             excluded=excluded,
         )
+
+    @takes_rivals("exponent", scaled=True)
+    def grows_with_the_condition_number(exponent: float) -> Check:
         growth = norm_over_trace[:, SMALLEST_LEAN] / norm_over_trace[:, LARGEST_LEAN]
         growth_of_condition = condition[:, SMALLEST_LEAN] / condition[:, LARGEST_LEAN]
-        yield equal_on_every_draw(
+        return equal_on_every_draw(
             "exponent in the condition number with which that ratio grows, less its prediction",
             np.log(growth) / np.log(growth_of_condition),
             exponent,
@@ -541,17 +557,10 @@ def trace_and_product(features: Table) -> Finding:
             because="next order: the largest lean, a hundredth",
         )
 
-    return Finding(
-        judge,
-        printed={"exponent": 0.0},
-        corrected={"exponent": 0.5},
-        rivals={
-            "the fourth root of the condition number": {"exponent": 0.25},
-            "the condition number itself": {"exponent": 1.0},
-        },
-        facts={"norm": norm.min()},
-        scaled={"exponent": operator.mul},
-    )
+    rivals = {"the fourth root of the condition number": 0.25, "the condition number itself": 1.0}
+    yield is_bounded(NOT_CLAIMED, corrected=0.5, rivals=rivals)
+    yield grows_with_the_condition_number(NOT_CLAIMED, corrected=0.5, rivals=rivals)
+    yield Facts(norm=norm.min())
 
 
 @claim(
