@@ -14,7 +14,6 @@ from learning_dynamics.judging import (
     NOT_CLAIMED,
     VERDICTS,
     Facts,
-    Finding,
     Judgement,
     Quantifier,
     Reason,
@@ -243,11 +242,11 @@ def test_an_undecided_draw_counts_against_a_share_on_either_side():
     ],
 )
 def test_the_verdict_follows_from_the_checks(printed, corrected, verdict):
-    @claim("Theorem 1", scope="here", correction="it is so")
-    def made_up() -> Finding:
-        return Finding(lambda state: [STATES[state]], printed, {"another": "fails"}, corrected)
+    @takes_rivals("state")
+    def is_in(state):
+        return STATES[state]
 
-    found = evaluate(made_up, {}, {})
+    found = judged(is_in(printed, corrected=corrected, rivals={"another": "fails"}), correction="it is so")
     assert found.verdict == verdict
     assert verdict in VERDICTS
     assert (found.reason == "") == (verdict != "undecided")
@@ -291,14 +290,10 @@ def test_a_claim_says_of_which_draws_it_speaks(headline, of):
 
 
 def test_a_correction_speaks_of_the_same_draws():
-    @claim("Theorem 1", scope="here", correction="most of them", quantifier="all draws")
-    def corrected_by_a_share():
-        share = share_of_draws("x", np.ones(50), at_least=0.5)
-        judge = {"all": [every_draw("x", [2.0, 0.5], at_most=1.0)], "most": [share], "none": [FAILS]}
-        return Finding(judge.get, "all", {"another": "none"}, corrected="most")
-
+    printed = every_draw("x", [2.0, 0.5], at_most=1.0, corrected=NOT_CLAIMED, rivals={"another": 0.1})
+    share = share_of_draws("x", NOT_CLAIMED, at_least=0.5, corrected={"holds": np.ones(50)})
     with pytest.raises(ValueError, match="is about all draws, and its headline checks most draws: x"):
-        evaluate(corrected_by_a_share, {}, {})
+        judged(printed, share, correction="most of them", quantifier="all draws")
 
 
 def test_a_premise_that_is_not_met_leaves_the_claim_undecided():
@@ -326,16 +321,13 @@ def test_a_premise_is_no_prediction():
 
 @pytest.mark.parametrize("beside", [{"rivals": {"another": 2.0}}, {"rivals": {"another": 0.7}, "corrected": 2.0}])
 def test_no_prediction_changes_whether_a_premise_holds(beside):
-    @claim("Theorem 1", scope="here", correction="another")
-    def conditional():
-        def judge(bound):
-            yield every_draw("x", 0.9, at_most=bound)
-            yield premise(every_draw("y", 1.5, at_least=bound))
+    @takes_rivals("bound")
+    def premise_that_a_prediction_moves(bound):
+        return replace(every_draw("y", 1.5, at_least=bound), is_premise=True)
 
-        return Finding(judge, printed=0.8, **beside)
-
+    checks = every_draw("x", 0.9, at_most=0.8, **beside), premise_that_a_prediction_moves(0.8, **beside)
     with pytest.raises(ValueError, match=r"^Theorem 1: the (rival `another`|correction) changes whether a premise"):
-        evaluate(conditional, {}, {})
+        judged(*checks, correction="another")
 
 
 def test_the_check_that_decides_is_shown():
@@ -354,14 +346,9 @@ def test_a_number_that_nothing_repeats_has_no_interval():
 def example(run, *, factor=1.0):
     if run is None:
         raise Untested("needs a table")
-    return Finding(
-        lambda predicted: [equal("size", mean(factor * run), predicted, tolerance=0.01)],
-        1.0,
-        {"three": 3.0},
-        corrected=2.0,
-        reason="it drifts",
-        facts={"more": 5},
-    )
+    yield equal("size", mean(factor * run), 1.0, tolerance=0.01, corrected=2.0, rivals={"three": 3.0})
+    yield Reason("it drifts")
+    yield Facts(more=5)
 
 
 RUN = 1 + 1e-3 * np.random.default_rng(3).standard_normal(20)
@@ -371,7 +358,7 @@ RUN = 1 + 1e-3 * np.random.default_rng(3).standard_normal(20)
     ("factor", "verdict", "rivals"),
     [(1.0, "reproduced", "contradicted"), (2.0, "corrected", "contradicted"), (3.0, "contradicted", "reproduced")],
 )
-def test_a_claim_is_judged_with_its_rivals_by_one_judge(factor, verdict, rivals):
+def test_a_claim_is_judged_with_its_rivals(factor, verdict, rivals):
     found = evaluate(example, {"run": RUN}, {"factor": factor})
     assert (found.verdict, found.rivals) == (verdict, {"three": rivals})
     assert found.reason == ("" if verdict == "reproduced" else "it drifts")

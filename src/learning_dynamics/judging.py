@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
@@ -322,7 +321,11 @@ def every_draw(
         is_undecided |= np.broadcast_to(np.asarray(undecided, dtype=bool), measured.shape)
     holds = np.where(is_undecided, False, measured <= bound if upper else measured >= bound)
     n_against = int((~holds & ~is_undecided).sum())
-    state: State = "fails" if n_against else "undecided" if is_undecided.any() else "holds"
+    state: State = "holds"
+    if n_against:
+        state = "fails"
+    elif is_undecided.any():
+        state = "undecided"
     nearest = _nearest_its_bound(measured, bound, is_undecided, upper)
     shown = measured if not is_undecided.all() else np.full(measured.shape, np.nan)
     sign = "<=" if upper else ">="
@@ -527,7 +530,11 @@ def _ordered(
 ) -> Check:
     inside = estimate.upper <= bound if upper else estimate.lower >= bound
     beyond = estimate.lower > bound if upper else estimate.upper < bound
-    state: State = "holds" if inside else "fails" if beyond else "undecided"
+    state: State = "undecided"
+    if inside:
+        state = "holds"
+    elif beyond:
+        state = "fails"
     criterion = f"{'<=' if upper else '>='} {bound:.4g}" + (f" ({because})" if because else "")
     check = _check(name, state, estimate, criterion, _factor(bound, estimate.value, upper), np.nan, counts)
     if state != "undecided" or estimate.missing:
@@ -613,15 +620,15 @@ def _reasons(excluded: Mapping[str, int] | None) -> str:
     return "; ".join(f"{count} left out: {why}" for why, count in (excluded or {}).items() if count)
 
 
-# -- judgements, findings, verdicts ------------------------------------------------------------------------------------
+# -- judgements and verdicts ------------------------------------------------------------------------------------------
 
-Checks = Iterable[Check]  # what a judge yields, the headline first
+Checks = Iterable[Check]
 Claim = Iterable[Check | Facts | Reason]  # what a claim's function yields, the headline first
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a judge says of one prediction: its checks, all of which must hold; the headline is no premise.
+    """What the checks say of one prediction: all of them must hold. The headline is no premise.
 
     The headline is the quantity that the claim is about. The card shows the check that decides: the headline if all
     hold, else the first that is as the judgement is.
@@ -641,8 +648,10 @@ class Judgement:
         """Undecided while a premise does not hold; else fails if a check fails, and holds if all do."""
         if self.unmet:
             return "undecided"
-        states = {check.state for check in self.checks}
-        return "fails" if "fails" in states else "undecided" if "undecided" in states else "holds"
+        states = [check.state for check in self.checks]
+        if "fails" in states:
+            return "fails"
+        return "undecided" if "undecided" in states else "holds"
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -660,102 +669,22 @@ class Judgement:
         return next(iter(self.unmet or [check for check in self.checks if check.state == self.state]))
 
 
-@dataclass(frozen=True)
-class Finding:
-    """What is judged of a claim: one judge, fed with what is printed, the correction and rivals alike.
+def judgement_under(checks: Sequence[Check], hypothesis: Sequence[str] = (), factor: float = 1.0) -> Judgement:
+    """Return what a claim's checks say under a hypothesis, by default of what is printed.
 
-    Attributes
+    Parameters
     ----------
-    judge : callable
-        Yields what is checked on the tables at hand, the headline first; all checks must hold. Its keyword arguments
-        are what the paper, the correction and rivals say differently: a number, a formula, the name of a quantity.
-    printed : mapping from str to object
-        The arguments of the judge as the paper has them.
-    rivals : mapping from str to mapping
-        Wrong predictions that a careful opponent would put up, by a phrase that the page prints: the arguments in
-        which each differs from what is printed. One that would be reproduced or corrected like the printed one leaves
-        the claim undecided.
-    corrected : mapping from str to object, optional
-        The arguments in which the prediction that holds differs, for claims that fail as printed.
-    facts : mapping from str to number or str
-        What the docstring's ``{name:format}`` fields are filled with, besides the headline's ``value``, ``predicted``,
-        ``lower``, ``upper`` and ``draws`` (``draws_for``, ``draws_against``, ``draws_undecided``) and, of a claim that
-        is corrected, its ``printed`` value.
-    scaled : mapping from str to callable, optional
-        For equalities: by argument a function of its value and a factor that returns the value multiplied
-        (``{"rate": operator.mul}``). How small an error would have been refused is found with it.
+    hypothesis : sequence of str
+        Phrases of rivals, or `CORRECTION`. Each check takes the prediction of the first that it has, or else what is
+        printed.
+    factor : float
+        What the predictions of checks that are `scaled` are multiplied by.
     """
-
-    judge: Callable[..., Checks]
-    printed: Any
-    rivals: Mapping[str, Any]
-    corrected: Any = None
-    reason: str = ""
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    scaled: Any = None
-
-    def __post_init__(self) -> None:
-        if isinstance(self.printed, Mapping) and not callable(self.scaled):
-            return
-        # a judge of one positional reading
-        judge, multiply = self.judge, self.scaled
-        if multiply is None and isinstance(self.printed, float | np.ndarray):
-            multiply = operator.mul
-        named = {
-            "judge": lambda reading: judge(reading),
-            "printed": {"reading": self.printed},
-            "rivals": {name: {"reading": rival} for name, rival in self.rivals.items()},
-            "corrected": None if self.corrected is None else {"reading": self.corrected},
-            "scaled": {"reading": multiply} if multiply else {},
-        }
-        for name, value in named.items():
-            object.__setattr__(self, name, value)
-
-    def judgement(self, changed: Mapping[str, Any], factor: float = 1.0) -> Judgement:
-        """Return what the judge says with some of the printed arguments changed, and those that scale multiplied."""
-        arguments = {**self.printed, **changed}
-        if factor != 1:
-            arguments |= {name: multiply(arguments[name], factor) for name, multiply in (self.scaled or {}).items()}
-        checks = list(self.judge(**arguments))
-        if not checks:
-            raise ValueError(f"nothing is checked of {changed or 'what is printed'}: every check is NOT_CLAIMED")
-        return Judgement(*checks)
-
-
-def _finding_of(parts: Claim) -> Finding:
-    """Return the finding of checks that have their rivals, corrections and facts beside them.
-
-    The judge's arguments are a hypothesis, the names of what replaces a check's printed prediction, and a factor.
-    """
-    checks: list[Check] = []
-    facts: dict[str, Any] = {}
-    reasons: list[str] = []
-    for part in parts:
-        if isinstance(part, Check):
-            checks.append(part)
-            facts |= part.facts
-        elif isinstance(part, Reason):
-            reasons.append(part)
-        else:
-            facts |= part
-    if not checks:
-        raise TypeError("yields no check")
-    names = [name for check in checks for name in check.others]
-
-    def judge(hypothesis: Sequence[str], factor: float) -> Checks:
-        claimed = [check.under(hypothesis, factor) if check.under else check for check in checks]
-        return [check for check in claimed if check is not None]
-
-    return Finding(
-        judge,
-        printed={"hypothesis": (), "factor": 1.0},
-        # beside the corrected checks, where there are some
-        rivals={name: {"hypothesis": (name, CORRECTION)} for name in names if name != CORRECTION},
-        corrected={"hypothesis": (CORRECTION,)} if CORRECTION in names else None,
-        reason="; ".join(reasons),
-        facts=facts,
-        scaled={"factor": operator.mul},
-    )
+    changed = [check.under(hypothesis, factor) if check.under else check for check in checks]
+    claimed = [check for check in changed if check is not None]
+    if not claimed:
+        raise ValueError(f"nothing is checked of {hypothesis or 'what is printed'}: every check is NOT_CLAIMED")
+    return Judgement(*claimed)
 
 
 @dataclass(frozen=True)
@@ -784,7 +713,9 @@ def claim(
     """Mark a function of a topic's claims as a claim.
 
     The first paragraph of its docstring is the statement, with its hypotheses; the rest is its explanation on the
-    page. Numbers that depend on a run are ``{fields}``, filled from the finding.
+    page. Numbers that depend on a run are ``{fields}``, filled from the headline (``value``, ``predicted``, ``lower``,
+    ``upper``, ``draws``, ``draws_for``, ``draws_against``, ``draws_undecided`` and, of a claim that is corrected, its
+    ``printed`` value), from checks with a ``fact`` and from `Facts`.
 
     Parameters
     ----------
@@ -845,58 +776,59 @@ class Evaluation:
 
 
 def evaluate(
-    function: Callable[..., Finding | Claim],
+    function: Callable[..., Claim],
     tables: Mapping[str, Any],
     settings: Mapping[str, Any],
     *,
     verdict_alone: bool = False,
 ) -> Evaluation:
-    """Call a claim's function with tables by role and settings, and judge what it finds.
+    """Call a claim's function with tables by role and settings, and judge its checks.
 
     A rival that would get the same verdict leaves the claim undecided: such a verdict would say nothing. Half of the
     time goes into the smallest error that would have been refused, which is not sought for a `verdict_alone`.
 
     Raises
     ------
+    TypeError
+        If the function yields no check.
     ValueError
         If the headline checks another quantifier than the statement has, or a rival changes whether a premise holds.
     """
     about: About = function.claim  # type: ignore[attr-defined]
     try:
-        result = function(**tables, **settings)
-        if not isinstance(result, Finding | Iterable):
-            raise TypeError(f"returns {type(result).__name__}; yield its checks")
-        finding = result if isinstance(result, Finding) else _finding_of(result)
+        checks, facts, run_reason = _read(function(**tables, **settings))
     except Untested as lacking:
         return Evaluation("untested", reason=str(lacking))
     members = _members(tables)
-    printed = _of_all_members(finding.judgement({}), members)
+    printed = _of_all_members(judgement_under(checks), members)
 
-    def judged(name: str, changed: Mapping[str, Any]) -> Judgement:
-        judgement = _of_all_members(finding.judgement(changed), members)
+    def judged(name: str, hypothesis: Sequence[str]) -> Judgement:
+        judgement = _of_all_members(judgement_under(checks, hypothesis), members)
         if [check.name for check in judgement.unmet] != [check.name for check in printed.unmet]:
             raise ValueError(f"{about.reference}: {name} changes whether a premise holds, which no prediction may do")
         return judgement
 
-    corrected = None if finding.corrected is None else judged(CORRECTION, finding.corrected)
+    replacements = list(dict.fromkeys(name for check in checks for name in check.others))
+    corrected = judged(CORRECTION, [CORRECTION]) if CORRECTION in replacements else None
     verdict = _verdict(about, printed.state, corrected.state if corrected else None)
-    decisive = "corrected" if verdict == "corrected" else "printed"
+
     rivals = {}
-    for name, changed in finding.rivals.items():
-        if verdict == "reproduced" and not isinstance(result, Finding):
-            changed = {"hypothesis": (name,)}  # of checks, rivals stand beside what is printed, since that holds
-        state = judged(f"the rival `{name}`", changed).state
-        if any(map(_says_nothing, changed.values())):
-            rivals[name] = verdict  # nothing is refused by refusing it
-        elif decisive == "corrected":
+    for name in replacements:
+        if name == CORRECTION:
+            continue
+        # a rival alters some checks; the others are as printed where that holds, else as corrected
+        hypothesis = [name] if verdict == "reproduced" else [name, CORRECTION]
+        state = judged(f"the rival `{name}`", hypothesis).state
+        if verdict == "corrected":
             rivals[name] = _verdict(about, "fails", state)
         else:
             corrected_state = corrected.state if corrected and printed.state == state == "fails" else None
             rivals[name] = _verdict(about, state, corrected_state)
+
     undetected = [name for name, rival_verdict in rivals.items() if rival_verdict == verdict]
-    known = finding.reason or about.reason
+    known = run_reason or about.reason
     reason = [known] if verdict != "reproduced" and known else []
-    if not finding.rivals:
+    if not rivals:
         verdict, reason = "undecided", [*reason, "no rival was tried"]
     elif undetected and verdict in ("reproduced", "corrected"):
         reason.append(f"{' and '.join(undetected)} would get the same verdict ({verdict})")
@@ -905,16 +837,35 @@ def evaluate(
         reason.append(_undecided_reason(printed))
     elif verdict == "not reproduced":
         reason.append("does not show at this scale")
+
     min_detectable_error = np.nan
     if verdict in ("reproduced", "corrected") and not verdict_alone:
-        min_detectable_error = _min_detectable_error(
-            finding, (finding.corrected or {}) if decisive == "corrected" else {}
-        )
-    facts = {**_numbers(printed, corrected if verdict == "corrected" else None), **finding.facts}
+        min_detectable_error = _min_detectable_error(checks, [CORRECTION] if verdict == "corrected" else [])
+    facts = {**_numbers(printed, corrected if verdict == "corrected" else None), **facts}
     quantifiers = [_quantifier(about, judgement.headline) for judgement in (printed, corrected) if judgement]
     return Evaluation(
         verdict, printed, corrected, rivals, min_detectable_error, "; ".join(reason), facts, quantifiers[0]
     )
+
+
+def _read(yields: Claim) -> tuple[list[Check], dict[str, Any], str]:
+    """Return the checks that a claim yields, its facts by the fields that they fill, and the reasons that it gives."""
+    if not isinstance(yields, Iterable):
+        raise TypeError(f"returns {type(yields).__name__}; yield its checks")
+    checks: list[Check] = []
+    facts: dict[str, Any] = {}
+    reasons: list[str] = []
+    for yielded in yields:
+        if isinstance(yielded, Check):
+            checks.append(yielded)
+            facts |= yielded.facts
+        elif isinstance(yielded, Reason):
+            reasons.append(yielded)
+        else:
+            facts |= yielded
+    if not checks:
+        raise TypeError("yields no check")
+    return checks, facts, "; ".join(reasons)
 
 
 def _quantifier(about: About, check: Check) -> Quantifier:
@@ -986,12 +937,10 @@ def _verdict(about: About, printed: State, corrected: State | None) -> str:
     return "corrected" if corrected == "holds" else "contradicted"
 
 
-def _min_detectable_error(finding: Finding, changed: Mapping[str, Any]) -> float:
+def _min_detectable_error(checks: Sequence[Check], hypothesis: Sequence[str]) -> float:
     """Return the smallest relative error of the prediction that would have been refused, within a factor 10^(1/4)."""
-    if not finding.scaled:
-        return np.nan
     for error in np.logspace(-16, 0, 65):
-        if all(finding.judgement(changed, 1 + side * error).state != "holds" for side in (1, -1)):
+        if all(judgement_under(checks, hypothesis, 1 + side * error).state != "holds" for side in (1, -1)):
             return float(error)
     return np.nan
 
