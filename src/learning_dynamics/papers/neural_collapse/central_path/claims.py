@@ -365,7 +365,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
     def ratios(table: Table, quantity: Quantity, *, has_factor_C: bool, **where: str) -> dict[Size, np.ndarray]:
         """Return the trace over its prediction, shape (draws, times), by size.
 
-        The prediction is C sum_j 1 / omega_j^2, or without the factor C, as printed.
+        The prediction is C sum_j 1 / omega_j^2, or as printed the sum without the factor C (errata 6).
         """
         traces, omegas = by_size(table, quantity, **where), by_size(table, OMEGA, **where)
         over_sum = {size: traces[size][..., 0] / theory.trace_bound(omegas[size], size.classes) for size in traces}
