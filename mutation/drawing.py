@@ -19,7 +19,6 @@ PACKAGE = Path("src/learning_dynamics")
 # modules that only draw; no number depends on them
 DRAWN = ("__init__.py", "figures.py", "motion.py", "interactive.py", "panels.py", "drawing.py")
 LIBRARY = ("dynamics", "measures", "datasets")
-JUDGES = ("judging.py", "evidence.py")
 # keyword arguments, and calls with their first argument, that are words
 WORDS = ("because", "scope", "correction", "reason", "label", "how", "excluded")
 NAMED_CALLS = ("every_draw", "equal_on_every_draw", "at_most", "at_least", "equal", "share_of_draws", "Untested")
@@ -34,7 +33,7 @@ def groups(root: Path) -> dict[str, list[Path]]:
             found[f"{paper.name}/{topic.name}"] = _computing(topic)
     for part in LIBRARY:
         found[part] = _computing(package / part)
-    found["judges"] = [package / name for name in JUDGES]
+    found["judges"] = [package / "evidence.py", *_computing(package / "judging")]
     return {name: [file.relative_to(root) for file in files] for name, files in found.items() if files}
 
 

@@ -22,7 +22,7 @@ import pytest
 NET = ("tests/papers/test_every_claim.py", "tests/papers/test_every_quantity.py")
 # drawings, digests and random settings compare no numbers
 NOT_NUMBERS = re.compile(r"test_(every_.*|any_settings|written)\.py")
-JUDGES = ("tests/test_judging.py", "tests/test_evidence.py")
+JUDGES = ("tests/judging", "tests/test_evidence.py")
 OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "-o", "timeout=0", "-W", "ignore::pytest.PytestAssertRewriteWarning")
 TABLES = "LEARNING_DYNAMICS_TESTS"  # where tests/support.py keeps what it simulated
 # of computing: one test; tests of other files; claims
@@ -47,8 +47,10 @@ def test_files(file: Path) -> list[str]:
     """Return test files that concern a source file: its own, then those that import it, then its paper's."""
     package = ".".join(file.parent.parts[1:])
     tops = [Path("tests", *file.parts[2:4])] if file.parts[2] == "papers" else [Path("tests/papers")]
-    if file.parts[2] != "papers":  # the library: the folder of its part, or the tests of judges
-        tops += [Path("tests", *file.parts[2:-1])] if len(file.parts) == 4 else map(Path, JUDGES)
+    if file.parts[2] in ("judging", "evidence.py"):
+        tops += map(Path, JUDGES)
+    elif file.parts[2] != "papers":
+        tops.append(Path("tests", file.parts[2]))
     ranks: dict[Path, int] = {}
     for test in [one for top in tops for one in ([top] if top.is_file() else top.rglob("test_*.py"))]:
         text = test.read_text(encoding="utf-8")

@@ -1,0 +1,66 @@
+"""What a claim is: a prediction, a judge that can refuse it, rivals that it must refuse, and the verdict of all draws.
+
+A claim's function is given metrics tables by role and yields checks, the headline first. Beside the number that a check
+is about are its rivals, its correction and the fact that the page prints. A rival that alters several checks has its
+phrase beside each of them.
+
+- `checks`: a check, and what goes with it
+- `criteria`: bounds and equalities, on every draw, on an estimate or on a share of draws
+- `verdicts`: from checks to a verdict
+"""
+
+from learning_dynamics.judging.checks import (
+    NOT_CLAIMED,
+    Check,
+    Checks,
+    Claim,
+    Facts,
+    Reason,
+    Untested,
+    premise,
+    takes_rivals,
+)
+from learning_dynamics.judging.criteria import (
+    at_least,
+    at_most,
+    at_optimum,
+    equal,
+    equal_on_every_draw,
+    every_draw,
+    share_of_draws,
+)
+from learning_dynamics.judging.verdicts import (
+    VERDICTS,
+    About,
+    Evaluation,
+    Judgement,
+    Quantifier,
+    claim,
+    evaluate,
+)
+
+__all__ = [
+    "NOT_CLAIMED",
+    "VERDICTS",
+    "About",
+    "Check",
+    "Checks",
+    "Claim",
+    "Evaluation",
+    "Facts",
+    "Judgement",
+    "Quantifier",
+    "Reason",
+    "Untested",
+    "at_least",
+    "at_most",
+    "at_optimum",
+    "claim",
+    "equal",
+    "equal_on_every_draw",
+    "evaluate",
+    "every_draw",
+    "premise",
+    "share_of_draws",
+    "takes_rivals",
+]

@@ -1,0 +1,275 @@
+"""A check: one quantity compared with one criterion, with the rivals, the correction and the fact that go with it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+State = Literal["holds", "fails", "undecided"]
+NEAREST = "nearest its bound"  # how an interval's words begin where every draw has its own
+
+
+@dataclass(frozen=True)
+class Check:
+    """One quantity compared with one criterion.
+
+    Attributes
+    ----------
+    name : str
+        The quantity, in words.
+    state : str
+        holds, fails or undecided.
+    value, lower, upper : float
+        What was measured, and its 95 % interval; nan where a number has no interval.
+    interval : str
+        Of what the interval is, and how it was found.
+    criterion : str
+        What the quantity must satisfy, with the reason for the bound.
+    margin : float
+        Factor by which the value stays inside its bound: above 1 inside, below 1 beyond it; nan where bounds have
+        no natural unit.
+    predicted : float
+        What the prediction says of the quantity; nan where it names no number. A criterion's bound is not it.
+    draws, draws_for, draws_against, draws_undecided : int
+        How many draws there are, and what each says by itself.
+    excluded : str
+        Draws that are not judged, how many and why.
+    undecided_reason : str
+        Why the check is undecided, where it is.
+    is_premise : bool
+        Whether this is what the sentence assumes: where it is not met, nothing is decided.
+    outermost : float
+        The largest of all draws under an upper bound, the least over a lower one; nan where a check is on one number.
+    facts : mapping from str to float
+        Numbers for the fields of the claim's docstring.
+    others : tuple of str
+        The phrases of its rivals, and `CORRECTION` if it has one.
+    under : callable, optional
+        Returns the check under the first of some of these, its prediction multiplied by a factor; None where that
+        claims nothing of the quantity.
+    """
+
+    name: str
+    state: State
+    value: float
+    criterion: str
+    lower: float = np.nan
+    upper: float = np.nan
+    interval: str = ""
+    margin: float = np.nan
+    predicted: float = np.nan
+    draws: int = 1
+    draws_for: int = 0
+    draws_against: int = 0
+    draws_undecided: int = 0
+    excluded: str = ""
+    undecided_reason: str = ""
+    is_premise: bool = False
+    outermost: float = field(default=np.nan, repr=False)
+    facts: Mapping[str, float] = field(default_factory=dict, repr=False)
+    others: tuple[str, ...] = field(default=(), repr=False)
+    under: Callable[[Sequence[str], float], Check | None] | None = field(default=None, repr=False, compare=False)
+
+    def __str__(self) -> str:
+        interval = f" [{self.lower:.4g}, {self.upper:.4g}]" if np.isfinite(self.lower + self.upper) else ""
+        reason = f" ({self.undecided_reason})" if self.undecided_reason else ""
+        return f"{self.name}: {self.value:.4g}{interval}; {self.criterion}: {self.state}{reason}"
+
+    def as_undecided(self, why: str) -> Check:
+        """Return the check as undecided, with the reason beside any that it has."""
+
+        def undecided(check: Check) -> Check:
+            return replace(
+                check, state="undecided", undecided_reason="; ".join(filter(None, [check.undecided_reason, why]))
+            )
+
+        return self.but(undecided)
+
+    def but(self, change: Callable[[Check], Check]) -> Check:
+        """Return the check changed, and under each of its rivals changed likewise."""
+        under, changed = self.under, change(self)
+        if under is None:
+            return changed
+
+        def changed_under(hypothesis: Sequence[str], factor: float) -> Check | None:
+            check = under(hypothesis, factor)
+            return None if check is None else change(check)
+
+        return replace(changed, under=changed_under)
+
+
+def premise(check: Check) -> Check:
+    """Return a check on what the sentence assumes: while it does not hold the claim is undecided.
+
+    Raises
+    ------
+    ValueError
+        If the check has a rival or a correction: what is assumed is not what the claim predicts.
+    """
+    if check.others:
+        raise ValueError(f"{check.name}: a premise has no rivals and no correction; give them to a check of the claim")
+    return replace(check, is_premise=True)
+
+
+# -- what goes with a check ----------------------------------------------------------------------------------------
+
+
+CORRECTION = "the correction"  # what holds instead of a printed prediction, among rivals' phrases
+# an argument of a check, for what is printed, a correction or a rival that says nothing of the check's quantity
+NOT_CLAIMED = object()
+
+
+def takes_rivals(
+    *prediction: str, scaled: bool = False, upper_bound: str = "", lower_bound: str = ""
+) -> Callable[[Callable[..., Check]], Callable[..., Check]]:
+    """Let a function that returns a check take its rivals, correction and fact; name the parameter of the prediction.
+
+    Of several names the first that is given is the prediction; if none is, the first. A claim writes a function of its
+    own where a prediction is no argument of the check, but something that arguments are computed from::
+
+        @takes_rivals("power", scaled=True)
+        def falls_like(power: float) -> Check:
+            return equal_on_every_draw("largest error", error, error[0] * time**-power, tolerance=0.01)
+
+        yield falls_like(1.0, rivals={"as a root": 0.5}, corrected=2.0)
+
+    The function then takes besides its own parameters
+
+    rivals : mapping from str to object
+        Wrong predictions by a phrase that the page prints; a mapping from parameter to argument (``{"values": other}``)
+        where other arguments than the prediction are wrong. A phrase that several checks have is one rival, which
+        alters them all.
+    corrected : object
+        The prediction, or the mapping, that holds where the printed one fails.
+    fact : str
+        Field of the docstring that the check's outermost number fills.
+    scaled : bool
+        Whether the smallest error that would have been refused is found by multiplying this prediction; by default as
+        the decorator says, of equalities it is.
+
+    Any argument may be `NOT_CLAIMED`: the check is then no part of what is printed, or of the correction or rival that
+    has it. A correction that claims more than what is printed is ``every_draw(name, NOT_CLAIMED, at_most=1.0,
+    corrected={"values": ratios})``; one that claims less, ``equal(name, power, 2.0, corrected=NOT_CLAIMED)``.
+
+    Parameters
+    ----------
+    upper_bound, lower_bound : str
+        Which of the predictions is a bound. A bound is scaled to one side, that of a tighter one: a number that meets
+        a bound meets every looser one too.
+    """
+
+    def decorate(function: Callable[..., Check]) -> Callable[..., Check]:
+        names = list(inspect.signature(function).parameters)
+
+        @functools.wraps(function)
+        def check(
+            *arguments: Any,
+            rivals: Mapping[str, Any] | None = None,
+            corrected: Any = None,
+            fact: str = "",
+            scaled: bool = scaled,
+            **named: Any,
+        ) -> Check:
+            if CORRECTION in (rivals or {}):
+                raise ValueError(f"`{CORRECTION}` is no rival's name; choose another")
+            given = dict(zip(names, arguments, strict=False)) | named
+            predicted = next((name for name in prediction if given.get(name) is not None), prediction[0])
+            others = {**(rivals or {}), CORRECTION: corrected}
+            others = {name: other for name, other in others.items() if other is not None}
+
+            def multiplied(number: Any, factor: float) -> np.ndarray:
+                number = np.asarray(number)
+                if predicted == upper_bound:
+                    return number - abs(factor - 1) * np.abs(number)
+                if predicted == lower_bound:
+                    return number + abs(factor - 1) * np.abs(number)
+                return factor * number
+
+            # what is printed, with nothing replaced
+            printed = None if _has_not_claimed(given) else function(*arguments, **named)
+
+            def under(hypothesis: Sequence[str], factor: float) -> Check | None:
+                changes = _changes(hypothesis, others, predicted)
+                if _has_not_claimed(changes or given):
+                    return None
+                changed = {**given, **changes}
+                if _has_not_claimed(changed):
+                    raise ValueError(f"{hypothesis}: give every argument that is not claimed as printed")
+                number = changed.get(predicted)
+                if factor != 1 and scaled and (isinstance(number, np.ndarray) or _is_numbers(number)):
+                    return function(**{**changed, predicted: multiplied(number, factor)})
+                return function(**changed) if changes else printed
+
+            shown = printed
+            if shown is None:
+                if not others:
+                    raise ValueError("what is NOT_CLAIMED as printed needs a correction or a rival that claims it")
+                # the number of the correction, or else of a rival; of nobody where their draws are not in the tables
+                claimed = (under([name], 1.0) for name in (CORRECTION, *others))
+                shown = next(filter(None, claimed), Check("not claimed", "undecided", np.nan, "none"))
+            if fact:
+                value = shown.value if np.isnan(shown.outermost) else shown.outermost
+                shown = replace(shown, facts={**shown.facts, fact: value})
+            return replace(shown, others=tuple(others), under=under) if others else shown
+
+        return check
+
+    return decorate
+
+
+def _changes(hypothesis: Sequence[str], others: Mapping[str, Any], predicted: str) -> Mapping[str, Any]:
+    """Return the arguments that the first of some rivals or the correction replaces, of those that say anything."""
+    for name in hypothesis:
+        other = others.get(name)
+        changes = other if isinstance(other, Mapping) else {predicted: other}
+        if name in others and not _says_nothing(changes.get(predicted)):
+            return changes
+    return {}
+
+
+def _has_not_claimed(arguments: Mapping[str, Any]) -> bool:
+    return any(value is NOT_CLAIMED for value in arguments.values())
+
+
+def _says_nothing(prediction: Any) -> bool:
+    """Return whether a prediction is numbers of which none is finite; an empty list of draws is a mistake instead."""
+    return _is_numbers(prediction) and np.size(prediction) > 0 and not np.isfinite(np.asarray(prediction)).any()
+
+
+def _is_numbers(prediction: Any) -> bool:
+    """Return whether a prediction is a number, or an array, a list or a column of them."""
+    if not isinstance(prediction, int | float | list) and not hasattr(prediction, "dtype"):
+        return False
+    try:
+        return np.issubdtype(np.asarray(prediction).dtype, np.number)
+    except ValueError:  # a list of unequal lists
+        return False
+
+
+# -- what a claim yields --------------------------------------------------------------------------------------------
+
+
+class Facts(dict[str, Any]):
+    """Numbers and words for the fields of a claim's docstring that no check measures; yielded among the checks."""
+
+
+class Reason(str):
+    """Why, in words, a verdict is another than `reproduced`, where that depends on the run; yielded among the checks.
+
+    It replaces the reason that the decorator gives.
+    """
+
+    __slots__ = ()
+
+
+class Untested(Exception):  # noqa: N818 - it is an answer, not an error
+    """Raised by a claim that lacks what it needs (a data set, a machine); its text is the reason."""
+
+
+Checks = Iterable[Check]
+Claim = Iterable[Check | Facts | Reason]  # what a claim's function yields, the headline first

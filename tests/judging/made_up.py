@@ -1,0 +1,20 @@
+"""Checks in each state, and claims made up of checks."""
+
+import numpy as np
+
+from learning_dynamics.judging import claim, evaluate, every_draw
+
+HOLDS = every_draw("error", 0.1, at_most=1.0)
+FAILS = every_draw("error", 2.0, at_most=1.0)
+OPEN = every_draw("error", np.nan, at_most=1.0)
+STATES = {"holds": HOLDS, "fails": FAILS, "undecided": OPEN}
+
+
+def judged(*checks, tables=None, **about):
+    """Evaluate a claim of these checks, by the name of Theorem 1."""
+
+    @claim("Theorem 1", **{"scope": "made up", **about})
+    def made_up(**_tables):
+        yield from checks
+
+    return evaluate(made_up, tables or {}, {})

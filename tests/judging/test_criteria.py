@@ -1,0 +1,197 @@
+"""Criteria: each draw counts for, against or undecided, and each turns where it should."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from learning_dynamics.evidence import Estimate, distinct, mean, median
+from learning_dynamics.judging import (
+    at_least,
+    at_most,
+    equal,
+    equal_on_every_draw,
+    every_draw,
+    share_of_draws,
+)
+from tests.judging.made_up import judged
+
+# -- every draw ----------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.one_of(st.floats(-10, 10), st.just(np.nan), st.just(np.inf)), min_size=1), st.floats(-10, 10))
+def test_every_draw_is_counted_for_against_or_undecided(values, bound):
+    values = np.array(values)
+    for check, good in (
+        (every_draw("x", values, at_most=bound), values <= bound),
+        (every_draw("x", values, at_least=bound), values >= bound),
+    ):
+        finite = np.isfinite(values)
+        counts = (check.draws_for, check.draws_against, check.draws_undecided)
+        assert counts == ((good & finite).sum(), (~good & finite).sum(), (~finite).sum())
+        assert sum(counts) == check.draws == len(values)
+        expected = "fails" if counts[1] else "undecided" if counts[2] else "holds"
+        assert check.state == expected
+
+
+def test_the_worst_draw_is_shown_with_its_margin_and_the_largest_where_that_is_another():
+    # nearest by factor, not by distance
+    check = every_draw("x", [1.0, 40.0, 2.0], at_most=[1.9, 60.0, 20.0])
+    assert (check.value, check.margin, check.interval) == (40.0, 1.5, "nearest its bound of 3 draws")
+    # from a bound of zero there is no factor
+    assert every_draw("x", [-3.0, -1.0, -2.0], at_most=0.0).value == -1.0
+    check = every_draw("x", [1.0, 4.0, 2.0], at_least=0.5)
+    assert (check.value, check.margin) == (1.0, 2.0)
+    assert every_draw("x", [1.0, 40.0, 2.0], at_most=[1.01, 60.0, 20.0]).interval.endswith("draws; the largest is 40")
+    assert every_draw("x", [1.0, 40.0], at_least=[0.2, 39.0]).interval.endswith("draws; the least is 1")
+
+
+ODD = np.array([1.234567, 1.3456789, np.pi])
+
+
+@pytest.mark.parametrize(
+    ("numbers", "different"),
+    [
+        (ODD, 3),
+        (ODD[[0, 1, 0]] * (1 + 1e-11 * np.arange(3)), 2),
+        ([2.0, 2.0, 2.0], 3),  # ranks
+        ([2.3e-16, 2.3e-16], 2),  # rounding
+        (1e-6 * ODD[[0, 1, 0]], 2),
+        (np.stack([ODD, ODD * (1 + 1e-10)]), 1),
+        (np.stack([ODD, ODD * np.array([1, 1, 1 + 1e-6])]), 2),
+    ],
+)
+def test_draws_that_agree_to_rounding_are_one(numbers, different):
+    assert distinct(numbers) == different
+
+
+def test_what_repeats_is_told():
+    assert every_draw("x", ODD[[0, 1, 0]], at_most=9.0).interval.endswith("; 2 of the numbers differ")
+    assert mean(ODD[[0, 1, 0]]).how == "mean (t); 2 of the 3 numbers differ"
+    # errors of what repeats differ by rounding; a constant that is predicted may repeat
+    repeated = ODD[[0, 0, 0]] * (1 + 1e-12 * np.array([1, 3, -2]))
+    assert "1 of the numbers differ" in equal_on_every_draw("x", repeated, ODD[[0, 0, 0]], tolerance=1e-9).interval
+    assert "differ" not in equal_on_every_draw("x", repeated, ODD[0], tolerance=1e-9).interval
+
+
+def test_draws_that_a_run_could_not_decide_or_that_have_a_nan_anywhere_or_no_finite_unit_are_undecided():
+    for check in (
+        every_draw("x", [0.0, 0.0], at_most=1.0, undecided=[False, True]),
+        equal_on_every_draw("x", [[1.0, np.nan], [1.0, 1.0]], 1.0, tolerance=0.1),
+        equal_on_every_draw("x", [1.0, 1.0], [5.0, 1.0], tolerance=0.1, relative_to=[np.inf, 1.0]),
+    ):
+        assert (check.state, check.draws_for, check.draws_undecided) == ("undecided", 1, 1)
+
+
+def test_what_is_left_out_is_told_and_what_a_claim_drops_by_itself_as_well():
+    check = every_draw("x", [0.0], at_most=1.0, excluded={"rank above 2": 3, "no such": 0})
+    assert check.excluded == "3 left out: rank above 2"
+    found = judged(every_draw("x", np.zeros(17), at_most=1.0), tables={"run": pd.DataFrame({"seed": range(20)})})
+    assert found.judgement.headline.excluded == "17 judged of an ensemble of 20: no reason given"
+
+
+@pytest.mark.parametrize("bounds", [{}, {"at_most": 1.0, "at_least": 0.0}])
+@pytest.mark.parametrize("check", [every_draw, share_of_draws])
+def test_there_is_exactly_one_bound(check, bounds):
+    with pytest.raises(ValueError, match="give one of"):
+        check("x", [1.0], **bounds)
+
+
+def test_no_draws_are_no_evidence():
+    with pytest.raises(ValueError, match="no draws"):
+        every_draw("x", [], at_most=1.0)
+    assert share_of_draws("x", [], at_least=0.5).state == "undecided"
+
+
+def test_equality_takes_the_largest_error_of_a_draw_in_its_own_unit():
+    measured = np.array([[1.0, 100.0], [2.0, 1.0]])
+    check = equal_on_every_draw("x", measured, measured + np.array([[0.0, 1.0], [0.1, 0.0]]), tolerance=0.02)
+    assert check.value == pytest.approx(0.05)  # 0.1 of 2, not 1 of 100
+    assert (check.draws_for, check.draws_against, check.predicted) == (1, 1, 0.0)
+
+
+def test_a_tolerance_that_hides_the_effect_is_undecided():
+    assert equal("x", mean([1.0, 1.1]), 1.0, tolerance=0.5, resolution=0.1).state == "undecided"
+    assert equal_on_every_draw("x", [1.0, 1.1], 1.0, tolerance=0.5, resolution=0.1).state == "undecided"
+
+
+def test_a_bound_is_not_shown_as_the_prediction():
+    for check in (
+        every_draw("x", [0.5, 1.0], at_most=2.0, predicted=2.0),
+        at_most("x", mean([0.5, 1.0]), 2.0),
+        share_of_draws("x", [True, False], at_most=2.0),
+    ):
+        assert np.isnan(check.predicted)
+        assert "<= 2" in check.criterion
+    assert every_draw("x", [0.5, 1.0], at_most=2.0, predicted=1.0).predicted == 1.0
+
+
+# -- draws together ------------------------------------------------------------------------------------------------
+
+
+@given(value=st.floats(-10, 10), bound=st.floats(-10, 10), half=st.floats(0, 1))
+def test_bounds_are_undecided_while_the_interval_covers_them(value, bound, half):
+    found = Estimate(value, value - half, value + half, 20, "mean (t)")
+    below, above = at_most("x", found, bound), at_least("x", found, bound)
+    if found.lower < bound < found.upper:
+        assert below.state == above.state == "undecided"
+    elif bound > found.upper:
+        assert (below.state, above.state) == ("holds", "fails")
+    assert below.draws == 20
+    assert below.draws_for + below.draws_against + below.draws_undecided == 20
+
+
+@given(value=st.floats(-10, 10), predicted=st.floats(-10, 10), tolerance=st.floats(1e-6, 1), half=st.floats(0, 1))
+def test_equal_holds_exactly_within_interval_and_tolerance(value, predicted, tolerance, half):
+    found = Estimate(value, value - half, value + half, 20, "mean (t)")
+    within = found.lower - tolerance <= predicted <= found.upper + tolerance
+    assert equal("x", found, predicted, tolerance=tolerance).state == ("holds" if within else "fails")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_is_not_finite_decides_nothing(value):
+    assert equal("x", value, 1.0, tolerance=0.1).state == "undecided"
+    assert equal("x", 1.0, value, tolerance=0.1).state == "undecided"
+    assert at_most("x", np.nan, 1.0).state == at_least("x", np.nan, 1.0).state == "undecided"
+    assert equal("x", mean([1.0]), 1.0).state == "undecided"  # of one draw the interval contains everything
+
+
+@pytest.mark.parametrize("of", [mean, median])
+@pytest.mark.parametrize("check", [at_most, at_least, lambda *given: equal(*given, tolerance=0.1, resolution=0.5)])
+def test_draws_without_a_number_leave_an_estimate_open_and_are_counted(check, of):
+    found = check("x", of([0.0, np.nan, 0.1, np.nan, 0.05]), 0.0)
+    assert (found.state, found.draws, found.draws_for, found.draws_undecided) == ("undecided", 5, 0, 5)
+    assert found.undecided_reason == "2 of 5 draws gave no number"
+
+
+@pytest.mark.parametrize(
+    ("part", "why"),
+    [
+        (at_most("size", mean([1.0, 3.0]), 2.0), "size: the interval covers the bound"),
+        (
+            at_most("size", Estimate(1.5, 0.5, 2.5, 9, "mean (t)"), 2.0),
+            "size: the interval covers the bound; about 36 draws would decide instead of 9, if they were alike",
+        ),
+        (at_most("size", np.nan, 2.0), "size: it cannot be judged"),
+        (at_most("size", mean([1.0, 1.1]), 2.0, draws_undecided=1), "size: 1 of 2 draws cannot be judged"),
+        (every_draw("size", [1.0, np.nan, 1.5], at_most=2.0), "size: 1 of 3 draws cannot be judged"),
+    ],
+)
+def test_an_undecided_claim_says_what_left_it_open(part, why):
+    assert judged(every_draw("error", 0.1, at_most=1.0, rivals={"not": 0.0}), part).reason == why
+
+
+@pytest.mark.parametrize(("good", "state"), [(20, "holds"), (0, "fails"), (12, "undecided")])
+def test_a_share_needs_enough_draws(good, state):
+    assert share_of_draws("x", np.arange(20) < good, at_least=0.5).state == state
+
+
+def test_an_undecided_draw_counts_against_a_share_on_either_side():
+    draws, open_ = np.ones(40, bool), np.arange(40) < 30
+    for check in (
+        share_of_draws("x", draws, at_least=0.5, undecided=open_),
+        share_of_draws("x", np.where(open_, np.nan, 1.0), at_least=0.5),
+        share_of_draws("x", ~draws, at_most=0.5, undecided=open_),
+    ):
+        assert (check.state, check.draws_for, check.draws_undecided) == ("fails", 10, 30)

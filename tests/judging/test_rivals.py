@@ -1,0 +1,236 @@
+"""Rivals, corrections and facts beside the number that a check is about."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from learning_dynamics.evidence import Estimate, optimum
+from learning_dynamics.judging import (
+    NOT_CLAIMED,
+    Facts,
+    Reason,
+    at_least,
+    at_most,
+    at_optimum,
+    claim,
+    equal,
+    equal_on_every_draw,
+    evaluate,
+    every_draw,
+    premise,
+    share_of_draws,
+    takes_rivals,
+)
+from learning_dynamics.pipeline.store.records import claim_row, part_rows
+from tests.judging.made_up import judged
+
+MEASURED, TRUE, SHAPE = np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 4.0 + 1e-9]), np.array([0.1, 0.2, 0.7])
+BOUNDS = np.array([1.0, 0.25, 1.0])  # the second draw is nearest its bound, the third the largest
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize(
+    ("printed", "corrected", "verdict"),
+    [(TRUE, None, "reproduced"), (2 * TRUE, TRUE, "corrected"), (2 * TRUE, 3 * TRUE, "contradicted")],
+)
+def test_what_stands_beside_a_check_is_judged_with_it(printed, corrected, verdict, scaled):
+    @claim("Lemma 1", scope="three numbers", correction="c", reason="a slip")
+    def checks():
+        rivals = {"twice": 2.5 * TRUE, "first": 3.5 * TRUE, "second": {"predicted": TRUE}}
+        yield equal_on_every_draw(
+            "error", MEASURED, printed, tolerance=1e-6, corrected=corrected, rivals=rivals, scaled=scaled
+        )
+        rivals = {"first": 2.0, "second": 0.5, "half": 0.5, "other": {"values": 9 * SHAPE}}
+        yield every_draw("shape", SHAPE, at_most=BOUNDS, rivals=rivals, fact="top")
+        yield Facts(first=1.0)
+
+    found = evaluate(checks, {}, {})
+    assert found.verdict == verdict
+    assert found.rivals == dict.fromkeys(("twice", "first", "second", "half", "other"), "contradicted")
+    assert found.reason == ("" if verdict == "reproduced" else "a slip")
+    assert [check.state for check in found.decisive.checks] == [
+        "holds" if verdict != "contradicted" else "fails",
+        "holds",
+    ]
+    assert (found.facts["top"], found.facts["first"], found.quantifier) == (0.7, 1.0, "all draws")
+    if scaled and verdict != "contradicted":
+        assert 1e-7 < found.min_detectable_error < 1e-5  # about the tolerance
+    else:
+        assert np.isnan(found.min_detectable_error)
+
+
+def test_rivals_stand_beside_the_correction_which_may_replace_what_is_measured():
+    double = {"measured": 2 * MEASURED, "predicted": 2 * TRUE}
+    error = equal_on_every_draw("error", MEASURED, 3 * TRUE, tolerance=1e-6, corrected=double)
+    found = judged(error, every_draw("shape", SHAPE, at_most=1.0, rivals={"strict": 0.5, "loose": 2.0}))
+    assert found.rivals == {"strict": "contradicted", "loose": "corrected"}
+    assert found.verdict == "undecided"
+    found = judged(error, every_draw("shape", SHAPE, at_most=1.0, rivals={"strict": 0.5}))
+    assert found.verdict == "corrected"
+    assert 1e-7 < found.min_detectable_error < 1e-5  # about the tolerance
+
+
+def test_a_check_of_ones_own_takes_rivals_and_its_prediction_may_be_its_default():
+    @takes_rivals("power")
+    def vanishes(slack, power=2.0, **counts):
+        rest = Estimate(0.1**power, 0.0, 0.1**power, 3, "mean (t)")
+        return at_most("late", rest, slack, fact="rest", **counts)
+
+    found = judged(vanishes(0.05, rivals={"slower": 1.0}, draws_for=2, fact="left"))
+    assert found.facts["rest"] == found.facts["left"] == 0.1**2
+    assert (found.verdict, found.rivals) == ("reproduced", {"slower": "undecided"})
+    assert found.judgement.headline.draws_for == 2
+
+
+def test_a_check_with_rivals_that_is_made_undecided_stays_so():
+    check = at_most("mean", 1.0, 2.0, rivals={"half": 0.5})
+    found = judged(check.as_undecided("too few"))
+    assert (found.verdict, found.reason, found.rivals) == ("undecided", "mean: too few", {"half": "undecided"})
+    found = judged(at_optimum(check, optimum([1.0, 2.0], [1.0, 2.0])))
+    assert found.reason == "mean: the best lies at the edge of its grid"
+    inside = at_optimum(check, optimum([1, 2, 3], [3.0, 1.0, 2.0]))
+    assert inside.state == "holds"
+    assert "best of 3 values from 1 to 3 at 2" in inside.criterion
+
+
+def test_rivals_stand_beside_what_is_printed_where_that_holds():
+    weak = at_most("mean", 1.0, 2.0, rivals={"weak": 3.0})
+    for corrected in (None, 5.0):
+        found = judged(weak, equal("slope", 1.0, 1.0, tolerance=0.1, corrected=corrected))
+        assert (found.verdict, found.rivals) == ("undecided", {"weak": "reproduced"})
+        assert found.reason == "weak would get the same verdict (reproduced)"
+
+
+@pytest.mark.parametrize("nothing", [np.nan, [np.nan] * 3, np.full(3, np.nan), {"predicted": np.nan}], ids=str)
+def test_a_rival_that_says_nothing_refuses_nothing_however_it_is_written(nothing):
+    found = judged(equal_on_every_draw("x", np.ones(3), 1.0, tolerance=0.1, rivals={"nothing": nothing}))
+    assert (found.verdict, found.rivals) == ("undecided", {"nothing": "reproduced"})
+
+
+def test_a_rival_without_draws_is_a_mistake_and_no_empty_prediction():
+    with pytest.raises(ValueError, match="x: no draws"):
+        judged(every_draw("x", [0.5], at_most=1.0, rivals={"nothing": {"values": []}}))
+    with pytest.raises(ValueError, match="shape"):
+        judged(equal_on_every_draw("x", np.ones(3), 1.0, tolerance=0.1, rivals={"nothing": []}))
+
+
+def of_correction(**beside):
+    """Evaluate a claim that fails as printed, with a check that its correction alone makes, of numbers near two."""
+    return judged(
+        equal("size", 1.0, 3.0, tolerance=0.1, corrected=1.0),
+        every_draw("rest", NOT_CLAIMED, at_most=2.5, corrected={"values": [2.0, 2.1]}, **beside),
+    )
+
+
+def test_a_check_of_the_correction_alone_is_not_printed_and_tests_its_rivals():
+    found = of_correction(rivals={"loose": {"values": [2.0, 2.2]}, "twice": {"values": [4.0, 4.2]}}, fact="rest")
+    assert [check.name for check in found.judgement.checks] == ["size"]
+    assert [check.name for check in found.corrected.checks] == ["size", "rest"]
+    assert found.rivals == {"loose": "corrected", "twice": "contradicted"}
+    assert found.facts["rest"] == 2.1
+    # a check of the correction that fails leaves the claim contradicted
+    assert (
+        judged(
+            equal("size", 1.0, 3.0, tolerance=0.1, corrected=1.0, rivals={"two": 2.0}),
+            every_draw("rest", NOT_CLAIMED, at_most=2.5, corrected={"values": 3.0}),
+        ).verdict
+        == "contradicted"
+    )
+
+
+def test_a_check_of_the_correction_alone_is_no_part_of_a_rival_of_what_is_printed():
+    def weak(values):
+        """Evaluate a claim that holds as printed, with a rival that holds too but for what the correction adds."""
+        added = every_draw("rest", NOT_CLAIMED, at_most=1.0, corrected={"values": values})
+        return judged(at_most("mean", 1.0, 2.0, rivals={"weak": 3.0}), at_optimum(added, optimum([1.0], [1.0])))
+
+    assert weak(9.0).rivals == weak(0.1).rivals == {"weak": "reproduced"}
+
+
+def test_a_correction_and_a_rival_may_leave_a_check_out():
+    found = judged(
+        every_draw("first", [0.5], at_most=1.0, rivals={"second alone": NOT_CLAIMED}),
+        every_draw("second", [2.0], at_most=1.0, corrected=NOT_CLAIMED, rivals={"second alone": 1.0}),
+        every_draw("third", [0.5], at_most=1.0, rivals={"first alone": NOT_CLAIMED}),
+    )
+    assert [check.name for check in found.judgement.checks] == ["first", "second", "third"]
+    assert [check.name for check in found.corrected.checks] == ["first", "third"]
+    # a rival that claims less than what holds is not refused
+    assert found.rivals == {"second alone": "contradicted", "first alone": "corrected"}
+    assert found.verdict == "undecided"
+
+
+def test_a_check_that_nobody_claims_is_no_part_of_any_judgement():
+    nobodys = every_draw("rest", NOT_CLAIMED, at_most=1.0, corrected=NOT_CLAIMED, rivals={"half": NOT_CLAIMED})
+    found = judged(every_draw("x", 0.8, at_most=1.0, rivals={"half": 0.5}), nobodys)
+    assert (found.verdict, len(found.judgement.checks)) == ("reproduced", 1)
+
+
+def test_what_is_not_claimed_is_written_where_it_is_missing():
+    with pytest.raises(ValueError, match="needs a correction or a rival that claims it"):
+        every_draw("rest", NOT_CLAIMED, at_most=1.0)
+    with pytest.raises(ValueError, match=r"nothing is checked of .*neither.*: every check is NOT_CLAIMED"):
+        judged(every_draw("first", [0.5], at_most=1.0, rivals={"neither": NOT_CLAIMED}))
+    with pytest.raises(ValueError, match=r"strict.*: give every argument that is not claimed as printed"):
+        of_correction(rivals={"strict": 0.5})
+    with pytest.raises(ValueError, match="a premise has no rivals and no correction"):
+        premise(every_draw("rest", NOT_CLAIMED, at_most=1.0, corrected={"values": 0.5}))
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        every_draw("x", [0.85, 0.5], at_most=1.0, scaled=True, rivals={"half": 0.5}),
+        every_draw("x", [1.15, 2.0], at_least=1.0, scaled=True, rivals={"twice": 2.0}),
+        every_draw("x", [-1.15, -2.0], at_most=-1.0, scaled=True, rivals={"twice": -2.0}),
+        at_most("x", 0.85, 1.0, scaled=True, rivals={"half": 0.5}),
+        at_least("x", 1.15, 1.0, scaled=True, rivals={"twice": 2.0}),
+        share_of_draws("x", np.arange(1000) < 70, at_most=0.1, scaled=True, rivals={"half": 0.05}),
+    ],
+    ids=str,
+)
+def test_a_bound_is_scaled_to_the_side_that_is_tighter(check):
+    # every number is 0.12 to 0.15 inside; 0.178 is the first error beyond that is tried
+    assert judged(check).min_detectable_error == pytest.approx(10**-0.75)
+
+
+def test_a_reason_of_the_run_stands_in_the_place_of_the_decorators():
+    failing = every_draw("x", 2.0, at_most=1.0, rivals={"another": {"values": 0.5}})
+
+    @claim("Theorem 1", scope="here", reason="a slip")
+    def made_up(is_small):
+        yield failing
+        if is_small:
+            yield Reason("the run is small")
+
+    assert evaluate(made_up, {"is_small": True}, {}).reason == "the run is small"
+    assert evaluate(made_up, {"is_small": False}, {}).reason == "a slip"
+    assert judged(every_draw("x", 0.5, at_most=1.0, rivals={"another": 0.1}), Reason("small")).reason == ""
+
+
+@pytest.mark.parametrize(
+    "predicted", [1, 1.0, [1, 1, 1], np.ones(3), np.ones(3, int), pd.Series([1.0, 1.0, 1.0])], ids=str
+)
+def test_what_would_have_been_refused_is_found_of_every_number(predicted):
+    found = judged(equal_on_every_draw("x", np.ones(3), predicted, tolerance=0.1, rivals={"two": 2.0}))
+    assert found.verdict == "reproduced"
+    assert 0.1 <= found.min_detectable_error < 0.2
+
+
+def test_the_corrections_name_is_no_rivals():
+    with pytest.raises(ValueError, match="choose another"):
+        equal("x", 1.0, 1.0, rivals={"the correction": 2.0})
+
+
+@pytest.mark.parametrize("found", [equal("x", 1.0, 1.0, rivals={"two": 2.0}), []], ids=["returned", "nothing"])
+def test_what_is_no_claim_says_what_to_write(found):
+    with pytest.raises(TypeError, match=r"yields no check|yield its checks"):
+        evaluate(claim("section 1", scope="made up")(lambda: found), {}, {})
+
+
+def test_the_row_of_a_claim_shows_its_headline_and_the_nearest_margin_of_all_parts():
+    mark = claim("Theorem 1", scope="made up")(lambda: None).claim
+    found = judged(every_draw("distance", 0.5, at_most=1.0, rivals={"less": 0.1}), every_draw("norm", 0.9, at_most=1.0))
+    assert claim_row(mark, found)["quantity"] == "distance"
+    assert claim_row(mark, found)["margin"] == pytest.approx(1 / 0.9)
+    assert [part["quantity"] for part in part_rows(found)] == ["distance", "norm"]
