@@ -24,7 +24,7 @@ from learning_dynamics.pipeline.plan.jobs import Job, write_plan
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import fault
 from learning_dynamics.pipeline.plan.sweeps import sweep_members
-from learning_dynamics.pipeline.store.provenance import fingerprint
+from learning_dynamics.pipeline.store.stamps import fingerprint
 
 __all__ = [
     "PAPERS",

@@ -10,7 +10,7 @@ import pytest
 
 from learning_dynamics import environment
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.store import provenance
+from learning_dynamics.pipeline.store import stamps
 from tests.support import ROOT
 
 SOURCES = str(ROOT / "src")
@@ -155,8 +155,8 @@ def committed(folder):
 
 
 def commit_of(folder, monkeypatch):
-    monkeypatch.setattr(provenance, "__file__", str(folder / "src/learning_dynamics/pipeline/store/provenance.py"))
-    return provenance._commit.__wrapped__()
+    monkeypatch.setattr(stamps, "__file__", str(folder / "src/learning_dynamics/pipeline/store/stamps.py"))
+    return stamps._commit.__wrapped__()
 
 
 @pytest.fixture
@@ -164,7 +164,7 @@ def unpacked(tmp_path):
     folder = tmp_path / "thesis/code"
     store = folder / "src/learning_dynamics/pipeline/store"
     store.mkdir(parents=True)
-    shutil.copy(ROOT / "src/learning_dynamics/pipeline/store/provenance.py", store)
+    shutil.copy(ROOT / "src/learning_dynamics/pipeline/store/stamps.py", store)
     return folder
 
 
@@ -173,7 +173,7 @@ def test_the_commit_is_that_of_the_checkout(unpacked, monkeypatch):
     commit = committed(unpacked)
     (unpacked / "notes").touch()
     assert commit_of(unpacked, monkeypatch) == (commit, False)
-    (unpacked / "src/learning_dynamics/pipeline/store/provenance.py").write_text("edited")
+    (unpacked / "src/learning_dynamics/pipeline/store/stamps.py").write_text("edited")
     assert commit_of(unpacked, monkeypatch) == (commit, True)
     git(unpacked, "worktree", "add", "../tree")
     assert commit_of(unpacked.parent / "tree", monkeypatch) == (commit, False)

@@ -9,8 +9,8 @@ import sys
 from learning_dynamics.files import find_files
 from learning_dynamics.pipeline.plan.sources import (
     PACKAGE,
-    PARTS,
     SOURCE_ROOT,
+    TOPIC_MODULES,
     imports_of,
     module_path,
     papers,
@@ -31,8 +31,8 @@ FORBIDDEN = {
     "motion": ("runs", "metrics", "claims"),
     "interactive": ("runs", "metrics", "claims"),
     "claims": ("runs", "metrics", "figures", "plotting"),
-    "theory": (*PARTS.values(), "plotting"),
-    "models": (*PARTS.values(), "plotting"),
+    "theory": (*TOPIC_MODULES.values(), "plotting"),
+    "models": (*TOPIC_MODULES.values(), "plotting"),
 }
 
 
@@ -42,7 +42,7 @@ def parts_of(module):
 
 ABOVE_LIBRARY = (["papers"], ["pipeline"])
 LIBRARY = [name for name in MODULES if parts_of(name)[:1] not in ABOVE_LIBRARY and name != f"{PACKAGE}.__main__"]
-PARTS_OF_TOPICS = [
+MODULES_OF_TOPICS = [
     (module, part)
     for paper in papers()
     for topic in topics(paper)
@@ -75,15 +75,15 @@ def test_papers_never_import_each_other():
 
 
 def test_parts_rest_on_those_before_them():
-    assert len(PARTS_OF_TOPICS) > 100
-    for module, part in PARTS_OF_TOPICS:
+    assert len(MODULES_OF_TOPICS) > 100
+    for module, part in MODULES_OF_TOPICS:
         later = set(FORBIDDEN[part])
         wrong = imports([module], lambda name, later=later: module_path(name) and set(parts_of(name)[-1:]) & later)
         assert wrong == [], module
 
 
 def test_what_a_topic_calls_knows_nothing_of_the_pipeline():
-    assert imports([module for module, _ in PARTS_OF_TOPICS], lambda name: parts_of(name)[:1] == ["pipeline"]) == []
+    assert imports([module for module, _ in MODULES_OF_TOPICS], lambda name: parts_of(name)[:1] == ["pipeline"]) == []
 
 
 def test_what_is_compiled_names_nothing_of_another_file():

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from learning_dynamics.pipeline.report.templates import MATHS, fill
-from learning_dynamics.pipeline.store.provenance import plain_facts
+from learning_dynamics.pipeline.store.stamps import plain_facts
 
 # what stands before a number that is a name: Theorem 3.2, Figure 1a, eq. (2.2), section 3.3, a year in a citation
 REFERENCE = re.compile(

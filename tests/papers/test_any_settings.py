@@ -21,7 +21,7 @@ from learning_dynamics.pipeline.commands import data, run
 from learning_dynamics.pipeline.plan.blocks import overlay
 from learning_dynamics.pipeline.plan.signatures import signature_of
 from learning_dynamics.pipeline.store.arrays import load_trajectory
-from learning_dynamics.pipeline.store.provenance import fingerprint
+from learning_dynamics.pipeline.store.stamps import fingerprint
 from tests.support import PAPERS, do_job, smoke
 
 SECONDS = 0.5  # after which a run is told to stop, and must

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from learning_dynamics.pipeline.store.tables import read_provenance
+from learning_dynamics.pipeline.store.tables import read_stamp
 from tests.pipeline.conftest import Workspace
 
 METRICS = "results/toy/metrics"
@@ -46,7 +46,7 @@ def made(workspace: Workspace) -> list[str]:
 
 def tables_of(workspace: Workspace) -> list[str]:
     """Return the names of the sweep's tables of metrics in the order of its members, those of no member last."""
-    names = {path.stem: read_provenance(path).get("contents", {}) for path in results(workspace, "metrics")}
+    names = {path.stem: read_stamp(path).get("contents", {}) for path in results(workspace, "metrics")}
     return sorted(names, key=lambda name: min(map(member_number, names[name]), default=1000))
 
 
@@ -85,7 +85,7 @@ def test_bundles_hold_what_their_members_would_and_are_read_as_they(clean):
             member.unlink()
     assert clean.stage("check", "--configfile", "scan.yaml").returncode == 0
     assert "Nothing to be done" in clean.snakemake("--dry-run", *arguments).stdout
-    record = read_provenance(clean.folder / METRICS / f"{bundles[2]}.parquet")
+    record = read_stamp(clean.folder / METRICS / f"{bundles[2]}.parquet")
     assert (record["stage"], record["name"], len(record["contents"])) == ("bundle", bundles[2], 2)
     # whoever reads a bundle verifies it
     first, second = (clean.folder / METRICS / f"{name}.parquet" for name in bundles[:2])
@@ -111,7 +111,7 @@ def test_a_member_is_found_by_its_values(clean):
     # of two settings, one of whose values all members had, the others are new
     assert simulated(clean, *sweep(clean, 4, rate=[*fewer, *more], steps=[40, 10])) == dict.fromkeys(fewer + more, 10)
     assert results(clean, "resume") == []
-    members = [name for file in results(clean, "metrics") for name in read_provenance(file)["contents"]]
+    members = [name for file in results(clean, "metrics") for name in read_stamp(file)["contents"]]
     assert len(members) == len(set(members)) == 24
     # a table is that of a sweep that was made at once
     sweep(clean, 4, rate=more)

@@ -7,7 +7,7 @@ import pytest
 
 from learning_dynamics.pipeline.plan import digests, sources
 from learning_dynamics.pipeline.plan.digests import science, used_modules
-from learning_dynamics.pipeline.plan.sources import PACKAGE, PARTS
+from learning_dynamics.pipeline.plan.sources import PACKAGE, TOPIC_MODULES
 
 JOB = "topic.flow"  # of a made-up paper: papers/toy/topic/runs.py
 
@@ -124,7 +124,7 @@ def test_a_table_that_lies_beside_the_code_is_read(digest):
 @pytest.mark.parametrize(("paper", "topic"), [("neural_collapse", "collapse"), ("softmax_dynamics", "phases")])
 def test_all_that_python_imports_is_in_the_digests(paper, topic):
     """No module of science is loaded by importing a part, or its command, that its digests leave out."""
-    for stage, part in PARTS.items():
+    for stage, part in TOPIC_MODULES.items():
         module = f"{PACKAGE}.papers.{paper}.{topic}.{part}"
         if sources.module_path(module) is None:
             continue

@@ -10,7 +10,7 @@ from PIL import Image
 
 from learning_dynamics.pipeline.commands import interactive, motion
 from learning_dynamics.pipeline.store.pictures import read_record
-from learning_dynamics.pipeline.store.provenance import read_bytes
+from learning_dynamics.pipeline.store.stamps import read_bytes
 from learning_dynamics.plotting import style
 from learning_dynamics.plotting.interactive import Interactive
 from learning_dynamics.plotting.motion import MOVING, Motion

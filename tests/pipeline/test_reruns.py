@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.pipeline.store.pictures import read_record
-from learning_dynamics.pipeline.store.tables import read_provenance
+from learning_dynamics.pipeline.store.tables import read_stamp
 from tests.pipeline.conftest import PAPER, toy
 from tests.pipeline.test_faults import same
 
@@ -35,7 +35,7 @@ def test_everything_that_the_configuration_names_is_made(built):
         ["toy.geometric", "threshold", "rounding", "1e-14", "reproduced"],
         ["toy.geometric", "setting", "slow.steps", "20", "reproduced"],
     ]
-    record = read_provenance(built.folder / "results/toy/metrics/slow.parquet")
+    record = read_stamp(built.folder / "results/toy/metrics/slow.parquet")
     assert record["settings"] == {"function": "growth.growth", "rate": 0.01, "steps": 40, "every": 1}
     assert record["versions"]["numpy"] == np.__version__
     assert (record["stage"], record["paper"], record["name"]) == ("metrics", "toy", "slow")
@@ -46,7 +46,7 @@ def test_everything_that_the_configuration_names_is_made(built):
 def test_a_job_can_be_copied_from_the_log_and_run_by_hand(workspace):
     made = workspace.folder / "results/toy/metrics/slow.parquet"
     before = made.read_bytes()
-    command = shlex.split(read_provenance(made)["command"])
+    command = shlex.split(read_stamp(made)["command"])
     made.unlink()
     assert workspace.stage(*command[3:]).returncode == 0
     assert made.read_bytes() == before

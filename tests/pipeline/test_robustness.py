@@ -16,7 +16,7 @@ from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.report.robustness import describe, page, settle, stable_digits
 from learning_dynamics.pipeline.store.records import AGAIN_COLUMNS, again_row
 from learning_dynamics.pipeline.store.records import COLUMNS as CLAIM_COLUMNS
-from learning_dynamics.pipeline.store.tables import read_provenance
+from learning_dynamics.pipeline.store.tables import read_stamp
 from tests.pipeline.conftest import toy
 
 
@@ -381,7 +381,7 @@ def test_a_bound_read_off_the_default_is_contradicted_on_draws_whose_settings_ar
     assert verdicts_of["toy.decay"] == {"reproduced"}
     assert "toy.geometric" not in verdicts_of  # its runs are not drawn
     for draw in range(1, 7):
-        layers = read_provenance(judged_once.folder / f"results/toy/again/draw{draw}.parquet")["settings"]["layers"]
+        layers = read_stamp(judged_once.folder / f"results/toy/again/draw{draw}.parquet")["settings"]["layers"]
         on_draw = on_draws[(on_draws["value"] == str(draw)) & (on_draws["claim"] == "toy.planted")]
         assert on_draw["measured"].item() == layers[str(draw)]["runs"]["descent"]["rate"], f"draw {draw}"
 
@@ -412,7 +412,7 @@ def test_a_draw_that_is_missing_or_of_another_configuration_is_not_passed_over(j
 
 def test_an_interruption_is_taken_up(planted):
     assert planted.stage("again", "toy", "rate").returncode == 0
-    made = read_provenance(planted.folder / "results/toy/again/rate.parquet")["fingerprint"]
+    made = read_stamp(planted.folder / "results/toy/again/rate.parquet")["fingerprint"]
     assert not list((planted.folder / "results/toy/resume").iterdir())
     row = {column.name: "kept" for column in AGAIN_COLUMNS} | {"claim": "toy.planted", "measured": 1.0, "value": "0.01"}
     kept = planted.folder / f"results/toy/resume/again-toy-rate-{made}.jsonl"

@@ -25,8 +25,8 @@ from learning_dynamics.pipeline.commands.roles import load_tables
 from learning_dynamics.pipeline.store import records
 from learning_dynamics.pipeline.store.arrays import load_arrays, load_trajectory, save_arrays, save_trajectory
 from learning_dynamics.pipeline.store.pictures import read_png, read_record
-from learning_dynamics.pipeline.store.provenance import KEY, digest
-from learning_dynamics.pipeline.store.tables import read_provenance, read_table, write_table
+from learning_dynamics.pipeline.store.stamps import KEY, digest
+from learning_dynamics.pipeline.store.tables import read_stamp, read_table, write_table
 from learning_dynamics.tidy import QUANTITY, SEED, VALUE, Column
 from learning_dynamics.trajectories import Trajectory
 from tests.pipeline.conftest import refusal
@@ -50,10 +50,10 @@ def table(**changes):
 # -- tables and arrays -------------------------------------------------------------------------------------------------
 
 
-def test_a_table_is_read_by_plain_pandas_and_keeps_its_provenance(tmp_path):
+def test_a_table_is_read_by_plain_pandas_and_keeps_its_stamp(tmp_path):
     write_table(tmp_path / "t.parquet", table(), COLUMNS, RECORD)
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "t.parquet"), table(), check_dtype=False)
-    assert read_provenance(tmp_path / "t.parquet") == RECORD
+    assert read_stamp(tmp_path / "t.parquet") == RECORD
     assert read_table(tmp_path / "t.parquet", "abc").attrs == {"settings": {"gamma": 0.5}, "draw": ("seed", "name")}
 
 
@@ -125,7 +125,7 @@ def contents(path):
     """Return all that any reader gets of an output, as texts and bytes."""
     if path.suffix == ".parquet":
         read = read_table(path)
-        return [read.to_csv(), str(read.dtypes), str(read.attrs), str(read_provenance(path))]
+        return [read.to_csv(), str(read.dtypes), str(read.attrs), str(read_stamp(path))]
     if path.suffix == ".npz":
         arrays, record = load_arrays(path)
         return [str(record), *((name, array.dtype, array.shape, array.tobytes()) for name, array in arrays.items())]

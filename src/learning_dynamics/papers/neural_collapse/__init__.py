@@ -8,7 +8,7 @@ Where to find what:
 - ``central_path``: renormalised flows and the described algorithm (sections 3.2 and 3.3, appendices D.2 to D.6).
 - ``fibres``: invariance, the tangent space and its maps, simplex frames (section 3.1, appendix D.1, lemmas 2, 3, 7).
 - ``generalisation``: test images and accuracies (table 1, figure 12, appendix A.8).
-- ``robustness``: perturbations that change decisions (figures 9 and 11).
+- ``perturbations``: perturbations that change decisions (figures 9 and 11).
 - ``portrait``: features in the plane of three class means (figures 1 and 13).
 
 ``draws`` and ``trainings`` read the tables of both kinds of run; ``panels`` draws along epochs; ``selection`` chooses

@@ -19,8 +19,8 @@ from learning_dynamics.pipeline.commands.planned import CHANGED, configuration_o
 from learning_dynamics.pipeline.plan import robustness
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.report import maths
-from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.records import AGAIN_COLUMNS, again_row
+from learning_dynamics.pipeline.store.stamps import stamp
 from learning_dynamics.pipeline.store.tables import write_table
 
 MIN_DECIDED = 0.9  # share of the data sets or starts of a draw that must be decided
@@ -59,7 +59,7 @@ def execute(
     rows = [row for claim in judgements.claims for row in (judgements.at(value)[claim] for value in values)]
     table = pd.DataFrame(rows, columns=[column.name for column in AGAIN_COLUMNS])
     layers = {str(value): robustness.layer_of(configured.config, paper, change, value) for value in change.grid}
-    record = provenance("again", paper, name, {"layers": layers}, made)
+    record = stamp("again", paper, name, {"layers": layers}, made)
     write_table(folder / "again" / f"{name}.parquet", table, AGAIN_COLUMNS, record)
     judgements.file.unlink(missing_ok=True)
 

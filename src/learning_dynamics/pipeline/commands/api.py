@@ -44,8 +44,8 @@ from learning_dynamics.pipeline.report.templates import fill
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.arrays import load_arrays, load_trajectory
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
-from learning_dynamics.pipeline.store.provenance import plain_facts
 from learning_dynamics.pipeline.store.records import COLUMNS
+from learning_dynamics.pipeline.store.stamps import plain_facts
 from learning_dynamics.pipeline.store.tables import read_table, values_in
 from learning_dynamics.plotting import LOOKS, Drawn
 from learning_dynamics.plotting import style as style_of

@@ -20,9 +20,9 @@ from learning_dynamics.pipeline.plan.digests import science
 from learning_dynamics.pipeline.plan.signatures import signature_of
 from learning_dynamics.pipeline.plan.sweeps import sweep_members
 from learning_dynamics.pipeline.store.arrays import load_arrays
-from learning_dynamics.pipeline.store.provenance import digest
-from learning_dynamics.pipeline.store.provenance import fingerprint as fingerprint_of
-from learning_dynamics.pipeline.store.tables import add_settings, read_arrow, read_provenance, to_arrow, write_arrow
+from learning_dynamics.pipeline.store.stamps import digest
+from learning_dynamics.pipeline.store.stamps import fingerprint as fingerprint_of
+from learning_dynamics.pipeline.store.tables import add_settings, read_arrow, read_stamp, to_arrow, write_arrow
 from learning_dynamics.trajectories import Trajectory
 
 MAX_FAILURES_SHOWN = 3  # members that failed, named in one line
@@ -131,7 +131,7 @@ def _tables_made_before(out: Path, resume: Path) -> Iterator[tuple[Path, dict[st
         for file in sorted(folder.glob("*@*.parquet")):
             if file != out:
                 with suppress(ProjectError):
-                    yield file, read_provenance(file).get("contents", {})
+                    yield file, read_stamp(file).get("contents", {})
 
 
 def _rows_made_before(

@@ -17,7 +17,7 @@ from learning_dynamics.pipeline.plan.stale_outputs import (
 )
 from learning_dynamics.pipeline.store.arrays import load_arrays
 from learning_dynamics.pipeline.store.pictures import read_png
-from learning_dynamics.pipeline.store.tables import read_arrow, read_provenance
+from learning_dynamics.pipeline.store.tables import read_arrow, read_stamp
 
 # formats with checksums, and what reads all of such a file
 READERS: dict[str, Callable[[Path], Any]] = {".parquet": read_arrow, ".npz": load_arrays, ".png": read_png}
@@ -61,7 +61,7 @@ def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
 def papers_of_last_run(plan: Plan) -> list[str] | None:
     """Return the papers of the run that wrote the table of all claims; None where there is no such table."""
     try:
-        record = read_provenance(Path(plan.results, "claims.parquet"))
+        record = read_stamp(Path(plan.results, "claims.parquet"))
     except ProjectError:
         return None
     known = shipped_papers(ROOT)

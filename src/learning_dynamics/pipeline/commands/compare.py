@@ -9,7 +9,7 @@ from learning_dynamics.pipeline.commands.verdicts import outdated_claims
 from learning_dynamics.pipeline.report.markdown import number
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS
-from learning_dynamics.pipeline.store.tables import read_provenance, read_table
+from learning_dynamics.pipeline.store.tables import read_stamp, read_table
 
 HEAD = ("claim", "published", "", "here", "", "")
 
@@ -22,7 +22,7 @@ def execute(claims: Path = Path("results/claims.parquet"), /) -> int:
             f"{published.FOLDER / published.CLAIMS}: no published results; write them with: make publish"
         )
     comparison = published.compare_claims(read_table(claims, declared=COLUMNS), published_claims)
-    for outdated in outdated_claims(claims, read_provenance(claims)):
+    for outdated in outdated_claims(claims, read_stamp(claims)):
         print(f"outdated: {outdated}")
     cells = [
         [

@@ -1,4 +1,4 @@
-"""Draw a figure from parquet alone: one picture as PDF, PNG and SVG, provenance in the metadata, facts in the PNG's."""
+"""Draw a figure from parquet alone: one picture as PDF, PNG and SVG, the stamp in the metadata, facts in the PNG's."""
 
 import json
 import logging
@@ -13,7 +13,7 @@ from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.planned import find_job
 from learning_dynamics.pipeline.commands.roles import draw
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
-from learning_dynamics.pipeline.store.provenance import KEY, plain_facts
+from learning_dynamics.pipeline.store.stamps import KEY, plain_facts
 from learning_dynamics.plotting import Drawn, legible_ticks, sized, style
 
 logging.getLogger("fontTools").setLevel(logging.ERROR)  # what it says is of the fonts' own dates

@@ -12,17 +12,20 @@ from typing import Any
 from learning_dynamics.errors import ProjectError, suggest_name
 from learning_dynamics.pipeline.commands.guard import TRACEBACK
 from learning_dynamics.pipeline.plan.blocks import flat
-from learning_dynamics.pipeline.plan.sources import SOURCE_ROOT, data_module, definitions, part_module
+from learning_dynamics.pipeline.plan.sources import SOURCE_ROOT, data_module, definitions, topic_module
 
 
-def paper_function(paper: str, part: str, function_name: str) -> Any:
-    """Return ``topic.function`` of a part (runs, metrics, figures, claims) of a paper, importing its module alone."""
-    return _function(part_module(paper, part, function_name), function_name)
+def paper_function(paper: str, module_name: str, function_name: str) -> Any:
+    """Return ``topic.function`` of a paper, from that module (runs, metrics, figures, claims) of the topic alone."""
+    return _function(topic_module(paper, module_name, function_name), function_name)
 
 
-def takes(paper: str, part: str, function_name: str, argument: str) -> bool:
-    """Whether a function of a part takes an argument; read from its source, since importing takes longer than a run."""
-    definition = definitions(part_module(paper, part, function_name)).get(function_name.rpartition(".")[2])
+def takes(paper: str, module_name: str, function_name: str, argument: str) -> bool:
+    """Whether a function of a topic's module takes an argument.
+
+    It is read from its source, since importing takes longer than a run.
+    """
+    definition = definitions(topic_module(paper, module_name, function_name)).get(function_name.rpartition(".")[2])
     return definition is not None and argument in definition.arguments
 
 

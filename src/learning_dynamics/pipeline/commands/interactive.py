@@ -10,7 +10,7 @@ from learning_dynamics.pipeline.commands.planned import find_job
 from learning_dynamics.pipeline.commands.roles import draw
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.templates import fill
-from learning_dynamics.pipeline.store.provenance import plain_facts
+from learning_dynamics.pipeline.store.stamps import plain_facts
 from learning_dynamics.plotting.interactive import Interactive, complete
 
 MAX_BYTES = 500_000

@@ -1,4 +1,4 @@
-"""Draw a figure that moves from parquet alone: an animated WebP, provenance and facts in its metadata."""
+"""Draw a figure that moves from parquet alone: an animated WebP, stamp and facts in its metadata."""
 
 import io
 import json
@@ -15,7 +15,7 @@ from learning_dynamics.pipeline.commands.functions import error_context
 from learning_dynamics.pipeline.commands.planned import find_job
 from learning_dynamics.pipeline.commands.roles import draw
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
-from learning_dynamics.pipeline.store.provenance import KEY, plain_facts
+from learning_dynamics.pipeline.store.stamps import KEY, plain_facts
 from learning_dynamics.plotting import legible_ticks, style
 from learning_dynamics.plotting.motion import Motion
 

@@ -10,7 +10,7 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.plan.digests import science
 from learning_dynamics.pipeline.plan.jobs import Job, read_configuration, read_job
-from learning_dynamics.pipeline.store.provenance import fingerprint, provenance
+from learning_dynamics.pipeline.store.stamps import fingerprint, stamp
 
 CHANGED = "the source or the settings have changed since Snakemake planned this job; run the same command again"
 
@@ -81,4 +81,4 @@ def verify_science(job: Job, *function_names: str) -> Mapping[str, str]:
 def record_of(job: Job, settings: Mapping[str, Any], digests: Mapping[str, str]) -> dict[str, Any]:
     """Return the record of what a job makes: its settings, and what its fingerprint is the digest of."""
     made_of = {"spec": job.spec, "science": dict(digests), "made_from": job.made_from}
-    return provenance(job.stage, job.paper, job.name, settings, job.fingerprint) | {"made_of": made_of}
+    return stamp(job.stage, job.paper, job.name, settings, job.fingerprint) | {"made_of": made_of}

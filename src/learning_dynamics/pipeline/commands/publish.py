@@ -20,8 +20,8 @@ from learning_dynamics.pipeline.report import markdown, maths, robustness
 from learning_dynamics.pipeline.report.contents import Paper, gather
 from learning_dynamics.pipeline.report.pictures import compress_to_fit
 from learning_dynamics.pipeline.store import published
-from learning_dynamics.pipeline.store.provenance import provenance, read_bytes
 from learning_dynamics.pipeline.store.records import COLUMNS
+from learning_dynamics.pipeline.store.stamps import read_bytes, stamp
 from learning_dynamics.pipeline.store.tables import read_table
 
 MAX_BYTES = 5_000_000  # bytes of all figures together
@@ -56,7 +56,7 @@ def execute(files: Sequence[Path] = (), papers: Sequence[str] = ()) -> None:
     again, judged_again = read_judged_again(plan, results, pd.concat(tables, ignore_index=True), out)
     tables_of_papers = read_claim_tables(plan, results, again)
     papers_shown = gather(plan.config, tables_of_papers, figures, {})
-    record = provenance("publish", "all", "results", {"papers": plan.config.papers})
+    record = stamp("publish", "all", "results", {"papers": plan.config.papers})
     claims = pd.concat([tables["claims"] for tables in tables_of_papers.values()], ignore_index=True)
     texts = {}
     if judged_again is not None:

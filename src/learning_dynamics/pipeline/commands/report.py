@@ -18,8 +18,8 @@ from learning_dynamics.pipeline.plan.stale_outputs import expected_outputs, outd
 from learning_dynamics.pipeline.report import page
 from learning_dynamics.pipeline.report.contents import gather
 from learning_dynamics.pipeline.report.robustness import settle
-from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.records import COLUMNS
+from learning_dynamics.pipeline.store.stamps import stamp
 from learning_dynamics.pipeline.store.tables import read_table, write_table
 
 EARLIER = "These are results of an earlier run"
@@ -33,7 +33,7 @@ def execute(plan: Path | None = None, files: Sequence[Path] = ()) -> None:
     option = configuration_option(plan, files)
     planned = Plan.read(option, check=False)
     results, figures = Path(planned.results), Path(planned.figures)
-    record = provenance("report", "all", "claims", {"papers": planned.config.papers, **option}, planned.verdicts)
+    record = stamp("report", "all", "claims", {"papers": planned.config.papers, **option}, planned.verdicts)
     n_checked, problems = find_stale(expected_outputs(planned, planned.results))
     tables = read_claim_tables(planned, results)
     papers = gather(planned.config, tables, figures, option)

@@ -11,8 +11,8 @@ from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import existing_parts
 from learning_dynamics.pipeline.report import maths, robustness
 from learning_dynamics.pipeline.store import records
-from learning_dynamics.pipeline.store.provenance import provenance
-from learning_dynamics.pipeline.store.tables import read_provenance, read_table, write_table
+from learning_dynamics.pipeline.store.stamps import stamp
+from learning_dynamics.pipeline.store.tables import read_stamp, read_table, write_table
 
 COLUMN_NAMES = [column.name for column in records.AGAIN_COLUMNS]
 CSV_COLUMNS = ("claim", "change", "what", "value", "verdict", "measured", "reason")
@@ -26,7 +26,7 @@ def execute(plan: Path | None = None, files: Sequence[Path] = ()) -> None:
     again, _ = read_again(planned, results)
     tables = [results / paper / "claims.parquet" for paper in planned.config.papers]
     claims = pd.concat([read_table(table, declared=records.COLUMNS) for table in tables], ignore_index=True)
-    record = provenance("robustness", "all", "again", option)
+    record = stamp("robustness", "all", "again", option)
     write_table(results / "again.parquet", again, records.AGAIN_COLUMNS, record)
     with atomic_write(results / "robustness.csv") as partial:
         partial.write_text(to_csv(again), encoding="utf-8")
@@ -37,7 +37,7 @@ def execute(plan: Path | None = None, files: Sequence[Path] = ()) -> None:
 def read_again(plan: Plan, results: Path) -> tuple[pd.DataFrame, list[str]]:
     """Return a row for each time that a claim was judged again, and the files of other settings or code, left out."""
     parts = existing_parts(plan, results)
-    outdated = [path for path, made in parts.items() if read_provenance(path).get("fingerprint") != made]
+    outdated = [path for path, made in parts.items() if read_stamp(path).get("fingerprint") != made]
     tables = [read_table(path, declared=records.AGAIN_COLUMNS) for path in parts if path not in outdated]
     filled = [table for table in tables if len(table)]
     rows = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=COLUMN_NAMES)

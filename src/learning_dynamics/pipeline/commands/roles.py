@@ -16,9 +16,9 @@ from learning_dynamics.pipeline.commands.functions import error_context, paper_f
 from learning_dynamics.pipeline.commands.planned import record_of, verify_science
 from learning_dynamics.pipeline.plan.blocks import map_roles, overlay
 from learning_dynamics.pipeline.plan.jobs import Job
-from learning_dynamics.pipeline.plan.sources import PARTS
+from learning_dynamics.pipeline.plan.sources import TOPIC_MODULES
 from learning_dynamics.pipeline.plan.sweeps import sweep_tables
-from learning_dynamics.pipeline.store.provenance import check_made_from, digest
+from learning_dynamics.pipeline.store.stamps import check_made_from, digest
 from learning_dynamics.pipeline.store.tables import (
     CLASH,
     added_columns_of,
@@ -40,7 +40,7 @@ THREADS = 4  # more of them read no faster, and each holds a part of a table
 
 def draw(job: Job) -> tuple[Any, dict[str, Any]]:
     """Return what the function of a figure, one that moves or an interactive one returns, and its record."""
-    paper_function(job.paper, PARTS[job.stage], job.spec["function"])  # read before its digest is
+    paper_function(job.paper, TOPIC_MODULES[job.stage], job.spec["function"])  # read before its digest is
     digests = verify_science(job, job.spec["function"])
     drawn = call_drawing(job.stage, job.paper, job.name, job.spec, Path(job.inputs["metrics"]))
     return drawn, record_of(job, {"runs": job.spec["runs"], **job.spec["settings"]}, digests)
@@ -48,7 +48,7 @@ def draw(job: Job) -> tuple[Any, dict[str, Any]]:
 
 def call_drawing(stage: str, paper: str, name: str, spec: Mapping[str, Any], metrics: Path) -> Any:
     """Return what a drawing's function returns for its runs' tables, in a folder, and its settings."""
-    function = paper_function(paper, PARTS[stage], spec["function"])
+    function = paper_function(paper, TOPIC_MODULES[stage], spec["function"])
     tables = load_tables(metrics, spec["runs"])
     with error_context(f"{stage} {name}", spec["settings"]):
         return function(**tables, **spec["settings"])

@@ -22,7 +22,7 @@ from learning_dynamics.pipeline.plan.plain_yaml import read_value, read_yaml
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.schema import own_settings, place_settings
 from learning_dynamics.pipeline.plan.sweeps import GRAMMAR
-from learning_dynamics.pipeline.store.tables import read_provenance
+from learning_dynamics.pipeline.store.tables import read_stamp
 
 
 def execute(
@@ -155,7 +155,7 @@ def refuse_other_results(plan: Plan, paper: str, swept: str) -> None:
     others = []
     for file in sorted([*folder.glob(f"{swept}--*.parquet"), *folder.glob(f"{swept}@*.parquet")]):
         with suppress(ProjectError):  # a damaged table is made again
-            record = read_provenance(file)
+            record = read_stamp(file)
             held = list(record.get("contents", {file.stem: None}))
             if not members.issuperset(held) or record["settings"] != _settings(plan, paper, held[0]):
                 others.append(file)

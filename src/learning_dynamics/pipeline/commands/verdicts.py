@@ -19,7 +19,7 @@ from learning_dynamics.pipeline.report.markdown import measurement, number
 from learning_dynamics.pipeline.report.robustness import MARK, MARK_MEANING, is_turned
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS, is_expected
-from learning_dynamics.pipeline.store.tables import read_provenance, read_table
+from learning_dynamics.pipeline.store.tables import read_stamp, read_table
 
 MAX_WIDTH = 160  # characters: a table is no wider on any terminal
 MIN_QUANTITY_WIDTH = 20  # characters that the quantity always has
@@ -32,7 +32,7 @@ def execute(claims: Path = Path("results/claims.parquet"), /, out: Path | None =
     In the table of a run of some papers, the other papers' verdicts are shown and decide nothing.
     """
     table = read_table(claims, declared=COLUMNS)
-    record = read_provenance(claims)
+    record = read_stamp(claims)
     text = describe(table)
     if claims.parent == DEFAULT_RESULTS:
         text += describe_differences(table, published.read_claims())

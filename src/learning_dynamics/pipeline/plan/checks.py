@@ -20,7 +20,7 @@ from learning_dynamics.pipeline.plan.config_files import Block
 from learning_dynamics.pipeline.plan.digests import machinery
 from learning_dynamics.pipeline.plan.schema import KEYS
 from learning_dynamics.pipeline.plan.signatures import Signature, signature_of
-from learning_dynamics.pipeline.plan.sources import PACKAGE, PARTS, definitions
+from learning_dynamics.pipeline.plan.sources import PACKAGE, TOPIC_MODULES, definitions
 
 CHECKED = Path(".snakemake/learning_dynamics.checked.json")
 
@@ -118,8 +118,8 @@ class _Paper:
 
     def check_motions(self, topic: str) -> None:
         """Refuse a film of a figure that its topic does not draw."""
-        figures = definitions(f"{topic}.{PARTS['figure']}")
-        for name in definitions(f"{topic}.{PARTS['motion']}"):
+        figures = definitions(f"{topic}.{TOPIC_MODULES['figure']}")
+        for name in definitions(f"{topic}.{TOPIC_MODULES['motion']}"):
             if name not in figures:
                 raise ProjectError(f"{topic}.motion: `{name}` moves no figure{suggest_name(name, figures)}")
 

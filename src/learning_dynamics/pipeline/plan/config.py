@@ -14,7 +14,7 @@ from learning_dynamics.pipeline.plan.blocks import Roles, Spec, overlay, run_nam
 from learning_dynamics.pipeline.plan.config_files import PAPERS, Block, ConfigFiles
 from learning_dynamics.pipeline.plan.schema import NOT_SWEPT, all_settings, lay_over, own_settings, place_settings
 from learning_dynamics.pipeline.plan.signatures import Signature, signature_of
-from learning_dynamics.pipeline.plan.sources import PACKAGE, PARTS, Definition, definition_of, definitions
+from learning_dynamics.pipeline.plan.sources import PACKAGE, TOPIC_MODULES, Definition, definition_of, definitions
 from learning_dynamics.pipeline.plan.sweeps import Members, sweep_members, sweep_tables
 
 # where the block of a stage's job stands, if not in the section of its name
@@ -228,7 +228,7 @@ class Config:
     def moves(self, paper: str, name: str) -> bool:
         """Whether a figure also moves."""
         topic, _, function = self.declared(paper, "figures", name)["function"].partition(".")
-        return function in definitions(f"{PACKAGE}.papers.{paper}.{topic}.{PARTS['motion']}")
+        return function in definitions(f"{PACKAGE}.papers.{paper}.{topic}.{TOPIC_MODULES['motion']}")
 
     # -- words --------------------------------------------------------------------------------------
 

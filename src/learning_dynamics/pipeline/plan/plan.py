@@ -13,7 +13,7 @@ from learning_dynamics.pipeline.plan.config_files import ConfigFiles, load
 from learning_dynamics.pipeline.plan.digests import science
 from learning_dynamics.pipeline.plan.jobs import Job
 from learning_dynamics.pipeline.plan.sweeps import Members, sweep_members
-from learning_dynamics.pipeline.store.provenance import digest, fingerprint
+from learning_dynamics.pipeline.store.stamps import digest, fingerprint
 
 FORMATS = {"figure": ("pdf", "png", "svg"), "motion": ("webp",), "interactive": ("json",)}
 

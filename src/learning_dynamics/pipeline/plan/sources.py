@@ -1,4 +1,4 @@
-"""Where the science is: papers, topics, the modules of their parts, and what a module imports, read from source."""
+"""Where the science is: papers, topics, their modules, and what a module imports, read from source."""
 
 import ast
 import functools
@@ -12,7 +12,8 @@ from learning_dynamics.pipeline.plan.source_files import Definition, read_source
 
 PACKAGE = "learning_dynamics"
 SOURCE_ROOT = Path(__file__).resolve().parents[3]
-PARTS = {
+# by stage, the module of a topic that has its functions
+TOPIC_MODULES = {
     "run": "runs",
     "metrics": "metrics",
     "figure": "figures",
@@ -31,14 +32,14 @@ def papers() -> list[str]:
 
 
 def topics(paper: str) -> list[str]:
-    """Return the topics of a paper, sorted: its folders that hold a part."""
+    """Return the topics of a paper, sorted: its folders that have one of `TOPIC_MODULES`."""
     folder = SOURCE_ROOT / PACKAGE / "papers" / paper
-    parts = {f"{part}.py" for part in PARTS.values()}
-    return sorted({file.parent.name for file in find_files(folder, "*/*.py") if file.name in parts})
+    file_names = {f"{name}.py" for name in TOPIC_MODULES.values()}
+    return sorted({file.parent.name for file in find_files(folder, "*/*.py") if file.name in file_names})
 
 
-def part_module(paper: str, part: str, function_name: str) -> str:
-    """Return the module that defines ``topic.function``, a part (runs, metrics, figures, claims) of a paper's topic.
+def topic_module(paper: str, module_name: str, function_name: str) -> str:
+    """Return the module (runs, metrics, figures, claims) of a paper's topic that defines ``topic.function``.
 
     Raises
     ------
@@ -50,11 +51,13 @@ def part_module(paper: str, part: str, function_name: str) -> str:
         raise ProjectError(
             f"`{function_name}`: write topic.function; topics of {paper} are: {', '.join(topics(paper))}"
         )
-    module = f"{PACKAGE}.papers.{paper}.{topic}.{part}"
+    module = f"{PACKAGE}.papers.{paper}.{topic}.{module_name}"
     if module_path(module) is None:
         known = topics(paper)
         nearest = suggest_name(topic, known) if topic not in known else ""
-        raise ProjectError(f"`{function_name}`: src/{PACKAGE}/papers/{paper}/{topic}/{part}.py is not there{nearest}")
+        raise ProjectError(
+            f"`{function_name}`: src/{PACKAGE}/papers/{paper}/{topic}/{module_name}.py is not there{nearest}"
+        )
     return module
 
 
@@ -74,8 +77,10 @@ def data_module(paper: str, source: str) -> str:
 
 
 def module_of(stage: str, paper: str, function_name: str) -> str:
-    """Return the module of the function that a stage calls: a data source, or a part of a topic."""
-    return data_module(paper, function_name) if stage == "data" else part_module(paper, PARTS[stage], function_name)
+    """Return the module of the function that a stage calls: a data source, or a topic's."""
+    if stage == "data":
+        return data_module(paper, function_name)
+    return topic_module(paper, TOPIC_MODULES[stage], function_name)
 
 
 def definitions(module: str) -> Mapping[str, Definition]:

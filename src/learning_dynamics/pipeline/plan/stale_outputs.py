@@ -15,7 +15,7 @@ from learning_dynamics.pipeline.plan import checks
 from learning_dynamics.pipeline.plan.config import Config
 from learning_dynamics.pipeline.plan.plan import FORMATS, Plan
 from learning_dynamics.pipeline.plan.reasons import what_changed
-from learning_dynamics.pipeline.store.provenance import read_bytes
+from learning_dynamics.pipeline.store.stamps import read_bytes
 
 SEEN = Path(".snakemake/learning_dynamics.seen.json")
 ENDS = {".pdf": b"%%EOF", ".svg": b"</svg>", ".html": b"</html>"}  # of formats without checksums
@@ -125,9 +125,9 @@ def fault(path: str | Path, expected: str) -> str | None:
 def _record(path: Path) -> Mapping[str, Any]:
     # a start with nothing to do reads no output, and should not wait for pandas and pyarrow
     if path.suffix == ".parquet":
-        from learning_dynamics.pipeline.store.tables import read_provenance
+        from learning_dynamics.pipeline.store.tables import read_stamp
 
-        return read_provenance(path)
+        return read_stamp(path)
     if path.suffix in (".png", ".webp", ".json"):
         from learning_dynamics.pipeline.store import pictures
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from learning_dynamics.pipeline.store.provenance import read_bytes
+from learning_dynamics.pipeline.store.stamps import read_bytes
 
 DRAW = Path(__file__).with_name("chart.js")
 

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from PIL import Image
 
 from learning_dynamics.pipeline.store.pictures import read_png
-from learning_dynamics.pipeline.store.provenance import read_bytes
+from learning_dynamics.pipeline.store.stamps import read_bytes
 
 PIXELS_PER_INCH = 96  # CSS's
 POINTS_PER_INCH = 72

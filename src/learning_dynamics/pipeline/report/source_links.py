@@ -5,12 +5,12 @@ import os
 import re
 
 from learning_dynamics.pipeline.plan.config_files import ROOT
-from learning_dynamics.pipeline.plan.sources import PARTS, SOURCE_ROOT, parsed, part_module
+from learning_dynamics.pipeline.plan.sources import SOURCE_ROOT, TOPIC_MODULES, parsed, topic_module
 
 
 def link_to_function(paper: str, stage: str, function_name: str) -> str:
     """Return where the function of a figure or claim stands: path below the project's folder, and line."""
-    path = SOURCE_ROOT.joinpath(*part_module(paper, PARTS[stage], function_name).split(".")).with_suffix(".py")
+    path = SOURCE_ROOT.joinpath(*topic_module(paper, TOPIC_MODULES[stage], function_name).split(".")).with_suffix(".py")
     name = function_name.rpartition(".")[2]
     line = next((node.lineno for node in parsed(path).body if getattr(node, "name", None) == name), 1)
     return f"{os.path.relpath(path, ROOT)}#L{line}"

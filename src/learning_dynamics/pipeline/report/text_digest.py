@@ -5,7 +5,7 @@ from pathlib import Path
 from learning_dynamics.files import find_files
 from learning_dynamics.pipeline.plan.config import Config
 from learning_dynamics.pipeline.report.source_links import topic_about, topic_title
-from learning_dynamics.pipeline.store.provenance import digest
+from learning_dynamics.pipeline.store.stamps import digest
 
 
 def digest_of_texts(config: Config) -> str:

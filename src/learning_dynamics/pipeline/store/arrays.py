@@ -1,4 +1,4 @@
-"""Data sets and trajectories as ``.npz`` files of named arrays, with their provenance."""
+"""Data sets and trajectories as ``.npz`` files of named arrays, with their stamps."""
 
 import json
 import zipfile
@@ -11,14 +11,14 @@ import numpy as np
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
-from learning_dynamics.pipeline.store.provenance import KEY, check_made_from, reading
+from learning_dynamics.pipeline.store.stamps import KEY, check_made_from, reading
 from learning_dynamics.trajectories import Arrays, Trajectory
 
 N_SAMPLES, SAMPLE_BYTES = 8, 8192  # of an array that is to be written, and bytes of each, by which compression is tried
 
 
 def save_arrays(path: str | Path, arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> None:
-    """Write arrays and their provenance to an ``.npz``, whole or not at all; what is worth it is compressed.
+    """Write arrays and their stamps to an ``.npz``, whole or not at all; what is worth it is compressed.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def load_arrays(path: str | Path, fingerprint: str | None = None) -> tuple[Array
     -------
     arrays : dict of ndarray
     record : dict
-        The provenance.
+        The stamp.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def load_arrays(path: str | Path, fingerprint: str | None = None) -> tuple[Array
 
 
 def read_record(path: str | Path) -> dict[str, Any]:
-    """Return the provenance of an ``.npz`` without reading its arrays; see `load_arrays` for the errors."""
+    """Return the stamp of an ``.npz`` without reading its arrays; see `load_arrays` for the errors."""
     record = _parse(path, _read(path, [KEY])[KEY])
     record.pop("arrays", None)
     return record
@@ -99,7 +99,7 @@ def _read(path: str | Path, names: Collection[str] | None = None) -> Arrays:
 
 
 def save_trajectory(path: str | Path, trajectory: Trajectory, record: Mapping[str, Any]) -> None:
-    """Write a trajectory with its provenance."""
+    """Write a trajectory with its stamp."""
     arrays = {"time": trajectory.time}
     arrays |= {f"series/{name}": array for name, array in trajectory.series.items()}
     arrays |= {f"constants/{name}": array for name, array in trajectory.constants.items()}
@@ -109,7 +109,7 @@ def save_trajectory(path: str | Path, trajectory: Trajectory, record: Mapping[st
 
 
 def load_trajectory(path: str | Path, fingerprint: str | None = None) -> tuple[Trajectory, dict[str, Any]]:
-    """Read a trajectory and its provenance; see `load_arrays` for the errors."""
+    """Read a trajectory and its stamp; see `load_arrays` for the errors."""
     arrays, record = load_arrays(path, fingerprint)
 
     def group(prefix: str) -> Arrays:

@@ -1,4 +1,4 @@
-"""The record in a figure or film: its provenance, with facts and alternative text."""
+"""The record in a figure or film: its stamp, with facts and alternative text."""
 
 import io
 import json
@@ -9,7 +9,7 @@ from typing import Any
 
 from PIL import ExifTags, Image
 
-from learning_dynamics.pipeline.store.provenance import KEY, read_bytes, reading
+from learning_dynamics.pipeline.store.stamps import KEY, read_bytes, reading
 
 
 @contextmanager
@@ -23,7 +23,7 @@ def matplotlib_defaults() -> Iterator[None]:
 
 
 def read_png(path: Path) -> bytes:
-    """Return the bytes of a PNG whose chunks have the right CRC; see `provenance.reading` for the errors."""
+    """Return the bytes of a PNG whose chunks have the right CRC; see `stamps.reading` for the errors."""
     content = read_bytes(path)
     with reading(path), Image.open(io.BytesIO(content), formats=["PNG"]) as image:
         image.verify()
@@ -33,7 +33,7 @@ def read_png(path: Path) -> bytes:
 def read_record(path: Path) -> dict[str, Any]:
     """Return the record in a figure's PNG, a film's WebP or an interactive figure's JSON.
 
-    See `provenance.reading` for the errors.
+    See `stamps.reading` for the errors.
     """
     content = read_png(path) if path.suffix == ".png" else read_bytes(path)
     with reading(path):

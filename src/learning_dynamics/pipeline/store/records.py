@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.judging import VERDICTS, About, Check, Evaluation
-from learning_dynamics.pipeline.store.provenance import plain_facts
+from learning_dynamics.pipeline.store.stamps import plain_facts
 from learning_dynamics.tidy import Column
 
 SOME_SETTING = "some setting"  # the quantifier of what can happen

@@ -1,4 +1,4 @@
-"""Tidy tables as parquet files: columns checked against their declaration, provenance in the file's own metadata."""
+"""Tidy tables as parquet files: columns checked against their declaration, the stamp in the file's own metadata."""
 
 import json
 import zlib
@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
-from learning_dynamics.pipeline.store.provenance import KEY, check_made_from, reading
+from learning_dynamics.pipeline.store.stamps import KEY, check_made_from, reading
 from learning_dynamics.tidy import Column, Settings
 
 # why the metrics of a sweep's members cannot be one table
@@ -98,7 +98,7 @@ def to_arrow(what: str | Path, table: pd.DataFrame, declared: tuple[Column, ...]
 
 
 def write_arrow(path: str | Path, arrow: pa.Table, record: Mapping[str, Any]) -> None:
-    """Write a table that `to_arrow` returned, with its provenance."""
+    """Write a table that `to_arrow` returned, with its stamp."""
     # no format's checksum covers the footer: the record stands behind one of its own
     text = json.dumps([_footer_crc(arrow.schema, record), record])
     arrow = arrow.replace_schema_metadata({KEY: text})
@@ -127,7 +127,7 @@ def read_table(
 
 
 def read_arrow(path: str | Path) -> tuple[pa.Table, dict[str, Any]]:
-    """Read a table as `read_table` does, but as an Arrow table and its provenance."""
+    """Read a table as `read_table` does, but as an Arrow table and its stamp."""
     # one file, one thread: a sweep's thousands of small files are read side by side
     with reading(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
         record = _record_of(file.schema_arrow)
@@ -143,7 +143,7 @@ def read_rows(path: str | Path, where: Mapping[str, Any]) -> tuple[pa.Table, np.
     Returns
     -------
     (Table, ndarray, dict)
-        The rows, the number of each in the file, and the table's provenance. What cannot be compared with a column,
+        The rows, the number of each in the file, and the table's stamp. What cannot be compared with a column,
         such as text with numbers, excludes nothing.
     """
     with reading(path), _opened(path) as file:
@@ -169,7 +169,7 @@ def values_in(path: str | Path, column: str, where: Mapping[str, Any]) -> list[A
 
 
 def read_columns(path: str | Path) -> pa.Schema:
-    """Return the columns of a table, without its rows; see `provenance.reading` for the errors."""
+    """Return the columns of a table, without its rows; see `stamps.reading` for the errors."""
     with reading(path):
         return pq.read_schema(path).remove_metadata()
 
@@ -196,8 +196,8 @@ def _meets(file: pq.ParquetFile, conditions: Mapping[str, Any]) -> np.ndarray:
     return met
 
 
-def read_provenance(path: str | Path) -> dict[str, Any]:
-    """Return the provenance in a parquet file's metadata; see `provenance.reading` for the errors."""
+def read_stamp(path: str | Path) -> dict[str, Any]:
+    """Return the stamp in a parquet file's metadata; see `stamps.reading` for the errors."""
     with reading(path):
         return _record_of(pq.read_schema(path))
 

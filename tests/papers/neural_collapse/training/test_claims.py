@@ -8,7 +8,7 @@ from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.neural_collapse.collapse import claims as collapse
 from learning_dynamics.papers.neural_collapse.decomposition import claims as decomposition
 from learning_dynamics.papers.neural_collapse.generalisation import claims as generalisation
-from learning_dynamics.papers.neural_collapse.robustness import claims as robustness
+from learning_dynamics.papers.neural_collapse.perturbations import claims as perturbations
 from learning_dynamics.papers.neural_collapse.trainings import (
     at_zero_error,
     by_seed,
@@ -26,7 +26,7 @@ CASES = {
         decomposition.least_squares_deviation_negligible,
         {"share": 0.1, "reference": "all", "since": "zero_error", "decay": "trained"},
     ),
-    "grows": (robustness.robustness_grows_after_zero_error, {"measure": "robustness"}),
+    "grows": (perturbations.robustness_grows_after_zero_error, {"measure": "robustness"}),
     "accuracy": (generalisation.accuracy_after_zero_error, {"average": "mean"}),
     "test_images": (generalisation.test_collapse_slower, {"average": "mean"}),
 }
@@ -53,7 +53,7 @@ def test_a_value_that_is_missing_is_undecided():
     ("claim", "settings"),
     [
         (collapse.mse_collapses_faster, {"until": "end"}),
-        (robustness.mse_more_robust, {"measure": "robustness"}),
+        (perturbations.mse_more_robust, {"measure": "robustness"}),
     ],
 )
 def test_losses_are_compared_pairwise_and_can_lose(claim, settings):

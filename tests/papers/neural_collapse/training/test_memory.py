@@ -9,9 +9,9 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from learning_dynamics.dynamics.training import measured_epochs
+from learning_dynamics.measures.adversarial import crossing_distances
 from learning_dynamics.measures.class_moments import ClassMoments
 from learning_dynamics.measures.memory import LiveBytes, images_within
-from learning_dynamics.measures.robustness import crossing_distances
 from learning_dynamics.papers.neural_collapse.training.models import build, network_of
 from tests.support import ROOT, plan
 

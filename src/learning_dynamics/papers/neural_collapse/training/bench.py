@@ -9,8 +9,8 @@ import torch
 from learning_dynamics.datasets.images import checked_images, standardised
 from learning_dynamics.dynamics.training import arithmetic, chosen_device
 from learning_dynamics.measures import collapse
+from learning_dynamics.measures.adversarial import crossing_distances, decisions, deepfool
 from learning_dynamics.measures.memory import images_within
-from learning_dynamics.measures.robustness import crossing_distances, decisions, deepfool
 from learning_dynamics.papers.neural_collapse.portrait.theory import CLASSES, coordinates
 from learning_dynamics.papers.neural_collapse.training import quantities
 from learning_dynamics.papers.neural_collapse.training.deviation import continued_states, frozen_body

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from learning_dynamics.measures.robustness import crossing_distances, decisions, deepfool
+from learning_dynamics.measures.adversarial import crossing_distances, decisions, deepfool
 
 
 def images(count: int, *shape: int) -> torch.Tensor:

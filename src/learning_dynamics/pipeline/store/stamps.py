@@ -1,4 +1,4 @@
-"""Where an output comes from: commit, settings, seed, package versions and command, kept in every file."""
+"""The stamp in every output, which says what made it: commit, settings, seed, package versions and command."""
 
 import functools
 import hashlib
@@ -76,10 +76,8 @@ def check_made_from(path: str | Path, record: Mapping[str, Any], expected: str |
         )
 
 
-def provenance(
-    stage: str, paper: str, name: str, settings: Mapping[str, Any], made: str | None = None
-) -> dict[str, Any]:
-    """Return the record that is stored with an output; `made` is its fingerprint.
+def stamp(stage: str, paper: str, name: str, settings: Mapping[str, Any], made: str | None = None) -> dict[str, Any]:
+    """Return the stamp of an output; `made` is its fingerprint.
 
     It holds no clock reading, so that the same code and settings give the same bytes.
     """
