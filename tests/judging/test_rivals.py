@@ -21,7 +21,7 @@ from learning_dynamics.judging import (
     share_of_draws,
     takes_rivals,
 )
-from learning_dynamics.pipeline.store.records import claim_row, part_rows
+from learning_dynamics.pipeline.store.records import check_rows, claim_row
 from tests.judging.made_up import judged
 
 MEASURED, TRUE, SHAPE = np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 4.0 + 1e-9]), np.array([0.1, 0.2, 0.7])
@@ -233,4 +233,4 @@ def test_the_row_of_a_claim_shows_its_headline_and_the_nearest_margin_of_all_par
     found = judged(every_draw("distance", 0.5, at_most=1.0, rivals={"less": 0.1}), every_draw("norm", 0.9, at_most=1.0))
     assert claim_row(mark, found)["quantity"] == "distance"
     assert claim_row(mark, found)["margin"] == pytest.approx(1 / 0.9)
-    assert [part["quantity"] for part in part_rows(found)] == ["distance", "norm"]
+    assert [part["quantity"] for part in check_rows(found)] == ["distance", "norm"]

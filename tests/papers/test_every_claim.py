@@ -107,7 +107,7 @@ def test_nothing_is_written_down_of_claims_that_are_not_there():
 
 def check_draws(found):
     for judgement in filter(None, (found.judgement, found.corrected)):
-        for check in (judgement.headline, *judgement.parts):
+        for check in judgement.checks:
             assert check.name
             assert check.criterion
             assert check.draws >= 1
@@ -134,14 +134,14 @@ def test_its_words_are_filled_by_its_numbers(paper, name):
     [
         pytest.param(paper, check, name, id=f"{paper}.{check}.{name}")
         for paper in PAPERS
-        for check, entry in SHIPPED.config.checks(paper).items()
+        for check, entry in SHIPPED.config.variations(paper).items()
         if "values" in entry
         for name in entry["claims"]
     ],
 )
 def test_the_headline_reads_the_run_that_is_varied(paper, check, name):
     """The headline is another if every number of that run is taken away: else its setting could not move it."""
-    run, decisive = SHIPPED.config.checks(paper)[check]["run"], evaluated(paper, name).decisive
+    run, decisive = SHIPPED.config.variations(paper)[check]["run"], evaluated(paper, name).decisive
 
     def without_numbers(table):
         missing = {column: np.nan for column in ("value", "predicted") if column in table}

@@ -14,8 +14,8 @@ def test_files_that_are_not_what_they_should_be_are_named(workspace):
     path(SLOW).write_bytes(path(SLOW).read_bytes()[:100])
     path("results/toy/metrics/descent.parquet").write_bytes(b"")
     path("results/toy/data/starts.npz").write_text("somebody's own")
-    path("results/toy/parts.parquet").unlink()
-    path("results/toy/parts.parquet").mkdir()
+    path("results/toy/checks.parquet").unlink()
+    path("results/toy/checks.parquet").mkdir()
     cut = ("figures/toy/growth.svg", "figures/toy/growth.pdf")  # one has its fingerprint at the beginning
     for file in cut:
         path(file).write_bytes(path(file).read_bytes()[:-20])
@@ -26,7 +26,7 @@ def test_files_that_are_not_what_they_should_be_are_named(workspace):
         path(file).write_bytes(bytes(content))
     checked = workspace.stage("check")
     assert checked.returncode == 1
-    spoilt = {"results/toy/metrics/descent.parquet", "results/toy/data/starts.npz", "results/toy/parts.parquet"}
+    spoilt = {"results/toy/metrics/descent.parquet", "results/toy/data/starts.npz", "results/toy/checks.parquet"}
     assert {line.split(": ")[1] for line in checked.stderr.splitlines()} == spoilt | {SLOW, FAST, *flipped, *cut}
     for file in cut:
         assert f"error: {file}: is cut short; delete it and run snakemake again\n" in checked.stderr, file
@@ -41,7 +41,7 @@ def test_an_edited_formula_and_an_edited_setting_make_stale(workspace):
     assert stale == {
         *(f"results/toy/metrics/{name}.parquet" for name in ("slow", "fast", "slow--steps-20", "descent")),
         "results/toy/runs/descent.npz",
-        *(f"results/toy/{name}.parquet" for name in ("claims", "parts", "again")),
+        *(f"results/toy/{name}.parquet" for name in ("claims", "checks", "variations")),
         *(f"figures/toy/{name}.{kind}" for name in ("decay", "growth") for kind in ("pdf", "png", "svg")),
         *("results/claims.parquet", "results/verdicts.txt", "figures/index.html", "figures/toy.html"),
     }

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from learning_dynamics.pipeline.commands.sweep import types_of_settings
-from learning_dynamics.pipeline.plan import robustness
+from learning_dynamics.pipeline.plan import variations
 from learning_dynamics.pipeline.plan.config_files import merge, read_yaml
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.setting_sources import provenance, unstated_settings
@@ -92,10 +92,10 @@ def test_what_varies_a_run_reaches_inside(configured):
 
 def test_what_is_judged_again_reaches_inside_and_may_name_what_is_inside(configured):
     config = configured().config
-    change = robustness.Change(
+    change = variations.Change(
         "long", "setting", "tea.pace.horizon", [], [2.0], {"run": "tea", "setting": "pace.horizon"}
     )
-    layer = robustness.layer_of(config, "toy", change, 2.0)  # what inherits stays as it is
+    layer = variations.layer_of(config, "toy", change, 2.0)  # what inherits stays as it is
     assert layer == {"runs": {"tea": {"pace": {"horizon": 2.0}}, "teas": {"pace": {"horizon": 4.0}}}}
     configured(
         "claims.warm", {"function": "growth.geometric", "runs": {"slow": "tea", "fast": "soup"}, "rounding": 1e-15}
@@ -106,9 +106,9 @@ def test_what_is_judged_again_reaches_inside_and_may_name_what_is_inside(configu
     configured("runs.tea.free", {"rate": [0.1, "pace.points"], "pace.points": [3, 6]})
     config = configured("runs.soup.free", {"pace.horizon": [5.0, 6.0]}).config
     for draw in range(1, 10):
-        drawing, layer = robustness.change(config, "toy", f"draw{draw}"), robustness.draw_layer(config, "toy", draw)
+        drawing, layer = variations.change(config, "toy", f"draw{draw}"), variations.draw_layer(config, "toy", draw)
         assert 0.1 <= layer["runs"]["tea"]["rate"] <= layer["runs"]["tea"]["pace"]["points"] <= 6, draw
-        drawn = Plan(robustness.changed_configuration(config, "toy", drawing, draw))
+        drawn = Plan(variations.changed_configuration(config, "toy", drawing, draw))
         tea, soup = (drawn.run("toy", name)["settings"]["pace"] for name in ("tea", "soup"))
         assert tea == PACE | layer["runs"]["tea"]["pace"], draw
         assert soup == tea | layer["runs"]["soup"]["pace"], draw

@@ -123,7 +123,7 @@ def test_a_table_that_lies_beside_the_code_is_read(digest):
 
 @pytest.mark.parametrize(("paper", "topic"), [("neural_collapse", "collapse"), ("softmax_dynamics", "phases")])
 def test_all_that_python_imports_is_in_the_digests(paper, topic):
-    """No module of science is loaded by importing a part, or its command, that its digests leave out."""
+    """No module of science is loaded by importing a topic's module, or its command, that its digests leave out."""
     for stage, part in TOPIC_MODULES.items():
         module = f"{PACKAGE}.papers.{paper}.{topic}.{part}"
         if sources.module_path(module) is None:

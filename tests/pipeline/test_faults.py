@@ -251,7 +251,7 @@ SPOILT = {
     "data": ("results/toy/data/starts.npz", "results/toy/runs/slow.npz"),
     "run": (FAST, "results/toy/runs/slow.npz"),
     "metrics": (TARGET, "results/toy/metrics/slow.parquet"),
-    "claims": ("results/toy/claims.parquet", "results/toy/parts.parquet"),
+    "claims": ("results/toy/claims.parquet", "results/toy/checks.parquet"),
     "picture": ("figures/toy/growth.png", "figures/toy/decay.png"),
     "drawing": ("figures/toy/growth.pdf", "figures/toy/decay.pdf"),
     "vector": ("figures/toy/growth.svg", "figures/toy/decay.svg"),

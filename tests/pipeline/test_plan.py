@@ -126,7 +126,7 @@ def test_what_is_made_from_what_shows_in_fingerprints(configured):
     for stage, name in (("run", "descent"), ("metrics", "descent"), ("figure", "decay")):
         assert after.fingerprint(stage, "toy", name) == before.fingerprint(stage, "toy", name)
     assert set(before.outputs) == {
-        *(f"toy/{table}.parquet" for table in ("claims", "parts", "again")),
+        *(f"toy/{table}.parquet" for table in ("claims", "checks", "variations")),
         "toy/data/starts.npz",
         *(f"toy/runs/{name}.npz" for name in ("descent", "slow", "fast", "slow--steps-20")),
         *(f"toy/metrics/{name}.parquet" for name in ("descent", "slow", "fast", "slow--steps-20")),

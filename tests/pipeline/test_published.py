@@ -192,18 +192,22 @@ def test_what_was_judged_again_beside_an_earlier_run_stays_and_says_so(tmp_path,
     (tmp_path / "robustness.csv").write_text("\n".join([head, *(f"toy.{name},reproduced,1.5," for name in names)]))
     for block in ({"commit": "0123456789"}, {"commit": "fedcba", "judged_again": "0123456789"}):
         versions(tmp_path, **block)
-        again, commit = publish.read_judged_again(plan, tmp_path, run, tmp_path)
-        assert (commit, list(again["claim"]), list(again["value"])) == ("0123456789", ["toy.decay"], ["2024"]), block
+        variations, commit = publish.read_kept_variations(plan, tmp_path, run, tmp_path)
+        assert (commit, list(variations["claim"]), list(variations["value"])) == (
+            "0123456789",
+            ["toy.decay"],
+            ["2024"],
+        ), block
     page = markdown.results_page([], tmp_path, "0123456789")
     assert "Some of these runs are of an earlier commit, `0123456`." in page
-    anew = again.assign(value="2025")
+    anew = variations.assign(value="2025")
     with monkeypatch.context() as patched:
-        patched.setattr(publish, "read_again", lambda *_: (anew, []))
-        again, commit = publish.read_judged_again(plan, tmp_path, run, tmp_path)
-        assert (commit, list(again["value"])) == ("", ["2025"])
+        patched.setattr(publish, "read_variations", lambda *_: (anew, []))
+        variations, commit = publish.read_kept_variations(plan, tmp_path, run, tmp_path)
+        assert (commit, list(variations["value"])) == ("", ["2025"])
     (tmp_path / "robustness.csv").unlink()
-    again, commit = publish.read_judged_again(plan, tmp_path, run, tmp_path)
-    assert (len(again), commit) == (0, None)
+    variations, commit = publish.read_kept_variations(plan, tmp_path, run, tmp_path)
+    assert (len(variations), commit) == (0, None)
     assert "robustness.md" not in markdown.results_page([], tmp_path, None)
 
 

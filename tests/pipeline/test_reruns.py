@@ -30,7 +30,7 @@ def test_everything_that_the_configuration_names_is_made(built):
         "toy.geometric": "reproduced",
     }
     assert "2 claims: 2 reproduced" in built.read("results/verdicts.txt")
-    again = pd.read_parquet(built.folder / "results/toy/again.parquet")
+    again = pd.read_parquet(built.folder / "results/toy/variations.parquet")
     assert again[["claim", "change", "what", "value", "verdict"]].to_numpy().tolist() == [
         ["toy.geometric", "threshold", "rounding", "1e-14", "reproduced"],
         ["toy.geometric", "setting", "slow.steps", "20", "reproduced"],
@@ -57,7 +57,7 @@ def test_a_second_clean_run_gives_the_same_data_and_pixels(built, tmp_path):
     # one figure needs only its own runs
     assert again.would_run("figures/toy/growth.pdf") == DATA | {path for path in GROWTH if "--" not in path}
     again.snakemake()
-    same(again, built, [*GROWTH_RUNS, *GROWTH_METRICS, *DATA, "results/claims.parquet", "results/toy/parts.parquet"])
+    same(again, built, [*GROWTH_RUNS, *GROWTH_METRICS, *DATA, "results/claims.parquet", "results/toy/checks.parquet"])
     for name in ("growth", "decay"):
         images = [matplotlib.image.imread(one.folder / f"figures/toy/{name}.png") for one in (again, built)]
         np.testing.assert_array_equal(*images)

@@ -282,7 +282,7 @@ def theorem(measured) -> Claim:
 REST = {"paper": "p", "claim": "p.t", "statement": "", "expected": "", "figure": None, "evidence": "", "agreement": 1.0}
 
 
-def test_an_evaluation_is_a_row_of_claims_and_rows_of_its_parts(tmp_path):
+def test_an_evaluation_is_a_row_of_claims_and_rows_of_its_checks(tmp_path):
     columns, found = [column.name for column in records.COLUMNS], {}
     for measured in (1.0, 2.0, 3.0, None):
         one = evaluate(theorem, {"measured": measured}, {})
@@ -290,12 +290,12 @@ def test_an_evaluation_is_a_row_of_claims_and_rows_of_its_parts(tmp_path):
         write_table(tmp_path / "claims.parquet", rows, records.COLUMNS, {"settings": {}})
         back = read_table(tmp_path / "claims.parquet").iloc[0]
         assert (back["scope"], back["correction"]) == ("three draws", "it is two")
-        parts = pd.DataFrame([{"paper": "p", "claim": "p.t", **part} for part in records.part_rows(one)])
-        if len(parts):
-            write_table(tmp_path / "parts.parquet", parts, records.PART_COLUMNS, {"settings": {}})
+        checks = pd.DataFrame([{"paper": "p", "claim": "p.t", **check} for check in records.check_rows(one)])
+        if len(checks):
+            write_table(tmp_path / "checks.parquet", checks, records.CHECK_COLUMNS, {"settings": {}})
             facts = {"size": 0.5, "count": 3, "name": "x", "nothing": None, "path": "[1]"}
             assert json.loads(back["facts"]).items() >= facts.items()
-        found[back["verdict"]] = list(zip(parts.get("of", []), parts.get("part", []), strict=True))
-    printed, corrected = ([(of, part) for part in (0, 1)] for of in ("printed", "corrected"))
+        found[back["verdict"]] = list(zip(checks.get("of", []), checks.get("check", []), strict=True))
+    printed, corrected = ([(of, number) for number in (0, 1)] for of in ("printed", "corrected"))
     both = printed + corrected
     assert found == {"reproduced": printed, "corrected": both, "contradicted": both, "untested": []}

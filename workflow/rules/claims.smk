@@ -5,8 +5,8 @@ rule claims:
         stale=stale("claims"),
     output:
         claims="<results>/{paper}/claims.parquet",
-        parts="<results>/{paper}/parts.parquet",
-        again="<results>/{paper}/again.parquet",
+        checks="<results>/{paper}/checks.parquet",
+        variations="<results>/{paper}/variations.parquet",
     log:
         "<results>/{paper}/logs/claims.log",
     priority: priority_of("claims")

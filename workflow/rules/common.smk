@@ -137,5 +137,5 @@ def rates_metrics():
 
 def judged_again():
     """Return a digest of what was judged again, if it was; no input of the page, which does not wait for it."""
-    table = Path(plan.results, "again.parquet")
+    table = Path(plan.results, "variations.parquet")
     return hashlib.sha256(table.read_bytes()).hexdigest()[:20] if table.is_file() else ""

@@ -15,7 +15,7 @@ rule page:
         fingerprints=[plan.page, plan.verdicts],
         overlays=overlays,
         texts=digest_of_texts(plan.config),
-        again=judged_again(),
+        variations=judged_again(),
     shell:
         "python -m learning_dynamics report --plan {PLAN} > {log} 2>&1"
 

@@ -24,14 +24,17 @@ class Judgement:
     hold, else the first that is as the judgement is.
     """
 
-    headline: Check
-    parts: tuple[Check, ...] = ()
+    checks: tuple[Check, ...]
 
-    def __init__(self, headline: Check, *parts: Check) -> None:
+    def __init__(self, headline: Check, *others: Check) -> None:
         if headline.is_premise:
             raise ValueError(f"{headline.name}: is a premise; yield the check that the claim is about before it")
-        object.__setattr__(self, "headline", headline)
-        object.__setattr__(self, "parts", parts)
+        object.__setattr__(self, "checks", (headline, *others))
+
+    @property
+    def headline(self) -> Check:
+        """The check that the claim is about."""
+        return self.checks[0]
 
     @property
     def state(self) -> State:
@@ -44,14 +47,9 @@ class Judgement:
         return "undecided" if "undecided" in states else "holds"
 
     @property
-    def checks(self) -> tuple[Check, ...]:
-        """All checks, the headline first."""
-        return (self.headline, *self.parts)
-
-    @property
     def unmet(self) -> tuple[Check, ...]:
         """The premises that do not hold."""
-        return tuple(check for check in self.parts if check.is_premise and check.state != "holds")
+        return tuple(check for check in self.checks if check.is_premise and check.state != "holds")
 
     @property
     def deciding(self) -> Check:
@@ -189,11 +187,11 @@ def evaluate(
         checks, facts, run_reason = _read(function(**tables, **settings))
     except Untested as lacking:
         return Evaluation("untested", reason=str(lacking))
-    members = _members(tables)
-    printed = _of_all_members(judgement_under(checks), members)
+    n_draws = _draws_in(tables)
+    printed = _with_missing_draws(judgement_under(checks), n_draws)
 
     def judged(name: str, hypothesis: Sequence[str]) -> Judgement:
-        judgement = _of_all_members(judgement_under(checks, hypothesis), members)
+        judgement = _with_missing_draws(judgement_under(checks, hypothesis), n_draws)
         if [check.name for check in judgement.unmet] != [check.name for check in printed.unmet]:
             raise ValueError(f"{about.reference}: {name} changes whether a premise holds, which no prediction may do")
         return judgement
@@ -283,23 +281,23 @@ def _undecided_reason(judgement: Judgement) -> str:
     return f"{check.name}: {'; '.join(filter(None, [premise, why]))}"
 
 
-def _members(tables: Mapping[str, Any]) -> int:
-    """Return the number of ensemble members that every table has; 0 where tables have no seeds."""
+def _draws_in(tables: Mapping[str, Any]) -> int:
+    """Return the number of draws that every table has; 0 where tables have no seeds."""
     listed = [table for value in tables.values() for table in (value if isinstance(value, list | tuple) else [value])]
     counts = [table["seed"].nunique() for table in listed if "seed" in getattr(table, "columns", ())]
     return min(counts, default=0)
 
 
-def _of_all_members(judgement: Judgement, members: int) -> Judgement:
+def _with_missing_draws(judgement: Judgement, n_draws: int) -> Judgement:
     """Return a judgement that says so where fewer draws are judged than there are, and no reason is given."""
 
     def with_missing(check: Check) -> Check:
         by_draw = check.interval.startswith((NEAREST, "share", "mean", "median"))
-        if check.excluded or not by_draw or not 1 < check.draws < members:
+        if check.excluded or not by_draw or not 1 < check.draws < n_draws:
             return check
-        return replace(check, excluded=f"{check.draws} judged of an ensemble of {members}: no reason given")
+        return replace(check, excluded=f"{check.draws} judged of an ensemble of {n_draws}: no reason given")
 
-    return Judgement(*map(with_missing, (judgement.headline, *judgement.parts)))
+    return Judgement(*map(with_missing, judgement.checks))
 
 
 def _verdict(about: About, printed: State, corrected: State | None) -> str:

@@ -1,4 +1,4 @@
-"""Judge every claim of a paper: verdicts, their parts, and again with thresholds and settings changed."""
+"""Judge every claim of a paper: verdicts, their checks, and again with thresholds and settings changed."""
 
 import itertools
 import warnings
@@ -22,8 +22,8 @@ from learning_dynamics.pipeline.store.tables import write_table
 
 TABLES = {
     "claims": records.COLUMNS,
-    "parts": records.PART_COLUMNS,
-    "again": records.AGAIN_COLUMNS,
+    "checks": records.CHECK_COLUMNS,
+    "variations": records.VARIATION_COLUMNS,
 }
 
 
@@ -32,7 +32,7 @@ def execute(
 ) -> None:
     """Evaluate the claims, and again with their thresholds changed, and with the settings of runs.
 
-    Writes ``claims.parquet``, ``parts.parquet`` and ``again.parquet`` of the paper.
+    Writes ``claims.parquet``, ``checks.parquet`` and ``variations.parquet`` of the paper.
     """
     job = find_job("claims", paper, "claims", plan, fingerprint, files)
     spec, metrics = job.spec, Path(job.inputs["metrics"])
@@ -45,11 +45,11 @@ def execute(
         tables = load_tables(metrics, block["runs"])
         evaluation = judge(tables, settings)
         entries = [entry for entry in spec["robustness"].values() if name in entry["claims"]]
-        again = [*_thresholds(judge, tables, settings, block["vary"])]
-        again += _settings(judge, tables, settings, entries, metrics)
+        variations = [*_thresholds(judge, tables, settings, block["vary"])]
+        variations += _settings(judge, tables, settings, entries, metrics)
         runs = run_names(map_roles(itemgetter("name"), block["runs"]))
-        judged_again = [records.again_row(paper, name, *row) for row in again]
-        rows["again"] += judged_again
+        judged_again = [records.variation_row(paper, name, *row) for row in variations]
+        rows["variations"] += judged_again
         claim = records.claim_row(functions[name].claim, evaluation)
         rows["claims"].append(
             {
@@ -62,7 +62,7 @@ def execute(
                 "evidence": ", ".join(f"{metrics}/{run}.parquet" for run in dict.fromkeys(runs)),
             }
         )
-        rows["parts"] += [head | part for part in records.part_rows(evaluation)]
+        rows["checks"] += [head | check for check in records.check_rows(evaluation)]
     for name, declared in TABLES.items():
         table = pd.DataFrame(rows[name], columns=[column.name for column in declared])
         record = record_of(job, {}, digests) | {"name": name}
@@ -99,12 +99,12 @@ def evaluate_claim(
         raise ProjectError(text) from None
 
 
-Again = tuple[str, str, str, Evaluation]  # what kind of change, of what, to which value, and what came of it
+Variation = tuple[str, str, str, Evaluation]  # what kind of change, of what, to which value, and what came of it
 
 
 def _thresholds(
     judge: Callable[..., Evaluation], tables: Any, own: Mapping[str, Any], vary: Mapping[str, Any]
-) -> Iterator[Again]:
+) -> Iterator[Variation]:
     """Judge a claim again under every other combination of its own settings and those of ``vary:``."""
     choices = [[own[key], *(value for value in values if value != own[key])] for key, values in vary.items()]
     for values in list(itertools.product(*choices))[1:]:
@@ -120,7 +120,7 @@ def _settings(
     settings: Mapping[str, Any],
     entries: Sequence[Mapping[str, Any]],
     metrics: Path,
-) -> Iterator[Again]:
+) -> Iterator[Variation]:
     """Judge a claim again with each of the runs of ``robustness:`` in place of the one whose setting it changes."""
     for entry in entries:
         for member in entry["members"]:

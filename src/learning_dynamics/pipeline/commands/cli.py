@@ -29,7 +29,7 @@ Sweep settings, map metrics, begin a paper, compare results. Snakemake makes fig
 for all of them, `snakemake --cores all spectral_bias` for those of a paper. To run one of its jobs alone, with a
 debugger or after a failure, type the job's command: python -m learning_dynamics run spectral_bias small_scale
 """
-JOBS = (*STAGES, "again", "report", "robustness", "text", "verdicts")
+JOBS = (*STAGES, "variation", "report", "robustness", "text", "verdicts")
 # options that are not called as their parameter
 FLAGS = {"files": "--configfile", "look": "--style", "settings": "--set"}
 

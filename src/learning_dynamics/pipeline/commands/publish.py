@@ -11,8 +11,8 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.check import find_stale
 from learning_dynamics.pipeline.commands.report import read_claim_tables
-from learning_dynamics.pipeline.commands.robustness import read_again
-from learning_dynamics.pipeline.commands.robustness import to_csv as again_to_csv
+from learning_dynamics.pipeline.commands.robustness import read_variations
+from learning_dynamics.pipeline.commands.robustness import to_csv as variations_to_csv
 from learning_dynamics.pipeline.plan.config_files import ROOT, load, output_folders
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import expected_outputs
@@ -25,7 +25,7 @@ from learning_dynamics.pipeline.store.stamps import read_bytes, stamp
 from learning_dynamics.pipeline.store.tables import read_table
 
 MAX_BYTES = 5_000_000  # bytes of all figures together
-JUDGED_AGAIN = ("robustness.md", "robustness.csv")  # made only when it is asked for
+ROBUSTNESS_FILES = ("robustness.md", "robustness.csv")  # made only when it is asked for
 TEXT_COLUMNS = (
     *("reference", "statement", "scope", "correction"),
     *("quantity", "interval", "criterion", "excluded", "reason"),
@@ -53,14 +53,16 @@ def execute(files: Sequence[Path] = (), papers: Sequence[str] = ()) -> None:
     results, figures = output_folders(configuration)
     refuse_stale(plan, results, figures)
     tables = [read_table(results / paper / "claims.parquet", declared=COLUMNS) for paper in plan.config.papers]
-    again, judged_again = read_judged_again(plan, results, pd.concat(tables, ignore_index=True), out)
-    tables_of_papers = read_claim_tables(plan, results, again)
+    variations, judged_again = read_kept_variations(plan, results, pd.concat(tables, ignore_index=True), out)
+    tables_of_papers = read_claim_tables(plan, results, variations)
     papers_shown = gather(plan.config, tables_of_papers, figures, {})
     record = stamp("publish", "all", "results", {"papers": plan.config.papers})
     claims = pd.concat([tables["claims"] for tables in tables_of_papers.values()], ignore_index=True)
     texts = {}
     if judged_again is not None:
-        texts = dict(zip(JUDGED_AGAIN, (robustness.page(claims, again), again_to_csv(again)), strict=True))
+        texts = dict(
+            zip(ROBUSTNESS_FILES, (robustness.page(claims, variations), variations_to_csv(variations)), strict=True)
+        )
     if scale:
         texts["README.md"] = markdown.scale_page(scale, papers_shown, published.compare_with_default(claims))
     else:
@@ -120,26 +122,26 @@ def update_readme(readme: Path, findings: str) -> None:
         _write(readme, f"{before}{begin}\n{findings}\n{end}{after}")
 
 
-def read_judged_again(plan: Plan, results: Path, claims: pd.DataFrame, out: Path) -> tuple[pd.DataFrame, str | None]:
+def read_kept_variations(plan: Plan, results: Path, claims: pd.DataFrame, out: Path) -> tuple[pd.DataFrame, str | None]:
     """Return all that was judged again, and of which earlier commit a part of it is.
 
     Of a paper without a seed or draw of this configuration the published rows stay, but for claims whose verdict is
     another one now. The commit is "" if none stays, and None if no seed and no draw was ever published.
     """
-    again, outdated = read_again(plan, results)
+    variations, outdated = read_variations(plan, results)
     if outdated:
         print(f"left out: {len(outdated)} files of other settings or code, as {outdated[0]}; run: make robustness")
-    rejudged = again[again["change"].isin(["seed", "draw"])]["paper"].unique()
-    if not (out / JUDGED_AGAIN[1]).is_file():
-        return again, "" if len(rejudged) else None
+    rejudged = variations[variations["change"].isin(["seed", "draw"])]["paper"].unique()
+    if not (out / ROBUSTNESS_FILES[1]).is_file():
+        return variations, "" if len(rejudged) else None
     text = {"value": str, "what": str, "reason": str}
-    earlier = pd.read_csv(out / JUDGED_AGAIN[1], dtype=text, keep_default_na=False, na_values={"measured": [""]})
+    earlier = pd.read_csv(out / ROBUSTNESS_FILES[1], dtype=text, keep_default_na=False, na_values={"measured": [""]})
     earlier.insert(0, "paper", earlier["claim"].str.partition(".")[0])
     before = published.read_claims(out)
     compared = published.compare_claims(claims, claims.head(0) if before is None else before)
     same = compared.loc[compared["outcome"].isin(["as published", "with another number"]), "claim"]
     kept = earlier[~earlier["paper"].isin(rejudged) & (earlier["change"] != "threshold") & earlier["claim"].isin(same)]
-    rows = pd.concat([again, kept], ignore_index=True).drop_duplicates(["claim", "change", "what", "value"])
+    rows = pd.concat([variations, kept], ignore_index=True).drop_duplicates(["claim", "change", "what", "value"])
     published_with = published.read_versions(out)
     commit = str(published_with.get("judged_again") or published_with.get("commit", ""))
     return rows.reset_index(drop=True), commit if len(kept) else ""

@@ -12,7 +12,7 @@ from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.check import find_stale
 from learning_dynamics.pipeline.commands.claims import TABLES
 from learning_dynamics.pipeline.commands.planned import configuration_option
-from learning_dynamics.pipeline.commands.robustness import read_again
+from learning_dynamics.pipeline.commands.robustness import read_variations
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import expected_outputs, outdated_verdicts
 from learning_dynamics.pipeline.report import page
@@ -78,16 +78,16 @@ def configured_papers(option: Mapping[str, Any]) -> list[str]:
 
 
 def read_claim_tables(
-    plan: Plan, results: Path, again: pd.DataFrame | None = None
+    plan: Plan, results: Path, variations: pd.DataFrame | None = None
 ) -> dict[str, dict[str, pd.DataFrame]]:
-    """Return every paper's tables of claims, as further seeds settle them, of parts, and of claims judged again."""
-    again = read_again(plan, results)[0] if again is None else again
+    """Return every paper's tables of claims, as further seeds settle them, of checks, and of claims judged again."""
+    variations = read_variations(plan, results)[0] if variations is None else variations
     tables: dict[str, dict[str, pd.DataFrame]] = {}
     for paper in plan.config.papers:
         read = {
             name: read_table(results / paper / f"{name}.parquet", declared=declared)
             for name, declared in TABLES.items()
         }
-        rows = again[again["paper"] == paper]
-        tables[paper] = read | {"claims": settle(read["claims"], rows), "again": rows}
+        rows = variations[variations["paper"] == paper]
+        tables[paper] = read | {"claims": settle(read["claims"], rows), "variations": rows}
     return tables

@@ -8,43 +8,43 @@ import pandas as pd
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.planned import configuration_option
 from learning_dynamics.pipeline.plan.plan import Plan
-from learning_dynamics.pipeline.plan.stale_outputs import existing_parts
+from learning_dynamics.pipeline.plan.stale_outputs import existing_variations
 from learning_dynamics.pipeline.report import maths, robustness
 from learning_dynamics.pipeline.store import records
 from learning_dynamics.pipeline.store.stamps import stamp
 from learning_dynamics.pipeline.store.tables import read_stamp, read_table, write_table
 
-COLUMN_NAMES = [column.name for column in records.AGAIN_COLUMNS]
+COLUMN_NAMES = [column.name for column in records.VARIATION_COLUMNS]
 CSV_COLUMNS = ("claim", "change", "what", "value", "verdict", "measured", "reason")
 
 
 def execute(plan: Path | None = None, files: Sequence[Path] = ()) -> None:
-    """Write all that is there of this configuration: ``again.parquet``, ``robustness.csv`` and ``robustness.md``."""
+    """Write ``variations.parquet``, ``robustness.csv`` and ``robustness.md`` of all that this configuration has."""
     option = configuration_option(plan, files)
     planned = Plan.read(option)
     results = Path(planned.results)
-    again, _ = read_again(planned, results)
+    variations, _ = read_variations(planned, results)
     tables = [results / paper / "claims.parquet" for paper in planned.config.papers]
     claims = pd.concat([read_table(table, declared=records.COLUMNS) for table in tables], ignore_index=True)
-    record = stamp("robustness", "all", "again", option)
-    write_table(results / "again.parquet", again, records.AGAIN_COLUMNS, record)
+    record = stamp("robustness", "all", "variations", option)
+    write_table(results / "variations.parquet", variations, records.VARIATION_COLUMNS, record)
     with atomic_write(results / "robustness.csv") as partial:
-        partial.write_text(to_csv(again), encoding="utf-8")
+        partial.write_text(to_csv(variations), encoding="utf-8")
     with atomic_write(results / "robustness.md") as partial:
-        partial.write_text(robustness.page(robustness.settle(claims, again), again), encoding="utf-8")
+        partial.write_text(robustness.page(robustness.settle(claims, variations), variations), encoding="utf-8")
 
 
-def read_again(plan: Plan, results: Path) -> tuple[pd.DataFrame, list[str]]:
+def read_variations(plan: Plan, results: Path) -> tuple[pd.DataFrame, list[str]]:
     """Return a row for each time that a claim was judged again, and the files of other settings or code, left out."""
-    parts = existing_parts(plan, results)
-    outdated = [path for path, made in parts.items() if read_stamp(path).get("fingerprint") != made]
-    tables = [read_table(path, declared=records.AGAIN_COLUMNS) for path in parts if path not in outdated]
+    made_by_file = existing_variations(plan, results)
+    outdated = [path for path, made in made_by_file.items() if read_stamp(path).get("fingerprint") != made]
+    tables = [read_table(path, declared=records.VARIATION_COLUMNS) for path in made_by_file if path not in outdated]
     filled = [table for table in tables if len(table)]
     rows = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=COLUMN_NAMES)
     return rows.drop_duplicates(["claim", "change", "what", "value"], ignore_index=True), outdated
 
 
-def to_csv(again: pd.DataFrame) -> str:
+def to_csv(variations: pd.DataFrame) -> str:
     """Return the table as CSV: formulas in Unicode, numbers in a few digits."""
-    table = again[list(CSV_COLUMNS)].assign(reason=again["reason"].map(maths.plain))
+    table = variations[list(CSV_COLUMNS)].assign(reason=variations["reason"].map(maths.plain))
     return table.to_csv(index=False, float_format="%.6g", lineterminator="\n")

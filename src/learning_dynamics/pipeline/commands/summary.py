@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from learning_dynamics.pipeline.commands.robustness import read_again
+from learning_dynamics.pipeline.commands.robustness import read_variations
 from learning_dynamics.pipeline.commands.verdicts import complaints, describe, describe_differences
 from learning_dynamics.pipeline.plan.config_files import load, output_folders
 from learning_dynamics.pipeline.plan.plan import Plan
@@ -26,11 +26,11 @@ def execute(papers: Sequence[str] = (), since: float | None = None, files: Seque
     missing: list[str] = []
     outdated: list[str] = []
     unexpected: list[str] = []
-    again, _ = read_again(plan, results)
+    variations, _ = read_variations(plan, results)
     for paper, block in configuration.papers.items():
         file = results / paper / "claims.parquet"
         if file.is_file():
-            tables.append(settle(read_table(file, declared=COLUMNS), again))
+            tables.append(settle(read_table(file, declared=COLUMNS), variations))
             outdated += filter(None, [outdated_verdicts(plan, paper, results)])
         else:
             missing.append(f"{paper}: its claims were not judged")

@@ -54,7 +54,7 @@ class Config:
             for name in self.blocks(paper, "runs"):
                 self._expand(paper, name, self.resolved(paper, "runs", name).get("sweep"))
                 self._bundle(paper, name)
-            for name, entry in self.checks(paper).items():
+            for name, entry in self.variations(paper).items():
                 if "values" in entry:
                     self.declared(paper, "runs", entry["run"], self.where(paper, "robustness", name, "run"))
                     self._expand(paper, entry["run"], {entry["setting"]: entry["values"]})
@@ -100,7 +100,7 @@ class Config:
         """All that is drawn of a paper, by stage."""
         return {"figure": self.figures(paper), "motion": self.motions(paper), "interactive": self.interactives(paper)}
 
-    def checks(self, paper: str) -> Block:
+    def variations(self, paper: str) -> Block:
         """The entries of ``robustness:``, without those that an overlay drops."""
         return {name: entry for name, entry in self.blocks(paper, "robustness").items() if entry is not None}
 

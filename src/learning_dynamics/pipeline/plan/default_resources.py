@@ -10,5 +10,5 @@ REQUESTS = {
     "motion": {"mem_mb": 1000, "runtime": 5},
     "interactive": {"mem_mb": 1000, "runtime": 5},
     "claims": {"mem_mb": 1500, "runtime": 10},
-    "again": {"mem_mb": 3000, "runtime": 240},
+    "variation": {"mem_mb": 3000, "runtime": 240},
 }

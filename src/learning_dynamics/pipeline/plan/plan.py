@@ -6,7 +6,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from learning_dynamics.pipeline.plan import checks, robustness
+from learning_dynamics.pipeline.plan import refusals, variations
 from learning_dynamics.pipeline.plan.blocks import Spec, map_roles, run_names
 from learning_dynamics.pipeline.plan.config import Config
 from learning_dynamics.pipeline.plan.config_files import ConfigFiles, load
@@ -32,7 +32,7 @@ class Plan:
     def __init__(self, configuration: ConfigFiles, check: bool = True) -> None:
         self.config = Config(configuration)
         if check:
-            checks.check(self.config)
+            refusals.check(self.config)
         self._fingerprints: dict[tuple[str, str, str], str] = {}
         self._trajectories: dict[str, dict[str, str]] = {}
         scale = configuration.scale
@@ -99,7 +99,7 @@ class Plan:
     def claims(self, paper: str) -> Spec:
         """What a claims job is to do: every claim with its runs and thresholds, and ``values`` of ``robustness:``."""
         checks = {}
-        for name, entry in self.config.checks(paper).items():
+        for name, entry in self.config.variations(paper).items():
             if "values" in entry:
                 members = [
                     {"value": str(value), "name": member, "fingerprint": self.fingerprint("metrics", paper, member)}
@@ -172,7 +172,7 @@ class Plan:
             return self._tables(paper, run_names(self.config.roles(stage, paper, name)))
         claims = self.config.blocks(paper, "claims").values()
         tables = self._tables(paper, [run for claim in claims for run in run_names(claim["runs"])])
-        entries = self.config.checks(paper).values()
+        entries = self.config.variations(paper).values()
         return list(dict.fromkeys([*tables, *(member for entry in entries for member, _ in _members(entry))]))
 
     def _tables(self, paper: str, runs: Iterable[str]) -> list[str]:
@@ -316,9 +316,9 @@ class Plan:
 
     def change_fingerprint(self, paper: str, name: str) -> str:
         """What judging claims again with one thing changed is made from: settings, science, the change, the claims."""
-        change = robustness.change(self.config, paper, name)
+        change = variations.change(self.config, paper, name)
         data = {name: self.fingerprint("data", paper, name) for name in self.config.blocks(paper, "data")}
-        layers = [robustness.layer_of(self.config, paper, change, value) for value in change.grid]
+        layers = [variations.layer_of(self.config, paper, change, value) for value in change.grid]
         claims = self.fingerprint("claims", paper, "claims")
         return digest([claims, data, change.claims, change.grid, dict(change.entry), layers])
 
@@ -350,7 +350,7 @@ class Plan:
                 fingerprints[f"{paper}/{self.run_file(paper, name)}"] = self.fingerprint("run", paper, name)
                 fingerprints[f"{paper}/metrics/{name}.parquet"] = self.fingerprint("metrics", paper, name)
             claims_fingerprint = self.fingerprint("claims", paper, "claims")
-            tables = ("claims", "parts", "again")
+            tables = ("claims", "checks", "variations")
             fingerprints |= dict.fromkeys((f"{paper}/{table}.parquet" for table in tables), claims_fingerprint)
         return fingerprints
 

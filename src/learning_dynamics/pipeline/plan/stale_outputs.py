@@ -11,7 +11,7 @@ from typing import Any
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import atomic_write
-from learning_dynamics.pipeline.plan import checks
+from learning_dynamics.pipeline.plan import refusals
 from learning_dynamics.pipeline.plan.config import Config
 from learning_dynamics.pipeline.plan.plan import FORMATS, Plan
 from learning_dynamics.pipeline.plan.reasons import what_changed
@@ -27,7 +27,7 @@ def expected_outputs(plan: Plan, results: str, figures: str | None = None) -> di
     """Return the fingerprint that each output must carry, by its path: with `figures` also what is drawn and joined."""
     config, found = plan.config, {f"{results}/{name}": made for name, made in plan.outputs.items()}
     if figures is not None:
-        found |= existing_parts(plan, Path(results))
+        found |= existing_variations(plan, Path(results))
         for paper in config.papers:
             found[f"{results}/{paper}/verdicts.txt"] = plan.fingerprint("claims", paper, "claims")
             for stage, names in config.drawings(paper).items():
@@ -50,19 +50,19 @@ def checked_outputs(plan: Plan) -> dict[str, str]:
     try:
         outputs = expected_outputs(plan, plan.results, plan.figures)
     except Exception:
-        checks.check(plan.config)  # what is wrong may not even be planned
+        refusals.check(plan.config)  # what is wrong may not even be planned
         raise
-    checks.check_new(plan.config, outputs)
+    refusals.check_new(plan.config, outputs)
     return outputs
 
 
-def existing_parts(plan: Plan, results: Path) -> dict[str, str]:
+def existing_variations(plan: Plan, results: Path) -> dict[str, str]:
     """Return the fingerprint that every file of claims judged again should carry, by its path; those that exist."""
     fingerprints = {}
     for paper in plan.config.papers:
-        if (results / paper / "again.parquet").is_file():
-            fingerprints[f"{results}/{paper}/again.parquet"] = plan.fingerprint("claims", paper, "claims")
-        for file in sorted(results.glob(f"{paper}/again/*.parquet")):
+        if (results / paper / "variations.parquet").is_file():
+            fingerprints[f"{results}/{paper}/variations.parquet"] = plan.fingerprint("claims", paper, "claims")
+        for file in sorted(results.glob(f"{paper}/variations/*.parquet")):
             try:
                 fingerprints[str(file)] = plan.change_fingerprint(paper, file.stem)
             except ProjectError:

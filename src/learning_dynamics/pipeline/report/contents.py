@@ -156,7 +156,7 @@ def gather(
     config : Config
         The configuration.
     tables : mapping of paper to mapping of table to DataFrame
-        As in ``claims.parquet``, ``parts.parquet`` and ``again.parquet``.
+        As in ``claims.parquet``, ``checks.parquet`` and ``variations.parquet``.
     figures : path
         Holds ``<paper>/<figure>.png``.
     overlays : mapping
@@ -196,7 +196,7 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
         [row for row in rows if row["origin"] != "ours"],
         [row for row in rows if row["origin"] == "ours"],
         _group_settings(
-            unstated_settings(config, paper), tables["again"], {row["claim"]: row["verdict"] for row in rows}
+            unstated_settings(config, paper), tables["variations"], {row["claim"]: row["verdict"] for row in rows}
         ),
         exhibits[lead] if lead else None,
         [reference | {"place": link_name(reference["url"])} for reference in block.get("references", [])],
@@ -206,12 +206,12 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
 
 def _claim(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFrame]) -> Row:
     name, facts = row["claim"].partition(".")[2], json.loads(row["facts"])
-    parts, again = (tables[table][tables[table]["claim"] == row["claim"]] for table in ("parts", "again"))
-    function_name, parts = config.function_name("claims", paper, name), parts.to_dict("records")
+    checks, variations = (tables[table][tables[table]["claim"] == row["claim"]] for table in ("checks", "variations"))
+    function_name, checks = config.function_name("claims", paper, name), checks.to_dict("records")
     prediction = "corrected" if row["verdict"] == "corrected" else "printed"
     # the headline of the prediction that stands, which for a corrected claim is not the printed one
-    decisive = next((part for part in parts if part["of"] == prediction and part["decides"]), None)
-    digits = robustness.stable_digits(row, again)
+    decisive = next((check for check in checks if check["of"] == prediction and check["decides"]), None)
+    digits = robustness.stable_digits(row, variations)
     of_one_seed = verdict_of_one_seed(row["verdict"], row["reason"])
     scope, explanation = row["scope"], ""
     if config.configuration.scale:
@@ -228,11 +228,11 @@ def _claim(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFra
         "rivals": json.loads(row["rivals"]),
         "explanation": explanation,
         "evidence": [path for path in row["evidence"].split(", ") if path],
-        "parts": parts,
+        "checks": checks,
         "decisive": decisive and decisive | {"digits": digits},
         "digits": digits,
-        "again": again.to_dict("records"),
-        "robustness": robustness.describe(of_one_seed, again, settled=of_one_seed != row["verdict"]),
+        "variations": variations.to_dict("records"),
+        "robustness": robustness.describe(of_one_seed, variations, settled=of_one_seed != row["verdict"]),
         "turned": robustness.is_turned(row["agreement"]),
         "code": link_to_function(paper, "claims", function_name),
     }
@@ -309,11 +309,13 @@ def _options(overlays: Mapping[str, Any]) -> str:
     return " --config " + shlex.join(f"{key}={value}" for key, value in values.items())
 
 
-def _group_settings(rows: list[Row], again: pd.DataFrame, verdicts: Mapping[str, str]) -> list[Row]:
+def _group_settings(rows: list[Row], variations: pd.DataFrame, verdicts: Mapping[str, str]) -> list[Row]:
     """Join rows that differ only in the run or data set that uses the setting; say what came of varying it."""
     groups: dict[tuple[str, ...], Row] = {}
     for row in rows:
-        checks = again[(again["change"] == "setting") & (again["what"] == f"{row['name']}.{row['setting']}")]
+        checks = variations[
+            (variations["change"] == "setting") & (variations["what"] == f"{row['name']}.{row['setting']}")
+        ]
         n_same = sum(
             verdicts.get(claim) == verdict for claim, verdict in zip(checks["claim"], checks["verdict"], strict=True)
         )

@@ -26,7 +26,7 @@ from learning_dynamics.pipeline.report.pictures import (
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 
 MAX_BYTES = 1_200_000  # of a paper's figures, still and in motion; its page holds them as text, a third longer
-MAX_AGAIN = 24  # times that a claim was judged again that are listed
+MAX_VARIATIONS = 24  # times that a claim was judged again that are listed
 MAX_DIGITS = 5  # of a measurement with an interval
 
 
@@ -114,7 +114,7 @@ def _template(name: str, current: str | None, folder: Path) -> jinja2.Template:
         "address": lambda paper, verdict: "claims?" + urlencode({"paper": paper, "verdict": verdict}),
         "small": lambda png, colours, widest: compress(png, "webp", colours, widest),
         "measured": format_measurement,
-        "shown_again": _shown_again,
+        "shown_variations": _shown_variations,
     }
     environment.filters |= {
         "prose": maths.html,
@@ -167,6 +167,6 @@ def _describe_margin(margin: Any) -> str:
     return "inside its bound by more than a factor 10000"
 
 
-def _shown_again(claim: Row) -> list[Row]:
+def _shown_variations(claim: Row) -> list[Row]:
     """Return the times that a claim was judged again to list: those with another verdict first."""
-    return sorted(claim["again"], key=lambda row: row["verdict"] == claim["verdict"])[:MAX_AGAIN]
+    return sorted(claim["variations"], key=lambda row: row["verdict"] == claim["verdict"])[:MAX_VARIATIONS]

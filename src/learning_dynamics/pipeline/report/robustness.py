@@ -25,14 +25,14 @@ MARK = "†"  # beside a verdict that another choice turns
 MARK_MEANING = f"{MARK} another choice of a threshold or setting gives another verdict"
 
 
-def settle(claims: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
+def settle(claims: pd.DataFrame, variations: pd.DataFrame) -> pd.DataFrame:
     """Return a table of claims in which fewer than two of three seeds leave a verdict undecided.
 
     The configured seed counts as one of them; ``agreement`` becomes that of all thresholds and settings tried.
     """
     settled = []
     for row in claims.to_dict("records"):
-        rows = again[again["claim"] == row["claim"]]
+        rows = variations[variations["claim"] == row["claim"]]
         seeds = rows[rows["change"] == "seed"]
         if rows["change"].isin(OWN_CHOICES).any():
             row["agreement"] = agreement(row, rows.to_dict("records"))
@@ -81,13 +81,13 @@ def stable_digits(claim: Mapping[str, Any], rows: pd.DataFrame) -> int:
     return int(np.clip(np.floor(np.log10(np.abs(values).max() / np.ptp(values))) + 1, 2, MAX_DIGITS))
 
 
-def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
+def page(claims: pd.DataFrame, variations: pd.DataFrame) -> str:
     """Return all claims against the kinds of change, as Markdown: how many verdicts stay, and where they turn."""
     kinds = {"setting": "settings", "threshold": "thresholds", "seed": "seeds", "draw": "random settings"}
     tables: dict[str, dict[str, list[str]]] = {}  # of a paper, claims by their cells: those that agree share a row
     turned, contradicted = 0, []
     for claim in claims.to_dict("records"):
-        rows = again[again["claim"] == claim["claim"]]
+        rows = variations[variations["claim"] == claim["claim"]]
         if rows.empty:
             continue
         verdict = verdict_of_one_seed(claim["verdict"], claim["reason"])
@@ -101,16 +101,16 @@ def page(claims: pd.DataFrame, again: pd.DataFrame) -> str:
         tables.setdefault(paper, {}).setdefault(row, []).append(signed)
         if verdict != "contradicted":
             contradicted += rows[(rows["change"] == "draw") & (rows["verdict"] == "contradicted")].to_dict("records")
-    seeds = again[again["change"] == "seed"]
+    seeds = variations[variations["change"] == "seed"]
     unsettled = claims[claims["reason"].str.match(r"[a-z ]+ under \d+ of \d+ seeds")]["claim"]
     lines = [
         "# Judged again",
         "",
-        f"{again['claim'].nunique()} claims were judged again with something changed. Another threshold, or "
+        f"{variations['claim'].nunique()} claims were judged again with something changed. Another threshold, or "
         f"another value of a setting that the paper does not state, turns {turned} verdicts ({MARK}). Under "
         f"other seeds {seeds['claim'].nunique()} claims were judged; fewer than two of three seeds give the verdict on "
         f"{len(unsettled)}, which are undecided therefore. Under random settings of what hypotheses leave free "
-        f"{again[again['change'] == 'draw']['claim'].nunique()} theorems and formulas were judged; "
+        f"{variations[variations['change'] == 'draw']['claim'].nunique()} theorems and formulas were judged; "
         f"{len({row['claim'] for row in contradicted})} are contradicted under one.",
         "",
         "Every verdict, with its reason: [robustness.csv](robustness.csv). Made by `make robustness`.",

@@ -1,4 +1,4 @@
-"""How claims stand in tables: a row for each claim, for each of its parts, for each time that it was judged again."""
+"""How claims stand in tables: a row for each claim, for each of its checks, for each time that it was judged again."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -57,18 +57,18 @@ COLUMNS = (
     Column("reason", "str", "why the verdict is not `reproduced`"),
     Column("facts", "str", "numbers that the explanation names, as JSON"),
 )
-PART_COLUMNS = (
+CHECK_COLUMNS = (
     PAPER,
     CLAIM,
     Column("of", "str", "the prediction judged: printed or corrected"),
-    Column("part", "int", "0 for the headline, then 1, 2, ..."),
+    Column("check", "int", "0 for the headline, then 1, 2, ..."),
     Column("decides", "bool", "whether the verdict is this check's"),
     Column("is_premise", "bool", "whether it is what the statement assumes, without which nothing is decided"),
     *CHECK,
     Column("state", "str", "holds, fails or undecided"),
     Column("undecided_reason", "str", "why it is undecided, where it is"),
 )
-AGAIN_COLUMNS = (
+VARIATION_COLUMNS = (
     PAPER,
     CLAIM,
     Column("change", "str", "threshold, setting, seed or draw: what was changed before the claim was judged again"),
@@ -80,7 +80,7 @@ AGAIN_COLUMNS = (
 )
 
 
-def again_row(paper: str, claim: str, change: str, what: str, value: Any, evaluation: Evaluation) -> dict[str, Any]:
+def variation_row(paper: str, claim: str, change: str, what: str, value: Any, evaluation: Evaluation) -> dict[str, Any]:
     """Return the row of a claim that was judged again.
 
     What some setting shows ("can happen") is not contradicted by another setting in which it does not show: there it is
@@ -112,7 +112,7 @@ def agreement(claim: Mapping[str, Any], judged_again: Iterable[Mapping[str, Any]
     claim : mapping
         A row of claims, with its verdict and quantifier.
     judged_again : iterable of mappings
-        Rows of `again_row` of the claim.
+        Rows of `variation_row` of the claim.
     """
     rows = [row for row in judged_again if row["change"] in OWN_CHOICES]
     if claim["quantifier"] == SOME_SETTING:
@@ -166,7 +166,7 @@ def claim_row(about: About, evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def part_rows(evaluation: Evaluation) -> list[dict[str, Any]]:
+def check_rows(evaluation: Evaluation) -> list[dict[str, Any]]:
     """Return a row for each check behind a verdict, of the printed prediction and of the correction."""
     printed = evaluation.judgement
     judgements = [("printed", printed)]
@@ -175,7 +175,7 @@ def part_rows(evaluation: Evaluation) -> list[dict[str, Any]]:
     return [
         {
             "of": prediction,
-            "part": part,
+            "check": number,
             "decides": check is judgement.deciding,
             "is_premise": check.is_premise,
             **check_row(check),
@@ -184,7 +184,7 @@ def part_rows(evaluation: Evaluation) -> list[dict[str, Any]]:
         }
         for prediction, judgement in judgements
         if judgement is not None
-        for part, check in enumerate(judgement.checks)
+        for number, check in enumerate(judgement.checks)
     ]
 
 

@@ -119,7 +119,7 @@ def test_the_predicted_share_of_independent_gains_in_closed_form():
     found = selection(starts(1.0, 3.0), course(0.75))
     expected = stats.norm.cdf(np.log(3.0) / np.sqrt(2))
     # every draw with every other, 2000 draws a scale: a standard error of a hundredth
-    assert found.judgement.parts[0].predicted == found.facts["expected"] == pytest.approx(expected, abs=0.02)
+    assert found.judgement.checks[1].predicted == found.facts["expected"] == pytest.approx(expected, abs=0.02)
     assert found.facts["square"] == pytest.approx(stats.norm.cdf(2 * np.log(3.0) / np.sqrt(2)), abs=0.02)
     assert found.judgement.headline.value == pytest.approx(expected, abs=0.03)
     assert found.verdict == "reproduced"

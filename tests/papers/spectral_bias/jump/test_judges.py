@@ -93,4 +93,4 @@ def test_a_scale_further_from_the_step_than_the_one_before_is_refused():
     away = [put("sigma_beta", 0.3, index=3, gamma=1e-32, draw=None, time=time) for time in (0.25, 0.5)]
     assert verdict_on("jump_process", *away) == "contradicted"
     near = [put("sigma_beta", 0.3, index=3, gamma=1e-32, draw=None, time=time) for time in (0.9, 1.1)]
-    assert evaluation_on("jump_process", *near).judgement.parts[0].state == "holds"
+    assert evaluation_on("jump_process", *near).judgement.checks[1].state == "holds"

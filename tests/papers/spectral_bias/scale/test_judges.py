@@ -103,7 +103,7 @@ def test_a_share_too_small_for_the_smallest_scale_leaves_the_alignment_open(shar
         flow.loc[rows, ["value", "predicted"]] = share
 
     found = evaluation_on("column_alignment", shrink).corrected
-    assert (found.headline.draws_undecided, found.parts[1].draws_undecided) == undecided
+    assert (found.headline.draws_undecided, found.checks[2].draws_undecided) == undecided
 
 
 def test_columns_that_keep_the_share_they_start_with_are_another_prediction():

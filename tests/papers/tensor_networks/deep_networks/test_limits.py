@@ -221,7 +221,7 @@ def test_equation_93_is_held_to_its_order():
 
 def test_equation_93_fits_nothing_that_is_below_rounding_at_the_smallest_scale():
     few = judged("equation_93", times("misaligned", 1e-30, seed=1))
-    assert few.judgement.parts[0].excluded == "8 left out: below rounding at the smallest scale"
+    assert few.judgement.checks[1].excluded == "8 left out: below rounding at the smallest scale"
 
 
 def test_equation_93_says_which_power_and_how_small():

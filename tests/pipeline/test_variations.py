@@ -9,25 +9,25 @@ import yaml
 
 from learning_dynamics.evidence import mean
 from learning_dynamics.judging import Evaluation, Judgement, at_most, every_draw
-from learning_dynamics.pipeline.commands import again, verdicts
-from learning_dynamics.pipeline.plan import robustness
+from learning_dynamics.pipeline.commands import variation, verdicts
+from learning_dynamics.pipeline.plan import variations
 from learning_dynamics.pipeline.plan.config_files import read_yaml
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.report.robustness import describe, page, settle, stable_digits
-from learning_dynamics.pipeline.store.records import AGAIN_COLUMNS, again_row
 from learning_dynamics.pipeline.store.records import COLUMNS as CLAIM_COLUMNS
+from learning_dynamics.pipeline.store.records import VARIATION_COLUMNS, variation_row
 from learning_dynamics.pipeline.store.tables import read_stamp
 from tests.pipeline.conftest import toy
 
 
 def layers_of(found, count=40):
-    return [robustness.draw_layer(found.config, "toy", draw) for draw in range(1, count)]
+    return [variations.draw_layer(found.config, "toy", draw) for draw in range(1, count)]
 
 
 def changed(found, name, value):
     """The project under one value of a change."""
-    change = robustness.change(found.config, "toy", name)
-    return Plan(robustness.changed_configuration(found.config, "toy", change, value))
+    change = variations.change(found.config, "toy", name)
+    return Plan(variations.changed_configuration(found.config, "toy", change, value))
 
 
 def test_a_draw_stays_in_its_ranges_and_is_the_same_each_time(configured):
@@ -50,13 +50,13 @@ def test_a_draw_stays_in_its_ranges_and_is_the_same_each_time(configured):
 
 def test_what_inherits_a_drawn_setting_is_drawn_with_it(configured):
     found = configured("runs.slow.free", {"steps": [3, 9], "rate": [0.001, 0.015]})
-    drawn, layer = changed(found, "draw1", 1), robustness.draw_layer(found.config, "toy", 1)
+    drawn, layer = changed(found, "draw1", 1), variations.draw_layer(found.config, "toy", 1)
     fast, slow = (drawn.run("toy", name)["settings"] for name in ("fast", "slow"))
     assert fast["steps"] == slow["steps"] == layer["runs"]["slow"]["steps"]
     assert (fast["rate"], slow["rate"]) == (0.02, layer["runs"]["slow"]["rate"])  # it has its own
     assert drawn.config.seed == 2024
-    assert robustness.claims_on_draws(found.config, "toy") == ["geometric"]
-    assert robustness.claims_on_draws(configured("claims.geometric.free", False).config, "toy") == []
+    assert variations.claims_on_draws(found.config, "toy") == ["geometric"]
+    assert variations.claims_on_draws(configured("claims.geometric.free", False).config, "toy") == []
 
 
 RANGE = {"run": "slow", "setting": "steps", "range": [5, 50], "claims": ["geometric"]}
@@ -69,7 +69,7 @@ def test_a_range_changes_the_named_run_alone_and_a_seed_every_draw(configured):
     found = changed(configured(), "seed2030", 2030)
     assert found.data("toy", "starts")["settings"]["seed"] == found.config.seed == 2030
     assert list(found.config.paper_block("toy")["claims"]) == ["decay", "geometric"]
-    names = list(robustness.changes(configured(seeds=2, draws=1, seeds_of=[]).config, "toy"))
+    names = list(variations.changes(configured(seeds=2, draws=1, seeds_of=[]).config, "toy"))
     assert names == ["range"]  # no run of the paper has what is free to be drawn
 
 
@@ -104,16 +104,18 @@ def test_the_grid_has_a_value_a_decade_and_bisection_ends_within_a_tenth_of_the_
         ({"grid": ["a", "b"]}, ["a", "b"]),
         ({"range": [5e-324, 1.0], "points": 2}, [5e-324, 1.0]),
     ):
-        assert robustness.grid_of(entry) == grid, entry
+        assert variations.grid_of(entry) == grid, entry
     for low, high, turn in ((1e-8, 1e-2, 3e-5), (-1.0, 2.0, 0.71), (1, 1000, 137), (0.1, 9, 5)):
-        tried = again.bisect(lambda value, turn=turn: "reproduced" if value <= turn else "not reproduced", low, high)
+        tried = variation.bisect(
+            lambda value, turn=turn: "reproduced" if value <= turn else "not reproduced", low, high
+        )
         below = max(value for value in [low, *tried] if value <= turn)
         above = min(value for value in [high, *tried] if value > turn)
         assert above - below <= max(0.1 * abs(above) + 1e-9, 1), (low, high, turn)
-        assert len(tried) <= robustness.MAX_BISECTIONS, (low, high, turn)
+        assert len(tried) <= variations.MAX_BISECTIONS, (low, high, turn)
     # nor is what is not decided, or does not turn
-    assert again.bisect(lambda value: "undecided" if value < 3 else "reproduced", 1, 1000) == []
-    assert again.bisect(lambda value: "reproduced", 1, 1000) == []
+    assert variation.bisect(lambda value: "undecided" if value < 3 else "reproduced", 1, 1000) == []
+    assert variation.bisect(lambda value: "reproduced", 1, 1000) == []
 
 
 # -- verdicts on draws -------------------------------------------------------------------------------------------------
@@ -135,9 +137,9 @@ ON_DRAWS = {
     "the correction is open": ("contradicted", [FAILS], [OPEN], "corrected", "undecided"),
     "neither holds": ("contradicted", [FAILS], [FAILS], "corrected", "contradicted"),
     "nothing is to be corrected": ("contradicted", [FAILS], None, "reproduced", "contradicted"),
-    "a part is open as a whole": ("undecided", [MANY, OPEN], None, "reproduced", "undecided"),
-    "a part is open on its only draw": ("undecided", [MANY, of_twenty(20)], None, "reproduced", "undecided"),
-    "a part of the correction is open": ("contradicted", [FAILS], [MANY, OPEN], "corrected", "undecided"),
+    "a check is open as a whole": ("undecided", [MANY, OPEN], None, "reproduced", "undecided"),
+    "a check is open on its only draw": ("undecided", [MANY, of_twenty(20)], None, "reproduced", "undecided"),
+    "a check of the correction is open": ("contradicted", [FAILS], [MANY, OPEN], "corrected", "undecided"),
     "one in ten is open": ("undecided", [of_twenty(2)], None, "reproduced", "reproduced"),
     "one in ten of the correction's": ("contradicted", [FAILS], [of_twenty(2)], "corrected", "corrected"),
     "more are open": ("undecided", [of_twenty(3)], None, "reproduced", "undecided"),
@@ -157,11 +159,11 @@ def test_a_verdict_on_a_draw():
     found = {}
     for why, (verdict, printed, corrected, expected, _) in ON_DRAWS.items():
         whole = Evaluation(verdict, Judgement(*printed), corrected and Judgement(*corrected))
-        found[why] = again.verdict_on_draw(whole, expected)[0]
+        found[why] = variation.verdict_on_draw(whole, expected)[0]
     assert found == {why: on_draw for why, (*_, on_draw) in ON_DRAWS.items()}
     for printed, rivals, on_draw in RIVALS:
         found = Evaluation("undecided", Judgement(printed), None, rivals=rivals)
-        verdict, why = again.verdict_on_draw(found, "reproduced")
+        verdict, why = variation.verdict_on_draw(found, "reproduced")
         assert verdict == on_draw, rivals
         assert ("the same by chance would get the same verdict on this draw" in why) == (on_draw == "reproduced"), (
             rivals
@@ -178,7 +180,7 @@ def rows(*changes):
         {"paper": "toy", "claim": "toy.a", "measured": 1.0, "reason": ""} | dict(zip(names, one, strict=True))
         for one in changes
     ]
-    return pd.DataFrame(made, columns=[column.name for column in AGAIN_COLUMNS])
+    return pd.DataFrame(made, columns=[column.name for column in VARIATION_COLUMNS])
 
 
 def claims_of(verdict):
@@ -289,7 +291,7 @@ def test_table_and_page_mark_what_another_choice_turns():
 )
 def test_what_can_happen_is_not_contradicted_where_it_does_not(quantifier, judged, written):
     evaluation = Evaluation(judged, reason="why", quantifier=quantifier)
-    row = again_row("toy", "a", "setting", "small.scale", 0.1, evaluation)
+    row = variation_row("toy", "a", "setting", "small.scale", 0.1, evaluation)
     assert row["verdict"] == written
     assert row["reason"] == ("why" if judged == written else "does not show in this setting; why")
 
@@ -360,7 +362,7 @@ def judged_once(tmp_path_factory):
 
 
 def judged_again(workspace):
-    return pd.read_parquet(workspace.folder / "results/again.parquet")
+    return pd.read_parquet(workspace.folder / "results/variations.parquet")
 
 
 def test_every_claim_is_judged_under_every_seed_and_every_draw(judged_once):
@@ -381,7 +383,7 @@ def test_a_bound_read_off_the_default_is_contradicted_on_draws_whose_settings_ar
     assert verdicts_of["toy.decay"] == {"reproduced"}
     assert "toy.geometric" not in verdicts_of  # its runs are not drawn
     for draw in range(1, 7):
-        layers = read_stamp(judged_once.folder / f"results/toy/again/draw{draw}.parquet")["settings"]["layers"]
+        layers = read_stamp(judged_once.folder / f"results/toy/variations/draw{draw}.parquet")["settings"]["layers"]
         on_draw = on_draws[(on_draws["value"] == str(draw)) & (on_draws["claim"] == "toy.planted")]
         assert on_draw["measured"].item() == layers[str(draw)]["runs"]["descent"]["rate"], f"draw {draw}"
 
@@ -399,28 +401,37 @@ def test_a_draw_that_is_missing_or_of_another_configuration_is_not_passed_over(j
     planted = judged_once.copy(tmp_path / "project")
     assert "Nothing to be done" in planted.snakemake("robustness", "--dry-run", *COUNTS).stdout
     more = ("--config", "seeds=2", "draws=7")
-    assert planted.would_run("robustness", *more) == {"results/toy/again/draw7.parquet", "results/again.parquet"}
-    parts = sorted(str(path.relative_to(planted.folder)) for path in planted.folder.glob("results/toy/again/*.parquet"))
+    assert planted.would_run("robustness", *more) == {
+        "results/toy/variations/draw7.parquet",
+        "results/variations.parquet",
+    }
+    parts = sorted(
+        str(path.relative_to(planted.folder)) for path in planted.folder.glob("results/toy/variations/*.parquet")
+    )
     assert len(parts) == 9
     (planted.folder / parts[0]).rename(planted.folder / "kept.parquet")
-    (planted.folder / "results/again.parquet").unlink()
-    assert planted.would_run("robustness", *COUNTS) == {parts[0], "results/again.parquet"}
+    (planted.folder / "results/variations.parquet").unlink()
+    assert planted.would_run("robustness", *COUNTS) == {parts[0], "results/variations.parquet"}
     (planted.folder / "kept.parquet").rename(planted.folder / parts[0])
     planted.configure("runs", "descent", "rate", value=0.9)
     assert set(parts) <= planted.would_run("robustness", *COUNTS)
 
 
 def test_an_interruption_is_taken_up(planted):
-    assert planted.stage("again", "toy", "rate").returncode == 0
-    made = read_stamp(planted.folder / "results/toy/again/rate.parquet")["fingerprint"]
+    assert planted.stage("variation", "toy", "rate").returncode == 0
+    made = read_stamp(planted.folder / "results/toy/variations/rate.parquet")["fingerprint"]
     assert not list((planted.folder / "results/toy/resume").iterdir())
-    row = {column.name: "kept" for column in AGAIN_COLUMNS} | {"claim": "toy.planted", "measured": 1.0, "value": "0.01"}
-    kept = planted.folder / f"results/toy/resume/again-toy-rate-{made}.jsonl"
+    row = {column.name: "kept" for column in VARIATION_COLUMNS} | {
+        "claim": "toy.planted",
+        "measured": 1.0,
+        "value": "0.01",
+    }
+    kept = planted.folder / f"results/toy/resume/variation-toy-rate-{made}.jsonl"
     kept.write_text(
         "\n".join([json.dumps(["0.01", "planted", row]), "5", '{"a": 1, "b": 2}', '["0.1", "planted", {"pla'])
     )
-    assert planted.stage("again", "toy", "rate").returncode == 0
-    found = pd.read_parquet(planted.folder / "results/toy/again/rate.parquet")
+    assert planted.stage("variation", "toy", "rate").returncode == 0
+    found = pd.read_parquet(planted.folder / "results/toy/variations/rate.parquet")
     # what was judged before is not judged again; a line that was cut off is
     assert list(found[found["value"] == "0.01"]["verdict"]) == ["kept", "reproduced"]
     assert "kept" not in set(found[found["value"] != "0.01"]["verdict"])

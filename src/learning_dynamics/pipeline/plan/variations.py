@@ -63,7 +63,7 @@ class Change:
 def changes(config: Config, paper: str) -> dict[str, Change]:
     """Return by name what ``snakemake robustness`` judges of a paper with the configured numbers of seeds and draws."""
     configuration = config.configuration
-    names = [name for name, entry in config.checks(paper).items() if "values" not in entry]
+    names = [name for name, entry in config.variations(paper).items() if "values" not in entry]
     if paper in configuration.seeds_of:
         names += [f"seed{config.seed + number}" for number in range(1, configuration.seeds + 1)]
     if any(_free_blocks(config, paper)):
@@ -86,7 +86,7 @@ def change(config: Config, paper: str, name: str) -> Change:
         if not any(_free_blocks(config, paper)) or int(part[2]) == 0:
             raise ProjectError(f"{paper}: {name}: draws need a `free:` block of a data set or run, and count from 1")
         return Change(name, "draw", "draw", claims_on_draws(config, paper), [int(part[2])], {})
-    entries = {key: entry for key, entry in config.checks(paper).items() if "values" not in entry}
+    entries = {key: entry for key, entry in config.variations(paper).items() if "values" not in entry}
     check_known(name, entries, "`robustness` entry with a `range` or `grid`", paper)
     entry = entries[name]
     what = f"{entry.get('data') or entry['run']}.{entry['setting']}"
@@ -280,7 +280,7 @@ def check(config: Config, paper: str) -> None:
     ProjectError
         It names the block and the key.
     """
-    for name, entry in config.checks(paper).items():
+    for name, entry in config.variations(paper).items():
         _check_entry(config, paper, entry, config.where(paper, "robustness", name))
     for section, name, free in _free_blocks(config, paper):
         where = config.where(paper, section, name, "free")

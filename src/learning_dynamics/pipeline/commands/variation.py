@@ -16,10 +16,10 @@ from learning_dynamics.judging import Evaluation, Judgement
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.in_process import Workbench
 from learning_dynamics.pipeline.commands.planned import CHANGED, configuration_option
-from learning_dynamics.pipeline.plan import robustness
+from learning_dynamics.pipeline.plan import variations
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.report import maths
-from learning_dynamics.pipeline.store.records import AGAIN_COLUMNS, again_row
+from learning_dynamics.pipeline.store.records import VARIATION_COLUMNS, variation_row
 from learning_dynamics.pipeline.store.stamps import stamp
 from learning_dynamics.pipeline.store.tables import write_table
 
@@ -42,12 +42,12 @@ def execute(
         If the configuration of the paper has no such change.
     """
     configured = Plan.read(configuration_option(plan, files), papers=[paper])
-    change = robustness.change(configured.config, paper, name)
+    change = variations.change(configured.config, paper, name)
     made = configured.change_fingerprint(paper, name)
     if fingerprint not in (None, made):
-        raise ProjectError(f"again {paper} {name}: {CHANGED}")
+        raise ProjectError(f"variation {paper} {name}: {CHANGED}")
     folder = Path(configured.results, paper)
-    judgements = Judgements(configured, paper, change, folder / "resume" / f"again-{paper}-{name}-{made}.jsonl")
+    judgements = Judgements(configured, paper, change, folder / "resume" / f"variation-{paper}-{name}-{made}.jsonl")
     for value in change.grid:
         judgements.at(value)
     values = [*change.grid]
@@ -57,19 +57,19 @@ def execute(
                 values += bisect(partial(judgements.verdict, claim), low, high)
         values = sorted(set(values))
     rows = [row for claim in judgements.claims for row in (judgements.at(value)[claim] for value in values)]
-    table = pd.DataFrame(rows, columns=[column.name for column in AGAIN_COLUMNS])
-    layers = {str(value): robustness.layer_of(configured.config, paper, change, value) for value in change.grid}
-    record = stamp("again", paper, name, {"layers": layers}, made)
-    write_table(folder / "again" / f"{name}.parquet", table, AGAIN_COLUMNS, record)
+    table = pd.DataFrame(rows, columns=[column.name for column in VARIATION_COLUMNS])
+    layers = {str(value): variations.layer_of(configured.config, paper, change, value) for value in change.grid}
+    record = stamp("variation", paper, name, {"layers": layers}, made)
+    write_table(folder / "variations" / f"{name}.parquet", table, VARIATION_COLUMNS, record)
     judgements.file.unlink(missing_ok=True)
 
 
 def bisect(verdict_at: Any, low: Any, high: Any) -> list[Any]:
     """Return the values tried between two at which decided verdicts differ, halving the way until it is short."""
     tried = []
-    for _ in range(robustness.MAX_BISECTIONS):
+    for _ in range(variations.MAX_BISECTIONS):
         verdicts = verdict_at(low), verdict_at(high)
-        middle = robustness.midpoint(low, high)
+        middle = variations.midpoint(low, high)
         if verdicts[0] == verdicts[1] or set(verdicts) & set(NOT_DECIDED) or middle is None:
             break
         tried.append(middle)
@@ -83,7 +83,7 @@ def bisect(verdict_at: Any, low: Any, high: Any) -> list[Any]:
 class Judgements:
     """The rows of a change by value and claim, judged when they are asked for and kept in a file meanwhile."""
 
-    def __init__(self, plan: Plan, paper: str, change: robustness.Change, file: Path) -> None:
+    def __init__(self, plan: Plan, paper: str, change: variations.Change, file: Path) -> None:
         self.plan, self.paper, self.change, self.file = plan, paper, change, file
         self.claims = [claim for claim in change.claims if change.kind != "draw" or not self._is_empirical(claim)]
         self.rows: dict[str, dict[str, dict[str, Any]]] = {}
@@ -112,7 +112,7 @@ class Judgements:
                     evaluation = replace(evaluation, verdict=verdict, reason=reason)
             except ProjectError as error:
                 evaluation = Evaluation("untested", reason=maths.plain(str(error)))
-            rows[claim] = again_row(self.paper, claim, self.change.kind, self.change.what, value, evaluation)
+            rows[claim] = variation_row(self.paper, claim, self.change.kind, self.change.what, value, evaluation)
             with open(self.file, "a", encoding="utf-8") as file:
                 file.write(json.dumps([str(value), claim, rows[claim]]) + "\n")
             print(f"{self.change.what} = {value}: {claim} {evaluation.verdict}", flush=True)
@@ -123,7 +123,7 @@ class Judgements:
         return str(self.at(value)[claim]["verdict"])
 
     def _workbench(self, value: Any) -> Workbench:
-        return Workbench(Plan(robustness.changed_configuration(self.plan.config, self.paper, self.change, value)))
+        return Workbench(Plan(variations.changed_configuration(self.plan.config, self.paper, self.change, value)))
 
     def _is_empirical(self, claim: str) -> bool:
         """Whether a claim is about the outcome of an experiment, which no theorem's hypotheses are about."""
