@@ -125,9 +125,9 @@ def test_an_installed_copy_says_how_to_install_the_checkout(tmp_path):
             ["-c", "import learning_dynamics as ld; ld.paper_names()"],
         ):
             ended = python(*command, folder=folder, PYTHONPATH=str(packages))
-            assert ended.returncode == 1
-            assert "is a copy of the package, installed without its configuration" in ended.stderr
-            assert "pip install --editable ." in ended.stderr
+            assert ended.returncode == 1, (folder, command)
+            assert "is a copy of the package, installed without its configuration" in ended.stderr, (folder, command)
+            assert "pip install --editable ." in ended.stderr, (folder, command)
 
 
 def test_python_that_drops_docstrings_is_refused_and_jobs_keep_theirs(tmp_path, monkeypatch):

@@ -32,8 +32,8 @@ def test_a_median_counts_draws_that_are_not_finite():
 
 def test_of_no_draws_nothing_is_known():
     for found in (mean([]), median([]), share(0, 0)):
-        assert np.isnan(found.value)
-        assert found.draws == 0
+        assert np.isnan(found.value), found
+        assert found.draws == 0, found
 
 
 @given(st.integers(1, 200), st.data())

@@ -34,4 +34,4 @@ def typed_results(text: str) -> list[str]:
 def assert_filled(facts: Mapping[str, Any], *texts: str) -> None:
     """Check that no field is left in texts once facts fill them; what stands between dollars is not filled."""
     for text in texts:
-        assert "{" not in "".join(fill(text, plain_facts(facts)).split("$")[::2])
+        assert "{" not in "".join(fill(text, plain_facts(facts)).split("$")[::2]), text

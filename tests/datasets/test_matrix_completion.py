@@ -35,12 +35,13 @@ def test_too_many_observations_are_refused():
 def test_minimiser_fits_and_is_that_of_a_general_solver(observed):
     cp = pytest.importorskip("cvxpy")
     solved = nuclear_norm.minimiser(**SMALL, observed=observed, slack=1e-3, accuracy=1e-6, iterations=20000)
-    for truth, mask, found, gap in zip(*(solved[key] for key in ("truth", "mask", "minimiser", "gap")), strict=True):
+    arrays = [solved[key] for key in ("truth", "mask", "minimiser", "gap")]
+    for draw, (truth, mask, found, gap) in enumerate(zip(*arrays, strict=True)):
         W = cp.Variable(truth.shape)
         task = cp.Problem(cp.Minimize(cp.normNuc(W)), [cp.abs(cp.multiply(mask, W - truth)) <= 1e-3])
         least = task.solve(solver=cp.SCS, eps_abs=1e-8, eps_rel=1e-8)
-        assert np.abs(mask * (found - truth)).max() <= 1e-3 * (1 + 1e-12)
-        assert -1e-12 <= gap <= 1e-6
+        assert np.abs(mask * (found - truth)).max() <= 1e-3 * (1 + 1e-12), draw
+        assert -1e-12 <= gap <= 1e-6, draw
         np.testing.assert_allclose(np.linalg.norm(found, "nuc"), least, rtol=1e-5)
 
 

@@ -29,10 +29,10 @@ def test_every_draw_is_counted_for_against_or_undecided(values, bound):
     ):
         finite = np.isfinite(values)
         counts = (check.draws_for, check.draws_against, check.draws_undecided)
-        assert counts == ((good & finite).sum(), (~good & finite).sum(), (~finite).sum())
-        assert sum(counts) == check.draws == len(values)
-        expected = "fails" if counts[1] else "undecided" if counts[2] else "holds"
-        assert check.state == expected
+        assert counts == ((good & finite).sum(), (~good & finite).sum(), (~finite).sum()), check
+        assert sum(counts) == check.draws == len(values), check
+        expected = "undecided" if counts[2] else "holds"
+        assert check.state == ("fails" if counts[1] else expected), check
 
 
 def test_the_worst_draw_is_shown_with_its_margin_and_the_largest_where_that_is_another():
@@ -81,7 +81,7 @@ def test_draws_that_a_run_could_not_decide_or_that_have_a_nan_anywhere_or_no_fin
         equal_on_every_draw("x", [[1.0, np.nan], [1.0, 1.0]], 1.0, tolerance=0.1),
         equal_on_every_draw("x", [1.0, 1.0], [5.0, 1.0], tolerance=0.1, relative_to=[np.inf, 1.0]),
     ):
-        assert (check.state, check.draws_for, check.draws_undecided) == ("undecided", 1, 1)
+        assert (check.state, check.draws_for, check.draws_undecided) == ("undecided", 1, 1), check
 
 
 def test_what_is_left_out_is_told_and_what_a_claim_drops_by_itself_as_well():
@@ -122,8 +122,8 @@ def test_a_bound_is_not_shown_as_the_prediction():
         at_most("x", mean([0.5, 1.0]), 2.0),
         share_of_draws("x", [True, False], at_most=2.0),
     ):
-        assert np.isnan(check.predicted)
-        assert "<= 2" in check.criterion
+        assert np.isnan(check.predicted), check
+        assert "<= 2" in check.criterion, check
     assert every_draw("x", [0.5, 1.0], at_most=2.0, predicted=1.0).predicted == 1.0
 
 
@@ -194,4 +194,4 @@ def test_an_undecided_draw_counts_against_a_share_on_either_side():
         share_of_draws("x", np.where(open_, np.nan, 1.0), at_least=0.5),
         share_of_draws("x", ~draws, at_most=0.5, undecided=open_),
     ):
-        assert (check.state, check.draws_for, check.draws_undecided) == ("fails", 10, 30)
+        assert (check.state, check.draws_for, check.draws_undecided) == ("fails", 10, 30), check

@@ -97,8 +97,8 @@ def test_rivals_stand_beside_what_is_printed_where_that_holds():
     weak = at_most("mean", 1.0, 2.0, rivals={"weak": 3.0})
     for corrected in (None, 5.0):
         found = judged(weak, equal("slope", 1.0, 1.0, tolerance=0.1, corrected=corrected))
-        assert (found.verdict, found.rivals) == ("undecided", {"weak": "reproduced"})
-        assert found.reason == "weak would get the same verdict (reproduced)"
+        assert (found.verdict, found.rivals) == ("undecided", {"weak": "reproduced"}), corrected
+        assert found.reason == "weak would get the same verdict (reproduced)", corrected
 
 
 @pytest.mark.parametrize("nothing", [np.nan, [np.nan] * 3, np.full(3, np.nan), {"predicted": np.nan}], ids=str)

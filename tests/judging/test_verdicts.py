@@ -101,9 +101,9 @@ def test_a_premise_that_is_not_met_leaves_the_claim_undecided():
 
     assert (trained(0.0).verdict, trained(0.0).judgement.deciding.name) == ("contradicted", "x")
     assert trained(0.125).reason.startswith("train error at the end: the premise is not met (0.125; <= 0")
-    for unmet in (trained(0.125), trained(np.nan)):  # not measured: not met, either
-        assert unmet.verdict == "undecided"
-        assert unmet.judgement.deciding.is_premise
+    for error in (0.125, np.nan):  # not measured: not met, either
+        assert trained(error).verdict == "undecided", error
+        assert trained(error).judgement.deciding.is_premise, error
 
 
 def test_a_premise_is_no_prediction():

@@ -56,9 +56,9 @@ def test_it_is_judged_as_written_down(paper, name):
     spec = smoke(paper).claim(paper, name)
     tables = claim_tables(paper, name) if spec["vary"] else {}
     for setting, values in spec["vary"].items():
-        assert setting in spec["settings"]
+        assert setting in spec["settings"], setting
         for value in values:
-            assert evaluation(paper, name, tables, **{setting: value}).verdict in VERDICTS
+            assert evaluation(paper, name, tables, **{setting: value}).verdict in VERDICTS, (setting, value)
 
 
 @every_claim
@@ -108,10 +108,10 @@ def test_nothing_is_written_down_of_claims_that_are_not_there():
 def check_draws(found):
     for judgement in filter(None, (found.judgement, found.corrected)):
         for check in judgement.checks:
-            assert check.name
-            assert check.criterion
-            assert check.draws >= 1
-            assert check.draws_for + check.draws_against + check.draws_undecided <= check.draws
+            assert check.name, check
+            assert check.criterion, check
+            assert check.draws >= 1, check
+            assert check.draws_for + check.draws_against + check.draws_undecided <= check.draws, check
             assert "no reason given" not in check.excluded, check.excluded
 
 

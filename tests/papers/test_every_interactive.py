@@ -34,7 +34,7 @@ def test_it_can_be_moved_and_says_what_it_shows(paper, name):
     # what is chosen decides what is drawn, and the title says it
     drawing = json.dumps(chart["layer"]) + json.dumps(chart["title"], ensure_ascii=False)
     for parameter in chart["params"]:
-        assert parameter["name"] in drawing
+        assert parameter["name"] in drawing, parameter
     assert chart["params"][0]["name"] in chart["title"]["text"]["expr"]
     caption = whose.config.caption(paper, name, "interactive")
     assert typed_results(caption) == []

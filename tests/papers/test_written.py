@@ -104,7 +104,7 @@ def test_sums_notice_factors_orders_and_missing_rows():
     right = quantity_rows("toy", "descent", table)
     assert sums([1.0, 2.0, 4.0]) == right
     for wrong in ([2.0, 4.0, 8.0], [4.0, 2.0, 1.0], [-1.0, -2.0, -4.0], [1.0, 2.0, np.nan]):
-        assert sums(wrong) != right
+        assert sums(wrong) != right, wrong
     assert sums([1.0, 2.0, 4.0], predicted=(2.0, 1.0, np.nan)) != right
 
 

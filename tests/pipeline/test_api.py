@@ -217,7 +217,7 @@ print(*(one.message for one in heard))
 def test_a_notebook_sees_what_is_edited_while_it_is_open(workspace):
     stale, again, restart = answered(workspace.folder, EDITED.format(folder=workspace.folder)).splitlines()
     for line in (stale, again):
-        assert "results/toy/metrics/slow.parquet: was made by other settings or other code" in line
+        assert "results/toy/metrics/slow.parquet: was made by other settings or other code" in line, line
     assert restart == "the project's source has changed since this kernel read it; restart the kernel"
 
 
@@ -296,15 +296,15 @@ def test_verdicts_say_of_which_version_they_are(workspace):
 def test_notebooks_run(whole):
     for notebook in NOTEBOOKS:
         cells = [cell.source for cell in nbformat.read(notebook, as_version=4).cells if cell.cell_type == "code"]
-        assert cells
+        assert cells, notebook
         answered(whole.folder, "\n\n".join(cells), LEARNING_DYNAMICS_SCALE="smoke")
 
 
 def test_examples_in_docstrings_hold():
     for module in EXAMPLES:
         found = doctest.testmod(importlib.import_module(module))
-        assert found.attempted
-        assert not found.failed
+        assert found.attempted, module
+        assert not found.failed, module
 
 
 def test_the_recipes_of_the_docs_work(workspace):

@@ -133,9 +133,9 @@ def test_a_submission_that_raises_fails_its_jobs_with_the_reason(executor):
         ("run_array_jobs", [Job("a"), Job("broken")], ["a", "broken"]),
     ):
         getattr(executor, method)(given)
-        assert executor.told == [(job, "a submission failed: TypeError: no such argument") for job in jobs]
+        assert executor.told == [(job, "a submission failed: TypeError: no such argument") for job in jobs], method
         executor.told.clear()
-        assert not executor.submitted
+        assert not executor.submitted, method
     # of a thread, the loop that submits is told
     calls = []
     executor.loop = SimpleNamespace(call_soon_threadsafe=calls.append)
@@ -158,8 +158,8 @@ def test_what_is_refused_for_good_is_not_submitted_again_and_a_group_says_why(ex
     ):
         job = Job("job")
         executor.report_job_error(SubmittedJobInfo(job), msg=reason)
-        assert executor.told.pop() == ("job", reason)
-        assert (job.attempt > job.restart_times) is permanent  # where Snakemake tries again
+        assert executor.told.pop() == ("job", reason), reason
+        assert (job.attempt > job.restart_times) is permanent, reason  # where Snakemake tries again
     assert not caplog.messages  # Snakemake shows it of a job, not of a group
     job.group = True
     executor.report_job_error(SubmittedJobInfo(job), "no such partition\n    sbatch call:\n        sbatch ...")
@@ -172,16 +172,16 @@ def test_one_snakemake_does_the_jobs_of_a_submission(executor):
         ({"run"}, "--executor slurm-jobstep", "--target-jobs run --cores all"),
     ):
         executor.array_jobs = arrays
-        assert executor.additional_general_args() == general
-        assert executor.get_job_args(SimpleNamespace(name="run", threads=3)) == asked
+        assert executor.additional_general_args() == general, arrays
+        assert executor.get_job_args(SimpleNamespace(name="run", threads=3)) == asked, arrays
 
 
 def test_a_single_job_that_slurm_may_requeue_is_told_so(executor):
     for requeue, group, told in ((True, False, True), (True, True, False), (False, False, False)):
         executor.workflow = SimpleNamespace(executor_settings=SimpleNamespace(requeue=requeue, gpu_options=None))
         executed = executor.format_job_exec(SimpleNamespace(name="run", is_group=lambda group=group: group))
-        assert executed == ("export LEARNING_DYNAMICS_REQUEUE=1; " if told else "") + "python -m snakemake run"
-        assert plugin.REQUEUE == cluster.REQUEUE
+        assert executed == ("export LEARNING_DYNAMICS_REQUEUE=1; " if told else "") + "python -m snakemake run", requeue
+        assert plugin.REQUEUE == cluster.REQUEUE, requeue
 
 
 @pytest.mark.parametrize("missing", ["Executor", "the package"])
@@ -215,7 +215,7 @@ def test_a_controller_is_down_where_slurm_says_so(tmp_path, monkeypatch):
             program = tmp_path / "scontrol"
             program.write_text(f"#!/bin/sh\ncat <<END\n{answer}\nEND\n")
             program.chmod(0o755)
-        assert plugin.controller_is_down() is down
+        assert plugin.controller_is_down() is down, answer
 
 
 # -- jobs of a Snakemake that was killed
@@ -278,8 +278,10 @@ def test_a_snakemake_at_work_on_the_same_files_is_named_and_its_jobs_are_left_al
     for queue in ("", ORPHANS.format(here)):
         squeue(queue)
         said = refusal(executor)
-        assert f"another Snakemake (process {os.getpid()} on login2) is at work in {here} and makes {OUT}" in said
-        assert "scancel" not in said
+        assert f"another Snakemake (process {os.getpid()} on login2) is at work in {here} and makes {OUT}" in said, (
+            queue
+        )
+        assert "scancel" not in said, queue
     executor.dag = dag("results/claims.parquet", inputs=[OTHER])  # it reads what the other makes
     assert f"makes {OTHER} as well" in refusal(executor)
 
@@ -321,7 +323,7 @@ def test_others_jobs_and_a_slurm_that_does_not_answer_stop_nothing(squeue, monke
         "slurm_load_jobs error: Unable to contact slurm controller",
     ):
         squeue(line + "\n")
-        assert plugin.queued_jobs(HERE) == {}
+        assert plugin.queued_jobs(HERE) == {}, line
     monkeypatch.setenv("LC_ALL", "C")
     squeue("7|a|rule_run|/home/b\udce4r/elsewhere\n12|a|rule_run|/home/m\u00fcller/dynamics\n")
     assert plugin.queued_jobs(Path("/home/m\u00fcller/dynamics")) == {"a": ["12"]}
@@ -436,4 +438,4 @@ def test_options_for_gpus_reach_jobs_that_ask_for_one_alone(executor):
         (0, True, "python -m snakemake run"),
     ):
         job = SimpleNamespace(name="run", is_group=lambda group=group: group, resources={"gpu": gpu})
-        assert executor.format_job_exec(job) == script
+        assert executor.format_job_exec(job) == script, gpu

@@ -345,8 +345,8 @@ def test_what_is_stale_is_made_again_whatever_snakemake_looks_at(workspace):
     by_times = workspace.would_run("--rerun-triggers", "mtime", "--")
     shutil.rmtree(workspace.folder / ".snakemake")
     for planned in (as_planned, by_times, workspace.would_run()):
-        assert {TARGET, "results/toy/runs/descent.npz", "results/toy/metrics/descent.parquet"} <= planned
-        assert not {FAST, "results/toy/runs/slow.npz", "results/toy/metrics/slow.parquet"} & planned
+        assert {TARGET, "results/toy/runs/descent.npz", "results/toy/metrics/descent.parquet"} <= planned, planned
+        assert not {FAST, "results/toy/runs/slow.npz", "results/toy/metrics/slow.parquet"} & planned, planned
 
 
 # -- the machine ------------------------------------------------------------------------------------------------------

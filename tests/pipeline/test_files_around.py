@@ -140,7 +140,7 @@ def test_scripts_start_in_a_clone_that_turns_line_ends(tmp_path):
     clone = ["git", "clone", "-q", "--config", "core.autocrlf=true", str(first), str(second)]
     subprocess.run(clone, check=True, capture_output=True)
     for name in (".ci/run", "docs/results/claims.csv"):
-        assert (second / name).read_bytes() == (ROOT / name).read_bytes()
+        assert (second / name).read_bytes() == (ROOT / name).read_bytes(), name
 
 
 # -- checkouts and environments ----------------------------------------------------------------------------------------

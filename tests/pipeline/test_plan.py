@@ -49,10 +49,10 @@ def test_members_that_differ_in_measuring_alone_share_a_trajectory(configured):
     assert of["slow--steps-20"] == "slow--steps-20"
     for rate in (0.1, 0.2):
         shared = {f"scan--rate-{rate}--every-{every}" for every in (1, 2, 4)}
-        assert {of[name] for name in shared} == {f"scan--rate-{rate}--every-1"}
-        assert len({found.fingerprint("run", "toy", name) for name in shared}) == 1
-        assert len({found.fingerprint("metrics", "toy", name) for name in shared}) == 3
-        assert {f"toy/metrics/{name}.parquet" for name in shared} <= set(found.outputs)
+        assert {of[name] for name in shared} == {f"scan--rate-{rate}--every-1"}, rate
+        assert len({found.fingerprint("run", "toy", name) for name in shared}) == 1, rate
+        assert len({found.fingerprint("metrics", "toy", name) for name in shared}) == 3, rate
+        assert {f"toy/metrics/{name}.parquet" for name in shared} <= set(found.outputs), rate
     assert sum(name.startswith("toy/runs/scan") for name in found.outputs) == 2
 
 
@@ -122,9 +122,9 @@ def test_what_is_made_from_what_shows_in_fingerprints(configured):
     after = configured("data.starts.samples", 4)
     made = {"data": "starts", "run": "fast", "metrics": "fast", "figure": "growth"}
     for stage, name in made.items():
-        assert after.fingerprint(stage, "toy", name) != before.fingerprint(stage, "toy", name)
+        assert after.fingerprint(stage, "toy", name) != before.fingerprint(stage, "toy", name), stage
     for stage, name in (("run", "descent"), ("metrics", "descent"), ("figure", "decay")):
-        assert after.fingerprint(stage, "toy", name) == before.fingerprint(stage, "toy", name)
+        assert after.fingerprint(stage, "toy", name) == before.fingerprint(stage, "toy", name), stage
     assert set(before.outputs) == {
         *(f"toy/{table}.parquet" for table in ("claims", "checks", "variations")),
         "toy/data/starts.npz",

@@ -148,7 +148,7 @@ def test_values_of_the_command_line(configured):
         ({"changes": {"toy": {"runs": {"fast": {1: 2}}}}}, "runs.fast.1: a key must be text; quote it"),
         ({"replications": 3}, "--config: replications: unknown key"),
     ):
-        assert words in refusal(configured, **given)
+        assert words in refusal(configured, **given), given
 
 
 # -- commands --------------------------------------------------------------------------------------------------------
@@ -190,10 +190,10 @@ def test_commands(elsewhere, capsys):
     ):
         assert cli.main(arguments) == 1, arguments
         said = capsys.readouterr().err
-        assert said.startswith("error: ")
-        assert said.count("\n") == 1
+        assert said.startswith("error: "), arguments
+        assert said.count("\n") == 1, arguments
         assert words in said, said
-        assert sorted(elsewhere.iterdir()) == before
+        assert sorted(elsewhere.iterdir()) == before, arguments
     assert (elsewhere / "config.yaml").read_text() == "mine: 1\n"
 
 
@@ -207,5 +207,5 @@ def test_command_lines(capsys):
     ):
         with pytest.raises(SystemExit) as ended:
             cli.main(arguments)
-        assert ended.value.code == 2
-        assert words in capsys.readouterr().err
+        assert ended.value.code == 2, arguments
+        assert words in capsys.readouterr().err, arguments

@@ -204,7 +204,7 @@ def compare(undisturbed: Path, folder: Path) -> None:
     for path in made:
         if path.suffix == ".npz":
             (arrays, _), (expected, _) = load_arrays(folder / path), load_arrays(undisturbed / path)
-            assert arrays.keys() == expected.keys()
+            assert arrays.keys() == expected.keys(), path
             for name in expected:
                 np.testing.assert_array_equal(arrays[name], expected[name], err_msg=f"{path}: {name}")
         else:
@@ -352,11 +352,11 @@ def refused(checkout: Checkout, resource: str, reason: str) -> None:
     table = f"results/{PAPER}/metrics/{RUN}.parquet"
     for target, name in ((TRAINED, "run"), (table, "metrics")):
         started = checkout.submit(target, *resources, PATH=path)
-        assert checkout.finish(started) == 1
+        assert checkout.finish(started) == 1, target
         screen = checkout.screen(started)
-        assert screen.count(f"FAILED  {name} {PAPER} {RUN}\n") == 1
-        assert reason in screen
-        assert not checkout.jobs() or target == table
+        assert screen.count(f"FAILED  {name} {PAPER} {RUN}\n") == 1, target
+        assert reason in screen, target
+        assert not checkout.jobs() or target == table, target
         if target == TRAINED:
             checkout.succeed(checkout.submit(TRAINED, "--default-resources", "mem_mb=500"))
     assert checkout.states() == ["COMPLETED"]
@@ -502,7 +502,7 @@ def restarted_controller(checkout: Checkout) -> None:
             until(lambda started=started: "the submission waits" in checkout.screen(started), "the submission's wait")
             if interrupted:
                 started.send_signal(signal.SIGINT)
-                assert checkout.finish(started) == 1
+                assert checkout.finish(started) == 1, interrupted
         checkout.cluster.start_controller()
         checkout.succeed(started)
         assert checkout.states() == ["COMPLETED"]

@@ -65,8 +65,8 @@ def test_a_table_that_breaks_its_declaration_is_refused_and_not_written(tmp_path
         (table(seed=[0.5, 1.5]), "truncated"),
         (table(name=[None, "b"]), "column 'name' has empty"),
     ):
-        assert message in refusal(write_table, tmp_path / "t.parquet", bad, COLUMNS, RECORD)
-        assert not list(tmp_path.iterdir())
+        assert message in refusal(write_table, tmp_path / "t.parquet", bad, COLUMNS, RECORD), bad
+        assert not list(tmp_path.iterdir()), bad
 
 
 def test_masked_entries_are_refused_since_a_file_would_lose_the_mask(tmp_path):
@@ -157,13 +157,16 @@ def test_a_file_that_is_cut_short_or_foreign_is_one_line(tmp_path):
     for kind in ("parquet", "npz", "png"):
         path = tmp_path / f"file.{kind}"
         write(path)
-        assert find_damage(path) is None
+        assert find_damage(path) is None, kind
         whole = path.read_bytes()
         cut = [whole[: int(share * len(whole))] for share in (0.0, 0.02, 0.5, 0.999)]
         for content in (*cut, b"somebody's work\n" * 99):
             path.write_bytes(content)
-            assert find_damage(path).startswith(f"{path}: damaged, or not written by learning-dynamics (")
-            assert "\n" not in find_damage(path)
+            assert find_damage(path).startswith(f"{path}: damaged, or not written by learning-dynamics ("), (
+                kind,
+                len(content),
+            )
+            assert "\n" not in find_damage(path), (kind, len(content))
 
 
 def test_no_pickle_is_read(tmp_path):
@@ -263,7 +266,7 @@ def test_an_input_that_is_not_what_it_should_be_is_refused(tmp_path):
         (load_arrays, (tmp_path / "x.npz", "def"), "x.npz: was made by other settings or other code"),
         (load_trajectory, (tmp_path / "x.npz",), "no series"),
     ):
-        assert words in refusal(action, *arguments)
+        assert words in refusal(action, *arguments), action
 
 
 # -- claims ------------------------------------------------------------------------------------------------------------
@@ -289,12 +292,12 @@ def test_an_evaluation_is_a_row_of_claims_and_rows_of_its_checks(tmp_path):
         rows = pd.DataFrame([records.claim_row(theorem.claim, one) | REST])[columns]
         write_table(tmp_path / "claims.parquet", rows, records.COLUMNS, {"settings": {}})
         back = read_table(tmp_path / "claims.parquet").iloc[0]
-        assert (back["scope"], back["correction"]) == ("three draws", "it is two")
+        assert (back["scope"], back["correction"]) == ("three draws", "it is two"), measured
         checks = pd.DataFrame([{"paper": "p", "claim": "p.t", **check} for check in records.check_rows(one)])
         if len(checks):
             write_table(tmp_path / "checks.parquet", checks, records.CHECK_COLUMNS, {"settings": {}})
             facts = {"size": 0.5, "count": 3, "name": "x", "nothing": None, "path": "[1]"}
-            assert json.loads(back["facts"]).items() >= facts.items()
+            assert json.loads(back["facts"]).items() >= facts.items(), measured
         found[back["verdict"]] = list(zip(checks.get("of", []), checks.get("check", []), strict=True))
     printed, corrected = ([(of, number) for number in (0, 1)] for of in ("printed", "corrected"))
     both = printed + corrected

@@ -27,9 +27,9 @@ def test_axis():
         ("gamma=1e-4,2", [1e-4, 2.0]),
     ):
         setting, found = parse_axis(text, KINDS)
-        assert setting == text.partition("=")[0]
-        assert found == values
-        assert [type(value) for value in found] == [type(value) for value in values]
+        assert setting == text.partition("=")[0], text
+        assert found == values, text
+        assert [type(value) for value in found] == [type(value) for value in values], text
 
 
 def test_axes_that_no_run_can_follow_are_refused():
@@ -139,9 +139,9 @@ def test_what_a_sweep_cannot_be_asked_for(built):
         ("--vary", "rate=1,2", "--name", "Fast"): "runs.Fast: must match",
     }.items():
         refused = built.stage("sweep", "toy", "slow", *arguments)
-        assert refused.returncode == 1
-        assert words in refused.stderr
-        assert len(refused.stderr.splitlines()) == 1
+        assert refused.returncode == 1, arguments
+        assert words in refused.stderr, arguments
+        assert len(refused.stderr.splitlines()) == 1, arguments
 
 
 NOTATION = r"flow from $I_\gamma$: $W_1(0) = \sqrt{2\gamma} P$ in $\mathbb{R}^{d}$; $\sigma_i$ are singular values"
@@ -157,7 +157,7 @@ def test_axes_have_the_symbols_of_the_notation(configured):
         "integration.points": "integration points",
         "sqrt": "sqrt",
     }.items():
-        assert labels.of_name(name) == label
+        assert labels.of_name(name) == label, name
     assert labels.of_quantity("x") == "the state, x"
 
 
@@ -165,7 +165,7 @@ def test_a_draw_is_reduced_to_one_value_of_one_entry():
     columns = {"rate": 1.0, "seed": 0, "time": [0.0, 1.0, 1.0], "index": [1, 1, 2], "value": [1.0, 2.0, 3.0]}
     mixed = pd.DataFrame(columns)
     for at in ("first", "last", "largest", "smallest"):
-        assert "--where index=..." in refusal(reduce_draws, mixed, ["rate"], at)
+        assert "--where index=..." in refusal(reduce_draws, mixed, ["rate"], at), at
     one = mixed[mixed["index"] == 1]
     assert [reduce_draws(one, ["rate"], at)["value"].item() for at in ("first", "largest")] == [1.0, 2.0]
     numbered = pd.DataFrame({"rate": 1.0, "draw": [0, 1, 2], "value": [1.0, 2.0, 9.0]})
@@ -197,8 +197,8 @@ def test_a_run_that_is_no_sweep_is_drawn_over_its_own_columns(clean):
         ("--x", "index", "--where", "index=99"): "--where index=99: no such rows; there are 0",
     }.items():
         wrong = clean.stage("map", "toy", "slow", *arguments, "--quantity", "x")
-        assert wrong.returncode == 1
-        assert mend in wrong.stderr
+        assert wrong.returncode == 1, arguments
+        assert mend in wrong.stderr, arguments
     missing = clean.stage("map", "toy", "slwo", "--x", "rate", "--quantity", "x")
     assert "no run `slwo`; did you mean `slow`?" in missing.stderr
     picture = clean.stage("map", "toy", "slow", "--x", "index", "--quantity", "x", "--out", "map.jpg")

@@ -217,8 +217,8 @@ def test_a_line_says_where_a_verdict_holds_and_turns():
             "in 1/3 random settings (2 untested)",
         ),
     ):
-        assert describe("reproduced", rows(*changes)) == (f"Holds {line}" if line else "")
-        assert describe("reproduced", rows(*changes), settled=True) == (f"Reproduced {line}" if line else "")
+        assert describe("reproduced", rows(*changes)) == (f"Holds {line}" if line else ""), changes
+        assert describe("reproduced", rows(*changes), settled=True) == (f"Reproduced {line}" if line else ""), changes
 
 
 def test_a_number_has_the_digits_that_seeds_leave_and_the_line_says_their_range():
@@ -255,7 +255,7 @@ def test_fewer_than_two_of_three_seeds_leave_a_verdict_undecided():
         turned = verdict != own
         assert list(found["reason"]) == [
             f"{own} under {n_same} of {len(others) + 1} seeds; because" if turned else "because"
-        ]
+        ], own
         assert found.dtypes.equals(claims_of(own).dtypes), (own, others)
 
 
@@ -305,7 +305,10 @@ def test_what_can_happen_has_no_mark_for_settings_in_which_it_does_not():
         (can_happen.assign(verdict="not reproduced"), rows(("setting", "small.scale", "1", "reproduced")), True),
         (claims_of("reproduced"), rows(elsewhere), True),
     ):
-        assert ("†" in verdicts.describe(settle(claims, judged))) == mark
+        assert ("†" in verdicts.describe(settle(claims, judged))) == mark, (
+            claims["verdict"].item(),
+            judged["change"].tolist(),
+        )
     assert describe("reproduced", rows(elsewhere)) == "Holds for `scale` of small nowhere (not reproduced at 0.1)"
 
 

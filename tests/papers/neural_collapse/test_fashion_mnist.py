@@ -20,11 +20,11 @@ def test_three_families_and_both_losses_see_the_same_images():
         run = f"fashion_mnist_{network}_{loss}"
         settings = whole.run(PAPER, run)["settings"]
         recipe = whole.run(PAPER, f"digits_{network}_{loss}")["settings"]
-        assert whole.run_data(PAPER, run) == "fashion_mnist"
-        assert (settings["network"], settings["loss"]) == (network, loss)
+        assert whole.run_data(PAPER, run) == "fashion_mnist", network
+        assert (settings["network"], settings["loss"]) == (network, loss), network
         for key in ("learning_rate", "weight_decay", "momentum", "batch", "drops"):
             assert settings[key] == recipe[key], (run, key)
-        assert settings["seeds"] >= 2
+        assert settings["seeds"] >= 2, network
 
 
 @pytest.fixture
@@ -53,6 +53,6 @@ def test_a_cell_of_the_overlay_trains_for_an_epoch_and_is_measured(cell, short):
     assert set(table["epoch"]) == {1}
     for split, images in (("train", 200), ("test", 50)):
         error = select(table, "error", split=split)["value"].item()
-        assert error * images == pytest.approx(round(error * images))
-        assert 0 < error < 1
+        assert error * images == pytest.approx(round(error * images)), split
+        assert 0 < error < 1, split
     assert np.isfinite(select(table, "nc1", split="train")["value"]).all()

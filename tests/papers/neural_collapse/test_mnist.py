@@ -50,5 +50,5 @@ def train_and_measure():
     assert set(table["data"]) == {"mnist_sample"}
     assert set(table["epoch"]) == {1}
     for split in ("train", "test"):
-        assert 0 < select(table, "error", split=split)["value"].item() < 0.95
+        assert 0 < select(table, "error", split=split)["value"].item() < 0.95, split
     assert np.isfinite(select(table, "nc1", split="train")["value"]).all()

@@ -72,7 +72,7 @@ def test_a_row_is_read_in_one_unit(claim):
     assert of(claim, printed, *rest, unit="root").verdict == "not reproduced"
     assert of(claim, printed**2, *rest, unit="mean square").verdict == "not reproduced"
     for decades, verdict in ((0.2, "reproduced"), (0.5, "not reproduced")):  # of a mean square, and 0.3 is allowed
-        assert of(claim, printed**2 * 10**decades, *rest, unit="root").verdict == verdict
+        assert of(claim, printed**2 * 10**decades, *rest, unit="root").verdict == verdict, decades
 
 
 @pytest.mark.parametrize("claim", ROWS)

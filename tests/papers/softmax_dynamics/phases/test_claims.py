@@ -174,5 +174,5 @@ def test_how_far_the_rare_are_apart_is_in_units_of_the_spread_of_all_classes():
     sizes = np.array([2, 1, 1])
     for points, y in ((near, 0.05), (far, 0.5)):
         unit = np.sqrt((np.square([4 / 3, 2 / 3, 2 / 3]).sum() + 2 * y**2) / 3)
-        assert claims._distance_of_rarest(points, sizes) == pytest.approx(2 * y / unit)
-        assert claims._distance_of_rarest(7 * points, sizes) == pytest.approx(2 * y / unit)
+        assert claims._distance_of_rarest(points, sizes) == pytest.approx(2 * y / unit), y
+        assert claims._distance_of_rarest(7 * points, sizes) == pytest.approx(2 * y / unit), y

@@ -60,7 +60,7 @@ def test_skipped_draws_are_the_first_and_every_draw_comes_with_the_seed():
     other_seed = relu_teacher.gaussian(**shape, seeds=3, skipped=2, seed=2)
     for name, array in later.items():
         np.testing.assert_array_equal(array, all_draws[name][2:])
-        assert not np.isclose(array, other_seed[name]).any()
+        assert not np.isclose(array, other_seed[name]).any(), name
 
 
 def test_records_are_evenly_spaced_in_the_logarithm(descents):
