@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pandas as pd
+import pytest
 import yaml
 
 from learning_dynamics.pipeline.commands.map import Labels, draw_heat_map, reduce_draws
@@ -92,12 +93,19 @@ def test_a_setting_of_all_runs_is_given_with_set(clean):
     )
 
 
-def test_a_sweep_is_not_written_over_another(clean):
-    def sweep(*arguments: str) -> str:
+@pytest.fixture
+def sweep(clean):
+    """Return a function that writes a sweep of the made-up paper, and returns its error of one line or nothing."""
+
+    def written(*arguments: str) -> str:
         ended = clean.stage("sweep", "toy", *arguments)
-        assert len(ended.stderr.splitlines()) == ended.returncode
+        assert len(ended.stderr.splitlines()) == ended.returncode, ended.stderr
         return ended.stderr
 
+    return written
+
+
+def test_a_file_of_a_sweep_takes_further_values_and_no_other_sweep(clean, sweep):
     first = ("slow", "--vary", "rate=0.01,0.02", "--out", "sweep.yaml")
     assert sweep(*first) == ""
     assert sweep(*first) == ""
@@ -109,18 +117,23 @@ def test_a_sweep_is_not_written_over_another(clean):
     assert other_file in sweep("slow", "--vary", "steps=10,20", "--out", "sweep.yaml")
     assert "config.yaml: is there, and is not this sweep" in sweep("slow", "--vary", "rate=1,2", "--out", "config.yaml")
     assert clean.read("config.yaml").startswith("seed: 2023")
+
+
+def test_tables_of_another_sweep_of_the_same_name_are_named(clean, sweep):
+    assert sweep("slow", "--vary", "rate=0.01,0.02", "--out", "sweep.yaml") == ""
     clean.snakemake("--configfile", "sweep.yaml", "--", "toy_slow_sweep")
     assert sweep("slow", "--vary", "rate=0.005:0.03:4", "--out", "more.yaml").startswith(
         "error: results/toy/metrics: has 2 tables of another sweep slow_sweep, such as slow_sweep--rate-0.01.parquet; "
         "choose another --name, or delete them: rm results/toy/metrics/slow_sweep[@-]*"
     )
-    assert "of another sweep slow_sweep" in sweep("slow", "--vary", "rate=0.005,0.01,0.02,0.03", "--set", "steps=9")
+    assert "of another sweep slow_sweep" in sweep("slow", "--vary", "rate=0.01,0.02", "--set", "steps=9")
     assert sweep("slow", "--vary", "rate=0.1:0.3:4", "--name", "wide", "--out", "more.yaml") == ""
-    assert sweep("slow", "--vary", "rate=0.005,0.01,0.02,0.03,0.04", "--out", "sweep.yaml") == ""
-    # values that are taken out by hand leave tables behind, and whoever reads the others is told
-    clean.edit("sweep.yaml", "0.04", "0.05")
-    clean.edit("sweep.yaml", "0.03, ", "")
+
+
+def test_tables_of_values_that_were_taken_out_by_hand_are_named(clean, sweep):
+    assert sweep("slow", "--vary", "rate=0.01,0.02,0.03", "--out", "sweep.yaml") == ""
     clean.snakemake("--configfile", "sweep.yaml", "--", "toy_slow_sweep")
+    clean.edit("sweep.yaml", ", 0.03", "")
     drawn = clean.stage("map", "toy", "slow_sweep", "--x", "rate", "--quantity", "x", "--configfile", "sweep.yaml")
     assert "1 tables are not of slow_sweep as configured, such as slow_sweep--rate-0.03.parquet" in drawn.stdout
     checked = clean.stage("check", "--configfile", "sweep.yaml")
