@@ -6,6 +6,7 @@ import numpy as np
 import yaml
 
 from learning_dynamics.evidence import Optimum, optimum
+from learning_dynamics.papers.neural_collapse.training import quantities
 from learning_dynamics.papers.neural_collapse.trainings import at_the_end
 from learning_dynamics.tidy import Table, settings_of
 
@@ -17,7 +18,7 @@ def best_rate(tables: Sequence[Table]) -> Optimum:
     such rates apart. The middle is nearest to the mean of the logarithms of the smallest and the largest of them, the
     smaller of two. A training that diverged counts as untrained, and keeps the rate before it off the grid's edge.
     """
-    errors = {settings_of(table)["learning_rate"]: at_the_end([table], "error", "test") for table in tables}
+    errors = {settings_of(table)["learning_rate"]: at_the_end([table], quantities.ERROR, "test") for table in tables}
     means = {rate: float(values.mean()) for rate, values in errors.items()}
     best = optimum(list(means), list(means.values()))
     seeds = errors[best.at]

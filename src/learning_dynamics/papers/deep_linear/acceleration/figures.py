@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+from learning_dynamics.papers.deep_linear.acceleration import quantities
 from learning_dynamics.papers.deep_linear.acceleration.stiffness import (
     logarithm_at_depth_two,
     power_of_stiffness,
@@ -38,7 +39,7 @@ def acceleration(fourth: Table, second: Table, *, start: Natural) -> Drawn:
             line = "-" if rule == "network" else DASHED
             curves.plot(curve["iteration"], curve["value"], color=DEPTH_COLOURS[depth], ls=line, lw=1.3)
         curves.axhline(settings["tolerance"], color=COLOURS["grey"], ls=":")
-        for depth, runs in select(table, "iterations", rule="network").groupby("depth"):
+        for depth, runs in select(table, quantities.ITERATIONS, rule="network").groupby("depth"):
             # a start that never gets there counts as infinitely long
             middle = runs.fillna({"value": np.inf}).groupby("learning_rate")["value"].median()
             middle = middle[np.isfinite(middle)]
@@ -66,7 +67,7 @@ def two_samples(samples: Table, deeper: Sequence[Table]) -> Drawn:
     {extra:.2g}. Below the dashed line, at gradient descent's power, depth gains without bound.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
-    steps = select(samples, "steps")
+    steps = select(samples, quantities.STEPS)
     for exponent in sorted(steps["exponent"].unique()):
         for depth, line in ((1, DASHED), (2, "-")):
             rows = select(steps, exponent=exponent, depth=depth).dropna(subset="value")

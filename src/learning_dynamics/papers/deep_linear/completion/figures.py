@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 
+from learning_dynamics.papers.deep_linear import quantities
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle, median_with_draws
 from learning_dynamics.papers.deep_linear.tables import depth_of, less_true_norm, observed_entries, unfinished
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below
@@ -23,9 +24,9 @@ def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, mi
     """
     figure, axes = plt.subplots(2, len(few), figsize=(WIDTH, 4.6), sharex=True, sharey="row", squeeze=False)
     for row, tables, convex in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):
-        least = select(convex, "error")["value"].median()
+        least = select(convex, quantities.ERROR)["value"].median()
         for axis, table in zip(row, tables, strict=True):
-            rows = select(table, "error")
+            rows = select(table, quantities.ERROR)
             rows = rows[rows["converged"]]
             depth = depth_of(table)
             axis.axhline(least, color=COLOURS["grey"], ls=":")
@@ -45,9 +46,9 @@ def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, mi
 
 
 QUANTITIES = {
-    "error": "reconstruction error",
-    "nuclear_norm": "nuclear norm − target's",
-    "effective_rank": "effective rank",
+    quantities.ERROR: "reconstruction error",
+    quantities.NUCLEAR_NORM: "nuclear norm − target's",
+    quantities.EFFECTIVE_RANK: "effective rank",
 }
 
 
@@ -61,6 +62,8 @@ def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimis
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.7), sharex=True)
     for row, runs, minimisers in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):
         convex, *tables = map(less_true_norm, (minimisers, *runs))
+        true_rank = select(convex, quantities.TRUE_EFFECTIVE_RANK)["value"].median()
+        true_values = {quantities.NUCLEAR_NORM: 0.0, quantities.EFFECTIVE_RANK: true_rank}
         for axis, (quantity, label) in zip(row, QUANTITIES.items(), strict=True):
             for table in tables:
                 rows = select(table, quantity)
@@ -69,10 +72,9 @@ def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimis
                     median_with_draws(axis, rows, "scale", DEPTH_COLOURS[depth_of(table)])
             least = select(convex, quantity)["value"].median()
             axis.axhline(least, color=COLOURS["grey"], ls=":")
-            if quantity != "error":
-                true = select(convex, f"true_{quantity}")["value"].median() if quantity == "effective_rank" else 0.0
-                axis.axhline(true, color=COLOURS["black"], ls=DASHED, lw=1)
-            axis.set(xscale="log", yscale="log" if quantity == "error" else "linear", ylabel=label)
+            if quantity in true_values:
+                axis.axhline(true_values[quantity], color=COLOURS["black"], ls=DASHED, lw=1)
+            axis.set(xscale="log", yscale="log" if quantity == quantities.ERROR else "linear", ylabel=label)
         row[1].set_title(f"{observed_entries(convex)} observed entries")
     plt.setp(axes[-1], xlabel="initialisation scale $s$")
     others = [handle(MINIMISER, "grey", ":"), handle("ground truth", line=DASHED, lw=1)]

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from learning_dynamics.papers.deep_linear import quantities
 from learning_dynamics.papers.deep_linear.completion_exponents.powers import measured_powers, predicted_powers
 from learning_dynamics.papers.deep_linear.drawing import DEPTH_COLOURS
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
@@ -41,7 +42,7 @@ def completion_exponents(
 def _against_scale(axis: Axes, ends: Table, path: Table) -> None:
     counts = sorted(ends["observed"].unique())
     for count, colour in zip(counts, sequence(len(counts)), strict=True):
-        rows = select(ends, "beyond_rank", observed=count)
+        rows = select(ends, quantities.BEYOND_RANK, observed=count)
         line = rows[rows["converged"]].groupby("scale")["value"].median()
         power = np.median(predicted_powers(path, count))
         axis.loglog(line.index, line, "o-", ms=3, lw=1, color=colour, label=f"{count} entries")

@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
+from learning_dynamics.papers.deep_linear.convergence import quantities
 from learning_dynamics.papers.deep_linear.convergence.theory import share_that_holds
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
@@ -61,7 +62,7 @@ def convergence(initialisations: Table, guarantee: Table) -> Drawn:
 
 
 def _guarantee_panel(axis: Axes, table: Table) -> None:
-    loss = select(table, "loss")
+    loss = select(table, quantities.LOSS)
     loss = loss[loss["value"] > 1e-20]
     case_styles = {
         "assumptions hold": ("both", "blue", (11, 1e-10), "left"),
@@ -74,7 +75,7 @@ def _guarantee_panel(axis: Axes, table: Table) -> None:
         for _, line in select(loss, case=case).groupby("seed"):
             axis.plot(slower * line["time"], line["value"].clip(upper=1e3), color=COLOURS[colour], lw=1.0)
         axis.annotate(label, place, color=COLOURS[colour], fontsize=7, ha=side)
-    bound = select(table, "loss", case="assumptions hold").groupby("time")["predicted"].first()
+    bound = select(table, quantities.LOSS, case="assumptions hold").groupby("time")["predicted"].first()
     axis.plot(bound.index, bound, color=COLOURS["black"], ls=DASHED, lw=1.0)
     axis.annotate("guarantee", (81, 1e-4), color=COLOURS["black"], fontsize=7, ha="right")
     axis.set(
@@ -95,7 +96,7 @@ def guarantees(flows: Table, starts: Table) -> Drawn:
     assumption, against the dimension; entries' deviations over the dimension, and over its root; lines: closed forms.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.0))
-    rate = select(flows, "rate")
+    rate = select(flows, quantities.RATE)
     depths = sorted(rate["depth"].unique())
     for depth in depths:
         colour, rows = DEPTH_COLOURS[depth], select(rate, depth=depth)
@@ -112,7 +113,7 @@ def guarantees(flows: Table, starts: Table) -> Drawn:
     )
     settings = settings_of(starts)
     for deviation, name in (("over the dimension", "blue"), ("over the root", "orange")):
-        share = select(starts, "holds", deviation=deviation).groupby("dimension")["value"].mean()
+        share = select(starts, quantities.HOLDS, deviation=deviation).groupby("dimension")["value"].mean()
         right.plot(share.index, share, "o", color=COLOURS[name], label=deviation)
         line = np.unique(np.geomspace(min(share.index), max(share.index), 40).round().astype(int))
         wide = deviation == "over the root"

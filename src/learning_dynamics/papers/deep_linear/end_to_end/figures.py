@@ -4,7 +4,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
+from learning_dynamics.papers.deep_linear import quantities as shared_quantities
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle
+from learning_dynamics.papers.deep_linear.end_to_end import quantities
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select
@@ -23,9 +25,9 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
     """
     figure, ((paths, distances), (factors, drift)) = plt.subplots(2, 2, figsize=(WIDTH, 5.4))
     rows = select(balanced, depth=3, seed=member)
-    count = select(rows, "sigma")["index"].max()
+    count = select(rows, shared_quantities.SIGMA)["index"].max()
     for index, colour in enumerate(sequence(count), start=1):
-        line, dots = select(rows, "sigma", index=index), select(rows, "direct", index=index).iloc[::3]
+        line, dots = select(rows, shared_quantities.SIGMA, index=index), select(rows, "direct", index=index).iloc[::3]
         paths.plot(line["time"], line["value"], color=colour, label=rf"$\sigma_{index}$")
         paths.plot(dots["time"], dots["value"], ".", color=colour, ms=5)
     paths.set(xlabel="gradient-flow time $t$", ylabel="singular values", title="depth 3, balanced")
@@ -93,7 +95,7 @@ def _factors(axis: Axes, balanced: Table) -> None:
     for depth in depths:
         sigma, factor = (select(balanced, name, depth=depth)["value"][::5] for name in ("sigma", "rate_factor"))
         axis.plot(sigma, factor, ".", color=DEPTH_COLOURS[depth], ms=4, alpha=0.6)
-    line = np.geomspace(1e-3, select(balanced, "sigma")["value"].max(), 200)
+    line = np.geomspace(1e-3, select(balanced, shared_quantities.SIGMA)["value"].max(), 200)
     depths = [1, *depths]
     for depth in depths:
         axis.plot(line, depth * line ** (2 - 2 / depth), color=DEPTH_COLOURS[depth], lw=1)
@@ -110,9 +112,9 @@ def _factors(axis: Axes, balanced: Table) -> None:
 
 
 def _drifts(axis: Axes, descent: Table, starts: Table) -> None:
-    small = select(starts, "imbalance_at_end")
+    small = select(starts, quantities.IMBALANCE_AT_END)
     for table, by, slope, colour in (
-        (select(descent, "drift"), "learning_rate", 1, COLOURS["grey"]),
+        (select(descent, quantities.DRIFT), "learning_rate", 1, COLOURS["grey"]),
         (small[small["scale"] > 0], "scale", 2, COLOURS["blue"]),
     ):
         for _, line in table.groupby("seed"):

@@ -3,7 +3,9 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
+from learning_dynamics.papers.deep_linear import quantities as shared_quantities
 from learning_dynamics.papers.deep_linear.drawing import DEPTH_COLOURS, depth_handles, median_with_draws
+from learning_dynamics.papers.deep_linear.restricted_setting import quantities
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.tidy import Table, select, settings_of
 
@@ -17,9 +19,9 @@ def restricted_setting(ends: Table) -> Drawn:
     depths end at nearly one matrix, so that their lines lie on each other; they are drawn the thinner, the deeper.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.9))
-    norms = select(ends, "nuclear_norm")
+    norms = select(ends, shared_quantities.NUCLEAR_NORM)
     norms = norms.assign(value=(norms["value"] / norms["predicted"] - 1).abs().clip(lower=1e-12))
-    changes, powers = select(ends, "schatten_change", scale=ends["scale"].min()), settings_of(ends)["powers"]
+    changes, powers = select(ends, quantities.SCHATTEN_CHANGE, scale=ends["scale"].min()), settings_of(ends)["powers"]
     depths = sorted(ends["depth"].unique())
     for number, depth in enumerate(depths):
         colour = DEPTH_COLOURS[depth]

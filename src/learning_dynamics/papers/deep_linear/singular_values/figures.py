@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 
+from learning_dynamics.papers.deep_linear import quantities
 from learning_dynamics.papers.deep_linear.drawing import handle
 from learning_dynamics.papers.deep_linear.tables import depth_of
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, sequence
@@ -26,7 +27,7 @@ def singular_values(paths: Sequence[Table], *, draw: Natural) -> Drawn:
     for (values, gradients), table in zip(axes.T, paths, strict=True):
         rows = select(table, draw=draw)
         for index in range(top, 0, -1):
-            line = select(rows, "sigma", index=index)
+            line = select(rows, quantities.SIGMA, index=index)
             values.plot(line["time"], line["value"], color=colours[index - 1], lw=1.2)
         for quantity, name in (("diagonal", "blue"), ("off_diagonal", "orange")):
             line = select(rows, quantity)
@@ -37,5 +38,5 @@ def singular_values(paths: Sequence[Table], *, draw: Natural) -> Drawn:
     axes[1, 0].set_ylabel(r"mean entry of $|U^\top \nabla\ell\, V|$")
     ends = [handle(r"$\sigma_1$", colours[0]), handle(rf"$\sigma_{{{top}}}$", colours[-1])]
     legend_below(figure, [*ends, handle("diagonal", "blue"), handle("off-diagonal", "orange")])
-    facts = {"top": top, "rank": int(select(paths[0], "rank")["value"].iloc[0])}
+    facts = {"top": top, "rank": int(select(paths[0], quantities.RANK)["value"].iloc[0])}
     return Drawn(figure, facts=facts, alt="Singular values against time at three depths: together, then one by one.")

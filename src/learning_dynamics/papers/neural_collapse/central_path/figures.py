@@ -9,9 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
-from learning_dynamics.papers.neural_collapse.central_path import theory
+from learning_dynamics.papers.neural_collapse.central_path import quantities, theory
 from learning_dynamics.papers.neural_collapse.draws import SIZE
 from learning_dynamics.papers.neural_collapse.panels import DASHED, PLAIN, title_of
+from learning_dynamics.papers.neural_collapse.training import quantities as training_quantities
 from learning_dynamics.papers.neural_collapse.trainings import data_and_network
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Natural
@@ -51,7 +52,7 @@ def central_path(
         _omega_panel(axis, flow_rows[flow_rows["flow"] == flow], descent_rows if flow == "printed" else None)
     top = max(axis.get_ylim()[1] for axis in axes[:2])
     for axis in axes[:2]:
-        axis.set_ylim(0.5 * select(flow_rows, "omega")["value"].min(), top)
+        axis.set_ylim(0.5 * select(flow_rows, quantities.OMEGA)["value"].min(), top)
     _speed_panel(axes[2], features)
     _excess_panel(axes[3], flow_rows)
     _spectral_loss_panel(axes[4], flow_rows[flow_rows["flow"] == "orthogonal"])
@@ -82,7 +83,7 @@ def _dots(axis: Axes, time: np.ndarray, values: np.ndarray) -> None:
 def _omega_panel(axis: Axes, flow: pd.DataFrame, descent: pd.DataFrame | None) -> None:
     """Draw one flow's singular values, its closed form and asymptote; and the discrete algorithm if given."""
     lines = _spectrum(flow)
-    starts = select(flow, "omega", time=0).set_index("index")["value"]
+    starts = select(flow, quantities.OMEGA, time=0).set_index("index")["value"]
     colours = sequence(len(lines))
     classes, examples = (int(flow[name].iloc[0]) for name in ("classes", "examples"))
     for index, (line, colour) in enumerate(zip(lines, colours, strict=True), start=1):
@@ -120,10 +121,10 @@ def _omega_panel(axis: Axes, flow: pd.DataFrame, descent: pd.DataFrame | None) -
 def _speed_panel(axis: Axes, features: pd.DataFrame) -> None:
     """Draw measured speeds in units of the paper's formula against (C + omega^2) / C."""
     keys = ["classes", "examples", "features", "seed", "index"]
-    omega = select(features, "omega").set_index(keys)["value"]
+    omega = select(features, quantities.OMEGA).set_index(keys)["value"]
     marks = {"orthogonal": ("o", "blue", 3.0), "printed": ("s", "vermilion", 3.4), "descent": ("x", "black", 2.6)}
     for flow, (mark, colour, width) in marks.items():
-        rows = select(features, "speed", flow=flow).set_index(keys)
+        rows = select(features, quantities.SPEED, flow=flow).set_index(keys)
         values = omega.loc[rows.index]
         classes, examples = (rows.index.get_level_values(key).to_numpy() for key in ("classes", "examples"))
         ratio = rows["value"] / theory.snr_velocity(values.to_numpy(), classes, examples)
@@ -156,7 +157,7 @@ def _excess_panel(axis: Axes, flows: pd.DataFrame) -> None:
         color=COLOURS["grey"],
     )
     axis.set(**OVER_TIME, ylabel=r"$\omega_{\max}/\omega_{\min} - 1$", title="approach to equality")
-    axis.set_ylim(top=2e3 * select(flows, "excess")["value"].max())
+    axis.set_ylim(top=2e3 * select(flows, quantities.EXCESS)["value"].max())
     axis.legend(loc="upper right", borderaxespad=0.1, labelspacing=0.25, handlelength=1.2)
 
 
@@ -190,7 +191,7 @@ def _limit_panel(axis: Axes, flows: pd.DataFrame) -> None:
 
 def _training_spectrum_panel(axis: Axes, training: pd.DataFrame) -> None:
     """Draw the SNR singular values of a network's features over epochs, for the first seed."""
-    lines = select(training, "snr", seed=training["seed"].min()).sort_values("epoch").groupby("index")
+    lines = select(training, training_quantities.SNR, seed=training["seed"].min()).sort_values("epoch").groupby("index")
     for (_, line), colour in zip(lines, sequence(lines.ngroups), strict=True):
         axis.plot(line["epoch"], line["value"], "o-", color=colour, ms=2.5, lw=1.1)
     axis.set(xscale="log", yscale="log", xlabel="epoch", ylabel=r"SNR singular values $\omega_j$")

@@ -7,7 +7,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from learning_dynamics.papers.neural_collapse.central_path import quantities
 from learning_dynamics.papers.neural_collapse.panels import NETWORKS
+from learning_dynamics.papers.neural_collapse.training import quantities as training_quantities
 from learning_dynamics.papers.neural_collapse.trainings import data_and_network
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.interactive import DASHES, INK, Interactive, choice, italic, power, powers, slider
@@ -26,10 +28,11 @@ def spectrum_by_moment(flows: Table, trainings: Sequence[Table]) -> Interactive:
     trained under MSE, the epochs at which they were measured, nothing in between.
     """
     classes = int(flows["classes"].max())
-    path = select(flows, "omega", classes=classes, flow="orthogonal")
+    path = select(flows, quantities.OMEGA, classes=classes, flow="orthogonal")
     courses = {PATH: path.rename(columns={"time": "moment"})}
     for training in trainings:
-        courses[NETWORKS[data_and_network(training)[1]]] = select(training, "snr").rename(columns={"epoch": "moment"})
+        omega = select(training, training_quantities.SNR)
+        courses[NETWORKS[data_and_network(training)[1]]] = omega.rename(columns={"epoch": "moment"})
     count = min(rows["moment"].nunique() for rows in courses.values())
     moments = {name: _spaced_moments(rows, count) for name, rows in courses.items()}
     table = _spectra(courses, moments)

@@ -7,8 +7,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from learning_dynamics.papers.neural_collapse.central_path import quantities
 from learning_dynamics.papers.neural_collapse.central_path.figures import drawn_member
 from learning_dynamics.papers.neural_collapse.panels import DASHED, title_of
+from learning_dynamics.papers.neural_collapse.training import quantities as training_quantities
 from learning_dynamics.papers.neural_collapse.trainings import data_and_network
 from learning_dynamics.plotting import COLOURS, sequence
 from learning_dynamics.plotting.motion import FRAMES, MOVING, Motion
@@ -27,9 +29,9 @@ def central_path(flows: Table, training: Table, *, size: Natural, member: Natura
     """
     rows = drawn_member(flows, size, member)
     classes = int(rows["classes"].iloc[0])
-    path = _course(select(rows, "omega", flow="orthogonal"), "time")
+    path = _course(select(rows, quantities.OMEGA, flow="orthogonal"), "time")
     seed = int(training["seed"].min())
-    network = _course(select(training, "snr", seed=seed), "epoch")
+    network = _course(select(training, training_quantities.SNR, seed=seed), "epoch")
     figure, (left, right) = plt.subplots(1, 2, figsize=(MOVING, 2.4), sharey=True, width_ratios=[1, 2])
     movers = [
         _panel(left, path, classes, lambda time: f"$t = {_power(time)}$"),

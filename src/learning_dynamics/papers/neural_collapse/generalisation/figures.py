@@ -15,6 +15,7 @@ from learning_dynamics.papers.neural_collapse.panels import (
     title_of,
     under_both_losses,
 )
+from learning_dynamics.papers.neural_collapse.training import quantities
 from learning_dynamics.papers.neural_collapse.trainings import at_the_end, when_errors_end
 from learning_dynamics.plotting import WIDTH, Drawn
 from learning_dynamics.settings import Positive
@@ -37,8 +38,8 @@ def fig12(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
     figure = curves(trainings, lines, ylabel=TRACE)
     facts = {
         "recipe": recipe(trainings),
-        "test": np.median(at_the_end(trainings, "nc1", "test")),
-        "train": np.median(at_the_end(trainings, "nc1")),
+        "test": np.median(at_the_end(trainings, quantities.NC1, "test")),
+        "train": np.median(at_the_end(trainings, quantities.NC1)),
     }
     alt = (
         "Within-class variability along training; at the end {test:.1g} on test, {train:.1g} on train images (medians)."
@@ -83,7 +84,7 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
     grid.set_fontsize(8)
     grid.auto_set_column_width(list(range(len(header))))
     grid.scale(1, 1.4)
-    gain = 100 * (when_errors_end(mse, "error", "test") - at_the_end(mse, "error", "test"))
+    gain = 100 * (when_errors_end(mse, quantities.ERROR, "test") - at_the_end(mse, quantities.ERROR, "test"))
     digits = any(str(name).startswith("digits") for name in table["data"])
     facts = {
         "mean": np.nanmean(gain),

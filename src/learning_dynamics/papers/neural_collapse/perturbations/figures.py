@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 
 from learning_dynamics.papers.neural_collapse.collapse.figures import recipe
 from learning_dynamics.papers.neural_collapse.panels import DASHED, Line, curves, side_by_side, under_both_losses
+from learning_dynamics.papers.neural_collapse.training import quantities
 from learning_dynamics.papers.neural_collapse.trainings import at_the_end
 from learning_dynamics.plotting import Drawn
 from learning_dynamics.tidy import Table
@@ -47,8 +48,8 @@ def _measures(named: str) -> list[Line]:
 def _annotate(figure: Figure, trainings: Sequence[Table]) -> Drawn:
     facts = {
         "recipe": recipe(trainings),
-        "smallest": at_the_end(trainings, "robustness_smallest", "test").mean(),
-        "deepfool": at_the_end(trainings, "robustness", "test").mean(),
+        "smallest": at_the_end(trainings, quantities.ROBUSTNESS_SMALLEST, "test").mean(),
+        "deepfool": at_the_end(trainings, quantities.ROBUSTNESS, "test").mean(),
     }
     alt = (
         "Relative size of perturbations against epochs; at the end {deepfool:.1g} by DeepFool in the mean, "

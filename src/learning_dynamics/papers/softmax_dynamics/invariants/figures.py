@@ -13,6 +13,7 @@ from learning_dynamics.papers.softmax_dynamics.flow_errors import (
     flow_error,
     truncation_error,
 )
+from learning_dynamics.papers.softmax_dynamics.invariants import quantities
 from learning_dynamics.papers.softmax_dynamics.panels import DASHED, EXPECTED
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Positive
@@ -40,16 +41,16 @@ def invariants(
     _reduction(reduction, inputs)
     rates = sorted(descent["learning_rate"].unique(), reverse=True)
     for rate, dark in zip(rates, sequence(len(rates)), strict=True):
-        _worst(steps, select(descent, "drift", learning_rate=rate), dark, rf"$\eta = {rate:g}$")
+        _worst(steps, select(descent, quantities.DRIFT, learning_rate=rate), dark, rf"$\eta = {rate:g}$")
     steps.set(title="conservation, descent", ylabel=r"change of $f^T f - W W^T$")
     steps.margins(y=0.3)
     steps.legend(loc="upper center", ncols=2, handlelength=1.0, columnspacing=0.8, fontsize=7.5)
     for table, colour, label in ((balanced, "vermilion", "balanced"), (unbalanced, "purple", "Gaussian")):
-        _worst(drift, select(table, "drift"), COLOURS[colour], label)
+        _worst(drift, select(table, quantities.DRIFT), COLOURS[colour], label)
     drift.set(title="conservation, flow", ylabel=r"change of $f^T f - W W^T$")
     for axis, table, title in ((shared, balanced, "Theorem B.2"), (gaussian, unbalanced, "Gaussian starts")):
-        _worst(axis, select(table, "spectra"), COLOURS["blue"], r"$\sigma^2$")
-        _worst(axis, select(table, "directions"), COLOURS["orange"], "angle", ls=DASHED)
+        _worst(axis, select(table, quantities.SPECTRUM_DIFFERENCE), COLOURS["blue"], r"$\sigma^2$")
+        _worst(axis, select(table, quantities.DIRECTION_DIFFERENCE), COLOURS["orange"], "angle", ls=DASHED)
         axis.set(title=title, ylabel=r"difference of $f$ and $W$")
         axis.legend(loc="upper right", bbox_to_anchor=(1.0, 0.95), handlelength=1.4, fontsize=8)
     for axis in (drift, shared):
@@ -93,8 +94,8 @@ def _reduction(axis: Axes, inputs: Table) -> None:
     """Draw how far linear features depart from free ones."""
     for correlation, colour in zip(sorted(inputs["correlation"].unique()), cycle(("blue", "orange"))):
         label = "orthonormal" if correlation == 0 else f"correlated, {correlation:g}"
-        _worst(axis, select(inputs, "departure", correlation=correlation), COLOURS[colour], label)
-    looser = select(inputs, "looser", correlation=inputs["correlation"].min())
+        _worst(axis, select(inputs, quantities.DEPARTURE, correlation=correlation), COLOURS[colour], label)
+    looser = select(inputs, quantities.LOOSER, correlation=inputs["correlation"].min())
     _worst(axis, looser, COLOURS["black"], "error, looser", ls=DASHED)
     axis.set(ylabel=r"$|X \Theta - f|$ / $|f|$", title="eq. 12")
     axis.legend(loc="center right", bbox_to_anchor=(1.0, 0.68), fontsize=8, handlelength=1.4)

@@ -22,7 +22,7 @@ def figure4(strongly: Table) -> Motion:
     counts = settings_of(strongly)["counts"]
     labels = np.repeat(np.arange(len(counts)), counts)
     after_start = rows[rows["time"] > 0]
-    x, y = (by_index(after_start, f"feature_{letter}") for letter in "xy")
+    x, y = by_index(after_start, "feature_x"), by_index(after_start, "feature_y")
     ranks = [by_index(after_start, name)[0].to_numpy() for name in POPULATION_NAMES]
     times, x, y = x.index, x.to_numpy(), y.to_numpy()
     figure, (plane, curve) = plt.subplots(1, 2, figsize=(MOVING, 2.4), width_ratios=[1, 1.1])

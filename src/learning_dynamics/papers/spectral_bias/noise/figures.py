@@ -49,7 +49,7 @@ def fig3b(paths: Table, exponents: Table) -> Drawn:
     handles = [line("row 1"), line("row 2", style="--"), line("rate", style=":", width=1.6)]
     figure, axis = _draw_paths(paths, "commutator_norm", handles, lw=1.1)
     end = paths["time"].max()
-    rate = float(select(exponents, "commutator", inputs=2)["predicted"].iloc[0])
+    rate = float(select(exponents, quantities.COMMUTATOR_ENTRY, inputs=2)["predicted"].iloc[0])
     guide(axis, [0, end], [1.0, np.exp(rate * end)], "black", ":", 1.6, zorder=3)
     axis.set_ylabel(r"commutator norm $|[w_i, a]|$")
     return Drawn(figure, {"rate": rate}, alt="Curves that fluctuate and fall over time.")
@@ -80,9 +80,9 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     _draw_mean_and_median(entry, plane, "commutator", reliable)
     limit = theory.commutator_mean_limit()
     level(entry, limit, "vermilion", "--", zorder=2)
-    median = select(plane, "commutator", statistic="quantile 0.5")
+    median = select(plane, quantities.COMMUTATOR_ENTRY, statistic="quantile 0.5")
     anchor = median[median["time"] >= 0.5 * median["time"].max()].iloc[0]
-    rate = float(select(exponents, "commutator", inputs=2)["predicted"].iloc[0])
+    rate = float(select(exponents, quantities.COMMUTATOR_ENTRY, inputs=2)["predicted"].iloc[0])
     late = np.array([anchor["time"], median["time"].max()])
     guide(entry, late, 0.75 * anchor["value"] * np.exp(rate * (late - late[0])))
     _draw_mean_and_median(angle, plane, "relative_commutator", reliable)
@@ -97,11 +97,11 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
         curve(powers, rows, shade, lw=1.4, label=f"power {power:g}")
     spaces = {2: plane, 3: space, 5: five}
     for (inputs, table), tint in zip(spaces.items(), sequence(len(spaces)), strict=True):
-        rows = select(table, "commutator_length", statistic="mean").iloc[1:]
+        rows = select(table, quantities.COMMUTATOR_LENGTH, statistic="mean").iloc[1:]
         times = np.linspace(0.05, five["time"].max(), 80)
         _draw_mean(lengths, rows[rows["time"] <= times[-1]], tint, "o", reliable)
         guide(lengths, times, theory.mean_commutator(inputs, times), width=0.9, zorder=0, label=f"$d = {inputs}$")
-        middle = select(table, "commutator_length", statistic="quantile 0.5").iloc[1:]
+        middle = select(table, quantities.COMMUTATOR_LENGTH, statistic="quantile 0.5").iloc[1:]
         curve(typical, middle, tint, lw=1.4, label=f"$d = {inputs}$")
         late = middle[middle["time"] >= 0.4 * middle["time"].max()]
         along = float(theory.lyapunov_exponents(inputs)[:2].sum())

@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from learning_dynamics.papers.spectral_bias.panels import curve, guide, level, line, power, seed_at
+from learning_dynamics.papers.spectral_bias.scale import quantities
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Draws, Table, select, settings_of
@@ -30,7 +31,7 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
     left.set(xscale="log", yscale="log", xlabel="time $t$", ylabel=r"loss $L(\beta(t))$", ylim=(1e-6, 1e4))
     by_scale = Draws(times.sort_values("gamma"))
     scales, (measured, bounds) = by_scale.entries("time_to_loss", column="gamma"), by_scale.compared("time_to_loss")
-    growth = Draws(times).entries("growth")[:, 0]
+    growth = Draws(times).entries(quantities.FIRST_GRADIENT)[:, 0]
     lowest = 0.5 * np.nanmin(measured)
     draws = zip(scales, measured, bounds, growth, sequence(len(measured)), strict=True)
     for scale, taken, bound, speed, colour in draws:
@@ -67,8 +68,8 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
     """
     figure, (norms, constants, columns) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
     draws, scalars = Draws(vector), Draws(scalar)
-    gamma, nuclear = draws.entries("parameters", column="gamma"), draws.entries("nuclear_norm")
-    excess = draws.entries("parameters") - nuclear
+    gamma, nuclear = draws.entries(quantities.HALF_SQUARE, column="gamma"), draws.entries("nuclear_norm")
+    excess = draws.entries(quantities.HALF_SQUARE) - nuclear
     inputs = select(vector, "sigma_w1")["index"].max()
     # what the remaining residual hides is no excess
     resolved = excess > 3 * draws.entries("distance_bound") * nuclear
@@ -101,7 +102,7 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
     grid = np.geomspace(relative.min(), relative.max(), 200)
     guide(columns, grid, 2 * grid / (grid + np.hypot(grid, 1)), style="-", zorder=0)
     style = {"color": COLOURS["green"], "ms": 3, "mfc": "none", "label": "sine of the angle"}
-    columns.plot(relative.ravel(), scalars.entries("misaligned").ravel(), "^", **style)
+    columns.plot(relative.ravel(), scalars.entries(quantities.LARGEST_SINE).ravel(), "^", **style)
     columns.set(
         xscale="log",
         yscale="log",

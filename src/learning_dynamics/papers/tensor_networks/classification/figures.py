@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
+from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, SHOWN, handle, network_handles
 from learning_dynamics.papers.tensor_networks.limit_checks import largest_lag
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, panels
@@ -37,12 +38,12 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
         for network in SHOWN:
             colour = NETWORKS[network][0]
             where = {"scale": scale, "network": network}
-            for _, run in select(settling, "angle", **where).groupby("direction"):
+            for _, run in select(settling, quantities.ANGLE, **where).groupby("direction"):
                 tau = np.expm1(run["sigma"].to_numpy())
                 late = tau >= 1
                 axis.loglog(tau[late], run["value"][late], color=colour, lw=1.0)
                 remaining_angle = max(remaining_angle, float(np.interp(far, tau, run["value"])))
-            points = select(descent, "angle", time=steps, **where)["value"]
+            points = select(descent, quantities.ANGLE, time=steps, **where)["value"]
             axis.loglog(np.full(len(points), end), points, "o", ms=4, mfc="none", mec=colour, zorder=4)
             exponents, angles = (select(settling, name, sigma=last_sigma, **where) for name in ("exponent", "angle"))
             guide = 4 * angles["value"].max() * (ends / final) ** -exponents["predicted"].median()

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from learning_dynamics.papers.tensor_networks.descent import quantities
 from learning_dynamics.papers.tensor_networks.distances import spread
 from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, SHOWN, handle, network_handles
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, panels, plain_number
@@ -61,7 +62,7 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
     architecture's norm. Losses at the end lie between {least:.2g} and {largest:.2g}. Angles that are left to
     the rays range from {nearest:.2g} to {farthest:.2g} degrees.
     """
-    scales = np.unique(select(classification, "limit")["scale"])
+    scales = np.unique(select(classification, quantities.LIMIT)["scale"])
     figure, axes = plt.subplots(-(-(1 + len(scales)) // 2), 2, figsize=(WIDTH, 7.0))
     first, *others = axes.ravel()
     _regression_panel(first, regression, scale)
@@ -121,7 +122,8 @@ def _reference(table: Table, network: str) -> np.ndarray:
 
 
 def _draw_trajectories(axis: Axes, table: Table, scale: float) -> None:
-    for (network, direction), run in select(table, "coefficient", scale=scale).groupby(["network", "direction"]):
+    coefficients = select(table, quantities.COEFFICIENT, scale=scale)
+    for (network, direction), run in coefficients.groupby(["network", "direction"]):
         path = run["value"].to_numpy().reshape(-1, 2)
         axis.plot(*path.T, color=NETWORKS[network][0], lw=1.1, ls=STYLES[direction % len(STYLES)], zorder=3)
         axis.plot(*path[0], "o", ms=4, color=COLOURS["black"], zorder=6)
@@ -131,7 +133,7 @@ def _draw_trajectories(axis: Axes, table: Table, scale: float) -> None:
 def _draw_limits(axis: Axes, table: Table, scale: float, column: str, **style: Any) -> list[np.ndarray]:
     """Draw where runs end, or are predicted to, and return these points."""
     limits = []
-    for (network, _), run in select(table, "limit", scale=scale).groupby(["network", "direction"]):
+    for (network, _), run in select(table, quantities.LIMIT, scale=scale).groupby(["network", "direction"]):
         limits.append(run[column].to_numpy())
         shape, size = SHAPES[network]
         axis.plot(*limits[-1], shape, ms=size, color=NETWORKS[network][0], zorder=5, **style)
@@ -169,7 +171,7 @@ def limit_accuracy(steps: Table) -> Drawn:
     descent differs from the flow that the theorem is about. Crosses at the left edge: the line through the limits at
     the two smallest steps, at step size zero, at most {zero:.1e}. Grey: the step size of the paper's figures.
     """
-    limits = select(steps, "limit")
+    limits = select(steps, quantities.LIMIT)
     distances = limits.assign(distance=(limits["value"] - limits["predicted"]).abs())
     errors = distances.groupby(["scale", "network", "step"])["distance"].max().unstack("step")
     scales, sizes = errors.index.unique("scale"), errors.columns.to_numpy()[1:]

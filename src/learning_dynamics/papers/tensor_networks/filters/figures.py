@@ -6,6 +6,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, handle
+from learning_dynamics.papers.tensor_networks.filters import quantities
 from learning_dynamics.plotting import COLOURS, Drawn, legend_below, panels
 from learning_dynamics.tidy import Table, select
 
@@ -26,11 +27,11 @@ def filters(run: Table) -> Drawn:
     green = NETWORKS["convolutional"][0]
     figure, axes = panels(len(members), 1 + len(lengths), height=1.3 + 0.7 / len(members), lettered=False, sharey="col")
     for row, member in enumerate(members):
-        point = select(table, "point", seed=member, length=lengths[0])["value"].to_numpy()
+        point = select(table, quantities.POINT, seed=member, length=lengths[0])["value"].to_numpy()
         _draw_spectrum(axes[row, 0], point)
         axes[row, 0].set_ylabel(f"$x_{row + 1}$", rotation=0, labelpad=10)
         for axis, length in zip(axes[row, 1:], lengths, strict=True):
-            directions = select(table, "direction", seed=member, length=length)
+            directions = select(table, quantities.DIRECTION, seed=member, length=length)
             axis.bar(directions["index"], point / np.linalg.norm(point), color=PALE, width=0.75)
             axis.plot(directions["index"], directions["predicted"], color=COLOURS["black"], lw=1.0)
             axis.plot(directions["index"], directions["value"], "o", color=green, ms=3.5)

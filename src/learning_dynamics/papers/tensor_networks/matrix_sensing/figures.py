@@ -3,6 +3,7 @@
 import numpy as np
 
 from learning_dynamics.papers.tensor_networks.drawing import DOTTED, handle
+from learning_dynamics.papers.tensor_networks.matrix_sensing import quantities
 from learning_dynamics.plotting import COLOURS, Drawn, legend_below, panels
 from learning_dynamics.tidy import Table, select, settings_of
 
@@ -23,7 +24,7 @@ def instability(rounding: Table) -> Drawn:
     figure, axes = panels(1, len(scales), height=3.0, lettered=False, sharey=True)
     for axis, scale in zip(axes[0], scales, strict=True):
         for name, (colour, bits) in formats.items():
-            rows = select(rounding[rounding["time"] > 0], "off_diagonal", scale=scale, precision=name)
+            rows = select(rounding[rounding["time"] > 0], quantities.OFF_DIAGONAL, scale=scale, precision=name)
             for _, line in rows.groupby("seed"):
                 axis.semilogy(line["time"], line["value"] / scale, color=colour, lw=1.0)
             axis.axhline(2.0**-bits, color=colour, ls=DOTTED, lw=0.9)

@@ -5,6 +5,7 @@ import numpy as np
 
 from learning_dynamics.papers.tensor_networks.drawing import SCALE, depth_colours, depth_handles, handle
 from learning_dynamics.papers.tensor_networks.limit_checks import relative_distances
+from learning_dynamics.papers.tensor_networks.regression import quantities
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, panels
 from learning_dynamics.tidy import Draws, Quantity, Table, select
 
@@ -21,16 +22,19 @@ def depth(flow: Table, descent: Table, random: Table) -> Drawn:
     colours = depth_colours(flow)
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
     for number, colour in colours.items():
-        curve = select(flow, "curve", depth=number).sort_values("scale")
+        curve = select(flow, quantities.CURVE, depth=number).sort_values("scale")
         left.semilogx(curve["scale"], curve["value"], color=colour, lw=1.3)
         for table, marker, size in ((flow, "o", 5.5), (descent, "x", 4.5)):
-            rows = select(table, "coefficient", depth=number, index=1, seed=0).sort_values("scale")
+            rows = select(table, quantities.COEFFICIENT, depth=number, index=1, seed=0).sort_values("scale")
             left.semilogx(rows["scale"], rows["value"], marker, mfc="none", color=colour, ms=size)
-        for norm, style in (("weighted_l1", "-"), ("weighted_l2", "--")):
+        for norm, style in ((quantities.WEIGHTED_L1, "-"), (quantities.WEIGHTED_L2, "--")):
             scales, distances = _distances(random, norm, number)
             right.loglog(scales, np.median(distances, axis=0), style, color=colour, marker=".", lw=1.2)
-    for power, across, side in ((1, 0.98, "right"), (2, 0.02, "left")):
-        value = select(flow, f"plain_l{power}", index=1, depth=min(colours))["predicted"].iloc[0]
+    for least, power, across, side in (
+        (quantities.PLAIN_L1, 1, 0.98, "right"),
+        (quantities.PLAIN_L2, 2, 0.02, "left"),
+    ):
+        value = select(flow, least, index=1, depth=min(colours))["predicted"].iloc[0]
         left.axhline(value, color=COLOURS["grey"], lw=0.8, ls=(0, (1, 2)), zorder=0)
         label = rf"least $\ell_{power}$ norm"
         left.text(across, value + 0.004, label, transform=left.get_yaxis_transform(), ha=side, fontsize=8)
@@ -45,7 +49,7 @@ def depth(flow: Table, descent: Table, random: Table) -> Drawn:
         handle(r"to $\ell_2$", ls="--"),
     ]
     legend_below(figure, handles, 7)
-    error = select(flow, "coefficient")
+    error = select(flow, quantities.COEFFICIENT)
     return Drawn(
         figure,
         {"draws": random["seed"].nunique(), "error": float((error["value"] - error["predicted"]).abs().max())},
@@ -81,7 +85,7 @@ def even_data(flow: Table) -> Drawn:
         handle(r"with the factor $d^{-(L-1)/2}$", COLOURS["blue"], marker="."),
     ]
     legend_below(figure, handles, 2)
-    size = int(select(flow, "coefficient")["index"].max())
+    size = int(select(flow, quantities.COEFFICIENT)["index"].max())
     return Drawn(
         figure,
         {"draws": flow["seed"].nunique(), "size": size},

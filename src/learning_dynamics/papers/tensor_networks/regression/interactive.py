@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.tensor_networks import norm_like
+from learning_dynamics.papers.tensor_networks.regression import quantities
 from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.interactive import INK, Interactive, choice, colours, italic, reading, slider
 from learning_dynamics.tidy import Table, by_draw, select
@@ -23,9 +24,10 @@ def depth(flow: Table, descent: Table) -> Interactive:
     form (Lemma 5.1). Circles: where gradient flow ended, crosses: gradient descent, at the {scales} scales for which
     they were followed; they lie within {error:.1g} of the ends of the curves.
     """
-    l1_point, l2_point = (by_draw(flow, f"plain_{norm}", column="predicted")[0] for norm in ("l1", "l2"))
+    l1_point = by_draw(flow, quantities.PLAIN_L1, column="predicted")[0]
+    l2_point = by_draw(flow, quantities.PLAIN_L2, column="predicted")[0]
     point = l2_point / (l2_point @ l2_point)  # the data point over its label
-    grid = np.sort(select(flow, "curve")["scale"].unique())
+    grid = np.sort(select(flow, quantities.CURVE)["scale"].unique())
     exponents = np.log10(grid).round(3)
     names = {int(number): f"{italic('L')} = {number}" for number in sorted(flow["depth"].unique())}
     paths, gaps = [], []
@@ -34,7 +36,7 @@ def depth(flow: Table, descent: Table) -> Interactive:
             x, y = _path(point, scale, number).T.round(4).tolist()
             paths.append({"exponent": exponent, "depth": name, "x": x, "y": y})
         for table in (flow, descent):
-            for scale, rows in select(table, "coefficient", seed=0, depth=number).groupby("scale"):
+            for scale, rows in select(table, quantities.COEFFICIENT, seed=0, depth=number).groupby("scale"):
                 gaps.append(np.abs(_path(point, float(scale), number)[-1] - rows["value"]).max())
     marks = pd.concat([_ends(table, method, names) for table, method in ((flow, "flow"), (descent, "descent"))])
     # the line of global minima, drawn beyond the two solutions of least norm
@@ -83,7 +85,7 @@ def depth(flow: Table, descent: Table) -> Interactive:
     )
     return Interactive(
         chart.add_params(alpha, layers).properties(title=reading("alpha", exponents, labels)),
-        facts={"scales": select(flow, "coefficient")["scale"].nunique(), "error": max(gaps)},
+        facts={"scales": select(flow, quantities.COEFFICIENT)["scale"].nunique(), "error": max(gaps)},
         alt="Paths from the origin of a plane to a straight line of global minima. At a large initial scale they go "
         "straight to the point of least l2 norm, at a small one they bend towards that of least l1 norm, deeper "
         "networks more sharply.",
@@ -108,7 +110,7 @@ def _path(point: np.ndarray, scale: float, depth: int) -> np.ndarray:
 
 
 def _ends(table: Table, by: str, names: dict[int, str]) -> pd.DataFrame:
-    rows = select(table, "coefficient", seed=0)
+    rows = select(table, quantities.COEFFICIENT, seed=0)
     wide = rows.pivot_table(index=["depth", "scale"], columns="index", values="value").reset_index()
     return pd.DataFrame(
         {
