@@ -16,10 +16,10 @@ from learning_dynamics.tidy import (
     Draws,
     ascending,
     by_draw,
+    cached_per_table,
     columns,
     draw_columns,
     joined,
-    remembered,
     rows,
     select,
 )
@@ -124,7 +124,7 @@ def test_swapped_roles_are_refused_by_what_tells_them_apart():
 def test_what_was_read_of_a_table_is_read_once_and_cannot_be_changed():
     read = []
 
-    @remembered
+    @cached_per_table
     def doubled(table, quantity, *, factor=2.0):
         read.append(quantity)
         return factor * table["value"].to_numpy()
@@ -143,7 +143,7 @@ def test_what_was_read_of_a_table_is_read_once_and_cannot_be_changed():
 def test_what_was_read_is_forgotten_with_the_table():
     read = []
 
-    @remembered
+    @cached_per_table
     def size(table):
         read.append(len(table))
         return len(table)
@@ -184,18 +184,18 @@ def test_draws_of_several_tables_follow_one_another_and_shorter_ones_are_padded(
     np.testing.assert_array_equal(draws.column("seed"), [0, 1, 5])
     states = [[[4, 5, 0], [6, 7, 0]], [[0, 1, 0], [2, 3, 0]], [[0, 1, 2], [3, 4, 5]]]
     np.testing.assert_array_equal(draws.entries("state", "time"), states)
-    np.testing.assert_array_equal(draws.compared("state", "time")[1], -np.array(states))
+    np.testing.assert_array_equal(draws.with_prediction("state", "time")[1], -np.array(states))
     np.testing.assert_array_equal(draws.entries("state"), [[4, 5, 6, 7, 0, 0], [0, 1, 2, 3, 0, 0], range(6)])
-    np.testing.assert_array_equal(draws.worst("state"), [7, 3, 5])
-    np.testing.assert_array_equal(draws.least("state"), [4, 0, 0])  # what pads is not read
+    np.testing.assert_array_equal(draws.largest("state"), [7, 3, 5])
+    np.testing.assert_array_equal(draws.smallest("state"), [4, 0, 0])  # what pads is not read
     np.testing.assert_array_equal(draws.at_end().where(index=1)["state"], [6, 2, 3])
-    np.testing.assert_array_equal(draws.where(time=lambda time: time < 0.5).worst("state"), [5, 1, 2])
+    np.testing.assert_array_equal(draws.where(time=lambda time: time < 0.5).largest("state"), [5, 1, 2])
 
 
-def test_a_draw_without_a_number_has_no_worst_and_several_numbers_are_not_one():
+def test_a_draw_without_a_number_has_no_largest_and_several_numbers_are_not_one():
     table = flow()
     table.loc[table.index[0], "value"] = np.nan
-    np.testing.assert_array_equal(Draws(table).worst("state"), [7, np.nan])
+    np.testing.assert_array_equal(Draws(table).largest("state"), [7, np.nan])
     with pytest.raises(ProjectError, match="`state`: 4 numbers for each draw"):
         Draws(table)["state"]
 
@@ -207,7 +207,7 @@ def test_draws_are_grouped_by_what_columns_have_together():
         for depth, sign in ((2, 1), (3, -1))
         for place, time in enumerate(TIMES)
     ]
-    np.testing.assert_array_equal(Draws(at_two_depths(), draw="depth", seed=7).worst("norm"), [9, -1])
+    np.testing.assert_array_equal(Draws(at_two_depths(), draw="depth", seed=7).largest("norm"), [9, -1])
 
 
 def test_tables_of_other_times_are_not_padded_along_their_times():

@@ -164,7 +164,7 @@ def select(table: pd.DataFrame, quantity: Quantity | list[Quantity] | None = Non
     return table[chosen]
 
 
-def remembered(read: Callable[Concatenate[pd.DataFrame, P], T]) -> Callable[Concatenate[pd.DataFrame, P], T]:
+def cached_per_table(read: Callable[Concatenate[pd.DataFrame, P], T]) -> Callable[Concatenate[pd.DataFrame, P], T]:
     """Let what a function reads from a table be read once: claims ask for it again for every rival and every variant.
 
     For functions of a table that nobody changes and of hashable arguments. Arrays become read-only; of other things
@@ -198,9 +198,9 @@ def by_draw(table: pd.DataFrame, quantity: Quantity, **options: Any) -> np.ndarr
 class Draws:
     """What was measured of each draw of a table, or of several tables in turn; arrays have draws along the first axis.
 
-    ``flows["left"]`` is one number for each draw, ``flows.entries("sigma")`` several, ``flows.worst("sigma")`` their
+    ``flows["left"]`` is one number for each draw, ``flows.entries("sigma")`` several, ``flows.largest("sigma")`` their
     largest. Draws of a table are sorted by its draw columns. Where draws of one table have more entries than those of
-    another, these are padded with zeros; `over` and iteration go table by table.
+    another, these are padded with zeros; `per_table` and iteration go table by table.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ class Draws:
     def __iter__(self) -> Iterator[Draws]:
         return (Draws(table, draw=self._draw, **self._where) for table in self.tables)
 
-    def over(self, read: Callable[[Draws], np.ndarray]) -> np.ndarray:
+    def per_table(self, read: Callable[[Draws], np.ndarray]) -> np.ndarray:
         """Return what is read of the draws of each table, one below the other, padded with zeros to the largest."""
         parts = [np.asarray(read(of_table)) for of_table in self]
         largest = np.max([part.shape[1:] for part in parts], axis=0)
@@ -253,7 +253,7 @@ class Draws:
         """
         sizes = {tuple(select(table, quantity, **self._where)[list(axes)].nunique()) for table in self.tables}
         if len(sizes) > 1:
-            raise ProjectError(f"`{quantity}`: tables differ in their numbers of {', '.join(axes)}; use `over`")
+            raise ProjectError(f"`{quantity}`: tables differ in their numbers of {', '.join(axes)}; use `per_table`")
 
         def read(draws: Draws) -> np.ndarray:
             chosen = select(draws.tables[0], quantity, **self._where)
@@ -265,7 +265,7 @@ class Draws:
             shape = [len(counts), *(chosen[axis].nunique() for axis in axes)]
             return chosen[column].to_numpy()[order].reshape(*shape, len(order) // max(1, math.prod(shape)))
 
-        return self.over(read)
+        return self.per_table(read)
 
     def __getitem__(self, quantity: Quantity) -> np.ndarray:
         """Return a quantity that has one number for each draw, shape (draws,)."""
@@ -274,21 +274,21 @@ class Draws:
             raise ProjectError(f"`{quantity}`: {values.shape[1]} numbers for each draw; select one, or read `entries`")
         return values[:, 0]
 
-    def compared(self, quantity: Quantity, *axes: str) -> tuple[np.ndarray, np.ndarray]:
+    def with_prediction(self, quantity: Quantity, *axes: str) -> tuple[np.ndarray, np.ndarray]:
         """Return what was measured and what is predicted, as `entries`."""
         return self.entries(quantity, *axes), self.entries(quantity, *axes, column="predicted")
 
-    def worst(self, quantity: Quantity) -> np.ndarray:
+    def largest(self, quantity: Quantity) -> np.ndarray:
         """Return the largest of each draw's numbers, shape (draws,); nan where one is."""
-        return self.over(lambda draws: draws.entries(quantity).max(axis=1))
+        return self.per_table(lambda draws: draws.entries(quantity).max(axis=1))
 
-    def least(self, quantity: Quantity) -> np.ndarray:
+    def smallest(self, quantity: Quantity) -> np.ndarray:
         """Return the least of each draw's numbers, shape (draws,); nan where one is."""
-        return self.over(lambda draws: draws.entries(quantity).min(axis=1))
+        return self.per_table(lambda draws: draws.entries(quantity).min(axis=1))
 
     def column(self, name: str) -> np.ndarray:
         """Return what a column has in the first of each draw's rows, shape (draws,)."""
-        return self.over(lambda draws: draws._first_rows()[name].to_numpy())
+        return self.per_table(lambda draws: draws._first_rows()[name].to_numpy())
 
     def setting(self, key: str) -> np.ndarray:
         """Return a setting that each draw's table was made with, ``integration.rtol``, shape (draws,)."""
@@ -297,7 +297,7 @@ class Draws:
             value = functools.reduce(operator.getitem, key.split("."), settings_of(draws.tables[0]))
             return np.full(len(draws._first_rows()), value)
 
-        return self.over(read)
+        return self.per_table(read)
 
     def _draw_columns(self) -> list[str]:
         names = self._draw or draw_columns(self.tables[0])

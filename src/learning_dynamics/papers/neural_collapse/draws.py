@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from learning_dynamics.judging import Check, equal_on_every_draw, takes_rivals
-from learning_dynamics.tidy import Draws, Quantity, Table, remembered, select, settings_of
+from learning_dynamics.tidy import Draws, Quantity, Table, cached_per_table, select, settings_of
 
 # Relative error of DOP853 along the renormalised flows in units of its rtol: at most 8 over 200 flows from three sizes
 # and three scales of the signal, at rtol 1e-9 and 1e-10; doubled and rounded up.
@@ -37,10 +37,10 @@ def integration_error(table: Table) -> float:
 def largest(table: Table, *quantities: Quantity, **where: str) -> np.ndarray:
     """Return the largest of several quantities, over times and indices, for each draw; nan if one of them is."""
     draws = Draws(table, **where)
-    return np.max([draws.worst(quantity) for quantity in quantities], axis=0)
+    return np.max([draws.largest(quantity) for quantity in quantities], axis=0)
 
 
-@remembered
+@cached_per_table
 def by_size(table: Table, quantity: Quantity, **where: str | float) -> dict[Size, np.ndarray]:
     """Return a quantity by the size of its draws, shape (draws, times, entries); `where` as for `tidy.select`."""
     arrays = {}

@@ -30,7 +30,7 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
     Decay,
     with_decay,
 )
-from learning_dynamics.tidy import Quantity, Table, remembered, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, cached_per_table, select, settings_of
 
 FIVE_DATA_SETS = ("mnist", "fashion_mnist", "svhn", "cifar10", "stl10")
 NEEDS_FIVE_DATA_SETS = (
@@ -53,7 +53,7 @@ def by_seed(table: Table, quantity: Quantity, split: str = "train") -> pd.DataFr
     return _by_seed(table, quantity, split).copy()
 
 
-@remembered
+@cached_per_table
 def _by_seed(table: Table, quantity: Quantity, split: str) -> pd.DataFrame:
     rows = select(table, quantity, split=split, index=0)
     return rows.set_index(["epoch", "seed"])["value"].unstack("seed")  # noqa: PD010 - a value each, nan ones kept

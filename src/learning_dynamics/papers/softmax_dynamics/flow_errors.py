@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from learning_dynamics.tidy import Quantity, Table, remembered, select, settings_of
+from learning_dynamics.tidy import Quantity, Table, cached_per_table, select, settings_of
 
 # Relative error of an invariant along a flow of the toy, in units of the integrator's rtol. It does not grow as rtol is
 # tightened: at most 1.3, 2.4 and 3.0 at 1e-9, 1e-11 and 1e-12, on flows that no claim judges (class sizes 3-2-2-1,
@@ -64,6 +64,6 @@ def at_each_time(table: Table, quantity: Quantity) -> pd.Series:
     return _at_each_time(table, quantity).copy()
 
 
-@remembered
+@cached_per_table
 def _at_each_time(table: Table, quantity: Quantity) -> pd.Series:
     return select(table, quantity).set_index(["seed", "time"])["value"]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from learning_dynamics.papers.softmax_dynamics.falls import FALL
 from learning_dynamics.papers.softmax_dynamics.sizes import sizes_of
-from learning_dynamics.tidy import Quantity, Table, remembered, select
+from learning_dynamics.tidy import Quantity, Table, cached_per_table, select
 
 
 class Moment(IntEnum):
@@ -108,18 +108,18 @@ class Grid:
 # What claims read of a table they read again for every rival and every variant of a setting.
 
 
-@remembered
+@cached_per_table
 def _members(table: Table, **where: Any) -> pd.DataFrame:
     columns = ["counts", "init", "scale", "seed"]
     return select(table, **where)[columns].drop_duplicates().reset_index(drop=True)
 
 
-@remembered
+@cached_per_table
 def _values(table: Table, quantity: Quantity, **where: Any) -> np.ndarray:
     return select(table, quantity, **where)["value"].to_numpy()
 
 
-@remembered
+@cached_per_table
 def _entries(table: Table, quantity: Quantity, **where: Any) -> np.ndarray:
     rows = select(table, quantity, **where)
     return rows["value"].to_numpy().reshape(-1, rows["index"].nunique())

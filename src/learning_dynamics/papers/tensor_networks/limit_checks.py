@@ -67,7 +67,7 @@ def still_changes(flows: Draws, quantity: Quantity) -> np.ndarray:
         sizes = np.abs(flow.entries(quantity))
         return sizes.max(axis=1) > 1.1 * sizes.min(axis=1)
 
-    return second_half(flows).over(changes)
+    return second_half(flows).per_table(changes)
 
 
 def last_exact_sigma(table: Table) -> float:
@@ -81,7 +81,7 @@ def last_exact_sigma(table: Table) -> float:
 
 def last_exact_margins(flows: Draws) -> np.ndarray:
     """Return margins at the last time at which the loss's exponent is exact to a hundredth, shape (draws,)."""
-    return flows.over(lambda flow: flow.where(sigma=last_exact_sigma(flow.tables[0]))[MARGIN])
+    return flows.per_table(lambda flow: flow.where(sigma=last_exact_sigma(flow.tables[0]))[MARGIN])
 
 
 @takes_rivals("power")
@@ -145,5 +145,5 @@ def limits_minimise(
 
 def relative_distances(flows: Draws, quantity: Quantity) -> np.ndarray:
     """Return the distance of what was measured from its prediction, relative to that one's norm, one a draw."""
-    measured, predicted = flows.compared(quantity)
+    measured, predicted = flows.with_prediction(quantity)
     return np.linalg.norm(measured - predicted, axis=1) / np.linalg.norm(predicted, axis=1)

@@ -39,9 +39,9 @@ def saddle_at_zero(zero: Table, *, rounding: Positive) -> Claim:
     singular value of the loss's gradient. The measured orders are off by at most {largest:.1e}.
     """
     draws = Draws(zero)
-    order, depth = (values[:, 0] for values in draws.compared(quantities.ORDER))
-    curvature, predicted_curvature = (values[:, 0] for values in draws.compared(quantities.CURVATURE))
-    fall, leading_term = (values[:, 0] for values in draws.compared(quantities.FALL))
+    order, depth = (values[:, 0] for values in draws.with_prediction(quantities.ORDER))
+    curvature, predicted_curvature = (values[:, 0] for values in draws.with_prediction(quantities.CURVATURE))
+    fall, leading_term = (values[:, 0] for values in draws.with_prediction(quantities.FALL))
     x = draws[quantities.NEXT_TERM]
     everywhere, nowhere = "a strict saddle at every depth", "a saddle that is not strict at depth 2 either"
     has_deeper, has_two_layers = (depth > 2).any(), (depth == 2).any()
@@ -265,7 +265,7 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
             f"starts beyond singular matrices reach it as well: {name}": {"values": from_beyond(name)} for name in names
         },
     )
-    yield Facts(fraction=Draws(losses, start=quantities.BELOW).worst(quantities.FRACTION).max())
+    yield Facts(fraction=Draws(losses, start=quantities.BELOW).largest(quantities.FRACTION).max())
 
 
 @claim(

@@ -29,16 +29,16 @@ def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positi
     flows = Draws([balanced, gaussian])
     yield every_draw(
         "largest movement of the conserved matrices",
-        flows.worst(quantities.DRIFT),
+        flows.largest(quantities.DRIFT),
         at_most=amplification * flows.setting("integration.rtol").max(),
         because=f"{amplification:g} rtol of the integrator; the weights move by order one",
         predicted=0.0,
         rivals={
-            "the sums of the two matrices are conserved": {"values": flows.worst(quantities.SUM_DRIFT)},
-            "each W_j W_jᵀ is conserved": {"values": flows.worst(quantities.GRAM_DRIFT)},
+            "the sums of the two matrices are conserved": {"values": flows.largest(quantities.SUM_DRIFT)},
+            "each W_j W_jᵀ is conserved": {"values": flows.largest(quantities.GRAM_DRIFT)},
         },
     )
-    yield Facts(moved=np.nanmax(Draws(balanced).worst(quantities.GRAM_DRIFT)))
+    yield Facts(moved=np.nanmax(Draws(balanced).largest(quantities.GRAM_DRIFT)))
 
 
 @claim(
@@ -94,7 +94,7 @@ def end_to_end_dynamics(balanced: Table, gaussian: Table, *, least_order: Positi
         },
         fact="least",
     )
-    yield Facts(apart=np.nanmax(flows.worst(quantities.DIFFERENCE) / flows.worst(quantities.SIZE)))
+    yield Facts(apart=np.nanmax(flows.largest(quantities.DIFFERENCE) / flows.largest(quantities.SIZE)))
 
 
 @claim(
@@ -152,10 +152,10 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
     )
     yield every_draw(
         "largest 1 − cos² between the first eigenvector and u_1 v_1ᵀ",
-        Draws(balanced).worst(quantities.NOT_REINFORCED),
+        Draws(balanced).largest(quantities.NOT_REINFORCED),
         at_most=1e-6,
         because="errors of rtol in the layers over the gap between eigenvalues",
-        rivals={unbalanced: {"values": Draws(gaussian).worst(quantities.NOT_REINFORCED)}},
+        rivals={unbalanced: {"values": Draws(gaussian).largest(quantities.NOT_REINFORCED)}},
     )
 
 
@@ -346,7 +346,7 @@ def _as_predicted(name: str, table: Table, quantity: Quantity, amplification: fl
     """Check that a quantity along flows is what is predicted of it, to a multiple of the integrator's tolerance."""
     return equal_on_every_draw(
         name,
-        *Draws(table).compared(quantity),
+        *Draws(table).with_prediction(quantity),
         tolerance=amplification * _rtol(table),
         resolution=1e-3,
         because=f"{amplification:g} rtol{because}",

@@ -37,7 +37,7 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
 
     def norm_at_end(draws: Draws, quantity: Quantity) -> dict[str, Any]:
         """Return the nuclear norm at the end, and what the quantity has as its prediction."""
-        measured, predicted = draws.compared(quantity)
+        measured, predicted = draws.with_prediction(quantity)
         return {"measured": measured, "predicted": predicted, "relative_to": predicted[:, 0]}
 
     yield equal_on_every_draw(
@@ -53,7 +53,7 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
         scaled=False,
     )
     # shape (starts, draws), from the largest start to the smallest
-    excess = np.array([np.divide(*draws.compared(NUCLEAR_NORM))[:, 0] - 1 for draws in by_start])
+    excess = np.array([np.divide(*draws.with_prediction(NUCLEAR_NORM))[:, 0] - 1 for draws in by_start])
 
     def largest_ratio(excess: np.ndarray) -> np.ndarray:
         """Return by draw the largest ratio of an excess to the one before."""
@@ -72,7 +72,7 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
         at_most=1e-6,
         because="the flow has fitted them",
     )
-    nuclear, least_squares = smallest.compared(LEAST_SQUARES_NORM)
+    nuclear, least_squares = smallest.with_prediction(LEAST_SQUARES_NORM)
     yield Facts(other=np.max(least_squares / nuclear))
 
 
@@ -175,5 +175,5 @@ def single_norm(
                 by=resolution,
                 because="beyond rounding",
             )
-    measured, predicted = draws.compared(NUCLEAR_NORM)
+    measured, predicted = draws.with_prediction(NUCLEAR_NORM)
     yield Facts(powers=", ".join(f"{p:g}" for p in powers), left=np.max(measured / predicted - 1))

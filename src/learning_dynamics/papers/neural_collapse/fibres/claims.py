@@ -171,9 +171,9 @@ def projection_self_adjoint(features: Table) -> Claim:
     draws = Draws(features)
     yield Facts(
         printed=largest(features, ASYMMETRY, flow=PRINTED).max(),
-        adjoint=draws.worst(ADJOINT_GRADIENT).max(),
-        moved=draws.least(PRINTED_GRADIENT).min(),
-        normal=draws.least(GRADIENT_NORMAL).min(),
+        adjoint=draws.largest(ADJOINT_GRADIENT).max(),
+        moved=draws.smallest(PRINTED_GRADIENT).min(),
+        normal=draws.smallest(GRADIENT_NORMAL).min(),
     )
 
 

@@ -34,22 +34,22 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Clai
 
     yield every_draw(
         "largest distance of $a'$ from its formula, relative to the largest $|a|$",
-        on_all.worst("output_step_printed"),
+        on_all.largest("output_step_printed"),
         at_most=rounding,
         because="rounding",
         predicted=0.0,
-        corrected={"values": on_all.worst("output_step")},
+        corrected={"values": on_all.largest("output_step")},
     )
     yield every_draw(
         "largest distance of $R'$ from its formula, relative to $|R(0)|$",
-        on_all.worst("gradient_step_printed"),
+        on_all.largest("gradient_step_printed"),
         at_most=rounding,
         because="rounding",
         predicted=0.0,
-        corrected={"values": on_all.worst("gradient_step")},
+        corrected={"values": on_all.largest("gradient_step")},
         rivals={
-            "no term of second order, as for the flow": {"values": on_all.worst("gradient_step_first")},
-            transposed: {"values": on_all.worst("gradient_step_printed")},
+            "no term of second order, as for the flow": {"values": on_all.largest("gradient_step_first")},
+            transposed: {"values": on_all.largest("gradient_step_printed")},
         },
     )
     for quantity, label, bound, because in (
@@ -59,10 +59,10 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Clai
     ):
         yield every_draw(
             f"largest turning of {label} from the direction of $R(0)$",
-            on_whitened.worst(quantity),
+            on_whitened.largest(quantity),
             at_most=bound,
             because=because,
-            rivals={"directions that stay whatever the data": {"values": on_others.worst(quantity)}},
+            rivals={"directions that stay whatever the data": {"values": on_others.largest(quantity)}},
         )
 
     against_the_trend = "largest step against the trend that {}, relative to the largest norm"
@@ -88,4 +88,4 @@ def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Clai
         at_least=share,
         because="close to rank one",
     )
-    yield Facts(turning=float(np.nanmax(on_others.worst("output_turning"))))
+    yield Facts(turning=float(np.nanmax(on_others.largest("output_turning"))))

@@ -108,7 +108,7 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Claim:
     is Theorem 3.1 (i).
     """
     limits = Draws(flows, phase="limit")
-    condition = Draws(flows, phase="flow").worst("condition")
+    condition = Draws(flows, phase="flow").largest("condition")
     tolerance = steps_by_rtol(limits) * condition
 
     yield every_draw(
@@ -174,7 +174,7 @@ def corollary_3_1(flows: Sequence[Table]) -> Claim:
             gamma, inputs = limit.setting("gamma")[:, None], limit.entries("sigma_w1").shape[1]
             return theory.hidden_singular_values(beta_times * sigma_star, gamma_times * gamma, inputs)
 
-        return limits.over(of_one_table)  # tables may differ in their number of inputs
+        return limits.per_table(of_one_table)  # tables may differ in their number of inputs
 
     yield equal_on_every_draw(
         r"largest error of $\sigma_i(W_1)$ at the end, relative to $\sigma_1$",

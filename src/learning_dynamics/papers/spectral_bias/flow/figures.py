@@ -127,7 +127,7 @@ def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Ta
         (conditioned, "ill-conditioned", "purple", "D"),
     ):
         limits = Draws(table, phase="limit")
-        errors = relative_errors(*limits.compared("sigma_w1"))
+        errors = relative_errors(*limits.with_prediction("sigma_w1"))
         bounds = limits["sigma_bound"] + steps_by_rtol(limits)
         options = {"ms": 3.5, "mfc": "none", "color": COLOURS[colour]}
         ends = select(table, "sigma_w1", phase="limit").dropna(subset="value")

@@ -44,7 +44,7 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
         """Return the largest value along each flow, and what the integrator's errors explain of it."""
         draws = Draws(tables)
         # alpha, and beta at the start, are as small as the scale: relative errors are larger by the condition
-        return {"values": draws.worst(quantity), "at_most": steps_by_rtol(draws) * draws.worst("condition") ** 2}
+        return {"values": draws.largest(quantity), "at_most": steps_by_rtol(draws) * draws.largest("condition") ** 2}
 
     yield every_draw(
         r"largest part of $\beta$ off the diagonal in the singular basis of $\beta_*$, relative to $|\beta|$",
@@ -73,7 +73,7 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
             because=because,
             rivals={"matrices that are symmetric whatever the data": largest(quantity, all_data)},
         )
-    yield Facts(turning=float(np.nanmax(Draws(others).worst("turning"))))
+    yield Facts(turning=float(np.nanmax(Draws(others).largest("turning"))))
 
 
 @claim(
@@ -108,7 +108,7 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Claim:
         rivals={"0 at the jump, as in section 3.2": 0 * sigma, "half the jump's height": sigma / 2},
     )
     flows = Draws([jump, *(table[table["phase"] == "flow"] for table in networks)])
-    measured, closed_form = flows.compared("sigma_beta")
+    measured, closed_form = flows.with_prediction("sigma_beta")
     yield every_draw(
         "largest error of the closed form along the flow, relative to the largest value",
         relative_errors(measured, closed_form),

@@ -153,8 +153,8 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, five: Table, *,
         "and the drift left out",
         rivals={
             "$D$ replaced by its quadratic mean": moments(ends, names=of_equal_weights) / allowed,
-            r"half the time, $(\eta\delta)^2 t / 2$": draws.over(halfway) / allowed,
-            "noise that acts on the start alone, not on what it has added": draws.over(of_first_order) / allowed,
+            r"half the time, $(\eta\delta)^2 t / 2$": draws.per_table(halfway) / allowed,
+            "noise that acts on the start alone, not on what it has added": draws.per_table(of_first_order) / allowed,
         },
     )
     # noise of equal strength in every direction would have the d - n directions outside grow as those inside, from the

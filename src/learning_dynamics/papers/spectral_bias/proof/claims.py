@@ -26,13 +26,13 @@ def lemma_3_2(flows: Sequence[Table]) -> Claim:
     $|Z_1^\top Z_1|$.
     """
     flow = Draws(flows, phase="flow")
-    imbalance, two_gamma = flow.compared("imbalance")  # eigenvalues; 2 gamma by the lemma (C.8)
+    imbalance, two_gamma = flow.with_prediction("imbalance")  # eigenvalues; 2 gamma by the lemma (C.8)
     yield equal_on_every_draw(
         r"largest error of an eigenvalue of $Z_1^\top Z_1 - Z_2 Z_2^\top$, relative to $|Z_1^\top Z_1|$",
         imbalance,
         two_gamma,
         tolerance=steps_by_rtol(flow),
-        relative_to=flow.worst(quantities.LARGEST_EIGENVALUE),
+        relative_to=flow.largest(quantities.LARGEST_EIGENVALUE),
         because=STEPS_BY_RTOL,
         rivals={
             r"$\gamma I$ in place of $2\gamma I$": 0.5 * two_gamma,
@@ -57,15 +57,15 @@ def lemma_c_3(flows: Sequence[Table]) -> Claim:
     if not any(has_several_interpolators(table) for table in flows):
         raise Untested("as many samples as inputs in every run: nothing is outside of their span; give fewer samples")
     flow, limits = Draws(flows, phase="flow"), Draws(flows, phase="limit")
-    inputs = limits.over(lambda limit: np.full(len(limit["distance"]), limit.entries("sigma_w1").shape[1]))
+    inputs = limits.per_table(lambda limit: np.full(len(limit["distance"]), limit.entries("sigma_w1").shape[1]))
     samples = Draws(flows, phase="draw")["samples"]
     # of a random direction's squared length d - n parts of d are outside of n directions, on average
     outside_at_random = np.sqrt(np.maximum(inputs - samples, 0) / inputs)
     yield equal_on_every_draw(
         r"largest part of $\alpha$ outside the span of the data, relative to $|\alpha|$",
-        flow.worst("alpha_outside"),
+        flow.largest("alpha_outside"),
         0.0,
-        tolerance=steps_by_rtol(flow) * flow.worst("condition"),
+        tolerance=steps_by_rtol(flow) * flow.largest("condition"),
         relative_to=1.0,
         because="steps times rtol times the condition number of $Z_1$",
         rivals={
@@ -123,7 +123,7 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
     )
     yield every_draw(
         "drift of the imbalance from $D$, relative to $|Z_1^\\top Z_1|$",
-        flow.worst("imbalance"),
+        flow.largest("imbalance"),
         at_most=steps_by_rtol(flow),
         because=STEPS_BY_RTOL,
     )
@@ -206,7 +206,7 @@ def lemma_c_10(flows: Sequence[Table]) -> Claim:
             sigma = theory.hidden_singular_values(flow.entries("sigma_beta", "time"), gamma_times * gamma, inputs)
             return sigma.reshape(len(sigma), -1)  # times and indices in one axis, as `sigma_Z1` has them
 
-        return flow.over(of_one_table)  # tables may differ in their number of inputs
+        return flow.per_table(of_one_table)  # tables may differ in their number of inputs
 
     yield equal_on_every_draw(
         r"largest error of $\sigma_i(Z_1)$ along the flow, relative to $\sigma_1$",
@@ -216,7 +216,7 @@ def lemma_c_10(flows: Sequence[Table]) -> Claim:
         because=STEPS_BY_RTOL,
         rivals={"balanced layers": hidden(gamma_times=0.0), r"$2\gamma$ in place of $\gamma$": hidden(gamma_times=2.0)},
     )
-    sigma_Z2, predicted_Z2 = flow.compared("sigma_w2")
+    sigma_Z2, predicted_Z2 = flow.with_prediction("sigma_w2")
     yield equal_on_every_draw(
         r"largest error of $\sigma_i(Z_2)$ along the flow, relative to $\sigma_1(Z_1)$",
         sigma_Z2,
@@ -251,11 +251,11 @@ def balanced_start(flows: Sequence[Table], unbalanced: Table) -> Claim:
     balanced, not_balanced = Draws(flows, phase="flow"), Draws(unbalanced, phase="flow")
     yield every_draw(
         r"largest $\sigma_{k+1}(W_1) / \sigma_1(W_1)$ along the flow",
-        balanced.over(first_beyond_rank),
+        balanced.per_table(first_beyond_rank),
         at_most=np.sqrt(steps_by_rtol(balanced)),
         because="the square root of an error of steps times rtol",
         rivals={
-            "rank at most $k - 1$": {"values": balanced.over(lambda flow: first_beyond_rank(flow, fewer=1))},
+            "rank at most $k - 1$": {"values": balanced.per_table(lambda flow: first_beyond_rank(flow, fewer=1))},
             "layers that are not balanced": {
                 "values": first_beyond_rank(not_balanced),
                 "at_most": np.sqrt(steps_by_rtol(not_balanced)),

@@ -22,10 +22,10 @@ def lemma_3_1(flows: Sequence[Table]) -> Claim:
     $Z_1(0) = I$, against the lemma's own definition (errata 7).
     """
     draws = Draws(flows)
-    tolerance, unit_pair = steps_by_rtol(draws), draws.worst("unit_pair")
+    tolerance, unit_pair = steps_by_rtol(draws), draws.largest("unit_pair")
     yield every_draw(
         "largest distance of $Z_1$ from the pair integrated by itself, relative to $|W_1|$",
-        draws.worst("projected"),
+        draws.largest("projected"),
         at_most=tolerance,
         because=APART,
         predicted=0.0,
@@ -33,7 +33,7 @@ def lemma_3_1(flows: Sequence[Table]) -> Claim:
     )
     yield every_draw(
         "largest part of the layers outside the span of $P$, relative to $|W_1|$",
-        draws.worst("subspace"),
+        draws.largest("subspace"),
         at_most=tolerance,
         because="steps times rtol",
         predicted=0.0,
@@ -59,22 +59,22 @@ def lemma_3_3(flows: Sequence[Table]) -> Claim:
     """
     draws = Draws(flows)
     # alpha is found by inverting Z1; I - alpha alpha^T = 2 gamma (Z1 Z1^T)^{-1} (C.12) has the square of its condition
-    condition, tolerance = draws.worst("condition"), steps_by_rtol(draws)
+    condition, tolerance = draws.largest("condition"), steps_by_rtol(draws)
     yield every_draw(
         r"largest $|\dot\beta - (I - \alpha\alpha^\top)^{-1}\alpha|$, relative to its start",
-        draws.worst("printed_beta_speed"),
+        draws.largest("printed_beta_speed"),
         at_most=tolerance * condition**2,
         because=f"{APART} and the squared condition number of $Z_1$",
         predicted=0.0,
         corrected={
             "name": r"largest $|\beta - 2\gamma(I - \alpha\alpha^\top)^{-1}\alpha| / |\beta_*|$",
-            "values": draws.worst("beta_from_alpha"),
+            "values": draws.largest("beta_from_alpha"),
         },
-        rivals={r"$\beta$ without the factor $2\gamma$": {"values": draws.worst("beta_without_scale")}},
+        rivals={r"$\beta$ without the factor $2\gamma$": {"values": draws.largest("beta_without_scale")}},
     )
     yield every_draw(
         "largest distance of $\\alpha$ from the Riccati equation's solution",
-        draws.worst("alpha"),
+        draws.largest("alpha"),
         at_most=tolerance * condition,
         because=f"{APART} and the condition number of $Z_1$",
         predicted=0.0,
@@ -101,7 +101,7 @@ def theorem_3_2_a(flows: Sequence[Table]) -> Claim:
     """
     draws = Draws(flows)
     # both speeds are the curvature of a potential at sigma_i times u^T (d beta/dt) v, and should be u^T R v
-    speed, force = draws.compared("mirror_speed")
+    speed, force = draws.with_prediction("mirror_speed")
     printed_speed = draws.entries("printed_mirror_speed")
     yield equal_on_every_draw(
         "largest difference of a mirror coordinate's speed and its force, relative to the largest force",
@@ -126,7 +126,7 @@ def theorem_3_2_b(flows: Sequence[Table]) -> Claim:
     {draws} draws is {largest:.1e} of the largest entry.
     """
     draws = Draws(flows)
-    measured, mirror = draws.compared("beta")
+    measured, mirror = draws.with_prediction("beta")
     rivals = {"a predictor shrunk by a millionth": (1 - 1e-6) * mirror}
 
     def mirror_of_another_scale(of_one_table: Draws) -> np.ndarray:
@@ -140,12 +140,12 @@ def theorem_3_2_b(flows: Sequence[Table]) -> Claim:
         return np.roll(of_one_table.entries("beta", column="predicted"), data_sets, axis=0)
 
     if all(np.unique(of_one_table.column("gamma")).size > 1 for of_one_table in draws):
-        rivals["the mirror flow of another scale, on the same data"] = draws.over(mirror_of_another_scale)
+        rivals["the mirror flow of another scale, on the same data"] = draws.per_table(mirror_of_another_scale)
     yield equal_on_every_draw(
         r"largest distance between the network's $\beta$ and the mirror flow's, relative to the largest entry",
         measured,
         mirror,
-        tolerance=steps_by_rtol(draws) * draws.worst("condition"),
+        tolerance=steps_by_rtol(draws) * draws.largest("condition"),
         because=f"{APART} and the condition number of $Z_1$",
         rivals=rivals,
         fact="largest",
@@ -167,10 +167,10 @@ def lemma_c_8(flows: Sequence[Table]) -> Claim:
     draws = Draws(flows)
 
     def loss_over_bound(of_one_table: Draws) -> np.ndarray:
-        loss, bound = of_one_table.compared("loss")
+        loss, bound = of_one_table.with_prediction("loss")
         return (loss / bound).max(axis=1)
 
-    ratios = draws.over(loss_over_bound)
+    ratios = draws.per_table(loss_over_bound)
     rivals = {
         "a bound ten times as sharp": 0.1,
         # D / t times sqrt(2 gamma) instead of over it: 2 gamma times the bound

@@ -136,7 +136,7 @@ def relu_directions_with_samples(few: Table, more: Sequence[Table], *, cosine: F
     `cosine` on {course} of the draws. The students, their scale and the time they are given are the same.
     """
     by_samples = {int(Draws(table)["samples"][0]): table for table in (few, *more)}
-    learnt = {samples: Draws(table).least("teacher_cosine") >= cosine for samples, table in by_samples.items()}
+    learnt = {samples: Draws(table).smallest("teacher_cosine") >= cosine for samples, table in by_samples.items()}
 
     def with_samples(samples: int) -> dict[str, np.ndarray]:
         return {"holds": learnt[samples], "undecided": ~fitted_draws(by_samples[samples], loss)}

@@ -32,7 +32,7 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Claim:
     """
     draws, settings = Draws(flow), settings_of(flow)
     gamma = draws.entries("time_to_loss", column="gamma")[0]
-    time, promised = draws.compared("time_to_loss")  # shape (draws, scales); promised by the bound of Lemma C.8
+    time, promised = draws.with_prediction("time_to_loss")  # shape (draws, scales); promised by the bound of Lemma C.8
     # of each draw: |X^T Y|, the rate at which both layers grow near zero, and |beta_*|
     growth, beta_norm = (draws.entries(name)[:, 0] for name in (quantities.FIRST_GRADIENT, "beta_norm"))
     slopes = _slopes(gamma, time, largest)
@@ -101,7 +101,7 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Claim:
         r"slope of $\Psi_\gamma$ against $\ln(1/\gamma)$ over $\|\beta\|_*$, the error",
         np.stack(slopes, axis=1),
         1.0,
-        tolerance=10 * largest / draws.least(quantities.LEAST_SINGULAR_VALUE),
+        tolerance=10 * largest / draws.smallest(quantities.LEAST_SINGULAR_VALUE),
         relative_to=1.0,
         because="terms of the order of the largest scale over the smallest singular value",
         resolution=0.1,
@@ -129,7 +129,7 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Claim:
     )
     yield every_draw(
         "least increase of the nuclear norm over random interpolators",
-        draws.least(quantities.INCREASE_ELSEWHERE),
+        draws.smallest(quantities.INCREASE_ELSEWHERE),
         at_least=-1e-6,
         because="rounding over the distance",
     )
@@ -172,7 +172,7 @@ def column_alignment(flow: Table, unfed: Table, *, largest: Positive, sine: Frac
     # length of the columns at the start, beside that of the layer at the end
     column_length = np.sqrt(2 * gamma / beta_norm)
     # of each column, shape (draws, scales, columns): its component along beta, and its share of the first gradient
-    components, shares = draws.compared(quantities.COMPONENTS_ALONG, "gamma")
+    components, shares = draws.with_prediction(quantities.COMPONENTS_ALONG, "gamma")
     least_share = np.abs(shares).min(axis=2)
 
     # 1. all columns align at the smallest scale

@@ -133,7 +133,7 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
         rivals={r"fully connected: coefficients along $\sum_i y_i x_i$": quantities.DISTANCE_FROM_DATA_SUM},
     )
     yield Facts(
-        moved=float(np.nanmax(second_half(flows).worst(quantities.PARAMETERS_MOVED))),
+        moved=float(np.nanmax(second_half(flows).largest(quantities.PARAMETERS_MOVED))),
         cut=float(settings_of(two)["integration"]["sharpness"]),
     )
 
@@ -160,7 +160,7 @@ def _converges(flows: Draws, slack: float) -> Check:
     return premise(
         every_draw(
             r"$X^T r$ converges in direction: degrees by which it turns over the second half of $\log\log t$",
-            second_half(flows).worst(quantities.TURN_OF_RESIDUALS),
+            second_half(flows).largest(quantities.TURN_OF_RESIDUALS),
             at_most=np.degrees(largest_lag(flows, slack)),
             because="as an angle, the bound on what vanishes",
             fact="turned",

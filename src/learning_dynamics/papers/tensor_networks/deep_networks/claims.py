@@ -37,7 +37,7 @@ def _powers(draws: Draws, quantity: Quantity) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(values[:, 1] / values[:, 0]) / np.log(next_smallest / smallest)
 
-    return draws.over(read)
+    return draws.per_table(read)
 
 
 @claim(
@@ -87,7 +87,7 @@ def theorem_6_convergence(
 
 
 def _residuals(tables: Sequence[Table]) -> np.ndarray:
-    return Draws(tables).over(lambda flow: flow.entries(quantities.RESIDUAL).ravel())
+    return Draws(tables).per_table(lambda flow: flow.entries(quantities.RESIDUAL).ravel())
 
 
 @claim(
@@ -108,7 +108,7 @@ def theorem_6_bias(identity: Sequence[Table], descending: Sequence[Table], *, or
     """
     yield from _tends_to_least_norm(descending, order)
     # by table: depths of different tables differ in number
-    distance_over_allowed = Draws(identity).over(
+    distance_over_allowed = Draws(identity).per_table(
         lambda flow: (flow.entries(quantities.DISTANCE) / flow.entries(quantities.DISTANCE_BY_RESIDUAL)).ravel()
     )
     yield every_draw(
@@ -128,14 +128,14 @@ def _tends_to_least_norm(tables: Sequence[Table], order: float) -> Claim:
     # at a saddle residuals are of order one; those of flows that were given up, nan, pass
     precision = np.sqrt(draws.setting("integration.residual"))[:, None]
     converged = ~(draws.entries(quantities.RESIDUAL) > precision).any(axis=1)
-    followed = converged & np.isfinite(draws.worst(quantities.DISTANCE))
+    followed = converged & np.isfinite(draws.largest(quantities.DISTANCE))
     excluded = {"the loss does not vanish, of which the theorem does not speak": int((~converged).sum())}
     lost = int((converged & ~followed).sum())
     counts = {"draws_for": int(followed.sum()), "draws_undecided": lost} if lost else {}
 
     def largest_ratio(distance: Quantity) -> np.ndarray:
         """Return the largest ratio of a distance to its bound over all scales, one a draw that converged."""
-        ratios = draws.over(lambda flow: flow.entries(distance) / flow.entries(quantities.DISTANCE_BOUND))
+        ratios = draws.per_table(lambda flow: flow.entries(distance) / flow.entries(quantities.DISTANCE_BOUND))
         return ratios.max(axis=1)[converged]
 
     def mean_power(distance: Quantity) -> Estimate:
@@ -298,12 +298,12 @@ def equation_93(descending: Sequence[Table], gaussian: Sequence[Table]) -> Claim
     """
     draws = _by_scale(*descending, *gaussian)
     # of each flow, a draw at a scale: the misalignment in units of the bound of (93), and the scale
-    at_limit = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND).ravel())
-    on_the_way = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_ON_THE_WAY).ravel())
+    at_limit = draws.per_table(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND).ravel())
+    on_the_way = draws.per_table(lambda flow: flow.entries(quantities.MISALIGNMENT_ON_THE_WAY).ravel())
     misalignment = np.maximum(at_limit, on_the_way)
-    alpha = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND, column="scale").ravel())
-    at_smallest_scale = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND)[:, 0])
-    is_rounding = draws.over(lambda flow: flow.entries(quantities.MISALIGNMENT)[:, 0]) < 1e-13
+    alpha = draws.per_table(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND, column="scale").ravel())
+    at_smallest_scale = draws.per_table(lambda flow: flow.entries(quantities.MISALIGNMENT_OVER_BOUND)[:, 0])
+    is_rounding = draws.per_table(lambda flow: flow.entries(quantities.MISALIGNMENT)[:, 0]) < 1e-13
     power = mean(_powers(draws, quantities.MISALIGNMENT)[~is_rounding])
 
     yield every_draw(

@@ -48,7 +48,7 @@ def theorem_5(tensors: Table, steps: Table) -> Claim:
     residual = select(steps, quantities.RESIDUAL)["value"].max()
 
     def largest_error(quantity: Quantity, step: float) -> np.ndarray:
-        limits, predicted = descents.where(step=step).compared(quantity)
+        limits, predicted = descents.where(step=step).with_prediction(quantity)
         return np.abs(limits - predicted).max(axis=1)
 
     # Limits are a + b h + c h^2 in the step h, with the formula at a. The line through h and h' then meets zero at
@@ -66,7 +66,7 @@ def theorem_5(tensors: Table, steps: Table) -> Claim:
     yield check_limits(
         "error of the flow's limit, relative to the largest parameter",
         flows,
-        *flows.compared(quantities.PARAMETER),
+        *flows.with_prediction(quantities.PARAMETER),
         rivals={
             wrong_power: flows.entries(quantities.WRONG_POWER, column="predicted"),
             "the opposite label's limit": flows.entries(quantities.OPPOSITE_LABEL, column="predicted"),
@@ -130,11 +130,11 @@ def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     """
     smallest, largest = min(limits["scale"]), max(limits["scale"])
     by_point = Draws(limits, draw=["network", "seed"], scale=smallest)  # a draw is a network and a data point
-    is_simple = by_point.worst(quantities.SECOND_SINGULAR_VALUE) < 1 - 1e-9
+    is_simple = by_point.largest(quantities.SECOND_SINGULAR_VALUE) < 1 - 1e-9
     everywhere = np.full(len(is_simple), True)
     # what the smallest scale leaves of other coordinates: where it is large, points that agree in the limit of a
     # vanishing scale cannot be told from such as differ
-    remainder = 4 * by_point.worst(quantities.REMAINDER)
+    remainder = 4 * by_point.largest(quantities.REMAINDER)
     is_resolved = share + remainder <= 10 * share
 
     def agree(distances: np.ndarray, where: np.ndarray) -> dict[str, Any]:
@@ -277,7 +277,7 @@ def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Cl
     figure limit_accuracy has the same runs with smaller ones.
     """
     draws = Draws(regression)
-    limit, predicted = draws.compared(quantities.LIMIT)
+    limit, predicted = draws.with_prediction(quantities.LIMIT)
     networks = draws.entries(quantities.LIMIT, column="network")[:, 0]
     least_norm = np.concatenate([by_draw(regression, quantities.REFERENCE, network=name) for name in networks])
     yield equal_on_every_draw(

@@ -126,7 +126,7 @@ def corollary_4(flows: Sequence[Table], *, degrees: Positive) -> Claim:
     )
     yield equal_on_every_draw(
         r"$\lambda$ of the printed conditions less that of Theorem 3",
-        *draws.compared(quantities.CONDITION),
+        *draws.with_prediction(quantities.CONDITION),
         tolerance=1e-10,
         because="rounding; two forms of one number, no measurement",
     )

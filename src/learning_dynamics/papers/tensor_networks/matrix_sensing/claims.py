@@ -97,11 +97,11 @@ def corollary_7_generic_basis(
         yield check_limits(
             name,
             flows,
-            *flows.compared(quantities.ENTRY),
+            *flows.with_prediction(quantities.ENTRY),
             rivals={r"the minimiser for $2 \alpha$ as the limit": flows.entries(OTHER_SCALE, column="predicted")},
             scaled=False,
         )
-    measured, predicted = limits.where(scale=min(generic["scale"]), depth=depth).compared(quantities.ENTRY)
+    measured, predicted = limits.where(scale=min(generic["scale"]), depth=depth).with_prediction(quantities.ENTRY)
     errors = np.abs(measured - predicted).max(axis=1) / np.abs(predicted).max(axis=1)
     yield Facts(broken=int((~(errors <= 0.01)).sum()), tried=len(errors))
 

@@ -31,7 +31,9 @@ def tensor_formulation(outputs: Table) -> Claim:
     and three or more layers it is at least {apart:.1g}.
     """
     draws = Draws(outputs)
-    by_tensor, by_layers = (outputs[:, 0] for outputs in draws.compared(quantities.OUTPUT))  # (2), and (3) to (5)
+    by_tensor, by_layers = (
+        outputs[:, 0] for outputs in draws.with_prediction(quantities.OUTPUT)
+    )  # (2), and (3) to (5)
     network, depth, activation = (draws.column(name) for name in ("network", "depth", "activation"))
     is_zero_at_zero = draws[quantities.ACTIVATION_AT_ZERO] == 0
     has_zero_blocks = np.isin(network, ["diagonal", "fully_connected"])
@@ -101,13 +103,13 @@ def equation_80(flow: Table) -> Claim:
 
 
 def _conserved(flow: Draws, rival: str) -> Claim:
-    size, loss = flow.worst(quantities.LARGEST_TERM), flow.entries(quantities.LOSS)
+    size, loss = flow.largest(quantities.LARGEST_TERM), flow.entries(quantities.LOSS)
     yield every_draw(
         "largest drift relative to the largest term",
-        flow.worst(quantities.DRIFT) / size,
+        flow.largest(quantities.DRIFT) / size,
         at_most=FLOW_ERROR * flow.setting("integration.rtol"),
         because="a hundred times the integrator's tolerance",
         predicted=0.0,
-        rivals={rival: {"values": flow.worst(quantities.OTHER_DRIFT) / size}},
+        rivals={rival: {"values": flow.largest(quantities.OTHER_DRIFT) / size}},
     )
     yield Facts(moved=float(np.median(loss[:, -1] / loss[:, 0])))

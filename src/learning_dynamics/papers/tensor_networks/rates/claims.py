@@ -86,7 +86,7 @@ def _bound(flows: Draws, constant: Quantity) -> Claim:
 def _falls_at_least_at(rate: float, flows: Draws, quantity: Quantity, *, tolerance: float) -> Claim:
     """Check the rate at which losses fall at least, in units of that which the inequalities give."""
     # nan at times at which the loss is within rounding
-    slowest_speed = flows.over(lambda flow: np.fmin.reduce(flow.entries(quantity), axis=1))
+    slowest_speed = flows.per_table(lambda flow: np.fmin.reduce(flow.entries(quantity), axis=1))
     yield every_draw(
         r"slowest $\log(\mathcal L(0) / \mathcal L(t)) / t$, in units of the bound's rate",
         slowest_speed,

@@ -97,7 +97,7 @@ def remark_4(ends: Table, *, ratio: Positive) -> Claim:
     """
     smallest, second_smallest, *_, largest = sorted(select(ends, quantities.COEFFICIENT)["scale"].unique())
     deep = Draws(ends, depth=lambda depth: depth > 2)
-    power, predicted_power = (powers[:, 0] for powers in Draws(ends).compared(quantities.VANISHING_POWER))
+    power, predicted_power = (powers[:, 0] for powers in Draws(ends).with_prediction(quantities.VANISHING_POWER))
 
     def from_flow(norm: Quantity) -> np.ndarray:
         """Return the distances of the flows' limits from the largest scale to a solution of least norm."""
@@ -229,7 +229,7 @@ def lemma_5_1(functions: Table) -> Claim:
     arcsinh_time = direction * np.arcsinh(settings_of(functions)["last"])
     yield equal_on_every_draw(
         "time at which $h_L$, forward and backward, takes a value, against its odd closed form",
-        *draws.compared(quantities.TIME_OF_H),
+        *draws.with_prediction(quantities.TIME_OF_H),
         tolerance=tolerance,
         because="the integrator's tolerance, amplified at most a hundredfold",
     )
@@ -241,7 +241,7 @@ def lemma_5_1(functions: Table) -> Claim:
     )
     yield equal_on_every_draw(
         "time at which $|q_L|$ passes the bound, relative error",
-        *draws.compared(quantities.TIME_OF_LAST_Q),
+        *draws.with_prediction(quantities.TIME_OF_LAST_Q),
         tolerance=tolerance,
         because="as above",
         rivals={r"$\operatorname{arcsinh}$ at every depth, as at depth two": arcsinh_time},
