@@ -215,30 +215,31 @@ def _row_checks(
     """
     row = PRINTED[observed][depth]
     errors, norms, ranks = measured(table, scale)
-    power = 0.5 if unit == "root" else 1.0
-    log_error, fit = median(power * np.log10(errors)), power * fit
+    power = 0.5 if unit == "root" else 1.0  # the root of an error has half of its decades
+    log_error, precision = median(power * np.log10(errors)), power * fit
     size, entries = (int(minimiser_values(table, name)[0]) for name in (SIZE, OBSERVED_ENTRIES))
 
     @takes_rivals("printed", scaled=True)
     def error_is(printed: float) -> Check:
         printed = max(printed, 1e-300)  # a multiple of zero is tried too
+        # example: 6e-2 stands for 5.5e-2 to 6.5e-2, so that rounding leaves log10(6.5 / 6) decades
         digit = max(float(f"{printed:.0e}"[0]), 1.0)
         rounding = np.log10((digit + 0.5) / digit)
-        by_rounding, by_stop = "rounding as printed", f"a stop sets it to a factor of {10**fit:.2g}"
+        by_rounding, by_stop = "rounding as printed", f"a stop sets it to a factor of {10**precision:.2g}"
         return equal(
             "log10 of the reconstruction error, median",
             log_error,
             np.log10(printed),
-            tolerance=max(fit, rounding),
+            tolerance=max(precision, rounding),
             resolution=RESOLUTION,
-            because=by_rounding if fit <= rounding else by_stop,
+            because=by_rounding if precision <= rounding else by_stop,
         )
 
     check = error_is(
         row.error,
         rivals={"an error ten times larger": 10 * row.error, "an error ten times smaller": row.error / 10},
     )
-    if log_error.uncertainty + fit > RESOLUTION:
+    if log_error.uncertainty + precision > RESOLUTION:
         check = check.as_undecided("errors of so few draws differ too much to tell the printed one from others")
     yield check
     yield equal(

@@ -191,6 +191,7 @@ def nc1_term_and_variability(features: Table) -> Claim:
 
         return over_sizes(of_size, nc1=by_size(features, SCATTERED_NC1), omega=by_size(features, OMEGA))
 
+    # as printed the term falls with the deviations at any scatter, as the sum of 1 / omega^2 does
     yield zero_on_every_draw(
         "steps of a quarter of a decade in scatter at which $L_{NC1}$ changes the other way",
         mismatches(lambda omega, C: np.sum(omega**-2.0, axis=-1)),

@@ -33,10 +33,10 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Claim:
     recorded time; in {draws} draws it uses up to {value:.0%} of it. At the end the bound leaves {left:.1e} of the
     parameters' norm open at most.
     """
-    draws = Draws(flows, phase="draw")
+    draws = Draws(flows, phase="draw")  # rows with one number for a whole flow
     yield every_draw(
         r"largest $|\theta(t) - \theta_\infty|$ over its bound by the residual",
-        draws[quantities.WAY_OVER_ITS_BOUND],
+        draws[quantities.DISTANCE_OVER_ITS_BOUND],
         at_most=1.0,
         because="the bound by the imbalance",
         rivals={
@@ -47,7 +47,7 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Claim:
     )
     yield every_draw(
         "what the bound leaves of the way at the end, relative to the parameters' norm",
-        draws[quantities.WAY_LEFT_AT_END],
+        draws[quantities.BOUND_AT_END],
         at_most=draws.setting("integration.rtol") ** 0.5,
         because="the square root of rtol: the end is the limit",
         fact="left",

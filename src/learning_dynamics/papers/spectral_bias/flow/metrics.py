@@ -153,10 +153,10 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
     per_draw = {
         "gradient_rate": _extremes(flow["gradient_rate"], unsettled, np.min),
         "residual_rate": _extremes(flow["residual_rate"], unsettled, np.min),
-        quantities.WAY_OVER_ITS_BOUND: _extremes(arrival, unsettled, np.max),
+        quantities.DISTANCE_OVER_ITS_BOUND: _extremes(arrival, unsettled, np.max),
         "inverse_condition": 1 / np.linalg.cond(X),
         "samples": np.full(len(X), X.shape[1]),
-        quantities.WAY_LEFT_AT_END: limit["residual"][:, 0] * labels / smallest / size[:, 0],
+        quantities.BOUND_AT_END: limit["residual"][:, 0] * labels / smallest / size[:, 0],
     }
     # once the residual has settled, rates are rounding
     for name in ("gradient_rate", "residual_rate"):

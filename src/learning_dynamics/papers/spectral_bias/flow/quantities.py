@@ -4,8 +4,8 @@ The layers' projections are Z1 = W1 P^T and Z2 = P W2 (eq. 3.4); theta is both l
 """
 
 # of each draw
-WAY_OVER_ITS_BOUND = "arrival"  # largest |theta(t) - theta_infinity| over its bound by the residual at time t
-WAY_LEFT_AT_END = "left"  # what that bound leaves at the end, relative to |theta_infinity|
+DISTANCE_OVER_ITS_BOUND = "arrival"  # largest |theta(t) - theta_infinity| over its bound by the residual at time t
+BOUND_AT_END = "left"  # what that bound leaves at the end, relative to |theta_infinity|
 
 # along the flow
 LARGEST_EIGENVALUE = "scale"  # of Z1^T Z1

@@ -30,10 +30,8 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
             curve(left, rows, colour, bound_style, "predicted", lw=0.9)
     left.set(xscale="log", yscale="log", xlabel="time $t$", ylabel=r"loss $L(\beta(t))$", ylim=(1e-6, 1e4))
     by_scale = Draws(times.sort_values("gamma"))
-    scales, (measured, bounds) = (
-        by_scale.entries("time_to_loss", column="gamma"),
-        by_scale.with_prediction("time_to_loss"),
-    )
+    scales = by_scale.entries("time_to_loss", column="gamma")
+    measured, bounds = by_scale.with_prediction("time_to_loss")
     growth = Draws(times).entries(quantities.FIRST_GRADIENT)[:, 0]
     lowest = 0.5 * np.nanmin(measured)
     draws = zip(scales, measured, bounds, growth, sequence(len(measured)), strict=True)

@@ -31,9 +31,8 @@ def tensor_formulation(outputs: Table) -> Claim:
     and three or more layers it is at least {apart:.1g}.
     """
     draws = Draws(outputs)
-    by_tensor, by_layers = (
-        outputs[:, 0] for outputs in draws.with_prediction(quantities.OUTPUT)
-    )  # (2), and (3) to (5)
+    # eq. 2, and eqs. 3 to 5
+    by_tensor, by_layers = (outputs[:, 0] for outputs in draws.with_prediction(quantities.OUTPUT))
     network, depth, activation = (draws.column(name) for name in ("network", "depth", "activation"))
     is_zero_at_zero = draws[quantities.ACTIVATION_AT_ZERO] == 0
     has_zero_blocks = np.isin(network, ["diagonal", "fully_connected"])
