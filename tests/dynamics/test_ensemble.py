@@ -1,3 +1,5 @@
+"""Descent of an ensemble: its steps, and the member that it names where one diverges."""
+
 import numpy as np
 import pytest
 

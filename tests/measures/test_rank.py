@@ -1,3 +1,5 @@
+"""RankMe: of eigenvalues, with and without centring."""
+
 import numpy as np
 import pytest
 

@@ -107,6 +107,11 @@ def _compiled() -> Callable[..., int]:
 
 
 def _kernel(where, values, labels, state, exponential, step, steps, records, states, tolerance):
+    """Descend from `state`, in place; return how many steps were taken.
+
+    Entry e of the data tensors has in sample i the value ``values[i, e]``, and multiplies the parameters
+    ``state[where[e, layer]]``, one of each layer.
+    """
     entries, depth = where.shape
     samples = values.shape[0]
     gradient = np.zeros(len(state))

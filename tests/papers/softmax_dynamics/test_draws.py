@@ -1,3 +1,5 @@
+"""Shares of draws, their differences, and draws without a number."""
+
 import numpy as np
 import pytest
 

@@ -1,3 +1,5 @@
+"""Falls of the rank: when classes are learned, and which falls lie within which time."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings

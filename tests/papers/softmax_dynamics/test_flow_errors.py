@@ -1,3 +1,5 @@
+"""Errors along flows, where some flows failed."""
+
 import numpy as np
 import pandas as pd
 

@@ -1,3 +1,5 @@
+"""Factors at the start: balance, independence of their number, large logits."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,3 +1,5 @@
+"""Steps of optimisers: minibatches on average, and divergence."""
+
 import numpy as np
 import pytest
 

@@ -1,3 +1,5 @@
+"""Formulas on classes and examples, compared with matrices that are written out."""
+
 import numpy as np
 import pytest
 from scipy import stats

@@ -139,15 +139,15 @@ class _Paper:
         (key, *inner), message = problem
         section = SECTIONS.get(stage, stage)
         owner = self.owner(stage, name, {key, ".".join(problem[0][:2])}) if section == "runs" else name
-        part = []
+        inside = []  # the key of the block in which the setting is
         if varied:
-            part = ["vary"]
+            inside = ["vary"]
         elif stage == "metrics":
-            part = ["measure"]
+            inside = ["measure"]
         nearest = difflib.get_close_matches(key, KEYS.get(stage, KEYS["run"]), n=1)
         if message.startswith("unknown") and "did you mean" not in message and nearest:
             message = f"unknown key; did you mean `{nearest[0]}`?"
-        raise ProjectError(f"{self.where(section, owner, *part, key, *inner)}: {message}")
+        raise ProjectError(f"{self.where(section, owner, *inside, key, *inner)}: {message}")
 
     def owner(self, stage: str, name: str, keys: set[str]) -> str:
         """Return the run that gives a wrong setting of a run: its own sweep, or the nearest that has it."""

@@ -1,3 +1,5 @@
+"""Claims on the third phase: shares of draws that fall, on made-up draws."""
+
 import itertools
 
 import numpy as np

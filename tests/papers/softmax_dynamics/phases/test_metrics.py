@@ -1,3 +1,5 @@
+"""Metrics of grids of flows: directions, singular values, draws that failed."""
+
 import numpy as np
 import pytest
 

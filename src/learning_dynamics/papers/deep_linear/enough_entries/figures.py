@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
+from learning_dynamics.papers.deep_linear import quantities
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle
 from learning_dynamics.papers.deep_linear.enough_entries.thresholds import thresholds
 from learning_dynamics.papers.deep_linear.tables import depth_of, less_true_norm, unfinished
@@ -35,8 +36,8 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
         networks = [(select(table, scale=scale), DEPTH_COLOURS[depth_of(table)]) for table in deep]
         for place, (rows, colour) in enumerate([*networks, (convex, COLOURS["grey"])]):
             converged = rows[rows["converged"]] if "converged" in rows else rows
-            _band(errors, converged, "error", colour)
-            _band(norms, less_true_norm(converged), "nuclear_norm", colour)
+            _band(errors, converged, quantities.ERROR, colour)
+            _band(norms, less_true_norm(converged), quantities.NUCLEAR_NORM, colour)
             lower, upper = thresholds(rows, recovered)
             exact = lower == upper
             unknown += int((~exact).sum())

@@ -1,1 +1,1 @@
-"""Robustness."""
+"""Adversarial robustness."""
