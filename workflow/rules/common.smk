@@ -4,7 +4,7 @@ import hashlib
 import sys
 from pathlib import Path
 
-from learning_dynamics.environment import check_snakefile, set_variables_of_jobs
+from learning_dynamics.environment import check_snakefile, functions_as_written, set_variables_of_jobs
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import check_writable
 from learning_dynamics.pipeline.report.text_digest import digest_of_texts
@@ -26,7 +26,8 @@ try:
     plan = Plan(configuration, check=False)
     if workflow.is_main_process:
         check_writable(Path.cwd())
-        outputs = checked_outputs(plan)
+        with functions_as_written():
+            outputs = checked_outputs(plan)
         stale_outputs = StaleOutputs(plan, outputs, REASONS)
         sweeps = [f"{paper}_{sweep}" for paper in plan.config.papers for sweep in plan.config.sweeps(paper)]
         TARGETS.extend([*plan.config.papers, *(f"{paper}_metrics" for paper in plan.config.papers), *sweeps, *outputs])
