@@ -47,6 +47,10 @@ PLAN = plan_path(option)  # every job's argument: it finds there what it is to d
 onstart:
     if workflow.is_main_process:  # not the Snakemake that a cluster's node starts
         write_plan(PLAN, option, plan.jobs())
+        # Snakemake's own limit of jobs a second wakes it every second as often as jobs have ended (its issue 3744)
+        limiter = workflow.scheduler.job_rate_limiter
+        if limiter and (limiter.max_jobs, limiter.timespan) == (100, 1):
+            workflow.scheduler.job_rate_limiter = None
         if workflow.local_exec:
             start_server()
 
