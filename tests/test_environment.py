@@ -53,6 +53,21 @@ def test_commands_do_not_mind_what_a_shell_has_set(tmp_path):
     assert said == dict.fromkeys(FOREIGN, (["agg", "0"], ""))
 
 
+def test_what_reads_signatures_alone_compiles_nothing(tmp_path):
+    code = (
+        "import os; from learning_dynamics.environment import functions_as_written\n"
+        "with functions_as_written(): from learning_dynamics.dynamics import compiled_flow\n"
+        "print('NUMBA_DISABLE_JIT' in os.environ)"
+    )
+    ended = python("-c", code, folder=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "compiled"))
+    assert (ended.stdout.strip(), ended.stderr) == ("False", "")
+    # the configuration is checked anew, and the functions that it names are imported
+    command = ["snakemake", "-n", "--snakefile", str(ROOT / "Snakefile"), "figures/spectral_bias/fig1a.pdf"]
+    ended = python("-m", *command, folder=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "compiled"))
+    assert "1 figure" in ended.stdout, ended.stderr
+    assert not (tmp_path / "compiled").exists()
+
+
 # -- the working folder ------------------------------------------------------------------------------------------------
 
 SHADOWED = ("random", "typing", "json", "numpy", "queue")

@@ -170,6 +170,18 @@ def test_a_run_that_is_stopped_for_a_while_goes_on(held, built):
     assert len(steps_in(held)) == 40
 
 
+def test_while_jobs_are_at_work_snakemake_sleeps(held):
+    command = held.command("results/toy/runs/fast.npz", "results/toy/runs/slow.npz", "--cores", "1")
+    running = subprocess.Popen(command, cwd=held.folder, env=held.environment, start_new_session=True)
+    wait_for_steps(held, 3)
+    threads = [set(os.listdir(f"/proc/{running.pid}/task"))]
+    time.sleep(2.2)
+    threads.append(set(os.listdir(f"/proc/{running.pid}/task")))
+    release(held)
+    assert running.wait(PATIENCE) == 0
+    assert threads[0] == threads[1], "it is woken by timers, each a thread"
+
+
 # -- two at once ------------------------------------------------------------------------------------------------------
 
 

@@ -126,6 +126,19 @@ def test_the_environment_of_a_folder_that_was_moved_is_made_again(installed):
     assert "-m venv --clear .venv" in said
 
 
+def test_an_environment_that_a_link_leads_to_is_left_as_it_is(installed, tmp_path):
+    elsewhere = (installed / ".venv").rename(tmp_path / "elsewhere")
+    (elsewhere / ".installed").write_text(f"{tmp_path}\n")
+    (installed / ".venv").symlink_to(elsewhere)
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\ntest "$1" = -c || exit 1\n')  # new enough, but makes no environment
+    python.chmod(0o755)
+    ended = subprocess.run(["make", "install", f"PYTHON={python}"], cwd=installed, capture_output=True, text=True)
+    assert ended.returncode != 0
+    assert (elsewhere / ".installed").is_file()
+    assert not (installed / ".venv").is_symlink()
+
+
 def test_variables_of_a_shell_that_would_break_an_installation_are_not_handed_on(installed):
     (installed / "Makefile").write_text((installed / "Makefile").read_text() + "\nshow:\n\t@env\n")
     given = {"PIP_USER": "1", "PIP_TARGET": "/elsewhere", "PYTHONOPTIMIZE": "2"}

@@ -4,7 +4,7 @@ import hashlib
 import sys
 from pathlib import Path
 
-from learning_dynamics.environment import check_snakefile, set_variables_of_jobs
+from learning_dynamics.environment import check_snakefile, functions_as_written, set_variables_of_jobs
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.files import check_writable
 from learning_dynamics.pipeline.report.text_digest import digest_of_texts
@@ -26,7 +26,8 @@ try:
     plan = Plan(configuration, check=False)
     if workflow.is_main_process:
         check_writable(Path.cwd())
-        outputs = checked_outputs(plan)
+        with functions_as_written():
+            outputs = checked_outputs(plan)
         stale_outputs = StaleOutputs(plan, outputs, REASONS)
         sweeps = [f"{paper}_{sweep}" for paper in plan.config.papers for sweep in plan.config.sweeps(paper)]
         TARGETS.extend([*plan.config.papers, *(f"{paper}_metrics" for paper in plan.config.papers), *sweeps, *outputs])
@@ -46,6 +47,10 @@ PLAN = plan_path(option)  # every job's argument: it finds there what it is to d
 onstart:
     if workflow.is_main_process:  # not the Snakemake that a cluster's node starts
         write_plan(PLAN, option, plan.jobs())
+        # Snakemake's own limit of jobs a second wakes it every second as often as jobs have ended (its issue 3744)
+        limiter = workflow.scheduler.job_rate_limiter
+        if limiter and (limiter.max_jobs, limiter.timespan) == (100, 1):
+            workflow.scheduler.job_rate_limiter = None
         if workflow.local_exec:
             start_server()
 

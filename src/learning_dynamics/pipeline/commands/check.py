@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from learning_dynamics.environment import functions_as_written
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.plan.config_files import ROOT, load, shipped_papers
 from learning_dynamics.pipeline.plan.plan import Plan
@@ -34,7 +35,8 @@ def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
         Overlays, as for Snakemake.
     """
     plan = Plan(load(files, {"papers": list(papers)} if papers else {}), check=False)
-    outputs = checked_outputs(plan)
+    with functions_as_written():
+        outputs = checked_outputs(plan)
     of_run = papers_of_last_run(plan)
     if of_run is not None and of_run != plan.config.papers:
         outputs = with_joined_outputs(outputs, plan, Plan(load(files, {"papers": of_run}), check=False))
