@@ -13,7 +13,9 @@ from learning_dynamics.settings import Seed
 
 Origin = Literal["stated", "code", "inferred", "chosen"]
 SEED_OR_DRAW = re.compile(r"(seed|draw)([1-9]\d{0,18}|0)")  # the names of these changes, beside those of entries
-VERDICT = "(reproduced|corrected|contradicted|not reproduced|undecided|untested)"
+
+# as in `judging`, which takes long to import
+VERDICTS = ("reproduced", "corrected", "contradicted", "not reproduced", "undecided", "untested")
 
 
 def _distinct(values: list[Any]) -> list[Any]:
@@ -33,6 +35,26 @@ def _no_seed_or_draw(name: str) -> str:
     if SEED_OR_DRAW.fullmatch(name):
         raise PydanticCustomError("form", "is the name of a seed or draw; rename it")
     return name
+
+
+def _one_verdict(expected: Any) -> Any:
+    """Return the verdict that is expected; two only with the reason why a processor's rounding decides between them."""
+    if isinstance(expected, str):
+        two, reason = expected, ""
+    elif isinstance(expected, Mapping) and len(expected) == 1:
+        two, reason = next(iter(expected.items()))
+    else:
+        raise PydanticCustomError("form", "must be a verdict")
+    verdicts = str(two).split(" or ")
+    unknown = [verdict for verdict in verdicts if verdict not in VERDICTS]
+    if unknown:
+        raise PydanticCustomError("form", f"no verdict `{unknown[0]}`; one of {', '.join(VERDICTS)}")
+    if len(verdicts) > 2:
+        raise PydanticCustomError("form", "names more than two verdicts")
+    if len(verdicts) == 2 and not (isinstance(reason, str) and reason.strip()):
+        message = "names two verdicts; give one, or a key of both whose value is why a processor's rounding decides"
+        raise PydanticCustomError("form", message)
+    return expected
 
 
 def _as_list(value: Any) -> Any:
@@ -133,8 +155,8 @@ class Claim(Figure):
     """A claim."""
 
     figure: Name = ""
-    # the verdict at this scale; or two, `undecided or reproduced`, where the processor or the seeds decide
-    expected: Annotated[str, Field(pattern=f"^{VERDICT}( or {VERDICT})?$")] = ""
+    # the verdict at this scale; two where a processor's rounding decides: {undecided or reproduced: why}
+    expected: Annotated[Any, AfterValidator(_one_verdict)] = ""
     vary: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}  # other values of the claim's own settings
     free: Literal[False] | None = None
 
