@@ -180,31 +180,63 @@ def test_publishing_again_changes_nothing_and_refuses_what_is_outdated(publishin
     assert state() == before
 
 
-def test_what_was_judged_again_beside_an_earlier_run_stays_and_says_so(tmp_path, configured, monkeypatch):
-    plan = configured()
-    run = claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in ("decay", "other", "new")))
-    put(
-        tmp_path,
-        claims({"claim": "toy.decay", "verdict": "reproduced"}, {"claim": "toy.other", "verdict": "corrected"}),
-    )
-    names = ("decay,seed,seed,2024", "decay,threshold,rounding,2.0", "gone,draw,draw,1", "other,seed,seed,2024")
-    head = "claim,change,what,value,verdict,measured,reason"
-    (tmp_path / "robustness.csv").write_text("\n".join([head, *(f"toy.{name},reproduced,1.5," for name in names)]))
+PUBLISHED_AGAIN = """claim,change,what,value,verdict,measured,reason
+toy.decay,seed,seed,2024,undecided,1.5,
+toy.decay,threshold,rounding,2.0,reproduced,1.5,
+gone,draw,draw,1,reproduced,1.5,
+toy.other,seed,seed,2024,reproduced,1.5,
+"""
+
+
+def put_again(folder):
+    """Publish two claims, judged again, and return those of a run in which the second has another verdict."""
+    put(folder, claims({"claim": "toy.decay", "verdict": "reproduced"}, {"claim": "toy.other", "verdict": "corrected"}))
+    (folder / published.AGAIN).write_text(PUBLISHED_AGAIN, encoding="utf-8")
+    return claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in ("decay", "other", "new")))
+
+
+def test_what_is_published_of_claims_judged_again_stays_beside_a_run_with_the_same_verdict(tmp_path):
+    run, nothing = put_again(tmp_path), published.read_again(tmp_path).head(0)
+    again = published.complete_again(nothing, run, tmp_path)
+    assert (list(again["claim"]), list(again["value"])) == (["toy.decay"], ["2024"])
+    anew = again.assign(value="2025")
+    assert list(published.complete_again(anew, run, tmp_path)["value"]) == ["2025"]
+    (tmp_path / published.AGAIN).unlink()
+    assert published.complete_again(nothing, run, tmp_path).empty
+
+
+def test_what_was_judged_again_at_an_earlier_commit_is_said_so(tmp_path, configured):
+    plan, run = configured(), put_again(tmp_path)
+    again = published.complete_again(published.read_again(tmp_path).head(0), run, tmp_path)
     for block in ({"commit": "0123456789"}, {"commit": "fedcba", "judged_again": "0123456789"}):
         versions(tmp_path, **block)
-        again, commit = publish.read_judged_again(plan, tmp_path, run, tmp_path)
-        assert (commit, list(again["claim"]), list(again["value"])) == ("0123456789", ["toy.decay"], ["2024"]), block
+        assert publish.find_judged_again(plan, tmp_path, again, tmp_path) == "0123456789", block
     page = markdown.results_page([], tmp_path, "0123456789")
     assert "Some of these runs are of an earlier commit, `0123456`." in page
-    anew = again.assign(value="2025")
-    with monkeypatch.context() as patched:
-        patched.setattr(publish, "read_again", lambda *_: (anew, []))
-        again, commit = publish.read_judged_again(plan, tmp_path, run, tmp_path)
-        assert (commit, list(again["value"])) == ("", ["2025"])
-    (tmp_path / "robustness.csv").unlink()
-    again, commit = publish.read_judged_again(plan, tmp_path, run, tmp_path)
-    assert (len(again), commit) == (0, None)
+    assert publish.find_judged_again(plan, tmp_path, again.head(0), tmp_path) == ""
+    (tmp_path / published.AGAIN).unlink()
+    assert publish.find_judged_again(plan, tmp_path, again.head(0), tmp_path) is None
     assert "robustness.md" not in markdown.results_page([], tmp_path, None)
+
+
+def test_a_mark_that_is_published_is_shown_by_every_run_and_counts_stay(publishing):
+    seeds = "".join(f"toy.decay,seed,seed,{seed},undecided,1.5,\n" for seed in (2024, 2025))
+    head = "claim,change,what,value,verdict,measured,reason\n"
+    publishing.write("docs/results/robustness.csv", f"{head}{seeds}toy.decay,seed,seed,2026,reproduced,1.5,\n")
+    publishing.snakemake()
+    joined = pd.read_parquet(publishing.folder / "results/claims.parquet").set_index("claim")
+    assert list(joined.loc["toy.decay", ["verdict", "seeds", "seeds_agreeing"]]) == ["reproduced", 3, 1]
+    assert joined.loc["toy.geometric", "seeds"] == 0
+    ended = publishing.stage("publish")
+    assert ended.returncode == 0, ended.stderr
+    tables = ("figures/toy.html", "figures/index.html", "results/verdicts.txt", "docs/results/toy.md")
+    printed = {name: publishing.read(name) for name in tables} | {"summary": publishing.stage("summary").stdout}
+    for name, text in printed.items():
+        assert "‡" in text, name
+    assert "2 claims: 2 reproduced\n" in printed["summary"]
+    csv = pd.read_csv(publishing.folder / "docs/results/claims.csv").set_index("claim")
+    assert list(csv.loc["toy.decay", ["verdict", "seeds", "seeds_agreeing"]]) == ["reproduced", 3, 1]
+    assert "2026" in publishing.read("docs/results/robustness.csv")  # published again
 
 
 def test_another_scale_is_published_beside_the_default(publishing):

@@ -154,7 +154,7 @@ def card(tmp_path, **changed):
         "reason": "",
         "scope": "everywhere",
         "robustness": "",
-        "turned": False,
+        "marks": "",
         "rivals": {},
         "decisive": {
             "predicted": float("nan"),
@@ -173,10 +173,10 @@ def card(tmp_path, **changed):
 
 
 def test_a_card_says_how_the_claim_fared_and_nothing_twice(tmp_path):
-    text = card(tmp_path, robustness="Holds under 2 of 3 seeds", turned=True)
-    assert "**reproduced**† (all draws). Figure 1" in text
-    assert "\n  Holds under 2 of 3 seeds.\n" in text
-    assert "†" not in card(tmp_path)
+    text = card(tmp_path, robustness="Holds under 2/4 other seeds", marks="†‡")
+    assert "**reproduced**†‡ (all draws). Figure 1" in text
+    assert "\n  Holds under 2/4 other seeds.\n" in text
+    assert not {"†", "‡"} & set(card(tmp_path))
     first, second = card(tmp_path).split("<summary>Details</summary>")[1:]
     assert "everywhere. 3/3 draws." in first
     assert "Scope of [`a`](#made_up.a). 3/3 draws." in second

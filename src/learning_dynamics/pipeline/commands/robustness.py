@@ -10,7 +10,7 @@ from learning_dynamics.pipeline.commands.planned import configuration_option
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import existing_parts
 from learning_dynamics.pipeline.report import maths, robustness
-from learning_dynamics.pipeline.store import records
+from learning_dynamics.pipeline.store import published, records
 from learning_dynamics.pipeline.store.provenance import provenance
 from learning_dynamics.pipeline.store.tables import read_provenance, read_table, write_table
 
@@ -19,19 +19,23 @@ CSV_COLUMNS = ("claim", "change", "what", "value", "verdict", "measured", "reaso
 
 
 def execute(plan: Path | None = None, files: Sequence[Path] = ()) -> None:
-    """Write all that is there of this configuration: ``again.parquet``, ``robustness.csv`` and ``robustness.md``."""
+    """Write all that is there of this configuration: ``again.parquet``, ``robustness.csv`` and ``robustness.md``.
+
+    Papers of which no seed or draw was judged here have the rows that are published.
+    """
     option = configuration_option(plan, files)
     planned = Plan.read(option)
     results = Path(planned.results)
-    again, _ = read_again(planned, results)
     tables = [results / paper / "claims.parquet" for paper in planned.config.papers]
     claims = pd.concat([read_table(table, declared=records.COLUMNS) for table in tables], ignore_index=True)
+    again = read_all_again(planned, results, claims)
     record = provenance("robustness", "all", "again", option)
     write_table(results / "again.parquet", again, records.AGAIN_COLUMNS, record)
     with atomic_write(results / "robustness.csv") as partial:
         partial.write_text(to_csv(again), encoding="utf-8")
     with atomic_write(results / "robustness.md") as partial:
-        partial.write_text(robustness.page(robustness.settle(claims, again), again), encoding="utf-8")
+        counted = robustness.count_judged_again(claims, again)
+        partial.write_text(robustness.page(counted, again), encoding="utf-8")
 
 
 def read_again(plan: Plan, results: Path) -> tuple[pd.DataFrame, list[str]]:
@@ -42,6 +46,12 @@ def read_again(plan: Plan, results: Path) -> tuple[pd.DataFrame, list[str]]:
     filled = [table for table in tables if len(table)]
     rows = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=COLUMN_NAMES)
     return rows.drop_duplicates(["claim", "change", "what", "value"], ignore_index=True), outdated
+
+
+def read_all_again(plan: Plan, results: Path, claims: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each time that one of some claims was judged again: here, else as it is published."""
+    folder = published.folder_of(plan.config.configuration.scale)
+    return published.complete_again(read_again(plan, results)[0], claims, folder)
 
 
 def to_csv(again: pd.DataFrame) -> str:

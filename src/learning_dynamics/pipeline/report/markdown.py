@@ -11,7 +11,7 @@ import pandas as pd
 from learning_dynamics.pipeline.plan.config_files import ROOT
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.contents import Exhibit, Paper, Row, count_verdicts
-from learning_dynamics.pipeline.report.robustness import MARK, MARK_MEANING
+from learning_dynamics.pipeline.report.robustness import meanings
 from learning_dynamics.pipeline.report.templates import MATHS
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 
@@ -126,8 +126,9 @@ def paper_page(paper: Paper, folder: Path) -> str:
     citation, tally = prose(paper.citation), _counts(paper.counts)
     if links:
         citation += f": {links}"
-    if any(claim["turned"] for claim in paper.all_claims):
-        tally += f" ({MARK_MEANING})"
+    marks = meanings(claim["marks"] for claim in paper.all_claims)
+    if marks:
+        tally += f" ({'; '.join(marks)})"
     lines = [f"# {prose(paper.title)}", citation, f"{tally}. [All papers](README.md)"]
     lines.append(prose(paper.summary))
     lines.append("\n".join(f"{place}. {prose(finding)}" for place, finding in enumerate(paper.findings, start=1)))
@@ -157,9 +158,7 @@ def paper_page(paper: Paper, folder: Path) -> str:
 
 def _claim(claim: Row, folder: Path, scopes: dict[str, Row]) -> str:
     decisive = claim["decisive"]
-    verdict = f"{VERDICT_STYLES[claim['verdict']].sign} **{claim['verdict']}**"
-    if claim["turned"]:
-        verdict += MARK
+    verdict = f"{VERDICT_STYLES[claim['verdict']].sign} **{claim['verdict']}**{claim['marks']}"
     if claim["quantifier"]:
         verdict += f" ({claim['quantifier']})"
     lines = [

@@ -50,6 +50,8 @@ COLUMNS = (
         nullable=True,
     ),
     Column("agreement", "float", "share of other thresholds and settings that give this verdict", nullable=True),
+    Column("seeds", "int", "other seeds under which the claim was judged again"),
+    Column("seeds_agreeing", "int", "of these, the seeds that give this verdict"),
     VERDICT,
     Column("expected", "str", "the verdict recorded in the configuration for this scale, if there is one"),
     Column("figure", "str", "the figure that shows it", nullable=True),
@@ -142,7 +144,7 @@ def check_row(check: Check) -> dict[str, Any]:
 
 
 def claim_row(about: About, evaluation: Evaluation) -> dict[str, Any]:
-    """Return the columns of a claim that its evaluation fills."""
+    """Return the columns of a claim that its evaluation fills; it is of one seed, and no other is counted."""
     deciding = Check("", "undecided", np.nan, "", draws=0)
     if evaluation.judgement:
         deciding = evaluation.judgement.deciding
@@ -160,6 +162,8 @@ def claim_row(about: About, evaluation: Evaluation) -> dict[str, Any]:
         "margin": margin,
         "rivals": json.dumps(dict(evaluation.rivals), ensure_ascii=False),
         "min_detectable_error": evaluation.min_detectable_error,
+        "seeds": 0,
+        "seeds_agreeing": 0,
         "verdict": evaluation.verdict,
         "reason": evaluation.reason,
         "facts": json.dumps(plain_facts(evaluation.facts), ensure_ascii=False),
