@@ -12,6 +12,7 @@ from learning_dynamics.pipeline.commands.publish import to_csv
 from learning_dynamics.pipeline.plan.config_files import load, read_yaml
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.report import markdown
+from learning_dynamics.pipeline.report.contents import Paper
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS, is_expected
 from learning_dynamics.pipeline.store.tables import write_table
@@ -123,6 +124,22 @@ def test_compare_says_what_differs_and_what_is_of_another_version(tmp_path, monk
     assert "differs from the published results: toy.b: contradicted, was reproduced" in verdicts.describe_differences(
         table, published.read_claims()
     )
+
+
+def test_every_table_shows_the_number_of_what_holds_and_names_that_of_what_is_printed(tmp_path, monkeypatch, capsys):
+    corrected = {"claim": "toy.lemma", "verdict": "corrected", "measured": 4.085, "measured_as_printed": -4004.0}
+    table = claims(corrected | {"reference": "Lemma 1", "quantity": "decay", "quantity_as_printed": r"$\gamma$ of it"})
+    known = put(tmp_path, table)
+    assert list(known.loc[0, ["measured", "measured_as_printed", "quantity_as_printed"]]) == [4.085, -4004.0, "γ of it"]
+    head, _, row = verdicts.describe(table, width=150).splitlines()[1:4]
+    assert [row[head.index(column) :].split()[0] for column in ("measured", "as printed")] == ["4.085", "−4004"]
+    monkeypatch.setattr(published.read_claims, "__defaults__", (tmp_path,))
+    write_table(tmp_path / "claims.parquet", table, COLUMNS, {"settings": {}})
+    compare.execute(tmp_path / "claims.parquet")
+    assert capsys.readouterr().out.count("4.085 (as printed −4004)") == 2
+    papers = [Paper("toy", "Toy", "", "", "", [], table.to_dict("records"), [], [], None, [])]
+    page = markdown.scale_page("small", papers, published.compare_claims(table, known))
+    assert "| corrected | 4.085 (as printed −4004) | corrected | 4.085 (as printed −4004) |" in page
 
 
 @pytest.fixture(scope="module")

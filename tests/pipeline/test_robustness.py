@@ -231,8 +231,8 @@ def test_a_number_has_the_digits_that_seeds_leave_and_the_line_says_their_range(
         assert stable_digits({"verdict": "reproduced", "measured": 0.12345}, judged) == digits, others
         assert describe("reproduced", judged) == f"Holds under 2/2 other seeds{text}", others
     spread = seeds.assign(measured=(0.2, 0.3), verdict="corrected")
-    assert stable_digits({"verdict": "corrected", "measured": 0.12345}, spread) == 4
-    assert describe("corrected", spread) == "Holds under 2/2 other seeds"
+    assert stable_digits({"verdict": "corrected", "measured": 0.25}, spread) == 2
+    assert describe("corrected", spread) == "Holds under 2/2 other seeds (measured 0.2 to 0.3)"
     assert describe("undecided", seeds.assign(verdict="undecided", measured=0.1)).startswith("Same verdict under 2/2")
 
 

@@ -6,7 +6,7 @@ from tabulate import tabulate
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands.verdicts import outdated_claims
-from learning_dynamics.pipeline.report.markdown import number
+from learning_dynamics.pipeline.report.markdown import compared_number
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS
 from learning_dynamics.pipeline.store.tables import read_provenance, read_table
@@ -26,8 +26,8 @@ def execute(claims: Path = Path("results/claims.parquet"), /) -> int:
         print(f"outdated: {outdated}")
     cells = [
         [
-            *(row["claim"], row["verdict_published"], number(row["measured_published"])),
-            *(row["verdict"], number(row["measured"]), row["outcome"]),
+            *(row["claim"], row["verdict_published"], compared_number(row, "_published")),
+            *(row["verdict"], compared_number(row), row["outcome"]),
         ]
         for row in comparison.fillna({"verdict": "", "verdict_published": ""}).to_dict("records")
     ]

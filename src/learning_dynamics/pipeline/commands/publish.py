@@ -27,6 +27,7 @@ JUDGED_AGAIN = ("robustness.md", published.AGAIN)  # made only when it is asked 
 TEXT_COLUMNS = (
     *("reference", "statement", "scope", "correction"),
     *("quantity", "interval", "criterion", "excluded", "reason"),
+    *("quantity_as_printed", "criterion_as_printed"),
 )
 DIGITS = 6  # of numbers: more would change with every rounding
 MARKS = ("<!-- findings -->", "<!-- end of findings -->")  # of the README

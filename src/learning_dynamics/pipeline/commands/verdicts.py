@@ -18,7 +18,7 @@ from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.markdown import measurement, number
 from learning_dynamics.pipeline.report.robustness import marks, meanings
 from learning_dynamics.pipeline.store import published
-from learning_dynamics.pipeline.store.records import COLUMNS, is_expected
+from learning_dynamics.pipeline.store.records import COLUMNS, is_expected, printed_check
 from learning_dynamics.pipeline.store.tables import read_provenance, read_table
 
 MAX_WIDTH = 160  # characters: a table is no wider on any terminal
@@ -99,13 +99,14 @@ def describe(table: pd.DataFrame, width: int | None = None) -> str:
     width = min(width or shutil.get_terminal_size((120, 24)).columns, MAX_WIDTH)
     blocks = []
     for paper, rows in table.groupby("paper", sort=False):
-        head, cells = ["claim", "where", "verdict", "measured", "predicted"], []
+        head, cells = ["claim", "where", "verdict", "measured", "predicted", "as printed"], []
         for row in rows.to_dict("records"):
             verdict = row["verdict"] + marks(row) + " (ours)" * (row["origin"] == "ours")
             if not is_expected(row["verdict"], row["expected"]):
                 verdict += f" (expected: {row['expected']})"
             name = row["claim"].partition(".")[2]
-            cells.append([name, maths.plain(row["reference"]), verdict, measurement(row), number(row["predicted"])])
+            numbers = [measurement(row), number(row["predicted"]), measurement(printed_check(row))]
+            cells.append([name, maths.plain(row["reference"]), verdict, *numbers])
         width_used = sum(max(len(cell) for cell in column) + 2 for column in zip(head, *cells, strict=True))
         room = max(width - width_used, MIN_QUANTITY_WIDTH)
         for line, quantity in zip(cells, rows["quantity"], strict=True):

@@ -14,6 +14,7 @@ from learning_dynamics.pipeline.report.contents import Exhibit, Paper, Row, coun
 from learning_dynamics.pipeline.report.robustness import meanings
 from learning_dynamics.pipeline.report.templates import MATHS
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
+from learning_dynamics.pipeline.store.records import printed_check
 
 ERRATA = ROOT / "docs/errata"
 MAX_PICTURES = 3  # on the first screen of the README
@@ -89,8 +90,8 @@ def scale_page(scale: str, papers: Sequence[Paper], comparison: pd.DataFrame) ->
             _row(
                 f"[{row['claim']}]({row['claim'].partition('.')[0]}.md#{row['claim']})",
                 _cell(references[row["claim"]]["reference"]),
-                *(row["verdict_published"], number(row["measured_published"])),
-                *(row["verdict"], number(row["measured"])),
+                *(row["verdict_published"], compared_number(row, "_published")),
+                *(row["verdict"], compared_number(row)),
             )
             for row in chosen.to_dict("records")
         ]
@@ -170,19 +171,26 @@ def _claim(claim: Row, folder: Path, scopes: dict[str, Row]) -> str:
     if claim["reason"]:
         lines.append(f"Why: {prose(claim['reason'])}.")
     if decisive:
-        numbers = f"**{measurement(decisive) or '–'}**"
-        if not pd.isna(decisive["predicted"]):
-            numbers += f", predicted {number(decisive['predicted'])}"
-        criterion = decisive["criterion"]
-        if claim["quantifier"] == "all draws":
-            criterion = criterion.replace(" on every draw", "")
-        lines.append(f"{numbers}: {prose(decisive['quantity'])}; {prose(criterion)}.")
+        lines.append(_numbers(decisive, claim["quantifier"]))
+        if claim["verdict"] == "corrected":
+            lines.append(f"As printed: {_numbers(printed_check(claim), claim['quantifier'])}")
         if claim["robustness"]:
             lines.append(f"{prose(claim['robustness'])}.")
     text = "\n  ".join(f"{line}  " for line in lines).rstrip()
     if not decisive:
         return text
     return f"{text}\n\n  <details><summary>Details</summary>\n\n  {_details(claim, scopes)}\n\n  </details>"
+
+
+def _numbers(check: Row, quantifier: str) -> str:
+    """Return the number of a check, what is predicted, of which quantity, and what it has to satisfy."""
+    numbers = f"**{measurement(check) or '–'}**"
+    if not pd.isna(check["predicted"]):
+        numbers += f", predicted {number(check['predicted'])}"
+    criterion = check["criterion"]
+    if quantifier == "all draws":
+        criterion = criterion.replace(" on every draw", "")
+    return f"{numbers}: {prose(check['quantity'])}; {prose(criterion)}."
 
 
 def _details(claim: Row, scopes: dict[str, Row]) -> str:
@@ -250,6 +258,12 @@ def measurement(row: Mapping[str, Any]) -> str:
     if pd.isna(row["lower"]):
         return number(row["measured"], row.get("digits", 4))
     return f"{number(row['measured'], 4)} [{number(row['lower'], 3)}, {number(row['upper'], 3)}]"
+
+
+def compared_number(row: Mapping[str, Any], suffix: str = "") -> str:
+    """Return a number of `published.compare_claims`, of a corrected claim with that of what is printed."""
+    measured, printed = number(row[f"measured{suffix}"]), number(row[f"measured_as_printed{suffix}"])
+    return f"{measured} (as printed {printed})" if printed else measured
 
 
 def number(value: float, digits: int = 4) -> str:

@@ -77,7 +77,7 @@ def stable_digits(claim: Mapping[str, Any], rows: pd.DataFrame) -> int:
     seeds = rows[(rows["change"] == "seed") & (rows["verdict"] == claim["verdict"])]["measured"]
     values = np.array([claim["measured"], *seeds], dtype=float)
     values = values[np.isfinite(values)]
-    if claim["verdict"] == "corrected" or not len(values) or np.ptp(values) == 0:
+    if not len(values) or np.ptp(values) == 0:
         return MAX_DIGITS
     return int(np.clip(np.floor(np.log10(np.abs(values).max() / np.ptp(values))) + 1, 2, MAX_DIGITS))
 
@@ -151,8 +151,8 @@ def _count(kind: str, words: str, verdict: str, all_rows: pd.DataFrame) -> Itera
         measured = [row["measured"] for row in rows if np.isfinite(row["measured"])]
         low, high = (f"{end:.2g}" for end in (min(measured, default=0), max(measured, default=0)))
         is_rounding = max(map(abs, measured), default=0) < ROUNDING
-        # of a corrected claim they are the printed prediction's, of one that turns perhaps another check's
-        if low != high and not (turned or is_rounding or verdict == "corrected") and words is SENTENCES[kind]:
+        # of a verdict that turns they are perhaps another check's
+        if low != high and not (turned or is_rounding) and words is SENTENCES[kind]:
             others.insert(0, f"measured {low} to {high}")
     else:
         counts = Counter(row["verdict"] for row in turned)

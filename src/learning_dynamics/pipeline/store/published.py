@@ -114,11 +114,11 @@ def compare_claims(claims: pd.DataFrame, published: pd.DataFrame) -> pd.DataFram
     Returns
     -------
     DataFrame
-        Columns: claim, verdict_published, verdict, measured_published, measured, and ``outcome``: as published, with
-        another number, with another verdict, new, missing.
+        Columns: claim, verdict_published, verdict, measured_published, measured, the like for ``measured_as_printed``,
+        and ``outcome``: as published, with another number, with another verdict, new, missing.
     """
     published = published[published["paper"].isin(claims["paper"])]
-    columns = list(COMPARED[1:])
+    columns = [*COMPARED[1:], "measured_as_printed"]
     merged = published[columns].merge(claims[columns], on="claim", how="outer", suffixes=("_published", ""))
     order = dict.fromkeys([*claims["claim"], *published["claim"]])
     merged = merged.set_index("claim").loc[list(order)].reset_index()
