@@ -11,7 +11,7 @@ from learning_dynamics.pipeline.commands import compare, publish, verdicts
 from learning_dynamics.pipeline.commands.publish import to_csv
 from learning_dynamics.pipeline.plan.config_files import load, read_yaml
 from learning_dynamics.pipeline.plan.plan import Plan
-from learning_dynamics.pipeline.report import markdown
+from learning_dynamics.pipeline.report import counts, markdown
 from learning_dynamics.pipeline.report.contents import Paper
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS, is_expected
@@ -177,6 +177,9 @@ def test_publishing_writes_what_a_reader_needs(publishing):
     ended = publishing.stage("compare")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "as published" in ended.stdout
+    assert "counts differ" not in ended.stdout
+    summary = counts.counts_of_terminal(publishing.stage("summary").stdout)
+    assert summary == counts.counts_of_terminal(publishing.read("results/verdicts.txt")) == {"reproduced": 2}
 
 
 def test_publishing_again_changes_nothing_and_refuses_what_is_outdated(publishing):
@@ -234,6 +237,73 @@ def test_what_was_judged_again_at_an_earlier_commit_is_said_so(tmp_path, configu
     (tmp_path / published.AGAIN).unlink()
     assert publish.find_judged_again(plan, tmp_path, again.head(0), tmp_path) is None
     assert "robustness.md" not in markdown.results_page([], tmp_path, None)
+
+
+def test_the_documents_that_are_tracked_count_alike():
+    if not published.FOLDER.is_dir():
+        pytest.skip("nothing is published yet")
+    places = counts.published_counts()
+    assert set(places) == {f"docs/results/{name}" for name in ("claims.csv", "README.md", "<paper>.md")} | {"README.md"}
+    assert counts.differences(places) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "line"),
+    [
+        ("README.md", "| 2 |", "| 3 |", "README.md: toy: 3 reproduced, 2 in docs/results/claims.csv"),
+        (
+            "docs/results/README.md",
+            "1 paper: 2 reproduced",
+            "1 paper: 1 reproduced",
+            "docs/results/README.md: all papers: 1 reproduced, 2 in docs/results/claims.csv",
+        ),
+        (
+            "docs/results/toy.md",
+            "2 reproduced.",
+            "1 reproduced, 1 corrected.",
+            "docs/results/<paper>.md: toy: 1 reproduced, 2 in docs/results/claims.csv; toy: 1 corrected, 0 in docs/re",
+        ),
+        (
+            "results/verdicts.txt",
+            "claims: 2 reproduced",
+            "claims: 1 reproduced",
+            "results/verdicts.txt: all papers: 1 reproduced, 2 in results/claims.parquet",
+        ),
+        (
+            "figures/index.html",
+            "2 reproduced</span>",
+            "1 reproduced</span>",
+            "figures/index.html: all papers: 1 reproduced, 2 in results/claims.parquet",
+        ),
+        (
+            "figures/toy.html",
+            "2 reproduced</span>",
+            "1 reproduced</span>",
+            "figures/<paper>.html: toy: 1 reproduced, 2 in results/claims.parquet",
+        ),
+    ],
+)
+def test_a_place_that_counts_otherwise_is_named_in_a_line(publishing, path, old, new, line):
+    publishing.edit(path, old, new)
+    ended = publishing.stage("compare")
+    assert ended.returncode == 1
+    told = [text for text in ended.stdout.splitlines() if text.startswith("counts differ: ")]
+    assert len(told) == 1, ended.stdout
+    assert told[0].startswith(f"counts differ: {line}")
+
+
+def test_a_run_that_counts_otherwise_than_what_is_published_is_told(publishing):
+    for path, old in (
+        ("README.md", "| 2 |"),
+        ("docs/results/README.md", "2 reproduced"),
+        ("docs/results/toy.md", "2 r"),
+    ):
+        publishing.edit(path, old, old.replace("2", "1"))
+    table = publishing.read("docs/results/claims.csv")
+    last = table.rindex(",reproduced,")
+    publishing.write("docs/results/claims.csv", f"{table[:last]},undecided,{table[last:].removeprefix(',reproduced,')}")
+    told = publishing.stage("compare").stdout
+    assert "counts differ: results/claims.parquet: toy: 2 reproduced, 1 in docs/results/claims.csv; toy: 0 und" in told
 
 
 def test_a_mark_that_is_published_is_shown_by_every_run_and_counts_stay(publishing):
