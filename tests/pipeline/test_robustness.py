@@ -1,6 +1,6 @@
 """Claims judged again: what is changed and what is refused, and that planted errors, draws and turns are seen."""
 
-import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -418,17 +418,29 @@ def test_a_draw_that_is_missing_or_of_another_configuration_is_not_passed_over(j
     assert set(parts) <= planted.would_run("robustness", *COUNTS)
 
 
-def test_an_interruption_is_taken_up(planted):
-    assert planted.stage("again", "toy", "rate").returncode == 0
-    made = read_provenance(planted.folder / "results/toy/again/rate.parquet")["fingerprint"]
-    assert not list((planted.folder / "results/toy/resume").iterdir())
-    row = {column.name: "kept" for column in AGAIN_COLUMNS} | {"claim": "toy.planted", "measured": 1.0, "value": "0.01"}
-    kept = planted.folder / f"results/toy/resume/again-toy-rate-{made}.jsonl"
-    kept.write_text(
-        "\n".join([json.dumps(["0.01", "planted", row]), "5", '{"a": 1, "b": 2}', '["0.1", "planted", {"pla'])
-    )
-    assert planted.stage("again", "toy", "rate").returncode == 0
-    found = pd.read_parquet(planted.folder / "results/toy/again/rate.parquet")
-    # what was judged before is not judged again; a line that was cut off is
-    assert list(found[found["value"] == "0.01"]["verdict"]) == ["kept", "reproduced"]
-    assert "kept" not in set(found[found["value"] != "0.01"]["verdict"])
+def test_what_was_judged_is_kept_until_what_it_is_made_from_changes(planted):
+    def judged():
+        ended = planted.stage("again", "toy", "seed2030")
+        assert ended.returncode == 0, ended.stderr
+        return set(re.findall(r"seed = 2030: (\w+) ", ended.stdout))
+
+    everything = {"decay", "geometric", "narrow", "planted"}
+    assert judged() == everything
+    kept = planted.folder / "results/toy/resume/again-seed2030.jsonl"
+    lines = kept.read_text(encoding="utf-8").splitlines()
+    table = pd.read_parquet(planted.folder / "results/toy/again/seed2030.parquet")
+    # as a kill leaves it: the last line is cut off, lines of another version or none are between
+    kept.write_text("\n".join([lines[0], lines[1], "5", '{"a": 1}', lines[2][:-20]]), encoding="utf-8")
+    assert len(judged()) == 2
+    pd.testing.assert_frame_equal(pd.read_parquet(planted.folder / "results/toy/again/seed2030.parquet"), table)
+    assert judged() == set()
+    claims = "src/learning_dynamics/papers/toy/decay/claims.py"
+    planted.edit(claims, "It holds up to a rate.", "It holds up to some rate.")
+    assert judged() == set()  # words are not judged
+    planted.configure("claims", "planted", "turns", value=0.38)
+    assert judged() == {"planted"}
+    planted.configure("runs", "slow", "steps", value=41)
+    assert judged() == {"geometric"}
+    assert len(kept.read_text(encoding="utf-8").splitlines()) == 4  # rows of before are forgotten
+    planted.edit(claims, "a bound of nothing", "no bound")
+    assert judged() == everything - {"geometric"}  # the claims of this module
