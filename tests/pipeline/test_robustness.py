@@ -69,6 +69,13 @@ def test_a_range_changes_the_named_run_alone_and_a_seed_every_draw(configured):
     found = changed(configured(), "seed2030", 2030)
     assert found.data("toy", "starts")["settings"]["seed"] == found.config.seed == 2030
     assert list(found.config.paper_block("toy")["claims"]) == ["decay", "geometric"]
+    for given, seeds in (
+        ({}, ["seed2024", "seed2025"]),
+        ({"first_seed": 3001}, ["seed3001", "seed3002"]),
+        ({"first_seed": 2022}, ["seed2022", "seed2024"]),  # the configured one is no other
+    ):
+        names = list(robustness.changes(configured(seeds=2, **given).config, "toy"))
+        assert names == ["range", *seeds], given
     names = list(robustness.changes(configured(seeds=2, draws=1, seeds_of=[]).config, "toy"))
     assert names == ["range"]  # no run of the paper has what is free to be drawn
 

@@ -65,7 +65,7 @@ def changes(config: Config, paper: str) -> dict[str, Change]:
     configuration = config.configuration
     names = [name for name, entry in config.checks(paper).items() if "values" not in entry]
     if paper in configuration.seeds_of:
-        names += [f"seed{config.seed + number}" for number in range(1, configuration.seeds + 1)]
+        names += [f"seed{seed}" for seed in configuration.seeds]
     if any(_free_blocks(config, paper)):
         names += [f"draw{number}" for number in range(1, configuration.draws + 1)]
     return {name: change(config, paper, name) for name in names}
