@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 
 import pandas as pd
 import pytest
@@ -237,6 +238,23 @@ def test_what_was_judged_again_at_an_earlier_commit_is_said_so(tmp_path, configu
     (tmp_path / published.AGAIN).unlink()
     assert publish.find_judged_again(plan, tmp_path, again.head(0), tmp_path) is None
     assert "robustness.md" not in markdown.results_page([], tmp_path, None)
+
+
+def test_places_are_compared_by_paper_and_together_and_observations_are_in_no_count():
+    rows = [{"verdict": "reproduced"}, {"verdict": "corrected", "paper": "other"}]
+    rows += [{"verdict": "reproduced", "origin": "ours"}]
+    table = counts.counts_of_table(claims(*rows))
+    assert table == {"toy": {"reproduced": 1}, "other": {"corrected": 1}, counts.ALL: {"reproduced": 1, "corrected": 1}}
+    own, together = Counter(reproduced=1), Counter(reproduced=1, corrected=1)
+    for place, lines in (
+        ({"toy": own, "other": Counter(corrected=1)}, []),
+        ({counts.ALL: together}, []),
+        ({counts.ALL: own}, ["here: all papers: 0 corrected, 1 in table"]),
+        ({"toy": own}, ["here: other: 0 corrected, 1 in table"]),  # a paper is left out
+        ({"toy": own, "other": own}, ["here: other: 1 reproduced, 0 in table; other: 0 corrected, 1 in table"]),
+        ({}, ["here: toy: 0 reproduced, 1 in table; other: 0 corrected, 1 in table"]),
+    ):
+        assert counts.differences({"table": table, "here": place}) == lines, place
 
 
 def test_the_documents_that_are_tracked_count_alike():
