@@ -131,7 +131,7 @@ def counts_of_terminal(text: str) -> Counter[str]:
 
 def counts_of_page(html: str) -> Counter[str]:
     """Return the counts of the first bar of verdicts on a page."""
-    return _counted(re.sub("<[^>]*>", " ", _first(r'<div class="tally">(.*?)</p>', html)))
+    return _counted(re.sub("<[^>]*>", " ", _first(r'(?s)<div class="tally">(.*?)</p>', html)))
 
 
 def _only(counts: Counts, papers: Sequence[str]) -> Counts:
@@ -139,7 +139,7 @@ def _only(counts: Counts, papers: Sequence[str]) -> Counts:
 
 
 def _first(pattern: str, text: str) -> str:
-    found = re.search(pattern, text, re.MULTILINE | re.DOTALL if "<div" in pattern else re.MULTILINE)
+    found = re.search(pattern, text, re.MULTILINE)
     return found[1] if found else ""
 
 
