@@ -11,7 +11,7 @@ A configuration says it in three places.
   drawn: ``width: [inputs, 40]``; an empty range is its lower end), a list of any other length, or of words, to choose
   from, or one value. A run's ``free:`` may choose its ``data``. A claim with ``free: false`` is not judged on draws.
 
-``snakemake robustness`` also judges every claim of the papers in ``seeds_of`` under further seeds.
+``snakemake robustness`` also judges every claim of the papers in ``seeds_of`` under other seeds, from ``first_seed``.
 """
 
 import copy

@@ -92,7 +92,7 @@ class Top(Strict):
     scale: Name | None = None  # the name under which results and figures are written
     overlays: list[str] = []  # folders with changes to papers
     changes: dict[Name, dict[str, Any]] = {}
-    seeds: int = _up_to(200, 0)  # under how many further seeds `snakemake robustness` judges claims
+    seeds: int = _up_to(200, 0)  # under how many other seeds `snakemake robustness` judges claims
     first_seed: Seed | None = None  # the first of these; without it the one after `seed`
     seeds_of: Names = []  # of which papers
     draws: int = _up_to(200, 0)  # on how many draws it judges theorems and formulas

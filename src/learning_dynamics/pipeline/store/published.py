@@ -96,8 +96,10 @@ def complete_again(again: pd.DataFrame, claims: pd.DataFrame, folder: Path = FOL
     kept = earlier[
         earlier["claim"].isin(same) & ~earlier["paper"].isin(judged_here) & (earlier["change"] != "threshold")
     ]
-    if kept.empty or again.empty:
-        return kept.reset_index(drop=True) if again.empty else again
+    if kept.empty:
+        return again
+    if again.empty:
+        return kept.reset_index(drop=True)
     rows = pd.concat([again, kept], ignore_index=True)
     return rows.drop_duplicates(["claim", "change", "what", "value"], ignore_index=True)
 
