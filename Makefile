@@ -10,7 +10,7 @@ unexport PIP_TARGET PIP_PREFIX PIP_ROOT
 export PIP_USER := 0
 
 .DEFAULT_GOAL := help
-# for figures and robustness: PAPERS="spectral_bias deep_linear" for some papers; SEEDS=5 and DRAWS=10 for other numbers
+# for figures and robustness: PAPERS="spectral_bias deep_linear" for some papers; SEEDS=20 and DRAWS=10 for other numbers
 comma := ,
 space := $(subst ,, )
 override PAPERS := $(subst $(comma),$(space),$(PAPERS))
@@ -65,7 +65,7 @@ figures: $(INSTALLED)  ## every figure at laptop scale, pages from figures/index
 	python -m learning_dynamics summary --since $$start --papers $(PAPERS) || status=1; exit $$status
 
 robustness: $(INSTALLED)  ## claims judged again: settings varied until verdicts turn, other seeds, draws: results/robustness.md
-	@echo "all papers take one to three hours on two idle cores; after an interruption type the same again"
+	@echo "all papers take one to three hours on two idle cores, SEEDS=20 a night; after an interruption type the same again"
 	snakemake robustness --cores all \
 	  --config seeds=$(SEEDS) draws=$(DRAWS) $(if $(chosen),$(chosen) 'seeds_of=$(listed)')
 	@echo "what was found: $(CURDIR)/results/robustness.md"

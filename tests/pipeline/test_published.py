@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 
 import pandas as pd
 import pytest
@@ -11,7 +12,8 @@ from learning_dynamics.pipeline.commands import compare, publish, verdicts
 from learning_dynamics.pipeline.commands.publish import to_csv
 from learning_dynamics.pipeline.plan.config_files import load, read_yaml
 from learning_dynamics.pipeline.plan.plan import Plan
-from learning_dynamics.pipeline.report import markdown
+from learning_dynamics.pipeline.report import counts, markdown
+from learning_dynamics.pipeline.report.contents import Paper
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS, is_expected
 from learning_dynamics.pipeline.store.tables import write_table
@@ -125,6 +127,22 @@ def test_compare_says_what_differs_and_what_is_of_another_version(tmp_path, monk
     )
 
 
+def test_every_table_shows_the_number_of_what_holds_and_names_that_of_what_is_printed(tmp_path, monkeypatch, capsys):
+    corrected = {"claim": "toy.lemma", "verdict": "corrected", "measured": 4.085, "measured_as_printed": -4004.0}
+    table = claims(corrected | {"reference": "Lemma 1", "quantity": "decay", "quantity_as_printed": r"$\gamma$ of it"})
+    known = put(tmp_path, table)
+    assert list(known.loc[0, ["measured", "measured_as_printed", "quantity_as_printed"]]) == [4.085, -4004.0, "γ of it"]
+    head, _, row = verdicts.describe(table, width=150).splitlines()[1:4]
+    assert [row[head.index(column) :].split()[0] for column in ("measured", "as printed")] == ["4.085", "−4004"]
+    monkeypatch.setattr(published.read_claims, "__defaults__", (tmp_path,))
+    write_table(tmp_path / "claims.parquet", table, COLUMNS, {"settings": {}})
+    compare.execute(tmp_path / "claims.parquet")
+    assert capsys.readouterr().out.count("4.085 (as printed −4004)") == 2
+    papers = [Paper("toy", "Toy", "", "", "", [], table.to_dict("records"), [], [], None, [])]
+    page = markdown.scale_page("small", papers, published.compare_claims(table, known))
+    assert "| corrected | 4.085 (as printed −4004) | corrected | 4.085 (as printed −4004) |" in page
+
+
 @pytest.fixture(scope="module")
 def publishing_once(built, tmp_path_factory):
     workspace = built.copy(tmp_path_factory.mktemp("publishing") / "project")
@@ -160,6 +178,9 @@ def test_publishing_writes_what_a_reader_needs(publishing):
     ended = publishing.stage("compare")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "as published" in ended.stdout
+    assert "counts differ" not in ended.stdout
+    summary = counts.counts_of_terminal(publishing.stage("summary").stdout)
+    assert summary == counts.counts_of_terminal(publishing.read("results/verdicts.txt")) == {"reproduced": 2}
 
 
 def test_publishing_again_changes_nothing_and_refuses_what_is_outdated(publishing):
@@ -180,35 +201,147 @@ def test_publishing_again_changes_nothing_and_refuses_what_is_outdated(publishin
     assert state() == before
 
 
-def test_what_was_judged_again_beside_an_earlier_run_stays_and_says_so(tmp_path, configured, monkeypatch):
-    plan = configured()
-    run = claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in ("decay", "other", "new")))
-    put(
-        tmp_path,
-        claims({"claim": "toy.decay", "verdict": "reproduced"}, {"claim": "toy.other", "verdict": "corrected"}),
-    )
-    names = ("decay,seed,seed,2024", "decay,threshold,rounding,2.0", "gone,draw,draw,1", "other,seed,seed,2024")
-    head = "claim,change,what,value,verdict,measured,reason"
-    (tmp_path / "robustness.csv").write_text("\n".join([head, *(f"toy.{name},reproduced,1.5," for name in names)]))
+PUBLISHED_AGAIN = """claim,change,what,value,verdict,measured,reason
+toy.decay,seed,seed,2024,undecided,1.5,
+toy.decay,threshold,rounding,2.0,reproduced,1.5,
+gone,draw,draw,1,reproduced,1.5,
+toy.other,seed,seed,2024,reproduced,1.5,
+"""
+
+
+def put_again(folder):
+    """Publish two claims, judged again, and return those of a run in which the second has another verdict."""
+    put(folder, claims({"claim": "toy.decay", "verdict": "reproduced"}, {"claim": "toy.other", "verdict": "corrected"}))
+    (folder / published.AGAIN).write_text(PUBLISHED_AGAIN, encoding="utf-8")
+    return claims(*({"claim": f"toy.{name}", "verdict": "reproduced"} for name in ("decay", "other", "new")))
+
+
+def test_what_is_published_of_claims_judged_again_stays_beside_a_run_with_the_same_verdict(tmp_path):
+    run, nothing = put_again(tmp_path), published.read_variations(tmp_path).head(0)
+    variations = published.complete_again(nothing, run, tmp_path)
+    assert (list(variations["claim"]), list(variations["value"])) == (["toy.decay"], ["2024"])
+    anew = variations.assign(value="2025")
+    assert list(published.complete_again(anew, run, tmp_path)["value"]) == ["2025"]
+    (tmp_path / published.AGAIN).unlink()
+    assert published.complete_again(nothing, run, tmp_path).empty
+
+
+def test_what_was_judged_again_at_an_earlier_commit_is_said_so(tmp_path, configured):
+    plan, run = configured(), put_again(tmp_path)
+    variations = published.complete_again(published.read_variations(tmp_path).head(0), run, tmp_path)
     for block in ({"commit": "0123456789"}, {"commit": "fedcba", "judged_again": "0123456789"}):
         versions(tmp_path, **block)
-        variations, commit = publish.read_kept_variations(plan, tmp_path, run, tmp_path)
-        assert (commit, list(variations["claim"]), list(variations["value"])) == (
-            "0123456789",
-            ["toy.decay"],
-            ["2024"],
-        ), block
+        assert publish.find_judged_again(plan, tmp_path, variations, tmp_path) == "0123456789", block
     page = markdown.results_page([], tmp_path, "0123456789")
     assert "Some of these runs are of an earlier commit, `0123456`." in page
-    anew = variations.assign(value="2025")
-    with monkeypatch.context() as patched:
-        patched.setattr(publish, "read_variations", lambda *_: (anew, []))
-        variations, commit = publish.read_kept_variations(plan, tmp_path, run, tmp_path)
-        assert (commit, list(variations["value"])) == ("", ["2025"])
-    (tmp_path / "robustness.csv").unlink()
-    variations, commit = publish.read_kept_variations(plan, tmp_path, run, tmp_path)
-    assert (len(variations), commit) == (0, None)
+    assert publish.find_judged_again(plan, tmp_path, variations.head(0), tmp_path) == ""
+    (tmp_path / published.AGAIN).unlink()
+    assert publish.find_judged_again(plan, tmp_path, variations.head(0), tmp_path) is None
     assert "robustness.md" not in markdown.results_page([], tmp_path, None)
+
+
+def test_places_are_compared_by_paper_and_together_and_observations_are_in_no_count():
+    rows = [{"verdict": "reproduced"}, {"verdict": "corrected", "paper": "other"}]
+    rows += [{"verdict": "reproduced", "origin": "ours"}]
+    table = counts.counts_of_table(claims(*rows))
+    assert table == {"toy": {"reproduced": 1}, "other": {"corrected": 1}, counts.ALL: {"reproduced": 1, "corrected": 1}}
+    own, together = Counter(reproduced=1), Counter(reproduced=1, corrected=1)
+    for place, lines in (
+        ({"toy": own, "other": Counter(corrected=1)}, []),
+        ({counts.ALL: together}, []),
+        ({counts.ALL: own}, ["here: all papers: 0 corrected, 1 in table"]),
+        ({"toy": own}, ["here: other: 0 corrected, 1 in table"]),  # a paper is left out
+        ({"toy": own, "other": own}, ["here: other: 1 reproduced, 0 in table; other: 0 corrected, 1 in table"]),
+        ({}, ["here: toy: 0 reproduced, 1 in table; other: 0 corrected, 1 in table"]),
+    ):
+        assert counts.differences({"table": table, "here": place}) == lines, place
+
+
+def test_the_documents_that_are_tracked_count_alike():
+    if not published.FOLDER.is_dir():
+        pytest.skip("nothing is published yet")
+    places = counts.published_counts()
+    assert set(places) == {f"docs/results/{name}" for name in ("claims.csv", "README.md", "<paper>.md")} | {"README.md"}
+    assert counts.differences(places) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "line"),
+    [
+        ("README.md", "| 2 |", "| 3 |", "README.md: toy: 3 reproduced, 2 in docs/results/claims.csv"),
+        (
+            "docs/results/README.md",
+            "1 paper: 2 reproduced",
+            "1 paper: 1 reproduced",
+            "docs/results/README.md: all papers: 1 reproduced, 2 in docs/results/claims.csv",
+        ),
+        (
+            "docs/results/toy.md",
+            "2 reproduced.",
+            "1 reproduced, 1 corrected.",
+            "docs/results/<paper>.md: toy: 1 reproduced, 2 in docs/results/claims.csv; toy: 1 corrected, 0 in docs/re",
+        ),
+        (
+            "results/verdicts.txt",
+            "claims: 2 reproduced",
+            "claims: 1 reproduced",
+            "results/verdicts.txt: all papers: 1 reproduced, 2 in results/claims.parquet",
+        ),
+        (
+            "figures/index.html",
+            "2 reproduced</span>",
+            "1 reproduced</span>",
+            "figures/index.html: all papers: 1 reproduced, 2 in results/claims.parquet",
+        ),
+        (
+            "figures/toy.html",
+            "2 reproduced</span>",
+            "1 reproduced</span>",
+            "figures/<paper>.html: toy: 1 reproduced, 2 in results/claims.parquet",
+        ),
+    ],
+)
+def test_a_place_that_counts_otherwise_is_named_in_a_line(publishing, path, old, new, line):
+    publishing.edit(path, old, new)
+    ended = publishing.stage("compare")
+    assert ended.returncode == 1
+    told = [text for text in ended.stdout.splitlines() if text.startswith("counts differ: ")]
+    assert len(told) == 1, ended.stdout
+    assert told[0].startswith(f"counts differ: {line}")
+
+
+def test_a_run_that_counts_otherwise_than_what_is_published_is_told(publishing):
+    for path, old in (
+        ("README.md", "| 2 |"),
+        ("docs/results/README.md", "2 reproduced"),
+        ("docs/results/toy.md", "2 r"),
+    ):
+        publishing.edit(path, old, old.replace("2", "1"))
+    table = publishing.read("docs/results/claims.csv")
+    last = table.rindex(",reproduced,")
+    publishing.write("docs/results/claims.csv", f"{table[:last]},undecided,{table[last:].removeprefix(',reproduced,')}")
+    told = publishing.stage("compare").stdout
+    assert "counts differ: results/claims.parquet: toy: 2 reproduced, 1 in docs/results/claims.csv; toy: 0 und" in told
+
+
+def test_a_mark_that_is_published_is_shown_by_every_run_and_counts_stay(publishing):
+    seeds = "".join(f"toy.decay,seed,seed,{seed},undecided,1.5,\n" for seed in (2024, 2025))
+    head = "claim,change,what,value,verdict,measured,reason\n"
+    publishing.write("docs/results/robustness.csv", f"{head}{seeds}toy.decay,seed,seed,2026,reproduced,1.5,\n")
+    publishing.snakemake()
+    joined = pd.read_parquet(publishing.folder / "results/claims.parquet").set_index("claim")
+    assert list(joined.loc["toy.decay", ["verdict", "seeds", "seeds_agreeing"]]) == ["reproduced", 3, 1]
+    assert joined.loc["toy.geometric", "seeds"] == 0
+    ended = publishing.stage("publish")
+    assert ended.returncode == 0, ended.stderr
+    tables = ("figures/toy.html", "figures/index.html", "results/verdicts.txt", "docs/results/toy.md")
+    printed = {name: publishing.read(name) for name in tables} | {"summary": publishing.stage("summary").stdout}
+    for name, text in printed.items():
+        assert "‡" in text, name
+    assert "2 claims: 2 reproduced\n" in printed["summary"]
+    csv = pd.read_csv(publishing.folder / "docs/results/claims.csv").set_index("claim")
+    assert list(csv.loc["toy.decay", ["verdict", "seeds", "seeds_agreeing"]]) == ["reproduced", 3, 1]
+    assert "2026" in publishing.read("docs/results/robustness.csv")  # published again
 
 
 def test_another_scale_is_published_beside_the_default(publishing):

@@ -4,7 +4,10 @@ import os
 
 import pytest
 
+from learning_dynamics import judging
 from learning_dynamics.pipeline.commands import cli
+from learning_dynamics.pipeline.plan import schema
+from learning_dynamics.pipeline.store.records import is_expected
 from tests.pipeline.conftest import refusal
 from tests.pipeline.test_store import COLUMNS, RECORD, table, write_table
 
@@ -67,6 +70,9 @@ def test_sweeps_and_bundles(refuses, configured):
     refuses(("robustness.slow_steps.run", "scan", "robustness.slow_steps.run: `scan` runs in bundles"))
 
 
+TWO = "undecided or reproduced"
+
+
 def test_figures_and_claims(refuses):
     for section in ("figures.growth", "claims.geometric"):
         runs = f"{section}.runs"
@@ -83,12 +89,26 @@ def test_figures_and_claims(refuses):
         ("claims.geometric.figure", "decay", "claims.geometric.figure: `decay` shows none of the claim's runs"),
         ("claims.geometric.figure", "grwth", "claims.geometric.figure: no figure `grwth`; did you mean `growth`"),
         ("claims.geometric.function", "growth.geometry", "claims.geometric.function: no function `geometry`"),
-        ("claims.geometric.expected", "fine", "claims.geometric.expected: must match"),
+        ("claims.geometric.expected", "fine", "claims.geometric.expected: no verdict `fine`; one of reproduced, corr"),
+        ("claims.geometric.expected", "reproduced or fine", "claims.geometric.expected: no verdict `fine`"),
+        ("claims.geometric.expected", TWO, "claims.geometric.expected: names two verdicts; give one, or a key of both"),
+        ("claims.geometric.expected", {TWO: ""}, "claims.geometric.expected: names two verdicts; give one"),
+        ("claims.geometric.expected", {TWO: None}, "claims.geometric.expected: names two verdicts; give one"),
+        ("claims.geometric.expected", {f"{TWO} or corrected": "rounding"}, "expected: names more than two verdicts"),
+        ("claims.geometric.expected", ["reproduced"], "claims.geometric.expected: must be a verdict"),
         ("claims.geometric.rounding", ..., "claims.geometric.rounding: missing; add it"),
         ("claims.geometric.vary", {"rouding": [1.0]}, "vary.rouding: no setting of this claim `rouding`; did you mean"),
         ("claims.geometric.vary", {"rounding": [-1.0]}, "vary.rounding: must be above 0"),
         ("claims.geometric.free", {"steps": [3, 9]}, "claims.geometric.free: must be False"),
     )
+
+
+def test_two_verdicts_are_expected_with_the_reason_why_rounding_decides(configured):
+    assert schema.VERDICTS == judging.VERDICTS
+    plan = configured("claims.geometric.expected", {TWO: "trained in float32"})
+    assert plan.claim("toy", "geometric")["expected"] == TWO
+    assert is_expected("undecided", TWO)
+    assert not is_expected("corrected", TWO)
 
 
 RANGE = {"run": "slow", "setting": "steps", "range": [5, 50], "claims": ["geometric"]}

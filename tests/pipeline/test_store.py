@@ -285,6 +285,36 @@ def theorem(measured) -> Claim:
 REST = {"paper": "p", "claim": "p.t", "statement": "", "expected": "", "figure": None, "evidence": "", "agreement": 1.0}
 
 
+@pytest.mark.parametrize(
+    ("measured", "verdict", "shown", "printed"),
+    [
+        (1.0, "reproduced", (1.0, 1.0), (np.nan, np.nan, "")),
+        (2.0, "corrected", (2.0, 2.0), (2.0, 1.0, "size")),
+        (3.0, "contradicted", (3.0, 1.0), (np.nan, np.nan, "")),
+    ],
+)
+def test_a_row_has_the_number_of_what_holds_and_beside_it_that_of_what_is_printed(measured, verdict, shown, printed):
+    row = records.claim_row(theorem.claim, evaluate(theorem, {"measured": measured}, {}))
+    assert row["verdict"] == verdict
+    assert (row["measured"], row["predicted"]) == shown
+    found = tuple(row[f"{name}_as_printed"] for name in ("measured", "predicted", "quantity"))
+    np.testing.assert_equal(found, printed)
+
+
+def test_of_a_correction_by_other_values_both_numbers_are_kept():
+    @claim("Lemma 1", scope="a made-up draw", correction="the residual decays")
+    def decays() -> Claim:
+        """The gradient decays."""
+        yield every_draw(
+            "decay", [-4004.0], at_least=4.0, rivals={"none": {"values": [0.0]}}, corrected={"values": [4.1]}
+        )
+
+    row = records.claim_row(decays.claim, evaluate(decays, {}, {}))
+    assert (row["verdict"], row["measured"], row["measured_as_printed"]) == ("corrected", 4.1, -4004.0)
+    printed = records.printed_check(row)
+    assert (printed["measured"], printed["criterion"]) == (-4004.0, ">= 4 on every draw")
+
+
 def test_an_evaluation_is_a_row_of_claims_and_rows_of_its_checks(tmp_path):
     columns, found = [column.name for column in records.COLUMNS], {}
     for measured in (1.0, 2.0, 3.0, None):

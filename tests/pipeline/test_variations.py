@@ -1,6 +1,6 @@
 """Claims judged again: what is changed and what is refused, and that planted errors, draws and turns are seen."""
 
-import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from learning_dynamics.pipeline.commands import variation, verdicts
 from learning_dynamics.pipeline.plan import variations
 from learning_dynamics.pipeline.plan.config_files import read_yaml
 from learning_dynamics.pipeline.plan.plan import Plan
-from learning_dynamics.pipeline.report.robustness import describe, page, settle, stable_digits
+from learning_dynamics.pipeline.report.robustness import count_judged_again, describe, marks, page, stable_digits
 from learning_dynamics.pipeline.store.records import COLUMNS as CLAIM_COLUMNS
 from learning_dynamics.pipeline.store.records import VARIATION_COLUMNS, variation_row
 from learning_dynamics.pipeline.store.tables import read_stamp
@@ -69,6 +69,13 @@ def test_a_range_changes_the_named_run_alone_and_a_seed_every_draw(configured):
     found = changed(configured(), "seed2030", 2030)
     assert found.data("toy", "starts")["settings"]["seed"] == found.config.seed == 2030
     assert list(found.config.paper_block("toy")["claims"]) == ["decay", "geometric"]
+    for given, seeds in (
+        ({}, ["seed2024", "seed2025"]),
+        ({"first_seed": 3001}, ["seed3001", "seed3002"]),
+        ({"first_seed": 2022}, ["seed2022", "seed2024"]),  # the configured one is no other
+    ):
+        names = list(variations.changes(configured(seeds=2, **given).config, "toy"))
+        assert names == ["range", *seeds], given
     names = list(variations.changes(configured(seeds=2, draws=1, seeds_of=[]).config, "toy"))
     assert names == ["range"]  # no run of the paper has what is free to be drawn
 
@@ -210,7 +217,7 @@ def test_a_line_says_where_a_verdict_holds_and_turns():
         ),
         (
             [("seed", "seed", str(seed), "reproduced") for seed in range(3)],
-            "under 4/4 seeds",
+            "under 3/3 other seeds",
         ),
         (
             [("draw", "draw", "1", "reproduced"), ("draw", "draw", "2", "untested"), ("draw", "draw", "3", "untested")],
@@ -218,7 +225,6 @@ def test_a_line_says_where_a_verdict_holds_and_turns():
         ),
     ):
         assert describe("reproduced", rows(*changes)) == (f"Holds {line}" if line else ""), changes
-        assert describe("reproduced", rows(*changes), settled=True) == (f"Reproduced {line}" if line else ""), changes
 
 
 def test_a_number_has_the_digits_that_seeds_leave_and_the_line_says_their_range():
@@ -232,52 +238,61 @@ def test_a_number_has_the_digits_that_seeds_leave_and_the_line_says_their_range(
     ):
         judged = seeds.assign(measured=others)
         assert stable_digits({"verdict": "reproduced", "measured": 0.12345}, judged) == digits, others
-        assert describe("reproduced", judged) == f"Holds under 3/3 seeds{text}", others
+        assert describe("reproduced", judged) == f"Holds under 2/2 other seeds{text}", others
     spread = seeds.assign(measured=(0.2, 0.3), verdict="corrected")
-    assert stable_digits({"verdict": "corrected", "measured": 0.12345}, spread) == 4
-    assert describe("corrected", spread) == "Holds under 3/3 seeds"
-    assert describe("undecided", seeds.assign(verdict="undecided", measured=0.1)).startswith("Same verdict under 3/3")
+    assert stable_digits({"verdict": "corrected", "measured": 0.25}, spread) == 2
+    assert describe("corrected", spread) == "Holds under 2/2 other seeds (measured 0.2 to 0.3)"
+    assert describe("undecided", seeds.assign(verdict="undecided", measured=0.1)).startswith("Same verdict under 2/2")
 
 
-def test_fewer_than_two_of_three_seeds_leave_a_verdict_undecided():
-    for own, others, verdict in (
-        ("reproduced", ["reproduced", "undecided"], "reproduced"),  # two of three
-        ("reproduced", ["undecided", "undecided"], "undecided"),
-        ("corrected", ["contradicted", "undecided", "corrected"], "undecided"),  # two of four
-        ("corrected", ["contradicted", "corrected", "corrected"], "corrected"),
-        ("reproduced", ["undecided"], "reproduced"),  # two seeds settle nothing
-        ("undecided", ["reproduced", "reproduced"], "undecided"),
-        ("reproduced", [], "reproduced"),
-    ):
-        found = settle(claims_of(own), rows(*(("seed", "seed", str(n), other) for n, other in enumerate(others))))
-        assert list(found["verdict"]) == [verdict], (own, others)
-        n_same = 1 + others.count(own)
-        turned = verdict != own
-        assert list(found["reason"]) == [
-            f"{own} under {n_same} of {len(others) + 1} seeds; because" if turned else "because"
-        ], own
-        assert found.dtypes.equals(claims_of(own).dtypes), (own, others)
+@pytest.mark.parametrize(
+    ("own", "others", "mark"),
+    [
+        ("reproduced", ["reproduced", "reproduced", "undecided"], ""),
+        ("reproduced", ["reproduced", "undecided", "undecided"], "‡"),
+        ("corrected", ["contradicted", "undecided", "corrected"], "‡"),
+        ("reproduced", ["undecided"], "‡"),
+        ("undecided", ["reproduced", "reproduced"], "‡"),
+        ("reproduced", [], ""),
+    ],
+)
+def test_a_mark_counts_other_seeds_and_the_verdict_stays_that_of_the_default_run(own, others, mark):
+    claims = claims_of(own).assign(expected=own)
+    judged = rows(*(("seed", "seed", str(number), other) for number, other in enumerate(others)))
+    counted = count_judged_again(claims, judged)
+    assert list(counted["verdict"]) == [own]
+    assert list(counted["reason"]) == ["because"]
+    assert verdicts.complaints(counted) == []
+    (claim,) = counted.to_dict("records")
+    assert (claim["seeds"], claim["seeds_agreeing"]) == (len(others), others.count(own))
+    assert marks(claim) == mark
+    assert counted.dtypes.equals(claims.dtypes)
+    printed = verdicts.describe(counted)
+    assert f" {own}{mark}\n" in printed
+    assert f"1 claims: 1 {own}\n" in printed
+    assert ("‡ fewer than two of three other seeds give this verdict" in printed) == bool(mark)
 
 
-def test_the_expected_verdict_is_that_of_the_configured_seed():
-    others = rows(*(("seed", "seed", str(seed), "undecided") for seed in range(2)))
-    for expected, complaints in (("reproduced", 0), ("corrected", 1)):
-        found = settle(claims_of("reproduced").assign(expected=expected), others)
-        assert len(verdicts.complaints(found)) == complaints, expected
-    assert "|?&nbsp;`a`|||1/3 (undecided under 0, undecided under 1)||" in page(found, others)
+def test_the_matrix_says_how_many_other_seeds_give_the_verdict():
+    judged = rows(("seed", "seed", "7", "reproduced"), *(("seed", "seed", str(seed), "undecided") for seed in (8, 9)))
+    text = page(count_judged_again(claims_of("reproduced"), judged), judged)
+    assert "|✓‡&nbsp;`a`|||1/3 (undecided under 8, undecided under 9)||" in text
+    assert (
+        "Under other seeds 1 claims were judged: all seeds give the verdict on 0, fewer than two of three on 1" in text
+    )
 
 
 def test_table_and_page_mark_what_another_choice_turns():
     judged = rows(*SCALES, ("draw", "draw", "4", "contradicted"))
-    text = page(settle(claims_of("reproduced"), judged), judged)
+    text = page(count_judged_again(claims_of("reproduced"), judged), judged)
     assert "|✓†&nbsp;`a`|`scale` of small from 1e-5 to 0.003 (undecided at 0.01)|||0/1 (1 contradicted)|" in text
     assert "- `toy.a`, draw 4: contradicted" in text
     two = pd.concat([claims_of("reproduced"), claims_of("reproduced").assign(claim="toy.b")])
     both = page(two, pd.concat([rows(SCALES[1]), rows(SCALES[1]).assign(claim="toy.b")]))
     assert "|✓&nbsp;`a` ✓&nbsp;`b`|`scale` of small" in both  # claims that agree share a row
     assert "†" not in page(claims_of("reproduced"), rows(*SCALES[1:])).partition("|claims|")[2]
-    assert "reproduced†" in verdicts.describe(settle(claims_of("reproduced"), judged))
-    assert "†" not in verdicts.describe(settle(claims_of("reproduced"), rows(*SCALES[1:])))
+    assert "reproduced†" in verdicts.describe(count_judged_again(claims_of("reproduced"), judged))
+    assert "†" not in verdicts.describe(count_judged_again(claims_of("reproduced"), rows(*SCALES[1:])))
 
 
 @pytest.mark.parametrize(
@@ -305,7 +320,7 @@ def test_what_can_happen_has_no_mark_for_settings_in_which_it_does_not():
         (can_happen.assign(verdict="not reproduced"), rows(("setting", "small.scale", "1", "reproduced")), True),
         (claims_of("reproduced"), rows(elsewhere), True),
     ):
-        assert ("†" in verdicts.describe(settle(claims, judged))) == mark, (
+        assert ("†" in verdicts.describe(count_judged_again(claims, judged))) == mark, (
             claims["verdict"].item(),
             judged["change"].tolist(),
         )
@@ -420,21 +435,29 @@ def test_a_draw_that_is_missing_or_of_another_configuration_is_not_passed_over(j
     assert set(parts) <= planted.would_run("robustness", *COUNTS)
 
 
-def test_an_interruption_is_taken_up(planted):
-    assert planted.stage("variation", "toy", "rate").returncode == 0
-    made = read_stamp(planted.folder / "results/toy/variations/rate.parquet")["fingerprint"]
-    assert not list((planted.folder / "results/toy/resume").iterdir())
-    row = {column.name: "kept" for column in VARIATION_COLUMNS} | {
-        "claim": "toy.planted",
-        "measured": 1.0,
-        "value": "0.01",
-    }
-    kept = planted.folder / f"results/toy/resume/variation-toy-rate-{made}.jsonl"
-    kept.write_text(
-        "\n".join([json.dumps(["0.01", "planted", row]), "5", '{"a": 1, "b": 2}', '["0.1", "planted", {"pla'])
-    )
-    assert planted.stage("variation", "toy", "rate").returncode == 0
-    found = pd.read_parquet(planted.folder / "results/toy/variations/rate.parquet")
-    # what was judged before is not judged again; a line that was cut off is
-    assert list(found[found["value"] == "0.01"]["verdict"]) == ["kept", "reproduced"]
-    assert "kept" not in set(found[found["value"] != "0.01"]["verdict"])
+def test_what_was_judged_is_kept_until_what_it_is_made_from_changes(planted):
+    def judged():
+        ended = planted.stage("variation", "toy", "seed2030")
+        assert ended.returncode == 0, ended.stderr
+        return set(re.findall(r"seed = 2030: (\w+) ", ended.stdout))
+
+    everything = {"decay", "geometric", "narrow", "planted"}
+    assert judged() == everything
+    kept = planted.folder / "results/toy/resume/again-seed2030.jsonl"
+    lines = kept.read_text(encoding="utf-8").splitlines()
+    table = pd.read_parquet(planted.folder / "results/toy/variations/seed2030.parquet")
+    # as a kill leaves it: the last line is cut off, lines of another version or none are between
+    kept.write_text("\n".join([lines[0], lines[1], "5", '{"a": 1}', lines[2][:-20]]), encoding="utf-8")
+    assert len(judged()) == 2
+    pd.testing.assert_frame_equal(pd.read_parquet(planted.folder / "results/toy/variations/seed2030.parquet"), table)
+    assert judged() == set()
+    claims = "src/learning_dynamics/papers/toy/decay/claims.py"
+    planted.edit(claims, "It holds up to a rate.", "It holds up to some rate.")
+    assert judged() == set()  # words are not judged
+    planted.configure("claims", "planted", "turns", value=0.38)
+    assert judged() == {"planted"}
+    planted.configure("runs", "slow", "steps", value=41)
+    assert judged() == {"geometric"}
+    assert len(kept.read_text(encoding="utf-8").splitlines()) == 4  # rows of before are forgotten
+    planted.edit(claims, "a bound of nothing", "no bound")
+    assert judged() == everything - {"geometric"}  # the claims of this module

@@ -154,7 +154,7 @@ def card(tmp_path, **changed):
         "reason": "",
         "scope": "everywhere",
         "robustness": "",
-        "turned": False,
+        "marks": "",
         "rivals": {},
         "decisive": {
             "predicted": float("nan"),
@@ -173,13 +173,17 @@ def card(tmp_path, **changed):
 
 
 def test_a_card_says_how_the_claim_fared_and_nothing_twice(tmp_path):
-    text = card(tmp_path, robustness="Holds under 2 of 3 seeds", turned=True)
-    assert "**reproduced**† (all draws). Figure 1" in text
-    assert "\n  Holds under 2 of 3 seeds.\n" in text
-    assert "†" not in card(tmp_path)
+    text = card(tmp_path, robustness="Holds under 2/4 other seeds", marks="†‡")
+    assert "**reproduced**†‡ (all draws). Figure 1" in text
+    assert "\n  Holds under 2/4 other seeds.\n" in text
+    assert not {"†", "‡"} & set(card(tmp_path))
     first, second = card(tmp_path).split("<summary>Details</summary>")[1:]
     assert "everywhere. 3/3 draws." in first
     assert "Scope of [`a`](#made_up.a). 3/3 draws." in second
+    printed = {"quantity": "the gradient", "measured": -4004.0, "criterion": ">= 4", "lower": float("nan")}
+    columns = {f"{name}_as_printed": value for name, value in (printed | {"upper": float("nan")}).items()}
+    corrected = card(tmp_path, verdict="corrected", predicted_as_printed=4.0, **columns)
+    assert "**1**: the size; at most 2.  \n  As printed: **−4004**, predicted 4: the gradient; ≥ 4." in corrected
     against = {"draws_for": 2, "draws_against": 2, "draws_undecided": 0, "excluded": "", "lower": float("nan")}
     numbers = {"predicted": float("nan"), "quantity": "the size", "measured": 1.0, "criterion": "at most 2"}
     assert "Draws: 2 for, 2 against." in card(tmp_path, decisive=against | numbers)

@@ -141,6 +141,9 @@ def rates_metrics():
 
 
 def judged_again():
-    """Return a digest of what was judged again, if it was; no input of the page, which does not wait for it."""
-    table = Path(plan.results, "variations.parquet")
-    return hashlib.sha256(table.read_bytes()).hexdigest()[:20] if table.is_file() else ""
+    """Return a digest of what was judged again, here or as published; no input of the page, which does not wait."""
+    scale = plan.config.configuration.scale
+    folder = Path("docs/scales", scale) if scale else Path("docs/results")
+    files = [Path(plan.results, "variations.parquet"), folder / "robustness.csv"]
+    contents = [file.read_bytes() for file in files if file.is_file()]
+    return hashlib.sha256(b"".join(contents)).hexdigest()[:20] if contents else ""

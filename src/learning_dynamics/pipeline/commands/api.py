@@ -33,6 +33,7 @@ from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.in_process import join_tables
 from learning_dynamics.pipeline.commands.metrics import measure as measure_run
 from learning_dynamics.pipeline.commands.own_torch import imports_torch, own_torch
+from learning_dynamics.pipeline.commands.robustness import read_all_again
 from learning_dynamics.pipeline.commands.roles import call_drawing, empty_table, load_table, load_tables
 from learning_dynamics.pipeline.commands.run import simulate as simulate_run
 from learning_dynamics.pipeline.plan.blocks import flat
@@ -40,6 +41,7 @@ from learning_dynamics.pipeline.plan.config_files import PAPERS, ROOT
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import outdated_verdicts
 from learning_dynamics.pipeline.report import maths
+from learning_dynamics.pipeline.report.robustness import count_judged_again
 from learning_dynamics.pipeline.report.templates import fill
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.arrays import load_arrays, load_trajectory
@@ -226,6 +228,7 @@ class Project:
                 [read_table(self._results(name, "claims.parquet"), declared=COLUMNS) for name in judged],
                 ignore_index=True,
             )
+            rows = count_judged_again(rows, read_all_again(plan, self._results(), rows))
             outdated = [text for name in judged if (text := outdated_verdicts(plan, name, self._results()))]
         else:
             source, lacking = published.FOLDER / published.CLAIMS, "was neither judged here nor published"

@@ -5,17 +5,23 @@ from pathlib import Path
 from tabulate import tabulate
 
 from learning_dynamics.errors import ProjectError
-from learning_dynamics.pipeline.commands.verdicts import outdated_claims
-from learning_dynamics.pipeline.report.markdown import number
+from learning_dynamics.pipeline.commands.verdicts import DEFAULT_RESULTS, outdated_claims
+from learning_dynamics.pipeline.report.counts import count_differences
+from learning_dynamics.pipeline.report.markdown import compared_number
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS
 from learning_dynamics.pipeline.store.tables import read_stamp, read_table
 
+DEFAULT_FIGURES = Path("figures")
 HEAD = ("claim", "published", "", "here", "", "")
 
 
 def execute(claims: Path = Path("results/claims.parquet"), /) -> int:
-    """Print both side by side; return 1 if a verdict differs or a claim is missing."""
+    """Print both side by side, and which places count verdicts otherwise; return 1 if a verdict or a count differs.
+
+    Counts are compared for the default run's table: those of the README, docs/results, the tables, what the terminal
+    prints, and the pages.
+    """
     published_claims = published.read_claims()
     if published_claims is None:
         raise ProjectError(
@@ -26,12 +32,15 @@ def execute(claims: Path = Path("results/claims.parquet"), /) -> int:
         print(f"outdated: {outdated}")
     cells = [
         [
-            *(row["claim"], row["verdict_published"], number(row["measured_published"])),
-            *(row["verdict"], number(row["measured"]), row["outcome"]),
+            *(row["claim"], row["verdict_published"], compared_number(row, "_published")),
+            *(row["verdict"], compared_number(row), row["outcome"]),
         ]
         for row in comparison.fillna({"verdict": "", "verdict_published": ""}).to_dict("records")
     ]
     print(tabulate(cells, headers=HEAD, disable_numparse=True))
     counts = comparison["outcome"].value_counts()
     print(f"\n{len(comparison)} claims: " + ", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
-    return int(comparison["outcome"].isin(["with another verdict", "missing"]).any())
+    differences = count_differences(claims.parent, DEFAULT_FIGURES) if claims.parent == DEFAULT_RESULTS else []
+    for difference in differences:
+        print(f"counts differ: {difference}")
+    return int(bool(differences) or comparison["outcome"].isin(["with another verdict", "missing"]).any())

@@ -20,15 +20,14 @@ from learning_dynamics.pipeline.report import markdown, maths, robustness
 from learning_dynamics.pipeline.report.contents import Paper, gather
 from learning_dynamics.pipeline.report.pictures import compress_to_fit
 from learning_dynamics.pipeline.store import published
-from learning_dynamics.pipeline.store.records import COLUMNS
 from learning_dynamics.pipeline.store.stamps import read_bytes, stamp
-from learning_dynamics.pipeline.store.tables import read_table
 
 MAX_BYTES = 5_000_000  # bytes of all figures together
-ROBUSTNESS_FILES = ("robustness.md", "robustness.csv")  # made only when it is asked for
+ROBUSTNESS_FILES = ("robustness.md", published.AGAIN)  # made only when it is asked for
 TEXT_COLUMNS = (
     *("reference", "statement", "scope", "correction"),
     *("quantity", "interval", "criterion", "excluded", "reason"),
+    *("quantity_as_printed", "criterion_as_printed"),
 )
 DIGITS = 6  # of numbers: more would change with every rounding
 MARKS = ("<!-- findings -->", "<!-- end of findings -->")  # of the README
@@ -49,12 +48,12 @@ def execute(files: Sequence[Path] = (), papers: Sequence[str] = ()) -> None:
     plan, scale = Plan(configuration), configuration.scale
     if (files or papers) and not scale:
         raise ProjectError("docs/results are of the default run and all papers; name another scale with --configfile")
-    out = published.SCALES / scale if scale else published.FOLDER
+    out = published.folder_of(scale)
     results, figures = output_folders(configuration)
     refuse_stale(plan, results, figures)
-    tables = [read_table(results / paper / "claims.parquet", declared=COLUMNS) for paper in plan.config.papers]
-    variations, judged_again = read_kept_variations(plan, results, pd.concat(tables, ignore_index=True), out)
-    tables_of_papers = read_claim_tables(plan, results, variations)
+    tables_of_papers = read_claim_tables(plan, results)
+    variations = pd.concat([tables["variations"] for tables in tables_of_papers.values()], ignore_index=True)
+    judged_again = find_judged_again(plan, results, variations, out)
     papers_shown = gather(plan.config, tables_of_papers, figures, {})
     record = stamp("publish", "all", "results", {"papers": plan.config.papers})
     claims = pd.concat([tables["claims"] for tables in tables_of_papers.values()], ignore_index=True)
@@ -122,29 +121,19 @@ def update_readme(readme: Path, findings: str) -> None:
         _write(readme, f"{before}{begin}\n{findings}\n{end}{after}")
 
 
-def read_kept_variations(plan: Plan, results: Path, claims: pd.DataFrame, out: Path) -> tuple[pd.DataFrame, str | None]:
-    """Return all that was judged again, and of which earlier commit a part of it is.
+def find_judged_again(plan: Plan, results: Path, variations: pd.DataFrame, out: Path) -> str | None:
+    """Return of which earlier commit a part of what was judged again is.
 
-    Of a paper without a seed or draw of this configuration the published rows stay, but for claims whose verdict is
-    another one now. The commit is "" if none stays, and None if no seed and no draw was ever published.
+    It is "" if no part is, and None if no seed and no draw was ever judged.
     """
-    variations, outdated = read_variations(plan, results)
+    here, outdated = read_variations(plan, results)
     if outdated:
         print(f"left out: {len(outdated)} files of other settings or code, as {outdated[0]}; run: make robustness")
-    rejudged = variations[variations["change"].isin(["seed", "draw"])]["paper"].unique()
-    if not (out / ROBUSTNESS_FILES[1]).is_file():
-        return variations, "" if len(rejudged) else None
-    text = {"value": str, "what": str, "reason": str}
-    earlier = pd.read_csv(out / ROBUSTNESS_FILES[1], dtype=text, keep_default_na=False, na_values={"measured": [""]})
-    earlier.insert(0, "paper", earlier["claim"].str.partition(".")[0])
-    before = published.read_claims(out)
-    compared = published.compare_claims(claims, claims.head(0) if before is None else before)
-    same = compared.loc[compared["outcome"].isin(["as published", "with another number"]), "claim"]
-    kept = earlier[~earlier["paper"].isin(rejudged) & (earlier["change"] != "threshold") & earlier["claim"].isin(same)]
-    rows = pd.concat([variations, kept], ignore_index=True).drop_duplicates(["claim", "change", "what", "value"])
-    published_with = published.read_versions(out)
-    commit = str(published_with.get("judged_again") or published_with.get("commit", ""))
-    return rows.reset_index(drop=True), commit if len(kept) else ""
+    if len(variations) > len(here):
+        published_with = published.read_versions(out)
+        return str(published_with.get("judged_again") or published_with.get("commit", ""))
+    was_judged = here["change"].isin(["seed", "draw"]).any() or (out / published.AGAIN).is_file()
+    return "" if was_judged else None
 
 
 def to_csv(claims: pd.DataFrame) -> str:

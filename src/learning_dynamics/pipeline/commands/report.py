@@ -12,12 +12,12 @@ from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.check import find_stale
 from learning_dynamics.pipeline.commands.claims import TABLES
 from learning_dynamics.pipeline.commands.planned import configuration_option
-from learning_dynamics.pipeline.commands.robustness import read_variations
+from learning_dynamics.pipeline.commands.robustness import read_all_again
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import expected_outputs, outdated_verdicts
 from learning_dynamics.pipeline.report import page
 from learning_dynamics.pipeline.report.contents import gather
-from learning_dynamics.pipeline.report.robustness import settle
+from learning_dynamics.pipeline.report.robustness import count_judged_again
 from learning_dynamics.pipeline.store.records import COLUMNS
 from learning_dynamics.pipeline.store.stamps import stamp
 from learning_dynamics.pipeline.store.tables import read_table, write_table
@@ -77,17 +77,16 @@ def configured_papers(option: Mapping[str, Any]) -> list[str]:
     return Plan.read({**option, "given": given}, check=False).config.papers
 
 
-def read_claim_tables(
-    plan: Plan, results: Path, variations: pd.DataFrame | None = None
-) -> dict[str, dict[str, pd.DataFrame]]:
-    """Return every paper's tables of claims, as further seeds settle them, of checks, and of claims judged again."""
-    variations = read_variations(plan, results)[0] if variations is None else variations
+def read_claim_tables(plan: Plan, results: Path) -> dict[str, dict[str, pd.DataFrame]]:
+    """Return every paper's tables of claims, of checks, and of claims judged again, which that of claims counts."""
     tables: dict[str, dict[str, pd.DataFrame]] = {}
     for paper in plan.config.papers:
-        read = {
+        tables[paper] = {
             name: read_table(results / paper / f"{name}.parquet", declared=declared)
             for name, declared in TABLES.items()
         }
-        rows = variations[variations["paper"] == paper]
-        tables[paper] = read | {"claims": settle(read["claims"], rows), "variations": rows}
+    variations = read_all_again(plan, results, pd.concat([of_paper["claims"] for of_paper in tables.values()]))
+    for paper, of_paper in tables.items():
+        of_paper["variations"] = variations[variations["paper"] == paper]
+        of_paper["claims"] = count_judged_again(of_paper["claims"], of_paper["variations"])
     return tables

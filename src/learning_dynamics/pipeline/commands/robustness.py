@@ -10,7 +10,7 @@ from learning_dynamics.pipeline.commands.planned import configuration_option
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import existing_variations
 from learning_dynamics.pipeline.report import maths, robustness
-from learning_dynamics.pipeline.store import records
+from learning_dynamics.pipeline.store import published, records
 from learning_dynamics.pipeline.store.stamps import stamp
 from learning_dynamics.pipeline.store.tables import read_stamp, read_table, write_table
 
@@ -19,19 +19,23 @@ CSV_COLUMNS = ("claim", "change", "what", "value", "verdict", "measured", "reaso
 
 
 def execute(plan: Path | None = None, files: Sequence[Path] = ()) -> None:
-    """Write ``variations.parquet``, ``robustness.csv`` and ``robustness.md`` of all that this configuration has."""
+    """Write ``variations.parquet``, ``robustness.csv`` and ``robustness.md`` of all that this configuration has.
+
+    Papers of which no seed or draw was judged here have the rows that are published.
+    """
     option = configuration_option(plan, files)
     planned = Plan.read(option)
     results = Path(planned.results)
-    variations, _ = read_variations(planned, results)
     tables = [results / paper / "claims.parquet" for paper in planned.config.papers]
     claims = pd.concat([read_table(table, declared=records.COLUMNS) for table in tables], ignore_index=True)
+    variations = read_all_again(planned, results, claims)
     record = stamp("robustness", "all", "variations", option)
     write_table(results / "variations.parquet", variations, records.VARIATION_COLUMNS, record)
     with atomic_write(results / "robustness.csv") as partial:
         partial.write_text(to_csv(variations), encoding="utf-8")
     with atomic_write(results / "robustness.md") as partial:
-        partial.write_text(robustness.page(robustness.settle(claims, variations), variations), encoding="utf-8")
+        counted = robustness.count_judged_again(claims, variations)
+        partial.write_text(robustness.page(counted, variations), encoding="utf-8")
 
 
 def read_variations(plan: Plan, results: Path) -> tuple[pd.DataFrame, list[str]]:
@@ -42,6 +46,12 @@ def read_variations(plan: Plan, results: Path) -> tuple[pd.DataFrame, list[str]]
     filled = [table for table in tables if len(table)]
     rows = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=COLUMN_NAMES)
     return rows.drop_duplicates(["claim", "change", "what", "value"], ignore_index=True), outdated
+
+
+def read_all_again(plan: Plan, results: Path, claims: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each time that one of some claims was judged again: here, else as it is published."""
+    folder = published.folder_of(plan.config.configuration.scale)
+    return published.complete_again(read_variations(plan, results)[0], claims, folder)
 
 
 def to_csv(variations: pd.DataFrame) -> str:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from learning_dynamics.pipeline.commands.robustness import read_variations
+from learning_dynamics.pipeline.commands.robustness import read_all_again
 from learning_dynamics.pipeline.commands.verdicts import complaints, describe, describe_differences
 from learning_dynamics.pipeline.plan.config_files import load, output_folders
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import checked_outputs, fault, outdated_verdicts
-from learning_dynamics.pipeline.report.robustness import settle
+from learning_dynamics.pipeline.report.robustness import count_judged_again
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.records import COLUMNS
 from learning_dynamics.pipeline.store.tables import read_table
@@ -26,18 +26,18 @@ def execute(papers: Sequence[str] = (), since: float | None = None, files: Seque
     missing: list[str] = []
     outdated: list[str] = []
     unexpected: list[str] = []
-    variations, _ = read_variations(plan, results)
     for paper, block in configuration.papers.items():
         file = results / paper / "claims.parquet"
         if file.is_file():
-            tables.append(settle(read_table(file, declared=COLUMNS), variations))
+            tables.append(read_table(file, declared=COLUMNS))
             outdated += filter(None, [outdated_verdicts(plan, paper, results)])
         else:
             missing.append(f"{paper}: its claims were not judged")
         wanted = [figures / paper / f"{name}.png" for name in block["figures"]]
         missing += [f"{paper}: {file.stem} was not drawn" for file in wanted if not file.is_file()]
     if tables:
-        table = pd.concat(tables, ignore_index=True)
+        judged = pd.concat(tables, ignore_index=True)
+        table = count_judged_again(judged, read_all_again(plan, results, judged))
         print(describe(table), end="")
         if not configuration.scale:
             print(describe_differences(table, published.read_claims()), end="")

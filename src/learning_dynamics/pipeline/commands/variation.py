@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import atomic_write
 from learning_dynamics.judging import Evaluation, Judgement
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.commands.in_process import Workbench
@@ -20,7 +21,7 @@ from learning_dynamics.pipeline.plan import variations
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.store.records import VARIATION_COLUMNS, variation_row
-from learning_dynamics.pipeline.store.stamps import stamp
+from learning_dynamics.pipeline.store.stamps import digest, stamp
 from learning_dynamics.pipeline.store.tables import write_table
 
 MIN_DECIDED = 0.9  # share of the data sets or starts of a draw that must be decided
@@ -33,8 +34,9 @@ def execute(
 ) -> None:
     """Write the verdict on every claim concerned, under every value that was tried, as rows of the table ``again``.
 
-    Each judgement is written down at once, so that an interrupted job goes on where it was. A claim whose runs fail
-    is untested, with the reason.
+    Each judgement is written down at once, with the fingerprint of all that it is made from. So an interrupted job goes
+    on where it was, and after an edit those claims are judged that it concerns. A claim whose runs fail is untested,
+    with the reason.
 
     Raises
     ------
@@ -47,7 +49,7 @@ def execute(
     if fingerprint not in (None, made):
         raise ProjectError(f"variation {paper} {name}: {CHANGED}")
     folder = Path(configured.results, paper)
-    judgements = Judgements(configured, paper, change, folder / "resume" / f"variation-{paper}-{name}-{made}.jsonl")
+    judgements = Judgements(configured, paper, change, folder / "resume" / f"again-{name}.jsonl")
     for value in change.grid:
         judgements.at(value)
     values = [*change.grid]
@@ -61,7 +63,7 @@ def execute(
     layers = {str(value): variations.layer_of(configured.config, paper, change, value) for value in change.grid}
     record = stamp("variation", paper, name, {"layers": layers}, made)
     write_table(folder / "variations" / f"{name}.parquet", table, VARIATION_COLUMNS, record)
-    judgements.file.unlink(missing_ok=True)
+    judgements.forget_others()
 
 
 def bisect(verdict_at: Any, low: Any, high: Any) -> list[Any]:
@@ -81,49 +83,66 @@ def bisect(verdict_at: Any, low: Any, high: Any) -> list[Any]:
 
 
 class Judgements:
-    """The rows of a change by value and claim, judged when they are asked for and kept in a file meanwhile."""
+    """The rows of a change by value and claim, judged when they are asked for, or read from a file of earlier ones.
+
+    A line of the file is the fingerprint of a claim under a value, and its row.
+    """
 
     def __init__(self, plan: Plan, paper: str, change: variations.Change, file: Path) -> None:
         self.plan, self.paper, self.change, self.file = plan, paper, change, file
         self.claims = [claim for claim in change.claims if change.kind != "draw" or not self._is_empirical(claim)]
         self.rows: dict[str, dict[str, dict[str, Any]]] = {}
+        self.fingerprints: set[str] = set()
+        self.earlier: dict[str, dict[str, Any]] = {}
         file.parent.mkdir(parents=True, exist_ok=True)
-        kept = ""
         if file.is_file():
-            kept = file.read_text(encoding="utf-8", errors="replace")
-        for line in kept.splitlines():
-            with suppress(ValueError, TypeError, KeyError):  # a line that was cut off is judged again
-                value, claim, row = json.loads(line)
-                self.rows.setdefault(value, {})[claim] = row
+            for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+                with suppress(ValueError, TypeError):  # a line that was cut off is judged again
+                    made, row = json.loads(line)
+                    self.earlier[made] = row
 
     def at(self, value: Any) -> dict[str, dict[str, Any]]:
         """Return the row of each claim under a value of the change."""
-        rows = self.rows.setdefault(str(value), {})
-        missing = [claim for claim in self.claims if claim not in rows]
-        if not missing:
-            return rows
-        workbench = self._workbench(value)
-        for claim in missing:
-            try:
-                evaluation = workbench.judge(self.paper, claim)
-                if self.change.kind == "draw":
-                    expected = self.plan.config.declared(self.paper, "claims", claim).get("expected", "")
-                    verdict, reason = verdict_on_draw(evaluation, expected)
-                    evaluation = replace(evaluation, verdict=verdict, reason=reason)
-            except ProjectError as error:
-                evaluation = Evaluation("untested", reason=maths.plain(str(error)))
+        if str(value) in self.rows:
+            return self.rows[str(value)]
+        plan = Plan(variations.changed_configuration(self.plan.config, self.paper, self.change, value))
+        workbench, rows = Workbench(plan), {}
+        for claim in self.claims:
+            expected = self.plan.config.declared(self.paper, "claims", claim).get("expected", "")
+            made = digest([plan.claim_fingerprint(self.paper, claim), self.change.kind, str(value), expected])
+            self.fingerprints.add(made)
+            if made in self.earlier:
+                rows[claim] = self.earlier[made]
+                continue
+            evaluation = self._judge(workbench, claim, expected)
             rows[claim] = variation_row(self.paper, claim, self.change.kind, self.change.what, value, evaluation)
-            with open(self.file, "a", encoding="utf-8") as file:
-                file.write(json.dumps([str(value), claim, rows[claim]]) + "\n")
+            if evaluation.verdict != "untested":  # what it lacks may be there next time
+                self.earlier[made] = rows[claim]
+                with open(self.file, "a", encoding="utf-8") as file:
+                    file.write(json.dumps([made, rows[claim]]) + "\n")
             print(f"{self.change.what} = {value}: {claim} {evaluation.verdict}", flush=True)
+        self.rows[str(value)] = rows
         return rows
+
+    def forget_others(self) -> None:
+        """Leave in the file only the rows that this change has now."""
+        kept = [json.dumps([made, row]) for made, row in self.earlier.items() if made in self.fingerprints]
+        with atomic_write(self.file) as partial:
+            partial.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
 
     def verdict(self, claim: str, value: Any) -> str:
         """Return the verdict on a claim under a value of the change."""
         return str(self.at(value)[claim]["verdict"])
 
-    def _workbench(self, value: Any) -> Workbench:
-        return Workbench(Plan(variations.changed_configuration(self.plan.config, self.paper, self.change, value)))
+    def _judge(self, workbench: Workbench, claim: str, expected: Any) -> Evaluation:
+        try:
+            evaluation = workbench.judge(self.paper, claim)
+        except ProjectError as error:
+            return Evaluation("untested", reason=maths.plain(str(error)))
+        if self.change.kind != "draw":
+            return evaluation
+        verdict, reason = verdict_on_draw(evaluation, expected)
+        return replace(evaluation, verdict=verdict, reason=reason)
 
     def _is_empirical(self, claim: str) -> bool:
         """Whether a claim is about the outcome of an experiment, which no theorem's hypotheses are about."""
@@ -131,7 +150,7 @@ class Judgements:
         return bool(paper_function(self.paper, "claims", function_name).claim.empirical)
 
 
-def verdict_on_draw(evaluation: Evaluation, expected: str) -> tuple[str, str]:
+def verdict_on_draw(evaluation: Evaluation, expected: Any) -> tuple[str, str]:
     """Return what a draw says of a statement, and why.
 
     A statement that is corrected elsewhere may hold as printed on a draw (of one layer, of one sample): its

@@ -16,9 +16,9 @@ from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import fault, outdated_verdicts
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.markdown import measurement, number
-from learning_dynamics.pipeline.report.robustness import MARK, MARK_MEANING, is_turned
+from learning_dynamics.pipeline.report.robustness import marks, meanings
 from learning_dynamics.pipeline.store import published
-from learning_dynamics.pipeline.store.records import COLUMNS, is_expected
+from learning_dynamics.pipeline.store.records import COLUMNS, is_expected, printed_check
 from learning_dynamics.pipeline.store.tables import read_stamp, read_table
 
 MAX_WIDTH = 160  # characters: a table is no wider on any terminal
@@ -99,13 +99,14 @@ def describe(table: pd.DataFrame, width: int | None = None) -> str:
     width = min(width or shutil.get_terminal_size((120, 24)).columns, MAX_WIDTH)
     blocks = []
     for paper, rows in table.groupby("paper", sort=False):
-        head, cells = ["claim", "where", "verdict", "measured", "predicted"], []
+        head, cells = ["claim", "where", "verdict", "measured", "predicted", "as printed"], []
         for row in rows.to_dict("records"):
-            verdict = row["verdict"] + MARK * is_turned(row["agreement"]) + " (ours)" * (row["origin"] == "ours")
+            verdict = row["verdict"] + marks(row) + " (ours)" * (row["origin"] == "ours")
             if not is_expected(row["verdict"], row["expected"]):
                 verdict += f" (expected: {row['expected']})"
             name = row["claim"].partition(".")[2]
-            cells.append([name, maths.plain(row["reference"]), verdict, measurement(row), number(row["predicted"])])
+            numbers = [measurement(row), number(row["predicted"]), measurement(printed_check(row))]
+            cells.append([name, maths.plain(row["reference"]), verdict, *numbers])
         width_used = sum(max(len(cell) for cell in column) + 2 for column in zip(head, *cells, strict=True))
         room = max(width - width_used, MIN_QUANTITY_WIDTH)
         for line, quantity in zip(cells, rows["quantity"], strict=True):
@@ -118,9 +119,8 @@ def describe(table: pd.DataFrame, width: int | None = None) -> str:
     totals = f"{len(papers_claims)} claims: {summary}"
     if n_observations:
         totals += f"; and {n_observations} further observations"
-    if any(map(is_turned, table["agreement"])):
-        totals += f"\n{MARK_MEANING}"
-    return "\n\n".join([*blocks, totals]) + "\n"
+    lines = [totals, *meanings(map(marks, table.to_dict("records")))]
+    return "\n\n".join([*blocks, "\n".join(lines)]) + "\n"
 
 
 def describe_differences(table: pd.DataFrame, published_claims: pd.DataFrame | None) -> str:

@@ -105,11 +105,12 @@ class Config:
         return {name: entry for name, entry in self.blocks(paper, "robustness").items() if entry is not None}
 
     def expected(self, paper: str, claim: str) -> str:
-        """The verdict that is expected of a claim; another scale's does not hold at this one."""
+        """The verdict that is expected of a claim, or two, ``a or b``; another scale's does not hold at this one."""
         scaled = self.configuration.overlaid and self.configuration.scale is not None
         if scaled and self.configuration.layers[paper].origin("claims", claim, "expected") == f"{PAPERS}/{paper}.yaml":
             return ""
-        return self.declared(paper, "claims", claim).get("expected", "")
+        expected = self.declared(paper, "claims", claim).get("expected", "")
+        return next(iter(expected)) if isinstance(expected, Mapping) else expected
 
     # -- runs, with what they inherit, and the members of sweeps -------------------------------------
 

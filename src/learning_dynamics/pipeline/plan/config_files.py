@@ -81,13 +81,16 @@ class ConfigFiles:
         Each paper's data, runs, figures, claims.
     layers : mapping from paper to Layers
         Of what a paper's block is merged.
+    seeds : sequence of int
+        Under which claims are judged again; of the papers in `seeds_of`.
+    draws : int
     """
 
     seed: int
     scale: str | None
     papers: dict[str, Block] = field(default_factory=dict)
     layers: dict[str, Layers] = field(default_factory=dict)
-    seeds: int = 0
+    seeds: Sequence[int] = ()
     seeds_of: tuple[str, ...] = ()
     draws: int = 0
 
@@ -132,9 +135,9 @@ def load(files: Sequence[Path] = (), overrides: Mapping[str, Any] | None = None,
         check_known(paper, known, "paper", where("seeds_of"))
     folders = {folder: _overlay_folder(folder, root, where("overlays")) for folder in top.get("overlays", [])}
     seeds_of = tuple(paper for paper in top.get("seeds_of", []) if paper in top["papers"])
-    configuration = ConfigFiles(
-        top["seed"], scale, seeds=top.get("seeds", 0), seeds_of=seeds_of, draws=top.get("draws", 0)
-    )
+    first, n_seeds = top.get("first_seed", top["seed"] + 1), top.get("seeds", 0)
+    seeds = [seed for seed in range(first, first + n_seeds + 1) if seed != top["seed"]][:n_seeds]
+    configuration = ConfigFiles(top["seed"], scale, seeds=seeds, seeds_of=seeds_of, draws=top.get("draws", 0))
     for paper in top["papers"]:
         name = f"{paper}.yaml"
         blocks = {f"{PAPERS}/{name}": read_yaml(root / PAPERS / name)}

@@ -28,13 +28,15 @@ JOB_PACKAGES = tuple(f"{PACKAGE}.pipeline.{folder}." for folder in ("commands", 
 
 
 @functools.cache
-def science(stage: str, paper: str, *function_names: str) -> Mapping[str, str]:
+def science(stage: str, paper: str, *function_names: str, with_statements: bool = True) -> Mapping[str, str]:
     """Return the digests of the modules and tables that the jobs of a stage use, by name; fixed once read.
 
     Parameters
     ----------
     *function_names : str
         The functions that the configuration names, as ``topic.function``; of data sets, ``module.function``.
+    with_statements : bool
+        Whether docstrings of claims count, which state what is judged.
 
     Raises
     ------
@@ -47,7 +49,8 @@ def science(stage: str, paper: str, *function_names: str) -> Mapping[str, str]:
         path = module_path(module)
         assert path is not None
         # the statement that is judged is a claim's docstring
-        digests[module.removeprefix(f"{PACKAGE}.")] = _digest(path, with_words=stage == "claims" and module in named)
+        with_words = with_statements and stage == "claims" and module in named
+        digests[module.removeprefix(f"{PACKAGE}.")] = _digest(path, with_words=with_words)
         digests |= _tables(path.parent)
     return digests
 

@@ -314,6 +314,12 @@ class Plan:
             self._fingerprints[key] = made
         return self._fingerprints[key]
 
+    def claim_fingerprint(self, paper: str, name: str) -> str:
+        """What the verdict on one claim is made from: its runs with their fingerprints, settings, science, no words."""
+        spec = self.claim(paper, name)
+        digests = science("claims", paper, spec["function"], with_statements=False)
+        return digest([spec["function"], spec["runs"], spec["settings"], dict(digests)])
+
     def change_fingerprint(self, paper: str, name: str) -> str:
         """What judging claims again with one thing changed is made from: settings, science, the change, the claims."""
         change = variations.change(self.config, paper, name)

@@ -13,7 +13,9 @@ from learning_dynamics.settings import Seed
 
 Origin = Literal["stated", "code", "inferred", "chosen"]
 SEED_OR_DRAW = re.compile(r"(seed|draw)([1-9]\d{0,18}|0)")  # the names of these changes, beside those of entries
-VERDICT = "(reproduced|corrected|contradicted|not reproduced|undecided|untested)"
+
+# as in `judging`, which takes long to import
+VERDICTS = ("reproduced", "corrected", "contradicted", "not reproduced", "undecided", "untested")
 
 
 def _distinct(values: list[Any]) -> list[Any]:
@@ -33,6 +35,26 @@ def _no_seed_or_draw(name: str) -> str:
     if SEED_OR_DRAW.fullmatch(name):
         raise PydanticCustomError("form", "is the name of a seed or draw; rename it")
     return name
+
+
+def _one_verdict(expected: Any) -> Any:
+    """Return the verdict that is expected; two only with the reason why a processor's rounding decides between them."""
+    if isinstance(expected, str):
+        two, reason = expected, ""
+    elif isinstance(expected, Mapping) and len(expected) == 1:
+        two, reason = next(iter(expected.items()))
+    else:
+        raise PydanticCustomError("form", "must be a verdict")
+    verdicts = str(two).split(" or ")
+    unknown = [verdict for verdict in verdicts if verdict not in VERDICTS]
+    if unknown:
+        raise PydanticCustomError("form", f"no verdict `{unknown[0]}`; one of {', '.join(VERDICTS)}")
+    if len(verdicts) > 2:
+        raise PydanticCustomError("form", "names more than two verdicts")
+    if len(verdicts) == 2 and not (isinstance(reason, str) and reason.strip()):
+        message = "names two verdicts; give one, or a key of both whose value is why a processor's rounding decides"
+        raise PydanticCustomError("form", message)
+    return expected
 
 
 def _as_list(value: Any) -> Any:
@@ -70,7 +92,8 @@ class Top(Strict):
     scale: Name | None = None  # the name under which results and figures are written
     overlays: list[str] = []  # folders with changes to papers
     changes: dict[Name, dict[str, Any]] = {}
-    seeds: int = _up_to(200, 0)  # under how many further seeds `snakemake robustness` judges claims
+    seeds: int = _up_to(200, 0)  # under how many other seeds `snakemake robustness` judges claims
+    first_seed: Seed | None = None  # the first of these; without it the one after `seed`
     seeds_of: Names = []  # of which papers
     draws: int = _up_to(200, 0)  # on how many draws it judges theorems and formulas
     sharing: int = _up_to(64)  # how many jobs share a GPU, and take so much longer
@@ -133,8 +156,8 @@ class Claim(Figure):
     """A claim."""
 
     figure: Name = ""
-    # the verdict at this scale; or two, `undecided or reproduced`, where the processor or the seeds decide
-    expected: Annotated[str, Field(pattern=f"^{VERDICT}( or {VERDICT})?$")] = ""
+    # the verdict at this scale; two where a processor's rounding decides: {undecided or reproduced: why}
+    expected: Annotated[Any, AfterValidator(_one_verdict)] = ""
     vary: dict[str, Annotated[list[Any], Field(min_length=1)]] = {}  # other values of the claim's own settings
     free: Literal[False] | None = None
 

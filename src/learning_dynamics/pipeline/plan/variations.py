@@ -11,7 +11,7 @@ A configuration says it in three places.
   drawn: ``width: [inputs, 40]``; an empty range is its lower end), a list of any other length, or of words, to choose
   from, or one value. A run's ``free:`` may choose its ``data``. A claim with ``free: false`` is not judged on draws.
 
-``snakemake robustness`` also judges every claim of the papers in ``seeds_of`` under further seeds.
+``snakemake robustness`` also judges every claim of the papers in ``seeds_of`` under other seeds, from ``first_seed``.
 """
 
 import copy
@@ -65,7 +65,7 @@ def changes(config: Config, paper: str) -> dict[str, Change]:
     configuration = config.configuration
     names = [name for name, entry in config.variations(paper).items() if "values" not in entry]
     if paper in configuration.seeds_of:
-        names += [f"seed{config.seed + number}" for number in range(1, configuration.seeds + 1)]
+        names += [f"seed{seed}" for seed in configuration.seeds]
     if any(_free_blocks(config, paper)):
         names += [f"draw{number}" for number in range(1, configuration.draws + 1)]
     return {name: change(config, paper, name) for name in names}

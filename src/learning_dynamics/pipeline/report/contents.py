@@ -20,7 +20,6 @@ from learning_dynamics.pipeline.report.source_links import link_to_function, top
 from learning_dynamics.pipeline.report.templates import fill
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 from learning_dynamics.pipeline.store.pictures import read_record
-from learning_dynamics.pipeline.store.published import verdict_of_one_seed
 from learning_dynamics.pipeline.store.records import is_expected
 
 Row = dict[str, Any]
@@ -212,7 +211,6 @@ def _claim(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFra
     # the headline of the prediction that stands, which for a corrected claim is not the printed one
     decisive = next((check for check in checks if check["of"] == prediction and check["decides"]), None)
     digits = robustness.stable_digits(row, variations)
-    of_one_seed = verdict_of_one_seed(row["verdict"], row["reason"])
     scope, explanation = row["scope"], ""
     if config.configuration.scale:
         scope = f"at the default scale: {scope}"  # scopes name the sizes of the default configuration
@@ -232,8 +230,8 @@ def _claim(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFra
         "decisive": decisive and decisive | {"digits": digits},
         "digits": digits,
         "variations": variations.to_dict("records"),
-        "robustness": robustness.describe(of_one_seed, variations, settled=of_one_seed != row["verdict"]),
-        "turned": robustness.is_turned(row["agreement"]),
+        "robustness": robustness.describe(row["verdict"], variations),
+        "marks": robustness.marks(row),
         "code": link_to_function(paper, "claims", function_name),
     }
 

@@ -11,9 +11,10 @@ import pandas as pd
 from learning_dynamics.pipeline.plan.config_files import ROOT
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.contents import Exhibit, Paper, Row, count_verdicts
-from learning_dynamics.pipeline.report.robustness import MARK, MARK_MEANING
+from learning_dynamics.pipeline.report.robustness import meanings
 from learning_dynamics.pipeline.report.templates import MATHS
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
+from learning_dynamics.pipeline.store.records import printed_check
 
 ERRATA = ROOT / "docs/errata"
 MAX_PICTURES = 3  # on the first screen of the README
@@ -89,8 +90,8 @@ def scale_page(scale: str, papers: Sequence[Paper], comparison: pd.DataFrame) ->
             _row(
                 f"[{row['claim']}]({row['claim'].partition('.')[0]}.md#{row['claim']})",
                 _cell(references[row["claim"]]["reference"]),
-                *(row["verdict_published"], number(row["measured_published"])),
-                *(row["verdict"], number(row["measured"])),
+                *(row["verdict_published"], compared_number(row, "_published")),
+                *(row["verdict"], compared_number(row)),
             )
             for row in chosen.to_dict("records")
         ]
@@ -126,8 +127,9 @@ def paper_page(paper: Paper, folder: Path) -> str:
     citation, tally = prose(paper.citation), _counts(paper.counts)
     if links:
         citation += f": {links}"
-    if any(claim["turned"] for claim in paper.all_claims):
-        tally += f" ({MARK_MEANING})"
+    marks = meanings(claim["marks"] for claim in paper.all_claims)
+    if marks:
+        tally += f" ({'; '.join(marks)})"
     lines = [f"# {prose(paper.title)}", citation, f"{tally}. [All papers](README.md)"]
     lines.append(prose(paper.summary))
     lines.append("\n".join(f"{place}. {prose(finding)}" for place, finding in enumerate(paper.findings, start=1)))
@@ -157,9 +159,7 @@ def paper_page(paper: Paper, folder: Path) -> str:
 
 def _claim(claim: Row, folder: Path, scopes: dict[str, Row]) -> str:
     decisive = claim["decisive"]
-    verdict = f"{VERDICT_STYLES[claim['verdict']].sign} **{claim['verdict']}**"
-    if claim["turned"]:
-        verdict += MARK
+    verdict = f"{VERDICT_STYLES[claim['verdict']].sign} **{claim['verdict']}**{claim['marks']}"
     if claim["quantifier"]:
         verdict += f" ({claim['quantifier']})"
     lines = [
@@ -171,19 +171,26 @@ def _claim(claim: Row, folder: Path, scopes: dict[str, Row]) -> str:
     if claim["reason"]:
         lines.append(f"Why: {prose(claim['reason'])}.")
     if decisive:
-        numbers = f"**{measurement(decisive) or '–'}**"
-        if not pd.isna(decisive["predicted"]):
-            numbers += f", predicted {number(decisive['predicted'])}"
-        criterion = decisive["criterion"]
-        if claim["quantifier"] == "all draws":
-            criterion = criterion.replace(" on every draw", "")
-        lines.append(f"{numbers}: {prose(decisive['quantity'])}; {prose(criterion)}.")
+        lines.append(_numbers(decisive, claim["quantifier"]))
+        if claim["verdict"] == "corrected":
+            lines.append(f"As printed: {_numbers(printed_check(claim), claim['quantifier'])}")
         if claim["robustness"]:
             lines.append(f"{prose(claim['robustness'])}.")
     text = "\n  ".join(f"{line}  " for line in lines).rstrip()
     if not decisive:
         return text
     return f"{text}\n\n  <details><summary>Details</summary>\n\n  {_details(claim, scopes)}\n\n  </details>"
+
+
+def _numbers(check: Row, quantifier: str) -> str:
+    """Return the number of a check, what is predicted, of which quantity, and what it has to satisfy."""
+    numbers = f"**{measurement(check) or '–'}**"
+    if not pd.isna(check["predicted"]):
+        numbers += f", predicted {number(check['predicted'])}"
+    criterion = check["criterion"]
+    if quantifier == "all draws":
+        criterion = criterion.replace(" on every draw", "")
+    return f"{numbers}: {prose(check['quantity'])}; {prose(criterion)}."
 
 
 def _details(claim: Row, scopes: dict[str, Row]) -> str:
@@ -251,6 +258,12 @@ def measurement(row: Mapping[str, Any]) -> str:
     if pd.isna(row["lower"]):
         return number(row["measured"], row.get("digits", 4))
     return f"{number(row['measured'], 4)} [{number(row['lower'], 3)}, {number(row['upper'], 3)}]"
+
+
+def compared_number(row: Mapping[str, Any], suffix: str = "") -> str:
+    """Return a number of `published.compare_claims`, of a corrected claim with that of what is printed."""
+    measured, printed = number(row[f"measured{suffix}"]), number(row[f"measured_as_printed{suffix}"])
+    return f"{measured} (as printed {printed})" if printed else measured
 
 
 def number(value: float, digits: int = 4) -> str:

@@ -23,6 +23,7 @@ from learning_dynamics.pipeline.report.pictures import (
     read_film,
     read_vector,
 )
+from learning_dynamics.pipeline.report.robustness import MARKS
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 
 MAX_BYTES = 1_200_000  # of a paper's figures, still and in motion; its page holds them as text, a third longer
@@ -115,6 +116,7 @@ def _template(name: str, current: str | None, folder: Path) -> jinja2.Template:
         "small": lambda png, colours, widest: compress(png, "webp", colours, widest),
         "measured": format_measurement,
         "shown_variations": _shown_variations,
+        "meaning_of_mark": MARKS,
     }
     environment.filters |= {
         "prose": maths.html,

@@ -1,8 +1,8 @@
-"""How verdicts fare when claims are judged again: in a line for each claim, in a matrix, and what seeds settle."""
+"""How verdicts fare when claims are judged again: marks beside a verdict, a line for each claim, a matrix."""
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from typing import Any
@@ -11,63 +11,64 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES, legend
-from learning_dynamics.pipeline.store.published import verdict_of_one_seed
-from learning_dynamics.pipeline.store.records import OWN_CHOICES, agreement, is_expected
+from learning_dynamics.pipeline.store.records import OWN_CHOICES, agreement
 
-MIN_SEEDS = 3  # fewer do not make a verdict undecided
-MIN_SHARE = 2 / 3  # of them must give it
+MIN_SHARE = 2 / 3  # of other seeds that give a verdict; fewer are marked
 MAX_DIGITS = 4  # of a number without an interval
 ROUNDING = 1e-6  # errors below it are those of arithmetic and integrators, whose range says nothing
 MAX_OTHERS = 4  # changes with another verdict that are named
-SENTENCES = {"threshold": "at {}/{} other thresholds", "seed": "under {}/{} seeds", "draw": "in {}/{} random settings"}
+SENTENCES = {
+    "threshold": "at {}/{} other thresholds",
+    "seed": "under {}/{} other seeds",
+    "draw": "in {}/{} random settings",
+}
 CELLS = dict.fromkeys(SENTENCES, "{}/{}")  # in a table whose head names the kind
-MARK = "†"  # beside a verdict that another choice turns
-MARK_MEANING = f"{MARK} another choice of a threshold or setting gives another verdict"
+MARKS = {  # beside a verdict
+    "†": "another choice of a threshold or setting gives another verdict",
+    "‡": "fewer than two of three other seeds give this verdict",
+}
 
 
-def settle(claims: pd.DataFrame, variations: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of claims in which fewer than two of three seeds leave a verdict undecided.
+def count_judged_again(claims: pd.DataFrame, variations: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of claims with what came of judging them again; verdicts stay those of the configured seed.
 
-    The configured seed counts as one of them; ``agreement`` becomes that of all thresholds and settings tried.
+    ``agreement`` becomes that of all thresholds and settings tried, ``seeds`` and ``seeds_agreeing`` count other seeds.
     """
-    settled = []
+    counted = []
     for row in claims.to_dict("records"):
         rows = variations[variations["claim"] == row["claim"]]
-        seeds = rows[rows["change"] == "seed"]
         if rows["change"].isin(OWN_CHOICES).any():
             row["agreement"] = agreement(row, rows.to_dict("records"))
-        n_seeds, n_same = len(seeds) + 1, int((seeds["verdict"] == row["verdict"]).sum()) + 1
-        if n_seeds >= MIN_SEEDS and n_same < MIN_SHARE * n_seeds and row["verdict"] != "undecided":
-            row["reason"] = "; ".join(
-                filter(None, [f"{row['verdict']} under {n_same} of {n_seeds} seeds", row["reason"]])
-            )
-            if is_expected(row["verdict"], row["expected"]):
-                row["expected"] = "undecided"  # the configuration expects what the configured seed gives
-            row["verdict"] = "undecided"
-        settled.append(row)
-    return pd.DataFrame(settled, columns=claims.columns).astype(claims.dtypes)
+        seeds = rows[rows["change"] == "seed"]
+        row["seeds"] = len(seeds)
+        row["seeds_agreeing"] = int((seeds["verdict"] == row["verdict"]).sum())
+        counted.append(row)
+    return pd.DataFrame(counted, columns=claims.columns).astype(claims.dtypes)
 
 
-def is_turned(agreement: float) -> bool:
-    """Return whether another choice of a threshold or setting gives another verdict."""
-    return bool(agreement < 1)  # false for nan, where no choice was tried
+def marks(claim: Mapping[str, Any]) -> str:
+    """Return the marks beside a claim's verdict, of `MARKS`; none where nothing was judged again."""
+    shown = ""
+    if claim["agreement"] < 1:  # false for nan, where no choice was tried
+        shown += "†"
+    if claim["seeds_agreeing"] < MIN_SHARE * claim["seeds"]:
+        shown += "‡"
+    return shown
 
 
-def describe(verdict: str, rows: pd.DataFrame, settled: bool = False) -> str:
-    """Return in a line under which changes a claim keeps the verdict of the configured seed; nothing if there are none.
+def meanings(marked: Iterable[str]) -> list[str]:
+    """Return what the marks beside some verdicts mean, each once, with the mark."""
+    used = set("".join(marked))
+    return [f"{mark} {meaning}" for mark, meaning in MARKS.items() if mark in used]
 
-    Where seeds have `settled` that it is undecided, the line names the verdict.
-    """
+
+def describe(verdict: str, rows: pd.DataFrame) -> str:
+    """Return in a line under which changes a claim keeps its verdict; nothing if there are none."""
     parts = [f"for {text}" for text in _settings(verdict, rows)]
     parts += [text for kind, words in SENTENCES.items() for text in _count(kind, words, verdict, rows)]
     if not parts:
         return ""
-    if settled:
-        opening = verdict.capitalize()
-    elif verdict in ("reproduced", "corrected"):
-        opening = "Holds"
-    else:
-        opening = "Same verdict"
+    opening = "Holds" if verdict in ("reproduced", "corrected") else "Same verdict"
     return f"{opening} {'; '.join(parts)}"
 
 
@@ -76,7 +77,7 @@ def stable_digits(claim: Mapping[str, Any], rows: pd.DataFrame) -> int:
     seeds = rows[(rows["change"] == "seed") & (rows["verdict"] == claim["verdict"])]["measured"]
     values = np.array([claim["measured"], *seeds], dtype=float)
     values = values[np.isfinite(values)]
-    if claim["verdict"] == "corrected" or not len(values) or np.ptp(values) == 0:
+    if not len(values) or np.ptp(values) == 0:
         return MAX_DIGITS
     return int(np.clip(np.floor(np.log10(np.abs(values).max() / np.ptp(values))) + 1, 2, MAX_DIGITS))
 
@@ -85,41 +86,39 @@ def page(claims: pd.DataFrame, variations: pd.DataFrame) -> str:
     """Return all claims against the kinds of change, as Markdown: how many verdicts stay, and where they turn."""
     kinds = {"setting": "settings", "threshold": "thresholds", "seed": "seeds", "draw": "random settings"}
     tables: dict[str, dict[str, list[str]]] = {}  # of a paper, claims by their cells: those that agree share a row
-    turned, contradicted = 0, []
-    for claim in claims.to_dict("records"):
-        rows = variations[variations["claim"] == claim["claim"]]
+    contradicted = []
+    judged = [claim | {"marks": marks(claim)} for claim in claims.to_dict("records")]
+    for claim in judged:
+        rows, verdict = variations[variations["claim"] == claim["claim"]], claim["verdict"]
         if rows.empty:
             continue
-        verdict = verdict_of_one_seed(claim["verdict"], claim["reason"])
-        turned += is_turned(claim["agreement"])
-        mark = MARK if is_turned(claim["agreement"]) else ""
         cells = ["<br>".join(_settings(verdict, rows))]
         cells += ["".join(_count(kind, words, verdict, rows)) for kind, words in CELLS.items()]
         row = "|".join(cell.replace("|", "\\|") for cell in cells)
         paper, _, name = claim["claim"].partition(".")
-        signed = f"{VERDICT_STYLES[claim['verdict']].sign}{mark}&nbsp;`{name}`"
+        signed = f"{VERDICT_STYLES[verdict].sign}{claim['marks']}&nbsp;`{name}`"
         tables.setdefault(paper, {}).setdefault(row, []).append(signed)
         if verdict != "contradicted":
             contradicted += rows[(rows["change"] == "draw") & (rows["verdict"] == "contradicted")].to_dict("records")
-    seeds = variations[variations["change"] == "seed"]
-    unsettled = claims[claims["reason"].str.match(r"[a-z ]+ under \d+ of \d+ seeds")]["claim"]
+    under_seeds = [claim for claim in judged if claim["seeds"]]
     lines = [
         "# Judged again",
         "",
-        f"{variations['claim'].nunique()} claims were judged again with something changed. Another threshold, or "
-        f"another value of a setting that the paper does not state, turns {turned} verdicts ({MARK}). Under "
-        f"other seeds {seeds['claim'].nunique()} claims were judged; fewer than two of three seeds give the verdict on "
-        f"{len(unsettled)}, which are undecided therefore. Under random settings of what hypotheses leave free "
+        f"{variations['claim'].nunique()} claims were judged again with something changed. No change alters a verdict, "
+        "which is that of the default run. Another threshold, or another value of a setting that the paper does not "
+        f"state, gives another verdict on {sum('†' in claim['marks'] for claim in judged)} (†). Under other seeds "
+        f"{len(under_seeds)} claims were judged: all seeds give the verdict on "
+        f"{sum(claim['seeds_agreeing'] == claim['seeds'] for claim in under_seeds)}, fewer than two of three on "
+        f"{sum('‡' in claim['marks'] for claim in judged)} (‡). Under random settings of what hypotheses leave free "
         f"{variations[variations['change'] == 'draw']['claim'].nunique()} theorems and formulas were judged; "
         f"{len({row['claim'] for row in contradicted})} are contradicted under one.",
         "",
         "Every verdict, with its reason: [robustness.csv](robustness.csv). Made by `make robustness`.",
         "",
-        *(f"- `{claim}`: undecided for its seeds" for claim in unsettled),
         *(f"- `{row['claim']}`, draw {row['value']}: contradicted: {row['reason']}" for row in contradicted),
         "",
-        f"{legend(claims['verdict'])}; {MARK_MEANING}. 2/3: two of three give the verdict, of the other thresholds, "
-        "of all seeds with the configured one, or of the random settings.",
+        "; ".join([legend(claims["verdict"]), *meanings(claim["marks"] for claim in judged)])
+        + ". 2/3: two of three give the verdict, of the other thresholds, the other seeds, or the random settings.",
         "",
     ]
     for paper, table in tables.items():
@@ -145,7 +144,6 @@ def _count(kind: str, words: str, verdict: str, all_rows: pd.DataFrame) -> Itera
     if not rows:
         return
     turned = [row for row in rows if row["verdict"] != verdict]
-    configured = int(kind == "seed")  # the configured seed has the verdict
     if kind == "threshold":
         others = [f"{row['verdict']} at `{row['what']}` = {row['value']}" for row in turned]
     elif kind == "seed":
@@ -153,13 +151,13 @@ def _count(kind: str, words: str, verdict: str, all_rows: pd.DataFrame) -> Itera
         measured = [row["measured"] for row in rows if np.isfinite(row["measured"])]
         low, high = (f"{end:.2g}" for end in (min(measured, default=0), max(measured, default=0)))
         is_rounding = max(map(abs, measured), default=0) < ROUNDING
-        # of a corrected claim they are the printed prediction's, of one that turns perhaps another check's
-        if low != high and not (turned or is_rounding or verdict == "corrected") and words is SENTENCES[kind]:
+        # of a verdict that turns they are perhaps another check's
+        if low != high and not (turned or is_rounding) and words is SENTENCES[kind]:
             others.insert(0, f"measured {low} to {high}")
     else:
         counts = Counter(row["verdict"] for row in turned)
         others = [f"{counts[other]} {other}" for other in VERDICT_STYLES if counts[other]]
-    yield words.format(len(rows) - len(turned) + configured, len(rows) + configured) + _in_brackets(others)
+    yield words.format(len(rows) - len(turned), len(rows)) + _in_brackets(others)
 
 
 def _in_brackets(others: Sequence[str]) -> str:

@@ -16,10 +16,17 @@ ROOT = Path(__file__).resolve().parents[4]
 FOLDER = ROOT / "docs/results"
 SCALES = ROOT / "docs/scales"  # of other scales, a folder each
 CLAIMS = "claims.csv"
+AGAIN = "robustness.csv"
 VERSIONS = "versions.json"
 UNPUBLISHED = ("quantifier", "uncertainty", "expected", "evidence", "facts")
 COLUMNS = tuple(column.name for column in records.COLUMNS if column.name not in UNPUBLISHED)
+COMPARED = ("paper", "claim", "verdict", "measured", "lower", "upper", "reason")
 RELATIVE_TOLERANCE = 1e-3  # relative difference above which a number counts as another
+
+
+def folder_of(scale: str | None) -> Path:
+    """Return where the results of a scale are published; None is the default's."""
+    return SCALES / scale if scale else FOLDER
 
 
 def read_versions(folder: Path = FOLDER) -> dict[str, Any]:
@@ -57,9 +64,44 @@ def read_claims(folder: Path = FOLDER) -> pd.DataFrame | None:
     if not path.is_file():
         return None
     try:
-        return pd.read_csv(path, keep_default_na=False, na_values=[""], encoding="utf-8")[list(COLUMNS)]
+        table = pd.read_csv(path, keep_default_na=False, na_values=[""], encoding="utf-8")
+        table[list(COMPARED)]  # other columns may be of another version
     except (ValueError, KeyError) as error:
         raise ProjectError(f"{path}: is no table of claims ({error}); git checkout {path}") from None
+    return table.reindex(columns=COLUMNS)
+
+
+def read_variations(folder: Path = FOLDER) -> pd.DataFrame:
+    """Return what was published of claims judged again, with the paper before the columns of the file."""
+    path = folder / AGAIN
+    if not path.is_file():
+        return pd.DataFrame(columns=[column.name for column in records.VARIATION_COLUMNS])
+    text = {"value": str, "what": str, "reason": str}
+    again = pd.read_csv(path, dtype=text, keep_default_na=False, na_values={"measured": [""]}, encoding="utf-8")
+    again.insert(0, "paper", again["claim"].str.partition(".")[0])
+    return again
+
+
+def complete_again(again: pd.DataFrame, claims: pd.DataFrame, folder: Path = FOLDER) -> pd.DataFrame:
+    """Return what was judged again here, and after it what was published of papers of which no seed or draw was.
+
+    Of claims that have another verdict now, and of thresholds, which every run tries, nothing published is kept.
+    """
+    published_claims, earlier = read_claims(folder), read_variations(folder)
+    if published_claims is None or earlier.empty:
+        return again
+    compared = compare_claims(claims, published_claims)
+    same = compared.loc[compared["outcome"].isin(["as published", "with another number"]), "claim"]
+    judged_here = again[again["change"].isin(["seed", "draw"])]["paper"]
+    kept = earlier[
+        earlier["claim"].isin(same) & ~earlier["paper"].isin(judged_here) & (earlier["change"] != "threshold")
+    ]
+    if kept.empty:
+        return again
+    if again.empty:
+        return kept.reset_index(drop=True)
+    rows = pd.concat([again, kept], ignore_index=True)
+    return rows.drop_duplicates(["claim", "change", "what", "value"], ignore_index=True)
 
 
 def compare_claims(claims: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
@@ -74,11 +116,11 @@ def compare_claims(claims: pd.DataFrame, published: pd.DataFrame) -> pd.DataFram
     Returns
     -------
     DataFrame
-        Columns: claim, verdict_published, verdict, measured_published, measured, and ``outcome``: as published, with
-        another number, with another verdict, new, missing.
+        Columns: claim, verdict_published, verdict, measured_published, measured, the like for ``measured_as_printed``,
+        and ``outcome``: as published, with another number, with another verdict, new, missing.
     """
     published = published[published["paper"].isin(claims["paper"])]
-    columns = ["claim", "verdict", "measured", "lower", "upper", "reason"]
+    columns = [*COMPARED[1:], "measured_as_printed"]
     merged = published[columns].merge(claims[columns], on="claim", how="outer", suffixes=("_published", ""))
     order = dict.fromkeys([*claims["claim"], *published["claim"]])
     merged = merged.set_index("claim").loc[list(order)].reset_index()
@@ -102,7 +144,7 @@ def compare_with_default(claims: pd.DataFrame) -> pd.DataFrame:
 
 
 def verdict_of_one_seed(verdict: str, reason: Any) -> str:
-    """Return the verdict under the configured seed, with which a reason begins that further seeds are."""
+    """Return the default run's verdict; in results of before, seeds decided, and a reason begins with that verdict."""
     found = re.match(r"([a-z ]+) under \d+ of \d+ seeds", str(reason))
     return found[1] if found else verdict
 

@@ -18,7 +18,7 @@ CLAIM = Column("claim", "str", "the claim's id: paper and theorem, lemma or obse
 VERDICT = Column("verdict", "str", " · ".join(VERDICTS))
 CHECK = (
     Column("quantity", "str", "what is measured"),
-    Column("predicted", "float", "what the paper predicts of the quantity, where it names a number", nullable=True),
+    Column("predicted", "float", "what is predicted of the quantity, where it is a number", nullable=True),
     Column("measured", "float", "what was measured", nullable=True),
     Column("lower", "float", "lower end of the measurement's 95 % interval", nullable=True),
     Column("upper", "float", "upper end of the measurement's 95 % interval", nullable=True),
@@ -32,6 +32,16 @@ CHECK = (
     Column("draws_undecided", "int", "draws that cannot be judged"),
     Column("excluded", "str", "draws of which the claim does not speak: how many, and why"),
 )
+PRINTED = "_as_printed"
+# of a corrected claim the check that decides is the correction's, and beside it stands that of what is printed
+AS_PRINTED = (
+    Column("quantity_as_printed", "str", "of a corrected claim: what is measured of the printed statement"),
+    Column("predicted_as_printed", "float", "what is printed of that quantity, where it is a number", nullable=True),
+    Column("measured_as_printed", "float", "what was measured of it", nullable=True),
+    Column("lower_as_printed", "float", "lower end of that measurement's 95 % interval", nullable=True),
+    Column("upper_as_printed", "float", "upper end of that measurement's 95 % interval", nullable=True),
+    Column("criterion_as_printed", "str", "what that measurement fails"),
+)
 COLUMNS = (
     PAPER,
     CLAIM,
@@ -42,6 +52,7 @@ COLUMNS = (
     Column("scope", "str", "a theorem's hypotheses as tested, or what an empirical statement was tested on"),
     Column("correction", "str", "what holds instead, for claims that fail as printed"),
     *CHECK,
+    *AS_PRINTED,
     Column("rivals", "str", "wrong predictions and the verdict that each would get, as JSON"),
     Column(
         "min_detectable_error",
@@ -50,6 +61,8 @@ COLUMNS = (
         nullable=True,
     ),
     Column("agreement", "float", "share of other thresholds and settings that give this verdict", nullable=True),
+    Column("seeds", "int", "other seeds under which the claim was judged again"),
+    Column("seeds_agreeing", "int", "of these, the seeds that give this verdict"),
     VERDICT,
     Column("expected", "str", "the verdict recorded in the configuration for this scale, if there is one"),
     Column("figure", "str", "the figure that shows it", nullable=True),
@@ -142,12 +155,13 @@ def check_row(check: Check) -> dict[str, Any]:
 
 
 def claim_row(about: About, evaluation: Evaluation) -> dict[str, Any]:
-    """Return the columns of a claim that its evaluation fills."""
-    deciding = Check("", "undecided", np.nan, "", draws=0)
-    if evaluation.judgement:
-        deciding = evaluation.judgement.deciding
-    margin = np.nan
+    """Return the columns of a claim that its evaluation fills; it is of one seed, and no other is counted."""
+    nothing = Check("", "undecided", np.nan, "", draws=0)
+    deciding, printed, margin = nothing, nothing, np.nan
+    if evaluation.verdict == "corrected" and evaluation.judgement:
+        printed = evaluation.judgement.deciding
     if evaluation.decisive:
+        deciding = evaluation.decisive.deciding
         margins = [check.margin for check in evaluation.decisive.checks if np.isfinite(check.margin)]
         margin = min(margins, default=np.nan)
     return {
@@ -157,13 +171,21 @@ def claim_row(about: About, evaluation: Evaluation) -> dict[str, Any]:
         "quantifier": evaluation.quantifier,
         "correction": about.correction,
         **check_row(deciding),
+        **{column.name: check_row(printed)[column.name.removesuffix(PRINTED)] for column in AS_PRINTED},
         "margin": margin,
         "rivals": json.dumps(dict(evaluation.rivals), ensure_ascii=False),
         "min_detectable_error": evaluation.min_detectable_error,
+        "seeds": 0,
+        "seeds_agreeing": 0,
         "verdict": evaluation.verdict,
         "reason": evaluation.reason,
         "facts": json.dumps(plain_facts(evaluation.facts), ensure_ascii=False),
     }
+
+
+def printed_check(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return of a corrected claim's row the check on what is printed, under the names that columns of a check have."""
+    return {column.name.removesuffix(PRINTED): row[column.name] for column in AS_PRINTED}
 
 
 def check_rows(evaluation: Evaluation) -> list[dict[str, Any]]:

@@ -119,7 +119,8 @@ def read_table(
     """
     arrow, record = read_arrow(path)
     if declared is not None and arrow.column_names != [column.name for column in declared]:
-        raise ProjectError(f"{path}: has other columns than are looked for here; name another, or run snakemake again")
+        what_to_do = "name another, or delete it and run snakemake again"
+        raise ProjectError(f"{path}: has other columns than are looked for here; {what_to_do}")
     table = arrow.to_pandas()
     check_made_from(path, record, fingerprint)
     table.attrs = {"settings": Settings(record["settings"]), "draw": draw_columns_of(arrow.schema)}
