@@ -167,7 +167,7 @@ def gather(
 
 def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figures: Path, options: str) -> Paper:
     block = config.paper_block(paper)
-    rows = [_claim(config, paper, row, tables) for row in tables["claims"].to_dict("records")]
+    rows = [card(config, paper, row, tables) for row in tables["claims"].to_dict("records")]
     facts = {f"{row['id']}.{key}": value for row in rows for key, value in row["facts"].items()}
     exhibits = {name: _exhibit(config, paper, name, figures, options) for name in config.figures(paper)}
     topics: dict[str, Topic] = {}
@@ -203,7 +203,16 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
     )
 
 
-def _claim(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFrame]) -> Row:
+def card(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFrame]) -> Row:
+    """Return what a claim's card shows: its row, with its parts, and with what came of judging it again.
+
+    Parameters
+    ----------
+    row : mapping
+        A row of ``claims.parquet``.
+    tables : mapping of table to DataFrame
+        `parts` and `again`, of this claim among others.
+    """
     name, facts = row["claim"].partition(".")[2], json.loads(row["facts"])
     parts, again = (tables[table][tables[table]["claim"] == row["claim"]] for table in ("parts", "again"))
     function_name, parts = config.function_name("claims", paper, name), parts.to_dict("records")
