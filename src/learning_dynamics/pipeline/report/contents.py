@@ -263,6 +263,17 @@ def drop_repeated_clause(meaning: str, reason: str) -> str:
     return reason
 
 
+def describe_margin(margin: Any) -> str:
+    """Return how far inside its bound a measurement lies, in words."""
+    if margin is None or pd.isna(margin):
+        return ""
+    if margin < 1:
+        return f"outside its bound by a factor {1 / margin:.2g}"
+    if margin < 1e4:
+        return f"inside its bound by a factor {margin:.2g}"
+    return "inside its bound by more than a factor 10000"
+
+
 def _exhibit(config: Config, paper: str, name: str, figures: Path, options: str) -> Exhibit:
     png, webp = (figures / paper / f"{name}.{kind}" for kind in ("png", "webp"))
     text, alt = _caption_and_alt(config, "figure", paper, name, png)
