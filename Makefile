@@ -24,7 +24,7 @@ EACH ?= 12
 listed = [$(subst $(space),$(comma),$(strip $(PAPERS)))]
 chosen = $(if $(strip $(PAPERS)),'papers=$(listed)')
 
-.PHONY: help install figures publish robustness bench mutants quick test test-all budget verdicts lint docs site clean
+.PHONY: help install figures publish robustness bench notebook mutants quick test test-all budget verdicts lint docs site clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,7 +51,7 @@ $(INSTALLED): pyproject.toml requirements/base.txt requirements/torch.txt
 	$(pip) --constraint requirements/torch.txt --no-build-isolation --editable '.[cluster,docs,test,lint]'
 	@pwd -P > $@
 
-$(VENV)/.bench $(VENV)/.mutation: $(VENV)/.%: requirements/%.txt $(INSTALLED)
+$(VENV)/.bench $(VENV)/.mutation $(VENV)/.notebook: $(VENV)/.%: requirements/%.txt $(INSTALLED)
 	$(call locked,$*)
 	@touch $@
 
@@ -72,6 +72,9 @@ robustness: $(INSTALLED)  ## claims judged again: settings varied until verdicts
 
 bench: $(VENV)/.bench  ## benchmarks against alternative libraries: results/bench.csv
 	$(VENV)/bin/python -m bench
+
+notebook: $(VENV)/.notebook  ## Jupyter, with the examples in docs/notebooks
+	$(VENV)/bin/jupyter lab docs/notebooks
 
 mutants: $(VENV)/.mutation  ## mutation testing: SEED=2 for other mutants, PAPERS=... for some papers
 	$(VENV)/bin/python -m mutation --seed $(SEED) --each $(EACH) --workers 2 --only $(PAPERS)
