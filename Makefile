@@ -11,6 +11,7 @@ export PIP_USER := 0
 
 .DEFAULT_GOAL := help
 # for figures and robustness: PAPERS="spectral_bias deep_linear" for some papers; SEEDS=20 and DRAWS=10 for other numbers
+# for figures: FROM=metrics.tar for those of another run's metrics
 comma := ,
 space := $(subst ,, )
 override PAPERS := $(subst $(comma),$(space),$(PAPERS))
@@ -60,6 +61,7 @@ install: $(INSTALLED)  ## the environment, in .venv
 figures robustness publish: export PYTHONSAFEPATH := 1  # a scratch `random.py` in this folder is not Python's
 
 figures: $(INSTALLED)  ## every figure at laptop scale, pages from figures/index.html on, the table of claims
+	@$(if $(FROM),python -m learning_dynamics unpack $(FROM) --papers $(PAPERS))
 	@start=$$(date +%s); status=0; \
 	snakemake --cores all $(if $(chosen),--config $(chosen),--resources long=$(SPARED)) || status=$$?; \
 	python -m learning_dynamics summary --since $$start --papers $(PAPERS) || status=1; exit $$status
