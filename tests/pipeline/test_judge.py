@@ -37,7 +37,7 @@ def test_only_what_the_claim_needs_is_made_and_its_card_is_printed(clean):
         "Smallest relative error of the prediction that the checks would reject: ",
         "Scope: normal starts, two rates",
         "Judged again: Holds at 1/1 other thresholds.",
-        "Not tried here: other settings, seeds, draws.",
+        "Not tried here: other settings, as where the whole paper is judged; seeds and draws, by make robustness",
         "Read from: results/toy/metrics/slow.parquet, results/toy/metrics/fast.parquet",
         "Code: src/learning_dynamics/papers/toy/growth/claims.py:",
     ):

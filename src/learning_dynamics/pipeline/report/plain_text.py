@@ -13,6 +13,7 @@ from learning_dynamics.pipeline.report.robustness import MARK, MARK_MEANING
 
 MAX_WIDTH = 100  # characters: longer lines are hard to read
 INDENT = "  "
+UNTRIED = "Not tried here: other settings, as where the whole paper is judged; seeds and draws, by make robustness"
 
 
 def card(claim: Row, citation: str, width: int | None = None) -> str:
@@ -89,13 +90,7 @@ def _judged_again(claim: Row) -> Iterator[tuple[int, str]]:
     if claim["turned"]:
         yield 0, f"{MARK_MEANING}."
     if all(row["change"] == "threshold" for row in claim["again"]):
-        yield (
-            0,
-            (
-                "Not tried here: other settings, seeds, draws. To try them: "
-                f"snakemake --cores all {claim['paper']}; make robustness"
-            ),
-        )
+        yield 0, UNTRIED
 
 
 def _wrapped(text: str, depth: int, width: int) -> str:
