@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from learning_dynamics.judging import CORRECTION, NOT_CLAIMED, claim, equal, equal_on_every_draw, evaluate, premise
+from learning_dynamics.judging import NOT_CLAIMED, claim, equal, equal_on_every_draw, evaluate, premise
 from learning_dynamics.pipeline.report import plain_text
 from learning_dynamics.pipeline.store import records
 from learning_dynamics.pipeline.store.tables import read_table
@@ -142,7 +142,7 @@ def test_a_corrected_claim_shows_both_predictions_and_what_holds():
     assert "  contradicted: thrice\n" in corrected
     assert "† another choice of a threshold or setting gives another verdict." in card
     assert "Not tried here" not in card
-    assert CORRECTION not in card.partition("Rivals")[2]
+    assert "the correction" not in card.partition("Rivals")[2]
     assert max(map(len, card.splitlines())) <= 72
 
 
