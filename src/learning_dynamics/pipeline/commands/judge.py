@@ -52,7 +52,7 @@ def find_claim(plan: Plan, claim: str) -> tuple[str, str]:
     Raises
     ------
     ProjectError
-        If there is none of that name; it says the nearest.
+        If there is no such claim; it says the nearest name.
     """
     paper, dot, name = claim.partition(".")
     if not dot:
