@@ -107,7 +107,7 @@ def shown(function):
             "claim": "made_up.a",
             "paper": "made_up",
             "statement": "It is $x$.",
-            "turned": True,
+            "marks": "†",
             "as_expected": True,
             "rivals": evaluation.rivals,
             "parts": parts,

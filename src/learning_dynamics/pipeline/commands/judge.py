@@ -11,11 +11,11 @@ import pandas as pd
 
 from learning_dynamics.errors import ProjectError, check_known
 from learning_dynamics.pipeline.commands.claims import TABLES, rows_of
-from learning_dynamics.pipeline.commands.robustness import read_again
+from learning_dynamics.pipeline.commands.robustness import read_all_again
 from learning_dynamics.pipeline.plan.config_files import load
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.report import contents, plain_text
-from learning_dynamics.pipeline.report.robustness import settle
+from learning_dynamics.pipeline.report.robustness import count_judged_again
 
 
 def execute(claims: Sequence[str], /, cores: str = "all", files: Sequence[Path] = ()) -> int:
@@ -40,8 +40,7 @@ def execute(claims: Sequence[str], /, cores: str = "all", files: Sequence[Path] 
     status = make(list(dict.fromkeys(metrics)), papers, cores, files)
     if status:
         return status
-    again, _ = read_again(plan, Path(plan.results))
-    cards = [card(plan, paper, name, again) for paper, name in chosen]
+    cards = [card(plan, paper, name) for paper, name in chosen]
     print("\n".join(cards), end="")
     return 0
 
@@ -78,21 +77,16 @@ def make(targets: Sequence[str], papers: Sequence[str], cores: str, files: Seque
             signal.signal(signal.SIGINT, before)
 
 
-def card(plan: Plan, paper: str, name: str, again: pd.DataFrame) -> str:
-    """Return the card of one claim as text, judged by the metrics that are there.
-
-    Parameters
-    ----------
-    again : DataFrame
-        What was judged again before, as `read_again` returns it, of this claim among others.
-    """
+def card(plan: Plan, paper: str, name: str) -> str:
+    """Return the card of one claim as text, judged by the metrics that are there."""
     metrics = Path(plan.results, paper, "metrics")
     rows = rows_of(paper, name, plan.claim(paper, name), [], metrics)
     tables = {
         table: pd.DataFrame(rows[table], columns=[column.name for column in declared])
         for table, declared in TABLES.items()
     }
+    again = read_all_again(plan, Path(plan.results), tables["claims"])
     before = again[(again["claim"] == f"{paper}.{name}") & (again["change"] != "threshold")]
     tables["again"] = pd.concat([table for table in (tables["again"], before) if len(table)] or [tables["again"]])
-    (row,) = settle(tables["claims"], tables["again"]).to_dict("records")
+    (row,) = count_judged_again(tables["claims"], tables["again"]).to_dict("records")
     return plain_text.card(contents.card(plan.config, paper, row, tables), plan.config.paper_block(paper)["citation"])

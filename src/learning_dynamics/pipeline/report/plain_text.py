@@ -9,7 +9,7 @@ import pandas as pd
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.contents import Row, describe_margin
 from learning_dynamics.pipeline.report.markdown import measurement, number
-from learning_dynamics.pipeline.report.robustness import MARK, MARK_MEANING
+from learning_dynamics.pipeline.report.robustness import meanings
 
 MAX_WIDTH = 100  # characters: longer lines are hard to read
 INDENT = "  "
@@ -34,7 +34,7 @@ def card(claim: Row, citation: str, width: int | None = None) -> str:
 
 def _lines(claim: Row, citation: str) -> Iterator[tuple[int, str]]:
     """Yield the paragraphs of a card, each with how far it is indented."""
-    verdict = claim["verdict"] + MARK * claim["turned"]
+    verdict = claim["verdict"] + claim["marks"]
     if claim["quantifier"]:
         verdict += f", about {claim['quantifier']}"
     if not claim["as_expected"]:
@@ -87,8 +87,7 @@ def _judged_again(claim: Row) -> Iterator[tuple[int, str]]:
     """Yield what other thresholds and settings say, and what tries those that were not tried."""
     if claim["robustness"]:
         yield 0, f"Judged again: {claim['robustness']}."
-    if claim["turned"]:
-        yield 0, f"{MARK_MEANING}."
+    yield from ((0, f"{meaning}.") for meaning in meanings([claim["marks"]]))
     if all(row["change"] == "threshold" for row in claim["again"]):
         yield 0, UNTRIED
 
