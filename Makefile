@@ -11,6 +11,7 @@ export PIP_USER := 0
 
 .DEFAULT_GOAL := help
 # for figures and robustness: PAPERS="spectral_bias deep_linear" for some papers; SEEDS=20 and DRAWS=10 for other numbers
+# for figures: FROM=metrics.tar for those of another run's metrics
 comma := ,
 space := $(subst ,, )
 override PAPERS := $(subst $(comma),$(space),$(PAPERS))
@@ -24,7 +25,7 @@ EACH ?= 12
 listed = [$(subst $(space),$(comma),$(strip $(PAPERS)))]
 chosen = $(if $(strip $(PAPERS)),'papers=$(listed)')
 
-.PHONY: help install figures publish robustness bench mutants quick test test-all budget verdicts lint docs site clean
+.PHONY: help install figures publish robustness bench notebook mutants quick test test-all budget verdicts lint docs site clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,7 +52,7 @@ $(INSTALLED): pyproject.toml requirements/base.txt requirements/torch.txt
 	$(pip) --constraint requirements/torch.txt --no-build-isolation --editable '.[cluster,docs,test,lint]'
 	@pwd -P > $@
 
-$(VENV)/.bench $(VENV)/.mutation: $(VENV)/.%: requirements/%.txt $(INSTALLED)
+$(VENV)/.bench $(VENV)/.mutation $(VENV)/.notebook: $(VENV)/.%: requirements/%.txt $(INSTALLED)
 	$(call locked,$*)
 	@touch $@
 
@@ -60,6 +61,7 @@ install: $(INSTALLED)  ## the environment, in .venv
 figures robustness publish: export PYTHONSAFEPATH := 1  # a scratch `random.py` in this folder is not Python's
 
 figures: $(INSTALLED)  ## every figure at laptop scale, pages from figures/index.html on, the table of claims
+	@$(if $(FROM),python -m learning_dynamics unpack $(FROM) --papers $(PAPERS))
 	@start=$$(date +%s); status=0; \
 	snakemake --cores all $(if $(chosen),--config $(chosen),--resources long=$(SPARED)) || status=$$?; \
 	python -m learning_dynamics summary --since $$start --papers $(PAPERS) || status=1; exit $$status
@@ -72,6 +74,9 @@ robustness: $(INSTALLED)  ## claims judged again: settings varied until verdicts
 
 bench: $(VENV)/.bench  ## benchmarks against alternative libraries: results/bench.csv
 	$(VENV)/bin/python -m bench
+
+notebook: $(VENV)/.notebook  ## Jupyter, with the examples in docs/notebooks
+	$(VENV)/bin/jupyter lab docs/notebooks
 
 mutants: $(VENV)/.mutation  ## mutation testing: SEED=2 for other mutants, PAPERS=... for some papers
 	$(VENV)/bin/python -m mutation --seed $(SEED) --each $(EACH) --workers 2 --only $(PAPERS)

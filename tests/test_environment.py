@@ -1,9 +1,11 @@
 """What a process is started in: variables that libraries read at import, files and checkouts around it."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -219,3 +221,28 @@ def test_a_variable_that_names_another_repository_is_dropped(unpacked, monkeypat
     commit = committed(unpacked)
     monkeypatch.setenv(variable, str(other / place))
     assert commit_of(unpacked, monkeypatch) == (commit, False)
+
+
+# -- the pinned environment --------------------------------------------------------------------------------------------
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+BASE = ("cluster", "docs", "test", "lint")  # the extras that `make` installs with the project itself
+
+
+def pinned(group):
+    """Return the names of the packages in a file of requirements."""
+    text = (ROOT / f"requirements/{group}.txt").read_text(encoding="utf-8")
+    return set(re.findall(r"^([a-z0-9-]+)==", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("extra", sorted(PROJECT["optional-dependencies"]))
+def test_every_dependency_is_pinned(extra):
+    dependencies = {
+        re.split(r"[\[<>=!~ ;]", dependency)[0].lower().replace("_", "-").replace(".", "-")
+        for dependency in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"][extra]]
+    }
+    there = pinned("base") | pinned("torch")
+    if extra not in BASE:
+        assert not there & pinned(extra), "what base.txt has already"
+        there |= pinned(extra)
+    assert dependencies - there == set(), "run .ci/lock"

@@ -31,7 +31,7 @@ def test_the_end_names_what_is_new_and_where_the_page_is(clean):
     assert [rule for _, rule in jobs[-3:]] == ["page", "verdicts", "all"]
     assert len(ended.stderr.splitlines()) < 20
     assert "2 claims: 2 reproduced" in ended.stdout
-    assert "2 figures are new: decay, growth" in ended.stdout
+    assert "2 figures are new:\n  toy: decay, growth\n" in ended.stdout
     assert ended.stdout.splitlines()[-1] == f"the page to read: {clean.folder}/figures/index.html"
     assert not (clean.folder / "was run").exists()
     again = made(clean, "figures")

@@ -36,37 +36,55 @@ def execute(
     """
     job = find_job("claims", paper, "claims", plan, fingerprint, files)
     spec, metrics = job.spec, Path(job.inputs["metrics"])
-    functions = {name: paper_function(paper, "claims", block["function"]) for name, block in spec["claims"].items()}
+    for block in spec["claims"].values():
+        paper_function(paper, "claims", block["function"])  # read before its digest is
     digests = verify_science(job, *sorted({block["function"] for block in spec["claims"].values()}))
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
     for name, block in spec["claims"].items():
-        head = {"paper": paper, "claim": f"{paper}.{name}"}
-        judge, settings = partial(evaluate_claim, name, functions[name]), block["settings"]
-        tables = load_tables(metrics, block["runs"])
-        evaluation = judge(tables, settings)
         entries = [entry for entry in spec["robustness"].values() if name in entry["claims"]]
-        variations = [*_thresholds(judge, tables, settings, block["vary"])]
-        variations += _settings(judge, tables, settings, entries, metrics)
-        runs = run_names(map_roles(itemgetter("name"), block["runs"]))
-        judged_again = [records.variation_row(paper, name, *row) for row in variations]
-        rows["variations"] += judged_again
-        claim = records.claim_row(functions[name].claim, evaluation)
-        rows["claims"].append(
-            {
-                **head,
-                **claim,
-                "statement": _statement(paper, block["function"]),
-                "agreement": records.agreement(claim, judged_again),
-                "expected": block["expected"],
-                "figure": block["figure"],
-                "evidence": ", ".join(f"{metrics}/{run}.parquet" for run in dict.fromkeys(runs)),
-            }
-        )
-        rows["checks"] += [head | check for check in records.check_rows(evaluation)]
+        for table, rows_of_claim in rows_of(paper, name, block, entries, metrics).items():
+            rows[table] += rows_of_claim
     for name, declared in TABLES.items():
-        table = pd.DataFrame(rows[name], columns=[column.name for column in declared])
+        table_of_all = pd.DataFrame(rows[name], columns=[column.name for column in declared])
         record = record_of(job, {}, digests) | {"name": name}
-        write_table(Path(job.output, f"{name}.parquet"), table, declared, record)
+        write_table(Path(job.output, f"{name}.parquet"), table_of_all, declared, record)
+
+
+def rows_of(
+    paper: str, name: str, block: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], metrics: Path
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of one claim in each of `TABLES`, judged by the metrics in a folder.
+
+    Parameters
+    ----------
+    block : mapping
+        As `Plan.claim` returns it.
+    entries : sequence of mapping
+        Those of ``robustness:`` for which it is judged again, as `Plan.claims` returns them.
+    """
+    function, settings = paper_function(paper, "claims", block["function"]), block["settings"]
+    judge, tables = partial(evaluate_claim, name, function), load_tables(metrics, block["runs"])
+    evaluation = judge(tables, settings)
+    variations = [*_thresholds(judge, tables, settings, block["vary"])]
+    variations += _settings(judge, tables, settings, entries, metrics)
+    judged_again = [records.variation_row(paper, name, *row) for row in variations]
+    runs = run_names(map_roles(itemgetter("name"), block["runs"]))
+    head = {"paper": paper, "claim": f"{paper}.{name}"}
+    claim = records.claim_row(function.claim, evaluation)
+    row = {
+        **head,
+        **claim,
+        "statement": _statement(paper, block["function"]),
+        "agreement": records.agreement(claim, judged_again),
+        "expected": block["expected"],
+        "figure": block["figure"],
+        "evidence": ", ".join(f"{metrics}/{run}.parquet" for run in dict.fromkeys(runs)),
+    }
+    return {
+        "claims": [row],
+        "checks": [head | check for check in records.check_rows(evaluation)],
+        "variations": judged_again,
+    }
 
 
 def _statement(paper: str, function_name: str) -> str:

@@ -25,9 +25,10 @@ from learning_dynamics.pipeline.plan.sources import papers
 from learning_dynamics.progress import grant
 
 ABOUT = """\
-Sweep settings, map metrics, begin a paper, compare results. Snakemake makes figures and verdicts: type `make figures`
-for all of them, `snakemake --cores all spectral_bias` for those of a paper. To run one of its jobs alone, with a
-debugger or after a failure, type the job's command: python -m learning_dynamics run spectral_bias small_scale
+Judge a claim, sweep settings, map metrics, begin a paper, compare results. Snakemake makes figures and verdicts: type
+`make figures` for all of them, `snakemake --cores all spectral_bias` for those of a paper. To run one of its jobs
+alone, with a debugger or after a failure, type the job's command: python -m learning_dynamics run spectral_bias
+small_scale
 """
 JOBS = (*STAGES, "variation", "report", "robustness", "text", "verdicts")
 # options that are not called as their parameter
@@ -110,9 +111,7 @@ def _options(parameter: inspect.Parameter) -> dict[str, Any]:
         return options | {"choices": inner}
     if kind is Sequence:
         options |= {"nargs": "*" if optional else "+", "type": inner[0], "default": list(default or ())}
-        if parameter.kind is parameter.POSITIONAL_ONLY:
-            options["nargs"] = "*"
-        else:
+        if parameter.kind is not parameter.POSITIONAL_ONLY:
             options["action"] = "extend"  # an option may be given several times
         return options
     return options | {"type": _json_object if kind is Mapping else kind}

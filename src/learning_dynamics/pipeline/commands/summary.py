@@ -1,5 +1,6 @@
 """What a run of Snakemake has left: the claims that were judged, the figures that are new, where the page lies."""
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -50,8 +51,9 @@ def execute(papers: Sequence[str] = (), since: float | None = None, files: Seque
         print(f"missing: {text}")
     if since is not None:
         new = [file for file in sorted(figures.glob("*/*.png")) if file.stat().st_mtime >= since]
-        names = ", ".join(file.stem for file in new)
-        print(f"{len(new)} figures are new: {names}" if new else "0 figures are new")
+        print(f"{len(new)} figures are new{':' if new else ''}")
+        for paper, files_of_paper in itertools.groupby(new, key=lambda file: file.parent.name):
+            print(f"  {paper}: {', '.join(file.stem for file in files_of_paper)}")
     page = figures / "index.html"
     if page.is_file():
         problem = None if papers else fault(page, plan.page)

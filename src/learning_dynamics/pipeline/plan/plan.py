@@ -170,10 +170,14 @@ class Plan:
         """The tables of metrics that drawing a figure reads, or judging all claims of a paper."""
         if stage != "claims":
             return self._tables(paper, run_names(self.config.roles(stage, paper, name)))
-        claims = self.config.blocks(paper, "claims").values()
-        tables = self._tables(paper, [run for claim in claims for run in run_names(claim["runs"])])
+        claims = self.config.blocks(paper, "claims")
+        tables = [table for claim in claims for table in self.tables_for_claim(paper, claim)]
         entries = self.config.variations(paper).values()
         return list(dict.fromkeys([*tables, *(member for entry in entries for member, _ in _members(entry))]))
+
+    def tables_for_claim(self, paper: str, claim: str) -> list[str]:
+        """The tables of metrics that judging one claim reads."""
+        return self._tables(paper, run_names(self.config.blocks(paper, "claims")[claim]["runs"]))
 
     def _tables(self, paper: str, runs: Iterable[str]) -> list[str]:
         return list(dict.fromkeys(table for run in runs for table in self.config.tables(paper, run)))

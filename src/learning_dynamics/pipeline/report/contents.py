@@ -167,7 +167,7 @@ def gather(
 
 def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figures: Path, options: str) -> Paper:
     block = config.paper_block(paper)
-    rows = [_claim(config, paper, row, tables) for row in tables["claims"].to_dict("records")]
+    rows = [card(config, paper, row, tables) for row in tables["claims"].to_dict("records")]
     facts = {f"{row['id']}.{key}": value for row in rows for key, value in row["facts"].items()}
     exhibits = {name: _exhibit(config, paper, name, figures, options) for name in config.figures(paper)}
     topics: dict[str, Topic] = {}
@@ -203,7 +203,16 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
     )
 
 
-def _claim(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFrame]) -> Row:
+def card(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFrame]) -> Row:
+    """Return what a claim's card shows: its row, with its checks, and with what came of judging it again.
+
+    Parameters
+    ----------
+    row : mapping
+        A row of ``claims.parquet``.
+    tables : mapping of table to DataFrame
+        `checks` and `again`, of this claim among others.
+    """
     name, facts = row["claim"].partition(".")[2], json.loads(row["facts"])
     checks, variations = (tables[table][tables[table]["claim"] == row["claim"]] for table in ("checks", "variations"))
     function_name, checks = config.function_name("claims", paper, name), checks.to_dict("records")
@@ -252,6 +261,17 @@ def drop_repeated_clause(meaning: str, reason: str) -> str:
     if last_clause and meaning.endswith(last_clause):
         return "; ".join(earlier)
     return reason
+
+
+def describe_margin(margin: Any) -> str:
+    """Return how far inside its bound a measurement lies, in words."""
+    if margin is None or pd.isna(margin):
+        return ""
+    if margin < 1:
+        return f"outside its bound by a factor {1 / margin:.2g}"
+    if margin < 1e4:
+        return f"inside its bound by a factor {margin:.2g}"
+    return "inside its bound by more than a factor 10000"
 
 
 def _exhibit(config: Config, paper: str, name: str, figures: Path, options: str) -> Exhibit:

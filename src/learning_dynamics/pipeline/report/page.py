@@ -16,7 +16,7 @@ from learning_dynamics.judging import VERDICTS
 from learning_dynamics.pipeline.plan.config_files import ROOT
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.charts import library_uri, read_chart
-from learning_dynamics.pipeline.report.contents import Paper, Row, count_verdicts
+from learning_dynamics.pipeline.report.contents import Paper, Row, count_verdicts, describe_margin
 from learning_dynamics.pipeline.report.pictures import (
     compress,
     compress_to_fit,
@@ -123,7 +123,7 @@ def _template(name: str, current: str | None, folder: Path) -> jinja2.Template:
         "plain": maths.plain,
         "paragraphs": maths.paragraphs,
         "number": format_number,
-        "factor": _describe_margin,
+        "factor": describe_margin,
         "capital": lambda text: text[:1].upper() + text[1:],
         "sentence": lambda text: text[:1].upper() + text[1:].rstrip(".") + ".",
         "first_sentence": lambda text: re.split(r"(?<=\.)\s+(?=[A-Z])", text, maxsplit=1)[0],
@@ -156,17 +156,6 @@ def format_measurement(row: Row) -> Markup:
     if len(set(texts)) == 1:
         return texts[0]
     return Markup('{} <span class="interval">[{}, {}]</span>').format(*texts)
-
-
-def _describe_margin(margin: Any) -> str:
-    """Return how far inside its bound a measurement lies, in words."""
-    if margin is None or pd.isna(margin):
-        return ""
-    if margin < 1:
-        return f"outside its bound by a factor {1 / margin:.2g}"
-    if margin < 1e4:
-        return f"inside its bound by a factor {margin:.2g}"
-    return "inside its bound by more than a factor 10000"
 
 
 def _shown_variations(claim: Row) -> list[Row]:

@@ -1,0 +1,163 @@
+"""Claims judged alone: ``python -m learning_dynamics judge PAPER.CLAIM``."""
+
+import re
+
+import numpy as np
+import pytest
+from learning_dynamics.judging import NOT_CLAIMED, claim, equal, equal_on_every_draw, evaluate, premise
+
+from learning_dynamics.pipeline.report import plain_text
+from learning_dynamics.pipeline.store import records
+from learning_dynamics.pipeline.store.tables import read_table
+from tests.pipeline.conftest import PAPER
+
+
+def made(workspace):
+    """Return the tables of metrics that there are, and what else is below the results."""
+    files = [path for path in (workspace.folder / "results").rglob("*.*") if path.parent.name not in ("run", "data")]
+    names = {path.relative_to(workspace.folder / "results").as_posix() for path in files if path.is_file()}
+    outputs = {name for name in names if not re.search(r"/(logs|benchmarks|runs|data|resume)/|README", name)}
+    return outputs
+
+
+def test_only_what_the_claim_needs_is_made_and_its_card_is_printed(clean):
+    ended = clean.stage("judge", "toy.geometric", "--cores", "1")
+    assert ended.returncode == 0, ended.stderr
+    assert made(clean) == {"toy/metrics/slow.parquet", "toy/metrics/fast.parquet"}
+    text = " ".join(ended.stdout.split())
+    for part in (
+        "toy.geometric: reproduced, about all draws",
+        "section 2. Authors, venue, year",  # the paper's citation
+        "Growth in steps is geometric, xₙ = (1+r)ⁿx₀, and faster at a larger rate.",
+        "holds: largest relative error of xₙ: 5.8",
+        "≤ 4.1·10⁻¹⁴ on every draw (one rounding a step); inside its bound by a factor",
+        "holds: growth at the larger rate: ",
+        "3 of 3 draws for",
+        "contradicted: a rate one percent larger",
+        "Smallest relative error of the prediction that the checks would reject: ",
+        "Scope: normal starts, two rates",
+        "Judged again: Holds at 1/1 other thresholds.",
+        "Not tried here: other settings, as where the whole paper is judged; seeds and draws, by make robustness",
+        "Read from: results/toy/metrics/slow.parquet, results/toy/metrics/fast.parquet",
+        "Code: src/learning_dynamics/papers/toy/growth/claims.py:",
+    ):
+        assert part in text, part
+
+
+def test_the_card_has_the_numbers_of_the_page_and_what_other_settings_say(built):
+    ended = built.stage("judge", "toy.geometric", "toy.decay")
+    assert ended.returncode == 0, ended.stderr
+    assert "Nothing to be done" in ended.stderr
+    rows = read_table(built.folder / "results/toy/claims.parquet").set_index("claim")
+    parts = read_table(built.folder / "results/toy/checks.parquet")
+    cards = dict(zip(("toy.geometric", "toy.decay"), ended.stdout.split("\n\n"), strict=True))
+    for name, card in cards.items():
+        assert card.startswith(f"{name}: {rows.loc[name, 'verdict']}"), name
+        n_checks = (parts["claim"] == name).sum()
+        assert card.count("  holds: ") == n_checks > 0, name
+    assert "Judged again: Holds for steps of slow at 20; at 1/1 other thresholds." in cards["toy.geometric"]
+    assert "Not tried here" not in cards["toy.geometric"]
+
+
+def test_the_status_is_0_whatever_the_verdict(workspace):
+    workspace.configure("claims", "geometric", "rounding", value=1e-30)
+    ended = workspace.stage("judge", "toy.geometric")
+    assert ended.returncode == 0, ended.stderr
+    assert "toy.geometric: contradicted†, about all draws (expected: reproduced)" in ended.stdout
+    assert "outside its bound by a factor" in ended.stdout
+    assert "fails: largest relative error" in ended.stdout
+    assert "(decides)" in ended.stdout.partition("fails: ")[2].partition("holds: ")[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (["toy.geometrc"], "toy: no claim `geometrc`; did you mean `geometric`?"),
+        (["toy.decay", "toy.deca"], "toy: no claim `deca`; did you mean `decay`?"),
+        (["toi.geometric"], "toi.geometric: no paper `toi`; did you mean `toy`?"),
+        (["geometric"], "`geometric`: a claim has the name of its paper before it, as in toy.geometric"),
+        (["toy"], "`toy`: a claim has the name of its paper before it, as in toy."),
+        (["toy.decay", "--configfile", "none.yaml"], "none.yaml: no such file"),
+    ],
+)
+def test_a_misspelt_claim_is_one_line(built, given, says):
+    ended = built.stage("judge", *given)
+    assert ended.returncode == 1
+    assert ended.stdout == ""
+    assert ended.stderr.startswith(f"error: {says}"), ended.stderr
+    assert ended.stderr.count("\n") == 1
+
+
+def test_no_card_is_printed_where_a_run_fails(clean):
+    clean.edit(f"{PAPER}/growth/runs.py", "states = [data", "raise ValueError('planted')\n    states = [data")
+    ended = clean.stage("judge", "toy.geometric")
+    assert ended.returncode != 0
+    assert ended.stdout == ""
+    assert "planted" in ended.stderr
+
+
+def shown(function):
+    """Return the card of a claim that needs no tables, as text."""
+    evaluation = evaluate(function, {}, {})
+    claim_row = records.claim_row(function.claim, evaluation)
+    parts = records.check_rows(evaluation)
+    return plain_text.card(
+        claim_row
+        | {
+            "claim": "made_up.a",
+            "paper": "made_up",
+            "statement": "It is $x$.",
+            "marks": "†",
+            "as_expected": True,
+            "rivals": evaluation.rivals,
+            "parts": parts,
+            "again": [{"change": "seed", "verdict": "reproduced"}],
+            "robustness": "Holds under 1/2 seeds",
+            "explanation": "",
+            "evidence": ["results/made_up/metrics/a.parquet"],
+            "code": "claims.py#L1",
+        },
+        "Authors, 2020",
+        width=72,
+    )
+
+
+def test_a_corrected_claim_shows_both_predictions_and_what_holds():
+    @claim("Theorem 1", scope="everywhere", correction="It is $2x$.")
+    def doubled():
+        """It is $x$."""
+        yield equal_on_every_draw(
+            "$x$", [2.0, 4.0], [1.0, 2.0], tolerance=1e-3, corrected=[2.0, 4.0], rivals={"thrice": [3.0, 6.0]}
+        )
+        yield equal("the half", 1.0, NOT_CLAIMED, tolerance=0.1, corrected=1.0)
+
+    card = shown(doubled)
+    assert card.startswith("made_up.a: corrected†, about all draws\nTheorem 1. Authors, 2020\n  It is x.\n")
+    assert "What holds: It is 2x.\n" in card
+    printed, _, corrected = card.partition("Checks of the correction:")
+    assert "fails: x: 0.5, predicted 0 (decides)" in printed
+    assert "holds: x: 0, predicted 0 (decides)" in corrected
+    assert "holds: the half: 1, predicted 1\n" in corrected
+    assert "the half" not in printed
+    assert "  contradicted: thrice\n" in corrected
+    assert "† another choice of a threshold or setting gives another verdict." in card
+    assert "Not tried here" not in card
+    assert "the correction" not in card.partition("Rivals")[2]
+    assert max(map(len, card.splitlines())) <= 72
+
+
+def test_an_unmet_premise_is_named():
+    @claim("Theorem 1", scope="everywhere")
+    def assumed():
+        """It is $x$."""
+        yield equal("the number", 1.0, 1.0, tolerance=0.1, rivals={"two": 2.0})
+        yield premise(equal("the hypothesis", 0.0, 1.0, tolerance=0.1))
+
+    card = shown(assumed)
+    assert card.startswith("made_up.a: undecided†, about a number\n")
+    assert "Why: the hypothesis: the premise is not met (0;" in card
+    check = card.partition("fails: the hypothesis")[2].partition("Rivals")[0]
+    assert "(decides)" in check
+    assert check.rstrip().endswith("a premise")
+    assert np.isnan(evaluate(assumed, {}, {}).min_detectable_error)
+    assert "would reject" not in card

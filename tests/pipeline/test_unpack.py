@@ -1,0 +1,102 @@
+"""Figures and claims from an archive of metrics alone, without a run."""
+
+import re
+import tarfile
+
+import pytest
+
+from learning_dynamics.pipeline.store.tables import read_table
+from tests.pipeline.conftest import PAPER
+from tests.pipeline.test_make import made
+
+METRICS = "results/toy/metrics"
+
+
+@pytest.fixture
+def archive(built, tmp_path):
+    """What docs/commands.md has a person type: metrics and data sets of a finished run."""
+    file = tmp_path / "metrics.tar"
+    ended = built.run("sh", "-c", f"tar -cf {file} results/*/metrics/*.parquet results/*/data/*.npz")
+    assert ended.returncode == 0, ended.stderr
+    return file
+
+
+def without(archive, name):
+    """Return a copy of an archive that lacks a file."""
+    other = archive.with_name("less.tar")
+    with tarfile.open(archive) as whole, tarfile.open(other, "w") as less:
+        for member in whole:
+            if not member.name.endswith(name):
+                less.addfile(member, whole.extractfile(member))
+    return other
+
+
+def test_figures_and_claims_are_made_from_an_archive_and_no_run_is(archive, built, clean):
+    ended = made(clean, "figures", f"FROM={archive}")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("4 tables are there; figures and claims need no simulation")
+    rules = re.findall(r"^ *\d+/\d+  (\w+)", ended.stderr, re.MULTILINE)
+    assert sorted(rules) == ["all", "claims", "figure", "figure", "page", "verdicts"]
+    assert not (clean.folder / "results/toy/runs").exists()
+    for name in ("decay", "growth"):
+        assert (clean.folder / f"figures/toy/{name}.svg").is_file(), name
+    of_archive, of_run = (read_table(one.folder / "results/toy/claims.parquet") for one in (clean, built))
+    assert of_archive.equals(of_run)
+    assert clean.would_run() == set()
+
+
+def test_a_missing_table_is_one_line_and_nothing_is_run(archive, clean):
+    ended = made(clean, "figures", f"FROM={without(archive, 'metrics/fast.parquet')}")
+    assert ended.returncode != 0
+    (line,) = [line for line in ended.stderr.splitlines() if not line.startswith("make")]
+    assert line.endswith(
+        "less.tar: 1 of 4 tables that figures and claims need are not in it, or of other settings or other code: "
+        f"{METRICS}/fast.parquet; snakemake simulates them"
+    )
+    assert ended.stdout == ""
+    # that run alone is simulated then: its data set was in the archive
+    assert {path for path in clean.would_run() if path.startswith("results/toy/runs")} == {"results/toy/runs/fast.npz"}
+
+
+def test_tables_of_other_code_are_named_with_what_changed_and_left_out(archive, clean):
+    clean.edit(f"{PAPER}/growth/runs.py", "(1 + rate)", "(1.0 + rate)")
+    clean.configure("runs", "descent", "steps", value=499)
+    ended = clean.stage("unpack", str(archive))
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[:4] == [
+        f"left out: {METRICS}/descent.parquet: its run changed",
+        f"left out: {METRICS}/fast.parquet: its run changed",
+        f"left out: {METRICS}/slow--steps-20.parquet: its run changed",
+        f"left out: {METRICS}/slow.parquet: its run changed",
+    ]
+    assert "4 of 4 tables that figures and claims need are not in it" in ended.stderr
+    assert not (clean.folder / METRICS).exists()
+    assert [path.name for path in (clean.folder / "results/toy").rglob("*.*")] == ["starts.npz"]
+
+
+def test_what_is_right_already_stays_and_other_files_are_ignored(archive, workspace, tmp_path):
+    there = workspace.folder / METRICS / "slow.parquet"
+    there.touch()
+    before = there.stat()
+    with tarfile.open(archive, "a") as tar:
+        for name in ("../outside.txt", "results/toy/claims.parquet", "src/learning_dynamics/errors.py"):
+            tar.add(__file__, arcname=name)
+    (workspace.folder / METRICS / "fast.parquet").unlink()
+    source = workspace.read("src/learning_dynamics/errors.py")
+    ended = workspace.stage("unpack", str(archive))
+    assert ended.returncode == 0, ended.stderr
+    assert there.stat().st_mtime_ns == before.st_mtime_ns
+    assert (workspace.folder / METRICS / "fast.parquet").is_file()
+    assert workspace.read("src/learning_dynamics/errors.py") == source
+    assert not (workspace.folder.parent / "outside.txt").exists()
+    assert read_table(workspace.folder / "results/toy/claims.parquet").shape[0] == 2
+
+
+@pytest.mark.parametrize("content", [None, b"no archive"])
+def test_what_is_no_archive_is_one_line(content, clean):
+    if content is not None:
+        (clean.folder / "metrics.tar").write_bytes(content)
+    ended = clean.stage("unpack", "metrics.tar")
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("error: metrics.tar: cannot be unpacked (")
+    assert ended.stderr.count("\n") == 1
