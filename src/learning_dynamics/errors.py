@@ -15,6 +15,10 @@ class DivergenceError(ProjectError, ArithmeticError):
     """A simulation left the finite numbers, or could not be carried to its end."""
 
 
+class CheckError(ProjectError, ValueError):
+    """A claim that cannot be judged as it is written: it yields no check, or gives one what does not fit."""
+
+
 class UnfinishedError(ProjectError):
     """The time granted is over, and what has been reached is written down: the same command goes on from there."""
 

@@ -10,6 +10,8 @@ from typing import Literal
 import numpy as np
 import scipy
 
+from learning_dynamics.errors import CheckError
+
 LEVEL = 0.95
 REPEATED = 1e-9  # relative difference below which two draws are one
 ROUNDING = 1e-12  # a size below which errors are those of rounding
@@ -82,9 +84,16 @@ def _with_repeats(method: str, values: np.ndarray) -> str:
     return method if n_distinct == len(values) else f"{method}; {n_distinct} of the {len(values)} numbers differ"
 
 
+def _one_per_draw(values: Sequence[float] | np.ndarray) -> np.ndarray:
+    array = np.asarray(values, dtype=float)
+    if array.ndim != 1:
+        raise CheckError(f"an average over draws takes one number for each draw (has shape {array.shape})")
+    return array
+
+
 def mean(values: Sequence[float] | np.ndarray) -> Estimate:
     """Mean over draws, interval by Student's t; without width information (one draw) the interval is infinite."""
-    values = np.asarray(values, dtype=float)
+    values = _one_per_draw(values)
     if len(values) < 2 or not np.isfinite(values).all():
         value = float(values.mean()) if len(values) else np.nan
         missing = int((~np.isfinite(values)).sum())
@@ -104,7 +113,7 @@ def median(values: Sequence[float] | np.ndarray) -> Estimate:
 
     A draw that is nan has no place in the order: the median is nan then, and its interval infinite.
     """
-    ordered = np.sort(np.asarray(values, dtype=float))
+    ordered = np.sort(_one_per_draw(values))
     count = len(ordered)
     missing = int(np.isnan(ordered).sum())
     if missing:

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from learning_dynamics.errors import CheckError
 from learning_dynamics.evidence import Estimate, optimum
 from learning_dynamics.judging import (
     NOT_CLAIMED,
@@ -224,7 +225,7 @@ def test_the_corrections_name_is_no_rivals():
 
 @pytest.mark.parametrize("found", [equal("x", 1.0, 1.0, rivals={"two": 2.0}), []], ids=["returned", "nothing"])
 def test_what_is_no_claim_says_what_to_write(found):
-    with pytest.raises(TypeError, match=r"yields no check|yield its checks"):
+    with pytest.raises(CheckError, match=r"yields no check|yield its checks"):
         evaluate(claim("section 1", scope="made up")(lambda: found), {}, {})
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from learning_dynamics.pipeline.store.tables import read_table
 from tests.pipeline.conftest import Workspace, fresh
 from tests.support import ROOT
 
@@ -62,7 +63,8 @@ def test_a_paper_and_its_second_topic_run_as_contributing_says(copy):
     copy.snakemake("waves")
     for figure in ("decay", "momentum"):
         assert (copy.folder / f"figures/waves/{figure}.png").stat().st_size > 5_000, figure
-    assert (copy.folder / "results/waves/claims.parquet").exists()
+    claims = read_table(copy.folder / "results/waves/claims.parquet").set_index("claim")
+    assert dict(claims["verdict"]) == {"waves.decay": "reproduced", "waves.rate": "reproduced"}
     # and its test passes
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/papers/waves"]
     copy.variables["PYTHONPATH"] = f"{copy.folder}/src:{copy.folder}"

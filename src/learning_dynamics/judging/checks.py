@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from learning_dynamics.errors import CheckError, check_known
+
 State = Literal["holds", "fails", "undecided"]
 NEAREST = "nearest its bound"  # how an interval's words begin where every draw has its own
 
@@ -108,11 +110,11 @@ def premise(check: Check) -> Check:
 
     Raises
     ------
-    ValueError
+    CheckError
         If the check has a rival or a correction: what is assumed is not what the claim predicts.
     """
     if check.others:
-        raise ValueError(f"{check.name}: a premise has no rivals and no correction; give them to a check of the claim")
+        raise CheckError(f"{check.name}: a premise has no rivals and no correction; give them to a check of the claim")
     return replace(check, is_premise=True)
 
 
@@ -164,7 +166,8 @@ def takes_rivals(
     """
 
     def decorate(function: Callable[..., Check]) -> Callable[..., Check]:
-        names = list(inspect.signature(function).parameters)
+        signature = inspect.signature(function)
+        names = list(signature.parameters)
 
         @functools.wraps(function)
         def check(
@@ -175,12 +178,16 @@ def takes_rivals(
             scaled: bool = scaled,
             **named: Any,
         ) -> Check:
+            _check_call(function.__name__, signature, arguments, named, rivals)
             if CORRECTION in (rivals or {}):
-                raise ValueError(f"`{CORRECTION}` is no rival's name; choose another")
+                raise CheckError(f"`{CORRECTION}` is no rival's name; choose another")
             given = dict(zip(names, arguments, strict=False)) | named
             predicted = next((name for name in prediction if given.get(name) is not None), prediction[0])
             others = {**(rivals or {}), CORRECTION: corrected}
             others = {name: other for name, other in others.items() if other is not None}
+            for phrase, other in others.items():
+                for parameter in other if isinstance(other, Mapping) else ():
+                    check_known(parameter, names, "parameter", f"{given.get('name', function.__name__)}: `{phrase}`")
 
             def multiplied(number: Any, factor: float) -> np.ndarray:
                 number = np.asarray(number)
@@ -199,16 +206,22 @@ def takes_rivals(
                     return None
                 changed = {**given, **changes}
                 if _has_not_claimed(changed):
-                    raise ValueError(f"{hypothesis}: give every argument that is not claimed as printed")
+                    raise CheckError(f"{hypothesis}: give every argument that is not claimed as printed")
                 number = changed.get(predicted)
                 if factor != 1 and scaled and (isinstance(number, np.ndarray) or _is_numbers(number)):
                     return function(**{**changed, predicted: multiplied(number, factor)})
-                return function(**changed) if changes else printed
+                if not changes:
+                    return printed
+                try:
+                    return function(**changed)
+                except CheckError as error:
+                    given_by = next(name for name in hypothesis if name in others)
+                    raise CheckError(f"{error} (under `{given_by}`)") from None
 
             shown = printed
             if shown is None:
                 if not others:
-                    raise ValueError("what is NOT_CLAIMED as printed needs a correction or a rival that claims it")
+                    raise CheckError("what is NOT_CLAIMED as printed needs a correction or a rival that claims it")
                 # the number of the correction, or else of a rival; of nobody where their draws are not in the tables
                 claimed = (under([name], 1.0) for name in (CORRECTION, *others))
                 shown = next(filter(None, claimed), Check("not claimed", "undecided", np.nan, "none"))
@@ -220,6 +233,32 @@ def takes_rivals(
         return check
 
     return decorate
+
+
+def _check_call(
+    function: str, signature: inspect.Signature, arguments: Sequence[Any], named: Mapping[str, Any], rivals: Any
+) -> None:
+    """Refuse arguments that a check does not take; what is wrong with their values the check says itself.
+
+    Raises
+    ------
+    CheckError
+        It names the check, and what it takes.
+    """
+    names = list(signature.parameters)
+    title = named.get("name", function)
+    if arguments and names[0] == "name":
+        title = arguments[0]
+    if not isinstance(title, str):
+        raise CheckError(f"{function}: give the quantity in words first (is {type(title).__name__})")
+    try:
+        signature.bind(*arguments, **named)
+    except TypeError as error:
+        raise CheckError(f"{title}: {error}; {function} takes {', '.join(names)}") from None
+    if not isinstance(rivals, Mapping | None):
+        raise CheckError(
+            f"{title}: rivals must be a mapping from words to wrong predictions (is {type(rivals).__name__})"
+        )
 
 
 def _changes(hypothesis: Sequence[str], others: Mapping[str, Any], predicted: str) -> Mapping[str, Any]:

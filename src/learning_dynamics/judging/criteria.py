@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from learning_dynamics.errors import CheckError
 from learning_dynamics.evidence import Estimate, Optimum, distinct, share
 from learning_dynamics.judging.checks import NEAREST, Check, State, takes_rivals
+from learning_dynamics.judging.inputs import alike, one_number, one_per_draw
 
 # -- criteria that every draw must meet ------------------------------------------------------------------------------
 
@@ -51,19 +53,19 @@ def every_draw(
 
     Raises
     ------
-    ValueError
+    CheckError
         If there is no draw, or not exactly one bound.
     """
     if (at_most is None) == (at_least is None):
-        raise ValueError(f"{name}: give one of at_most and at_least")
-    measured = np.atleast_1d(np.asarray(values, dtype=float))
+        raise CheckError(f"{name}: give one of at_most and at_least")
+    measured = one_per_draw(name, "values", values)
     if measured.size == 0:
-        raise ValueError(f"{name}: no draws")
+        raise CheckError(f"{name}: no draws")
     upper = at_most is not None
-    bound = np.broadcast_to(np.asarray(at_most if upper else at_least, dtype=float), measured.shape)
+    bound = one_per_draw(name, "at_most" if upper else "at_least", at_most if upper else at_least, measured.size)
     is_undecided = ~np.isfinite(measured) | ~np.isfinite(bound)
     if undecided is not None:
-        is_undecided |= np.broadcast_to(np.asarray(undecided, dtype=bool), measured.shape)
+        is_undecided |= one_per_draw(name, "undecided", undecided, measured.size).astype(bool)
     holds = np.where(is_undecided, False, measured <= bound if upper else measured >= bound)
     n_against = int((~holds & ~is_undecided).sum())
     state: State = "holds"
@@ -121,13 +123,13 @@ def equal_on_every_draw(
     """
     # of what is predicted to be the same on every draw, numbers may agree
     by_draw = np.ndim(predicted) >= np.ndim(measured) and len(np.atleast_1d(predicted)) > 1
-    measured, predicted = np.broadcast_arrays(np.asarray(measured, dtype=float), np.asarray(predicted, dtype=float))
-    measured, predicted = np.atleast_1d(measured), np.atleast_1d(predicted)
+    measured, predicted = alike(name, measured, predicted)
     draws = len(measured)
+    tolerance = one_per_draw(name, "tolerance", tolerance, draws)
     errors = np.abs(measured - predicted).reshape(draws, -1).max(axis=1)
     if relative_to is None:
         relative_to = np.where(np.isfinite(measured), np.abs(measured), 0.0).reshape(draws, -1).max(axis=1)
-    unit = np.broadcast_to(np.asarray(relative_to, dtype=float), (draws,))
+    unit = one_per_draw(name, "relative_to", relative_to, draws)
     # an error in units of nothing finite says nothing
     errors = np.where(np.isfinite(unit), errors / np.where(np.isfinite(unit) & (unit > 0), unit, 1.0), np.nan)
     check = every_draw(
@@ -152,7 +154,8 @@ def equal_on_every_draw(
 @takes_rivals("bound", upper_bound="bound")
 def at_most(name: str, estimate: Estimate | float, bound: float, *, because: str = "", **counts: Any) -> Check:
     """Check that an estimate lies below a bound; undecided while its interval covers the bound."""
-    return _counting(_ordered(name, _estimate(estimate), bound, True, because, counts))
+    bound = one_number(name, "bound", bound)
+    return _counting(_ordered(name, _estimate(name, estimate), bound, True, because, counts))
 
 
 @takes_rivals("bound", lower_bound="bound")
@@ -161,7 +164,7 @@ def at_least(name: str, estimate: Estimate | float, bound: float, *, because: st
 
     Nothing but zeros does not decide a sign: a difference that is none on every draw is not above zero.
     """
-    measured = _estimate(estimate)
+    measured, bound = _estimate(name, estimate), one_number(name, "bound", bound)
     check = _counting(_ordered(name, measured, bound, False, because, counts))
     return check.as_undecided("no difference on any draw") if bound == measured.lower == measured.upper == 0 else check
 
@@ -186,7 +189,7 @@ def equal(
     counts : optional
         draws_for, draws_against, draws_undecided, excluded as in `Check`.
     """
-    measured = _estimate(estimate)
+    measured, predicted = _estimate(name, estimate), one_number(name, "predicted", predicted)
     low, high = measured.lower - tolerance, measured.upper + tolerance
     allowed = max(measured.value - low, high - measured.value)
     criterion = f"prediction {predicted:.4g} within {allowed:.2g}" + (f" ({because})" if because else "")
@@ -225,11 +228,11 @@ def share_of_draws(
         Exactly one bound on the share; the 95 % Wilson interval must lie on its side.
     """
     if (at_most is None) == (at_least is None):
-        raise ValueError(f"{name}: give one of at_most and at_least")
-    flags = np.atleast_1d(np.asarray(holds))
-    is_undecided = np.isnan(flags) if np.issubdtype(flags.dtype, np.floating) else np.zeros(flags.shape, bool)
+        raise CheckError(f"{name}: give one of at_most and at_least")
+    flags = one_per_draw(name, "holds", holds)
+    is_undecided = np.isnan(flags)
     if undecided is not None:
-        is_undecided = is_undecided | np.asarray(undecided, dtype=bool)
+        is_undecided |= one_per_draw(name, "undecided", undecided, flags.size).astype(bool)
     holds = flags.astype(bool)
     n_true, n_false = int((holds & ~is_undecided).sum()), int((~holds & ~is_undecided).sum())
     proportion = share(n_true if at_least is not None else n_true + int(is_undecided.sum()), holds.size)
@@ -262,12 +265,16 @@ def _cannot_be_judged(undecided: int, draws: int) -> str:
     return f"{undecided} of {draws} draws cannot be judged" if draws > 1 else "it cannot be judged"
 
 
-def _estimate(number: Estimate | float) -> Estimate:
-    return (
-        number
-        if isinstance(number, Estimate)
-        else Estimate(float(number), float(number), float(number), 1, "one number")
-    )
+def _estimate(name: str, estimate: Estimate | float) -> Estimate:
+    if isinstance(estimate, Estimate):
+        return estimate
+    if np.size(estimate) != 1:
+        raise CheckError(
+            f"{name}: the estimate must be one number, or mean(values) or median(values) over draws (has shape "
+            f"{np.shape(estimate)}); to compare each draw use every_draw"
+        )
+    number = one_number(name, "the estimate", estimate)
+    return Estimate(number, number, number, 1, "one number")
 
 
 def _ordered(

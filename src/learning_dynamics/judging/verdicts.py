@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from learning_dynamics.errors import CheckError
 from learning_dynamics.judging.checks import CORRECTION, NEAREST, Check, Claim, Reason, State, Untested
 
 Origin = Literal["paper", "ours"]
@@ -28,7 +29,7 @@ class Judgement:
 
     def __init__(self, headline: Check, *others: Check) -> None:
         if headline.is_premise:
-            raise ValueError(f"{headline.name}: is a premise; yield the check that the claim is about before it")
+            raise CheckError(f"{headline.name}: is a premise; yield the check that the claim is about before it")
         object.__setattr__(self, "checks", (headline, *others))
 
     @property
@@ -71,7 +72,7 @@ def judgement_under(checks: Sequence[Check], hypothesis: Sequence[str] = (), fac
     changed = [check.under(hypothesis, factor) if check.under else check for check in checks]
     claimed = [check for check in changed if check is not None]
     if not claimed:
-        raise ValueError(f"nothing is checked of {hypothesis or 'what is printed'}: every check is NOT_CLAIMED")
+        raise CheckError(f"nothing is checked of {hypothesis or 'what is printed'}: every check is NOT_CLAIMED")
     return Judgement(*claimed)
 
 
@@ -126,15 +127,15 @@ def claim(
 
     Raises
     ------
-    ValueError
+    CheckError
         If an empirical statement has a correction, the scope is empty, or the quantifier is unknown.
     """
     if not scope.strip():
-        raise ValueError(f"{reference}: say for what it was tested (scope)")
+        raise CheckError(f"{reference}: say for what it was tested (scope)")
     if quantifier is not None and quantifier not in get_args(Quantifier):
-        raise ValueError(f"{reference}: quantifier `{quantifier}` is not one of {', '.join(get_args(Quantifier))}")
+        raise CheckError(f"{reference}: quantifier `{quantifier}` is not one of {', '.join(get_args(Quantifier))}")
     if empirical and correction:
-        raise ValueError(f"{reference}: an empirical statement is not corrected by another scale")
+        raise CheckError(f"{reference}: an empirical statement is not corrected by another scale")
 
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:
         about = About(reference, scope, origin, empirical, correction, quantifier, reason)
@@ -177,10 +178,9 @@ def evaluate(
 
     Raises
     ------
-    TypeError
-        If the function yields no check.
-    ValueError
-        If the headline checks another quantifier than the statement has, or a rival changes whether a premise holds.
+    CheckError
+        If the function yields no check, the headline checks another quantifier than the statement has, or a rival
+        changes whether a premise holds.
     """
     about: About = function.claim  # type: ignore[attr-defined]
     try:
@@ -193,7 +193,7 @@ def evaluate(
     def judged(name: str, hypothesis: Sequence[str]) -> Judgement:
         judgement = _with_missing_draws(judgement_under(checks, hypothesis), n_draws)
         if [check.name for check in judgement.unmet] != [check.name for check in printed.unmet]:
-            raise ValueError(f"{about.reference}: {name} changes whether a premise holds, which no prediction may do")
+            raise CheckError(f"{about.reference}: {name} changes whether a premise holds, which no prediction may do")
         return judgement
 
     replacements = list(dict.fromkeys(name for check in checks for name in check.others))
@@ -239,7 +239,7 @@ def evaluate(
 def _read(yields: Claim) -> tuple[list[Check], dict[str, Any], str]:
     """Return the checks that a claim yields, its facts by the fields that they fill, and the reasons that it gives."""
     if not isinstance(yields, Iterable):
-        raise TypeError(f"returns {type(yields).__name__}; yield its checks")
+        raise CheckError(f"returns {type(yields).__name__}; yield its checks")
     checks: list[Check] = []
     facts: dict[str, Any] = {}
     reasons: list[str] = []
@@ -249,10 +249,12 @@ def _read(yields: Claim) -> tuple[list[Check], dict[str, Any], str]:
             facts |= yielded.facts
         elif isinstance(yielded, Reason):
             reasons.append(yielded)
-        else:
+        elif isinstance(yielded, Mapping):
             facts |= yielded
+        else:
+            raise CheckError(f"yields {type(yielded).__name__}; yield checks, Facts or a Reason")
     if not checks:
-        raise TypeError("yields no check")
+        raise CheckError("yields no check")
     return checks, facts, "; ".join(reasons)
 
 
@@ -269,7 +271,7 @@ def _quantifier(about: About, check: Check) -> Quantifier:
     checked = next((speaks for start, speaks in beginnings.items() if check.interval.startswith(start)), None)
     stated = about.quantifier or checked or "a number"
     if checked and stated not in (checked, "some setting"):
-        raise ValueError(f"{about.reference}: is about {stated}, and its headline checks {checked}: {check.name}")
+        raise CheckError(f"{about.reference}: is about {stated}, and its headline checks {checked}: {check.name}")
     return stated
 
 

@@ -1,0 +1,86 @@
+"""What checks are given, as arrays: numbers, one for each draw, or a line that says what is given instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from learning_dynamics.errors import CheckError, shortened
+
+
+def numbers(name: str, parameter: str, value: Any) -> np.ndarray:
+    """Return a number or an array of them as float64.
+
+    Raises
+    ------
+    CheckError
+        If it is something else: it names the check and its parameter.
+    """
+    try:
+        array = np.asarray(value)
+    except ValueError:  # lists of unequal lengths
+        raise CheckError(f"{name}: {parameter} has rows of unequal lengths; give an array of numbers") from None
+    if array.dtype.kind not in "biuf":
+        raise CheckError(f"{name}: {parameter} must be numbers (is {_described(value, array)})")
+    return array.astype(float)
+
+
+def one_number(name: str, parameter: str, value: Any) -> float:
+    """Return one number.
+
+    Raises
+    ------
+    CheckError
+        If there are several, or it is something else.
+    """
+    array = numbers(name, parameter, value)
+    if array.size != 1:
+        raise CheckError(f"{name}: {parameter} must be one number (has shape {array.shape})")
+    return float(array.item())
+
+
+def one_per_draw(name: str, parameter: str, value: Any, draws: int | None = None) -> np.ndarray:
+    """Return one number for each draw, shape (draws,), of a single one as many as there are draws.
+
+    Without `draws` there are as many as numbers.
+
+    Raises
+    ------
+    CheckError
+        If it has another shape, or is no numbers.
+    """
+    array = numbers(name, parameter, value)
+    if draws is None:
+        draws = array.size if array.ndim <= 1 else len(array)
+    if array.ndim > 1 or array.size not in (1, draws):
+        of_draws = "one number for each draw"
+        if array.ndim > 1:
+            fix = "reduce each draw to one, as by .max(axis=1)" if array.shape[1:] != (1,) else "write [:, 0]"
+        else:
+            fix = f"there are {draws} draws"
+        raise CheckError(f"{name}: {parameter} must be {of_draws} (has shape {array.shape}); {fix}")
+    return np.broadcast_to(array, (draws,))
+
+
+def alike(name: str, measured: Any, predicted: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return measured numbers and their predictions as arrays of one shape, (draws, ...).
+
+    Raises
+    ------
+    CheckError
+        If their shapes do not fit, or one is no numbers.
+    """
+    arrays = numbers(name, "measured", measured), numbers(name, "predicted", predicted)
+    try:
+        first, second = np.broadcast_arrays(*arrays)
+    except ValueError:
+        raise CheckError(
+            f"{name}: predicted must have the shape of measured, {arrays[0].shape} (has {arrays[1].shape}); of one "
+            "number for each draw write [:, None]"
+        ) from None
+    return np.atleast_1d(first), np.atleast_1d(second)
+
+
+def _described(value: Any, array: np.ndarray) -> str:
+    return shortened(value) if array.ndim == 0 else f"{type(value).__name__} of {array.dtype}"

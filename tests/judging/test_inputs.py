@@ -1,0 +1,160 @@
+"""What does not fit into a check is one line: the claim, the check, what was given and what to write."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from learning_dynamics.errors import ProjectError
+from learning_dynamics.evidence import mean, median
+from learning_dynamics.judging import (
+    at_least,
+    at_most,
+    claim,
+    equal,
+    equal_on_every_draw,
+    every_draw,
+    share_of_draws,
+)
+from learning_dynamics.pipeline.commands.claims import evaluate_claim
+
+X = np.arange(1.0, 13.0).reshape(3, 4)  # three draws, four times
+FIRST = X[:, 0]
+ONE, ALL = {"another": 9.0}, {"another": 2 * X}
+
+WRONG: dict[str, tuple[Callable, str]] = {
+    "a column": (
+        lambda: equal_on_every_draw("x", X, X, tolerance=0.1, relative_to=X[:, :1], rivals=ALL),
+        "x: relative_to must be one number for each draw (has shape (3, 1)); write [:, 0]",
+    ),
+    "one for each time": (
+        lambda: equal_on_every_draw("x", X, X, tolerance=0.1, relative_to=X[0], rivals=ALL),
+        "x: relative_to must be one number for each draw (has shape (4,)); there are 3 draws",
+    ),
+    "a prediction without times": (
+        lambda: equal_on_every_draw("x", X, FIRST, tolerance=0.1, rivals=ALL),
+        "x: predicted must have the shape of measured, (3, 4) (has (3,)); of one number for each draw write [:, None]",
+    ),
+    "a rival of fewer draws": (
+        lambda: equal_on_every_draw("x", X, X, tolerance=0.1, rivals={"another": X[:2]}),
+        "x: predicted must have the shape of measured, (3, 4) (has (2, 4)); of one number for each draw write [:, None]"
+        " (under `another`)",
+    ),
+    "a correction of fewer draws": (
+        lambda: equal_on_every_draw("x", X, 2 * X, tolerance=0.1, corrected=X[:2], rivals=ALL),
+        "write [:, None] (under `the correction`)",
+    ),
+    "tolerances of times": (
+        lambda: equal_on_every_draw("x", X, X, tolerance=0.1 * X, rivals=ALL),
+        "x: tolerance must be one number for each draw (has shape (3, 4)); reduce each draw to one, as by .max(axis=1)",
+    ),
+    "a tolerance in words": (
+        lambda: equal_on_every_draw("x", X, X, tolerance="0.1", rivals=ALL),
+        "x: tolerance must be numbers (is '0.1')",
+    ),
+    "no tolerance": (
+        lambda: equal_on_every_draw("x", X, X, rivals=ALL),
+        "x: missing a required argument: 'tolerance'; equal_on_every_draw takes name, measured, predicted, tolerance,",
+    ),
+    "numbers of times": (
+        lambda: every_draw("x", X, at_most=100.0, rivals=ONE),
+        "x: values must be one number for each draw (has shape (3, 4)); reduce each draw to one, as by .max(axis=1)",
+    ),
+    "bounds of times": (
+        lambda: every_draw("x", FIRST, at_most=X[0], rivals=ONE),
+        "x: at_most must be one number for each draw (has shape (4,)); there are 3 draws",
+    ),
+    "flags of fewer draws": (
+        lambda: every_draw("x", FIRST, at_least=1.0, undecided=[True, False], rivals=ONE),
+        "x: undecided must be one number for each draw (has shape (2,)); there are 3 draws",
+    ),
+    "words": (
+        lambda: every_draw("x", ["a", "b"], at_most=1.0, rivals=ONE),
+        "x: values must be numbers (is list of <U1)",
+    ),
+    "complex numbers": (
+        lambda: every_draw("x", FIRST + 1j, at_most=1.0, rivals=ONE),
+        "x: values must be numbers (is ndarray of complex128)",
+    ),
+    "unequal rows": (
+        lambda: every_draw("x", [[1, 2], [3]], at_most=1.0, rivals=ONE),
+        "x: values has rows of unequal lengths; give an array of numbers",
+    ),
+    "nothing": (lambda: every_draw("x", None, at_most=1.0, rivals=ONE), "x: values must be numbers (is None)"),
+    "draws for an estimate": (
+        lambda: at_most("x", FIRST, 1.0, rivals=ONE),
+        "x: the estimate must be one number, or mean(values) or median(values) over draws (has shape (3,)); to compare "
+        "each draw use every_draw",
+    ),
+    "a column for an estimate": (lambda: equal("x", pd.Series(FIRST), 1.0, rivals=ONE), "(has shape (3,)); to compare"),
+    "bounds for an estimate": (
+        lambda: at_least("x", mean(FIRST), FIRST, rivals=ONE),
+        "x: bound must be one number (has shape (3,))",
+    ),
+    "predictions for an estimate": (
+        lambda: equal("x", median(FIRST), FIRST, rivals=ONE),
+        "x: predicted must be one number (has shape (3,))",
+    ),
+    "an average of times": (
+        lambda: at_most("x", mean(X), 1.0, rivals=ONE),
+        "an average over draws takes one number for each draw (has shape (3, 4))",
+    ),
+    "a share of times": (
+        lambda: share_of_draws("x", X > 3, at_least=0.5, rivals=ONE),
+        "x: holds must be one number for each draw (has shape (3, 4)); reduce each draw to one, as by .max(axis=1)",
+    ),
+    "a share of words": (
+        lambda: share_of_draws("x", ["yes", "no"], at_least=0.5, rivals=ONE),
+        "x: holds must be numbers (is list of <U3)",
+    ),
+    "no name": (
+        lambda: every_draw(FIRST, at_most=1.0, rivals=ONE),
+        "every_draw: give the quantity in words first (is ndarray)",
+    ),
+    "a misspelt argument": (
+        lambda: every_draw("x", FIRST, atmost=1.0, rivals=ONE),
+        "x: got an unexpected keyword argument 'atmost'; every_draw takes name, values, at_most, at_least,",
+    ),
+    "a misspelt argument of a rival": (
+        lambda: every_draw("x", FIRST, at_most=100.0, rivals={"another": {"vales": 2 * FIRST}}),
+        "x: `another`: no parameter `vales`; did you mean `values`?",
+    ),
+    "one rival without words": (
+        lambda: equal_on_every_draw("x", X, X, tolerance=0.1, rivals=2 * X),
+        "x: rivals must be a mapping from words to wrong predictions (is ndarray)",
+    ),
+    "no check": (lambda: ("x", 1.0), "yields tuple; yield checks, Facts or a Reason"),
+    "a number": (lambda: 1.0, "yields float; yield checks, Facts or a Reason"),
+}
+
+
+def refusal(make):
+    @claim("Theorem 1", scope="made up")
+    def made_up():
+        yield make()
+
+    try:
+        return f"accepted: {evaluate_claim('limits', made_up, {}, {}).verdict}"
+    except ProjectError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_does_not_fit_is_said_in_words(case):
+    make, says = WRONG[case]
+    said = refusal(make)
+    assert said.startswith("claim limits: "), said
+    assert says in said
+    assert "Error" not in said, "an error of Python's or NumPy's"
+    assert len(said) < 300
+
+
+def test_what_fits_is_taken_in_any_form():
+    for values in ([1, 2, 3], FIRST, pd.Series(FIRST), FIRST.astype(np.float32), FIRST > 1, (1.0, 2.0)):
+        assert every_draw("x", values, at_most=20.0).state == "holds", values
+    for single in (1.0, 1, np.float64(1), np.array(1.0), np.array([1.0])):
+        assert equal("x", single, 1.0).state == "holds", repr(single)
+        assert every_draw("x", FIRST, at_least=single).state == "holds", repr(single)
+    assert equal_on_every_draw("x", X, X[0], tolerance=[1.0, 0.0, 0.0]).state == "fails"
+    assert equal_on_every_draw("x", X, X[:, :1], tolerance=1.0).state == "holds"
