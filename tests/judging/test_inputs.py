@@ -158,3 +158,10 @@ def test_what_fits_is_taken_in_any_form():
         assert every_draw("x", FIRST, at_least=single).state == "holds", repr(single)
     assert equal_on_every_draw("x", X, X[0], tolerance=[1.0, 0.0, 0.0]).state == "fails"
     assert equal_on_every_draw("x", X, X[:, :1], tolerance=1.0).state == "holds"
+
+
+def test_a_rival_may_replace_the_counts_of_an_estimate():
+    counted = {"estimate": 0.5, "draws_for": 1, "draws_undecided": 2}
+    check = at_least("x", mean(FIRST), -100.0, rivals={"another": counted})
+    assert check.under is not None
+    assert check.under(["another"], 1.0).draws_undecided == 2

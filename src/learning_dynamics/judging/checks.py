@@ -186,8 +186,7 @@ def takes_rivals(
             others = {**(rivals or {}), CORRECTION: corrected}
             others = {name: other for name, other in others.items() if other is not None}
             for phrase, other in others.items():
-                for parameter in other if isinstance(other, Mapping) else ():
-                    check_known(parameter, names, "parameter", f"{given.get('name', function.__name__)}: `{phrase}`")
+                _check_parameters(signature, other, f"{given.get('name', function.__name__)}: `{phrase}`")
 
             def multiplied(number: Any, factor: float) -> np.ndarray:
                 number = np.asarray(number)
@@ -259,6 +258,14 @@ def _check_call(
         raise CheckError(
             f"{title}: rivals must be a mapping from words to wrong predictions (is {type(rivals).__name__})"
         )
+
+
+def _check_parameters(signature: inspect.Signature, other: Any, where: str) -> None:
+    """Refuse a rival or correction that replaces an argument that the check does not take."""
+    takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in signature.parameters.values())
+    if isinstance(other, Mapping) and not takes_any:
+        for parameter in other:
+            check_known(parameter, list(signature.parameters), "parameter", where)
 
 
 def _changes(hypothesis: Sequence[str], others: Mapping[str, Any], predicted: str) -> Mapping[str, Any]:
