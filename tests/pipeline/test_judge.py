@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 import pytest
-from learning_dynamics.judging import NOT_CLAIMED, claim, equal, equal_on_every_draw, evaluate, premise
 
+from learning_dynamics.judging import NOT_CLAIMED, claim, equal, equal_on_every_draw, evaluate, premise
 from learning_dynamics.pipeline.report import plain_text
 from learning_dynamics.pipeline.store import records
 from learning_dynamics.pipeline.store.tables import read_table
