@@ -49,11 +49,11 @@ def test_the_card_has_the_numbers_of_the_page_and_what_other_settings_say(built)
     assert ended.returncode == 0, ended.stderr
     assert "Nothing to be done" in ended.stderr
     rows = read_table(built.folder / "results/toy/claims.parquet").set_index("claim")
-    parts = read_table(built.folder / "results/toy/checks.parquet")
+    checks = read_table(built.folder / "results/toy/checks.parquet")
     cards = dict(zip(("toy.geometric", "toy.decay"), ended.stdout.split("\n\n"), strict=True))
     for name, card in cards.items():
         assert card.startswith(f"{name}: {rows.loc[name, 'verdict']}"), name
-        n_checks = (parts["claim"] == name).sum()
+        n_checks = (checks["claim"] == name).sum()
         assert card.count("  holds: ") == n_checks > 0, name
     assert "Judged again: Holds for steps of slow at 20; at 1/1 other thresholds." in cards["toy.geometric"]
     assert "Not tried here" not in cards["toy.geometric"]
@@ -100,7 +100,7 @@ def shown(function):
     """Return the card of a claim that needs no tables, as text."""
     evaluation = evaluate(function, {}, {})
     claim_row = records.claim_row(function.claim, evaluation)
-    parts = records.check_rows(evaluation)
+    checks = records.check_rows(evaluation)
     return plain_text.card(
         claim_row
         | {
@@ -110,8 +110,8 @@ def shown(function):
             "marks": "†",
             "as_expected": True,
             "rivals": evaluation.rivals,
-            "parts": parts,
-            "again": [{"change": "seed", "verdict": "reproduced"}],
+            "checks": checks,
+            "variations": [{"change": "seed", "verdict": "reproduced"}],
             "robustness": "Holds under 1/2 seeds",
             "explanation": "",
             "evidence": ["results/made_up/metrics/a.parquet"],

@@ -48,7 +48,7 @@ def _lines(claim: Row, citation: str) -> Iterator[tuple[int, str]]:
     if claim["reason"]:
         yield 0, f"Why: {claim['reason']}"
     for prediction, title in (("printed", "Checks of what is printed"), ("corrected", "Checks of the correction")):
-        checks = [part for part in claim["parts"] if part["of"] == prediction]
+        checks = [check for check in claim["checks"] if check["of"] == prediction]
         if checks:
             yield 0, f"{title}:"
         for check in checks:
@@ -60,7 +60,7 @@ def _lines(claim: Row, citation: str) -> Iterator[tuple[int, str]]:
         smallest = number(claim["min_detectable_error"], 2)
         yield 0, f"Smallest relative error of the prediction that the checks would reject: {smallest}"
     yield 0, f"Scope: {claim['scope']}"
-    yield from _judged_again(claim)
+    yield from _variations(claim)
     yield from ((0, paragraph) for paragraph in claim["explanation"].split("\n\n") if paragraph.strip())
     yield 0, f"Read from: {', '.join(claim['evidence'])}"
     yield 0, f"Code: {claim['code'].replace('#L', ':')}"
@@ -83,12 +83,12 @@ def _check(check: Row) -> Iterator[tuple[int, str]]:
     yield 2, "; ".join(filter(None, details))
 
 
-def _judged_again(claim: Row) -> Iterator[tuple[int, str]]:
+def _variations(claim: Row) -> Iterator[tuple[int, str]]:
     """Yield what other thresholds and settings say, and what tries those that were not tried."""
     if claim["robustness"]:
         yield 0, f"Judged again: {claim['robustness']}."
     yield from ((0, f"{meaning}.") for meaning in meanings([claim["marks"]]))
-    if all(row["change"] == "threshold" for row in claim["again"]):
+    if all(row["change"] == "threshold" for row in claim["variations"]):
         yield 0, UNTRIED
 
 
