@@ -134,7 +134,7 @@ def test_descent_of_the_guarantee_is_plain_descent():
     of_far = select(table, "loss", case="too far").sort_values("time")["value"].to_numpy()
     assert trajectory.time[1] == 1
     np.testing.assert_allclose(of_far[:2], np.array(losses) / losses[0], rtol=1e-9)
-    assert of_far[-1] > 1e6
+    assert of_far[-1] == of_far[1] > 10, "it stays where it has diverged"
 
 
 @pytest.mark.parametrize("name", ["log cosh", "squares and fourth powers"])

@@ -97,8 +97,8 @@ def _order_error(x: np.ndarray, depth: np.ndarray, settings: dict[str, Any]) -> 
     scope="squared loss, 3 × 3 targets of drawn spectra, whitened inputs, labels that leave some loss; descent with a "
     "step of c⁴ at depth 3 and one margin, and at those of the table of varied settings; flows with margins down to a "
     "two-hundredth of σ_min at depths 2, 3 and 4",
-    correction="The bound is one of the excess over the least loss, on whitened inputs and for steps below a bound that "
-    "falls as the norm of the optimum grows: $\\ell(t) - \\min \\ell \\le (\\ell(0) - \\min \\ell)\\, "
+    correction="The bound is one of the excess over the least loss, on whitened inputs and for steps below a bound "
+    "that falls as the norm of the optimum grows: $\\ell(t) - \\min \\ell \\le (\\ell(0) - \\min \\ell)\\, "
     "e^{-c^{2(N-1)/N} \\eta t}$; for $c \\le 1$ its rate is at least the printed $c^2$.",
     reason="the loss tends to its least value, which labels need not let be zero, and may start anywhere",
 )
@@ -181,7 +181,7 @@ def _smallest_rate(loss: np.ndarray, time: np.ndarray, floor: np.ndarray) -> np.
 @claim(
     "Slide 22, Our assumptions on init are necessary",
     quantifier="some setting",
-    scope="squared loss, 3 × 3 targets of drawn spectra, depth 3, a step of c⁴; one kind of start for each assumption",
+    scope="squared loss, 3 × 3 targets of drawn spectra, depth 3, a step of c⁴; starts that break one assumption each",
 )
 def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
     r"""Violating either assumption of the guarantee can lead to divergence: gradient descent does not reach the
@@ -190,8 +190,8 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
     One start of each kind that fails is enough for a "can"; those that meet both assumptions must all arrive. Beyond a
     singular matrix: balanced, but with one singular value of the target's negative. Balanced layers cannot change the
     sign of a determinant, and the loss stops at half the square of that singular value. That is no divergence in the
-    word's other meaning. Balanced starts too far from the target show one, multiples of it at which the step that suits
-    the target is too long: the loss grows up to {grown_far:.0e} times. Unbalanced: the successful
+    word's other meaning. Balanced starts too far from the target show one, multiples of it at which the step that
+    suits the target is too long: the loss grows up to {grown_far:.0e} times. Unbalanced: the successful
     start with its first layer multiplied and its second divided by a large number. The end-to-end matrix is the same,
     but the curvature grows with the square of that number, the step that suits balanced layers is too long, and the
     loss grows up to {grown:.0e} times. Shortened by that square, the step brings the same starts to {shorter:.1e} of

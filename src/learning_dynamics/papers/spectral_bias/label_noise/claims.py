@@ -124,9 +124,9 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, five: Table, *,
     # relative errors: the recursion's finite steps, and the drift over the whole time beside the sizes that it acts on
     finite_steps = np.abs(ends.entries(quantities.OUTPUT_SQUARE_OF_RECURSION) / output_square - 1)
     drift = (draws.setting("step") * draws.setting("steps"))[:, None] * output_square
-    # with one dominating weight |a|^2 is lognormal, its variance on the scale of logarithms four times the time: at 0.6
-    # means over 96,000 paths have an excess kurtosis of about 0.2. Five errors in some 27 means are then a false alarm in
-    # fewer than one run of a thousand; at 1 one path could move a mean by as much
+    # with one dominating weight |a|^2 is lognormal; its logarithm's variance is four times the time. At 0.6, means over
+    # 96,000 paths have an excess kurtosis of about 0.2, and five errors in some 27 means are a false alarm in fewer
+    # than one run of a thousand; at 1 a single path could move a mean by as much
     allowed = errors * moments(ends, "error") + (2 * finite_steps + drift) * predicted
     allowed = np.where(allowed > 0, allowed, output_square)  # of rows that are not there
 
