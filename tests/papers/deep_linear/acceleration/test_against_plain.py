@@ -170,7 +170,7 @@ def counts(speedups, seeds=6, best=4, spread=0.0, lost=None):
     table = pd.concat(rows, ignore_index=True)
     extra = table.iloc[:1].assign(quantity="features", value=10.0)
     table = pd.concat([table, extra], ignore_index=True)
-    table.attrs = {"settings": {}, "draw": ("depth", "rule", "seed")}
+    table.attrs = {"settings": {"start": 0.1, "max_steps": 2000}, "draw": ("depth", "rule", "seed")}
     return table
 
 
@@ -206,11 +206,26 @@ def test_a_speed_up_counts_beyond_the_ratio_of_neighbouring_rates(speedups, verd
 )
 def test_no_speed_up_is_allowed_beyond_it_for_squares_and_from_large_starts(speedups, verdict):
     assert state("depth_does_not_accelerate_l2", FAST, counts(speedups)).verdict == verdict
-    large, small = counts(speedups), FAST.copy()
-    large.attrs["settings"], small.attrs["settings"] = {"start": 1.0}, {"start": 0.1}
-    found = evaluation("deep_linear", "l4_from_large_starts", {"large": large, "small": small}, steps=1.0)
+    found = from_large_starts(counts(speedups))
     assert found.verdict == verdict
     assert (found.facts["start"], found.facts["other"]) == (1.0, 0.1)
+
+
+def from_large_starts(large, **settings):
+    large.attrs["settings"] = large.attrs["settings"] | {"start": 1.0, **settings}
+    return evaluation("deep_linear", "l4_from_large_starts", {"large": large, "small": FAST}, steps=1.0)
+
+
+@pytest.mark.parametrize(("waited", "state"), [(2000, "holds"), (20, "undecided")])
+def test_a_deeper_network_that_does_not_arrive_counts_with_the_iterations_that_were_waited(waited, state):
+    large = counts({2: 0.5, 3: 0.5}, lost=2)
+    assert from_large_starts(large, max_steps=waited).judgement.state == state
+
+
+def test_a_linear_model_that_does_not_arrive_decides_nothing():
+    large = counts({2: 0.5, 3: 0.5})
+    large.loc[(large["depth"] == 1) & (large["seed"] == 2), "value"] = np.nan
+    assert from_large_starts(large).judgement.state == "undecided"
 
 
 @pytest.mark.parametrize(

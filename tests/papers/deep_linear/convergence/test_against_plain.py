@@ -128,6 +128,14 @@ def test_descent_of_the_guarantee_is_plain_descent():
     held = select(table, "loss", case="assumptions hold")
     np.testing.assert_allclose(held["predicted"], np.exp(-(0.4 ** (4 / 3)) * held["time"]))
 
+    far = plain.balanced((4 / rate) ** 0.75 / first * target, 3)
+    (turned, *_), losses = plain.descend_until(far, loss, rate, 0.0, 1)
+    assert np.linalg.norm(turned, 2) == pytest.approx(3 * np.linalg.norm(far[0], 2), rel=0.05)
+    of_far = select(table, "loss", case="too far").sort_values("time")["value"].to_numpy()
+    assert trajectory.time[1] == 1
+    np.testing.assert_allclose(of_far[:2], np.array(losses) / losses[0], rtol=1e-9)
+    assert of_far[-1] == of_far[1] > 10, "it stays where it has diverged"
+
 
 @pytest.mark.parametrize("name", ["log cosh", "squares and fourth powers"])
 def test_flows_on_other_losses_are_those_of_torch(name):
@@ -286,6 +294,9 @@ def of_guaranteed(share, **where):
         (NEEDED, placed("loss", 0.5e-5, case="beyond a singular matrix", seed=1), True),
         (NEEDED, placed("loss", 0.5e-5, case="beyond a singular matrix"), False),
         (NEEDED, placed("loss", 0.5e-5, case="unbalanced"), False),
+        (NEEDED, placed("loss", 9.0, case="too far"), False),
+        (NEEDED, placed("loss", 9.0, case="too far", seed=1), True),
+        (NEEDED, placed("loss", 9.0, case="unbalanced"), False),
         (NEEDED, placed("loss", 2e-5, case="assumptions hold", seed=0), False),
         (NEEDED, placed("loss", 2e-5, case="imbalance allowed", seed=1), False),
         (NEEDED, placed("loss", 2e-5, case="unbalanced, shorter step", seed=1), False),

@@ -267,15 +267,18 @@ def _optima(table: Table) -> dict[int, list[Optimum]]:
     return optima
 
 
-def _speedups(table: Table) -> dict[int, Estimate]:
+def _speedups(table: Table, *, slowest: float = np.nan) -> dict[int, Estimate]:
     """Return the geometric mean of the speed-ups over starts, for each deeper network.
 
-    A start that reaches the tolerance at no rate makes the estimate nan, and the check undecided.
+    A deeper network that reaches the tolerance at no rate counts with `slowest` iterations. If that is the number that
+    the run waited, the speed-up is at least what it would come to. Without it, and where depth 1 does not arrive, the
+    estimate is nan, and the check undecided.
     """
     steps = {depth: np.array([best.value for best in optima]) for depth, optima in _optima(table).items()}
     speedups = {}
     for depth in sorted(steps.keys() - {1}):
-        logs = mean(np.log(steps[1] / steps[depth]))
+        deeper = np.where(np.isfinite(steps[depth]), steps[depth], slowest)
+        logs = mean(np.log(steps[1] / deeper))
         value, lower, upper = np.exp([logs.value, logs.lower, logs.upper])
         how = "geometric mean (t of logarithms)"
         speedups[depth] = Estimate(value, lower, upper, logs.draws, how, logs.missing)
@@ -283,9 +286,9 @@ def _speedups(table: Table) -> dict[int, Estimate]:
 
 
 def _extremes(optima: list[Optimum]) -> list[Optimum]:
-    """Return the lowest and the highest of several optima, those nearest the edges of the grid."""
-    ordered = sorted(optima, key=lambda best: best.at)
-    return ordered[:1] if ordered[0] == ordered[-1] else [ordered[0], ordered[-1]]
+    """Return the lowest and the highest of the optima that there are, those nearest the edges of the grid."""
+    ordered = sorted((best for best in optima if np.isfinite(best.value)), key=lambda best: best.at)
+    return list(dict.fromkeys([*ordered[:1], *ordered[-1:]]))
 
 
 def _speedup_checks(
@@ -312,7 +315,9 @@ def _speedup_checks(
         Of which data, for the check's name.
     """
     optima, rates = _optima(table), np.sort(select(table, ITERATIONS)["learning_rate"].unique())
-    for depth, speedup in _speedups(table).items():
+    # of a bound from above: what a network that did not arrive would have come to can only be slower
+    slowest = settings_of(table)["max_steps"] if bound is at_most else np.nan
+    for depth, speedup in _speedups(table, slowest=slowest).items():
         if depth <= deepest:
             check = bound(
                 f"iterations at depth 1 over iterations at depth {depth}{on}",

@@ -16,6 +16,7 @@ NEXT_TERM = "next"  # share of the leading term that the next and last term take
 MEETS_BOTH = "assumptions hold"  # balanced, and the loss as barely below that of singular matrices as is allowed
 ALLOWED_IMBALANCE = "imbalance allowed"  # the same end-to-end matrix, from layers as unbalanced as is allowed
 BEYOND_SINGULAR = "beyond a singular matrix"  # balanced, one singular value with the wrong sign
+TOO_FAR = "too far"  # balanced, a large multiple of the target: more loss than zero has, and too long a step
 UNBALANCED = "unbalanced"  # the end-to-end matrix of `MEETS_BOTH`, its first layers rescaled beyond what is allowed
 UNBALANCED_SHORTER_STEP = "unbalanced, shorter step"  # the same, at a step divided by the square of the rescaling
 

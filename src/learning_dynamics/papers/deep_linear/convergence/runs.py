@@ -93,10 +93,11 @@ def guarantee(
 
     Singular values of targets, as many as `size` says, are drawn between `smallest` and `largest`. Where the
     assumptions hold, they do so as barely as can be: balanced, the target with its last singular value lowered to
-    `margin`. Beyond a singular matrix: balanced, that singular value with the wrong sign. Unbalanced: the first start
-    with its first layer multiplied by `rescaling` and its second divided by it; with a shorter step, the learning rate
-    is divided by the square of `rescaling`, by which the curvature has grown. The learning rate of the others is `step`
-    times the fourth power of the margin, for as many iterations as the horizon takes with it.
+    `margin`. Beyond a singular matrix: balanced, that singular value with the wrong sign. Too far: balanced, the target
+    times a number at which a step turns the first singular value of each layer to minus three times itself. Unbalanced:
+    the first start with its first layer multiplied by `rescaling` and its second divided by it; with a shorter step,
+    the learning rate is divided by the square of `rescaling`, by which the curvature has grown. The learning rate of
+    the others is `step` times the fourth power of the margin, for as many iterations as the horizon takes with it.
 
     Layers descend in the coordinates of the target's singular vectors, where zeros stay zeros. In others rounding
     leaves the singular matrix that starts beyond one stop at, where it is a strict saddle: at depth 2, after a time of
@@ -116,6 +117,8 @@ def guarantee(
         raise ProjectError(f"margin ({margin:g}) must be below smallest ({smallest:g}); lower it")
     widths = [size] * (depth + 1)
     rate = step * margin**4
+    # far from the target a layer's singular value w moves by -rate w^(2N - 1), here by -4 w; w^N is the end-to-end one
+    far = (4 / rate) ** (depth / (2 * depth - 2))
     members = []
     for member, rng in enumerate(generators(seed, "deep_linear.guarantee", seeds)):
         values = _spectrum(rng, size, smallest, largest)
@@ -127,6 +130,7 @@ def guarantee(
         starts = {
             quantities.MEETS_BOTH: balanced,
             quantities.BEYOND_SINGULAR: networks.balanced_layers(flipped, widths),
+            quantities.TOO_FAR: networks.balanced_layers(far / values[0] * target, widths),
             quantities.UNBALANCED: rescaled,
             quantities.ALLOWED_IMBALANCE: _with_imbalance(balanced, margin, target),
             quantities.UNBALANCED_SHORTER_STEP: rescaled,
@@ -142,7 +146,8 @@ def guarantee(
     # the rate of fall is least at first
     record = np.unique(np.append(0, np.geomspace(1, horizon / rate, points - 1).round())).astype(int)
     # beyond this norm a run has diverged; it is kept there, where the next step would overflow
-    recorded_layers = descent.descend(layers, lambda W: W - goal, rates[:, None, None], record, bound=1e3)
+    bound = max(1e3, 5 * far)
+    recorded_layers = descent.descend(layers, lambda W: W - goal, rates[:, None, None], record, bound=bound)
     products = np.stack([U @ networks.product(matrices) @ V.swapaxes(1, 2) for matrices in recorded_layers], axis=1)
     return Trajectory(
         record.astype(float),
