@@ -182,8 +182,8 @@ def test_what_falls_up_to_a_number_of_steps(searched, combined, steps, populatio
     spectra = np.where(failed[:, None, None], 1.0, searched.series[population])[:, kept]
     ranks = np.exp(stats.entropy(spectra, axis=-1))
     expected = {
-        "phases": falls.three_phases(ranks, 0.02, windows),
         "end": ranks[:, -1],
+        **falls.three_phases(ranks, 0.02, windows),
         **falls.falls_by_window(ranks, 0.02, windows),
     }
     for name, values in expected.items():

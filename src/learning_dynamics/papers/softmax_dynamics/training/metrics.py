@@ -68,7 +68,7 @@ def combinations(
             series = rank[:, until_end]
             yield of_members(falls.end_and_peak(series, windows), steps=end, population=population)
             for threshold in thresholds:
-                phases = {falls.PHASES: falls.three_phases(series, threshold, windows)}
+                phases = falls.three_phases(series, threshold, windows)
                 of_threshold = falls.falls_by_window(series, threshold, windows) | phases
                 yield of_members(of_threshold, steps=end, population=population, threshold=threshold)
 
