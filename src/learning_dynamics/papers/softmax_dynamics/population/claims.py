@@ -271,7 +271,7 @@ def _falls_with_both(holds: np.ndarray, seen: float) -> Check:
 
 @claim(
     "Section 3.3, necessity of skew",
-    scope=f"equal classes, of {REGION} of small scales, d = 2 and 3, one row of features a class, and of 25 examples in "
+    scope=f"equal classes, of {REGION} of small scales, d = 2 and 3, one row of features a class, and of 25 examples "
     f"each, d = 2; {ONE_RARE}, d = 2",
     empirical=True,
     quantifier="most draws",
@@ -291,12 +291,12 @@ def skew_is_necessary(
     small starts, from when they begin to be learned.
 
     The rank is the paper's, over all inputs. It falls with skew and a bottleneck, as the claim assumes, where one class
-    is rare: at 33 : 33 : 33 : 1 in {with_both:.0%} of the draws, from when that begins to be learned. At sizes in powers
-    of a ratio it does not under gradient flow ({over_inputs:.1%} of the draws while the rarest class is learned); over
-    the means of classes it does there ({over_classes:.0%}). With equal classes {value:.2%} of {draws} fall; of the
-    starts of larger scale, which are left out, {large:.1%}. A never is not measured by draws, and more draws find a
-    fall of equal classes; judged is that few do. Large steps of descent are left out: under them equal classes fall as
-    well.
+    is rare: at 33 : 33 : 33 : 1 in {with_both:.0%} of the draws, from when that begins to be learned. At sizes in
+    powers of a ratio it does not under gradient flow ({over_inputs:.1%} of the draws while the rarest class is
+    learned); over the means of classes it does there ({over_classes:.0%}). With equal classes {value:.2%} of {draws}
+    fall; of the starts of larger scale, which are left out, {large:.1%}. A never is not measured by draws, and more
+    draws find a fall of equal classes; judged is that few do. Large steps of descent are left out: under them equal
+    classes fall as well.
     """
     rows = _small_starts(region, threshold, small, population, within)
     of_all_scales = fall_rows(region, within, population, threshold)
