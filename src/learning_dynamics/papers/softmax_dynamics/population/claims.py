@@ -64,11 +64,13 @@ def three_phases_exist(
     classes, and less often in three dimensions. Of {settings} settings of sizes, scale and learning rate the one in
     which the draws that show them exceed those of the controls the most is chosen on half of the draws and judged on
     the other half: {setting}. There {value:.0%} show the phases, with equal classes {equal:.0%}, in three dimensions
-    {wide:.0%}. Draws that have not learned their examples count against the claim, in the controls too. It takes large
-    steps: at the smallest learning rate, {slow_rate:g}, which follows the flow, no sizes show them in more than
-    {slow:.0%}, under gradient flow none in more than {flow:.0%}. It is an overshoot: of the draws that show the phases
-    the rank ends by the threshold below its highest in {lasting:.0%}. At 64 : 16 : 4 : 1 it takes no learning rate and
-    scale to more than {skewest:.0%}. Over the means of classes the flow shows the phases, which is a claim that we add.
+    {wide:.0%}. Draws that have not learned their examples, or exploded on the way, count against the claim, in the
+    controls too. It takes large steps: at the smallest learning rate, {slow_rate:g}, which follows the flow, no sizes
+    show them in more than {slow:.0%}, under gradient flow none in powers of a ratio in more than {flow:.0%}. It is an
+    overshoot: of the draws that show the phases the rank ends by the threshold below its highest in {lasting:.0%}. At
+    64 : 16 : 4 : 1 it takes no learning rate and scale to more than {skewest:.0%}. Where one class is rare the flow shows
+    the phases as well, which is a claim of its own; over the means of classes it does at sizes in powers of a ratio,
+    which is a claim that we add.
     """
     cases = _cases(descents if dynamics == "descent" else region, threshold)
 
