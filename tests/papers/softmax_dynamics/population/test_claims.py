@@ -77,10 +77,12 @@ def skew(shares, settings=JUDGED, **one_rare_class):
     return evaluate(claims.skew_is_necessary, tables, settings)
 
 
-def bottleneck(shares, settings=JUDGED, *, same: float = 0.0, **one_rare_class):
-    """The claim on a region of two and three dimensions, on one of four, and on sizes of which one class is rare."""
+def bottleneck(shares, settings=JUDGED, *, same: float = 0.0, frequent: float = 0.0, **one_rare_class):
+    """The claim on a region of two and three dimensions, on one of four, and where one class is frequent, or rare."""
     four = region(lambda skew, d, *cell: shares(skew, d + 1, *cell)).query("dimension == 3").assign(dimension=4)
-    tables = {"regions": [region(shares), four], "narrow": one_rare(**one_rare_class), "wide": one_rare(same)}
+    one_frequent = region(lambda *cell: frequent).query("counts == '64-16-4-1' and dimension == 3")
+    tables = {"regions": [region(shares), four], "one_frequent": one_frequent}
+    tables |= {"narrow": one_rare(**one_rare_class), "wide": one_rare(same)}
     return evaluate(claims.bottleneck_is_necessary, tables, settings)
 
 
@@ -154,6 +156,11 @@ def test_the_sizes_that_fall_with_a_bottleneck_must_not_without():
     found = bottleneck(as_measured, same=0.3)
     assert (found.verdict, found.facts["same"]) == ("not reproduced", 0.3)
     assert bottleneck(as_measured).verdict == "reproduced"
+
+
+def test_sizes_of_which_one_is_frequent_must_not_fall_without_a_bottleneck():
+    found = bottleneck(as_measured, frequent=0.3)
+    assert (found.verdict, found.facts["frequent"], found.facts["powers"]) == ("not reproduced", 0.3, 0.0)
 
 
 @pytest.mark.parametrize("claim", [skew, bottleneck])

@@ -68,9 +68,9 @@ def three_phases_exist(
     controls too. It takes large steps: at the smallest learning rate, {slow_rate:g}, which follows the flow, no sizes
     show them in more than {slow:.0%}, under gradient flow none in powers of a ratio in more than {flow:.0%}. It is an
     overshoot: of the draws that show the phases the rank ends by the threshold below its highest in {lasting:.0%}. At
-    64 : 16 : 4 : 1 it takes no learning rate and scale to more than {skewest:.0%}. Where one class is rare the flow shows
-    the phases as well, which is a claim of its own; over the means of classes it does at sizes in powers of a ratio,
-    which is a claim that we add.
+    64 : 16 : 4 : 1 it takes no learning rate and scale to more than {skewest:.0%}. Where one class is rare the flow
+    shows the phases as well, which is a claim of its own; over the means of classes it does at sizes in powers of a
+    ratio, which is a claim that we add.
     """
     cases = _cases(descents if dynamics == "descent" else region, threshold)
 
@@ -331,12 +331,14 @@ def skew_is_necessary(
 
 @claim(
     "Section 3.3, necessity of a bottleneck",
-    scope=f"{REGION} of small scales, d = 3 and 4, one row of features a class; {ONE_RARE}, d = 2 and 3",
+    scope=f"{REGION} of small scales, d = 3 and 4, and one class of 200 and 512 to three of 1, d = 3, one row of "
+    f"features a class; {ONE_RARE}, d = 2 and 3",
     empirical=True,
     quantifier="most draws",
 )
 def bottleneck_is_necessary(
     regions: Sequence[Table],
+    one_frequent: Table,
     narrow: Table,
     wide: Table,
     *,
@@ -351,14 +353,15 @@ def bottleneck_is_necessary(
     effective rank does not fall, from small starts, from when the rare classes begin to be learned.
 
     The rank is the paper's, over all inputs. It falls with skew and a bottleneck, as the claim assumes, where one class
-    is rare: at 33 : 33 : 33 : 1 in {with_both:.0%} of the draws. Without a bottleneck {value:.1%} fall, and at those
-    sizes, in three dimensions, {same:.1%}. Three dimensions for four classes are the paper's control, though fewer than
-    there are classes (errata 7): both are judged. Over the means of classes (`population`) a bottleneck is not
-    necessary: {fallen:.0%} of the draws without one fall while the rarest class is learned. How much skew it takes is a
-    matter of the scale. With {wide} dimensions most draws fall from {turns:.0f} : 1 between the largest class and the
-    smallest on if they start at a scale of {at:g} ({share:.0%}; with two dimensions {narrow:.0%}): the other directions
-    are not used in time. From {larger:g} it takes {turns_larger:.0f} : 1. Skew alone, if large enough for the start,
-    makes the rank of the class means fall.
+    is rare: at 33 : 33 : 33 : 1 in {with_both:.0%} of the draws, and there, in three dimensions, in {same:.1%}. Of the
+    draws without a bottleneck {powers:.1%} fall at sizes in powers of a ratio. But where one class is frequent and the
+    others are all rare, {frequent:.0%} do, in three dimensions. Three dimensions for four classes are the paper's
+    control, though fewer than there are classes (errata 7): both are judged. Over the means of classes (`population`) a
+    bottleneck is not necessary at sizes in powers of a ratio either: {fallen:.0%} of the draws without one fall while
+    the rarest class is learned. How much skew it takes is a matter of the scale. With {wide} dimensions most draws fall
+    from {turns:.0f} : 1 between the largest class and the smallest on if they start at a scale of {at:g} ({share:.0%};
+    with two dimensions {narrow:.0%}): the other directions are not used in time. From {larger:g} it takes
+    {turns_larger:.0f} : 1. Skew alone, if large enough for the start, makes the rank of the class means fall.
     """
 
     def small_starts(name: Population, quantity: Quantity) -> pd.DataFrame:
@@ -369,14 +372,17 @@ def bottleneck_is_necessary(
     with_both, same_sizes = (
         _falls_of(Grid(table, skewed=True), population, within, threshold) for table in (narrow, wide)
     )
+    of_powers = _fallen(rows[rows["dimension"] > rows["dimension"].min()])
+    of_one_frequent = _fallen(_small_starts(one_frequent, threshold, small, population, within))
     rivals = {"two dimensions in their place": with_both}
     yield _rarely_falls(
-        "draws without a bottleneck whose rank falls from when the rare classes begin to be learned",
-        _fallen(rows[rows["dimension"] > rows["dimension"].min()]),
+        "draws without a bottleneck that fall from when rare classes begin to be learned, where one is frequent",
+        of_one_frequent,
         rare,
         rivals=rivals,
     )
-    yield _rarely_falls("the same at the sizes that fall with one", same_sizes, rare, rivals=rivals)
+    yield _rarely_falls("the same at sizes in powers of a ratio", of_powers, rare, rivals=rivals)
+    yield _rarely_falls("the same at the sizes that fall with a bottleneck", same_sizes, rare, rivals=rivals)
     yield _falls_with_both(with_both, seen)
     over_classes = small_starts("classes", FALL_RARE)
     narrowest_dimension, widest = over_classes["dimension"].min(), over_classes["dimension"].max()
@@ -392,6 +398,8 @@ def bottleneck_is_necessary(
     yield Facts(
         with_both=share_true(with_both),
         same=share_true(same_sizes),
+        powers=share_true(of_powers),
+        frequent=share_true(of_one_frequent),
         fallen=over_classes[over_classes["dimension"] > narrowest_dimension]["fallen"].mean(),
         wide=widest,
         at=at,
