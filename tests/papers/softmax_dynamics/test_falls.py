@@ -95,17 +95,26 @@ def test_only_falls_since_the_trough_count(series, first, fall):
 
 
 @pytest.mark.parametrize(
-    ("series", "first", "rare", "shown"),
+    ("series", "first", "rare", "shown", "shown_since"),
     [
-        ([1.8, 1.0, 2.0, 1.7, 1.7], 1, (2, 4), True),
-        ([1.8, 1.0, 2.0, 1.95, 1.95], 1, (2, 4), False),  # the last fall is a sliver
-        ([1.04, 1.0, 2.0, 1.7, 1.7], 1, (2, 4), False),  # no warm-up
-        ([1.8, 1.0, 1.04, 0.7, 0.7], 1, (2, 4), False),  # no growth
-        ([1.8, 1.0, 2.0, 1.7, 1.65], 1, (3, 4), False),  # but for a sliver the rare classes are learned after the fall
-        ([1.2, 1.8, 1.0, 2.0, 1.7], 2, (3, 4), True),
+        ([1.8, 1.0, 2.0, 1.7, 1.7], 1, (2, 4), True, True),
+        ([1.8, 1.0, 2.0, 1.95, 1.95], 1, (2, 4), False, False),  # the last fall is a sliver
+        ([1.04, 1.0, 2.0, 1.7, 1.7], 1, (2, 4), False, False),  # no warm-up
+        ([1.8, 1.0, 1.04, 0.7, 0.7], 1, (2, 4), False, False),  # no growth
+        ([1.8, 1.0, 2.0, 1.7, 1.65], 1, (3, 4), False, False),  # the rare classes are learned after all but a sliver
+        ([1.8, 1.0, 2.0, 1.98, 1.7], 1, (2, 3), False, True),  # and here before it
+        ([1.2, 1.8, 1.0, 2.0, 1.7], 2, (3, 4), True, True),
     ],
 )
-def test_three_phases_follow_one_another(series, first, rare, shown):
+def test_three_phases_follow_one_another(series, first, rare, shown, shown_since):
     found = three_phases(np.array([series]), 0.1, windows_of(first, rare, 4))
-    assert found[0] == shown
-    assert np.isnan(three_phases(np.array([[*series[:-1], np.nan]]), 0.1, windows_of(first, rare, 4)))[0]
+    assert (found["phases"][0], found["phases_since_rare"][0]) == (shown, shown_since)
+    failed = three_phases(np.array([[*series[:-1], np.nan]]), 0.1, windows_of(first, rare, 4))
+    assert np.isnan(failed["phases"][0]), series
+    assert np.isnan(failed["phases_since_rare"][0]), series
+
+
+@pytest.mark.parametrize(("rare", "fall"), [((2, 3), 0.25), ((3, 4), 0.2), ((4, 4), 0.0)])
+def test_a_fall_counts_from_where_the_rare_classes_begin_to_be_learned_to_the_end(rare, fall):
+    found = falls_by_window(np.array([[1.8, 1.0, 2.0, 1.95, 1.75]]), 0.1, windows_of(1, rare, 4))
+    assert found["fall_since_rare"][0] == pytest.approx(fall)

@@ -11,8 +11,10 @@ LEARNED = 0.5  # a class is learned when the mean probability of its examples' o
 # Quantities of a rank; the functions below that measure them say more.
 FALL = "fall"  # depth of its deepest fall after a rise, since the warm-up's trough
 FALL_RARE = "fall_rare"  # of such a fall the part while the rarest classes are learned
+FALL_SINCE = "fall_since_rare"  # of such a fall the part since the rarest classes begin to be learned, to the end
 FALL_LEARNING = "fall_learning"  # of such a fall the part while all classes after the first are learned
 PHASES = "phases"  # 1 where warm-up, growth and compression follow one another, else 0
+PHASES_SINCE = "phases_since_rare"  # the same, where compression may go on after the rarest classes are learned
 NET = "net"  # how much it is higher after the rarest classes are learned than before
 PEAK = "peak"  # where it is highest since the warm-up's trough
 END = "end"  # at the end
@@ -169,7 +171,7 @@ def falls_within(
 
 
 def falls_by_window(series: np.ndarray, threshold: float, learning_windows: Windows) -> dict[str, np.ndarray]:
-    """Return the deepest falls of a rank in each series, shape (members,), at any time and in the two windows.
+    """Return the deepest falls of a rank in each series, shape (members,), at any time and in windows of learning.
 
     Quantities
     ----------
@@ -179,17 +181,23 @@ def falls_by_window(series: np.ndarray, threshold: float, learning_windows: Wind
     fall_rare
         Deepest part of such a fall (see ``fall``) while the rarest classes are learned: from where the probability of
         the first of them passes `lower` to where those of all have passed `upper`.
+    fall_since_rare
+        Deepest part of such a fall (see ``fall``) from where the first of the rarest classes passes `lower` to the end.
     fall_learning
         Deepest part of such a fall (see ``fall``) while all classes after the first are learned: from where the first
         is, to where the probabilities of all have passed `upper`.
     """
     since = troughs(series, learning_windows.learning[0])
-    full = (since, np.full(len(series), series.shape[1] - 1))
-    places = {FALL: full, FALL_RARE: learning_windows.rare, FALL_LEARNING: learning_windows.learning}
+    places = {
+        FALL: (since, np.full(len(series), series.shape[1] - 1)),
+        FALL_RARE: learning_windows.rare,
+        FALL_SINCE: _since_rare(series, learning_windows),
+        FALL_LEARNING: learning_windows.learning,
+    }
     return {name: falls_within(series, threshold, window, since) for name, window in places.items()}
 
 
-def three_phases(series: np.ndarray, threshold: float, learning_windows: Windows) -> np.ndarray:
+def three_phases(series: np.ndarray, threshold: float, learning_windows: Windows) -> dict[str, np.ndarray]:
     """Return which series show a warm-up, a growth and a compression, in this order, shape (members,).
 
     Quantities
@@ -199,12 +207,22 @@ def three_phases(series: np.ndarray, threshold: float, learning_windows: Windows
         warm-up is a fall of the rank to its trough, where it is lowest until the first class is learned; the growth is
         a rise from it, the compression a fall after that, as far as it comes while the rarest classes are learned
         (see ``fall_rare``); all three by at least the threshold.
+    phases_since_rare
+        The same with the compression from where the rarest classes begin to be learned to the end
+        (see ``fall_since_rare``).
     """
     since = troughs(series, learning_windows.learning[0])
     before = np.where(np.arange(series.shape[1]) <= since[:, None], series, -np.inf).max(axis=1)
     warm = before - series[np.arange(len(series)), since] >= threshold
-    fall = falls_within(series, threshold, learning_windows.rare, since)
-    return np.where(np.isnan(fall), np.nan, warm & (fall >= threshold))
+    places = {PHASES: learning_windows.rare, PHASES_SINCE: _since_rare(series, learning_windows)}
+    falls = {name: falls_within(series, threshold, window, since) for name, window in places.items()}
+    return {name: np.where(np.isnan(fall), np.nan, warm & (fall >= threshold)) for name, fall in falls.items()}
+
+
+def _since_rare(series: np.ndarray, learning_windows: Windows) -> tuple[np.ndarray, np.ndarray]:
+    """Return the window from where the rarest classes begin to be learned to the end."""
+    begins, _ = learning_windows.rare
+    return begins, np.full(len(series), series.shape[1] - 1)
 
 
 def _first(reached: Any) -> np.ndarray:

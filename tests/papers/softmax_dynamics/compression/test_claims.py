@@ -52,6 +52,49 @@ def test_flows_that_failed_count_against_compression_and_are_shown():
     assert found.verdict == "undecided"
 
 
+PHASES = {"within": "phases_since_rare", "measure": "rankme_centred", "threshold": 0.05, "seen": 0.2}
+
+
+def one_rare(skewed: float, equal: float, name: str = "phases_since_rare") -> pd.DataFrame:
+    """Forty draws of one rare class and forty of equal ones, of which so many show the phases."""
+    cells = [("33-33-33-1", "gaussian", 0.01), ("25-25-25-25", "gaussian", 0.01)]
+    shows = np.concatenate([np.arange(40) < round(40 * share) for share in (skewed, equal)]).astype(float)
+    moments = np.tile(np.arange(5.0), (80, 1))
+    quantities = {f"{other}@rankme_centred@0.05": np.zeros(80) for other in ("phases", "phases_since_rare")}
+    quantities |= {f"{name}@rankme_centred@0.05": shows, "sigma_1": 2 * moments, "sigma_2": moments}
+    quantities |= {f"{fall}@rankme_centred@0.05": 0.07 * shows for fall in ("fall_rare", "fall_since_rare")}
+    return grid_table(cells, quantities, seeds=40)
+
+
+@pytest.mark.parametrize(
+    ("skewed", "equal", "wide", "verdict"),
+    [
+        (0.5, 0.0, 0.0, "reproduced"),
+        (0.5, 0.1, 0.1, "reproduced"),
+        (0.025, 0.0, 0.0, "not reproduced"),  # who tries five starts sees none
+        (0.5, 0.95, 0.0, "not reproduced"),
+        (0.5, 0.0, 0.95, "not reproduced"),
+        (0.2, 0.0, 0.0, "undecided"),
+        (0.5, 0.4, 0.0, "undecided"),
+    ],
+)
+def test_three_phases_show_in_one_of_five_starts_and_less_often_in_either_control(skewed, equal, wide, verdict):
+    tables = {"narrow": one_rare(skewed, equal), "wide": one_rare(wide, 0.0)}
+    found = evaluate(claims.three_phases_under_flow, tables, PHASES)
+    assert found.verdict == verdict
+    assert (found.facts["equal"], found.facts["wide"]) == (equal, wide)
+    assert (found.facts["falls"], found.facts["grows"]) == (skewed, 1.0)
+    assert found.facts["depth"] == pytest.approx(0.07)
+
+
+def test_a_fall_after_the_rare_class_is_learned_is_one_in_one_reading_alone():
+    tables = {"narrow": one_rare(0.5, 0.0), "wide": one_rare(0.0, 0.0)}
+    while_learned = evaluate(claims.three_phases_under_flow, tables, {**PHASES, "within": "phases"})
+    assert while_learned.verdict == "not reproduced"
+    tables = {"narrow": one_rare(0.5, 0.0, "phases"), "wide": one_rare(0.0, 0.0)}
+    assert evaluate(claims.three_phases_under_flow, tables, {**PHASES, "within": "phases"}).verdict == "reproduced"
+
+
 NAMES = ("sigma_1", "sigma_2", "variance_1", "variance_2", "direction")
 EXCHANGED = {name: f"class_{name}" for name in NAMES} | {f"class_{name}": name for name in NAMES}
 SINGULAR = {"typical": 0.5, "spectrum": "singular values"}
@@ -90,19 +133,7 @@ def course(first, second=1.0, *, turned: float = 0.1, examples=1.0, below=1.0):
         for quantity, seed in itertools.product(columns, range(25))
         for index, value in zip(moments, np.broadcast_to(columns[quantity], 5), strict=True)
     ]
-    ranks = [
-        {
-            "skewed": True,
-            "seed": seed,
-            "measure": "rankme_centred",
-            "threshold": 0.0,
-            "quantity": "net",
-            "index": 0,
-            "value": 0.1,
-        }
-        for seed in range(25)
-    ]
-    return pd.DataFrame(rows + ranks)
+    return pd.DataFrame(rows)
 
 
 def exchanged(table):

@@ -83,7 +83,7 @@ def test_windows_and_falls_of_a_map_by_hand(mapped, member):
     trajectory, table = mapped
     fallen = {
         name: map_draws(table, name, "rankme_centred", 0.01)["value"].to_numpy()
-        for name in ("fall", "fall_rare", "fall_learning", "fall_before", "fall_after")
+        for name in ("fall", "fall_rare", "fall_since_rare", "fall_learning", "fall_before", "fall_after")
     }
     net = map_draws(table, "net", "rankme_centred", 0.0)["value"].to_numpy()
     learned = map_draws(table, "learned", "rankme_centred", 0.0)["value"].to_numpy()
@@ -98,6 +98,7 @@ def test_windows_and_falls_of_a_map_by_hand(mapped, member):
     windows = {
         "fall": (0, last),
         "fall_rare": (begin, end),
+        "fall_since_rare": (begin, last),
         "fall_learning": (first, every),
         "fall_before": (max(2 * begin - end, 0), begin),
         "fall_after": (end, min(2 * end - begin, last)),

@@ -13,6 +13,7 @@ from tests.papers.softmax_dynamics.tables import grid_table
 
 SIZES = {"1-1-1-1": 1, "8-4-2-1": 8, "64-16-4-1": 64, "512-64-8-1": 512}
 SEEDS = 60
+QUANTITIES = {"fall_rare": 0.1, "fall_since_rare": 0.1, "phases": 1.0}
 
 
 def region(share) -> pd.DataFrame:
@@ -22,7 +23,7 @@ def region(share) -> pd.DataFrame:
         SIZES.items(), (2, 3), (0.001, 0.1, 1.0), ("classes", "examples")
     ):
         fallen = round(SEEDS * share(skew, dimension, scale, population))
-        for seed, (quantity, value) in itertools.product(range(SEEDS), (("fall_rare", 0.1), ("phases", 1.0))):
+        for seed, (quantity, value) in itertools.product(range(SEEDS), QUANTITIES.items()):
             rows.append(
                 {
                     "counts": counts,
@@ -33,7 +34,7 @@ def region(share) -> pd.DataFrame:
                     "population": population,
                     "threshold": 0.05,
                     "quantity": quantity,
-                    "value": value if seed < fallen else 0.04 * (quantity == "fall_rare"),
+                    "value": value if seed < fallen else 0.04 * (quantity != "phases"),
                 }
             )
     return pd.DataFrame(rows)
@@ -45,21 +46,52 @@ def as_measured(skew, dimension, scale, population):
     return 0.95 if dimension == 2 or skew > 100 else 0.0
 
 
-JUDGED = {"population": "classes", "threshold": 0.05, "small": 0.1, "typical": 0.5, "rare": 0.05}
+def one_rare(skewed: float = 0.5, equal: float = 0.0, population: str = "examples") -> pd.DataFrame:
+    """Falls of 0.1 over a population, in such shares of the draws of one rare class, and of equal ones."""
+    cells = [("33-33-33-1", "gaussian", 0.01), ("25-25-25-25", "gaussian", 0.01)]
+    draws = 2 * SEEDS
+    falls = np.concatenate([0.1 * (np.arange(draws) < round(draws * share)) for share in (skewed, equal)])
+    measures = {"examples": "rankme_centred", "classes": "class_rankme_centred"}
+    quantities = {
+        f"{name}@{measure}@0.05": falls * (of == population)
+        for of, measure in measures.items()
+        for name in ("fall_rare", "fall_since_rare")
+    }
+    return grid_table(cells, quantities, seeds=draws)
 
 
-def bottleneck(shares):
-    """The claim on a region of two and three dimensions, and on one of four."""
+JUDGED = {
+    "population": "examples",
+    "within": "fall_since_rare",
+    "threshold": 0.05,
+    "small": 0.1,
+    "seen": 0.2,
+    "rare": 0.05,
+}
+OVER_CLASSES = {**JUDGED, "population": "classes"}
+
+
+def skew(shares, settings=JUDGED, **one_rare_class):
+    """The claim on a region, and on sizes of which one class is rare."""
+    tables = {"region": region(shares), "narrow": one_rare(**one_rare_class)}
+    return evaluate(claims.skew_is_necessary, tables, settings)
+
+
+def bottleneck(shares, settings=JUDGED, *, same: float = 0.0, frequent: float = 0.0, **one_rare_class):
+    """The claim on a region of two and three dimensions, on one of four, and where one class is frequent, or rare."""
     four = region(lambda skew, d, *cell: shares(skew, d + 1, *cell)).query("dimension == 3").assign(dimension=4)
-    return evaluate(claims.bottleneck_is_necessary, {"regions": [region(shares), four]}, JUDGED)
+    one_frequent = region(lambda *cell: frequent).query("counts == '64-16-4-1' and dimension == 3")
+    tables = {"regions": [region(shares), four], "one_frequent": one_frequent}
+    tables |= {"narrow": one_rare(**one_rare_class), "wide": one_rare(same)}
+    return evaluate(claims.bottleneck_is_necessary, tables, settings)
 
 
 def test_equal_classes_must_not_fall_and_skewed_ones_must():
-    found = evaluate(claims.skew_is_necessary, {"region": region(as_measured)}, JUDGED)
+    found = skew(as_measured)
     assert found.verdict == "reproduced"
     # two sizes of four, at both small scales, two of three skews: of d = 2 alone
     assert found.facts["over_classes"] == pytest.approx(0.95 * 2 / 3)
-    assert (found.facts["over_inputs"], found.facts["largest"]) == (0.0, 0.0)
+    assert (found.facts["over_inputs"], found.facts["with_both"]) == (0.0, 0.5)
     assert found.judgement.headline.draws == SEEDS * 2 * 2
 
 
@@ -73,22 +105,23 @@ def test_few_draws_of_equal_classes_may_fall(share, verdict, dimension):
     def shares(skew, d, scale, population):
         return as_measured(skew, d, scale, population) if skew > 1 else share * (d == dimension)
 
-    assert evaluate(claims.skew_is_necessary, {"region": region(shares)}, JUDGED).verdict == verdict
+    assert skew(shares).verdict == verdict
+
+
+def test_equal_classes_with_a_row_for_each_example_must_not_fall_either():
+    assert skew(as_measured, equal=0.3).verdict == "not reproduced"
 
 
 def test_starts_of_large_scale_are_left_out_of_necessity():
     def shares(skew, d, scale, population):
         return as_measured(skew, d, scale, population) if scale < 0.5 else 0.5
 
-    small, large = (
-        evaluate(claims.skew_is_necessary, {"region": region(shares)}, {**JUDGED, "small": scale})
-        for scale in (0.1, 1.0)
-    )
+    small, large = (skew(shares, {**JUDGED, "small": scale}) for scale in (0.1, 1.0))
     assert (small.verdict, small.facts["large"], large.verdict) == ("reproduced", 0.5, "not reproduced")
 
 
-def test_a_bottleneck_is_necessary_until_a_skew_and_that_skew_is_told():
-    found = bottleneck(as_measured)
+def test_over_classes_a_bottleneck_is_necessary_until_a_skew_and_that_skew_is_told():
+    found = bottleneck(as_measured, OVER_CLASSES, population="classes")
     assert found.verdict == "not reproduced"
     assert found.facts["turns"] == 512.0
     assert (found.facts["share"], found.facts["narrow"]) == (pytest.approx(0.95), pytest.approx(0.95))
@@ -96,7 +129,7 @@ def test_a_bottleneck_is_necessary_until_a_skew_and_that_skew_is_told():
     def never(skew, d, scale, population):
         return as_measured(skew, d, scale, population) * (d == 2)
 
-    found = bottleneck(never)
+    found = bottleneck(never, OVER_CLASSES, population="classes")
     assert found.verdict == "reproduced"
     assert np.isnan(found.facts["turns"])
 
@@ -114,27 +147,31 @@ def test_the_skew_that_three_dimensions_need_is_told_by_scale():
 @pytest.mark.parametrize(("skew", "dimension"), [(8, 3), (64, 4)])
 def test_few_draws_without_a_bottleneck_may_fall(skew, dimension, share, verdict):
     def shares(size, d, scale, population):
-        return share if (size, d) == (skew, dimension) else as_measured(size, d, scale, population) * (d == 2)
+        return share if (size, d) == (skew, dimension) else 0.0
 
     assert bottleneck(shares).verdict == verdict
 
 
-@pytest.mark.parametrize("claim", ["skew_is_necessary", "bottleneck_is_necessary"])
-def test_over_the_papers_rank_nothing_is_necessary_for_a_fall_that_is_not_there(claim):
-    tables = {"region": region(as_measured)} if claim == "skew_is_necessary" else {"regions": [region(as_measured)]}
-    found = evaluate(getattr(claims, claim), tables, {**JUDGED, "population": "examples"})
-    assert found.verdict == "undecided"
-    assert "the premise is not met" in found.reason
+def test_the_sizes_that_fall_with_a_bottleneck_must_not_without():
+    found = bottleneck(as_measured, same=0.3)
+    assert (found.verdict, found.facts["same"]) == ("not reproduced", 0.3)
+    assert bottleneck(as_measured).verdict == "reproduced"
 
 
-@pytest.mark.parametrize("claim", ["skew_is_necessary", "bottleneck_is_necessary"])
-def test_nothing_is_necessary_for_a_fall_that_is_not_there(claim):
-    """Over all inputs nothing falls: the premise of necessity is not met."""
-    nowhere = region(lambda skew, d, scale, population: 0.1 * (skew > 1 and d == 2))
-    tables = {"region": nowhere} if claim == "skew_is_necessary" else {"regions": [nowhere]}
-    found = evaluate(getattr(claims, claim), tables, JUDGED)
-    assert found.verdict == "undecided"
-    assert "the premise is not met" in found.reason
+def test_sizes_of_which_one_is_frequent_must_not_fall_without_a_bottleneck():
+    found = bottleneck(as_measured, frequent=0.3)
+    assert (found.verdict, found.facts["frequent"], found.facts["powers"]) == ("not reproduced", 0.3, 0.0)
+
+
+@pytest.mark.parametrize("claim", [skew, bottleneck])
+@pytest.mark.parametrize("settings", [JUDGED, OVER_CLASSES])
+def test_nothing_is_necessary_for_a_fall_that_is_not_there(claim, settings):
+    """The premise of necessity is not met: one start in ten falls with skew and a bottleneck, or another population."""
+    never = claim(lambda *cell: 0.0, settings, skewed=0.05, population=settings["population"])
+    assert never.verdict == "undecided"
+    assert "the premise is not met" in never.reason
+    population = "classes" if settings is JUDGED else "examples"
+    assert claim(lambda *cell: 0.0, settings, population=population).verdict == "undecided"
 
 
 @pytest.mark.parametrize(("least", "verdict"), [(1.0, "reproduced"), (1 - 1 / SEEDS, "not reproduced")])

@@ -86,9 +86,10 @@ def test_ranks_and_their_falls_by_hand(flows, table, member, cell, population):
         "net": ranks[end] - ranks[begin],
         "end": ranks[-1],
         "peak": ranks[trough:].max(),
-        "fall_rare": falls.falls_by_window(ranks[None], 0.02, windows)["fall_rare"][0],
-        "phases": falls.three_phases(ranks[None], 0.02, windows)[0],
     }
+    by_window = falls.falls_by_window(ranks[None], 0.02, windows) | falls.three_phases(ranks[None], 0.02, windows)
+    for name in ("fall_rare", "fall_since_rare", "phases", "phases_since_rare"):
+        expected[name] = by_window[name][0]
     rows = select(member_rows(table, *cell), population=population)
     assert rows.set_index("quantity")["value"].to_dict() == pytest.approx(expected, abs=1e-6)
 
@@ -117,9 +118,10 @@ def test_a_member_that_failed_is_empty(flows):
     broken = Trajectory(flows.time, flows.series, flows.constants, SETTINGS, undecided=np.arange(24) == 5)
     table = metrics.class_flows(broken, **MEASURE)
     empty = table["value"].isna()
-    # of two populations a change, two falls, an end and a peak; of equal classes there is no order of lengths either
+    # of two populations a change, two falls, two kinds of phases, an end and a peak; equal classes have no order of
+    # lengths either
     measured = table["quantity"] != "length_order"
-    assert empty[measured].sum() == 2 * 5
+    assert empty[measured].sum() == 2 * 7
     assert set(table[empty & measured]["seed"]) == {2}
 
 

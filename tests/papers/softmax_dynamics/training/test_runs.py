@@ -162,7 +162,8 @@ def test_who_learned_and_who_diverged(searched, combined, steps):
     assert searched.undecided.any()
     mean, largest = searched.series["loss"][:, searched.time <= steps][:, -1].T
     # a loss below log 2 is a probability above one half
-    learned = ~searched.undecided & (np.exp(-largest) > 0.5)
+    on_the_way = np.exp(-searched.series["loss"][:, searched.time <= steps, 1]).min(axis=1)
+    learned = ~searched.undecided & (np.exp(-largest) > 0.5) & (on_the_way > 1e-300)
     diverged = searched.undecided | (mean > np.log(4))
     np.testing.assert_array_equal(select(combined, "learned", steps=steps)["value"], learned)
     np.testing.assert_array_equal(select(combined, "diverged", steps=steps)["value"], diverged)
@@ -182,8 +183,8 @@ def test_what_falls_up_to_a_number_of_steps(searched, combined, steps, populatio
     spectra = np.where(failed[:, None, None], 1.0, searched.series[population])[:, kept]
     ranks = np.exp(stats.entropy(spectra, axis=-1))
     expected = {
-        "phases": falls.three_phases(ranks, 0.02, windows),
         "end": ranks[:, -1],
+        **falls.three_phases(ranks, 0.02, windows),
         **falls.falls_by_window(ranks, 0.02, windows),
     }
     for name, values in expected.items():
@@ -209,6 +210,14 @@ def test_diverged_is_worse_than_uniform_and_learned_is_every_example_above_one_h
     )
     found = metrics.outcomes(trajectory, np.array([True, True]))
     assert (found["learned"][0], found["diverged"][0]) == expected
+
+
+def test_a_training_that_explodes_on_the_way_has_not_learned():
+    """Between a thousand nats and none: parameters that jump as far end with no loss, where they cannot move."""
+    loss = np.array([[[1.4, 1.4], [largest, largest], [1e-9, 1e-9]] for largest in (30.0, 1000.0)])
+    constants = {"counts": np.array([[4, 2, 1, 1]] * 2)}
+    trajectory = Trajectory(np.arange(3.0), {"loss": loss}, constants, undecided=np.zeros(2, dtype=bool))
+    assert metrics.outcomes(trajectory, np.ones(3, dtype=bool))["learned"].tolist() == [1.0, 0.0]
 
 
 def test_columns_name_each_training(searched):

@@ -170,31 +170,55 @@ EXPANSION = "4, 2, 1 and 1 examples in V = 4 classes, d = 2, cross-entropy, grad
 def frequent_classes_gain_confidence(
     course: Table, *, factor: Positive, lower: Fraction, upper: Fraction, typical: Fraction
 ) -> Claim:
-    """While the features expand, predictions for the most frequent class become more confident.
+    """While the features expand, predictions for the most frequent class become more confident, and by more than those
+    for the rare ones.
 
-    Compared are the moment at which the first class is learned and that at which the rarest all are: what the
-    probability of its own class lacks of one shrinks by the factor {factor:g}, or more, in {value:.0%} of the draws,
-    {frequent:.2g}-fold in the median. Until the first class is learned it shrinks {before:.2g}-fold.
+    Compared are the moment at which the first class is learned and that just before the first of the rarest begins to
+    be: what the probability of its own class lacks of one shrinks by the factor {factor:g}, or more, in {value:.0%} of
+    the draws, {frequent:.2g}-fold in the median, that of the rarest {rarest:.2g}-fold. It shrinks by more than that of
+    the rarest in {more:.0%}; from then to where the rarest are learned in {later:.0%}. Until the first class is learned
+    it shrinks {before:.2g}-fold.
     """
     probabilities = _probabilities(course)
     windows = _windows(course, probabilities, lower, upper)
-    lacking = 1 - probabilities[:, :, 0]  # the first class listed is the largest
+    sizes = np.array(settings_of(course)["counts"])
+    frequent = 1 - probabilities[:, :, 0]  # the first class listed is the largest
+    rarest = 1 - probabilities[:, :, sizes == sizes.min()].mean(axis=2)
     first_learned, _ = windows.learning
+    begin, end = windows.rare
     start = np.zeros_like(first_learned)
 
-    def shrinks(begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-        """Return by which factor the error of the most frequent class shrinks in each draw."""
-        members = np.arange(len(lacking))
-        return lacking[members, begin] / lacking[members, end]
+    def shrinks(error: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """Return by which factor an error shrinks in each draw."""
+        members = np.arange(len(error))
+        return error[members, begin] / error[members, end]
 
-    while_expanding, before = shrinks(first_learned, windows.rare[1]), shrinks(start, first_learned)
+    def shrinks_more(begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+        of_frequent, of_rarest = shrinks(frequent, begin, end), shrinks(rarest, begin, end)
+        return unless_nan(of_frequent > of_rarest, of_frequent, of_rarest)
+
+    while_expanding, before = shrinks(frequent, first_learned, begin), shrinks(frequent, start, first_learned)
+    while_rare = shrinks_more(begin, end)
     yield most_draws(
         "draws in which the error of the most frequent class shrinks while the features expand",
         unless_nan(while_expanding >= factor, while_expanding),
         typical=typical,
         rivals={"the warm-up, in its place": unless_nan(before >= factor, before)},
     )
-    yield Facts(factor=factor, frequent=np.nanmedian(while_expanding), before=np.nanmedian(before))
+    yield most_draws(
+        "draws in which it shrinks by more than the error of the rarest classes",
+        shrinks_more(first_learned, begin),
+        typical=typical,
+        rivals={"while the rare classes are learned, in its place": while_rare},
+    )
+    yield Facts(
+        factor=factor,
+        frequent=np.nanmedian(while_expanding),
+        rarest=np.nanmedian(shrinks(rarest, first_learned, begin)),
+        more=share_true(shrinks_more(first_learned, begin)),
+        later=share_true(while_rare),
+        before=np.nanmedian(before),
+    )
 
 
 @claim("Section 3.3, compression-seeking: clusters", scope=EXPANSION, empirical=True, quantifier="most draws")

@@ -215,7 +215,7 @@ def flow_grid(
         )
         for threshold in thresholds:
             swings = {SWING: falls.swings(series, threshold, 4)}
-            phases = {falls.PHASES: falls.three_phases(series, threshold, windows)}
+            phases = falls.three_phases(series, threshold, windows)
             of_threshold = swings | falls.falls_by_window(series, threshold, windows) | phases
             yield of_members(of_threshold, measure=name, threshold=threshold)
 

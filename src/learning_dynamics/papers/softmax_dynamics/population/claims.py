@@ -38,6 +38,8 @@ Dynamics = Literal["descent", "flow"]  # full batches with steps of a learning r
 POPULATIONS: tuple[Population, ...] = get_args(Population)
 SETTING = ["counts", "scale", "learning_rate"]
 Setting = tuple[str, float, float]
+Compression = Literal["fall_rare", "fall_since_rare"]  # while the rarest classes are learned, or from then to the end
+ONE_RARE = "33, 33, 33 and 1 examples, a row of features each"
 REGION = (
     "four classes, sizes in powers of a ratio up to 512 : 64 : 8 : 1, cross-entropy, gradient flow, Gaussian starts"
 )
@@ -62,11 +64,13 @@ def three_phases_exist(
     classes, and less often in three dimensions. Of {settings} settings of sizes, scale and learning rate the one in
     which the draws that show them exceed those of the controls the most is chosen on half of the draws and judged on
     the other half: {setting}. There {value:.0%} show the phases, with equal classes {equal:.0%}, in three dimensions
-    {wide:.0%}. Draws that have not learned their examples count against the claim, in the controls too. It takes large
-    steps: at the smallest learning rate, {slow_rate:g}, which follows the flow, no sizes show them in more than
-    {slow:.0%}, under gradient flow none in more than {flow:.0%}. It is an overshoot: of the draws that show the phases
-    the rank ends by the threshold below its highest in {lasting:.0%}. At 64 : 16 : 4 : 1 it takes no learning rate and
-    scale to more than {skewest:.0%}. Over the means of classes the flow shows the phases, which is a claim that we add.
+    {wide:.0%}. Draws that have not learned their examples, or exploded on the way, count against the claim, in the
+    controls too. It takes large steps: at the smallest learning rate, {slow_rate:g}, which follows the flow, no sizes
+    show them in more than {slow:.0%}, under gradient flow none in powers of a ratio in more than {flow:.0%}. It is an
+    overshoot: of the draws that show the phases the rank ends by the threshold below its highest in {lasting:.0%}. At
+    64 : 16 : 4 : 1 it takes no learning rate and scale to more than {skewest:.0%}. Where one class is rare the flow
+    shows the phases as well, which is a claim of its own; over the means of classes it does at sizes in powers of a
+    ratio, which is a claim that we add.
     """
     cases = _cases(descents if dynamics == "descent" else region, threshold)
 
@@ -223,24 +227,27 @@ def three_phases_over_classes(
     )
 
 
-def _small_starts(region: Table, threshold: float, small: float, population: Population = "classes") -> pd.DataFrame:
-    """Return how far the rank falls while the rare classes are learned, of starts of scales up to `small`."""
-    rows = fall_rows(region, FALL_RARE, population, threshold)
+def _small_starts(
+    region: Table, threshold: float, small: float, population: Population, within: Quantity = FALL_RARE
+) -> pd.DataFrame:
+    """Return how far the rank falls in a window of learning, of starts of scales up to `small`."""
+    rows = fall_rows(region, within, population, threshold)
     return rows[rows["scale"] <= small]
 
 
-def _rarely_falls(name: str, rows: pd.DataFrame, rare: float, *, rivals: dict[str, pd.DataFrame]) -> Check:
-    """Check that few draws fall by as much as the threshold; draws with what is necessary are the rivals."""
+def _fallen(rows: pd.DataFrame) -> np.ndarray:
+    """Return which draws fall, nan where a flow failed."""
+    return unless_nan(rows["fallen"], rows["value"])
 
-    def falls(of: pd.DataFrame) -> np.ndarray:
-        return unless_nan(of["fallen"], of["value"])
 
+def _rarely_falls(name: str, holds: np.ndarray, rare: float, *, rivals: dict[str, np.ndarray]) -> Check:
+    """Check that few draws fall; draws with what is necessary are the rivals."""
     return share_of_draws(
         name,
-        falls(rows),
+        holds,
         at_most=rare,
         because="a never cannot be measured; one draw in twenty is let pass",
-        rivals={phrase: {"holds": falls(other)} for phrase, other in rivals.items()},
+        rivals={phrase: {"holds": other} for phrase, other in rivals.items()},
     )
 
 
@@ -249,124 +256,158 @@ def _with_both(rows: pd.DataFrame) -> pd.DataFrame:
     return narrowest(rows[rows["skewed"]])
 
 
-def _falls_with_both(rows: pd.DataFrame, typical: float) -> Check:
-    """Check what necessity takes for granted: with skew and a bottleneck the rank falls, at the largest skew."""
-    both = _with_both(rows)
-    both = both[both["ratio"] == both["ratio"].max()]
+def _falls_of(grid: Grid, population: Population, within: Quantity, threshold: float) -> np.ndarray:
+    """Return which members of a grid fall by the threshold, nan for those that failed."""
+    depth = grid.number(within, measure=MEASURES[population]["rankme_centred"], threshold=threshold)
+    return unless_nan(depth >= threshold, depth)
+
+
+def _falls_with_both(holds: np.ndarray, seen: float) -> Check:
+    """Check what necessity takes for granted: with skew and a bottleneck the rank can be seen to fall."""
     return premise(
-        most_draws(
-            "draws that fall with a bottleneck, at the largest skew",
-            unless_nan(both["fallen"], both["value"]),
-            typical=typical,
+        share_of_draws(
+            "draws that fall with skew and a bottleneck", holds, at_least=seen, because="who tries five starts sees one"
         )
     )
 
 
 @claim(
     "Section 3.3, necessity of skew",
-    scope=f"equal classes, and the same of skewed ones: {REGION} of small scales; d = 2 and 3; one row of features a "
-    "class",
+    scope=f"equal classes, of {REGION} of small scales, d = 2 and 3, one row of features a class, and of 25 examples "
+    f"each, d = 2; {ONE_RARE}, d = 2",
     empirical=True,
     quantifier="most draws",
 )
 def skew_is_necessary(
-    region: Table, *, population: Population, threshold: Positive, small: Positive, typical: Fraction, rare: Fraction
+    region: Table,
+    narrow: Table,
+    *,
+    population: Population,
+    within: Compression,
+    threshold: Positive,
+    small: Positive,
+    seen: Fraction,
+    rare: Fraction,
 ) -> Claim:
     """Skewed classes are necessary for compression: with four equal classes the effective rank does not fall, from
-    small starts, while they are learned.
+    small starts, from when they begin to be learned.
 
-    The rank is the paper's, over all inputs. Under gradient flow there is no fall in it that something could be
-    necessary for: with skewed classes and two dimensions {over_inputs:.1%} of the draws fall, at the largest skew
-    {largest:.1%}, and the claim assumes that most do. Over the means of classes it has something to say (`population`):
-    with skewed classes and the same starts {over_classes:.0%} fall, with equal classes, whose ranks over inputs and
-    over classes are the same, {value:.2%} of {draws}; of the starts of larger scale, which are left out, {large:.1%}. A
-    never is not measured by draws, and more draws find a fall of equal classes; judged is that few do. Of a fall after
-    a rise since the warm-up's trough the part counts that is in the time in which the rarest classes are learned; of
-    equal classes all are.
+    The rank is the paper's, over all inputs. It falls with skew and a bottleneck, as the claim assumes, where one class
+    is rare: at 33 : 33 : 33 : 1 in {with_both:.0%} of the draws, from when that begins to be learned. At sizes in
+    powers of a ratio it does not under gradient flow ({over_inputs:.1%} of the draws while the rarest class is
+    learned); over the means of classes it does there ({over_classes:.0%}). With equal classes {value:.2%} of {draws}
+    fall; of the starts of larger scale, which are left out, {large:.1%}. A never is not measured by draws, and more
+    draws find a fall of equal classes; judged is that few do. Large steps of descent are left out: under them equal
+    classes fall as well.
     """
-    rows = _small_starts(region, threshold, small, population)
-    equal, skewed = rows[~rows["skewed"]], _with_both(rows)
-    of_all_scales = fall_rows(region, FALL_RARE, population, threshold)
+    rows = _small_starts(region, threshold, small, population, within)
+    of_all_scales = fall_rows(region, within, population, threshold)
     larger = of_all_scales[(of_all_scales["scale"] > small) & ~of_all_scales["skewed"]]
+    with_both = _falls_of(Grid(narrow, skewed=True), population, within, threshold)
+    rivals = {"skewed classes with a bottleneck in their place": with_both}
     yield _rarely_falls(
-        "draws of equal classes whose rank falls while they are learned",
-        equal,
+        "draws of equal classes whose rank falls from when they begin to be learned",
+        _fallen(rows[~rows["skewed"]]),
         rare,
-        rivals={"skewed classes with a bottleneck in their place": skewed},
+        rivals=rivals,
     )
-    yield _falls_with_both(rows, typical)
-    with_both = {name: _with_both(_small_starts(region, threshold, small, name)) for name in POPULATIONS}
-    over_inputs = with_both["examples"]
+    yield _rarely_falls(
+        "the same of 25 examples in each, a row for each",
+        _falls_of(Grid(narrow, skewed=False), population, within, threshold),
+        rare,
+        rivals=rivals,
+    )
+    yield _falls_with_both(with_both, seen)
+    over_inputs, over_classes = (
+        _with_both(_small_starts(region, threshold, small, name)) for name in ("examples", "classes")
+    )
     yield Facts(
+        with_both=share_true(with_both),
         over_inputs=over_inputs["fallen"].mean(),
-        largest=over_inputs[over_inputs["ratio"] == over_inputs["ratio"].max()]["fallen"].mean(),
-        over_classes=with_both["classes"]["fallen"].mean(),
+        over_classes=over_classes["fallen"].mean(),
         large=larger["fallen"].mean(),
     )
 
 
 @claim(
     "Section 3.3, necessity of a bottleneck",
-    scope=f"{REGION} of small scales; d = 3 and 4; one row of features a class",
+    scope=f"{REGION} of small scales, d = 3 and 4, and one class of 200 and 512 to three of 1, d = 3, one row of "
+    f"features a class; {ONE_RARE}, d = 2 and 3",
     empirical=True,
     quantifier="most draws",
 )
 def bottleneck_is_necessary(
     regions: Sequence[Table],
+    one_frequent: Table,
+    narrow: Table,
+    wide: Table,
     *,
     population: Population,
+    within: Compression,
     threshold: Positive,
     small: Positive,
-    typical: Fraction,
+    seen: Fraction,
     rare: Fraction,
 ) -> Claim:
     """A bottleneck is necessary for compression: with as many dimensions as there are classes, or one less, the
-    effective rank does not fall, from small starts, while the rare classes are learned.
+    effective rank does not fall, from small starts, from when the rare classes begin to be learned.
 
-    The rank is the paper's, over all inputs, in which under gradient flow nothing falls with a bottleneck either: of
-    the draws at the largest skew {largest:.1%}, where the claim assumes most. Over the means of classes (`population`)
-    most do, and a bottleneck is not necessary. Three dimensions for four classes are the paper's control, though fewer
-    than there are classes (errata 7): both are judged, and {fallen:.0%} of the draws without a bottleneck fall over
-    classes. How much skew it takes is a matter of the scale. With {wide} dimensions most draws fall from {turns:.0f} :
-    1 between the largest class and the smallest on if they start at a scale of {at:g} ({share:.0%}; with two dimensions
-    {narrow:.0%}): the other directions are not used in time. From {larger:g} it takes {turns_larger:.0f} : 1. Skew
-    alone, if large enough for the start, makes the rank of the class means fall.
+    The rank is the paper's, over all inputs. It falls with skew and a bottleneck, as the claim assumes, where one class
+    is rare: at 33 : 33 : 33 : 1 in {with_both:.0%} of the draws, and there, in three dimensions, in {same:.1%}. Of the
+    draws without a bottleneck {powers:.1%} fall at sizes in powers of a ratio. But where one class is frequent and the
+    others are all rare, {frequent:.0%} do, in three dimensions. Three dimensions for four classes are the paper's
+    control, though fewer than there are classes (errata 7): both are judged. Over the means of classes (`population`) a
+    bottleneck is not necessary at sizes in powers of a ratio either: {fallen:.0%} of the draws without one fall while
+    the rarest class is learned. How much skew it takes is a matter of the scale. With {wide} dimensions most draws fall
+    from {turns:.0f} : 1 between the largest class and the smallest on if they start at a scale of {at:g} ({share:.0%};
+    with two dimensions {narrow:.0%}): the other directions are not used in time. From {larger:g} it takes
+    {turns_larger:.0f} : 1. Skew alone, if large enough for the start, makes the rank of the class means fall.
     """
 
-    def small_starts(name: Population) -> pd.DataFrame:
-        rows = pd.concat([_small_starts(region, threshold, small, name) for region in regions])
+    def small_starts(name: Population, quantity: Quantity) -> pd.DataFrame:
+        rows = pd.concat([_small_starts(region, threshold, small, name, quantity) for region in regions])
         return rows[rows["skewed"]]
 
-    rows = small_starts(population)
-    without = rows[rows["dimension"] > rows["dimension"].min()]
-    yield _rarely_falls(
-        "draws without a bottleneck whose rank falls while the rare classes are learned",
-        without,
-        rare,
-        rivals={"two dimensions in their place": narrowest(rows)},
+    rows = small_starts(population, within)
+    with_both, same_sizes = (
+        _falls_of(Grid(table, skewed=True), population, within, threshold) for table in (narrow, wide)
     )
-    yield _falls_with_both(rows, typical)
-    over_inputs, over_classes = _with_both(small_starts("examples")), small_starts("classes")
-    narrow, wide = over_classes["dimension"].min(), over_classes["dimension"].max()
+    of_powers = _fallen(rows[rows["dimension"] > rows["dimension"].min()])
+    of_one_frequent = _fallen(_small_starts(one_frequent, threshold, small, population, within))
+    rivals = {"two dimensions in their place": with_both}
+    yield _rarely_falls(
+        "draws without a bottleneck that fall from when rare classes begin to be learned, where one is frequent",
+        of_one_frequent,
+        rare,
+        rivals=rivals,
+    )
+    yield _rarely_falls("the same at sizes in powers of a ratio", of_powers, rare, rivals=rivals)
+    yield _rarely_falls("the same at the sizes that fall with a bottleneck", same_sizes, rare, rivals=rivals)
+    yield _falls_with_both(with_both, seen)
+    over_classes = small_starts("classes", FALL_RARE)
+    narrowest_dimension, widest = over_classes["dimension"].min(), over_classes["dimension"].max()
     shares = over_classes.groupby(["scale", "dimension", "ratio"])["fallen"].mean()
-    scales_of_wide = over_classes[over_classes["dimension"] == wide]["scale"]
-    at, larger = scales_of_wide.min(), scales_of_wide.max()
+    scales_of_widest = over_classes[over_classes["dimension"] == widest]["scale"]
+    at, larger = scales_of_widest.min(), scales_of_widest.max()
 
     def smallest_ratio_of_most(scale: float) -> float:
         """Return the least skew at which most draws of the most dimensions fall, from starts of one scale."""
-        return min((size for size, share in shares[scale, wide].items() if share > 0.5), default=np.nan)
+        return min((size for size, share in shares[scale, widest].items() if share > 0.5), default=np.nan)
 
     turns = smallest_ratio_of_most(at)
     yield Facts(
-        largest=over_inputs[over_inputs["ratio"] == over_inputs["ratio"].max()]["fallen"].mean(),
-        fallen=over_classes[over_classes["dimension"] > narrow]["fallen"].mean(),
-        wide=wide,
+        with_both=share_true(with_both),
+        same=share_true(same_sizes),
+        powers=share_true(of_powers),
+        frequent=share_true(of_one_frequent),
+        fallen=over_classes[over_classes["dimension"] > narrowest_dimension]["fallen"].mean(),
+        wide=widest,
         at=at,
         larger=larger,
         turns=turns,
         turns_larger=smallest_ratio_of_most(larger),
-        share=shares.get((at, wide, turns), np.nan),
-        narrow=shares.get((at, narrow, turns), np.nan),
+        share=shares.get((at, widest, turns), np.nan),
+        narrow=shares.get((at, narrowest_dimension, turns), np.nan),
     )
 
 

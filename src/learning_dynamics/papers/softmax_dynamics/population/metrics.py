@@ -43,6 +43,8 @@ def class_flows(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
     fall_rare
         Deepest part of a fall of the rank after a rise, fall and rise by at least the threshold, since the warm-up's
         trough: the part while the rarest classes are learned (see ``net``). 0 where nothing falls so.
+    fall_since_rare
+        The part of such a fall from where the first of the rarest classes passes `lower` to the end.
     `falls.three_phases`
         By threshold.
     length_order
@@ -60,9 +62,10 @@ def class_flows(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
         net = {falls.NET: falls.net_change(series, windows.rare)}
         yield of_members(net | falls.end_and_peak(series, windows), population=population)
         for threshold in thresholds:
-            fall = falls.falls_by_window(series, threshold, windows)[falls.FALL_RARE]
-            phases = falls.three_phases(series, threshold, windows)
-            yield of_members({falls.FALL_RARE: fall, falls.PHASES: phases}, population=population, threshold=threshold)
+            depths = falls.falls_by_window(series, threshold, windows)
+            of_threshold = {name: depths[name] for name in (falls.FALL_RARE, falls.FALL_SINCE)}
+            of_threshold |= falls.three_phases(series, threshold, windows)
+            yield of_members(of_threshold, population=population, threshold=threshold)
 
 
 @columns(*CELLS)

@@ -68,7 +68,7 @@ def combinations(
             series = rank[:, until_end]
             yield of_members(falls.end_and_peak(series, windows), steps=end, population=population)
             for threshold in thresholds:
-                phases = {falls.PHASES: falls.three_phases(series, threshold, windows)}
+                phases = falls.three_phases(series, threshold, windows)
                 of_threshold = falls.falls_by_window(series, threshold, windows) | phases
                 yield of_members(of_threshold, steps=end, population=population, threshold=threshold)
 
@@ -82,15 +82,18 @@ def outcomes(trajectory: Trajectory, records: np.ndarray) -> dict[str, np.ndarra
     ----------
     learned
         1 where at the end every example's own class has a probability above one half, that is, no example's loss
-        reaches log 2, 0 elsewhere.
+        reaches log 2, and where none had a probability below the least number of double precision on the way, 0
+        elsewhere. Parameters that explode under large steps may end with no loss.
     diverged
         1 where the mean loss at the end is above log V, that of uniform predictions, from which small starts begin, or
         training left the finite numbers, then or later; 0 elsewhere.
     """
-    mean, largest = np.moveaxis(trajectory.series["loss"][:, records][:, -1], -1, 0)
+    loss = trajectory.series["loss"][:, records]
+    mean, largest = np.moveaxis(loss[:, -1], -1, 0)
+    exploded = loss[..., 1].max(axis=1) > -np.log(np.finfo(float).tiny)
     failed = np.asarray(trajectory.undecided, dtype=bool)
     uniform = np.log(trajectory.constants["counts"].shape[1])
     return {
-        "learned": (~failed & (largest < -np.log(falls.LEARNED))).astype(float),
+        "learned": (~failed & ~exploded & (largest < -np.log(falls.LEARNED))).astype(float),
         "diverged": (failed | ~(mean <= uniform)).astype(float),
     }

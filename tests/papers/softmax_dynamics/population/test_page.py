@@ -1,0 +1,77 @@
+"""Numbers that docs/which_population_decides.md prints, computed again from its formulas and from flows."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from learning_dynamics.papers.softmax_dynamics.population import metrics, runs
+from learning_dynamics.tidy import select
+from tests.papers.softmax_dynamics.network import recorded
+
+PAGE = (Path(__file__).parents[4] / "docs/which_population_decides.md").read_text()
+
+
+def rank_of(variances: np.ndarray) -> float:
+    shares = variances / variances.sum()
+    return float(np.exp(-np.sum(shares * np.log(shares))))
+
+
+def test_the_ranks_at_equal_margins():
+    """Two pairs of opposite classes, of which a class of n examples has a squared length of one over the root of n."""
+    printed = re.search(r"the rank over examples is higher: ([\d.]+) instead of ([\d.]+) at 512:1", PAGE)
+    sizes = np.array([512.0, 64.0, 8.0, 1.0])
+    signs = np.array([[1, 0], [-1, 0], [0, 1], [0, -1]])
+    f = signs * sizes[:, None] ** -0.25
+    share = (sizes / sizes.sum())[:, None]
+    centred = f - (share * f).sum(axis=0)
+    covariance = (share * centred).T @ centred
+    assert float(printed[1]) == pytest.approx(rank_of(np.linalg.eigvalsh(covariance)), abs=0.005)
+    assert float(printed[2]) == pytest.approx(rank_of(np.array([1 / 9, 8 / 9])), abs=0.005)
+
+
+def cells_of(header: str) -> list[tuple[list[int], dict[float, float]]]:
+    """Return class sizes, and the number at each scale, of the rows of a table."""
+    lines = PAGE[PAGE.index(header) :].split("\n\n")[0].splitlines()
+    scales = [float(cell) for cell in lines[0].strip("|").split("|")[1:]]
+    rows = [line.strip("| ").split("|") for line in lines[2:]]
+    return [
+        ([int(size) for size in cells[0].split(":")], dict(zip(scales, map(number_of, cells[1:]), strict=True)))
+        for cells in rows
+    ]
+
+
+def number_of(cell: str) -> float:
+    cell = cell.strip()
+    return float(cell[:-1]) / 100 if cell.endswith("%") else float(cell)
+
+
+def falls(sizes: list[int], scale: float, *, dimension: int, points: int, threshold: float, **span: float):
+    integration = {"start": 0.01, "horizon": 1e3, "rtol": 1e-6, "atol": min(1e-12, 1e-7 * scale), "points": points}
+    settings = {"counts": [sizes], "dimensions": [dimension], "scales": [scale], "seeds": 20}
+    flows = recorded(runs.class_flows, {**settings, "integration": integration | span}, seed=1)
+    table = metrics.class_flows(flows, thresholds=[threshold], lower=0.4, upper=0.9)
+    return select(table, "fall_rare", population="classes")["value"].to_numpy()
+
+
+FALLS = cells_of("| sizes | 1e-3 | 1e-6 |")
+SHARES = cells_of("| sizes, d = 3 |")
+
+
+@pytest.mark.parametrize(("row", "scale"), [(0, 1e-3), (0, 1e-12), (1, 1e-6), (2, 1e-24)])
+def test_the_median_fall_over_classes(row, scale):
+    """Of other draws than the page's: medians of small starts hardly depend on them."""
+    sizes, medians = FALLS[row]
+    found = falls(sizes, scale, dimension=2, points=960, threshold=0.005, start=0.1, horizon=1e4)
+    assert np.median(found) == pytest.approx(medians[scale], abs=0.012)
+
+
+@pytest.mark.parametrize(("row", "scale"), [(0, 1e-5), (0, 1e-2), (1, 1e-4), (2, 1e-6), (2, 1e-3)])
+def test_the_share_that_falls_in_three_dimensions(row, scale):
+    """Of 20 draws against the page's 40: within three standard errors of the difference."""
+    sizes, shares = SHARES[row]
+    share = shares[scale]
+    found = np.mean(falls(sizes, scale, dimension=3, points=120, threshold=0.05) >= 0.05)
+    error = np.sqrt(max(share * (1 - share), 0.05 * 0.95) * (1 / 20 + 1 / 40))
+    assert found == pytest.approx(share, abs=3 * error)
