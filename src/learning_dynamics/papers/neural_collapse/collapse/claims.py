@@ -53,7 +53,9 @@ TIMES_EXCHANGED = "end and start exchanged in every second training"
 UNRELATED = "vectors without relation"
 
 
-def _tend_to_zero(trainings: Sequence[Table], quantities: Sequence[Quantity], level: float) -> Claim:
+def _tend_to_zero(
+    trainings: Sequence[Table], quantities: Sequence[Quantity], level: float, train_error: float
+) -> Claim:
     """Yield checks that quantities tend to zero: all end below a level, and fall in the mean after train errors end.
 
     The level is `level` times what unrelated random vectors have; of NC1, a ratio of noise to signal that has a
@@ -61,7 +63,8 @@ def _tend_to_zero(trainings: Sequence[Table], quantities: Sequence[Quantity], le
     """
     included, excluded = without_exceptions(trainings)
     for quantity in quantities:
-        first, error_free, last = (read(included, quantity) for read in (at_first_epoch, when_errors_end, at_the_end))
+        first, last = at_first_epoch(included, quantity), at_the_end(included, quantity)
+        error_free = when_errors_end(included, quantity, train_error=train_error)
         unrelated = chance_level(included, quantity)
         bound = level * unrelated
         because = f"a share {level:g} of what unrelated random vectors have"
@@ -87,67 +90,67 @@ def _tend_to_zero(trainings: Sequence[Table], quantities: Sequence[Quantity], le
                 UNRELATED: np.log10(error_free / unrelated),
             },
         )
-    yield errors_end(included, excluded)
+    yield errors_end(included, excluded, train_error=train_error)
     first, last = at_first_epoch(included, quantities[0]), at_the_end(included, quantities[0])
     yield Facts(over_all=10 ** np.mean(np.log10(first / last)), end=np.median(last))
 
 
 @claim("Section 1.1 (NC1), Figure 7", scope=SMALL + NOT_AT_PAPERS_RATES, empirical=True, quantifier="all draws")
-def nc1(trainings: Sequence[Table], *, level: Positive) -> Claim:
+def nc1(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -> Claim:
     r"""Under MSE, in training beyond zero train error, within-class variability collapses against the distances between
     class means: $\mathrm{Tr}(\Sigma_B^\dagger\Sigma_W)/C \to 0$ on train images.
 
     It ends at {end:.1g} in the median training, {over_all:.1g} times less than at the first recorded epoch. The limit
     is that of the matrix; its trace is what the paper's figures draw (errata 7 and 9).
     """
-    return _tend_to_zero(trainings, [NC1], level)
+    return _tend_to_zero(trainings, [NC1], level, train_error)
 
 
 @claim("Section 1.1 (NC2), Figure 3", scope=SMALL + NOT_AT_PAPERS_RATES, empirical=True, quantifier="all draws")
-def nc2_equinorm(trainings: Sequence[Table], *, level: Positive) -> Claim:
+def nc2_equinorm(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -> Claim:
     r"""Under MSE, in training beyond zero train error, the norms of the centred class means, and those of the
     classifiers, become equal.
 
     Std over mean of the class means' norms ends at {end:.1g} in the median training, {over_all:.1g} times less than at
     the first recorded epoch.
     """
-    return _tend_to_zero(trainings, [EQUINORM_MEANS, EQUINORM_CLASSIFIERS], level)
+    return _tend_to_zero(trainings, [EQUINORM_MEANS, EQUINORM_CLASSIFIERS], level, train_error)
 
 
 @claim("Section 1.1 (NC2), Figure 4", scope=SMALL + NOT_AT_PAPERS_RATES, empirical=True, quantifier="all draws")
-def nc2_equiangular(trainings: Sequence[Table], *, level: Positive) -> Claim:
+def nc2_equiangular(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -> Claim:
     r"""Under MSE, in training beyond zero train error, the angles between class means, and between classifiers, become
     equal.
 
     The class means' cosines end with a standard deviation of {end:.1g} in the median training, {over_all:.1g} times
     less than at the first recorded epoch.
     """
-    return _tend_to_zero(trainings, [EQUIANGULAR_MEANS, EQUIANGULAR_CLASSIFIERS], level)
+    return _tend_to_zero(trainings, [EQUIANGULAR_MEANS, EQUIANGULAR_CLASSIFIERS], level, train_error)
 
 
 @claim("Section 1.1 (NC2), Figure 5", scope=SMALL + NOT_AT_PAPERS_RATES, empirical=True, quantifier="all draws")
-def nc2_maximal_angle(trainings: Sequence[Table], *, level: Positive) -> Claim:
+def nc2_maximal_angle(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -> Claim:
     r"""Under MSE, in training beyond zero train error, the angles between class means, and between classifiers,
     approach the largest that $C$ vectors can all have, $\cos = -1/(C-1)$.
 
     For class means the mean distance ends at {end:.1g} in the median training, {over_all:.1g} times less than at the
     first recorded epoch.
     """
-    return _tend_to_zero(trainings, [MAXIMAL_ANGLE_MEANS, MAXIMAL_ANGLE_CLASSIFIERS], level)
+    return _tend_to_zero(trainings, [MAXIMAL_ANGLE_MEANS, MAXIMAL_ANGLE_CLASSIFIERS], level, train_error)
 
 
 @claim("Section 1.1 (NC3), Figure 6", scope=SMALL + NOT_AT_PAPERS_RATES, empirical=True, quantifier="all draws")
-def nc3(trainings: Sequence[Table], *, level: Positive) -> Claim:
+def nc3(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -> Claim:
     r"""Under MSE, in training beyond zero train error, classifiers and centred class means converge to each other, up
     to scale: $\|W^\top/\|W\|_F - \bar M/\|\bar M\|_F\|_F^2 \to 0$.
 
     It ends at {end:.1g} in the median training, {over_all:.1g} times less than at the first recorded epoch.
     """
-    return _tend_to_zero(trainings, [SELF_DUALITY], level)
+    return _tend_to_zero(trainings, [SELF_DUALITY], level, train_error)
 
 
 @claim("Section 1.1 (NC4), Figure 8", scope=SMALL, empirical=True, quantifier="all draws")
-def nc4(trainings: Sequence[Table], *, share: Fraction) -> Claim:
+def nc4(trainings: Sequence[Table], *, share: Fraction, train_error: Fraction) -> Claim:
     r"""Under MSE, in training beyond zero train error, the network's decisions on train images become those of the
     nearest class mean.
 
@@ -166,7 +169,7 @@ def nc4(trainings: Sequence[Table], *, share: Fraction) -> Claim:
             "decisions on test images": {"values": at_the_end(included, NC4, "test")},
         },
     )
-    yield errors_end(included, excluded)
+    yield errors_end(included, excluded, train_error=train_error)
     yield Facts(test=at_the_end(included, NC4, "test").max())
 
 
@@ -282,7 +285,7 @@ def _arrivals(
     empirical=True,
     quantifier="all draws",
 )
-def five_data_sets(trainings: Sequence[Table], *, level: Positive, share: Fraction) -> Claim:
+def five_data_sets(trainings: Sequence[Table], *, level: Positive, share: Fraction, train_error: Fraction) -> Claim:
     r"""Neural collapse occurs under MSE on the paper's five data sets and three networks, but for ResNet and DenseNet
     on STL10: in training beyond zero train error NC1 falls and ends low, norms, angles and self-duality fall, and
     decisions become those of the nearest class mean.
@@ -301,12 +304,13 @@ def five_data_sets(trainings: Sequence[Table], *, level: Positive, share: Fracti
         at_most=level,
         excluded=excluded,
         rivals={
-            DONE_WHEN_ERRORS_END: {"values": when_errors_end(included, NC1)},
+            DONE_WHEN_ERRORS_END: {"values": when_errors_end(included, NC1, train_error=train_error)},
             UNRELATED: {"values": chance_level(included, NC1)},
         },
     )
     for quantity in (NC1, EQUINORM_MEANS, EQUIANGULAR_MEANS, MAXIMAL_ANGLE_MEANS, SELF_DUALITY):
-        first, error_free, last = (read(included, quantity) for read in (at_first_epoch, when_errors_end, at_the_end))
+        first, last = at_first_epoch(included, quantity), at_the_end(included, quantity)
+        error_free = when_errors_end(included, quantity, train_error=train_error)
         fall = np.log10(error_free / last)
         yield every_draw(
             f"$\\log_{{10}}$ of the fall of {quantity} after train errors end",
@@ -326,4 +330,4 @@ def five_data_sets(trainings: Sequence[Table], *, level: Positive, share: Fracti
         excluded=excluded,
         rivals={DONE_WHEN_ERRORS_END: {"values": at_first_epoch(included, NC4)}},
     )
-    yield errors_end(included, excluded)
+    yield errors_end(included, excluded, train_error=train_error)

@@ -69,6 +69,7 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
     with_decay,
 )
 from learning_dynamics.papers.neural_collapse.trainings import (
+    EFFECTIVELY_ZERO,
     SMALL,
     at_the_drop,
     at_the_end,
@@ -319,6 +320,7 @@ def least_squares_deviation_negligible(
     reference: Literal["all", "data"],
     since: Literal["zero_error", "drop", "end"],
     decay: Decay,
+    train_error: Fraction,
 ) -> Claim:
     r"""During training the network's classifier becomes nearly the least-squares classifier of its features:
     $L_{LS}^\perp$ becomes negligible against $L_{LS}$ from an early epoch on, and stays so after train errors end.
@@ -345,7 +347,7 @@ def least_squares_deviation_negligible(
 
     def largest(values: Sequence[pd.DataFrame]) -> np.ndarray:
         return np.concatenate(
-            [_largest_since(frame, table, since) for frame, table in zip(values, included, strict=True)]
+            [_largest_since(frame, table, since, train_error) for frame, table in zip(values, included, strict=True)]
         )
 
     periods = {"zero_error": "from the end of train errors on", "drop": "after the first drop", "end": "last epoch"}
@@ -360,13 +362,13 @@ def least_squares_deviation_negligible(
             "$L_{NC1}$ instead of the deviation": {"values": largest(variability_shares)},
         },
     )
-    yield errors_end(included, excluded)
+    yield errors_end(included, excluded, train_error=train_error)
 
     nc1, nc23, nc1_decay = (
         at_the_end(included, with_decay(term, decay)) for term in (LOSS_NC1, LOSS_NC23, LOSS_NC1_DECAY)
     )
     final, data_final = (np.concatenate([values.iloc[-1] for values in each]) for each in (shares, data_shares))
-    error_free = [without_error(values, table) for values, table in zip(shares, included, strict=True)]
+    error_free = [without_error(values, table, train_error) for values, table in zip(shares, included, strict=True)]
     largest_error_free = np.concatenate([values.max() for values in error_free])
     largest_before_drop = [
         values[values.index <= first_drop(table)].max() for values, table in zip(error_free, included, strict=True)
@@ -382,10 +384,12 @@ def least_squares_deviation_negligible(
     )
 
 
-def _largest_since(values: pd.DataFrame, table: Table, since: Literal["zero_error", "drop", "end"]) -> np.ndarray:
+def _largest_since(
+    values: pd.DataFrame, table: Table, since: Literal["zero_error", "drop", "end"], train_error: float
+) -> np.ndarray:
     """Return the largest of a quantity from an epoch on, for each seed; nan where train errors never end."""
     if since == "zero_error":
-        starts = zero_error_epochs(table)
+        starts = zero_error_epochs(table, train_error)
     elif since == "drop":
         starts = pd.Series(first_drop(table) + 1, index=values.columns)
     else:
@@ -432,7 +436,7 @@ def nc23_vanishes_first(
 
         def of_training(table: Table) -> pd.Series:
             values = loss_term(table, term, decay, without_decay=parts == "data")
-            start = values.iloc[0] if since == "start" else at_zero_error(values, table)
+            start = values.iloc[0] if since == "start" else at_zero_error(values, table, EFFECTIVELY_ZERO)
             last_epoch = settings_of(table)["epochs"] if until == "end" else first_drop(table)
             return np.log10(start / values[values.index <= last_epoch].iloc[-1])
 
@@ -457,7 +461,7 @@ def nc23_vanishes_first(
         return decades_of_fall(LOSS_NC23, decay) - decades_of_fall(LOSS_LS_PERP, decay)
 
     def largest_share(decay: Decay) -> float:
-        shares = [without_error(deviation_share(table, decay), table).max() for table in trainings]
+        shares = [without_error(deviation_share(table, decay), table, EFFECTIVELY_ZERO).max() for table in trainings]
         return np.nanmax(np.concatenate(shares))
 
     yield Facts(
@@ -557,7 +561,9 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
             "a law twice as large": {"estimate": over_law(2.0)},
         },
     )
-    before_drop = [without_error(deviation_share(table), table, until=first_drop(table)) for table in included]
+    before_drop = [
+        without_error(deviation_share(table), table, EFFECTIVELY_ZERO, until=first_drop(table)) for table in included
+    ]
     yield Facts(
         sampling=np.median(sampling / least_squares_loss),
         batches=np.median(batches / least_squares_loss),
