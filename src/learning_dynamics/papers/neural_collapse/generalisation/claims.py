@@ -22,6 +22,7 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
 from learning_dynamics.papers.neural_collapse.trainings import (
     FIVE_DATA_SETS,
     NEEDS_FIVE_DATA_SETS,
+    REPRODUCED_AT_AUTHORS_DECAY,
     SMALL,
     at_first_epoch,
     at_the_end,
@@ -170,7 +171,14 @@ def collapse_on_test_images(trainings: Sequence[Table], *, average: Average, tra
     return _slower_on_test(trainings, average, quantities, train_error)
 
 
-@claim("Table 1", scope=SMALL + ", MSE", empirical=True, quantifier="an average")
+@claim(
+    "Table 1",
+    scope=SMALL
+    + REPRODUCED_AT_AUTHORS_DECAY
+    + "; at the learning rates of the paper's recipe it is reproduced as well",
+    empirical=True,
+    quantifier="an average",
+)
 def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, train_error: Fraction) -> Claim:
     r"""Under MSE, test accuracy improves when training goes on beyond zero train error, in the mean over trainings.
 

@@ -14,6 +14,7 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
     ROBUSTNESS_SMALLEST,
 )
 from learning_dynamics.papers.neural_collapse.trainings import (
+    BOTH_DECAYS,
     SMALL,
     UNDECIDED_AT_PAPERS_RATES,
     at_first_epoch,
@@ -29,7 +30,7 @@ from learning_dynamics.tidy import Quantity, Table
 Measure = Literal["robustness_smallest", "robustness"]  # ROBUSTNESS_SMALLEST, ROBUSTNESS
 
 
-@claim("Figure 11", scope=SMALL + UNDECIDED_AT_PAPERS_RATES, empirical=True, quantifier="an average")
+@claim("Figure 11", scope=SMALL + UNDECIDED_AT_PAPERS_RATES + BOTH_DECAYS, empirical=True, quantifier="an average")
 def mse_more_robust(mse: Sequence[Table], ce: Sequence[Table], *, measure: Measure) -> Claim:
     r"""Networks trained with MSE tend to be more robust than those trained with cross-entropy.
 
