@@ -177,11 +177,11 @@ def equation_6(features: Table) -> Claim:
     scope="renormalised Gaussian features of three sizes; deviations within classes scaled by 0.001 to 1000, class "
     "means kept; no weight decay",
     correction=r"A push of $\Sigma_W$ towards zero that is far enough always reduces $L_{NC1}$, but it is not the only "
-    r"way: $L_{NC1} = \frac12\sum_j\omega_j^2/(C+\omega_j^2)^2$ vanishes as $\Sigma_W \to \infty$ too. Each summand is "
-    r"symmetric in $\log\omega_j$ about $\omega_j^2 = C$, where it is largest. It also vanishes beside noise that "
-    r"stays, in directions in which class means do not differ.",
+    r"way: $L_{NC1} = \frac12\sum_j\omega_j^2/(C+\omega_j^2)^2$ vanishes as well where $\Sigma_W$ grows without bound "
+    r"in every direction. Each summand is symmetric in $\log\omega_j$ about $\omega_j^2 = C$, where it is largest. It "
+    r"also vanishes beside noise that stays, in directions in which class means do not differ.",
     quantifier="all draws",
-    reason="as $\\Sigma_W$ grows the term vanishes as well",
+    reason="as $\\Sigma_W$ grows in every direction the term vanishes as well",
 )
 def nc1_term_and_variability(features: Table) -> Claim:
     r"""With class means held constant, $L_{NC1}$ can always be reduced by pushing $\Sigma_W$ towards zero, and
