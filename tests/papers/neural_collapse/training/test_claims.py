@@ -80,10 +80,22 @@ def test_five_data_sets_leave_out_what_the_paper_names():
     assert found.verdict == "reproduced"
     assert found.judgement.headline.draws == 13
     assert "2 left out" in found.judgement.headline.excluded
-    assert evaluate(collapse.five_data_sets, {"trainings": tables[:3]}, settings).verdict == "untested"
+    few = evaluate(collapse.five_data_sets, {"trainings": tables[:3]}, settings)
+    assert (few.verdict, few.reason.partition(",")[0]) == ("untested", "tried on mnist")
     (kept, *_), excluded = without_exceptions([made_up("vgg", data="stl10"), made_up("resnet", data="stl10")])
     assert kept.attrs["settings"]["network"] == "vgg"
     assert list(excluded.values()) == [3]
+
+
+def test_one_data_set_can_be_against_all_five_unless_its_train_errors_stay():
+    settings = {"level": 0.01, "share": 0.001, **PREMISE}
+    tables = {"trainings": [made_up(network, data="fashion_mnist") for network in NETWORKS]}
+    altered.put(tables, "trainings", "nc1", 0.1, 2, seed=1, split="train", epoch=100)
+    assert evaluate(collapse.five_data_sets, tables, settings).verdict == "not reproduced"
+    altered.put(tables, "trainings", "error", 0.01, 0, split="train", seed=0)
+    assert evaluate(collapse.five_data_sets, tables, settings).verdict == "untested"
+    other = {"trainings": [made_up(network, data="digits") for network in NETWORKS]}
+    assert evaluate(collapse.five_data_sets, other, settings).reason.startswith("needs MNIST")
 
 
 def test_errors_end_at_the_first_epoch_without_one_and_what_is_measured_less_often_starts_at_its_next():

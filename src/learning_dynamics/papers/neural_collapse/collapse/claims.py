@@ -7,7 +7,7 @@ draw is one training: a network, a data set, a seed. Trainings that the paper na
 others keep train errors the premise is not met, and nothing is decided.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -344,11 +344,24 @@ def five_data_sets(trainings: Sequence[Table], *, level: Positive, share: Fracti
     decisions become those of the nearest class mean.
 
     Appendix A.7 names the exceptions. The runs belong to the full-scale configuration, which downloads the data sets
-    and needs a GPU.
+    and needs a GPU. One data set can be against the sentence, and fewer than five cannot confirm it.
     """
     tables = [table for table in trainings if data_and_network(table)[0] in FIVE_DATA_SETS]
-    if {data_and_network(table)[0] for table in tables} != set(FIVE_DATA_SETS):
+    tried = [data for data in FIVE_DATA_SETS if data in {data_and_network(table)[0] for table in tables}]
+    if not tried:
         raise Untested(NEEDS_FIVE_DATA_SETS)
+    checks = list(_collapse_on_every_data_set(tables, level, share, train_error))
+    premises_hold = all(check.state == "holds" for check in checks if check.is_premise)
+    is_refuted = premises_hold and any(check.state == "fails" for check in checks)
+    if tried != list(FIVE_DATA_SETS) and not is_refuted:
+        raise Untested(f"tried on {', '.join(tried)}, which is not against it; {NEEDS_FIVE_DATA_SETS}")
+    yield from checks
+
+
+def _collapse_on_every_data_set(
+    tables: Sequence[Table], level: float, share: float, train_error: float
+) -> Iterator[Check]:
+    """Yield checks that every training but the exceptions collapses after train errors end."""
     included, excluded = without_exceptions(tables)
 
     yield every_draw(
