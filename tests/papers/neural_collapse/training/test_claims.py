@@ -96,6 +96,8 @@ def test_one_data_set_can_be_against_all_five_unless_its_train_errors_stay():
     assert evaluate(collapse.five_data_sets, tables, settings).verdict == "untested"
     other = {"trainings": [made_up(network, data="digits") for network in NETWORKS]}
     assert evaluate(collapse.five_data_sets, other, settings).reason.startswith("needs MNIST")
+    exception = {"trainings": [made_up("resnet", data="stl10")]}
+    assert evaluate(collapse.five_data_sets, exception, settings).reason.startswith("needs MNIST")
 
 
 def test_errors_end_at_the_first_epoch_without_one_and_what_is_measured_less_often_starts_at_its_next():
