@@ -136,8 +136,18 @@ def at_first_epoch(trainings: Sequence[Table], quantity: Quantity, split: str = 
 def when_errors_end(
     trainings: Sequence[Table], quantity: Quantity, split: str = "train", *, train_error: float
 ) -> np.ndarray:
-    """Return a quantity where train errors have ended; nan for trainings that keep more than a share `train_error`."""
-    return over_trainings(trainings, lambda table: at_zero_error(by_seed(table, quantity, split), table, train_error))
+    """Return a quantity where train errors have ended; nan for trainings that keep more than a share `train_error`.
+
+    What is not measured at every epoch is read at the first epoch at which it is measured for that seed.
+    """
+
+    def read(table: Table) -> pd.Series:
+        starts = zero_error_epochs(table, train_error)
+        rows = select(table, quantity, split=split, index=0).sort_values("epoch")
+        later_rows = rows[rows["epoch"] >= rows["seed"].map(starts)]
+        return later_rows.drop_duplicates("seed").set_index("seed")["value"].reindex(starts.index)
+
+    return over_trainings(trainings, read)
 
 
 def at_the_end(trainings: Sequence[Table], quantity: Quantity, split: str = "train") -> np.ndarray:

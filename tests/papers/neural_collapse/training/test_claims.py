@@ -124,6 +124,19 @@ def test_train_errors_have_ended_at_999_images_of_1000(case, wrong_images, train
     assert (found.verdict == "reproduced") == decided
 
 
+def test_a_seed_is_read_where_it_was_measured_and_not_where_another_was():
+    table = made_up()
+    # seed 0 was measured at epoch 10 and seed 1 at epoch 30, beside the first and the last
+    kept = table["epoch"].isin([1, 100]) | ((table["seed"] == 0) & (table["epoch"] == 10))
+    kept |= ((table["seed"] == 1) & (table["epoch"] == 30)) | (table["quantity"] != "robustness")
+    sparse = table[kept]
+    sparse.attrs = table.attrs
+    starts = when_errors_end([sparse], "robustness", "test", train_error=0.0)
+    assert starts == pytest.approx([0.05 * 10**0.5, 1.02 * 0.05 * 30**0.5, 1.04 * 0.05 * 100**0.5])
+    missing = altered.put({"trainings": [sparse]}, "trainings", "robustness", np.nan, seed=1, epoch=30)["trainings"]
+    assert np.isnan(when_errors_end(missing, "robustness", "test", train_error=0.0)).tolist() == [False, True, False]
+
+
 def test_errors_end_earlier_where_one_image_of_1000_may_be_wrong():
     table = made_up()
     early = altered.put({"trainings": [table]}, "trainings", "error", 1e-3, split="train", epoch=3)["trainings"]
