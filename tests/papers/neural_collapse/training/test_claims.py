@@ -27,7 +27,7 @@ CASES = {
         decomposition.least_squares_deviation_negligible,
         {"share": 0.1, "reference": "all", "since": "zero_error", "decay": "trained", **PREMISE},
     ),
-    "grows": (robustness.robustness_grows_after_zero_error, {"measure": "robustness", **PREMISE}),
+    "grows": (perturbations.robustness_grows_after_zero_error, {"measure": "robustness", **PREMISE}),
     "accuracy": (generalisation.accuracy_after_zero_error, {"average": "mean", **PREMISE}),
     "test_images": (generalisation.test_collapse_slower, {"average": "mean", **PREMISE}),
 }

@@ -230,7 +230,7 @@ def nc1_term_and_variability(features: Table) -> Claim:
     )
     yield every_draw(
         "$L_{NC1}$ after a push of $\\Sigma_W$ towards zero over $L_{NC1}$ before it, the largest over scatters",
-        Draws(features).worst(PUSHED_NC1),
+        Draws(features).largest(PUSHED_NC1),
         at_most=1.0,
         because="reduced",
         fact="pushed",
@@ -340,7 +340,7 @@ def nc2_and_nc3_demand_simplex_scores(features: Table) -> Claim:
         "NC2: distance of class means and classifiers from a simplex frame": SIMPLEX_FRAMES,
         "NC3: squared distance of classifiers from class means": SIMPLEX_DUALITY,
     }.items():
-        worst = Draws(features).worst(quantity)
+        worst = Draws(features).largest(quantity)
         yield premise(every_draw(name, worst, at_most=ROUNDING, because="exact, to rounding"))
     yield Facts(noisy=scores[:, 0].max(), quiet=scores[:, -1].max())
 

@@ -275,8 +275,8 @@ def lemma_4(features: Table) -> Claim:
             rivals={phrase: {"gap": formulas[flow]} for phrase, formulas in rivals.items()},
         )
     yield Facts(
-        off_orthogonal=Draws(features, flow=ORTHOGONAL).least(VELOCITY_LEMMA_4).min(),
-        off_printed=Draws(features, flow=PRINTED).least(VELOCITY_LEMMA_4).min(),
+        off_orthogonal=Draws(features, flow=ORTHOGONAL).smallest(VELOCITY_LEMMA_4).min(),
+        off_printed=Draws(features, flow=PRINTED).smallest(VELOCITY_LEMMA_4).min(),
     )
 
 

@@ -15,6 +15,7 @@ from learning_dynamics.papers.neural_collapse.panels import (
     title_of,
     under_both_losses,
 )
+from learning_dynamics.papers.neural_collapse.training import quantities
 from learning_dynamics.papers.neural_collapse.trainings import EFFECTIVELY_ZERO, at_the_end, when_errors_end
 from learning_dynamics.plotting import WIDTH, Drawn
 from learning_dynamics.settings import Positive
@@ -83,9 +84,8 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
     grid.set_fontsize(8)
     grid.auto_set_column_width(list(range(len(header))))
     grid.scale(1, 1.4)
-    gain = 100 * (
-        when_errors_end(mse, "error", "test", train_error=EFFECTIVELY_ZERO) - at_the_end(mse, "error", "test")
-    )
+    start = when_errors_end(mse, quantities.ERROR, "test", train_error=EFFECTIVELY_ZERO)
+    gain = 100 * (start - at_the_end(mse, quantities.ERROR, "test"))
     digits = any(str(name).startswith("digits") for name in table["data"])
     facts = {
         "mean": np.nanmean(gain),
