@@ -61,12 +61,16 @@ def test_what_would_be_torn_is_found():
 
 
 def test_links_lead_somewhere_and_those_to_places_to_a_place():
+    # claims that are newer than the published pages have their place there once these are written again
+    listed = ROOT / "docs/results/judged_since.md"
+    text = listed.read_text(encoding="utf-8") if listed.exists() else ""
+    newer = re.findall(r"(?m)^\| `([\w.]+)` \| not there ", text)
     for file, text in TEXTS.items():
         for target, place in re.findall(r"\]\(([^)#:\s]+)(?:#([^)\s]+))?\)", text):
             there = (ROOT / file).parent / target
             # what `make publish` writes may not be there yet
             assert there.exists() or target.startswith(("results/", "docs/results")), f"{file}: {target}"
-            if place and there.suffix == ".md":
+            if place and place not in newer and there.suffix == ".md":
                 written = there.read_text(encoding="utf-8")
                 names = re.findall(r'<a name="([^"]+)"></a>', written)
                 headings = [_slug(heading) for heading in re.findall(r"(?m)^#+ (.*)$", written)]

@@ -10,7 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from learning_dynamics.papers.neural_collapse.trainings import by_seed, data_and_network, zero_error_epochs
+from learning_dynamics.papers.neural_collapse.trainings import (
+    EFFECTIVELY_ZERO,
+    by_seed,
+    data_and_network,
+    zero_error_epochs,
+)
 from learning_dynamics.plotting import COLOURS, WIDTH, shared_legend
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
@@ -76,10 +81,10 @@ def band(axis: Axes, values: pd.DataFrame, *, ranged: bool = True, **style: Any)
 def mark_epochs(axis: Axes, table: Table, *, drops: bool = True) -> None:
     """Mark where training errors end, the median over seeds, and where the learning rate drops."""
     settings = settings_of(table)
-    epoch = zero_error_epochs(table).fillna(np.inf).median()
+    epoch = zero_error_epochs(table, EFFECTIVELY_ZERO).fillna(np.inf).median()
     if np.isfinite(epoch):
         dashes = "-" if settings["loss"] == "mse" else DASHED
-        label = f"zero train error, {LOSSES[settings['loss']]}"
+        label = f"99.9 % train accuracy, {LOSSES[settings['loss']]}"
         axis.axvline(epoch, color=COLOURS["vermilion"], lw=0.9, ls=dashes, zorder=1, label=label)
     if drops:
         for drop in settings["drops"]:

@@ -45,7 +45,18 @@ UNDECIDED_AT_PAPERS_RATES = (
     ", with two to four times the learning rates of the paper's recipe under MSE (at the recipe's own this is "
     "undecided: full_scale.md)"
 )
+# the default run's departures from the authors' weight decay, where they turn a verdict or bear on a comparison
+NOT_AT_AUTHORS_DECAY = "; with twice the authors' weight decay under MSE (at theirs VGG stops short in as many epochs)"
+REPRODUCED_AT_AUTHORS_DECAY = (
+    ", with twice the authors' weight decay under MSE (at theirs, for twice the epochs, this is reproduced: "
+    "full_scale.md)"
+)
+BOTH_DECAYS = "; weight decay twice the authors' under MSE, and ten times theirs under cross-entropy"
 EXCEPTIONS = (("stl10", "resnet"), ("stl10", "densenet"))  # appendix A.7
+# The share of train images misclassified at which train errors count as ended, and the terminal phase as begun. Papyan,
+# Han and Donoho 2020, whose protocol the paper takes over, mark its effective beginning at a train accuracy of 99.9 %
+# (of 99.6 % on ImageNet), because data sets contain wrong labels.
+EFFECTIVELY_ZERO = 1e-3
 
 
 def by_seed(table: Table, quantity: Quantity, split: str = "train") -> pd.DataFrame:
@@ -64,10 +75,14 @@ def data_and_network(table: Table) -> tuple[str, str]:
     return str(table["data"].iloc[0]), settings_of(table)["network"]
 
 
-def zero_error_epochs(table: Table) -> pd.Series:
-    """Return for each seed the first measured epoch without an error on the train images; nan if there is none."""
-    error_free = by_seed(table, ERROR) == 0
-    return error_free.idxmax().where(error_free.any()).astype(float)
+def zero_error_epochs(table: Table, train_error: float) -> pd.Series:
+    """Return for each seed the first measured epoch at which train errors have ended; nan if there is none.
+
+    They have ended where no more than a share `train_error` of the train images is misclassified.
+    """
+    # shares are sums of 1 / n over images: the last digits are rounding's
+    have_ended = by_seed(table, ERROR) <= train_error * (1 + 1e-9)
+    return have_ended.idxmax().where(have_ended.any()).astype(float)
 
 
 def first_drop(table: Table) -> int:
@@ -76,20 +91,20 @@ def first_drop(table: Table) -> int:
     return round(settings["drops"][0] * settings["epochs"])
 
 
-def at_zero_error(values: pd.DataFrame, table: Table) -> pd.Series:
-    """Return a quantity, by seed, at the first epoch at which it was measured and no train error is left; else nan."""
+def at_zero_error(values: pd.DataFrame, table: Table, train_error: float) -> pd.Series:
+    """Return a quantity, by seed, at the first epoch at which it was measured and train errors have ended; else nan."""
     first_values = pd.Series(np.nan, index=values.columns)
-    for seed, epoch in zero_error_epochs(table).items():
+    for seed, epoch in zero_error_epochs(table, train_error).items():
         later_epochs = values.index[values.index >= epoch]
         if len(later_epochs):
             first_values[seed] = values.loc[later_epochs[0], seed]
     return first_values
 
 
-def without_error(values: pd.DataFrame, table: Table, until: float = np.inf) -> pd.DataFrame:
+def without_error(values: pd.DataFrame, table: Table, train_error: float, *, until: float = np.inf) -> pd.DataFrame:
     """Return a quantity from the end of train errors on, up to an epoch; nan elsewhere."""
     epochs = values.index.to_numpy()[:, None]
-    return values.where((epochs >= zero_error_epochs(table).to_numpy()) & (epochs <= until))
+    return values.where((epochs >= zero_error_epochs(table, train_error).to_numpy()) & (epochs <= until))
 
 
 def loss_term(table: Table, term: Quantity, decay: Decay, *, without_decay: bool = False) -> pd.DataFrame:
@@ -118,9 +133,21 @@ def at_first_epoch(trainings: Sequence[Table], quantity: Quantity, split: str = 
     return over_trainings(trainings, lambda table: by_seed(table, quantity, split).iloc[0])
 
 
-def when_errors_end(trainings: Sequence[Table], quantity: Quantity, split: str = "train") -> np.ndarray:
-    """Return a quantity where train errors have ended; nan for trainings that keep some."""
-    return over_trainings(trainings, lambda table: at_zero_error(by_seed(table, quantity, split), table))
+def when_errors_end(
+    trainings: Sequence[Table], quantity: Quantity, split: str = "train", *, train_error: float
+) -> np.ndarray:
+    """Return a quantity where train errors have ended; nan for trainings that keep more than a share `train_error`.
+
+    What is not measured at every epoch is read at the first epoch at which it is measured for that seed.
+    """
+
+    def read(table: Table) -> pd.Series:
+        starts = zero_error_epochs(table, train_error)
+        rows = select(table, quantity, split=split, index=0).sort_values("epoch")
+        later_rows = rows[rows["epoch"] >= rows["seed"].map(starts)]
+        return later_rows.drop_duplicates("seed").set_index("seed")["value"].reindex(starts.index)
+
+    return over_trainings(trainings, read)
 
 
 def at_the_end(trainings: Sequence[Table], quantity: Quantity, split: str = "train") -> np.ndarray:
@@ -158,14 +185,14 @@ def paired(mse: Sequence[Table], ce: Sequence[Table]) -> tuple[list[Table], list
     return list(mse), [partners[data_and_network(table)] for table in mse]
 
 
-def errors_end(trainings: Sequence[Table], excluded: Mapping[str, int] | None = None) -> Check:
+def errors_end(trainings: Sequence[Table], excluded: Mapping[str, int] | None = None, *, train_error: float) -> Check:
     """Check the premise of what is said of training beyond zero train error: every training comes to it."""
     return premise(
         every_draw(
             "least share of train images misclassified at a recorded epoch",
             over_trainings(trainings, lambda table: by_seed(table, ERROR).min()),
-            at_most=0.0,
-            because="the statement is about training beyond zero train error",
+            at_most=train_error * (1 + 1e-9),
+            because="the statement is about training beyond zero train error, or what effectively is it",
             excluded=excluded,
         )
     )

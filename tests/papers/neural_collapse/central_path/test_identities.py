@@ -111,6 +111,14 @@ def test_terms_under_other_scatter_are_those_of_solved_classifiers():
         W, _ = oracles.least_squares(H, CLASSES)
         expected = 0.5 * np.trace(W @ oracles.covariances(H, CLASSES)[0] @ W.T)
         assert found["scattered_nc1"][place] == pytest.approx(expected, rel=1e-6), place
+        # the push is to omega_min sqrt(L / (C - 1)), and leaves no more than half
+        deviation = oracles.singular_values(X, CLASSES)[-1] * np.sqrt(expected / (CLASSES - 1))
+        pushed = with_scatter(X, deviation * np.eye(5))
+        W, _ = oracles.least_squares(pushed, CLASSES)
+        left = 0.5 * np.trace(W @ oracles.covariances(pushed, CLASSES)[0] @ W.T) / expected
+        assert found["pushed_nc1"][place] == pytest.approx(left, rel=1e-3), place
+        assert deviation < converses.SCATTERS[place]
+        assert left <= 0.5
     means = oracles.covariances(X, CLASSES)[2]
     smallest = np.linalg.svd(means - means.mean(axis=1, keepdims=True), compute_uv=False)[CLASSES - 2]
     H = with_scatter(X, converses.SCATTERS[0] * min(1.0, smallest) * np.eye(5))
@@ -131,6 +139,29 @@ def test_terms_under_other_scatter_are_those_of_solved_classifiers():
     assert min(expected.values()) > 0.1
     for name, value in expected.items():
         assert found[name] == pytest.approx(value, rel=1e-5), name
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_isotropic_noise_around_a_simplex_leaves_the_scores_of_solved_classifiers(place):
+    found = converses.simplex_scores(central_features(), CLASSES)
+    U, _, V = np.linalg.svd(oracles.covariances(central_features(), CLASSES)[2] @ SIMPLEX)
+    M = U[:, :2] @ V[:2]
+    noise = with_scatter(central_features(), converses.SIMPLEX_NOISES[place] * np.eye(5))
+    H = noise + np.kron(M - oracles.covariances(noise, CLASSES)[2], np.ones(SIZE[1]))
+    W, b = oracles.least_squares(H, CLASSES)
+    short = np.linalg.norm(W @ M - SIMPLEX) / np.linalg.norm(SIMPLEX)
+    assert found["simplex_scores"][place] == pytest.approx(short, rel=1e-7)
+    omega = oracles.singular_values(H, CLASSES)
+    np.testing.assert_allclose(theory.simplex_score_error(omega, CLASSES), short, rtol=1e-7)
+    term = np.sum((W @ M + b[:, None] - np.eye(CLASSES)) ** 2) / (2 * CLASSES)
+    assert term == pytest.approx((CLASSES - 1) / (2 * CLASSES) * short**2, rel=1e-7)
+    assert max(found["simplex_frames"][place], found["simplex_duality"][place], from_frame(W.T)) < 1e-6
+
+
+def test_three_classes_whose_noise_has_the_size_of_their_signal_keep_three_sixteenths():
+    place = list(converses.SIMPLEX_NOISES).index(1.0)
+    short = converses.simplex_scores(central_features(), CLASSES)["simplex_scores"][place]
+    assert (CLASSES - 1) / (2 * CLASSES) * short**2 == pytest.approx(3 / 16)
 
 
 def test_noise_that_leans_makes_a_product_that_its_trace_does_not_see():

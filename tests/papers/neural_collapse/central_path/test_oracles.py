@@ -259,6 +259,32 @@ def test_what_maps_do_to_the_gradient(curve):
     assert gaps["adjoint_gradient"] < 1e-12 < 0.01 < gaps["printed_gradient"]
 
 
+def test_velocities_are_those_of_lemma_4s_rows_only_where_the_deviations_stay(curve):
+    gradient = oracles.gradient(curve.X, curve.classes)
+    h = 1e-5
+    # a plain gradient step that is renormalised moves by the printed map (Lemma 2)
+    ahead, behind = (oracles.renormalised(curve.X - side * h * gradient, curve.classes) for side in (1, -1))
+    velocities = {
+        "orthogonal": -oracles.tangent_part(curve.X, gradient, curve.classes),
+        "printed": (ahead - behind) / (2 * h),
+    }
+    means = np.kron(oracles.covariances(curve.X, curve.classes)[2], np.ones(7))
+    U, omega, _ = np.linalg.svd(oracles.covariances(curve.X, curve.classes)[2], full_matrices=False)
+    U, omega = U[:, :2], omega[:2]
+    for flow, velocity in velocities.items():
+        gaps = tangents.velocity_gaps(curve.X, curve.classes, flows.TANGENT_MAPS[flow])
+        along_means = U @ np.diag(1 / (7 * (3 + omega**2) ** 2)) @ U.T @ means
+        faster = U @ np.diag(1 / (3 * 7 * (3 + omega**2))) @ U.T @ means
+        expected = {
+            "velocity--lemma_4": np.linalg.norm(-gradient - velocity) / np.linalg.norm(velocity),
+            "velocity--means": np.linalg.norm(along_means - velocity) / np.linalg.norm(velocity),
+            "velocity--means_faster": np.linalg.norm(faster - velocity) / np.linalg.norm(velocity),
+        }
+        for name, gap in expected.items():
+            assert gaps[name] == pytest.approx(gap, rel=1e-5, abs=1e-7), (flow, name)
+        assert gaps["velocity--lemma_4"] > 0.1, flow
+
+
 class FreeFeatures:
     """A run of free features of one size and two members, and its table at two weight decays."""
 

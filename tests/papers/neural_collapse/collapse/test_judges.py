@@ -66,6 +66,14 @@ def test_nc4_is_held_at_the_last_epoch_on_train_images(share, expected):
     assert support.evaluation(PAPER, "nc4", tables).facts["test"] == 0.0123
 
 
+def test_nc4_is_no_prediction_about_test_images_and_unrelated_decisions_are_refused():
+    tables = altered.put({"trainings": trainings()}, "trainings", "nc4", 0.0, split="test")
+    found = support.evaluation(PAPER, "nc4", tables)
+    assert (found.verdict, set(found.rivals.values())) == ("reproduced", {"not reproduced"})
+    tables = altered.put({"trainings": trainings()}, "trainings", "nc4", 0.0, split="train", epoch=1)
+    assert support.verdict(PAPER, "nc4", tables) == "undecided"
+
+
 def test_a_lead_that_was_there_from_the_start_is_no_speed():
     found = support.evaluation(PAPER, "mse_collapses_faster", both_losses())
     assert found.verdict == "reproduced"
@@ -109,9 +117,35 @@ ALL_AT = dict.fromkeys(("nc1", "self_duality", "equinorm_means", "equiangular_me
     ],
 )
 def test_the_lead_of_nc2_is_counted_from_the_last_epoch_before_it(arrivals, lead):
-    found = support.evaluation(PAPER, "nc2_not_slower", steps(ALL_AT | arrivals))
+    found = support.evaluation(PAPER, "nc2_not_slower", steps(ALL_AT | arrivals), reading="not_slower")
     assert found.judgement.headline.value == pytest.approx(np.log10(lead), abs=1e-12)
     assert (found.judgement.state == "holds") == (lead > 1)
+
+
+@pytest.mark.parametrize(
+    ("nc2", "others", "no_evidence", "not_slower"),
+    [
+        (10, (30, 30, 10), "holds", "holds"),
+        (10, (3, 10, 3), "holds", "undecided"),
+        (10, (3, 3, 3), "holds", "undecided"),  # the epoch recorded before: 10 may be just after 3
+        (30, (3, 30, 3), "holds", "undecided"),
+        (30, (3, 3, 3), "fails", "fails"),
+    ],
+)
+def test_no_evidence_is_less_than_an_nc2_that_is_not_slower(nc2, others, no_evidence, not_slower):
+    tables = steps(dict.fromkeys(ALL_AT, nc2))
+    for seed, epoch in enumerate(others):
+        for quantity in ("nc1", "self_duality"):
+            values = np.where(epoch <= EPOCHS, 1e-3, 1.0)
+            altered.put(tables, "trainings", quantity, values, split="train", seed=seed)
+    for reading, state in {"no_evidence": no_evidence, "not_slower": not_slower}.items():
+        found = support.evaluation(PAPER, "nc2_not_slower", tables, reading=reading)
+        assert found.judgement.state == state, reading
+
+
+def test_epochs_too_far_apart_to_show_an_nc2_at_twice_the_epoch_are_no_evidence_of_anything():
+    tables = steps(dict.fromkeys(ALL_AT, 10))
+    assert support.verdict(PAPER, "nc2_not_slower", tables) == "undecided"
 
 
 def test_the_share_of_the_way_decides_when_something_has_arrived():
@@ -119,7 +153,7 @@ def test_the_share_of_the_way_decides_when_something_has_arrived():
     # nine tenths of the way of NC1 on a logarithmic scale at the third epoch, all at the fourth
     altered.put(tables, "trainings", "nc1", np.tile([1, 1, 10**-2.7, 1e-3, 1e-3], 3), split="train")
     values = {
-        share: support.evaluation(PAPER, "nc2_not_slower", tables, arrived=share).judgement.headline.value
+        share: support.evaluation(PAPER, "nc2_not_slower", tables, arrived=share).facts["lead"]
         for share in (0.85, 0.95)
     }
     assert values == pytest.approx({0.85: np.log10(10 / 3), 0.95: np.log10(30 / 3)})

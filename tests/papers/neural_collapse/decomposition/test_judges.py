@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from learning_dynamics.tidy import select
 from tests import support
 from tests.papers.neural_collapse import altered
 from tests.papers.neural_collapse.training import made_up
@@ -26,14 +27,54 @@ def test_a_gap_beyond_rounding_is_refused(claim, quantity, index):
         assert altered.verdict(claim, tables) == expected, gap
 
 
-def test_the_direction_in_which_l_nc1_changes_is_counted_step_by_step():
+def test_l_nc1_is_compared_with_its_formula_at_every_scatter():
     assert support.verdict("neural_collapse", "nc1_term_and_variability", features()) == "corrected"
-    tables = altered.put(features(), "features", "scattered_nc1", lambda nc1: 10 * nc1, **FIRST, index=20)
-    assert altered.verdict("nc1_term_and_variability", tables) == "refused"
-    # a term that grew with every step would be as the paper has it
-    tables = features()
-    altered.put(tables, "features", "scattered_nc1", lambda nc1: np.tile(np.arange(25.0), len(nc1) // 25))
+    for index, change, expected in ((20, 1 + 1e-11, "corrected"), (20, 1.001, "refused"), (1, np.nan, "refused")):
+        tables = altered.put(
+            features(), "features", "scattered_nc1", lambda nc1, by=change: by * nc1, **FIRST, index=index
+        )
+        assert altered.verdict("nc1_term_and_variability", tables) == expected, f"times {change} at {index}"
+
+
+def test_an_l_nc1_that_did_not_fall_at_the_largest_scatter_would_vanish_with_the_scatter_alone():
+    tables = altered.put(features(), "features", "scattered_nc1", 0.1)
     assert altered.verdict("nc1_term_and_variability", tables) == "reproduced"
+    altered.put(tables, "features", "scattered_nc1", 0.09, **FIRST, index=25)
+    assert altered.verdict("nc1_term_and_variability", tables) == "refused"
+
+
+def test_a_scatter_from_which_no_push_reduces_l_nc1_is_refused():
+    tables = altered.put(features(), "features", "pushed_nc1", 1.01, **FIRST, index=7)
+    assert altered.verdict("nc1_term_and_variability", tables) == "refused"
+    found = support.evaluation("neural_collapse", "nc1_term_and_variability", features())
+    assert found.facts["pushed"] == select(features()["features"], "pushed_nc1")["value"].max() < 0.51
+    assert found.judgement.headline.value == pytest.approx(-2, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("gap", "expected"), [(1e-13, "corrected"), (4e-13, "refused"), (0.01, "refused"), (np.nan, "refused")]
+)
+def test_scores_of_a_simplex_are_short_by_their_noise(gap, expected):
+    claim = "nc2_and_nc3_demand_simplex_scores"
+    tables = altered.put(features(), "features", "simplex_scores", lambda short: short + gap, **FIRST, index=3)
+    assert altered.verdict(claim, tables) == expected
+
+
+def test_scores_of_a_simplex_that_were_one_would_be_as_the_paper_has_it():
+    tables = altered.put(features(), "features", "simplex_scores", 1e-15)
+    assert altered.verdict("nc2_and_nc3_demand_simplex_scores", tables) == "reproduced"
+
+
+@pytest.mark.parametrize("premise", ["simplex_frames", "simplex_duality"])
+def test_without_nc2_or_nc3_nothing_is_said_of_scores(premise):
+    claim = "nc2_and_nc3_demand_simplex_scores"
+    found = support.evaluation("neural_collapse", claim, features())
+    assert found.verdict == "corrected"
+    scores = select(features()["features"], "simplex_scores")
+    assert found.facts["noisy"] == scores.loc[scores["index"] == 1, "value"].max()
+    assert found.facts["quiet"] == scores.loc[scores["index"] == 4, "value"].max()
+    tables = altered.put(features(), "features", premise, 1e-6, **FIRST, index=2)
+    assert support.verdict("neural_collapse", claim, tables) == "undecided"
 
 
 def features():

@@ -24,9 +24,11 @@ BOUNDED = [
         ("projection_self_adjoint", quantity, {"flow": "orthogonal"}, ROUNDING)
         for quantity in ("asymmetry", "image", "tangent_moved")
     ],
+    ("lemma_4", "velocity--means", {"flow": "orthogonal"}, ROUNDING),
+    ("lemma_4", "velocity--means_faster", {"flow": "printed"}, ROUNDING),
     ("lemma_7", "lemma_7", {}, ROUNDING),
 ]
-VERDICTS = {"projection_self_adjoint": "corrected"}
+VERDICTS = {"projection_self_adjoint": "corrected", "lemma_4": "corrected"}
 
 
 @pytest.fixture
@@ -50,6 +52,15 @@ def test_a_rank_off_by_one_is_refused(tables):
 def test_a_printed_map_that_were_self_adjoint_would_need_no_correction(tables):
     altered.put(tables, "features", "asymmetry", 1e-15, flow="printed")
     assert altered.verdict("projection_self_adjoint", tables) == "reproduced"
+
+
+@pytest.mark.parametrize("flow", ["orthogonal", "printed"])
+def test_lemma_4_would_need_no_correction_if_it_held_under_both_maps(flow, tables):
+    altered.put(tables, "features", "velocity--lemma_4", 1e-15)
+    assert altered.verdict("lemma_4", tables) == "reproduced"
+    altered.put(tables, "features", "velocity--lemma_4", 0.01, flow=flow, **FIRST)
+    altered.put(tables, "features", "velocity--means", 0.01, flow="orthogonal", **FIRST)
+    assert altered.verdict("lemma_4", tables) == "refused"
 
 
 @pytest.mark.parametrize(
@@ -76,6 +87,9 @@ def test_the_numbers_in_the_text_are_extremes_over_draws(tables):
     assert found["adjoint"] == select(features, "adjoint_gradient")["value"].max()
     assert found["moved"] == select(features, "printed_gradient")["value"].min()
     assert found["normal"] == select(features, "gradient_normal")["value"].min()
+    off = support.evaluation("neural_collapse", "lemma_4", tables).facts
+    for flow in ("orthogonal", "printed"):
+        assert off[f"off_{flow}"] == select(features, "velocity--lemma_4", flow=flow)["value"].min(), flow
     left = [select(features, "remainder", flow="orthogonal", index=index)["value"].to_numpy() for index in (2, 3)]
     orders = np.median(np.log2(left[0] / left[1]))
     assert support.evaluation("neural_collapse", "lemma_2", tables).facts["orthogonal"] == pytest.approx(orders)

@@ -13,7 +13,14 @@ import numpy as np
 
 from learning_dynamics.judging import Check, Checks, equal_on_every_draw, every_draw, takes_rivals
 from learning_dynamics.papers.neural_collapse.central_path import theory
-from learning_dynamics.papers.neural_collapse.central_path.quantities import EXCESS, OMEGA, ORTHOGONAL, PRINTED, SPEED
+from learning_dynamics.papers.neural_collapse.central_path.quantities import (
+    EXCESS,
+    OMEGA,
+    ORTHOGONAL,
+    PRINTED,
+    SPEED,
+    TRACE,
+)
 from learning_dynamics.papers.neural_collapse.draws import (
     DIFFERENCE_ERROR,
     ROUNDING,
@@ -106,6 +113,24 @@ def check_speed(features: Table, flow: str, dynamics: Dynamics, *, clock: float)
         over_sizes(error, speed=by_size(features, SPEED, flow=flow), omega=by_size(features, OMEGA)),
         DIFFERENCE_ERROR,
         "error of central differences",
+    )
+
+
+@takes_rivals("clock", scaled=True)
+def check_variability(flows: Table, flow: str, dynamics: Dynamics, *, clock: float) -> Check:
+    """Check tr(pinv(Sigma_B) Sigma_W) along a flow: C sum_j 1 / omega_j(t)^2 (Theorem 3, NC1)."""
+    times = times_of(flows)[:, None]
+    course = sped_up(dynamics, clock).course
+
+    def error(size: Size, trace: np.ndarray, omega: np.ndarray) -> np.ndarray:
+        predicted = course(omega[:, :1], times, size.classes, size.examples)
+        return relative_error(trace[..., 0], theory.trace_bound(predicted, size.classes))
+
+    return zero_on_every_draw(
+        f"NC1 along the flow, {flow} map, by its explicit dynamics, relative error",
+        over_sizes(error, trace=by_size(flows, TRACE, flow=flow), omega=by_size(flows, OMEGA, flow=flow)),
+        2 * integration_error(flows),
+        "the integrator's error, of a square: twice its tolerance times a calibrated 20",
     )
 
 

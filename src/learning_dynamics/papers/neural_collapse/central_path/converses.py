@@ -16,6 +16,8 @@ from learning_dynamics.papers.neural_collapse.central_path import models as cent
 # sides of every turning point of L_NC1 that singular values between 0.01 and 100 have
 SCATTERS = np.geomspace(1e-3, 1e3, 25)
 LARGEST_SCATTER, SCATTER_OF_ONE = len(SCATTERS) - 1, len(SCATTERS) // 2  # where these are among them
+# standard deviations within classes beside class means that are a simplex frame of singular values one
+SIMPLEX_NOISES = np.array([10.0, 1.0, 0.1, 0.01])
 # by how much the largest eigenvector of Sigma_W leans towards the class means
 LEANS = (1e-2, 1e-3, 1e-4)
 LARGEST_LEAN, SMALLEST_LEAN = 0, len(LEANS) - 1
@@ -42,6 +44,10 @@ def small_terms(X: np.ndarray, classes: int) -> central_path.Numbers:
     scattered_nc1
         L_NC1 while the standard deviation within classes grows from a thousandth to a thousand times that of the
         renormalised features. Index: that factor, a quarter decade apart.
+    pushed_nc1
+        L_NC1 after a push of the deviations towards zero, over L_NC1 before it, for each factor of ``scattered_nc1``.
+        The push is to the standard deviation omega_min sqrt(L / (C - 1)), with L before it and the least SNR singular
+        value omega_min of the renormalised features.
     scattered_nc23
         ||W M - Phi||_F / ||Phi||_F where deviations are small, which is what L_NC2/3 is the square of.
     frame_means, frame_classifiers
@@ -52,14 +58,16 @@ def small_terms(X: np.ndarray, classes: int) -> central_path.Numbers:
     frame_inverse, duality_inverse
         ``frame_means`` and ``duality`` of the class means' pseudo-inverse instead of means, and of classifiers.
     """
-    scattered = [rescattered(X, scatter * np.eye(len(X)), classes) for scatter in SCATTERS]
     omega = central_path.snr_singular_values(X, classes)[-1]
+    nc1 = np.array([_variability_loss(X, scatter, classes) for scatter in SCATTERS])
+    pushed_nc1 = np.array([_variability_loss(X, omega * np.sqrt(loss / (classes - 1)), classes) for loss in nc1])
     concentrated = rescattered(X, SCATTERS[0] * min(1.0, omega) * np.eye(len(X)), classes)
     W, M = central_path.classifier(concentrated, classes), central_path.class_means(concentrated, classes)
     inverse = np.linalg.pinv(M, rcond=1e-9)
     return {
-        quantities.SCATTERED_NC1: np.array([_terms(H, classes)["loss_nc1"] for H in scattered]),
-        quantities.SCATTERED_NC23: np.sqrt(2 * classes * _terms(concentrated, classes)["loss_nc23"] / (classes - 1)),
+        quantities.SCATTERED_NC1: nc1,
+        quantities.PUSHED_NC1: pushed_nc1 / nc1,
+        quantities.SCATTERED_NC23: _score_error(W, M),
         quantities.FRAME_MEANS: theory.simplex_gram(M),
         quantities.FRAME_CLASSIFIERS: theory.simplex_gram(W.T),
         quantities.FRAME_INVERSE: theory.simplex_gram(inverse.T),
@@ -68,9 +76,47 @@ def small_terms(X: np.ndarray, classes: int) -> central_path.Numbers:
     }
 
 
-def _terms(H: np.ndarray, classes: int) -> dict[str, np.ndarray]:
-    within, means = identities.moments(H, classes)
-    return collapse.decomposition(within, means, collapse.least_squares_classifier(within, means, 0.0), 0.0)
+def _variability_loss(X: np.ndarray, scatter: float, classes: int) -> float:
+    """Return L_NC1 (eq. 17) of features whose deviations from the class means are multiplied by a number."""
+    H = rescattered(X, scatter * np.eye(len(X)), classes)
+    scores = central_path.classifier(H, classes) @ central_path.deviations(H, classes)
+    return float(0.5 * np.sum(scores**2) / H.shape[1])
+
+
+def _score_error(W: np.ndarray, M: np.ndarray) -> float:
+    """Return ||W M - Phi||_F / ||Phi||_F for class means M as columns, not necessarily centred (eq. 18)."""
+    simplex = np.eye(len(W)) - 1 / len(W)
+    return central_path.relative_gap(W @ central_path.centred(M), simplex)
+
+
+def simplex_scores(X: np.ndarray, classes: int) -> central_path.Numbers:
+    """Measure what class means that are a simplex frame leave of L_NC2/3 under isotropic noise (appendix C.2).
+
+    Quantities
+    ----------
+    simplex_scores
+        ||W M - Phi||_F / ||Phi||_F for class means M that are a simplex frame of singular values one and their
+        least-squares classifier W. Index: standard deviation within classes, 10, 1, 0.1, 0.01.
+    simplex_frames
+        The larger distance of two Gram matrices, of class means and of classifiers, from the nearest multiple of a
+        simplex frame's, relative. Index: as for ``simplex_scores``.
+    simplex_duality
+        Squared distance of classifiers from class means, both of unit norm. Index: as for ``simplex_scores``.
+    """
+    U, _, V = central_path.snr_vectors(X, classes)
+    M = U @ V.T
+    scores, frames, duality = np.empty((3, len(SIMPLEX_NOISES)))
+    for index, noise in enumerate(SIMPLEX_NOISES):
+        H = noise * central_path.deviations(X, classes) + np.repeat(M, X.shape[1] // classes, axis=1)
+        W = central_path.classifier(H, classes)
+        scores[index] = _score_error(W, M)
+        frames[index] = max(theory.simplex_gram(M), theory.simplex_gram(W.T))
+        duality[index] = collapse.self_duality(W, M.T)
+    return {
+        quantities.SIMPLEX_SCORES: scores,
+        quantities.SIMPLEX_FRAMES: frames,
+        quantities.SIMPLEX_DUALITY: duality,
+    }
 
 
 def leaning_noise(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:

@@ -77,12 +77,16 @@ def free_features(trajectory: Trajectory, *, decays: list[NonNegative]) -> Table
         Lemma 3.
     `tangents.adjoint_gaps`
         Lemma 4.
+    `tangents.velocity_gaps`
+        Lemma 4, under both tangent maps.
     speed
         d omega_j / dt by central differences at two steps, extrapolated: of both flows, and of one step of descent.
     `converses.small_terms`
         Of features with other deviations from the same class means.
     `converses.leaning_noise`
         Of features with other deviations from the same class means.
+    `converses.simplex_scores`
+        Of features with other class means and other deviations.
     `converses.simplex_means`
         Of features with other class means and other deviations.
     """
@@ -189,10 +193,13 @@ def _measure_draw(
         **tangents.adjoint_gaps(X, classes),
         **converses.small_terms(X, classes),
         **converses.leaning_noise(X, classes),
+        **converses.simplex_scores(X, classes),
         **converses.simplex_means(X, classes),
         **tangents.singular_value_slopes(X, Z, classes),
     }
     by_flow = {flow: tangents.map_gaps(X, Z, classes, tangent_map) for flow, tangent_map in tangents.ALL_MAPS.items()}
+    for flow, tangent_map in renormalised.TANGENT_MAPS.items():
+        by_flow[flow] |= tangents.velocity_gaps(X, classes, tangent_map)
     for flow, remainder in tangents.step_remainders(X, Z, classes).items():
         by_flow[flow][quantities.REMAINDER] = remainder
     for flow, speed in tangents.speeds(X, classes).items():

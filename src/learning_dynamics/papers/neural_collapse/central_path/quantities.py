@@ -67,6 +67,9 @@ SLOPE_WITHOUT_SHRINKING: str = "slope--without_shrinking"  # its first product a
 ADJOINT_GRADIENT: str = "adjoint_gradient"  # change of the gradient under the printed map's adjoint (Lemma 4)
 PRINTED_GRADIENT: str = "printed_gradient"  # change of the gradient under the printed map
 GRADIENT_NORMAL: str = "gradient_normal"  # share of the gradient that is normal to the manifold
+VELOCITY_LEMMA_4: str = "velocity--lemma_4"  # Lemma 4's formula less the velocity along each flow (eq. 5)
+VELOCITY_MEANS: str = "velocity--means"  # its first product alone
+VELOCITY_MEANS_FASTER: str = "velocity--means_faster"  # its first product times 1 + omega^2 / C
 
 # -- distances from the start's limits, and collapse along flows (`limits`) --------------------------------------------
 
@@ -81,12 +84,16 @@ NC4: str = "nc4"  # share of examples that classifier and nearest class mean dec
 # -- what small terms and traces do not imply (`converses`) ------------------------------------------------------------
 
 SCATTERED_NC1: str = "scattered_nc1"  # L_NC1, deviations scaled by each of `converses.SCATTERS`
+PUSHED_NC1: str = "pushed_nc1"  # L_NC1 after a push of the deviations towards zero, over L_NC1 before it
 SCATTERED_NC23: str = "scattered_nc23"  # ||W M - Phi|| / ||Phi|| where deviations are small: root of L_NC2/3
 FRAME_MEANS: str = "frame_means"  # distance of class means from a simplex frame there
 FRAME_CLASSIFIERS: str = "frame_classifiers"  # of classifiers
 FRAME_INVERSE: str = "frame_inverse"  # of the class means' pseudo-inverse
 DUALITY: str = "duality"  # squared distance of classifiers from class means there
 DUALITY_INVERSE: str = "duality_inverse"  # of the class means' pseudo-inverse from class means
+SIMPLEX_SCORES: str = "simplex_scores"  # ||W M - Phi|| / ||Phi||, isotropic noise of each of `SIMPLEX_NOISES`
+SIMPLEX_FRAMES: str = "simplex_frames"  # distance of class means and classifiers from a simplex frame there
+SIMPLEX_DUALITY: str = "simplex_duality"  # squared distance of classifiers from class means there
 PRODUCT_TRACE: str = "product_trace"  # trace of pinv(Sigma_B) Sigma_W, at each of `converses.LEANS`
 PRODUCT_NORM: str = "product_norm"  # its Frobenius norm
 CONDITION: str = "condition"  # condition number of Sigma_W

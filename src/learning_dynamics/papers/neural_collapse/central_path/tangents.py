@@ -136,6 +136,34 @@ def adjoint_gaps(X: np.ndarray, classes: int) -> central_path.Numbers:
     }
 
 
+def velocity_gaps(X: np.ndarray, classes: int, tangent_map: renormalised.TangentMap) -> central_path.Numbers:
+    """Gaps of Lemma 4's velocity, row by row in aligned coordinates, from that of eq. 5 under a tangent map.
+
+    Quantities
+    ----------
+    velocity--lemma_4
+        omega_j / (C + omega_j^2)^2 (y_j / N - omega_j C x_j) less dx_j / dt, relative to it (Lemma 4).
+    velocity--means
+        ``velocity--lemma_4`` with the first product alone.
+    velocity--means_faster
+        ``velocity--means`` times 1 + omega_j^2 / C.
+    """
+    U, omega, V = central_path.snr_vectors(X, classes)
+    examples = X.shape[-1] // classes
+    labels = V.T @ central_path.one_hot(classes, examples)
+    # C x_j, with the class-centring matrix C
+    centred_rows = U.T @ central_path.deviations(X, classes) / X.shape[-1]
+    rate = (omega / (classes + omega**2) ** 2)[:, None]
+    omega = omega[:, None]
+    velocity = renormalised.velocity(X, classes, tangent_map)
+    formulas = {
+        quantities.VELOCITY_LEMMA_4: rate * (labels / examples - omega * centred_rows),
+        quantities.VELOCITY_MEANS: rate * labels / examples,
+        quantities.VELOCITY_MEANS_FASTER: rate * (1 + omega**2 / classes) * labels / examples,
+    }
+    return {name: central_path.relative_gap(U @ rows, velocity) for name, rows in formulas.items()}
+
+
 def speeds(X: np.ndarray, classes: int) -> dict[str, np.ndarray]:
     """Return d omega_j / dt by central differences at two steps, extrapolated, shape (classes - 1,), for both flows
     and one step of the descent.

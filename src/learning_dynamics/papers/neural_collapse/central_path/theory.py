@@ -109,6 +109,16 @@ def algorithm_asymptote(time: np.ndarray, classes: int, examples: int) -> np.nda
     return np.sqrt(2 * time / (classes * examples))
 
 
+def simplex_score_error(omega: np.ndarray, classes: np.ndarray | int) -> np.ndarray:
+    """Return ||W M - Phi||_F / ||Phi||_F of class means that are a simplex frame of one SNR singular value omega.
+
+    It is C / (C + omega**2), where NC2 and NC3 hold for the least-squares classifier (derived here). With
+    K = M^T Sigma_W^-1 M the classifier is (C I + K)^-1 M^T Sigma_W^-1. As a multiple of M^T its product with M is a
+    multiple of Phi, and so is K = omega**2 Phi: W M = omega**2 / (C + omega**2) Phi.
+    """
+    return classes / (classes + omega**2)
+
+
 def trace_bound(omega: np.ndarray, classes: int) -> np.ndarray:
     """Return C sum_j 1 / omega_j**2, the least that tr(pinv(Sigma_B) Sigma_W) can be over the last axis.
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from learning_dynamics import evidence
 from learning_dynamics.judging import (
+    NOT_CLAIMED,
     Check,
     Claim,
     Facts,
@@ -24,6 +25,7 @@ from learning_dynamics.papers.neural_collapse.central_path.converses import (
     LARGEST_SCATTER,
     SCATTER_OF_ONE,
     SCATTERS,
+    SIMPLEX_NOISES,
 )
 from learning_dynamics.papers.neural_collapse.central_path.quantities import (
     CLASSIFIER,
@@ -38,8 +40,12 @@ from learning_dynamics.papers.neural_collapse.central_path.quantities import (
     FRAME_INVERSE,
     FRAME_MEANS,
     OMEGA,
+    PUSHED_NC1,
     SCATTERED_NC1,
     SCATTERED_NC23,
+    SIMPLEX_DUALITY,
+    SIMPLEX_FRAMES,
+    SIMPLEX_SCORES,
     THEOREM_1,
     THEOREM_1_WITHOUT_MEAN,
     THEOREM_2,
@@ -47,10 +53,13 @@ from learning_dynamics.papers.neural_collapse.central_path.quantities import (
     THEOREM_2_WITHOUT_DECAY,
 )
 from learning_dynamics.papers.neural_collapse.draws import (
+    ROUNDING,
+    UNIT,
     Size,
     by_size,
     no_gap,
     over_sizes,
+    relative_error,
     zero_on_every_draw,
 )
 from learning_dynamics.papers.neural_collapse.signs import above_zero, half_exchanged
@@ -69,6 +78,8 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
     with_decay,
 )
 from learning_dynamics.papers.neural_collapse.trainings import (
+    EFFECTIVELY_ZERO,
+    REPRODUCED_AT_AUTHORS_DECAY,
     SMALL,
     at_the_drop,
     at_the_end,
@@ -165,47 +176,65 @@ def equation_6(features: Table) -> Claim:
     "Section 2, Appendix C.2 (first term)",
     scope="renormalised Gaussian features of three sizes; deviations within classes scaled by 0.001 to 1000, class "
     "means kept; no weight decay",
-    correction=r"$L_{NC1} = \frac12\sum_j\omega_j^2/(C+\omega_j^2)^2$ vanishes where $\Sigma_W \to 0$ and where "
-    r"$\Sigma_W \to \infty$: each summand is symmetric in $\log\omega_j$ about $\omega_j^2 = C$, where it is largest. "
-    r"Smaller variability lowers a summand where $\omega_j^2 > C$ alone; far enough towards zero it lowers them all. "
-    r"It also vanishes beside noise that stays, in directions in which class means do not differ.",
+    correction=r"A push of $\Sigma_W$ towards zero that is far enough always reduces $L_{NC1}$, but it is not the only "
+    r"way: $L_{NC1} = \frac12\sum_j\omega_j^2/(C+\omega_j^2)^2$ vanishes as well where $\Sigma_W$ grows without bound "
+    r"in every direction. Each summand is symmetric in $\log\omega_j$ about $\omega_j^2 = C$, where it is largest. It "
+    r"also vanishes beside noise that stays, in directions in which class means do not differ.",
     quantifier="all draws",
-    reason="beyond $\\omega^2 = C$ larger deviations make the term smaller",
+    reason="as $\\Sigma_W$ grows in every direction the term vanishes as well",
 )
 def nc1_term_and_variability(features: Table) -> Claim:
-    r"""With class means held constant, $L_{NC1}$ can always be reduced by pushing $\Sigma_W$ towards zero, and tends to
-    zero only if $\Sigma_W$ does.
+    r"""With class means held constant, $L_{NC1}$ can always be reduced by pushing $\Sigma_W$ towards zero, and
+    $\Sigma_W \to 0$ is the only way to $L_{NC1} \to 0$.
 
-    Where deviations drown the signal the least-squares classifier gives up: its weights shrink faster than the
-    deviations grow, and so does their part of the loss. What is left of the loss is then in $L_{NC2/3}$. Deviations
-    a thousand times as large leave {drowned:.1g} of $L_{NC1}$ (median over draws).
+    The first half is right: from every scatter a push is found that leaves {pushed:.2g} of the term or less. On its way
+    the term may rise, where $\omega_j^2 < C$. The second half is not. Where deviations drown the signal the
+    least-squares classifier gives up: its weights shrink faster than the deviations grow, and so does their part of the
+    loss. What is left of the loss is then in $L_{NC2/3}$. Deviations a thousand times as large leave {drowned:.1g} of
+    $L_{NC1}$ (median over draws).
     """
+    nc1 = Draws(features).entries(SCATTERED_NC1)
+    growth = np.log(nc1[:, -1] / nc1[:, -2]) / np.log(SCATTERS[-1] / SCATTERS[-2])
+    yield every_draw(
+        "exponent of $L_{NC1}$ in the standard deviation within classes, where this is largest",
+        growth,
+        at_least=0.0,
+        because="a term that vanishes with $\\Sigma_W$ alone does not fall as it grows",
+        corrected=NOT_CLAIMED,
+    )
 
-    def mismatches(law: Callable[[np.ndarray, int], np.ndarray]) -> np.ndarray:
-        """Return at how many steps in scatter L_NC1 rises where ``law(omega, C)`` falls, or falls where it rises."""
+    def errors_of(law: Callable[[np.ndarray, int], np.ndarray]) -> np.ndarray:
+        """Return the largest relative error of ``law(omega, C)`` over scatters, for each draw."""
 
         def of_size(size: Size, nc1: np.ndarray, omega: np.ndarray) -> np.ndarray:
             # deviations that are scaled by s divide the SNR singular values by s
-            predicted = law(omega / np.array(SCATTERS)[:, None], size.classes)
-            return (np.sign(np.diff(nc1[:, 0])) != np.sign(np.diff(predicted))).sum(axis=1)
+            return relative_error(nc1[:, 0], law(omega / SCATTERS[:, None], size.classes))
 
         return over_sizes(of_size, nc1=by_size(features, SCATTERED_NC1), omega=by_size(features, OMEGA))
 
-    # as printed the term falls with the deviations at any scatter, as the sum of 1 / omega^2 does
+    # of the matrix that gives the classifier, I + M^T Sigma_W^-1 M / C
+    conditioning = over_sizes(
+        lambda size, omega: 1 + (omega[:, 0, 0] / SCATTERS[0]) ** 2 / size.classes, omega=by_size(features, OMEGA)
+    )
     yield zero_on_every_draw(
-        "steps of a quarter of a decade in scatter at which $L_{NC1}$ changes the other way",
-        mismatches(lambda omega, C: np.sum(omega**-2.0, axis=-1)),
-        0.0,
-        "a number of steps",
-        resolution=np.inf,
-        corrected=mismatches(theory.spectral_variability_loss),
+        "$L_{NC1}$ at every scatter less the formula, relative",
+        NOT_CLAIMED,
+        10 * UNIT * conditioning,
+        "rounding: 10 units, times the conditioning $1 + \\omega_{\\max}^2/C$ at the least scatter",
+        corrected=errors_of(theory.spectral_variability_loss),
         rivals={
-            "smaller wherever deviations are larger": mismatches(lambda omega, C: np.sum(omega**2.0, axis=-1)),
-            "largest at $\\omega = 1$": mismatches(lambda omega, C: theory.spectral_variability_loss(omega, 1)),
-            "largest at $\\omega = C$": mismatches(lambda omega, C: theory.spectral_variability_loss(omega, C**2)),
+            "larger wherever deviations are larger": errors_of(lambda omega, _: 0.5 * np.sum(omega**-2.0, axis=-1)),
+            "largest at $\\omega = 1$": errors_of(lambda omega, _: theory.spectral_variability_loss(omega, 1)),
+            "largest at $\\omega = C$": errors_of(lambda omega, C: theory.spectral_variability_loss(omega, C**2)),
         },
     )
-    nc1 = Draws(features).entries(SCATTERED_NC1)
+    yield every_draw(
+        "$L_{NC1}$ after a push of $\\Sigma_W$ towards zero over $L_{NC1}$ before it, the largest over scatters",
+        Draws(features).largest(PUSHED_NC1),
+        at_most=1.0,
+        because="reduced",
+        fact="pushed",
+    )
     yield Facts(drowned=np.median(nc1[:, LARGEST_SCATTER] / nc1[:, SCATTER_OF_ONE]))
 
 
@@ -273,6 +302,50 @@ def nc23_term_and_simplex(features: Table) -> Claim:
 
 
 @claim(
+    "Appendix C.2 (NC2 and NC3)",
+    scope="class means that are a simplex frame, noise within classes that is the same in all directions, of a "
+    "hundredth to ten times their singular value; no weight decay",
+    correction=r"NC1 is needed too: where NC2 and NC3 hold, all SNR singular values are one $\omega$, "
+    r"$W_{LS}\bar M = \frac{\omega^2}{C+\omega^2}\Phi$ and "
+    r"$L_{NC2/3} = \frac{C-1}{2C}\bigl(\frac{C}{C+\omega^2}\bigr)^2$, which vanishes as $\omega \to \infty$.",
+    quantifier="all draws",
+    reason="NC2 and NC3 fix directions, and the size of the scores is NC1's",
+)
+def nc2_and_nc3_demand_simplex_scores(features: Table) -> Claim:
+    r"""(NC2) and (NC3) together demand that $W_{LS}\bar M \to \Phi$, and so that $L_{NC2/3} \to 0$.
+
+    Both are statements up to scale. Class means that are a simplex frame, amid noise that is the same in all
+    directions, have classifiers in proportion to them whatever its size: NC2 and NC3 hold exactly, and the scores fall
+    short of $\Phi$ by the share $C/(C+\omega^2)$. Three classes with noise of the size of the signal, $\omega = 1$,
+    keep $L_{NC2/3} = 3/16$. Noise of ten times the signal leaves {noisy:.3g} of $\|\Phi\|$, noise of a hundredth
+    {quiet:.1g} (largest over draws). For the other direction see `nc23_term_and_simplex`.
+    """
+    scores = Draws(features).entries(SIMPLEX_SCORES)
+    classes = Draws(features).column("classes")[:, None]
+    omega = 1 / SIMPLEX_NOISES
+    yield equal_on_every_draw(
+        "$\\|W\\bar M - \\Phi\\| / \\|\\Phi\\|$ where class means and classifiers are the same simplex frame",
+        scores,
+        0.0,
+        tolerance=ROUNDING,
+        relative_to=1.0,
+        because="rounding",
+        corrected=theory.simplex_score_error(omega, classes),
+        rivals={
+            "$1/(1+\\omega^2)$, without $C$": theory.simplex_score_error(omega, 1) + 0 * classes,
+            "$C/(C+\\omega)$": theory.simplex_score_error(omega**0.5, classes),
+        },
+    )
+    for name, quantity in {
+        "NC2: distance of class means and classifiers from a simplex frame": SIMPLEX_FRAMES,
+        "NC3: squared distance of classifiers from class means": SIMPLEX_DUALITY,
+    }.items():
+        worst = Draws(features).largest(quantity)
+        yield premise(every_draw(name, worst, at_most=ROUNDING, because="exact, to rounding"))
+    yield Facts(noisy=scores[:, 0].max(), quiet=scores[:, -1].max())
+
+
+@claim(
     "Theorems 1 and 2, Figure 2",
     scope=SMALL + ", every recorded epoch of every training",
     origin="ours",
@@ -319,6 +392,7 @@ def least_squares_deviation_negligible(
     reference: Literal["all", "data"],
     since: Literal["zero_error", "drop", "end"],
     decay: Decay,
+    train_error: Fraction,
 ) -> Claim:
     r"""During training the network's classifier becomes nearly the least-squares classifier of its features:
     $L_{LS}^\perp$ becomes negligible against $L_{LS}$ from an early epoch on, and stays so after train errors end.
@@ -345,7 +419,7 @@ def least_squares_deviation_negligible(
 
     def largest(values: Sequence[pd.DataFrame]) -> np.ndarray:
         return np.concatenate(
-            [_largest_since(frame, table, since) for frame, table in zip(values, included, strict=True)]
+            [_largest_since(frame, table, since, train_error) for frame, table in zip(values, included, strict=True)]
         )
 
     periods = {"zero_error": "from the end of train errors on", "drop": "after the first drop", "end": "last epoch"}
@@ -360,13 +434,13 @@ def least_squares_deviation_negligible(
             "$L_{NC1}$ instead of the deviation": {"values": largest(variability_shares)},
         },
     )
-    yield errors_end(included, excluded)
+    yield errors_end(included, excluded, train_error=train_error)
 
     nc1, nc23, nc1_decay = (
         at_the_end(included, with_decay(term, decay)) for term in (LOSS_NC1, LOSS_NC23, LOSS_NC1_DECAY)
     )
     final, data_final = (np.concatenate([values.iloc[-1] for values in each]) for each in (shares, data_shares))
-    error_free = [without_error(values, table) for values, table in zip(shares, included, strict=True)]
+    error_free = [without_error(values, table, train_error) for values, table in zip(shares, included, strict=True)]
     largest_error_free = np.concatenate([values.max() for values in error_free])
     largest_before_drop = [
         values[values.index <= first_drop(table)].max() for values, table in zip(error_free, included, strict=True)
@@ -382,10 +456,12 @@ def least_squares_deviation_negligible(
     )
 
 
-def _largest_since(values: pd.DataFrame, table: Table, since: Literal["zero_error", "drop", "end"]) -> np.ndarray:
+def _largest_since(
+    values: pd.DataFrame, table: Table, since: Literal["zero_error", "drop", "end"], train_error: float
+) -> np.ndarray:
     """Return the largest of a quantity from an epoch on, for each seed; nan where train errors never end."""
     if since == "zero_error":
-        starts = zero_error_epochs(table)
+        starts = zero_error_epochs(table, train_error)
     elif since == "drop":
         starts = pd.Series(first_drop(table) + 1, index=values.columns)
     else:
@@ -394,7 +470,7 @@ def _largest_since(values: pd.DataFrame, table: Table, since: Literal["zero_erro
     return np.array([values.loc[values.index >= starts[seed], seed].max(skipna=False) for seed in values.columns])
 
 
-@claim("Figure 2", scope=SMALL, empirical=True, quantifier="an average")
+@claim("Figure 2", scope=SMALL + REPRODUCED_AT_AUTHORS_DECAY, empirical=True, quantifier="an average")
 def nc23_vanishes_first(
     trainings: Sequence[Table],
     *,
@@ -432,7 +508,7 @@ def nc23_vanishes_first(
 
         def of_training(table: Table) -> pd.Series:
             values = loss_term(table, term, decay, without_decay=parts == "data")
-            start = values.iloc[0] if since == "start" else at_zero_error(values, table)
+            start = values.iloc[0] if since == "start" else at_zero_error(values, table, EFFECTIVELY_ZERO)
             last_epoch = settings_of(table)["epochs"] if until == "end" else first_drop(table)
             return np.log10(start / values[values.index <= last_epoch].iloc[-1])
 
@@ -457,7 +533,7 @@ def nc23_vanishes_first(
         return decades_of_fall(LOSS_NC23, decay) - decades_of_fall(LOSS_LS_PERP, decay)
 
     def largest_share(decay: Decay) -> float:
-        shares = [without_error(deviation_share(table, decay), table).max() for table in trainings]
+        shares = [without_error(deviation_share(table, decay), table, EFFECTIVELY_ZERO).max() for table in trainings]
         return np.nanmax(np.concatenate(shares))
 
     yield Facts(
@@ -557,7 +633,9 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
             "a law twice as large": {"estimate": over_law(2.0)},
         },
     )
-    before_drop = [without_error(deviation_share(table), table, until=first_drop(table)) for table in included]
+    before_drop = [
+        without_error(deviation_share(table), table, EFFECTIVELY_ZERO, until=first_drop(table)) for table in included
+    ]
     yield Facts(
         sampling=np.median(sampling / least_squares_loss),
         batches=np.median(batches / least_squares_loss),

@@ -25,6 +25,7 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
     Decay,
 )
 from learning_dynamics.papers.neural_collapse.trainings import (
+    EFFECTIVELY_ZERO,
     at_the_drop,
     data_and_network,
     deviation_share,
@@ -66,7 +67,7 @@ def deviation_split(trainings: Sequence[Table]) -> Drawn:
             top = _share(table, quantity)
             axis.bar(positions, top - bottom, bottom=bottom, width=0.8, color=COLOURS[colour], label=label)
             bottom = top
-        shares_before_drop = without_error(deviation_share(table), table, until=first_drop(table))
+        shares_before_drop = without_error(deviation_share(table), table, EFFECTIVELY_ZERO, until=first_drop(table))
         error_free = shares_before_drop.notna().any().to_numpy()
         axis.vlines(
             positions[error_free],
@@ -189,8 +190,8 @@ def fig2(trainings: Sequence[Table], *, decay: Decay) -> Drawn:
     variability, distance of class means and least-squares classifiers from the simplex, and what the actual classifier
     loses against the least-squares one (solid). Dashed: the first and the last without the part that weight decay adds
     to them, which is squared error alone; decay keeps $L_{NC1}$ from zero. Lines: geometric mean over seeds; bands:
-    their range; vertical, red: the first measured epoch without a train error, median over seeds; dotted: the learning
-    rate drops tenfold. {recipe} {convention}
+    their range; vertical, red: the first measured epoch at 99.9 % train accuracy, median over seeds; dotted: the
+    learning rate drops tenfold. {recipe} {convention}
     """
     figure, panels = training_grid(trainings, height=2.6)
     shares = []

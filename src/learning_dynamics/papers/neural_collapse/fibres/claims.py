@@ -32,6 +32,9 @@ from learning_dynamics.papers.neural_collapse.central_path.quantities import (
     SLOPE_LEMMA_3,
     SLOPE_WITHOUT_SHRINKING,
     TANGENT_MOVED,
+    VELOCITY_LEMMA_4,
+    VELOCITY_MEANS,
+    VELOCITY_MEANS_FASTER,
     WHOLE,
     WHOLE_ORTHOGONAL,
 )
@@ -235,6 +238,45 @@ def lemma_3(features: Table) -> Claim:
         DIFFERENCE_ERROR,
         "error of central differences",
         rivals={"the first product alone": error(SLOPE_WITHOUT_SHRINKING)},
+    )
+
+
+@claim(
+    "Lemma 4",
+    scope=RENORMALISED + "; the features that the flow moves, in all directions",
+    correction=r"$\frac{d}{dt}x_j = \frac{\omega_j}{N(C+\omega_j^2)^2}y_j$ where equation 5 means the orthogonal "
+    r"projection, and $\frac{\omega_j}{CN(C+\omega_j^2)}y_j$ where it means the map that Proposition 4 prints: either "
+    "flow moves class means alone.",
+    reason="the printed equation is gradient flow without a projection, under which the features leave the manifold",
+    quantifier="all draws",
+)
+def lemma_4(features: Table) -> Claim:
+    r"""Under continually renormalised gradient flow, in aligned coordinates, rows of the features move by
+    $\frac{d}{dt}x_j = \frac{\omega_j}{(C+\omega_j^2)^2}(\frac1Ny_j - \omega_j\mathbf{C}x_j)$.
+
+    It does under neither reading of equation 5. With a row $x_j = \omega_jy_j + n_j$ the second product is the part of
+    the gradient along the deviations $n_j$, which any map onto the tangent space must remove: both flows leave $n_j$
+    where it is. The proof moves the printed map across the inner product, which its adjoint does not allow (errata 5),
+    and arrives at the gradient itself. It is off by {off_orthogonal:.2g} of the velocity or more under the
+    orthogonal projection, by {off_printed:.2g} or more under the printed map. The first product alone is right
+    under the orthogonal projection, so that Lemmas 5 and 6 follow there.
+    """
+    rivals = {
+        "class means at the same speed under both maps": {ORTHOGONAL: VELOCITY_MEANS, PRINTED: VELOCITY_MEANS},
+        "the faster speed under both": {ORTHOGONAL: VELOCITY_MEANS_FASTER, PRINTED: VELOCITY_MEANS_FASTER},
+    }
+    for flow, right in {ORTHOGONAL: VELOCITY_MEANS, PRINTED: VELOCITY_MEANS_FASTER}.items():
+        yield no_gap(
+            f"formula less velocity of the features, relative, {flow} map",
+            features,
+            VELOCITY_LEMMA_4,
+            flow=flow,
+            corrected={"gap": right},
+            rivals={phrase: {"gap": formulas[flow]} for phrase, formulas in rivals.items()},
+        )
+    yield Facts(
+        off_orthogonal=Draws(features, flow=ORTHOGONAL).smallest(VELOCITY_LEMMA_4).min(),
+        off_printed=Draws(features, flow=PRINTED).smallest(VELOCITY_LEMMA_4).min(),
     )
 
 

@@ -37,7 +37,9 @@ from learning_dynamics.tidy import Quantity, Table, settings_of
 CHANCE = 0.05  # share of orders of the data sets that may do as well as one that is more than chance
 
 
-def _slower_on_test(trainings: Sequence[Table], average: Average, quantities: Sequence[Quantity]) -> Claim:
+def _slower_on_test(
+    trainings: Sequence[Table], average: Average, quantities: Sequence[Quantity], train_error: float
+) -> Claim:
     """Yield checks that quantities fall less on test than on train images after train errors end, and end above.
 
     Of NC1 that it falls on test images too; with the others NC4, of which the ends alone are compared.
@@ -52,7 +54,9 @@ def _slower_on_test(trainings: Sequence[Table], average: Average, quantities: Se
         return above_zero(name, values, average, excluded=excluded, rivals=rivals)
 
     for quantity in quantities:
-        train_start, test_start = (np.log10(when_errors_end(included, quantity, split)) for split in ("train", "test"))
+        train_start, test_start = (
+            np.log10(when_errors_end(included, quantity, split, train_error=train_error)) for split in ("train", "test")
+        )
         train_end, test_end = (np.log10(at_the_end(included, quantity, split)) for split in ("train", "test"))
         train_fall, test_fall = train_start - train_end, test_start - test_end
         label = f"$\\log_{{10}}$ of {quantity}"
@@ -65,18 +69,18 @@ def _slower_on_test(trainings: Sequence[Table], average: Average, quantities: Se
     if NC1 not in quantities:
         train_nc4, test_nc4 = (at_the_end(included, NC4, split) for split in ("train", "test"))
         yield positive(f"{NC4}: test less train images, last epoch", test_nc4 - train_nc4, train_nc4 - test_nc4)
-    yield errors_end(included, excluded)
+    yield errors_end(included, excluded, train_error=train_error)
 
 
 @claim("Figure 12", scope=SMALL + ", both losses", empirical=True, quantifier="an average")
-def test_collapse_slower(trainings: Sequence[Table], *, average: Average) -> Claim:
+def test_collapse_slower(trainings: Sequence[Table], *, average: Average, train_error: Fraction) -> Claim:
     r"""In training beyond zero train error variability collapses on test images too, but more slowly and less deeply
     than on train images, in the mean over trainings.
 
     From the end of train errors to the last epoch NC1 falls on test images, by less than on train images, and ends
     above it. Where test classes are not equally frequent, they weigh equally all the same.
     """
-    return _slower_on_test(trainings, average, [NC1])
+    return _slower_on_test(trainings, average, [NC1], train_error)
 
 
 test_collapse_slower.__test__ = False  # a claim, not a test
@@ -154,7 +158,7 @@ test_collapse_by_difficulty.__test__ = False  # a claim, not a test
 
 
 @claim("Appendix A.8", scope=SMALL + ", MSE", empirical=True, quantifier="an average")
-def collapse_on_test_images(trainings: Sequence[Table], *, average: Average) -> Claim:
+def collapse_on_test_images(trainings: Sequence[Table], *, average: Average, train_error: Fraction) -> Claim:
     r"""The other phenomena of neural collapse behave on test images as variability does, in training beyond zero train
     error and in the mean over trainings: norms, angles and self-duality of the class means of test features fall more
     slowly than on train images, and end above; network and nearest class mean differ on more images.
@@ -162,18 +166,26 @@ def collapse_on_test_images(trainings: Sequence[Table], *, average: Average) -> 
     The share of images on which they differ (NC4) is often zero on train images already when train errors end, so that
     it has no fall to compare.
     """
-    return _slower_on_test(trainings, average, [EQUINORM_MEANS, EQUIANGULAR_MEANS, MAXIMAL_ANGLE_MEANS, SELF_DUALITY])
+    quantities = [EQUINORM_MEANS, EQUIANGULAR_MEANS, MAXIMAL_ANGLE_MEANS, SELF_DUALITY]
+    return _slower_on_test(trainings, average, quantities, train_error)
 
 
-@claim("Table 1", scope=SMALL + ", MSE", empirical=True, quantifier="an average")
-def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average) -> Claim:
+@claim(
+    "Table 1",
+    scope=SMALL
+    + ", with twice the authors' weight decay and two to four times the learning rates of the paper's recipe under MSE "
+    "(at either of theirs this is reproduced: full_scale.md; here on some processors)",
+    empirical=True,
+    quantifier="an average",
+)
+def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, train_error: Fraction) -> Claim:
     r"""Under MSE, test accuracy improves when training goes on beyond zero train error, in the mean over trainings.
 
-    The gain is counted from the first recorded epoch without a train error; its mean must lie above zero by more than
-    its 95 % interval. The median is {median:.1f} percentage points, from {least:.1f} to {most:.1f} over trainings. The
-    paper's median is $0.96$ and its mean $1.83$, with one of fifteen networks getting worse.
+    The gain is counted from the first recorded epoch at which train errors have ended; its mean must lie above zero by
+    more than its 95 % interval. The median is {median:.1f} percentage points, from {least:.1f} to {most:.1f} over
+    trainings. The paper's median is $0.96$ and its mean $1.83$, with one of fifteen networks getting worse.
     """
-    start = when_errors_end(trainings, ERROR, "test")
+    start = when_errors_end(trainings, ERROR, "test", train_error=train_error)
     gain = 100 * (start - at_the_end(trainings, ERROR, "test"))
 
     yield above_zero(
@@ -186,7 +198,7 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average) -
             "the first epoch instead of the last": 100 * (start - at_first_epoch(trainings, ERROR, "test")),
         },
     )
-    yield errors_end(trainings)
+    yield errors_end(trainings, train_error=train_error)
     yield Facts(median=np.nanmedian(gain), least=np.nanmin(gain), most=np.nanmax(gain))
 
 
@@ -197,28 +209,42 @@ def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average) -
     empirical=True,
     quantifier="an average",
 )
-def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, margin: Positive) -> Claim:
+def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, factor: Positive) -> Claim:
     r"""Networks trained with MSE reach a test accuracy comparable to that under cross-entropy, in the mean over
     trainings.
 
-    The difference at the last epoch, for the same network and seed, must lie within the margin on both sides, with
-    its 95 % interval. The paper names none; the margin is what the paper's networks gain in the median by training
-    on after train errors end. It must tell apart networks that misclassify twice as many images as those under
-    cross-entropy: here these misclassify {ce_error:.1g} percent.
+    The paper names no margin. Here neither loss may misclassify {factor:.3g} times as many test images as the other at
+    the last epoch, for the same network and seed, with the 95 % interval over pairs of trainings: half way, in ratios,
+    between as many and twice as many. A margin in percentage points would not tell these two apart where errors are
+    few: {mse_error:.2g} percent are misclassified under MSE, {ce_error:.2g} under cross-entropy. Of a few hundred test
+    images these are so few that nine trainings seldom decide; ten thousand test images would.
     """
     mse_runs, ce_runs = paired(mse, ce)
-    ce_errors = at_the_end(ce_runs, ERROR, "test")
+    mse_errors, ce_errors = (100 * at_the_end(tables, ERROR, "test") for tables in (mse_runs, ce_runs))
+    first_errors = 100 * at_first_epoch(mse_runs, ERROR, "test")
 
-    def lead(mse_errors: np.ndarray) -> evidence.Estimate:
-        return evidence.difference(-100 * mse_errors, -100 * ce_errors)
+    def excess(errors: np.ndarray, other_errors: np.ndarray) -> evidence.Estimate:
+        """Return by how much errors exceed the others' times the factor; no ratio, as a training may have no error."""
+        return evidence.difference(errors, factor * other_errors)
 
-    difference = lead(at_the_end(mse_runs, ERROR, "test"))
-    label = "test accuracy under MSE less that under CE, percentage points"
-    because = "the paper's median gain after train errors end (Table 1); 95 % interval over pairs of trainings"
-    rivals = {
-        "twice the errors of cross-entropy": {"estimate": lead(2 * ce_errors)},
-        "MSE at its first recorded epoch": {"estimate": lead(at_first_epoch(mse_runs, ERROR, "test"))},
+    because = "95 % interval over pairs of trainings"
+    wrong_errors = {
+        "twice the errors of cross-entropy": 2 * ce_errors,
+        "half the errors of cross-entropy": 0.5 * ce_errors,
+        "MSE at its first recorded epoch": first_errors,
     }
-    yield at_least(label, difference, -margin, because=because, rivals=rivals)
-    yield at_most(label, difference, margin, because=because, rivals=rivals)
-    yield Facts(ce_error=100 * ce_errors.mean())
+    yield at_most(
+        f"test errors under MSE less {factor:.3g} times those under CE, percentage points",
+        excess(mse_errors, ce_errors),
+        0.0,
+        because=because,
+        rivals={phrase: {"estimate": excess(errors, ce_errors)} for phrase, errors in wrong_errors.items()},
+    )
+    yield at_most(
+        f"test errors under CE less {factor:.3g} times those under MSE, percentage points",
+        excess(ce_errors, mse_errors),
+        0.0,
+        because=because,
+        rivals={phrase: {"estimate": excess(ce_errors, errors)} for phrase, errors in wrong_errors.items()},
+    )
+    yield Facts(factor=factor, mse_error=mse_errors.mean(), ce_error=ce_errors.mean())
