@@ -144,7 +144,7 @@ def compare_with_default(claims: pd.DataFrame) -> pd.DataFrame:
 
 
 def verdict_of_one_seed(verdict: str, reason: Any) -> str:
-    """Return the default run's verdict; in results of an earlier version, seeds decided, and a reason begins with that verdict."""
+    """Return the default run's verdict; where an earlier version had seeds decide, the reason begins with it."""
     found = re.match(r"([a-z ]+) under \d+ of \d+ seeds", str(reason))
     return found[1] if found else verdict
 
