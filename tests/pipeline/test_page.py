@@ -4,13 +4,10 @@ import itertools
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
-from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from learning_dynamics.pipeline.report.pictures import compress_to_fit
 from tests.pipeline.test_moving import declare
 from tests.support import PAPERS
 
@@ -106,18 +103,6 @@ def test_a_page_can_be_read_in_any_window_by_anybody(request, chromium, which):
         assert beyond == [], width
         assert page.evaluate(CONTRAST) == [], width
         page.context.close()
-
-
-def test_figures_are_made_to_fit(tmp_path):
-    pngs = []
-    for seed in range(2):
-        pngs.append(tmp_path / f"{seed}.png")
-        noise = np.random.default_rng(seed).integers(0, 255, (200, 300 + 200 * seed, 3), dtype=np.uint8)
-        Image.fromarray(noise).save(pngs[-1], dpi=(220, 220))
-    fine = sum(len(picture.data) for picture in compress_to_fit(pngs, 10**9).values())
-    pictures = compress_to_fit(pngs, int(0.8 * fine))
-    assert sum(len(picture.data) for picture in pictures.values()) <= 0.8 * fine
-    assert [(picture.width, picture.height) for picture in pictures.values()] == [(151, 100), (251, 100)]
 
 
 def test_a_dark_screen_shows_figures_in_their_own_colours_on_white(chromium, busy):
