@@ -1,6 +1,7 @@
 """The pages in a real headless Chromium: those of the made-up paper, and those of all papers at smoke scale."""
 
 import itertools
+import re
 import shutil
 from pathlib import Path
 
@@ -124,6 +125,24 @@ def test_paper_shows_figures_and_how_claims_were_judged(chromium, busy):
     assert not page.locator("nav").is_visible()
     assert not page.locator(".interactive").is_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.context.close()
+
+
+def test_every_claim_is_cited_on_its_card(busy):
+    html = busy.read_text(encoding="utf-8")
+    cards = re.findall(r'(?s)<article class="claim[^>]* id="([^"]+)".*?</article>', html)
+    cited = re.findall(r"@misc\{learning_dynamics\.([\w.]+),", html)
+    assert len(cards) >= 2
+    assert sorted(cited) == sorted([*cards, busy.stem])
+
+
+def test_paper_has_few_sheets_without_navigation(chromium, busy):
+    page, _ = opened(chromium, busy, 794)
+    sheets = len(re.findall(rb"/Type\s*/Page[^s]", page.pdf(prefer_css_page_size=True)))
+    assert sheets <= 3
+    page.emulate_media(media="print")
+    assert not page.locator(".claim .bibtex").first.is_visible()
+    assert page.locator(".claim .measured").first.is_visible()
     page.context.close()
 
 

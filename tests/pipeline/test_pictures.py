@@ -3,14 +3,16 @@
 import io
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from PIL import Image
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands.figure import panel_boxes
-from learning_dynamics.pipeline.report.contents import enclosing_box
+from learning_dynamics.pipeline.report.contents import Exhibit, _lead, enclosing_box
 from learning_dynamics.pipeline.report.pictures import compress, compress_to_fit, read_vector
 from learning_dynamics.plotting import COLOURS, WIDTH, sequence, style
 
@@ -156,3 +158,19 @@ def test_a_panel_is_shown_alone_with_its_labels(png, tmp_path):
     left, _, right, _ = enclosing_box(boxes[:2])
     assert (left, right) == (boxes[0][0], boxes[1][2])
     assert enclosing_box([]) is None
+
+
+def test_a_paper_opens_with_the_panels_that_its_configuration_names():
+    figure = Exhibit("toy", "growth", "Growth", "", "", Path("growth.png"), Path("growth.pdf"), "", "")
+    figure.panels = [(0.0, 0.0, 0.4, 0.9), (0.5, 0.1, 1.0, 1.0)]
+    for block, box, caption in (
+        ({}, None, "Growth"),
+        ({"lead_panels": [2], "lead_caption": "Fast."}, (0.5, 0.1, 1.0, 1.0), "Fast."),
+        ({"lead_panels": [1, 2]}, (0.0, 0.0, 1.0, 1.0), "Growth"),
+    ):
+        lead = _lead(figure, block, "toy.yaml: lead_panels")
+        assert (lead.box, lead.caption) == (box, caption), block
+    with pytest.raises(ProjectError, match=r"toy.yaml: lead_panels: growth has 2 panels"):
+        _lead(figure, {"lead_panels": [3]}, "toy.yaml: lead_panels")
+    # a figure that was drawn before panels were recorded is shown whole
+    assert _lead(replace(figure, panels=[]), {"lead_panels": [3]}, "toy.yaml: lead_panels").box is None

@@ -309,7 +309,8 @@ def describe_margin(margin: Any) -> str:
     if margin < 1:
         return f"outside its bound by a factor {1 / margin:.2g}"
     if margin < 1e4:
-        return f"inside its bound by a factor {margin:.2g}"
+        digits = f"{margin:.3g}" if margin < 1.1 else f"{margin:.2g}"
+        return f"inside its bound by a factor {float(digits):g}"
     return "inside its bound by more than a factor 10000"
 
 
