@@ -14,7 +14,7 @@ from tests.support import PAPERS
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine to open the page in")
-LARGEST = 12_000_000  # bytes of all pages together, for who reads them over a slow line
+LARGEST = 14_000_000  # bytes of all pages together, for who reads them over a slow line
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,7 @@ from learning_dynamics.pipeline.report.pictures import (
 from learning_dynamics.pipeline.report.robustness import MARKS
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 
-MAX_BYTES = 1_200_000  # of a paper's figures, still and in motion; its page holds them as text, a third longer
+MAX_BYTES = 1_000_000  # of a paper's figures, still and in motion; its page holds them as text, a third longer
 THUMBNAIL = 210  # CSS pixels of width
 MAX_VARIATIONS = 24  # times that a claim was judged again that are listed
 MAX_DIGITS = 5  # of a measurement with an interval
