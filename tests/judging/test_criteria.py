@@ -43,7 +43,9 @@ def test_the_worst_draw_is_shown_with_its_margin_and_the_largest_where_that_is_a
     assert every_draw("x", [-3.0, -1.0, -2.0], at_most=0.0).value == -1.0
     check = every_draw("x", [1.0, 4.0, 2.0], at_least=0.5)
     assert (check.value, check.margin) == (1.0, 2.0)
-    assert every_draw("x", [1.0, 40.0, 2.0], at_most=[1.01, 60.0, 20.0]).interval.endswith("of 3; the largest of all is 40")
+    assert every_draw("x", [1.0, 40.0, 2.0], at_most=[1.01, 60.0, 20.0]).interval.endswith(
+        "of 3; the largest of all is 40"
+    )
     assert every_draw("x", [1.0, 40.0], at_least=[0.2, 39.0]).interval.endswith("of 2; the least of all is 1")
 
 

@@ -294,9 +294,7 @@ def _ordered(
     if np.isnan(estimate.value):
         return check.as_undecided("it cannot be judged")
     n_needed = estimate.draws_to_decide(bound)
-    hint = (
-        f"; about {n_needed:,} such draws would be needed instead of {estimate.draws}" if n_needed else ""
-    )
+    hint = f"; about {n_needed:,} such draws would be needed instead of {estimate.draws}" if n_needed else ""
     return check.as_undecided(f"the interval covers the bound{hint}")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from learning_dynamics.pipeline.plan.config_files import ROOT
 from learning_dynamics.pipeline.plan.plain_yaml import read_yaml
 from learning_dynamics.pipeline.report.maths import plain
-from learning_dynamics.pipeline.store.provenance import commit_year, origin
+from learning_dynamics.pipeline.store.stamps import commit_year, origin
 
 CITATION = ROOT / "CITATION.cff"
 PAGES = "figures"  # the folder of the site that holds the pages
