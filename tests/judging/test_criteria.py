@@ -38,13 +38,15 @@ def test_every_draw_is_counted_for_against_or_undecided(values, bound):
 def test_the_worst_draw_is_shown_with_its_margin_and_the_largest_where_that_is_another():
     # nearest by factor, not by distance
     check = every_draw("x", [1.0, 40.0, 2.0], at_most=[1.9, 60.0, 20.0])
-    assert (check.value, check.margin, check.interval) == (40.0, 1.5, "nearest its bound of 3 draws")
+    assert (check.value, check.margin, check.interval) == (40.0, 1.5, "the draw nearest its bound, of 3")
     # from a bound of zero there is no factor
     assert every_draw("x", [-3.0, -1.0, -2.0], at_most=0.0).value == -1.0
     check = every_draw("x", [1.0, 4.0, 2.0], at_least=0.5)
     assert (check.value, check.margin) == (1.0, 2.0)
-    assert every_draw("x", [1.0, 40.0, 2.0], at_most=[1.01, 60.0, 20.0]).interval.endswith("draws; the largest is 40")
-    assert every_draw("x", [1.0, 40.0], at_least=[0.2, 39.0]).interval.endswith("draws; the least is 1")
+    assert every_draw("x", [1.0, 40.0, 2.0], at_most=[1.01, 60.0, 20.0]).interval.endswith(
+        "of 3; the largest of all is 40"
+    )
+    assert every_draw("x", [1.0, 40.0], at_least=[0.2, 39.0]).interval.endswith("of 2; the least of all is 1")
 
 
 ODD = np.array([1.234567, 1.3456789, np.pi])
@@ -171,7 +173,7 @@ def test_draws_without_a_number_leave_an_estimate_open_and_are_counted(check, of
         (at_most("size", mean([1.0, 3.0]), 2.0), "size: the interval covers the bound"),
         (
             at_most("size", Estimate(1.5, 0.5, 2.5, 9, "mean (t)"), 2.0),
-            "size: the interval covers the bound; about 36 draws would decide instead of 9, if they were alike",
+            "size: the interval covers the bound; about 36 such draws would be needed instead of 9",
         ),
         (at_most("size", np.nan, 2.0), "size: it cannot be judged"),
         (at_most("size", mean([1.0, 1.1]), 2.0, draws_undecided=1), "size: 1 of 2 draws cannot be judged"),

@@ -4,9 +4,11 @@ import json
 import re
 from collections import Counter
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from PIL import Image
 
 from learning_dynamics.pipeline.commands import compare, publish, verdicts
 from learning_dynamics.pipeline.commands.publish import to_csv
@@ -46,9 +48,10 @@ def differences(plan, folder):
     # a paper that is begun here is published with the next publication
     papers = [paper for paper in config.papers if paper in set(claims["paper"])]
     expected = {f"{p}.{name}": config.expected(p, name) for p in papers for name in config.blocks(p, "claims")}
-    figures = {f"{p}/{name}.png" for p in papers for name in config.figures(p)}
-    figures |= {f"{p}/{name}.webp" for p in papers for name in config.motions(p)}
-    present = {path.relative_to(folder).as_posix() for kind in ("png", "webp") for path in folder.glob(f"*/*.{kind}")}
+    figures = {f"{p}/{name}" for p in papers for name in config.figures(p)}
+    figures |= {f"{p}/{name}.motion" for p in papers for name in config.motions(p)}
+    files = [path.relative_to(folder) for kind in ("png", "webp") for path in folder.glob(f"*/*.{kind}")]
+    present = {path.with_suffix("").as_posix() for path in files}
     configured, there = {**expected, **dict.fromkeys(sorted(figures))}, {**verdicts, **dict.fromkeys(sorted(present))}
     return [
         *(f"{name}: is configured, not published" for name in configured if name not in there),
@@ -162,8 +165,12 @@ def test_publishing_writes_what_a_reader_needs(publishing):
     block = read_yaml(publishing.folder / "workflow/config/toy.yaml")
     page = (folder / "toy.md").read_text(encoding="utf-8")
     for name in block["figures"]:
-        assert f"](toy/{name}.png)" in page, name
-        assert (folder / "toy" / f"{name}.png").stat().st_size > 1000, name
+        assert f"](toy/{name}.webp)" in page, name
+        with (
+            Image.open(folder / f"toy/{name}.webp") as shown,
+            Image.open(publishing.folder / f"figures/toy/{name}.png") as drawn,
+        ):
+            np.testing.assert_array_equal(shown.convert("RGB"), drawn.convert("RGB"), name)
     for name in block["claims"]:
         assert f'<a name="toy.{name}"></a>' in page, name
     assert "decay" in publishing.read("docs/results/README.md")
@@ -189,7 +196,7 @@ def test_publishing_again_changes_nothing_and_refuses_what_is_outdated(publishin
         return {file: file.read_bytes() for file in files if file.is_file()}
 
     before = state()
-    stray = publishing.folder / "docs/results/toy/of_old.png"
+    stray = publishing.folder / "docs/results/toy/of_old.webp"
     stray.write_bytes(b"")  # what was published once, and is not any more, goes
     assert publishing.stage("publish").returncode == 0
     assert state() == before

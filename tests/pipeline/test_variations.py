@@ -205,23 +205,27 @@ SCALES = [
 def test_a_line_says_where_a_verdict_holds_and_turns():
     for changes, line in (
         ([], ""),
-        (SCALES, "for `scale` of small from 1e-5 to 0.003 (undecided at 0.01)"),
-        ([("setting", "small.scale", "1", "undecided")], "for `scale` of small nowhere (undecided at 1)"),
+        (SCALES, "with `scale` from 1e-5 to 0.003 in small (undecided at 0.01)"),
+        ([("setting", "small.scale", "1", "undecided")], "with no other `scale` tried in small (undecided at 1)"),
         (
             [("setting", "grid.counts", "[[8, 4]]", "undecided"), ("setting", "grid.counts", "[[2, 1]]", "reproduced")],
-            "for `counts` of grid at 2:1 (undecided at 8:4)",
+            "with `counts` at 2:1 in grid (undecided at 8:4)",
         ),
         (
             [("threshold", "share", "0.9", "reproduced"), ("threshold", "share and loss", "0.8 and 1", "undecided")],
-            "at 1/2 other thresholds (undecided at `share and loss` = 0.8 and 1)",
+            "at 1 of 2 other thresholds (undecided at `share and loss` = 0.8 and 1)",
         ),
         (
             [("seed", "seed", str(seed), "reproduced") for seed in range(3)],
-            "under 3/3 other seeds",
+            "with 3 of 3 other seeds",
+        ),
+        (
+            [("seed", "seed", "2024", "reproduced"), ("seed", "seed", "2025", "contradicted")],
+            "with 1 of 2 other seeds (contradicted with seed 2025)",
         ),
         (
             [("draw", "draw", "1", "reproduced"), ("draw", "draw", "2", "untested"), ("draw", "draw", "3", "untested")],
-            "in 1/3 random settings (2 untested)",
+            "in 1 of 3 random settings (2 untested)",
         ),
     ):
         assert describe("reproduced", rows(*changes)) == (f"Holds {line}" if line else ""), changes
@@ -238,11 +242,11 @@ def test_a_number_has_the_digits_that_seeds_leave_and_the_line_says_their_range(
     ):
         judged = seeds.assign(measured=others)
         assert stable_digits({"verdict": "reproduced", "measured": 0.12345}, judged) == digits, others
-        assert describe("reproduced", judged) == f"Holds under 2/2 other seeds{text}", others
+        assert describe("reproduced", judged) == f"Holds with 2 of 2 other seeds{text}", others
     spread = seeds.assign(measured=(0.2, 0.3), verdict="corrected")
     assert stable_digits({"verdict": "corrected", "measured": 0.25}, spread) == 2
-    assert describe("corrected", spread) == "Holds under 2/2 other seeds (measured 0.2 to 0.3)"
-    assert describe("undecided", seeds.assign(verdict="undecided", measured=0.1)).startswith("Same verdict under 2/2")
+    assert describe("corrected", spread) == "Holds with 2 of 2 other seeds (measured 0.2 to 0.3)"
+    assert describe("undecided", seeds.assign(verdict="undecided", measured=0.1)).startswith("Same verdict with 2 of 2")
 
 
 @pytest.mark.parametrize(
@@ -276,7 +280,7 @@ def test_a_mark_counts_other_seeds_and_the_verdict_stays_that_of_the_default_run
 def test_the_matrix_says_how_many_other_seeds_give_the_verdict():
     judged = rows(("seed", "seed", "7", "reproduced"), *(("seed", "seed", str(seed), "undecided") for seed in (8, 9)))
     text = page(count_judged_again(claims_of("reproduced"), judged), judged)
-    assert "|✓‡&nbsp;`a`|||1/3 (undecided under 8, undecided under 9)||" in text
+    assert "|✓‡&nbsp;`a`|||1/3 (undecided with seed 8, undecided with seed 9)||" in text
     assert (
         "Under other seeds 1 claims were judged: all seeds give the verdict on 0, fewer than two of three on 1" in text
     )
@@ -324,7 +328,9 @@ def test_what_can_happen_has_no_mark_for_settings_in_which_it_does_not():
             claims["verdict"].item(),
             judged["change"].tolist(),
         )
-    assert describe("reproduced", rows(elsewhere)) == "Holds for `scale` of small nowhere (not reproduced at 0.1)"
+    assert (
+        describe("reproduced", rows(elsewhere)) == "Holds with no other `scale` tried in small (not reproduced at 0.1)"
+    )
 
 
 # -- planted -----------------------------------------------------------------------------------------------------------

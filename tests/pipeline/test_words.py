@@ -173,9 +173,9 @@ def card(tmp_path, **changed):
 
 
 def test_a_card_says_how_the_claim_fared_and_nothing_twice(tmp_path):
-    text = card(tmp_path, robustness="Holds under 2/4 other seeds", marks="†‡")
-    assert "**reproduced**†‡ (all draws). Figure 1" in text
-    assert "\n  Holds under 2/4 other seeds.\n" in text
+    text = card(tmp_path, robustness="Holds with 2 of 4 other seeds", marks="†‡")
+    assert "**reproduced**†‡ (about all draws). Figure 1" in text
+    assert "\n  Holds with 2 of 4 other seeds.\n" in text
     assert not {"†", "‡"} & set(card(tmp_path))
     first, second = card(tmp_path).split("<summary>Details</summary>")[1:]
     assert "everywhere. 3/3 draws." in first

@@ -13,7 +13,7 @@ import numpy as np
 from learning_dynamics.errors import CheckError, check_known
 
 State = Literal["holds", "fails", "undecided"]
-NEAREST = "nearest its bound"  # how an interval's words begin where every draw has its own
+NEAREST = "the draw nearest its bound"  # how an interval's words begin where every draw has its own
 
 
 @dataclass(frozen=True)

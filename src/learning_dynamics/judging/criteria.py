@@ -294,9 +294,7 @@ def _ordered(
     if np.isnan(estimate.value):
         return check.as_undecided("it cannot be judged")
     n_needed = estimate.draws_to_decide(bound)
-    hint = (
-        f"; about {n_needed:,} draws would decide instead of {estimate.draws}, if they were alike" if n_needed else ""
-    )
+    hint = f"; about {n_needed:,} such draws would be needed instead of {estimate.draws}" if n_needed else ""
     return check.as_undecided(f"the interval covers the bound{hint}")
 
 
@@ -343,11 +341,11 @@ def _of_draws(values: np.ndarray, nearest: int, upper: bool, n_distinct: int) ->
     """Return which of the draws is shown; the one that lies farthest out, if it is another; how many draws differ."""
     if values.size == 1:
         return "one number"
-    description = f"{NEAREST} of {values.size} draws"
+    description = f"{NEAREST}, of {values.size}"
     if np.isfinite(values).any():
         outermost = np.nanmax(values) if upper else np.nanmin(values)
         if outermost != values[nearest]:
-            description += f"; the {'largest' if upper else 'least'} is {outermost:.4g}"
+            description += f"; the {'largest' if upper else 'least'} of all is {outermost:.4g}"
     return description + (f"; {n_distinct} of the numbers differ" if n_distinct < values.size else "")
 
 

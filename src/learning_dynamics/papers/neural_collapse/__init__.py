@@ -1,4 +1,4 @@
-"""Han, Papyan, Donoho 2022, Neural collapse under MSE loss: proximity to and dynamics on the central path.
+"""Han, Papyan, Donoho 2022, Neural collapse under MSE loss: Proximity to and dynamics on the central path.
 
 Where to find what:
 

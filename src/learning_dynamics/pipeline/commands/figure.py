@@ -8,6 +8,7 @@ from typing import Literal
 
 import matplotlib
 from matplotlib.collections import QuadMesh
+from matplotlib.figure import Figure
 
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.commands.planned import find_job
@@ -41,7 +42,9 @@ def execute(
         figure.set_dpi(matplotlib.rcParams["savefig.dpi"])  # letters are a little wider or narrower at another
         legible_ticks(figure)
         figure.set_layout_engine("none")  # all three formats have the layout of the PNG
-        described = json.dumps(record | {"facts": plain_facts(drawn.facts), "alt": drawn.alt})
+        described = json.dumps(
+            record | {"facts": plain_facts(drawn.facts), "alt": drawn.alt, "panels": panel_boxes(figure)}
+        )
         with atomic_write(pdf) as partial:
             # no creation date: the same data give the same bytes
             metadata = {
@@ -58,3 +61,19 @@ def execute(
             metadata = {"Title": metadata["Title"], "Description": metadata["Subject"], "Date": None}
             figure.savefig(partial, format="svg", metadata=metadata)
     print(f"{pdf}, .png and .svg beside it")
+
+
+def panel_boxes(figure: Figure) -> list[list[float]]:
+    """Return where each panel is, with its title and labels: left, top, right, bottom as shares of the figure.
+
+    The panels are in the order in which they were made; a colour bar, or axes that are not shown, are none.
+    """
+    size = figure.bbox.size
+    boxes = []
+    for axis in figure.axes:
+        box = axis.get_tightbbox()
+        if box is None or axis.get_label() == "<colorbar>":
+            continue
+        corners = (box.x0 / size[0], 1 - box.y1 / size[1], box.x1 / size[0], 1 - box.y0 / size[1])
+        boxes.append([round(min(max(float(corner), 0.0), 1.0), 4) for corner in corners])
+    return boxes

@@ -101,15 +101,15 @@ def refuse_stale(plan: Plan, results: Path, figures: Path) -> None:
 
 
 def write_figures(papers: list[Paper], folder: Path) -> None:
-    """Write every figure into ``<paper>/<figure>.png``, as fine as fits into `MAX_BYTES`, films beside them."""
+    """Write every figure into ``<paper>/<figure>.webp``, as fine as fits into `MAX_BYTES`, films beside them."""
     exhibits = [figure for paper in papers for topic in paper.topics for figure in topic.exhibits]
     pictures = compress_to_fit([figure.png for figure in exhibits], MAX_BYTES)
     for figure in exhibits:
-        path = folder / figure.paper / f"{figure.name}.png"
+        path = folder / figure.paper / f"{figure.name}.webp"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(pictures[figure.png].data)
         if figure.film:
-            path.with_suffix(".webp").write_bytes(read_bytes(figure.film.webp))
+            path.with_suffix(markdown.FILM).write_bytes(read_bytes(figure.film.webp))
 
 
 def update_readme(readme: Path, findings: str) -> None:

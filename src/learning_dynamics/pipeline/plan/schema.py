@@ -213,6 +213,8 @@ class Paper(Strict):
     findings: list[str] = []  # the main findings, in a sentence each; filled in likewise
     notation: str = ""  # the model and its symbols
     lead_figure: Name = ""  # the first figure by default
+    lead_panels: list[Annotated[int, Field(ge=1)]] = []  # those of it that are shown first, counted from 1; else all
+    lead_caption: str = ""  # what they show; the figure's title by default
     provenance: dict[str, Provenance] = {}  # of settings, by function of a run, source of data, or class of settings
     data: dict[Name, Data] = {}
     runs: dict[Name, Run]

@@ -101,7 +101,8 @@ def changed_configuration(config: Config, paper: str, change: Change, value: Any
     layer = layer_of(config, paper, change, value)
     configuration, block = config.configuration, copy.deepcopy(config.paper_block(paper))
     block |= {"figures": {}, "interactive": {}, "robustness": {}}
-    block.pop("lead_figure", None)
+    for key in ("lead_figure", "lead_panels", "lead_caption"):
+        block.pop(key, None)
     block["claims"] = {
         name: {key: entry for key, entry in claim.items() if key != "figure"}
         for name, claim in block["claims"].items()

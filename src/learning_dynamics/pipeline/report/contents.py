@@ -9,12 +9,14 @@ from typing import Any
 
 import pandas as pd
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import VERDICTS
 from learning_dynamics.pipeline.plan.config import Config
 from learning_dynamics.pipeline.plan.config_files import output_folders
 from learning_dynamics.pipeline.plan.setting_sources import unstated_settings
 from learning_dynamics.pipeline.plan.sources import module_of, module_path
 from learning_dynamics.pipeline.report import robustness
+from learning_dynamics.pipeline.report.pictures import Box
 from learning_dynamics.pipeline.report.references import bibtex, link_name
 from learning_dynamics.pipeline.report.source_links import link_to_function, topic_about, topic_title
 from learning_dynamics.pipeline.report.templates import fill
@@ -59,6 +61,7 @@ class Exhibit:
     observations: list[Row] = field(default_factory=list)
     film: Film | None = None
     interactive: Interactive | None = None
+    panels: list[Box] = field(default_factory=list)
 
     @property
     def svg(self) -> Path:
@@ -69,6 +72,15 @@ class Exhibit:
     def anchor(self) -> str:
         """The figure's permanent id on the page."""
         return f"{self.paper}-{self.name}"
+
+
+@dataclass
+class Lead:
+    """The picture that a paper opens with: some panels of a figure, all of it without a box, and what they show."""
+
+    figure: Exhibit
+    box: Box | None
+    caption: str
 
 
 @dataclass
@@ -101,7 +113,7 @@ class Paper:
     claims: list[Row]
     observations: list[Row]
     unstated: list[Row]
-    lead_figure: Exhibit | None
+    lead: Lead | None
     references: list[Row]
     findings: list[str] = field(default_factory=list)
     earlier: str = ""  # that its results were there before a run of other papers
@@ -140,6 +152,16 @@ def count_verdicts(claims: Sequence[Row]) -> dict[str, int]:
     """Return how many claims there are of each verdict, those that there are."""
     counts = {verdict: sum(claim["verdict"] == verdict for claim in claims) for verdict in VERDICTS}
     return {verdict: count for verdict, count in counts.items() if count}
+
+
+def rejects(claim: Row) -> bool:
+    """Return whether a claim's verdict says that its rivals were rejected."""
+    return claim["verdict"] in ("reproduced", "corrected")
+
+
+def rejected(verdict: str) -> bool:
+    """Return whether a rival with this verdict was rejected, and not merely left undecided."""
+    return verdict in ("contradicted", "not reproduced")
 
 
 def gather(
@@ -184,7 +206,7 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
                 exhibit_of_row.claims.append(row)
         elif row["origin"] != "ours":
             _topic(topics, paper, row["function"]).unshown_claims.append(row)
-    lead = block.get("lead_figure", next(iter(exhibits), None))
+    lead = exhibits.get(block.get("lead_figure", next(iter(exhibits), "")))
     return Paper(
         paper,
         block["title"],
@@ -197,10 +219,27 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
         _group_settings(
             unstated_settings(config, paper), tables["variations"], {row["claim"]: row["verdict"] for row in rows}
         ),
-        exhibits[lead] if lead else None,
+        _lead(lead, block, config.where(paper, "lead_panels")) if lead else None,
         [reference | {"place": link_name(reference["url"])} for reference in block.get("references", [])],
         [fill(finding, facts, config.where(paper, "findings")) for finding in block.get("findings", [])],
     )
+
+
+def _lead(figure: Exhibit, block: Mapping[str, Any], where: str) -> Lead:
+    """Return the picture that a paper opens with; all of a figure that was drawn before panels were recorded."""
+    numbers = block.get("lead_panels", [])
+    if figure.panels and max(numbers, default=0) > len(figure.panels):
+        raise ProjectError(f"{where}: {figure.name} has {len(figure.panels)} panels")
+    boxes = [figure.panels[number - 1] for number in numbers] if figure.panels else []
+    return Lead(figure, enclosing_box(boxes), block.get("lead_caption", figure.title))
+
+
+def enclosing_box(boxes: Sequence[Box]) -> Box | None:
+    """Return the smallest box that holds some; None for none."""
+    if not boxes:
+        return None
+    left, top, right, bottom = zip(*boxes, strict=True)
+    return min(left), min(top), max(right), max(bottom)
 
 
 def card(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFrame]) -> Row:
@@ -270,7 +309,8 @@ def describe_margin(margin: Any) -> str:
     if margin < 1:
         return f"outside its bound by a factor {1 / margin:.2g}"
     if margin < 1e4:
-        return f"inside its bound by a factor {margin:.2g}"
+        digits = f"{margin:.3g}" if margin < 1.1 else f"{margin:.2g}"
+        return f"inside its bound by a factor {float(digits):g}"
     return "inside its bound by more than a factor 10000"
 
 
@@ -291,6 +331,7 @@ def _exhibit(config: Config, paper: str, name: str, figures: Path, options: str)
         pdf,
         link_to_function(paper, "figure", config.function_name("figure", paper, name)),
         f"snakemake --cores all {output}{options}",
+        panels=[tuple(box) for box in read_record(png).get("panels", [])],
     )
     if name in config.motions(paper):
         exhibit.film = Film(webp, *_caption_and_alt(config, "motion", paper, name, webp))

@@ -10,14 +10,15 @@ import pandas as pd
 
 from learning_dynamics.pipeline.plan.config_files import ROOT
 from learning_dynamics.pipeline.report import maths
-from learning_dynamics.pipeline.report.contents import Exhibit, Paper, Row, count_verdicts
+from learning_dynamics.pipeline.report.contents import Exhibit, Paper, Row, count_verdicts, rejected, rejects
 from learning_dynamics.pipeline.report.robustness import meanings
 from learning_dynamics.pipeline.report.templates import MATHS
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 from learning_dynamics.pipeline.store.records import printed_check
 
 ERRATA = ROOT / "docs/errata"
-MAX_PICTURES = 3  # on the first screen of the README
+GUIDE = ROOT / "docs/how_a_verdict_is_made.md"
+FILM = ".motion.webp"  # how the file of a published film ends
 
 
 def results_page(papers: Sequence[Paper], folder: Path, judged_again: str | None) -> str:
@@ -42,8 +43,8 @@ def results_page(papers: Sequence[Paper], folder: Path, judged_again: str | None
     for paper in papers:
         lines.append(f"## {prose(paper.title)}")
         lines.append(prose(paper.summary))
-        if paper.lead_figure:
-            lines.append(_image(paper.lead_figure))
+        if paper.lead:
+            lines.append(_image(paper.lead.figure))
         lines.append(f"{_counts(paper.counts)}. [All figures and claims]({paper.name}.md)")
     lines.append("## Corrected and contradicted claims")
     failed = [claim for paper in papers for claim in paper.of("corrected", "contradicted")]
@@ -102,14 +103,13 @@ def scale_page(scale: str, papers: Sequence[Paper], comparison: pd.DataFrame) ->
 
 
 def readme_table(papers: Sequence[Paper], folder: str) -> str:
-    """Return what the project's README shows first: three figures, and how many claims of each verdict; one link."""
-    shown = [figure for paper in papers if (figure := paper.lead_figure)][:MAX_PICTURES]
+    """Return what the project's README shows first: one figure, and how many claims of each verdict; one link."""
+    shown = next((paper.lead.figure for paper in papers if paper.lead), None)
     verdicts = list(count_verdicts([claim for paper in papers for claim in paper.claims]))
     lines = []
     if shown:
-        lines.append(_row(*(_image(figure, f"{folder}/") for figure in shown)))
-        lines.append("|" + "---|" * len(shown))
-        lines += [_row(*(_cell(figure.title) for figure in shown)), ""]
+        where = f"{folder}/{shown.paper}.md"
+        lines += [_image(shown, f"{folder}/"), "", f"*{prose(shown.title)}.* [All about it]({where})", ""]
     lines += [_row("claims of", *verdicts), "|---|" + "---:|" * len(verdicts)]
     for paper in papers:
         counts = (str(paper.counts.get(verdict, "")) for verdict in verdicts)
@@ -130,13 +130,16 @@ def paper_page(paper: Paper, folder: Path) -> str:
     marks = meanings(claim["marks"] for claim in paper.all_claims)
     if marks:
         tally += f" ({'; '.join(marks)})"
-    lines = [f"# {prose(paper.title)}", citation, f"{tally}. [All papers](README.md)"]
+    ways = "[All papers](README.md)"
+    if GUIDE.is_file():
+        ways = f"[How a verdict is made]({os.path.relpath(GUIDE, folder.resolve())}). {ways}"
+    lines = [f"# {prose(paper.title)}", citation, f"{tally}. {ways}"]
     lines.append(prose(paper.summary))
     lines.append("\n".join(f"{place}. {prose(finding)}" for place, finding in enumerate(paper.findings, start=1)))
     if paper.notation:
         lines.append("> **Model and notation.** " + prose(paper.notation))
-    if paper.lead_figure:
-        lines.append(f"Below each figure is its name; `{paper.lead_figure.command}` draws one.")
+    if paper.lead:
+        lines.append(f"Below each figure is its name; `{paper.lead.figure.command}` draws one.")
     scopes: dict[str, Row] = {}
     for topic in paper.topics:
         lines += [f"## {prose(topic.title)}", prose(topic.about)]
@@ -145,7 +148,7 @@ def paper_page(paper: Paper, folder: Path) -> str:
             if figure.film:
                 # a link, for those whom motion disturbs
                 film = prose(figure.film.caption.removeprefix("In motion: ").partition("\n\n")[0])
-                lines.append(f"[In motion]({figure.paper}/{figure.name}.webp): {film}")
+                lines.append(f"[In motion]({figure.paper}/{figure.name}{FILM}): {film}")
             lines.append(f"[`{figure.name}`]({_code(figure.code, folder)})")
             lines += [_claim(claim, folder, scopes) for claim in figure.claims]
         lines += [_claim(claim, folder, scopes) for claim in topic.unshown_claims]
@@ -161,7 +164,7 @@ def _claim(claim: Row, folder: Path, scopes: dict[str, Row]) -> str:
     decisive = claim["decisive"]
     verdict = f"{VERDICT_STYLES[claim['verdict']].sign} **{claim['verdict']}**{claim['marks']}"
     if claim["quantifier"]:
-        verdict += f" ({claim['quantifier']})"
+        verdict += f" (about {claim['quantifier']})"
     lines = [
         f'- <a name="{claim["claim"]}"></a>{verdict}. '
         f"{prose(claim['reference'])} ([`{claim['id']}`]({_code(claim['code'], folder)})): {prose(claim['statement'])}"
@@ -208,17 +211,18 @@ def _details(claim: Row, scopes: dict[str, Row]) -> str:
     if not claim["rivals"]:
         return text
     # where the claim has its verdict for itself, rivals are rejected: only another outcome is worth a word
-    is_refused = claim["verdict"] in ("reproduced", "corrected")
     rivals = []
     for rival, verdict in claim["rivals"].items():
-        if is_refused and verdict in ("contradicted", "not reproduced"):
+        if rejects(claim) and rejected(verdict):
             rivals.append(prose(rival))
         else:
             rivals.append(f"{prose(rival)} ({verdict})")
+    head = "Rejected rivals" if rejects(claim) else "Rivals would be"
+    text += f" {head}: {'; '.join(rivals)}."
     if not pd.isna(claim["min_detectable_error"]):
-        rivals.append(f"relative errors from {number(claim['min_detectable_error'], 2)}")
-    head = "Rivals rejected" if is_refused else "Rivals"
-    return f"{text} {head}: {'; '.join(rivals)}."
+        error = number(claim["min_detectable_error"], 2)
+        text += f" A relative error of the prediction above {error} would have been rejected."
+    return text
 
 
 def _failed_claim(claim: Row) -> str:
@@ -242,7 +246,7 @@ def _cell(text: str) -> str:
 
 def _image(figure: Exhibit, folder: str = "") -> str:
     alt = re.sub(r"([\[\]])", r"\\\1", maths.plain(figure.alt)).replace("|", "&#124;")
-    return f"![{alt}]({folder}{figure.paper}/{figure.name}.png)"
+    return f"![{alt}]({folder}{figure.paper}/{figure.name}.webp)"
 
 
 def _counts(counts: Mapping[str, int]) -> str:

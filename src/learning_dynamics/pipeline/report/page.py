@@ -16,8 +16,18 @@ from learning_dynamics.judging import VERDICTS
 from learning_dynamics.pipeline.plan.config_files import ROOT
 from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.charts import library_uri, read_chart
-from learning_dynamics.pipeline.report.contents import Paper, Row, count_verdicts, describe_margin
+from learning_dynamics.pipeline.report.citing import edition
+from learning_dynamics.pipeline.report.contents import (
+    Exhibit,
+    Paper,
+    Row,
+    count_verdicts,
+    describe_margin,
+    rejected,
+    rejects,
+)
 from learning_dynamics.pipeline.report.pictures import (
+    Picture,
     compress,
     compress_to_fit,
     read_film,
@@ -26,7 +36,8 @@ from learning_dynamics.pipeline.report.pictures import (
 from learning_dynamics.pipeline.report.robustness import MARKS
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
 
-MAX_BYTES = 1_200_000  # of a paper's figures, still and in motion; its page holds them as text, a third longer
+MAX_BYTES = 1_000_000  # of a paper's figures, still and in motion; its page holds them as text, a third longer
+THUMBNAIL = 210  # CSS pixels of width
 MAX_VARIATIONS = 24  # times that a claim was judged again that are listed
 MAX_DIGITS = 5  # of a measurement with an interval
 
@@ -50,7 +61,7 @@ def render(
     """
     claims = [claim for paper in papers for claim in paper.claims]
     all_claims = [claim for paper in papers for claim in paper.all_claims]
-    shared = {"papers": papers, "record": record, "verdict_styles": VERDICT_STYLES}
+    shared = {"papers": papers, "record": record, "verdict_styles": VERDICT_STYLES, "edition": edition(record)}
     pages = {
         _file(): _template("front", None, folder).render(
             shared,
@@ -78,7 +89,7 @@ def render(
             shared,
             paper=paper,
             unexpected=_unexpected(paper.all_claims),
-            pictures=compress_to_fit([figure.png for figure in paper.exhibits], MAX_BYTES - moving, "webp", vectors),
+            pictures=compress_to_fit([figure.png for figure in paper.exhibits], MAX_BYTES - moving, vectors),
             films=films,
             charts=charts,
             library=library_uri() if charts else "",
@@ -113,7 +124,8 @@ def _template(name: str, current: str | None, folder: Path) -> jinja2.Template:
         "at": address_of,
         "here": current,
         "address": lambda paper, verdict: "claims?" + urlencode({"paper": paper, "verdict": verdict}),
-        "small": lambda png, colours, widest: compress(png, "webp", colours, widest),
+        "detail": lambda lead: compress(lead.figure.png, box=lead.box),
+        "thumbnail": _thumbnail,
         "measured": format_measurement,
         "shown_variations": _shown_variations,
         "meaning_of_mark": MARKS,
@@ -124,6 +136,8 @@ def _template(name: str, current: str | None, folder: Path) -> jinja2.Template:
         "paragraphs": maths.paragraphs,
         "number": format_number,
         "factor": describe_margin,
+        "rejects": rejects,
+        "rejected": rejected,
         "capital": lambda text: text[:1].upper() + text[1:],
         "sentence": lambda text: text[:1].upper() + text[1:].rstrip(".") + ".",
         "first_sentence": lambda text: re.split(r"(?<=\.)\s+(?=[A-Z])", text, maxsplit=1)[0],
@@ -136,6 +150,12 @@ def _template(name: str, current: str | None, folder: Path) -> jinja2.Template:
         "known": lambda value: value is not None and not pd.isna(value),
     }
     return environment.get_template(f"{name}.html")
+
+
+def _thumbnail(figure: Exhibit) -> Picture:
+    """Return the first panel of a figure, which can be read where all of them would be too small."""
+    box = figure.panels[0] if figure.panels else None
+    return compress(figure.png, rounded=True, box=box, widest=THUMBNAIL)
 
 
 def format_number(value: Any, digits: int = 4) -> Markup:

@@ -1,4 +1,4 @@
-"""Figures as the page and the published results carry them: few colours, many pixels; curves of small plots as SVG."""
+"""Figures as the page and the published results carry them, in the colours that they are drawn in: as WebP or SVG."""
 
 import base64
 import io
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+import numpy as np
 from markupsafe import Markup
 from PIL import Image
 
@@ -19,8 +20,11 @@ PIXELS_PER_INCH = 96  # CSS's
 POINTS_PER_INCH = 72
 ENLARGEMENT = 1.15  # figures are shown a little above their printed size, at two pixels of the file for one of the page
 MAX_VECTOR_BYTES = 150_000  # bytes of a figure that is shown as SVG
-# colours and CSS pixels of width, from fine to coarse
-GRADES: tuple[tuple[int, int | None], ...] = ((256, None), (128, None), (64, None), (32, None), (16, None), (16, 480))
+RARE = 1e-4  # share of the pixels below which a colour is one of a line's smoothed edge
+STEP = 8  # of 0 to 255: rare colours are rounded to its multiples, by 4 at most, which no eye sees
+MARGIN = 0.008  # of a figure's width, around panels that are shown alone
+
+Box = tuple[float, float, float, float]  # left, top, right, bottom, as shares of the figure
 
 
 @dataclass(frozen=True)
@@ -40,33 +44,56 @@ class Picture:
         return Markup(f"data:image/{self.kind};base64,{base64.b64encode(self.data).decode()}")
 
 
-def compress(png: Path, kind: str = "png", colours: int = 256, widest: int | None = None) -> Picture:
-    """Return a figure in a palette of its own, scaled down to at most `widest` pixels of the page at twice that.
+def compress(png: Path, *, rounded: bool = False, box: Box | None = None, widest: int | None = None) -> Picture:
+    """Return a figure as WebP without loss: half the bytes of a PNG, two pixels for one of the page.
 
     Parameters
     ----------
     png : path
-    kind : str
-        ``png``, or ``webp``, which is a fifth smaller.
-    colours : int
+    rounded : bool
+        Whether rare colours are rounded, see `round_rare_colours`: a quarter of the bytes less.
+    box : tuple of float, optional
+        The part of the figure that is shown.
     widest : int, optional
+        Its width on the page, in CSS pixels, if that is less than the figure's own.
     """
     with Image.open(io.BytesIO(read_png(png))) as image:
         dots = float(image.info.get("dpi", (220, 220))[0])
         picture = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image.convert("RGBA")).convert("RGB")
+    if box:
+        picture = picture.crop(_pixels_of(box, picture.size))
     width, height = (round(side / dots * PIXELS_PER_INCH * ENLARGEMENT) for side in picture.size)
-    if widest is not None and 2 * widest < picture.width:
-        height, width = round(height * widest / width), widest
-        size = (2 * widest, round(picture.height * 2 * widest / picture.width))
-        picture = picture.resize(size, Image.Resampling.LANCZOS)
-    # by coverage of colours, not by how many pixels have them: a thin line keeps its own
-    quantised = picture.quantize(colours, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    if widest is not None and widest < width:
+        width, height = widest, round(height * widest / width)
+        # this filter has no negative lobe: beside an edge no colour is brighter or darker than both its sides
+        picture = picture.resize((2 * width, 2 * height), Image.Resampling.HAMMING)
+    if rounded:
+        picture = round_rare_colours(picture)
     buffer = io.BytesIO()
-    if kind == "webp":
-        quantised.convert("RGB").save(buffer, "WEBP", lossless=True, method=4, quality=80)
-    else:
-        quantised.save(buffer, "PNG", optimize=True)
-    return Picture(buffer.getvalue(), kind, width, height)
+    picture.save(buffer, "WEBP", lossless=True, method=4, quality=80)
+    return Picture(buffer.getvalue(), "webp", width, height)
+
+
+def _pixels_of(box: Box, size: tuple[int, int]) -> tuple[int, int, int, int]:
+    """Return the pixels of a part of a figure, with a margin, within the figure."""
+    wide, high = size
+    margin = MARGIN * wide
+    left, top, right, bottom = box
+    return (
+        max(0, round(left * wide - margin)),
+        max(0, round(top * high - margin)),
+        min(wide, round(right * wide + margin)),
+        min(high, round(bottom * high + margin)),
+    )
+
+
+def round_rare_colours(picture: Image.Image) -> Image.Image:
+    """Return a picture whose rare colours are multiples of `STEP` in each channel; all others are as they were."""
+    pixels = np.asarray(picture).astype(np.int32)
+    codes = (pixels[..., 0] << 16) | (pixels[..., 1] << 8) | pixels[..., 2]
+    is_rare = np.bincount(codes.ravel(), minlength=1 << 24)[codes] < RARE * codes.size
+    rounded = np.minimum((pixels + STEP // 2) // STEP * STEP, 255)
+    return Image.fromarray(np.where(is_rare[..., None], rounded, pixels).astype(np.uint8))
 
 
 def read_vector(svg: Path) -> Picture | None:
@@ -92,22 +119,24 @@ def read_film(webp: Path) -> tuple[Picture, Picture]:
 
 
 def compress_to_fit(
-    pngs: Sequence[Path], max_bytes: int, kind: str = "png", vectors: Mapping[Path, Picture] | None = None
+    pngs: Sequence[Path], max_bytes: int, vectors: Mapping[Path, Picture] | None = None
 ) -> dict[Path, Picture]:
-    """Return figures that together have at most so many bytes, those in `vectors` as they are there.
+    """Return figures that together have at most so many bytes, if that takes none of their colours.
 
-    The largest of the latter are compressed first like the others; then the largest of all lose colours.
+    Those in `vectors` are as they are there. Where all have more bytes, the largest of these become WebP; then the
+    largest of all are rounded. No figure is made smaller than that.
     """
-    vectors = vectors or {}
-    grades = {png: -1 if png in vectors else 0 for png in pngs}
+    pictures = dict(vectors or {})
     with ThreadPoolExecutor() as threads:
-        compressed = threads.map(lambda png: vectors.get(png) or compress(png, kind, *GRADES[0]), pngs)
-        pictures = dict(zip(pngs, compressed, strict=True))
-    while sum(len(picture.data) for picture in pictures.values()) > max_bytes:
-        compressible = [png for png in pngs if grades[png] + 1 < len(GRADES)]
-        if not compressible:
+        others = [png for png in pngs if png not in pictures]
+        pictures |= zip(others, threads.map(compress, others), strict=True)
+    by_size = sorted(pngs, key=lambda png: -len(pictures[png].data))
+    coarser = [(png, False) for png in by_size if pictures[png].kind == "svg+xml"]
+    coarser += [(png, True) for png in by_size]
+    for png, rounded in coarser:
+        if sum(len(picture.data) for picture in pictures.values()) <= max_bytes:
             break
-        largest = max(compressible, key=lambda png: (grades[png] < 0, len(pictures[png].data)))
-        grades[largest] += 1
-        pictures[largest] = compress(largest, kind, *GRADES[grades[largest]])
+        smaller = compress(png, rounded=rounded)
+        if len(smaller.data) < len(pictures[png].data):
+            pictures[png] = smaller
     return pictures

@@ -18,9 +18,9 @@ MAX_DIGITS = 4  # of a number without an interval
 ROUNDING = 1e-6  # errors below it are those of arithmetic and integrators, whose range says nothing
 MAX_OTHERS = 4  # changes with another verdict that are named
 SENTENCES = {
-    "threshold": "at {}/{} other thresholds",
-    "seed": "under {}/{} other seeds",
-    "draw": "in {}/{} random settings",
+    "threshold": "at {} of {} other thresholds",
+    "seed": "with {} of {} other seeds",
+    "draw": "in {} of {} random settings",
 }
 CELLS = dict.fromkeys(SENTENCES, "{}/{}")  # in a table whose head names the kind
 MARKS = {  # beside a verdict
@@ -64,7 +64,7 @@ def meanings(marked: Iterable[str]) -> list[str]:
 
 def describe(verdict: str, rows: pd.DataFrame) -> str:
     """Return in a line under which changes a claim keeps its verdict; nothing if there are none."""
-    parts = [f"for {text}" for text in _settings(verdict, rows)]
+    parts = [f"with {text}" for text in _settings(verdict, rows)]
     parts += [text for kind, words in SENTENCES.items() for text in _count(kind, words, verdict, rows)]
     if not parts:
         return ""
@@ -130,12 +130,13 @@ def page(claims: pd.DataFrame, variations: pd.DataFrame) -> str:
 def _settings(verdict: str, rows: pd.DataFrame) -> Iterator[str]:
     """Yield for each setting over which values a verdict holds: one text for runs that agree."""
     rows = rows[rows["change"] == "setting"].sort_values("what", kind="stable")
-    runs: dict[tuple[str, str], list[str]] = {}
+    runs: dict[tuple[str, str, str], list[str]] = {}
     for what, tried in rows.groupby("what", sort=False):
         run, _, setting = str(what).partition(".")
-        runs.setdefault((setting, _stretches(verdict, tried.to_dict("records"))), []).append(run)
-    for (setting, stretches), names in runs.items():
-        yield f"`{setting}` of {', '.join(names)} {stretches}"
+        runs.setdefault((setting, *_stretches(verdict, tried.to_dict("records"))), []).append(run)
+    for (setting, kept, turned), names in runs.items():
+        values = f"`{setting}` {kept}" if kept else f"no other `{setting}` tried"
+        yield f"{values} in {', '.join(names)}{turned}"
 
 
 def _count(kind: str, words: str, verdict: str, all_rows: pd.DataFrame) -> Iterator[str]:
@@ -147,7 +148,7 @@ def _count(kind: str, words: str, verdict: str, all_rows: pd.DataFrame) -> Itera
     if kind == "threshold":
         others = [f"{row['verdict']} at `{row['what']}` = {row['value']}" for row in turned]
     elif kind == "seed":
-        others = [f"{row['verdict']} under {row['value']}" for row in turned]
+        others = [f"{row['verdict']} with seed {row['value']}" for row in turned]
         measured = [row["measured"] for row in rows if np.isfinite(row["measured"])]
         low, high = (f"{end:.2g}" for end in (min(measured, default=0), max(measured, default=0)))
         is_rounding = max(map(abs, measured), default=0) < ROUNDING
@@ -169,8 +170,8 @@ def _in_brackets(others: Sequence[str]) -> str:
     return f" ({', '.join(listed)})"
 
 
-def _stretches(verdict: str, rows: Sequence[dict[str, Any]]) -> str:
-    """Return over which values of a setting a verdict holds, and where it turns into which other."""
+def _stretches(verdict: str, rows: Sequence[dict[str, Any]]) -> tuple[str, str]:
+    """Return over which values of a setting a verdict holds, and, in brackets, where it turns into which other."""
     by_value = {row["value"]: row for row in rows}
     values = list(by_value)
     with suppress(ValueError):  # words and lists stay in the order of the configuration
@@ -183,7 +184,7 @@ def _stretches(verdict: str, rows: Sequence[dict[str, Any]]) -> str:
             stretches[True].append(stretch)
         else:
             stretches[False].append(f"{other} {stretch}")
-    return (" and ".join(stretches[True]) or "nowhere") + _in_brackets(stretches[False])
+    return " and ".join(stretches[True]), _in_brackets(stretches[False])
 
 
 def format_value(value: str) -> str:

@@ -29,21 +29,21 @@ class VerdictStyle:
 VERDICT_STYLES = {
     "reproduced": VerdictStyle(
         "✓",
-        "the criterion holds, and every rival fails it",
+        "the prediction holds in every check, and every rival is rejected",
         COLOURS["green"],
         ("#0d5b36", "#d9f0e3"),
         ("#8fdcb2", "#143d29"),
     ),
     "corrected": VerdictStyle(
         "✎",
-        "it fails as printed, and the stated correction holds",
+        "a formula or theorem fails as printed, and the stated correction holds; both were measured",
         COLOURS["orange"],
         ("#744600", "#fdebc6"),
         ("#f3c877", "#43300c"),
     ),
     "contradicted": VerdictStyle(
         "✗",
-        "it fails",
+        "it fails as printed, and no correction holds",
         COLOURS["vermilion"],
         ("#8a1f11", "#fbdad4"),
         ("#f7a799", "#4c1a13"),
@@ -57,14 +57,15 @@ VERDICT_STYLES = {
     ),
     "undecided": VerdictStyle(
         "?",
-        "the measurement cannot decide, or a rival would get the same verdict",
+        "the measurement cannot decide, a premise is not met, no rival was tried, or a rival would get the same "
+        "verdict",
         COLOURS["sky"],
         ("#0b4a73", "#d8ebf8"),
         ("#9fd3f5", "#123a54"),
     ),
     "untested": VerdictStyle(
         "–",
-        "something that it needs is not there",
+        "something is missing, for example a data set",
         COLOURS["grey"],
         ("#454d59", "#e6e9ed"),
         ("#c0c8d2", "#333a44"),

@@ -57,7 +57,7 @@ COLUMNS = (
     Column(
         "min_detectable_error",
         "float",
-        "smallest relative error of the prediction that would be refused",
+        "smallest relative error of the prediction that would be rejected",
         nullable=True,
     ),
     Column("agreement", "float", "share of other thresholds and settings that give this verdict", nullable=True),

@@ -105,20 +105,39 @@ def _commit() -> tuple[str | None, bool | None]:
     that a release was unpacked in.
     """
     module = Path(__file__).resolve()
-    # variables that name another repository, as git sets them for its hooks
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-
-    def git(*arguments: str) -> list[str]:
-        command = ["git", "-C", str(module.parent), *arguments]
-        return run_program(command, check=True, env=environment).stdout.splitlines()
-
     try:
-        top_level, commit = git("rev-parse", "--show-toplevel", "HEAD")
-        if module.parents[4] != Path(top_level).resolve() or not git("ls-files", "--", module.name):
+        top_level, commit = _git("rev-parse", "--show-toplevel", "HEAD")
+        if module.parents[4] != Path(top_level).resolve() or not _git("ls-files", "--", module.name):
             return None, None
-        return commit, bool(git("status", "--porcelain", "--untracked-files=no"))
+        return commit, bool(_git("status", "--porcelain", "--untracked-files=no"))
     except (OSError, ValueError, subprocess.CalledProcessError):
         return None, None
+
+
+def _git(*arguments: str) -> list[str]:
+    """Return the lines that git prints, run in this package's folder."""
+    # without variables that name another repository, as git sets them for its hooks
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    command = ["git", "-C", str(Path(__file__).resolve().parent), *arguments]
+    return run_program(command, check=True, env=environment).stdout.splitlines()
+
+
+def commit_year() -> str | None:
+    """Return the year of the checkout's commit; None without one."""
+    if _commit()[0] is None:
+        return None
+    (date,) = _git("show", "--no-patch", "--format=%cs")
+    return date[:4]
+
+
+def origin() -> str | None:
+    """Return the address that the checkout was cloned from; None without one."""
+    if _commit()[0] is None:
+        return None
+    try:
+        return _git("remote", "get-url", "origin")[0]
+    except subprocess.CalledProcessError:
+        return None
 
 
 @functools.cache

@@ -122,7 +122,7 @@ def depth_3_beats_depth_2_2k(
         "log10 of depth 2's error over depth 3's",
         gain(depth_3, depth_2),
         decades,
-        because=f"far better: {decades:g} decades",
+        because=f"far better: {10**decades:g} times",
         rivals={
             "depth 3 gains as much with many entries": {"estimate": gain(depth_3_many, depth_2_many)},
             "the depths are alike": {"estimate": gain(depth_2, depth_2)},

@@ -23,9 +23,8 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     less the true one; medians over {draws} draws, bands from the smallest to the largest. Grey: the minimiser of the
     nuclear norm. Right: the number of entries from which on a draw is recovered, to {recovered:g} of the mean square
     entry (dashed on the left); medians and draws, by depth, and of the minimiser; open circles are upper bounds, of
-    {unknown} draws with networks that did not reach their training loss, and {beyond} draws lie beyond the largest
-    number. Networks that did not reach their training loss are left out of the medians on the left
-    and in the middle ({lost} of {runs}).
+    {unknown} draws with networks that did not reach their training loss. {beyond}Networks that did not reach their
+    training loss are left out of the medians on the left and in the middle ({lost} of {runs}).
     """
     scales = sorted(deep[0]["scale"].unique(), reverse=True)
     shape: dict[str, Any] = {"sharex": "col", "sharey": "col", "width_ratios": [1.2, 1.2, 0.9]}
@@ -56,7 +55,8 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     plt.setp(axes[-1], xlabel="observed entries")
     needed.set(xlabel="depth", xticks=range(len(deep) + 1), xticklabels=[*map(str, depths), "min."])
     legend_below(figure, [*depth_handles(depths), handle("nuclear norm minimisation", "grey")])
-    facts = {"draws": convex["draw"].nunique(), "recovered": recovered, "unknown": unknown, "beyond": beyond}
+    more = f"On {beyond} draws the most entries that were tried are not enough. " if beyond else ""
+    facts = {"draws": convex["draw"].nunique(), "recovered": recovered, "unknown": unknown, "beyond": more}
     alt = "Errors fall steeply at a number of entries that is smaller for deeper networks than for the convex program."
     return Drawn(figure, facts=facts | unfinished(*deep), alt=alt)
 

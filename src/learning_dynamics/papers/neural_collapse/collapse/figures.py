@@ -119,8 +119,9 @@ def recipe(trainings: Sequence[Table]) -> str:
 def _annotate(figure: Figure, trainings: Sequence[Table], quantity: Quantity, subject: str) -> Drawn:
     mse = [table for table in trainings if settings_of(table)["loss"] == "mse"]
     final = at_the_end(mse or trainings, quantity)
-    facts = {"recipe": recipe(trainings), "least": final.min(), "most": final.max()}
-    alt = subject + " against epochs, a panel for each network; under MSE it ends at {least:.1g} to {most:.1g}."
+    ends = " to ".join(dict.fromkeys(f"{end:.1g}" for end in (final.min(), final.max())))
+    facts = {"recipe": recipe(trainings), "ends": ends}
+    alt = subject + " against epochs, a panel for each network; under MSE it ends at {ends}."
     return Drawn(figure, facts, alt)
 
 

@@ -1,0 +1,69 @@
+"""What is cited: a claim at its permanent address, a paper's reproduction, the site."""
+
+import re
+
+import pytest
+
+from learning_dynamics.pipeline.report import citing
+from learning_dynamics.pipeline.report.citing import Edition, edition, github_pages
+from tests.support import ROOT
+
+CLAIM = {"claim": "toy.slow_decay", "reference": r"Lemma 1, $\gamma$", "verdict": "corrected"}
+WHOLE = Edition("The authors", "learning-dynamics 1.0, commit 0123456789ab", "2026", "https://a.github.io/b/")
+
+
+def fields(entry: str) -> dict[str, str]:
+    return dict(re.findall(r"(?m)^  (\w+) = \{(.*)\},?$", entry))
+
+
+def test_a_claim_is_cited_by_its_address_verdict_and_version():
+    entry = WHOLE.of_claim(CLAIM, "A paper")
+    assert entry.startswith("@misc{learning_dynamics.toy.slow_decay,\n")
+    assert entry.count("{") == entry.count("}")
+    assert fields(entry) == {
+        "author": "{The authors}",
+        "title": "{Lemma 1, γ of ``A paper'': corrected}",
+        "howpublished": "learning-dynamics 1.0, commit 0123456789ab",
+        "year": "2026",
+        "note": r"Claim toy.slow\_decay",
+        "url": "https://a.github.io/b/figures/toy.html#toy.slow_decay",
+    }
+
+
+def test_a_reproduction_is_cited_by_its_page_and_without_what_is_not_known():
+    assert fields(WHOLE.of_paper("toy", "A paper"))["url"] == "https://a.github.io/b/figures/toy.html"
+    nowhere = Edition("The authors", "learning-dynamics", "", "").of_paper("toy", "A paper")
+    assert sorted(fields(nowhere)) == ["author", "howpublished", "title"]
+
+
+@pytest.mark.parametrize(
+    ("remote", "address"),
+    [
+        ("git@github.com:Some-One/learning-dynamics.git", "https://some-one.github.io/learning-dynamics/"),
+        ("https://github.com/someone/learning-dynamics", "https://someone.github.io/learning-dynamics/"),
+        ("ssh://git@github.com/someone/x.y.git", "https://someone.github.io/x.y/"),
+        ("https://gitlab.com/someone/learning-dynamics.git", ""),
+        ("/srv/git/learning-dynamics", ""),
+        ("", ""),
+    ],
+)
+def test_the_site_is_that_of_the_repository_that_was_cloned(remote, address):
+    assert github_pages(remote) == address
+
+
+def test_an_address_in_the_citation_file_is_the_site(tmp_path, monkeypatch):
+    file = tmp_path / "CITATION.cff"
+    file.write_text("url: https://example.org/site/\nauthors: [{name: One}]\n", encoding="utf-8")
+    monkeypatch.setattr(citing, "CITATION", file)
+    monkeypatch.setattr(citing, "site_address", citing.site_address.__wrapped__)
+    found = edition({"versions": {"learning-dynamics": "1.0"}, "commit": "0123456789abcdef"})
+    assert (found.address, found.authors) == ("https://example.org/site/", "One")
+    assert found.version == "learning-dynamics 1.0, commit 0123456789ab"
+
+
+def test_a_verdict_means_the_same_in_the_guide_and_on_the_page():
+    from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
+
+    guide = (ROOT / "docs/how_a_verdict_is_made.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"(?m)^\| ([a-z ]+) \| (.+) \|$", guide))
+    assert {verdict: style.meaning for verdict, style in VERDICT_STYLES.items()}.items() <= rows.items()
