@@ -64,7 +64,7 @@ def test_it_is_judged_as_written_down(paper, name):
 @every_claim
 def test_its_facts_are_those_written_down(paper, name):
     """A wrong number inside its published text is noticed."""
-    table = _facts_of(paper)
+    table = written_facts()
     known = table.loc[table.index.get_level_values("claim") == f"{paper}.{name}"].droplevel("claim")
     assert fact_differences(claim_facts(evaluated(paper, name)), known) == [], "make verdicts, and read the diff"
 
@@ -72,7 +72,6 @@ def test_its_facts_are_those_written_down(paper, name):
 @every_claim
 def test_its_facts_are_printed(paper, name):
     """A fact that no text prints would be missed by nobody."""
-    _facts_of(paper)
     whose = smoke(paper)
     block, about = whose.config.paper_block(paper), whose.config
     function = paper_function(paper, "claims", whose.claim(paper, name)["function"])
@@ -80,14 +79,6 @@ def test_its_facts_are_printed(paper, name):
     in_findings = {field for text in (block.get("summary", ""), *block.get("findings", [])) for field in fields(text)}
     printed |= {field.removeprefix(f"{name}.") for field in in_findings if field.startswith(f"{name}.")}
     assert set(claim_facts(evaluated(paper, name))) <= printed
-
-
-def _facts_of(paper):
-    """Return all facts that are written down; skip where none is of the paper."""
-    table = written_facts()
-    if not table.index.get_level_values("claim").str.startswith(f"{paper}.").any():
-        pytest.skip(f"{paper} has no fact written down yet: make verdicts PAPERS={paper}")
-    return table
 
 
 def check_verdict(found):

@@ -26,6 +26,7 @@ try:
     plan = Plan(configuration, check=False)
     if workflow.is_main_process:
         check_writable(Path.cwd())
+        Path(".snakemake").mkdir(exist_ok=True)  # where it is noted what has been checked
         with functions_as_written():
             outputs = checked_outputs(plan)
         stale_outputs = StaleOutputs(plan, outputs, REASONS)
