@@ -237,7 +237,7 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Clai
             predicted=law + logarithm,
             tolerance=tolerance,
             resolution=2 * tolerance,
-            because="half of what tells the laws apart",
+            because="half of the difference between the laws",
             rivals={phrase: other + logarithm for phrase, other in other_laws.items()},
         )
     at_depth_2 = sorted(p for p, N in cells if N == 2)

@@ -100,7 +100,7 @@ def _order_error(x: np.ndarray, depth: np.ndarray, settings: dict[str, Any]) -> 
     correction="The bound is one of the excess over the least loss, on whitened inputs and for steps below a bound "
     "that falls as the norm of the optimum grows: $\\ell(t) - \\min \\ell \\le (\\ell(0) - \\min \\ell)\\, "
     "e^{-c^{2(N-1)/N} \\eta t}$; for $c \\le 1$ its rate is at least the printed $c^2$.",
-    reason="the loss tends to its least value, which labels need not let be zero, and may start anywhere",
+    reason="the loss tends to its least value, which need not be zero, and may start anywhere",
 )
 def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Claim:
     r"""For the squared loss, from layers balanced up to $O(c^2)$ and closer to the optimum than any $W$ with
@@ -157,7 +157,7 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
     flow = Draws(flows)
     rate_of_flows, margins, depths = flow[quantities.RATE], flow.column("margin"), flow.column("depth")
     yield at_least_as_fast(
-        "the same of the excess over the first one in t, gradient flow",
+        "smallest rate of the excess in t over the guaranteed one, gradient flow",
         rate_of_flows,
         theory.guaranteed_rate(margins, depths),
         rivals=other_rates(margins, depths),
@@ -207,7 +207,7 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
         case: str, *, arrives: bool, above: float = reached, because: str = "has not converged"
     ) -> Check:
         """Check that all starts of a kind arrive, or that one ends above a multiple of its first loss."""
-        name = f"largest last loss over the first: {case}"
+        name = f"largest ratio of the last loss to the first: {case}"
         if arrives:
             return every_draw(name, last_loss[case], at_most=reached, because="converged")
         return at_least(name, np.max(last_loss[case]), above, because=because)

@@ -31,7 +31,7 @@ def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positi
         "largest movement of the conserved matrices",
         flows.largest(quantities.DRIFT),
         at_most=amplification * flows.setting("integration.rtol").max(),
-        because=f"{amplification:g} rtol of the integrator; the weights move by order one",
+        because=f"{amplification:g} relative tolerances of the integrator; the weights move by order one",
         predicted=0.0,
         rivals={
             "the sums of the two matrices are conserved": {"values": flows.largest(quantities.SUM_DRIFT)},
@@ -154,7 +154,7 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
         "largest 1 − cos² between the first eigenvector and u_1 v_1ᵀ",
         Draws(balanced).largest(quantities.NOT_REINFORCED),
         at_most=1e-6,
-        because="errors of rtol in the layers over the gap between eigenvalues",
+        because="errors of the relative tolerance in the layers, over the gap between eigenvalues",
         rivals={unbalanced: {"values": Draws(gaussian).largest(quantities.NOT_REINFORCED)}},
     )
 
@@ -176,7 +176,7 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
     """
     flows, settings = Draws(balanced), settings_of(balanced)
     rounding = amplification * _rtol(balanced)
-    because = f"{amplification:g} rtol, to which the layers are balanced"
+    because = f"{amplification:g} relative tolerances, to which the layers are balanced"
     # shape (draws, times, ...)
     eigenvalues, sigma = flows.entries(quantities.EIGENVALUE, "time"), flows.entries(SIGMA, "time")
     largest, sigma_min = eigenvalues.max(axis=-1), sigma.min(axis=-1)
@@ -218,10 +218,10 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
     quantifier="all draws",
     scope="balanced layers of square matrices, depths from 2 to 8 at "
     "one matrix, singular values from a hundredth to three",
-    correction="It holds of ratios: the factor of a larger singular value over that of a smaller one, "
-    "$(\\sigma_1 / \\sigma_2)^{2-2/N}$, grows with every layer. Of factors themselves one layer more makes those "
-    "of $\\sigma > (N / (N+1))^{N(N+1)/2}$ larger and the others smaller, so that from about $2 \\ln(1/\\sigma)$ "
-    "layers on every further one makes a small singular value faster again.",
+    correction="It holds for ratios: the factor of a larger singular value over that of a smaller one, "
+    "$(\\sigma_1 / \\sigma_2)^{2-2/N}$, grows with every layer. One layer more makes the factors "
+    "themselves larger for $\\sigma > (N / (N+1))^{N(N+1)/2}$ and smaller for the others, so that from about "
+    "$2 \\ln(1/\\sigma)$ layers on every further layer makes a small singular value faster again.",
     reason="factors below one may grow with further layers",
 )
 def larger_depth_larger_factors(
@@ -315,7 +315,7 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
         "imbalance of identity layers, at the end",
         Draws(starts, scale=0.0)[quantities.IMBALANCE_AT_END],
         at_most=amplification * _rtol(starts),
-        because=f"{amplification:g} rtol of the integrator",
+        because=f"{amplification:g} relative tolerances of the integrator",
     )
     yield every_draw(
         "growth of the layers from the smallest start",
@@ -349,7 +349,7 @@ def _as_predicted(name: str, table: Table, quantity: Quantity, amplification: fl
         *Draws(table).with_prediction(quantity),
         tolerance=amplification * _rtol(table),
         resolution=1e-3,
-        because=f"{amplification:g} rtol{because}",
+        because=f"{amplification:g} relative tolerances{because}",
     )
 
 

@@ -38,10 +38,10 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
     fewest, no_difference = "the convex program needs fewest", "depth makes no difference"
     depth_2_fewer = "depth 2 needs fewer than depth 3"
     yield at_least(
-        "log2 of the number before the convex program's threshold over depth 3's threshold",
+        "log2 of the number of entries before the convex program's threshold over depth 3's threshold",
         _mean_log2(before_convex, upper_3),
         0.0,
-        because="wherever between neighbouring numbers of entries thresholds lie",
+        because="wherever thresholds are between neighbouring numbers of entries",
         rivals={
             fewest: {"estimate": _mean_log2(before_3, of_convex)},
             no_difference: {"estimate": _mean_log2(before_3, upper_3)},

@@ -13,9 +13,9 @@ from learning_dynamics.tidy import Table, select
     quantifier="all draws",
     scope="squared losses with a gradient at zero; one output "
     "with whitened and with correlated inputs, and two outputs; depths 2, 3, 4, 5 and 8",
-    correction="It holds from depth 3 on where $W$ has more than one entry, as the theorem that the slide abbreviates "
-    "has it. At depth 2 it holds with two outputs and two inputs or more, and with one output and correlated inputs; "
-    "with one output and whitened inputs, or with one input, $P_W \\nabla\\ell$ is a gradient field.",
+    correction="It holds from depth 3 on where $W$ has more than one entry, as the theorem says that the slide "
+    "abbreviates. At depth 2 it holds with two outputs and two inputs or more, and with one output and correlated "
+    "inputs; with one output and whitened inputs, or with one input, $P_W \\nabla\\ell$ is a gradient field.",
     reason="at depth 2, with one output and whitened inputs, the integral vanishes",
 )
 def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
@@ -46,7 +46,7 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
         "with one output and whitened inputs it always vanishes",
     )
     yield every_draw(
-        "smallest |∮ P_W vec(∇ℓ)| / ∮ |P_W vec(∇ℓ)| where it is not to vanish",
+        "smallest |∮ P_W vec(∇ℓ)| / ∮ |P_W vec(∇ℓ)| where it is predicted not to vanish",
         integrals[~printed],
         at_least=1e6 * rounding,
         because="a million times the rounding of the quadrature",
@@ -58,7 +58,7 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
         },
     )
     yield every_draw(
-        "largest |∮ P_W vec(∇ℓ)| / ∮ |P_W vec(∇ℓ)| where it is to vanish",
+        "largest |∮ P_W vec(∇ℓ)| / ∮ |P_W vec(∇ℓ)| where it is predicted to vanish",
         integrals[printed],
         at_most=rounding,
         because="rounding of the quadrature",

@@ -31,7 +31,8 @@ from learning_dynamics.tidy import Table, settings_of
     quantifier="an average",
     scope="growth rates along long paths in every dimension listed, and many paths for d = 2",
     correction=r"From $W(0)$ of full rank $\sigma_2(W)/\sigma_1(W)$ decays in every dimension tried; $\sigma_2(W)$ "
-    r"itself decays in few dimensions and grows in many; $\sigma_1(W)$ grows at a rate from three dimensions on only.",
+    r"itself decays in few dimensions and grows in many; $\sigma_1(W)$ has a positive growth rate from three "
+    "dimensions on only.",
     reason="the paper's pictures are of two dimensions, and of three paths",
 )
 def noise_low_rank(
@@ -69,7 +70,7 @@ def noise_low_rank(
             rates.sigma(1, inputs),
             grows,
             corrected=grows if inputs > 2 else NOT_CLAIMED,
-            rivals={"the first grows at a rate in the plane too": grows},
+            rivals={"the first has a positive growth rate in the plane too": grows},
         )
     for inputs in dimensions:
         yield decays(rates.angle(inputs))  # the ratio sigma_2 / sigma_1
@@ -188,11 +189,11 @@ def quarter_grows(many: Table) -> Claim:
         0.25,
         tolerance=2 / larger,
         resolution=0.05,
-        because="a whole number of them, and the next order, of one more",
+        because="the number that grows is whole, and the next order is one more",
         rivals={
             "half of them grow": 0.5,
             "one grows, in every dimension": 1 / inputs,
-            "none but a vanishing share grows": 0.0,
+            "only a vanishing share grows": 0.0,
         },
         scaled=False,
     )
@@ -222,7 +223,7 @@ def quarter_grows(many: Table) -> Claim:
 @claim(
     "Proposition 4.1 (a)",
     quantifier="an average",
-    scope="d = 2 and d = 5, many paths, at a time when sample means are means still",
+    scope="d = 2 and d = 5, many paths, at a time when sample means still estimate the means",
 )
 def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positive) -> Claim:
     r"""From a start that is not zero the second moments explode: $E|W|^2$ and $E|a|^2$ tend to infinity, since with

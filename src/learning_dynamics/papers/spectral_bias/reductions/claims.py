@@ -8,7 +8,7 @@ from learning_dynamics.judging import Claim, claim, equal_on_every_draw, every_d
 from learning_dynamics.papers.spectral_bias.draws import steps_by_rtol
 from learning_dynamics.tidy import Draws, Table
 
-APART = "steps of both integrations times rtol"
+APART = "steps of both integrations times the relative tolerance"
 SCOPE = "Gaussian data, d > n, three scales, one and several outputs"
 
 
@@ -35,7 +35,7 @@ def lemma_3_1(flows: Sequence[Table]) -> Claim:
         "largest part of the layers outside the span of $P$, relative to $|W_1|$",
         draws.largest("subspace"),
         at_most=tolerance,
-        because="steps times rtol",
+        because="steps times the relative tolerance",
         predicted=0.0,
     )
 
@@ -109,7 +109,7 @@ def theorem_3_2_a(flows: Sequence[Table]) -> Claim:
         printed_speed,
         # the coordinate's curvature at zero, 1 / (2 gamma), multiplies the states' error
         tolerance=steps_by_rtol(draws) * np.maximum(1.0, 1 / (2 * draws.column("gamma"))),
-        because=r"steps times rtol over $2\gamma$",
+        because=r"steps times the relative tolerance over $2\gamma$",
         corrected=speed,
         rivals={r"a potential without the $\frac{1}{2}$": 2 * speed},
     )

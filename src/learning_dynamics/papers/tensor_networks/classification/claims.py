@@ -150,7 +150,7 @@ def _below_one(flows: Draws) -> Check:
             r"the loss is below one before its exponent is capped: $\min_i y_i f(x_i) / \log t$",
             last_exact_margins(flows),
             at_least=np.log(100) / _last_exact_log_time(flows),
-            because="with such a margin that of a hundred points is",
+            because="with such a margin the loss of a hundred points is below one",
         )
     )
 
@@ -327,7 +327,7 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Claim:
     time = float(opposed["time"].max())
     initial, final = (Draws(opposed, time=at)[quantities.LOSS] for at in (0.0, time))
     yield equal_on_every_draw(
-        r"from opposed layers: loss at the last time, against that of the network that is zero",
+        r"from opposed layers: loss at the last time, where the network that is zero has the loss 1",
         final,
         np.ones_like(final),
         tolerance=slack / (2 * np.e * time),
@@ -374,7 +374,7 @@ def remark_3(two: Table, three: Table, *, sparse: Literal["T z", "rho"], slack: 
         end[quantity] for quantity in (quantities.DENSE_INPUTS, quantities.DENSE_MAPPED, quantities.DENSE_TRANSFORMED)
     )
     yield every_draw(
-        r"share of the $\ell_1$ norm beyond as many entries as points",
+        r"share of the $\ell_1$ norm outside as many entries as there are points",
         mapped if sparse == "T z" else transformed,
         at_most=largest_lag(flows, slack),
         because="chosen: the bound of Theorem 2; with two layers what lags falls like "
@@ -398,10 +398,10 @@ def remark_3(two: Table, three: Table, *, sparse: Literal["T z", "rho"], slack: 
     "decomposable networks of two to four layers, fully connected ones of two and three",
     correction="From starts within the conditions of Theorem 2, limit directions of two orthogonally decomposable "
     "layers do not depend on the initialisation where the max-margin problem has one solution; nor do those of fully "
-    "connected networks of any depth whose loss falls below one at some time. Of three or more orthogonally "
-    "decomposable layers they can: several stationary points can attract.",
+    "connected networks of any depth whose loss falls below one at some time. Those of three or more orthogonally "
+    "decomposable layers can depend on it: several stationary points can attract.",
     quantifier="all draws",
-    reason="the max-margin problem that decides is not convex from three decomposable layers on",
+    reason="from three decomposable layers on the max-margin problem that decides is not convex",
 )
 def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
     r"""The limit directions of linear coefficients in separable classification do not depend on the initialisation.
@@ -522,12 +522,13 @@ FEWEST = 5
 def log_time_exponents(
     settling: Table, two: Table, three: Table, *, tolerance: Positive, settled: Positive, open_at_most: Positive
 ) -> Claim:
-    r"""What a max-margin direction leaves out vanishes like a power of $1 / \log t$. In two orthogonally decomposable
-    layers whose last starts smaller in every singular coordinate, each inactive one falls like
-    $(\log t)^{-(1 - s_j)}$, with $s_j$ its singular value of $M(-u)$ relative to the active ones, where the multipliers
-    of the max-margin problem, which give $u$, are unique. In fully connected networks of $L$ layers whose first starts
-    with a part outside of what the support vectors span, the coefficients' part outside falls like
-    $(\log t)^{-1/L}$, unless the limit direction of the other layers' product is one that this part takes to zero.
+    r"""The part that a max-margin direction leaves out vanishes like a power of $1 / \log t$. In two orthogonally
+    decomposable layers whose last starts smaller in every singular coordinate, each inactive coordinate falls like
+    $(\log t)^{-(1 - s_j)}$, where $s_j$ is its singular value of $M(-u)$ relative to the active ones, if the
+    multipliers of the max-margin problem, which give $u$, are unique. In fully connected networks of $L$ layers whose
+    first layer starts with a part outside the span of the support vectors, the part of the coefficients outside it
+    falls like $(\log t)^{-1/L}$, unless the limit direction of the other layers' product is one that this part takes to
+    zero.
 
     The exception is the zero-asymmetric start, $W_l = I$ and $w_L = 0$, on one point, where nothing is ever outside.
     The multipliers come from the convex problem, not from the path; where they are many, as in the convolutional case

@@ -34,9 +34,9 @@ TOO_NEAR = "singular values too near for the smallest scale"
 def theorem_5(tensors: Table, steps: Table) -> Claim:
     r"""Two layers trained on one point of a regression, of which the first starts larger than the second in every
     singular coordinate of $M(x) = U_1 \operatorname{diag}(s) U_2^T$, tend to $\alpha U_1 (a \odot \cosh \nu s + b \odot
-    \sinh \nu s)$ and $\alpha U_2 (a \odot \sinh \nu s + b \odot \cosh \nu s)$, besides what is outside of $U_1$ and
-    $U_2$ and stays, whatever the data tensor. Here $a = U_1^T \bar v_1$, $b = U_2^T \bar v_2$, and
-    $g(\nu) = y / \alpha^2$ for a strictly increasing $g$ that $s$, $a$ and $b$ give.
+    \sinh \nu s)$ and $\alpha U_2 (a \odot \sinh \nu s + b \odot \cosh \nu s)$, whatever the data tensor; what is
+    outside of $U_1$ and $U_2$ stays. Here $a = U_1^T \bar v_1$, $b = U_2^T \bar v_2$, and $g(\nu) = y / \alpha^2$ for a
+    strictly increasing $g$ that $s$, $a$ and $b$ give.
 
     The flow's limit agrees with the formula to {value:.1e} on the worst of {draws} draws. Gradient descent ends at a
     distance that is proportional to its step: the line through the limits at its two smallest steps meets step size
@@ -115,7 +115,7 @@ def _second_difference(descents: Draws, steps: Sequence[float]) -> np.ndarray:
     "them; coefficients become independent in fully connected networks and in full-length convolutional ones with one "
     "conjugate pair of frequencies on top, but not in every network.",
     quantifier="all draws",
-    reason="singular values that tie leave a choice that the start makes",
+    reason="where the largest singular values tie, the start decides",
 )
 def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     r"""As $\alpha \to 0$ the limit points $[v_1, v_2]$ of two layers trained on one point of a regression, from starts
