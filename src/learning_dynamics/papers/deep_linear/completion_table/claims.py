@@ -82,8 +82,8 @@ NOT_AS_SQUARE = (
 def table_2k_nuclear_norm(minimiser: Table, *, unit: Unit) -> Claim:
     r"""Nuclear-norm minimisation from 2000 entries: error 2e-1, nuclear norm 217, effective rank 8.
 
-    The median error over {draws} draws is {error:.2g} as a mean square, and {root:.2g} as its root. The nuclear norm
-    lies {norm:.2g} from the matrix's own, the printed 217 four below the printed 221, and the effective rank is
+    The median error over {draws} draws is {error:.2g} as a mean square, and {root:.2g} as its root. The nuclear norm is
+    {norm:.2g} from the matrix's own, where the printed 217 is four below the printed 221, and the effective rank is
     {rank:.2g}. No numerical accuracy enters here: the error is compared with the printed digit.
     """
     return _row_checks(FEW, MINIMISATION, minimiser, fit=0.0, unit=unit)

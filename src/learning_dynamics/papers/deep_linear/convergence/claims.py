@@ -189,13 +189,13 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
 
     One start of each kind that fails is enough for a "can"; those that meet both assumptions must all arrive. Beyond a
     singular matrix: balanced, but with one singular value of the target's negative. Balanced layers cannot change the
-    sign of a determinant, and the loss stops at half the square of that singular value. That is no divergence in the
-    word's other meaning. Balanced starts too far from the target show one, multiples of it at which the step that
-    suits the target is too long: the loss grows up to {grown_far:.0e} times. Unbalanced: the successful
-    start with its first layer multiplied and its second divided by a large number. The end-to-end matrix is the same,
-    but the curvature grows with the square of that number, the step that suits balanced layers is too long, and the
-    loss grows up to {grown:.0e} times. Shortened by that square, the step brings the same starts to {shorter:.1e} of
-    their first loss at the most. So balance is necessary for the step of the guarantee, not for every step.
+    sign of a determinant, and the loss stops at half the square of that singular value. There the loss does not grow.
+    It grows from balanced starts too far from the target, multiples of it at which the step that suits the target is
+    too long: up to {grown_far:.0e} times. Unbalanced: the successful start with its first layer multiplied and its
+    second divided by a large number. The end-to-end matrix is the same, but the curvature grows with the square of that
+    number, the step that suits balanced layers is too long, and the loss grows up to {grown:.0e} times. Shortened by
+    that square, the step brings the same starts to {shorter:.1e} of their first loss at the most. So balance is
+    necessary for the step of the guarantee, not for every step.
     """
     last_loss = {
         case: Draws(descent, case=case).entries(quantities.LOSS)[:, -1]
@@ -242,9 +242,9 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
     reaches that minimum.
 
     For each loss a lower bound on its value at singular matrices is known, and starts lie at {fraction:.2g} of that.
-    The largest loss at the end is {value:.1e} of the first. From starts beyond singular matrices the flow stays
-    there: it has not arrived when the others of the same loss and draw have. What comes later is rounding's at depth 2,
-    where these matrices are strict saddles.
+    The largest loss at the end is {value:.1e} of the first. From starts beyond singular matrices the flow stays there:
+    it has not arrived when the others of the same loss and draw have. At depth 2, where these matrices are strict
+    saddles, rounding decides what comes later.
     """
     names = sorted(losses["loss"].unique())
     # by loss, shape (draws, times)

@@ -51,8 +51,8 @@ def balancedness_gd_first_order(descent: Table) -> Claim:
     r"""Gradient descent leaves balance only to first order in its step $\eta$.
 
     Each step moves $W_{j+1}^\top W_{j+1} - W_j W_j^\top$ by a term of order $\eta^2$, and a fixed stretch of time takes
-    $1/\eta$ of them. The order is read from the drift at the two smallest steps, draw by draw; what separates it from
-    the next larger pair bounds the part of higher order that is left.
+    $1/\eta$ of them. The order is read from the drift at the two smallest steps, draw by draw. Its difference from that
+    of the next larger pair bounds the part of higher order that is left.
     """
     order, change = _order(select(descent, quantities.DRIFT), "learning_rate")
     yield equal_on_every_draw(
@@ -232,8 +232,8 @@ def larger_depth_larger_factors(
 
     Read of each factor: one above one grows with every layer, one below one falls. At one matrix, through balanced
     layers of each depth, {slowed} of {steps} factors below one change against that as a layer is added; the slide's
-    picture, in which depth pulls singular values apart, is that of their ratios, of which each grows. What the sentence
-    leaves open is which of both it is about: the varied thresholds have the verdict on ratios.
+    picture, in which depth pulls singular values apart, is that of their ratios, of which each grows. The sentence
+    leaves open which of the two it is about; the varied thresholds have the verdict on ratios.
     """
     by_depth = dict(Draws(factors).groups("depth"))
     # by depth, shape (draws, singular values); singular values are those of one matrix at every depth
@@ -294,10 +294,10 @@ def log_of_turning_value(fewer: int, more: int) -> float:
 def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
     r"""Layers that start near zero are approximately balanced, and identity layers exactly.
 
-    What is near zero is measured at the end of the flow, over the size that the layers have reached: the imbalance is
-    conserved and of order $s^2$ for entries of deviation $s$, the layers end at order one. Over
-    the size that the layers have at the start it is of order one at every $s$ ({relative:.2g} at least): near zero
-    they are no more balanced than elsewhere, they become so by growing.
+    The imbalance is measured at the end of the flow, relative to the size that the layers have reached: it is conserved
+    and of order $s^2$ for entries of deviation $s$, and the layers end at order one. Relative to the size that the
+    layers have at the start it is of order one at every $s$ ({relative:.2g} at least). Near zero layers are no more
+    balanced than elsewhere; they become so by growing.
     """
     scales = settings_of(starts)["scales"]
     order, change = _order(select(starts, quantities.IMBALANCE_AT_END, scale=scales), "scale")

@@ -22,13 +22,13 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
     r"""If $\nabla\ell(0) \ne 0$, no function has $P_W\,\mathrm{vec}(\nabla\ell)$ as its gradient, at any depth of two
     or more: the slide names none.
 
-    That it needs more than two layers is not our finding: it is the hypothesis of the theorem behind the slide
-    (Arora, Cohen and Hazan 2018, theorem 2, from memory), which is reproduced here; what is added is where depth 2 is
-    an exception, and where not. Along some closed curve the integral would then not vanish. With one output,
-    $P_W \nabla\ell = |W|^{2-2/N} (\nabla\ell + (N-1)\, \hat w \hat w^\top \nabla\ell)$. With whitened inputs the part
-    of $\nabla\ell$ along $W$ is a gradient field at every depth, and for the rest, a constant vector $g$, the
-    antisymmetric part of the Jacobian is a multiple of $2 - 2/N - (N-1)$, which is zero at $N = 1$ and $N = 2$: at
-    depth 2 the end-to-end dynamics are plain gradient flow on $|W| \langle W, g \rangle + \frac{2}{3}|W|^3$, an
+    The need for more than two layers is not our finding: it is the hypothesis of the theorem behind the slide (Arora,
+    Cohen and Hazan 2018, theorem 2, from memory), which is reproduced here. New is where depth 2 is an exception, and
+    where not. Where no function has the field as its gradient, its integral along some closed curve does not vanish.
+    With one output, $P_W \nabla\ell = |W|^{2-2/N} (\nabla\ell + (N-1)\, \hat w \hat w^\top \nabla\ell)$. With whitened
+    inputs the part of $\nabla\ell$ along $W$ is a gradient field at every depth, and for the rest, a constant vector
+    $g$, the antisymmetric part of the Jacobian is a multiple of $2 - 2/N - (N-1)$, which is zero at $N = 1$ and $N =
+    2$: at depth 2 the end-to-end dynamics are plain gradient flow on $|W| \langle W, g \rangle + \frac{2}{3}|W|^3$, an
     objective of the kind that is ruled out. Elsewhere the integral is at least {value:.2g} of the integral of the
     absolute value.
     """

@@ -139,9 +139,9 @@ def single_norm(
 
     Tried for $p$ = {powers}. For every power but one there is, on commuting measurements, another matrix that fits as
     well and has less: the end with two eigenvectors turned for $p < 1$, the solution of a convex problem for $p > 1$.
-    There the nuclear norm, $p = 1$, is as small as can be, to {left:.1e}. In completion from few entries it is not:
-    it exceeds the minimiser's by {value:.1e} at the least, beyond the excess from many entries, which the slack in the
-    fit makes. That trajectories are needed, as the slide goes on, is more than this shows.
+    There the nuclear norm, $p = 1$, is as small as can be, to {left:.1e}. In completion from few entries it is not: it
+    exceeds the minimiser's by {value:.1e} at the least, beyond the excess from many entries, which the slack in the fit
+    makes. The slide goes on that trajectories are needed; this is not shown here.
     """
 
     def another_has_less(name: str, excess: np.ndarray, *, norm: str, by: np.ndarray | float, because: str) -> Check:

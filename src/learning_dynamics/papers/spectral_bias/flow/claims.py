@@ -28,10 +28,10 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$ with $\gamma > 0$, labels that can be fitted and $X$ of full rank, the parameters converge, and
     their limit has zero loss.
 
-    Parameters that kept drifting while the loss falls would not do. A bound on what is left of the way follows from the
-    imbalance: $|\nabla L|^2 \geq 4\gamma\lambda_{\min}(XX^\top) L$, so that the way from time $t$ on is no longer than
-    $|Y - X\beta(t)| / \sqrt{2\gamma\lambda_{\min}(XX^\top)}$. The distance from the end is compared with it at every
-    recorded time; in {draws} draws it uses up to {value:.0%} of it. At the end the bound leaves {left:.1e} of the
+    Parameters that drift on while the loss falls would contradict this. A bound on what is left of the way follows from
+    the imbalance: $|\nabla L|^2 \geq 4\gamma\lambda_{\min}(XX^\top) L$, so that the way from time $t$ on is no longer
+    than $|Y - X\beta(t)| / \sqrt{2\gamma\lambda_{\min}(XX^\top)}$. The distance from the end is compared with it at
+    every recorded time; in {draws} draws it uses up to {value:.0%} of it. At the end the bound leaves {left:.1e} of the
     parameters' norm open at most.
     """
     draws = Draws(flows, phase="draw")  # rows with one number for a whole flow

@@ -126,11 +126,10 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
     r"""On whitened data, from $I_\gamma$ as $\gamma \to 0$, $\sigma_i(\beta)$ at time $\ln(1/\gamma) t$ jumps from 0 to
     $\sigma_i(\beta_*)$ at $t = 1/(2\sigma_i(\beta_*))$, the largest first.
 
-    The time at which $\sigma_i$ passes half its limit is
-    $1/(2\sigma) + \ln(2\sigma) / (2\sigma\ln(1/\gamma))$, so that it approaches $1/(2\sigma)$ only logarithmically; it
-    is extrapolated from the two smallest scales. Away from the jump the distance to the step shrinks with every scale.
-    The network is followed down to $\gamma$ = {smallest:.0e}; below that only the closed form speaks. What happens at
-    the instant itself is the subject of Theorem C.12.
+    The time at which $\sigma_i$ passes half its limit is $1/(2\sigma) + \ln(2\sigma) / (2\sigma\ln(1/\gamma))$, so that
+    it approaches $1/(2\sigma)$ only logarithmically; it is extrapolated from the two smallest scales. Away from the
+    jump the distance to the step shrinks with every scale. The network is followed down to $\gamma$ = {smallest:.0e};
+    below that there is the closed form only. What happens at the instant itself is the subject of Theorem C.12.
     """
     jumps = _jumps(jump)
     predicted = 1 / (2 * jumps.sigma)

@@ -47,10 +47,10 @@ def noise_low_rank(
     {below:.4f}, and above from $d$ = {next} on, where it is {above:.4f}, so that in many dimensions several singular
     values grow, in very many a quarter of them (`quarter_grows`). Measured, it is below zero for $d$ = {decay} and
     above for $d$ = {grow} (95 % intervals; open for {open}). Signs are judged for $d$ = {judged}; at {between}, where
-    $\lambda_2$ crosses zero, only that it rises from each dimension to the next. $\lambda_1$ is above zero for $d \geq
-    3$, and exactly zero for $d = 2$: there $\ln|W|$ is a walk without drift, which exceeds every bound some day and
-    falls below it again. At time {end:g}, $\sigma_1$ has grown on {grown:.0%} of paths in the plane; means grow all the
-    same, carried by ever rarer paths. For $d = 1$ both directions shrink at the rate one half.
+    $\lambda_2$ crosses zero, only its rise from each dimension to the next is judged. $\lambda_1$ is above zero for $d
+    \geq 3$, and exactly zero for $d = 2$: there $\ln|W|$ is a walk without drift, which exceeds every bound some day
+    and falls below it again. At time {end:g}, $\sigma_1$ has grown on {grown:.0%} of paths in the plane; means grow all
+    the same, carried by ever rarer paths. For $d = 1$ both directions shrink at the rate one half.
     """
     rates = Rates(exponents)
     dimensions = rates.dimensions()
@@ -171,10 +171,10 @@ def quarter_grows(many: Table) -> Claim:
     of $W$ grow: $\lambda_i$ tends to $\frac{1}{4\sqrt{q}} - \frac{1}{2}$ at $i = q d$, $0 < q < 1$; and the largest
     grows at the rate $\lambda_1 \sim \frac{\Gamma(3/4)}{\Gamma(1/4)} \sqrt{d}$.
 
-    The first two checks hold a formula against a formula, and growth is measured in {inputs} dimensions only. Both
-    limits follow from the exact rates (`lyapunov_spectrum`) by Laplace's method (docs/noise_spectrum.md); the first two
-    checks say how fast the limits are approached: {course} of the singular values grow. In {inputs} dimensions the
-    first {growing} grow by the formula; the signs of all rates are measured, except the two beside the crossing.
+    The first two checks compare a formula with a formula; growth is measured in {inputs} dimensions only. Both limits
+    follow from the exact rates (`lyapunov_spectrum`) by Laplace's method (docs/noise_spectrum.md); the first two checks
+    say how fast the limits are approached: {course} of the singular values grow. In {inputs} dimensions the first
+    {growing} grow by the formula; the signs of all rates are measured, except the two beside the crossing.
     """
     rates = Rates(many)
     inputs = max(rates.dimensions())
@@ -340,14 +340,14 @@ def proposition_4_1_c(
     Mean and typical path part company. $\det W$ is a martingale: its mean is 1 for ever, though it tends to zero on
     almost every path, and ever fewer paths with ever larger values keep up the mean. The commutator shares this fate:
     in the plane it decays on almost every path, at the rate {typical:.3f}, while its mean does not, and $E e^2$ grows
-    as $e^{(\sqrt{2d-1} - 1)t}$ (checked at time {early:g}). So three paths show decay, and are right to.
+    as $e^{(\sqrt{2d-1} - 1)t}$ (checked at time {early:g}). So three paths show decay, as typical paths do.
 
-    What the paper wants of the commutator, alignment of all rows with $a$, survives in every dimension measured: the
-    angle closes almost surely. The commutator is a poor measure of it, since it multiplies the angle by the lengths:
-    its typical rate $\lambda_1 + \lambda_2$ is below zero for $d = 2$, exactly zero for $d = 3$ and above zero from
-    $d = 4$ on (measured: below for {falling}, above for {rising}, open for {open}), where commutators grow on almost
-    every path. Signs are judged for $d$ = {judged}; at {between}, where the rate crosses zero, only that it rises from
-    each dimension to the next.
+    All rows do align with $a$, for which the paper takes the commutator, in every dimension measured: the angle closes
+    almost surely. The commutator is a poor measure of it, since it multiplies the angle by the lengths: its typical
+    rate $\lambda_1 + \lambda_2$ is below zero for $d = 2$, exactly zero for $d = 3$ and above zero from $d = 4$ on
+    (measured: below for {falling}, above for {rising}, open for {open}), where commutators grow on almost every path.
+    Signs are judged for $d$ = {judged}; at {between}, where the rate crosses zero, only its rise from each dimension to
+    the next is judged.
     """
     plane_inputs, step = settings_of(plane)["inputs"], settings_of(plane)["integration"]["step"]
     times = sorted(plane["time"].unique())

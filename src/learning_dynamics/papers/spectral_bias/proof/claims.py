@@ -90,10 +90,11 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
     does, and the proof breaks.
 
     By (P2) of Proposition C.5 that gradient is $Z_1^{-\top} Z_2 Z_2^\top$; from rows of unequal lengths the printed
-    formula is up to {printed:.2g} of it away (errata 8). A gradient has a symmetric derivative. The corrected field's
-    derivative is symmetric to rounding where $D$ is isotropic, and by {least:.2g} of its size at least asymmetric where
-    it is not. The breaking is no mere lack of proof: from rows of unequal lengths the flow does not end at $\beta_*$,
-    but {away:.2g} of $|\beta_*|$ away from it (median), while the imbalance stays $D$ as it should.
+    formula is up to {printed:.2g} of it away (errata 8). A gradient has a symmetric derivative. Where $D$ is isotropic
+    the derivative of the corrected field is symmetric to rounding; where $D$ is not, its asymmetry is at least
+    {least:.2g} of its size. Then the conclusion fails too, not only its proof: from rows of unequal lengths the flow
+    does not end at $\beta_*$, but {away:.2g} of $|\beta_*|$ away from it (median), while the imbalance stays $D$ as it
+    should.
     """
     flow, limit = Draws(unequal), Draws(unequal, phase="limit")
     where_isotropic, where_not = Draws(equal, phase="limit")[quantities.ASYMMETRY], limit[quantities.ASYMMETRY]

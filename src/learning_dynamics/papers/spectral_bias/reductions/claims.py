@@ -160,7 +160,7 @@ def lemma_c_8(flows: Sequence[Table]) -> Claim:
     The loss reaches {value:.2g} of its bound at most in {draws} draws, of which there is one for each data set and
     scale. The bound has room to spare for two reasons: $\langle\nabla L, \beta - \beta_*\rangle$ is $2L$, of which the
     proof uses $L$ (and prints that inequality the wrong way round, errata 13), and the decay is exponential in the end.
-    So half the bound is a bound as well, and is held too. Section 3.2 quotes $O(1/(\gamma t))$: that is the statement
+    So half the bound is a bound as well, and is tested too. Section 3.2 quotes $O(1/(\gamma t))$: that is the statement
     for all scales at once, since $D_\psi(\beta_*, 0)/\sqrt{2\gamma} \leq |\beta_*|^2/(4\gamma)$ with equality in the
     limit of large ones; for vanishing scales the bound grows as $\gamma^{-1/2}$ alone.
     """

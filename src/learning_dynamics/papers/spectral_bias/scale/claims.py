@@ -26,9 +26,8 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Claim:
 
     Near zero both layers grow at the rate $|X^\top Y|$ and the predictor at twice that, from a start of order $\gamma$;
     what follows does not depend on the scale. So the price of a small scale is a logarithm: from the largest to the
-    smallest scale the time grows {times:.2g}-fold (median), the time that the bound promises
-    {bounds:.2g}-fold. The slope over scales up to the setting `largest` agrees to {worst:.1e} on every one of {draws}
-    draws.
+    smallest scale the time grows {times:.2g}-fold (median), the time that the bound promises {bounds:.2g}-fold. The
+    slope over the small scales that the fit takes agrees to {worst:.1e} on every one of {draws} draws.
     """
     draws, settings = Draws(flow), settings_of(flow)
     gamma = draws.entries("time_to_loss", column="gamma")[0]
@@ -152,8 +151,8 @@ def column_alignment(flow: Table, unfed: Table, *, largest: Positive, sine: Frac
 
     The first check takes the largest sine between a column and $\beta$ at the smallest scale: {aligned:.1e} with hidden
     units at random, {printed:.2g} for one orthogonal to $X^\top Y$ (errata 3). The part of $W_1$ off the direction of
-    $\beta$, relative to $|W_1|$, falls as $\gamma^{1/2}$: the slope of its logarithm, from scales up to the setting
-    `largest`, is compared with one half. Each column keeps a component along $\beta$ that tends, in units of
+    $\beta$, relative to $|W_1|$, falls as $\gamma^{1/2}$: the slope of its logarithm, over the small scales that the
+    fit takes, is compared with one half. Each column keeps a component along $\beta$ that tends, in units of
     $\sigma_1(W_1)$, to the column's share of the first gradient, the entry of $P^\top X^\top Y / |X^\top Y|$: a
     column's angle falls as $\gamma^{1/2}$ too once $\gamma$ is below $|\beta_*|$ times its squared share. (The smallest
     share in {draws} draws is {share:.1g}.) The crossover is a function of $\gamma / |\beta_*|$ alone: $\sigma_2(W_1)^2

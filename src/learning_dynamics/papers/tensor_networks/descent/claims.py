@@ -274,7 +274,7 @@ def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Cl
     r"""After 5,000 steps of size $10^{-3}$ gradient descent is where Theorem 5 predicts the limit of the flow.
 
     The largest distance of {draws} runs is {value:.1e} of the coefficients' size. It is what steps of this size leave:
-    figure limit_accuracy has the same runs with smaller ones.
+    `limit_accuracy` has the same runs with smaller ones.
     """
     draws = Draws(regression)
     limit, predicted = draws.with_prediction(quantities.LIMIT)
@@ -340,9 +340,9 @@ def finite_loss_remembers_initialisation(classification: Table, *, degrees: Posi
     r"""Stopped after two million steps, the direction of the classifier still depends on the initial coefficients, if
     it started at the largest of the paper's scales, 1.
 
-    The limit of two layers is the same from every start within the conditions of Theorem 2 (claim limits_and_starts),
-    but the flow comes to it like a power of $\log t$ (figure log_time). At the largest scale the directions from four
-    starts span at least {value:.3g} degrees in every network; from the smallest they span {smallest:.2g} degrees in the
+    The limit of two layers is the same from every start within the conditions of Theorem 2 (`limits_and_starts`), but
+    the flow comes to it like a power of $\log t$ (`log_time`). At the largest scale the directions from four starts
+    span at least {value:.3g} degrees in every network; from the smallest they span {smallest:.2g} degrees in the
     network where that is least.
     """
     scales = select(classification, quantities.LIMIT)["scale"]
