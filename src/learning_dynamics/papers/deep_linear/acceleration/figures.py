@@ -63,8 +63,8 @@ def two_samples(samples: Table, deeper: Sequence[Table]) -> Drawn:
     the end-to-end update at depth 2, with the exponent p of the loss beside each line. Dashed: gradient descent (depth
     1), for the same exponents. Dots: starts; lines: their medians. Right: the power of $\kappa$ with which steps grow,
     against p. Dots: each start at depths 2, 3 and 4, where $\kappa$ is large. Lines: $1 - 2/N + 2/\min(N, p-1)$. At
-    depth 2 a logarithm adds up to {extra:.2g} to it, which the line leaves out. Below the dashed line, gradient
-    descent's power, the gain by depth has no bound.
+    depth 2 a logarithm adds up to {extra:.2g} to it, which the line leaves out. Below the dashed line, the power of
+    gradient descent, the gain by depth grows with $\kappa$ without bound.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
     steps = select(samples, quantities.STEPS)

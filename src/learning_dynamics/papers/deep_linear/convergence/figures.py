@@ -91,8 +91,8 @@ def _guarantee_panel(axis: Axes, table: Table) -> None:
 def guarantees(flows: Table, starts: Table) -> Drawn:
     r"""What the guarantee promises, and how often a random start meets its first assumption.
 
-    Left: the smallest rate at which the loss falls, against the margin $c$. Flows start at the target with its smallest
-    singular value lowered to $c$ (dots), or away from it in random directions (crosses). Solid: the guaranteed rate
+    Left: the smallest rate at which the loss falls, against the margin $c$. Flows start from the target with its
+    smallest singular value lowered to $c$ (dots), or in random directions from it (crosses). Solid: the guaranteed rate
     $c^{2(N-1)/N}$. Dashed: $2N$ times the guaranteed rate. Right: the share of {draws} random balanced starts with one
     output that meet the assumption, against the dimension. Blue: entries have a standard deviation in proportion to one
     over the dimension. Orange: to one over its root. Lines: closed forms.

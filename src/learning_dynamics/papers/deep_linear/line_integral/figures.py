@@ -9,8 +9,8 @@ from learning_dynamics.tidy import Table, select
 
 
 def line_integral(curve: Table) -> Drawn:
-    r"""Integrals of the preconditioned gradient along a closed curve: from depth 3 on it is not the gradient of a
-    function.
+    r"""Integrals of the preconditioned gradient along a closed curve: from depth 3 on no function has it as its
+    gradient.
 
     Dots: $\oint P_W \nabla\ell \cdot dW$ over $\oint |P_W \nabla\ell \cdot dW|$, around an annular sector, for squared
     losses. Each dot is a draw of sector, target direction and covariance. Crosses: the closed form of each draw, for
