@@ -4,10 +4,10 @@ import numpy as np
 
 from learning_dynamics.tidy import Draws, Table
 
-STEPS_BY_RTOL = "the integrator's steps times its rtol"
+STEPS_BY_RTOL = "the integrator's steps times its relative tolerance"
 # allowed on a bound by the remaining residual: with one sample the bound is an equality, and a small residual rounds
 ROUNDED_BOUND = 1 + 1e-3
-LEFT_OPEN = "what the remaining residual leaves open, and steps times rtol"
+LEFT_OPEN = "what the remaining residual leaves open, and steps times the relative tolerance"
 
 
 def steps_by_rtol(draws: Draws) -> np.ndarray:

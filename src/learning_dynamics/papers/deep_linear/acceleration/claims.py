@@ -102,8 +102,8 @@ def l4_on_further_tables(fourth: Sequence[Table], second: Sequence[Table], *, st
     descent faster as well.
 
     Depth 2 takes {twos} times fewer iterations than depth 1 on tables with {features} features, in that order, by the
-    criterion of `depth_accelerates_l4`; depth 3, of which nothing is asked, {threes} times fewer. With
-    the $\ell_2$ loss depth 2 takes {seconds} times fewer.
+    criterion of `depth_accelerates_l4`; depth 3, which the claim leaves open, takes {threes} times fewer. With the
+    $\ell_2$ loss depth 2 takes {seconds} times fewer.
     """
     for table, other in zip(fourth, second, strict=True):
         rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(other), NOT_FASTER: {2: 1.0}}
@@ -136,7 +136,7 @@ def l4_from_large_starts(large: Table, small: Table, *, steps: Positive) -> Clai
     r"""From starts longer than the solution depth does not accelerate the regression with the $\ell_4$ loss.
 
     Starts have norm {start:g}, where those of `depth_accelerates_l4` have {other:g}: depth 2 takes {value:.2g} times
-    fewer iterations than depth 1, the geometric mean over {draws} starts, that is more where this is below one.
+    fewer iterations than depth 1, the geometric mean over {draws} starts; a number below one means more iterations.
     """
     yield from _speedup_checks(
         at_most, large, steps, {"as from small starts": _speedups(small), TWICE_AS_FAST: {2: 2.0}}
@@ -237,7 +237,7 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Clai
             predicted=law + logarithm,
             tolerance=tolerance,
             resolution=2 * tolerance,
-            because="half of what tells the laws apart",
+            because="half of the difference between the laws",
             rivals={phrase: other + logarithm for phrase, other in other_laws.items()},
         )
     at_depth_2 = sorted(p for p, N in cells if N == 2)

@@ -21,12 +21,12 @@ from learning_dynamics.tidy import Table, select, settings_of
 def acceleration(fourth: Table, second: Table, *, start: Natural) -> Drawn:
     r"""Depth and the speed of gradient descent on a regression, for the $\ell_4$ and the $\ell_2$ loss.
 
-    Left: relative excess over the least loss against iterations, each at its best learning rate; solid: descent on the
-    layers; dashed: the end-to-end update rule; one start of several. Right: iterations to the tolerance against the
-    learning rate, for descent on the layers, median over starts where more than half get there; circles mark the best
-    rate of the median. With the $\ell_4$ loss depth 1 needs {l4_1:.0f} iterations, depth 2 {l4_2:.0f}; with $\ell_2$
-    they need {l2_1:.0f} and {l2_2:.0f}. The best rates lie near the edge of stability, where a loss need not fall at
-    every step.
+    Left: the relative excess over the least loss against iterations, from one start of several, each at its best
+    learning rate. Solid: descent on the layers. Dashed: the end-to-end update rule. Right: iterations to the tolerance
+    against the learning rate, for descent on the layers. Dots: medians over starts, where more than half get there.
+    Circles: the rate at which the median is best. With the $\ell_4$ loss depth 1 needs {l4_1:.0f} iterations and depth
+    2 {l4_2:.0f}; with the $\ell_2$ loss they need {l2_1:.0f} and {l2_2:.0f}. The best rates are near the edge of
+    stability, where a loss need not fall at every step.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.2), sharex="col")
     facts: dict[str, float] = {}
@@ -59,12 +59,12 @@ def acceleration(fourth: Table, second: Table, *, start: Natural) -> Drawn:
 def two_samples(samples: Table, deeper: Sequence[Table]) -> Drawn:
     r"""Two orthogonal samples, one $\kappa$ times as long as the other: steps against $\kappa$.
 
-    Left: steps of gradient descent (depth 1, dashed) and of the end-to-end update at depth 2 until the loss has fallen
-    to {tolerance:g} of that at zero, at the largest stable learning rate; the exponent p of the loss stands at depth
-    2's lines, and gradient descent's are for the same. Right: the power of
-    $\kappa$ with which steps grow, measured at depths 2, 3 and 4 where $\kappa$ is large, against p. Dots: starts;
-    lines left: medians; lines right: $1 - 2/N + 2/\min(N, p-1)$, to which at depth 2 a logarithm adds up to
-    {extra:.2g}. Below the dashed line, at gradient descent's power, depth gains without bound.
+    Left: steps until the loss has fallen to {tolerance:g} of that at zero, at the largest stable learning rate. Solid:
+    the end-to-end update at depth 2, with the exponent p of the loss beside each line. Dashed: gradient descent (depth
+    1), for the same exponents. Dots: starts; lines: their medians. Right: the power of $\kappa$ with which steps grow,
+    against p. Dots: each start at depths 2, 3 and 4, where $\kappa$ is large. Lines: $1 - 2/N + 2/\min(N, p-1)$. At
+    depth 2 a logarithm adds up to {extra:.2g} to it, which the line leaves out. Below the dashed line, the power of
+    gradient descent, the gain by depth grows with $\kappa$ without bound.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
     steps = select(samples, quantities.STEPS)

@@ -18,7 +18,7 @@ from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
 
 SCOPE = (
-    "matrices of the size, rank and numbers of entries of the slides at default scale, Gaussian factors; plain "
+    "matrices with the slides' size, rank and numbers of entries (at default scale), from Gaussian factors; plain "
     "descent, at full scale the authors' group RMSprop"
 )
 
@@ -75,7 +75,7 @@ def depth_beats_nuclear_norm_2k(
         "log10 of the convex program's error over depth 3's",
         mean(gain(depth_3, minimiser)),
         decades,
-        because=f"orders of magnitude: {decades:g} decades",
+        because=f"orders of magnitude: {10**decades:g} times",
         rivals={
             with_many: {"estimate": mean(gain(depth_3_many, minimiser_many))},
             "depth 2 does what depth 3 does": {"estimate": mean(gain(depth_2, minimiser))},
@@ -180,12 +180,12 @@ def depth_lowers_effective_rank(
     *,
     scale: Positive,
 ) -> Claim:
-    r"""With few observed entries (the slides' 2000 of 10000) depth lowers the effective rank: minimiser above depth 2
-    above depth 3.
+    r"""With few observed entries (the slides' 2000 of 10000) depth lowers the effective rank: the minimiser's is above
+    that of depth 2, which is above that of depth 3.
 
     Effective rank is the exponential of the entropy of the singular values' shares. Differences are taken draw by draw
     at initialisation scale {scale:g}: {value:.2g} from the minimiser to depth 2. With {many} entries, where all methods
-    recover the same matrix, none of these differences exceeds {accuracy:.2g}: so much accuracy alone can make. The
+    recover the same matrix, none of these differences exceeds {accuracy:.2g}: so much can the accuracy alone make. The
     scale matters: at the largest of the grid the first difference is {large:.2g}.
     """
 

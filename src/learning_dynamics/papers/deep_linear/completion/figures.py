@@ -17,10 +17,10 @@ MINIMISER = "nuclear norm minimisation"
 def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimiser_many: Table) -> Drawn:
     r"""Matrix completion by deep linear networks: reconstruction error against initialisation scale.
 
-    Mean square error over all entries of a low-rank matrix, completed from {few} (top) and {many} (bottom) of them by
-    gradient descent, one column for each depth. Dots: draws; lines: medians, solid for the smaller learning rate and
-    dashed for the larger where there are two. Dotted: the minimiser of the nuclear norm (median). Runs that did not
-    reach the training loss are not drawn ({lost} of {runs}). The rows have axes of their own.
+    The mean square error over all entries of a low-rank matrix, completed by gradient descent from {few} (top) and
+    {many} (bottom) of them, one column for each depth. Dots: draws. Lines: medians, solid for the smaller learning
+    rate, and dashed for the larger where there are two. Dotted: the minimiser of the nuclear norm (median). Runs that
+    did not reach the training loss are not drawn ({lost} of {runs}). The two rows have different vertical axes.
     """
     figure, axes = plt.subplots(2, len(few), figsize=(WIDTH, 4.6), sharex=True, sharey="row", squeeze=False)
     for row, tables, convex in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):
@@ -53,11 +53,12 @@ QUANTITIES = {
 
 
 def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimiser_many: Table) -> Drawn:
-    r"""What completed matrices have least of: reconstruction error, nuclear norm and effective rank against scale.
+    r"""Which quantity completed matrices minimise: reconstruction error, nuclear norm and effective rank against scale.
 
-    One line for each depth, at the smaller learning rate: medians over {draws} draws, dots draws; from {few} entries
-    (top) and {many} (bottom). Nuclear norms are less that of the matrix to be completed, which differs from draw to
-    draw. Dotted: the minimiser of the nuclear norm; dashed: the matrix to be completed (medians).
+    Top: completions from {few} entries. Bottom: from {many}. One line for each depth, at the smaller learning rate:
+    medians over {draws} draws. Dots: draws. Nuclear norms are less that of the matrix to be completed, which differs
+    from draw to draw. Grey dots: the minimiser of the nuclear norm. Black dashes: the matrix to be completed. Both are
+    medians.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.7), sharex=True)
     for row, runs, minimisers in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):

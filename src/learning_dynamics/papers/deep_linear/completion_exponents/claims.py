@@ -102,7 +102,7 @@ def completion_exponents(
     else:
         resolution = distance_from_law(of_start)
         tolerance = max(share * resolution, step_error)
-        told_by = f"{share:g} of what tells the path's α from its start's, but no less than one step makes"
+        told_by = f"{share:g} of the difference between the path's α and its start's, but no less than one step makes"
 
     @takes_rivals("power", scaled=True)
     def power_is(kind: str, count: int, power: np.ndarray) -> Check:

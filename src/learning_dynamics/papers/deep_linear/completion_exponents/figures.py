@@ -17,13 +17,13 @@ def completion_exponents(
 ) -> Drawn:
     r"""What a completion leaves beyond the rank $r$, as a power of the initialisation scale $s$, and the prediction.
 
-    Left: $\sigma_{r+1}$ at the end of descent at depth 2 against $s$, by number of observed entries; medians over
-    {draws} draws, those left out that did not come to their training loss, and (dotted) the predicted power through the
-    median at the smallest $s$; from {coarse:g} on it is not reached yet. Middle: the power against the number of
-    entries, on singular values 3 : 1; dots: draws; circles and squares: medians at depths 2 and 3, where 1 is
-    predicted; lines: $1 - \alpha$, medians, with $\alpha$ from the gradient's singular values along each draw's path at
-    $s$ = {measured_at:g}, and (dashed) from the start of that path alone. Right: measured against predicted, every draw
-    of both kinds of matrices at depth 2.
+    Left: $\sigma_{r+1}$ at the end of descent at depth 2 against $s$, by number of observed entries. Medians over those
+    of {draws} draws that reached their training loss. Dotted: the predicted power, through the median at the smallest
+    $s$. From $s$ = {coarse:g} on the power is not reached yet. Middle: the power against the number of entries, for
+    singular values 3 : 1. Dots: draws. Circles and squares: medians at depths 2 and 3; at depth 3 the prediction is 1.
+    Solid line: the median of $1 - \alpha$ at depth 2, with $\alpha$ from the gradient's singular values along the path
+    of each draw at $s$ = {measured_at:g}. Dashed line: the same from the start of that path alone. Right: measured
+    against predicted powers, for every draw of both kinds of matrices at depth 2. On the line they are equal.
     """
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 2.9))
     _against_scale(left, pd.concat([uneven, coarse]), uneven_path)

@@ -23,10 +23,9 @@ from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
 
 SCOPE = (
-    "matrices of the size, rank and numbers of entries of the slides at default scale, at one initialisation "
-    "scale; medians over draws; the printed error read as a mean square, and as its root among the varied thresholds; "
-    "the slides show one draw and do not print its "
-    "scale"
+    "matrices with the slides' size, rank and numbers of entries (at default scale), at one initialisation scale; "
+    "medians over draws; the printed error read as a mean square, and as its root among the varied thresholds; the "
+    "slides show one draw and do not print its scale"
 )
 Unit = Literal["mean square", "root"]  # of the printed error; the authors' code computes mean squares
 RESOLUTION = 0.5  # decades: with a wider interval an error ten times as large could pass beside the printed one
@@ -34,35 +33,36 @@ RESOLUTION = 0.5  # decades: with a wider interval an error ten times as large c
 
 @claim("Slide 31, Table, 5K observations, nuclear norm min", quantifier="an average", scope=SCOPE, empirical=True)
 def table_5k_nuclear_norm(minimiser: Table, *, fit: NonNegative, unit: Unit) -> Claim:
-    r"""Nuclear-norm minimisation from 5000 entries: error 8e-7 as a mean square, nuclear norm 221, effective rank
-    5. (By `table_2k_error_is_a_root` the column prints roots: both cannot be right.)
+    r"""Nuclear-norm minimisation from 5000 entries: error 8e-7 as a mean square, nuclear norm 221, effective rank 5.
+    (Another claim, `table_2k_error_is_a_root`, has the column print roots: both cannot be right.)
 
-    The row holds if runs stop where ours do; as a root, a tighter stop fits as well. The error is set by the slack of
-    $10^{-3}$ that the convex program leaves each observed entry, and by how accurately it is solved. The median over
-    {draws} draws is {error:.1e}.
+    The row holds if runs stop where ours do. Read as a root, it holds as well, with a tighter stop. The error is set by
+    the slack of $10^{-3}$ that the convex program leaves each observed entry, and by how accurately it is solved. The
+    median over {draws} draws is {error:.1e}.
     """
     return _row_checks(MANY, MINIMISATION, minimiser, fit=fit, unit=unit)
 
 
 @claim("Slide 31, Table, 5K observations, depth 2", quantifier="an average", scope=SCOPE, empirical=True)
 def table_5k_depth_2(deep: Table, *, scale: Positive, fit: NonNegative, unit: Unit) -> Claim:
-    r"""Depth 2 from 5000 entries: error 5e-6 as a mean square, nuclear norm 221, effective rank
-    5. (By `table_2k_error_is_a_root` the column prints roots: both cannot be right.)
+    r"""Depth 2 from 5000 entries: error 5e-6 as a mean square, nuclear norm 221, effective rank 5. (Another claim,
+    `table_2k_error_is_a_root`, has the column print roots: both cannot be right.)
 
-    The row holds if runs stop where ours do; as a root, a tighter stop fits as well. The error is set by the training
-    loss at which descent stops and by the initialisation scale, which the slides do not print. At scale {scale:g} the
-    median over {draws} draws is {error:.1e}.
+    The row holds if runs stop where ours do. Read as a root, it holds as well, with a tighter stop. The error is set by
+    the training loss at which descent stops and by the initialisation scale, which the slides do not print. At scale
+    {scale:g} the median over {draws} draws is {error:.1e}.
     """
     return _row_checks(MANY, 2, deep, fit=fit, unit=unit, scale=scale)
 
 
 @claim("Slide 31, Table, 5K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)
 def table_5k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative, unit: Unit) -> Claim:
-    r"""Depth 3 from 5000 entries: error 4e-6 as a mean square, nuclear norm 221, effective rank
-    5. (By `table_2k_error_is_a_root` the column prints roots: both cannot be right.)
+    r"""Depth 3 from 5000 entries: error 4e-6 as a mean square, nuclear norm 221, effective rank 5. (Another claim,
+    `table_2k_error_is_a_root`, has the column print roots: both cannot be right.)
 
-    The row holds if runs stop where ours do; as a root, a tighter stop fits as well. As at depth 2, the training loss
-    at which descent stops sets the error; at scale {scale:g} the median over {draws} draws is {error:.1e}.
+    The row holds if runs stop where ours do. Read as a root, it holds as well, with a tighter stop. As at depth 2, the
+    training loss at which descent stops sets the error; at scale {scale:g} the median over {draws} draws is
+    {error:.1e}.
     """
     return _row_checks(MANY, 3, deep, fit=fit, unit=unit, scale=scale)
 
@@ -82,8 +82,8 @@ NOT_AS_SQUARE = (
 def table_2k_nuclear_norm(minimiser: Table, *, unit: Unit) -> Claim:
     r"""Nuclear-norm minimisation from 2000 entries: error 2e-1, nuclear norm 217, effective rank 8.
 
-    The median error over {draws} draws is {error:.2g} as a mean square, and {root:.2g} as its root. The nuclear norm
-    lies {norm:.2g} from the matrix's own, the printed 217 four below the printed 221, and the effective rank is
+    The median error over {draws} draws is {error:.2g} as a mean square, and {root:.2g} as its root. The nuclear norm is
+    {norm:.2g} from the matrix's own, where the printed 217 is four below the printed 221, and the effective rank is
     {rank:.2g}. No numerical accuracy enters here: the error is compared with the printed digit.
     """
     return _row_checks(FEW, MINIMISATION, minimiser, fit=0.0, unit=unit)
@@ -181,14 +181,14 @@ def _interpolate(quantity: np.ndarray, printed: float, log_error: np.ndarray) ->
 
 @claim("Slide 32, Table, 2K observations, depth 3", quantifier="an average", scope=SCOPE, empirical=True)
 def table_2k_depth_3(deep: Table, *, scale: Positive, fit: NonNegative, unit: Unit) -> Claim:
-    r"""Depth 3 from 2000 entries: error 3e-5 as a mean square, nuclear norm 221, effective rank
-    5. (By `table_2k_error_is_a_root` the column prints roots: both cannot be right.)
+    r"""Depth 3 from 2000 entries: error 3e-5 as a mean square, nuclear norm 221, effective rank 5. (Another claim,
+    `table_2k_error_is_a_root`, has the column print roots: both cannot be right.)
 
-    The row holds if runs stop where ours do; as a root, a tighter stop fits as well. The training loss at which descent
-    stops sets the error again; at scale {scale:g} its median over {draws} draws is {error:.1e}, its largest
-    {largest:.1e}. Draws differ more than with many entries, since few entries magnify what descent leaves of the loss:
-    the median is known to {spread:.2g} decades. Where that, with the accuracy to which a stop sets the error, exceeds
-    {resolution:g} decades, an error several times as large would pass as well, and the row stays undecided.
+    The row holds if runs stop where ours do. Read as a root, it holds as well, with a tighter stop. The training loss
+    at which descent stops sets the error again; at scale {scale:g} its median over {draws} draws is {error:.1e}, its
+    largest {largest:.1e}. Draws differ more than with many entries, since few entries magnify what descent leaves of
+    the loss: the median is known to {spread:.2g} decades. Where that, with the accuracy to which a stop sets the error,
+    exceeds {resolution:g} decades, an error several times as large would pass as well, and the row stays undecided.
     """
     errors, _, _ = measured(deep, scale)
     yield from _row_checks(FEW, 3, deep, fit=fit, unit=unit, scale=scale)
@@ -243,7 +243,7 @@ def _row_checks(
         check = check.as_undecided("errors of so few draws differ too much to tell the printed one from others")
     yield check
     yield equal(
-        "nuclear norm less the truth's, median of differences",
+        "nuclear norm less the target's, median of differences",
         median(norms),
         row.norm - TRUE_NORM,
         tolerance=1.0,

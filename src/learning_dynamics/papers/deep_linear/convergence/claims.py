@@ -100,7 +100,7 @@ def _order_error(x: np.ndarray, depth: np.ndarray, settings: dict[str, Any]) -> 
     correction="The bound is one of the excess over the least loss, on whitened inputs and for steps below a bound "
     "that falls as the norm of the optimum grows: $\\ell(t) - \\min \\ell \\le (\\ell(0) - \\min \\ell)\\, "
     "e^{-c^{2(N-1)/N} \\eta t}$; for $c \\le 1$ its rate is at least the printed $c^2$.",
-    reason="the loss tends to its least value, which labels need not let be zero, and may start anywhere",
+    reason="the loss tends to its least value, which need not be zero, and may start anywhere",
 )
 def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Claim:
     r"""For the squared loss, from layers balanced up to $O(c^2)$ and closer to the optimum than any $W$ with
@@ -157,7 +157,7 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
     flow = Draws(flows)
     rate_of_flows, margins, depths = flow[quantities.RATE], flow.column("margin"), flow.column("depth")
     yield at_least_as_fast(
-        "the same of the excess over the first one in t, gradient flow",
+        "smallest rate of the excess in t over the guaranteed one, gradient flow",
         rate_of_flows,
         theory.guaranteed_rate(margins, depths),
         rivals=other_rates(margins, depths),
@@ -189,13 +189,13 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
 
     One start of each kind that fails is enough for a "can"; those that meet both assumptions must all arrive. Beyond a
     singular matrix: balanced, but with one singular value of the target's negative. Balanced layers cannot change the
-    sign of a determinant, and the loss stops at half the square of that singular value. That is no divergence in the
-    word's other meaning. Balanced starts too far from the target show one, multiples of it at which the step that
-    suits the target is too long: the loss grows up to {grown_far:.0e} times. Unbalanced: the successful
-    start with its first layer multiplied and its second divided by a large number. The end-to-end matrix is the same,
-    but the curvature grows with the square of that number, the step that suits balanced layers is too long, and the
-    loss grows up to {grown:.0e} times. Shortened by that square, the step brings the same starts to {shorter:.1e} of
-    their first loss at the most. So balance is necessary for the step of the guarantee, not for every step.
+    sign of a determinant, and the loss stops at half the square of that singular value. There the loss does not grow.
+    It grows from balanced starts too far from the target, multiples of it at which the step that suits the target is
+    too long: up to {grown_far:.0e} times. Unbalanced: the successful start with its first layer multiplied and its
+    second divided by a large number. The end-to-end matrix is the same, but the curvature grows with the square of that
+    number, the step that suits balanced layers is too long, and the loss grows up to {grown:.0e} times. Shortened by
+    that square, the step brings the same starts to {shorter:.1e} of their first loss at the most. So balance is
+    necessary for the step of the guarantee, not for every step.
     """
     last_loss = {
         case: Draws(descent, case=case).entries(quantities.LOSS)[:, -1]
@@ -207,7 +207,7 @@ def assumptions_necessary(descent: Table, *, reached: Positive) -> Claim:
         case: str, *, arrives: bool, above: float = reached, because: str = "has not converged"
     ) -> Check:
         """Check that all starts of a kind arrive, or that one ends above a multiple of its first loss."""
-        name = f"largest last loss over the first: {case}"
+        name = f"largest ratio of the last loss to the first: {case}"
         if arrives:
             return every_draw(name, last_loss[case], at_most=reached, because="converged")
         return at_least(name, np.max(last_loss[case]), above, because=because)
@@ -242,9 +242,9 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
     reaches that minimum.
 
     For each loss a lower bound on its value at singular matrices is known, and starts lie at {fraction:.2g} of that.
-    The largest loss at the end is {value:.1e} of the first. From starts beyond singular matrices the flow stays
-    there: it has not arrived when the others of the same loss and draw have. What comes later is rounding's at depth 2,
-    where these matrices are strict saddles.
+    The largest loss at the end is {value:.1e} of the first. From starts beyond singular matrices the flow stays there:
+    it has not arrived when the others of the same loss and draw have. At depth 2, where these matrices are strict
+    saddles, rounding decides what comes later.
     """
     names = sorted(losses["loss"].unique())
     # by loss, shape (draws, times)

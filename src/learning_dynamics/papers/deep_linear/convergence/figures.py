@@ -16,12 +16,13 @@ INITS = {"layer_wise": "orange", "balanced": "blue"}
 def convergence(initialisations: Table, guarantee: Table) -> Drawn:
     r"""Where gradient descent converges: initialisations, and the assumptions of the guarantee.
 
-    Left and middle: iterations to a loss within {tolerance:g} of the least, against the standard deviation of the
-    end-to-end matrix's entries at the start, at the best of a grid of learning rates; independent Gaussian layers have
-    the deviation that gives their product this one. Lines: medians; dots: draws, {reached}. Right:
-    loss over its start with both assumptions of the guarantee; balanced, but with a singular matrix in between;
-    unbalanced (cut off at $10^3$, where it has diverged), and the same with the step divided by {shortened:g}, against
-    as many iterations. Dashed: the guaranteed bound.
+    Left and middle: iterations to a loss within {tolerance:g} of the least, at the best of a grid of learning rates,
+    against the standard deviation of the end-to-end matrix's entries at the start. Entries of independent Gaussian
+    layers (layer-wise) are scaled so that their product has this deviation. Lines: medians. Dots: draws, {reached}.
+    Right: the loss over its start. Blue: from starts that meet both assumptions of the guarantee. Vermilion: from
+    balanced layers with a singular matrix on the way. Orange: from unbalanced layers, cut off at $10^3$, where descent
+    has diverged. Green: from the same with the step divided by {shortened:g}, against as many iterations. Black dashes:
+    the guaranteed bound.
     """
     depths = sorted(initialisations["depth"].unique())
     figure, axes = plt.subplots(1, len(depths) + 1, figsize=(1.1 * WIDTH, 3.0))
@@ -90,10 +91,11 @@ def _guarantee_panel(axis: Axes, table: Table) -> None:
 def guarantees(flows: Table, starts: Table) -> Drawn:
     r"""What the guarantee promises, and how often a random start meets its first assumption.
 
-    Left: the smallest rate at which the loss falls, against the margin $c$, for flows from the target with its smallest
-    singular value lowered to $c$ (dots) and in random directions (crosses); solid: the guaranteed rate $c^{2(N-1)/N}$;
-    dashed: $2N$ times it. Right: share of {draws} random balanced starts with one output that meet the
-    assumption, against the dimension; entries' deviations over the dimension, and over its root; lines: closed forms.
+    Left: the smallest rate at which the loss falls, against the margin $c$. Flows start from the target with its
+    smallest singular value lowered to $c$ (dots), or in random directions from it (crosses). Solid: the guaranteed rate
+    $c^{2(N-1)/N}$. Dashed: $2N$ times the guaranteed rate. Right: the share of {draws} random balanced starts with one
+    output that meet the assumption, against the dimension. Blue: entries have a standard deviation in proportion to one
+    over the dimension. Orange: to one over its root. Lines: closed forms.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.0))
     rate = select(flows, quantities.RATE)

@@ -31,7 +31,7 @@ def balancedness_flow(balanced: Table, gaussian: Table, *, amplification: Positi
         "largest movement of the conserved matrices",
         flows.largest(quantities.DRIFT),
         at_most=amplification * flows.setting("integration.rtol").max(),
-        because=f"{amplification:g} rtol of the integrator; the weights move by order one",
+        because=f"{amplification:g} relative tolerances of the integrator; the weights move by order one",
         predicted=0.0,
         rivals={
             "the sums of the two matrices are conserved": {"values": flows.largest(quantities.SUM_DRIFT)},
@@ -51,8 +51,8 @@ def balancedness_gd_first_order(descent: Table) -> Claim:
     r"""Gradient descent leaves balance only to first order in its step $\eta$.
 
     Each step moves $W_{j+1}^\top W_{j+1} - W_j W_j^\top$ by a term of order $\eta^2$, and a fixed stretch of time takes
-    $1/\eta$ of them. The order is read from the drift at the two smallest steps, draw by draw; what separates it from
-    the next larger pair bounds the part of higher order that is left.
+    $1/\eta$ of them. The order is read from the drift at the two smallest steps, draw by draw. Its difference from that
+    of the next larger pair bounds the part of higher order that is left.
     """
     order, change = _order(select(descent, quantities.DRIFT), "learning_rate")
     yield equal_on_every_draw(
@@ -154,7 +154,7 @@ def preconditioner_psd(balanced: Table, gaussian: Table, *, amplification: Posit
         "largest 1 − cos² between the first eigenvector and u_1 v_1ᵀ",
         Draws(balanced).largest(quantities.NOT_REINFORCED),
         at_most=1e-6,
-        because="errors of rtol in the layers over the gap between eigenvalues",
+        because="errors of the relative tolerance in the layers, over the gap between eigenvalues",
         rivals={unbalanced: {"values": Draws(gaussian).largest(quantities.NOT_REINFORCED)}},
     )
 
@@ -176,7 +176,7 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
     """
     flows, settings = Draws(balanced), settings_of(balanced)
     rounding = amplification * _rtol(balanced)
-    because = f"{amplification:g} rtol, to which the layers are balanced"
+    because = f"{amplification:g} relative tolerances, to which the layers are balanced"
     # shape (draws, times, ...)
     eigenvalues, sigma = flows.entries(quantities.EIGENVALUE, "time"), flows.entries(SIGMA, "time")
     largest, sigma_min = eigenvalues.max(axis=-1), sigma.min(axis=-1)
@@ -218,10 +218,10 @@ def preconditioner_positive(balanced: Table, *, amplification: Positive) -> Clai
     quantifier="all draws",
     scope="balanced layers of square matrices, depths from 2 to 8 at "
     "one matrix, singular values from a hundredth to three",
-    correction="It holds of ratios: the factor of a larger singular value over that of a smaller one, "
-    "$(\\sigma_1 / \\sigma_2)^{2-2/N}$, grows with every layer. Of factors themselves one layer more makes those "
-    "of $\\sigma > (N / (N+1))^{N(N+1)/2}$ larger and the others smaller, so that from about $2 \\ln(1/\\sigma)$ "
-    "layers on every further one makes a small singular value faster again.",
+    correction="It holds for ratios: the factor of a larger singular value over that of a smaller one, "
+    "$(\\sigma_1 / \\sigma_2)^{2-2/N}$, grows with every layer. One layer more makes the factors "
+    "themselves larger for $\\sigma > (N / (N+1))^{N(N+1)/2}$ and smaller for the others, so that from about "
+    "$2 \\ln(1/\\sigma)$ layers on every further layer makes a small singular value faster again.",
     reason="factors below one may grow with further layers",
 )
 def larger_depth_larger_factors(
@@ -232,8 +232,8 @@ def larger_depth_larger_factors(
 
     Read of each factor: one above one grows with every layer, one below one falls. At one matrix, through balanced
     layers of each depth, {slowed} of {steps} factors below one change against that as a layer is added; the slide's
-    picture, in which depth pulls singular values apart, is that of their ratios, of which each grows. What the sentence
-    leaves open is which of both it is about: the varied thresholds have the verdict on ratios.
+    picture, in which depth pulls singular values apart, is that of their ratios, of which each grows. The sentence
+    leaves open which of the two it is about; the varied thresholds have the verdict on ratios.
     """
     by_depth = dict(Draws(factors).groups("depth"))
     # by depth, shape (draws, singular values); singular values are those of one matrix at every depth
@@ -294,10 +294,10 @@ def log_of_turning_value(fewer: int, more: int) -> float:
 def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
     r"""Layers that start near zero are approximately balanced, and identity layers exactly.
 
-    What is near zero is measured at the end of the flow, over the size that the layers have reached: the imbalance is
-    conserved and of order $s^2$ for entries of deviation $s$, the layers end at order one. Over
-    the size that the layers have at the start it is of order one at every $s$ ({relative:.2g} at least): near zero
-    they are no more balanced than elsewhere, they become so by growing.
+    The imbalance is measured at the end of the flow, relative to the size that the layers have reached: it is conserved
+    and of order $s^2$ for entries of deviation $s$, and the layers end at order one. Relative to the size that the
+    layers have at the start it is of order one at every $s$ ({relative:.2g} at least). Near zero layers are no more
+    balanced than elsewhere; they become so by growing.
     """
     scales = settings_of(starts)["scales"]
     order, change = _order(select(starts, quantities.IMBALANCE_AT_END, scale=scales), "scale")
@@ -315,7 +315,7 @@ def approximate_balance(starts: Table, *, amplification: Positive) -> Claim:
         "imbalance of identity layers, at the end",
         Draws(starts, scale=0.0)[quantities.IMBALANCE_AT_END],
         at_most=amplification * _rtol(starts),
-        because=f"{amplification:g} rtol of the integrator",
+        because=f"{amplification:g} relative tolerances of the integrator",
     )
     yield every_draw(
         "growth of the layers from the smallest start",
@@ -349,7 +349,7 @@ def _as_predicted(name: str, table: Table, quantity: Quantity, amplification: fl
         *Draws(table).with_prediction(quantity),
         tolerance=amplification * _rtol(table),
         resolution=1e-3,
-        because=f"{amplification:g} rtol{because}",
+        because=f"{amplification:g} relative tolerances{because}",
     )
 
 

@@ -13,15 +13,14 @@ from learning_dynamics.tidy import Table, select
 
 
 def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Table, *, member: Natural) -> Drawn:
-    r"""The end-to-end matrix moves by an equation of its own, and balance is what makes it so.
+    r"""The end-to-end matrix obeys an equation of its own if the layers are balanced.
 
-    Top left: singular values of the product of three layers under gradient flow (lines) and of the end-to-end dynamics
-    (dots), from balanced layers. Top right: how far the two are apart, from balanced layers (solid) and from Gaussian
-    ones (dashed), the largest over draws. Bottom left: how
-    much faster than at depth 1 a singular value moves, measured from the layers' velocities (dots), and
-    $N \sigma^{2-2/N}$ (lines). Bottom right: how far gradient descent with step $\eta$ has left balance at a fixed time
-    (grey), with a line of slope one; and the imbalance of layers that start with entries of deviation $s$, over
-    their size at the end of the flow (blue), with a line of slope two.
+    Top left: singular values from balanced layers at depth 3. Lines: of the product of the layers under gradient flow.
+    Dots: of the end-to-end dynamics. Top right: the distance between the two, the largest over draws. Solid: from
+    balanced layers. Dashed: from Gaussian ones. Bottom left: how much faster than at depth 1 a singular value moves.
+    Dots: measured from the layers' velocities. Lines: $N \sigma^{2-2/N}$. Bottom right, grey: how far gradient descent
+    with step $\eta$ has left balance at a fixed time; its dashes have slope one. Blue: the imbalance at the end of the
+    flow, over the size of the layers, from entries of deviation $s$; its dashes have slope two.
     """
     figure, ((paths, distances), (factors, drift)) = plt.subplots(2, 2, figsize=(WIDTH, 5.4))
     rows = select(balanced, depth=3, seed=member)
@@ -40,12 +39,13 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
 
 
 def factors(factors: Table, *, member: Natural) -> Drawn:
-    r"""What depth does to the singular values of one matrix: factors need not fall with it, their ratios grow.
+    r"""What depth does to the singular values of one matrix: small factors may grow with depth, and ratios always do.
 
     Left: the factor by which a singular value moves faster through balanced layers than at depth 1, against the number
-    of layers; one colour for each singular value of one draw; dots: from the layers' velocities; lines:
-    $N \sigma^{2-2/N}$. Below the dashed line a singular value is slowed down; crosses mark $N = 2 \ln(1/\sigma)$, from
-    where on each further layer speeds it up again. Right: the factor of each over that of the next smaller one.
+    of layers. One colour for each singular value of one draw. Dots: from the layers' velocities. Lines: $N
+    \sigma^{2-2/N}$. Below the dashed line a singular value is slowed down. Crosses: $N = 2 \ln(1/\sigma)$, from where
+    on each further layer speeds it up again. Right: the factor of each singular value over that of the next smaller
+    one.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.0), sharex=True)
     sigma, factor = (select(factors, name, seed=member) for name in ("sigma", "factor"))

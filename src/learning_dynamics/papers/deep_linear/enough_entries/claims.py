@@ -21,12 +21,12 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
     and no more than depth 2.
 
     A draw's threshold is the smallest number of observed entries from which on the mean square error over all entries
-    stays at most {recovered:g} of the mean square entry; where it lies between that number and the one before in the
-    grid is not known, so that the convex program's is taken as the one before. What networks that did not reach their
-    training loss would have come to is not known either: each is taken as what speaks against the claim ({open} draws
-    have such a threshold). The convex program needs at least {factor:.2g} times as many as
-    depth 3, the geometric mean over {draws} draws; median thresholds are {of_convex:.0f} for the convex program,
-    {of_2:.0f} at depth 2 and {of_3:.0f} at depth 3, all from initialisation scale {scale:g}.
+    stays at most {recovered:g} of the mean square entry; its place between that number and the one before in the grid
+    is not known, so that the convex program's is taken as the one before. The end of networks that did not reach their
+    training loss is not known either: each is counted against the claim ({open} draws have such a threshold). The
+    convex program needs at least {factor:.2g} times as many as depth 3, the geometric mean over {draws} draws; median
+    thresholds are {of_convex:.0f} for the convex program, {of_2:.0f} at depth 2 and {of_3:.0f} at depth 3, all from
+    initialisation scale {scale:g}.
     """
     # by draw; of a network that did not reach its training loss the threshold is known between two bounds only
     of_convex, _ = thresholds(convex, recovered)
@@ -38,10 +38,10 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
     fewest, no_difference = "the convex program needs fewest", "depth makes no difference"
     depth_2_fewer = "depth 2 needs fewer than depth 3"
     yield at_least(
-        "log2 of the number before the convex program's threshold over depth 3's threshold",
+        "log2 of the number of entries before the convex program's threshold over depth 3's threshold",
         _mean_log2(before_convex, upper_3),
         0.0,
-        because="wherever between neighbouring numbers of entries thresholds lie",
+        because="wherever thresholds are between neighbouring numbers of entries",
         rivals={
             fewest: {"estimate": _mean_log2(before_3, of_convex)},
             no_difference: {"estimate": _mean_log2(before_3, upper_3)},

@@ -19,12 +19,12 @@ from learning_dynamics.tidy import Quantity, Table, select
 def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction) -> Drawn:
     r"""How many observed entries are enough: reconstruction error and nuclear norm against their number, by method.
 
-    Left and middle, one row for each initialisation scale $s$: mean square error over all entries, and nuclear norm
-    less the true one; medians over {draws} draws, bands from the smallest to the largest. Grey: the minimiser of the
-    nuclear norm. Right: the number of entries from which on a draw is recovered, to {recovered:g} of the mean square
-    entry (dashed on the left); medians and draws, by depth, and of the minimiser; open circles are upper bounds, of
-    {unknown} draws with networks that did not reach their training loss. {beyond}Networks that did not reach their
-    training loss are left out of the medians on the left and in the middle ({lost} of {runs}).
+    One row for each initialisation scale $s$. Left: the mean square error over all entries. Middle: the nuclear norm
+    less the true one. Lines: medians over {draws} draws. Bands: from the smallest to the largest. Grey: the minimiser
+    of the nuclear norm. Right: the fewest entries from which a draw is recovered, by depth and for the minimiser
+    (min.). Dots: draws; bars: medians. Recovered: an error below {recovered:g} of the mean square entry, the dashed
+    line on the left. Open circles: upper bounds, for {unknown} draws in which some training did not converge.
+    {beyond}The left and the middle leave out networks that did not reach their training loss ({lost} of {runs}).
     """
     scales = sorted(deep[0]["scale"].unique(), reverse=True)
     shape: dict[str, Any] = {"sharex": "col", "sharey": "col", "width_ratios": [1.2, 1.2, 0.9]}

@@ -12,10 +12,10 @@ def line_integral(curve: Table) -> Drawn:
     r"""Integrals of the preconditioned gradient along a closed curve: from depth 3 on no function has it as its
     gradient.
 
-    $\oint P_W \nabla\ell \cdot dW$ over $\oint |P_W \nabla\ell \cdot dW|$, around an annular sector, by depth, for
-    squared losses. Dots: draws of sector, target direction and covariance; crosses: the closed form of each draw, for
-    one output and whitened inputs. At depth 1 the field is the gradient itself. At depth 2 with one output and whitened
-    inputs the integral vanishes too (at most {vanishing:.1e}); with correlated inputs or two outputs it does not.
+    Dots: $\oint P_W \nabla\ell \cdot dW$ over $\oint |P_W \nabla\ell \cdot dW|$, around an annular sector, for squared
+    losses. Each dot is a draw of sector, target direction and covariance. Crosses: the closed form of each draw, for
+    one output and whitened inputs. At depth 1 the field is the gradient itself. At depth 2 the integral vanishes with
+    one output and whitened inputs (at most {vanishing:.1e}), but not with correlated inputs or two outputs.
     """
     table = select(curve, "integral")
     depths = sorted(table["depth"].unique())

@@ -104,7 +104,7 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
         sigma_2,
         closed_form({}),
         tolerance=amplification * settings["integration"]["rtol"],
-        because=f"{amplification:g} rtol of the integrator",
+        because=f"{amplification:g} relative tolerances of the integrator",
         rivals={
             line: closed_form({2: 1}),
             power: closed_form({3: 2}),

@@ -13,12 +13,13 @@ from learning_dynamics.tidy import Table, settings_of
 def one_entry(aligned: Table, generic: Table, entry: Table) -> Drawn:
     r"""One linear measurement of a matrix: the second singular value against the first, by depth.
 
-    Top: a measurement aligned with a $2 \times 2$ matrix, from a multiple of the identity; dots: gradient flow of the
-    layers; lines: the closed forms, linear at depth 1, a power at depth 2, below an asymptote (dotted) from depth 3 on.
-    Axes are linear. Bottom: $3 \times 3$ matrices from Gaussian starts, one line for each of {draws} draws, axes
-    logarithmic; solid: a measurement with singular values {values}; dashed, grey: one observed entry, where the second
-    one levels off at every depth. Along the dotted lines the exponent is that of the depth: one, the ratio of the
-    measurement's singular values, zero.
+    Top: $2 \times 2$ matrices that start at a multiple of the identity, under a measurement aligned with them, on
+    linear axes. Dots: gradient flow of the layers. Lines: the closed forms, linear at depth 1, a power at depth 2, and
+    below an asymptote (dotted) from depth 3 on. Bottom: $3 \times 3$ matrices from Gaussian starts, one line for each
+    of {draws} draws, on logarithmic axes. Solid: a measurement with singular values {values}. Dotted: lines of the
+    predicted exponent, which is one at depth 1, the ratio of the measurement's singular values at depth 2, and zero
+    from depth 3 on. Grey dashes: one observed entry. For it the slides state what the top shows, but the second
+    singular value levels off at every depth.
     """
     depths = sorted(aligned["depth"].unique())
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.6))

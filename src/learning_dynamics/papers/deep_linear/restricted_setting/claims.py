@@ -134,14 +134,14 @@ def single_norm(
     scale: Positive,
     resolution: NonNegative,
 ) -> Claim:
-    r"""No single norm or quasi-norm of Schatten's, $\sum_r \sigma_r^p$, is what descent on layers minimises both on
-    commuting measurements and in completion.
+    r"""Descent on layers does not minimise one and the same norm or quasi-norm of Schatten's, $\sum_r \sigma_r^p$, both
+    on commuting measurements and in completion.
 
     Tried for $p$ = {powers}. For every power but one there is, on commuting measurements, another matrix that fits as
     well and has less: the end with two eigenvectors turned for $p < 1$, the solution of a convex problem for $p > 1$.
-    There the nuclear norm, $p = 1$, is as small as can be, to {left:.1e}. In completion from few entries it is not:
-    it exceeds the minimiser's by {value:.1e} at the least, beyond the excess from many entries, which the slack in the
-    fit makes. That trajectories are needed, as the slide goes on, is more than this shows.
+    There the nuclear norm, $p = 1$, is as small as can be, to {left:.1e}. In completion from few entries it is not: it
+    exceeds the minimiser's by {value:.1e} at the least, beyond the excess from many entries, which the slack in the fit
+    makes. The slide goes on that trajectories are needed; this is not shown here.
     """
 
     def another_has_less(name: str, excess: np.ndarray, *, norm: str, by: np.ndarray | float, because: str) -> Check:
@@ -169,7 +169,7 @@ def single_norm(
     for place, p in enumerate(powers):
         if p != 1:
             yield another_has_less(
-                f"by how much another matrix has less Σσ^p on commuting measurements, relative, p = {p:g}",
+                f"how much smaller Σσ^p is at another matrix on commuting measurements, relative, p = {p:g}",
                 (fall_if_turned if p < 1 else excess_over_least)[:, place],
                 norm=f"the power {p:g}",
                 by=resolution,

@@ -13,10 +13,10 @@ from learning_dynamics.tidy import Table, select, settings_of
 def restricted_setting(ends: Table) -> Drawn:
     r"""Commuting measurements: any depth approaches the least nuclear norm, which Schatten quasi-norms do not prefer.
 
-    Left: excess of the nuclear norm at the flow's end over the least one, against the start's scale; medians over
-    {draws} draws, dots draws. Right: relative change of $\sum_r \sigma_r^p$ when the end is moved along a direction
-    that no measurement sees, against $p$, medians: it falls for every $p < 1$, stays at $p = 1$, and rises beyond. All
-    depths end at nearly one matrix, so that their lines lie on each other; they are drawn the thinner, the deeper.
+    Left: the excess of the nuclear norm at the end of the flow over the least one, against the scale of the start.
+    Lines: medians over {draws} draws. Dots: draws. Right: the relative change of $\sum_r \sigma_r^p$ when the end is
+    moved along a direction that no measurement sees, against $p$ (medians). It falls for every $p < 1$, stays at $p =
+    1$ (dotted), and rises beyond. All depths end near one matrix, and their lines coincide; the deeper, the thinner.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.9))
     norms = select(ends, shared_quantities.NUCLEAR_NORM)

@@ -41,10 +41,10 @@ def depth_separates_singular_values(
             "undecided": np.abs(difference) < uncertainty[deeper] + uncertainty[shallower],
         }
 
-    because = "decided beyond the times between records"
+    because = "a difference below the time between records decides nothing"
     separates_less, adds_nothing = "depth separates them less", "the second further layer adds nothing"
     yield every_draw(
-        "separation of rises at the deepest less that at the shallowest",
+        "separation of rises at the greatest depth less that at the smallest",
         **gain(3, 1),
         at_least=0.0,
         because=because,

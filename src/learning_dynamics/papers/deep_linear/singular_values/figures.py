@@ -15,11 +15,11 @@ from learning_dynamics.tidy import Table, select
 def singular_values(paths: Sequence[Table], *, draw: Natural) -> Drawn:
     r"""Singular values of the end-to-end matrix along gradient descent, by depth.
 
-    Top: the {top} largest, dark to light, from scaled identity layers, on a matrix of rank {rank} of which some entries
-    are observed. Time is learning rate times iterations. At depth 1 all rise together; with depth as many of them as
-    the rank rise one after another and the rest stay small. Bottom: mean absolute entries of $U^\top \nabla\ell\, V$ in
-    the basis of $W$'s singular vectors, on the diagonal (which moves singular values) and off it (which turns singular
-    vectors).
+    Top: the {top} largest singular values, dark to light, from scaled identity layers, on a matrix of rank {rank} of
+    which some entries are observed. Time is learning rate times iterations. At depth 1 all rise together. At greater
+    depth as many as the rank rise one after another, and the rest stay small; the slides say the same. Bottom: mean
+    absolute entries of $U^\top \nabla\ell\, V$, the gradient in the basis of $W$'s singular vectors. Those on the
+    diagonal move singular values; those off it turn singular vectors.
     """
     figure, axes = plt.subplots(2, len(paths), figsize=(WIDTH, 4.5), sharex="col", sharey="row", squeeze=False)
     top = int(paths[0]["index"].max())

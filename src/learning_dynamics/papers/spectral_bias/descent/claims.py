@@ -12,7 +12,7 @@ from learning_dynamics.tidy import Draws, Table
     quantifier="all draws",
     scope="width d, one output, whitened data (directions) and ill-conditioned data with n = d (recursion)",
     correction=r"$a' = a + \eta W^\top R$, and $a^\top W^\top R$ in the term of second order; on whitened data, and "
-    "for steps that are small enough, $a$ grows and $R$ shrinks, both in their directions.",
+    "for steps that are small enough, $a$ grows and $R$ shrinks, and both keep their directions.",
     reason="two misprints in the recursion, and a residual that shrinks",
 )
 def discrete_descent(whitened: Table, others: Table, *, share: Fraction) -> Claim:

@@ -11,10 +11,10 @@ from learning_dynamics.tidy import Table, select
 def descent(whitened: Table, others: Table, *, member: Natural) -> Drawn:
     r"""Discrete gradient descent of a square network with one output, from a small multiple of the identity.
 
-    Left: sines of the angles of the gradient $R$ (solid, until it has vanished), of the output weights $a$ (dashes)
-    and of $W - W(0)$ (dots) with their first direction: rounding on whitened data, of order one on ill-conditioned
-    data. Middle: norms of $R$ and $a$ relative to their largest: $a$ grows, $R$ shrinks. Right: singular values of
-    $W$ on whitened data, one of which grows.
+    Left: how far directions turn, as the sine of the angle with the first direction. Solid: the gradient $R$, until it
+    has vanished. Dashed: the output weights $a$. Dotted: the change of the layer, $W - W(0)$. On whitened data no
+    direction turns beyond rounding; on ill-conditioned data all of them turn. Middle: norms of $R$ and $a$ relative to
+    their largest. $R$ shrinks and $a$ grows. Right: singular values of $W$ on whitened data. One of them grows (dark).
     """
     figure, (turning, norms, spectrum) = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
     for table, colour in ((whitened, "blue"), (others, "vermilion")):

@@ -21,16 +21,17 @@ ONE_INTERPOLATOR = "as many samples as inputs in every run: there is one interpo
 @claim(
     "Theorem 3.1 (i)",
     quantifier="all draws",
-    scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale, to a relative residual near rtol",
+    scope="Gaussian and ill-conditioned data, d > n and d = n, large and small scale, until the relative residual is "
+    "near the integrator's tolerance",
 )
 def theorem_3_1_i(flows: Sequence[Table]) -> Claim:
     r"""From $I_\gamma$ with $\gamma > 0$, labels that can be fitted and $X$ of full rank, the parameters converge, and
     their limit has zero loss.
 
-    Parameters that kept drifting while the loss falls would not do. A bound on what is left of the way follows from the
-    imbalance: $|\nabla L|^2 \geq 4\gamma\lambda_{\min}(XX^\top) L$, so that the way from time $t$ on is no longer than
-    $|Y - X\beta(t)| / \sqrt{2\gamma\lambda_{\min}(XX^\top)}$. The distance from the end is compared with it at every
-    recorded time; in {draws} draws it uses up to {value:.0%} of it. At the end the bound leaves {left:.1e} of the
+    Parameters that drift on while the loss falls would contradict this. A bound on what is left of the way follows from
+    the imbalance: $|\nabla L|^2 \geq 4\gamma\lambda_{\min}(XX^\top) L$, so that the way from time $t$ on is no longer
+    than $|Y - X\beta(t)| / \sqrt{2\gamma\lambda_{\min}(XX^\top)}$. The distance from the end is compared with it at
+    every recorded time; in {draws} draws it uses up to {value:.0%} of it. At the end the bound leaves {left:.1e} of the
     parameters' norm open at most.
     """
     draws = Draws(flows, phase="draw")  # rows with one number for a whole flow
@@ -46,10 +47,10 @@ def theorem_3_1_i(flows: Sequence[Table]) -> Claim:
         },
     )
     yield every_draw(
-        "what the bound leaves of the way at the end, relative to the parameters' norm",
+        "bound on the rest of the way at the end, relative to the parameters' norm",
         draws[quantities.BOUND_AT_END],
         at_most=draws.setting("integration.rtol") ** 0.5,
-        because="the square root of rtol: the end is the limit",
+        because="the square root of the relative tolerance: the end is the limit",
         fact="left",
     )
 
@@ -75,7 +76,7 @@ def theorem_3_1_ii(flows: Sequence[Table], unequal: Table) -> Claim:
     distance_from_unequal_rows = float(np.nanmedian(Draws(unequal, phase="limit")["distance"]))
     rivals = {r"an interpolator $10^{-6}$ away": 1e-6}
     if has_several_interpolators(flows[0]):
-        rivals["an interpolator as far away as where unequal rows lead"] = distance_from_unequal_rows
+        rivals["an interpolator as far away as the limit from rows of unequal lengths"] = distance_from_unequal_rows
     yield equal_on_every_draw(
         r"$|\beta - \beta_*| / |\beta_*|$ at the end of the flow",
         limits["distance"],
@@ -115,7 +116,7 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Claim:
         "gradient of the Lagrangian in $W_1$ at the end, relative to $|W_1|$",
         limits[quantities.GRADIENT_W1],
         at_most=tolerance,
-        because="steps times rtol times the condition number of $Z_1$",
+        because="steps times the relative tolerance times the condition number of $Z_1$",
         predicted=0.0,
         rivals={
             "the sum of squares alone, by its gradient": {"values": limits[quantities.GRADIENT_W1_WITHOUT_LOG_DET]},
@@ -132,7 +133,7 @@ def theorem_3_1_iii(flows: Sequence[Table]) -> Claim:
         limits[quantities.GRADIENT_W2],
         # alpha's error is relative to |alpha|, which is |W_2| / |W_1| times the condition number at most
         at_most=tolerance * condition,
-        because="steps times rtol times the squared condition number of $Z_1$",
+        because="steps times the relative tolerance times the squared condition number of $Z_1$",
         predicted=0.0,
         rivals=elsewhere if any(has_several_interpolators(table) for table in flows) else {},
     )

@@ -24,12 +24,13 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, member: Natural, top: Count) -> Drawn:
     r"""The hidden layer's singular values under gradient flow, from orthogonal and Gaussian initialisations.
 
-    Solid: singular values of $W_1$ from full-width gradient flow. Black dashes: their limits by Corollary 3.1. Grey
-    dashes: the limits that the corollary gives an orthogonal layer of the same mean square, for the Gaussian layers,
-    to which it does not apply. At small scale only the first $k$ grow and the others stay at $\sqrt{2\gamma}$, near
-    zero; at large scale the layer keeps full rank. The first three panels are the paper's; there, variance $0.01$ is a
-    large scale, $\gamma = 1$. The last panel is ours: it takes $0.01$ for the standard deviation, and only $k$ singular
-    values are left.
+    Solid: singular values of $W_1$ along gradient flow. Black dashes: their limits by Corollary 3.1. Grey dashes, for
+    the Gaussian layers, to which the corollary does not apply: the limits that it gives an orthogonal layer of the same
+    mean square. First two panels: at large scale the layer keeps full rank; at small scale only the first $k$ singular
+    values grow, and the others stay at $\sqrt{2\gamma}$, near zero. Both agree with the paper's Figure 1a. Third panel:
+    the paper's Gaussian layer. There the paper shows an end near rank $k$, but ours keeps full rank, because a variance
+    of $0.01$ is a large scale, $\gamma = 1$. Last panel: our variant takes $0.01$ for the standard deviation, and only
+    $k$ large singular values are left.
     """
     titles = (
         f"paper: orthogonal,\n$\\gamma = {power(settings_of(large)['gamma'])}$",
@@ -52,15 +53,16 @@ def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, membe
 def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, member: Natural) -> Drawn:
     r"""On the way to the limit: what converges, how fast, and from which starts.
 
-    (a) Loss (solid), distance of the predictor from $\beta_*$ (dashes) and of the parameters from their limit (dots;
-    dash-dotted: its bound by the residual, Theorem 3.1 (i)), each relative to its first value or to the limit's size.
-    From rows of unequal lengths (grey) the loss goes to zero
-    all the same, and the predictor elsewhere. (b) Relative rates at which $|R|^2$, $R = X^\top(Y - X\beta)$, falls
-    (solid), and $|Y - X\beta|^2$ (dashes), in units of $\gamma\lambda_{\min}$, on an axis that is linear between $\pm
-    10$, at small scale of the draw in which $|R|^2$ grows most; grey lines at 2, the bound (C.13), which $|R|^2$ breaks
-    where it lies below and grows where it is negative, and at 4, where the residual stays above. (c) Eigenvalues of the
-    imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$, in units of $2\gamma$, less 1 (largest of all): the integrator's error. (d)
-    $\sigma_1$ to $\sigma_5$ of the hidden layer from balanced layers, whose rank never exceeds $k$.
+    (a) Solid: the loss. Dashed: the distance of the predictor from $\beta_*$. Dotted: the distance of the parameters
+    from their limit; dash-dotted: its bound by the residual, Theorem 3.1 (i). The loss is relative to its first value,
+    distances are relative to the size of the limit. From rows of unequal lengths (grey) the loss goes to zero too, but
+    the predictor ends elsewhere. (b) Decay rates of $|R|^2$ (solid), with $R = X^\top(Y - X\beta)$, and of $|Y -
+    X\beta|^2$ (dashed), in units of $\gamma\lambda_{\min}$. Below the lower grey line, at 2, $|R|^2$ breaks the bound
+    (C.13); below zero it grows. $|Y - X\beta|^2$ stays above the upper grey line, at 4, the corrected bound. The axis
+    is linear between $-10$ and $10$. At small scale the draw is shown in which $|R|^2$ grows most. (c) The largest
+    error of an eigenvalue of the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$, which theory keeps at $2\gamma$, relative to
+    $2\gamma$. It is the integrator's error. (d) $\sigma_1$ to $\sigma_5$ of the hidden layer from balanced layers. Its
+    rank never exceeds $k$.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.0))
     (losses, rates), (invariant, ranks) = axes
@@ -116,8 +118,9 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
 def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Table) -> Drawn:
     r"""The hidden layer's singular values at the end of the flow, on all draws, against Corollary 3.1.
 
-    Left: measured against predicted, all singular values of all draws. Right: the error relative to $\sigma_1$, against
-    what the remaining residual and the integrator leave open (each draw's largest; the line is equality).
+    Left: all singular values of all draws, measured against predicted. On the grey line they are equal. Right: the
+    largest error of each draw, relative to $\sigma_1$, against its bound. The bound is what the remaining residual and
+    the integrator leave open; below the grey line the error is within it.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.8))
     for table, name, colour, marker in (

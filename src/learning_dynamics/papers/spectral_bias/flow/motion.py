@@ -13,8 +13,8 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 def fig1a(small: Table, *, member: Natural, top: Count) -> Motion:
     r"""In motion: at small scale the first $k$ singular values of $W_1$ rise, the largest first, and no other.
 
-    Gradient flow from the orthogonal layer at {scale}, the same draw as above, at recorded times. Left: so
-    far. Right: all {top} at that time. Dashes: their limits by Corollary 3.1.
+    Gradient flow from the orthogonal layer at {scale}, on the same draw as above. Left: the first {top} singular values
+    up to the time shown. Right: their values at that time. Dashes: their limits by Corollary 3.1.
     """
     rows = select(small, "sigma_w1", seed=member, phase="flow")
     course = rows.pivot_table(index="time", columns="index", values="value").iloc[:, :top].dropna()

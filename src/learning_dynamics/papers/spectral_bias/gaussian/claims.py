@@ -70,9 +70,8 @@ def nonzero_second_layer(
     should stay is compared with that of the $k$-th: on {value:.0%} of {draws} draws at the first printed variance of
     $W_2$, and on {second:.0%} at the second, they take up no more than {left:.0%} of the squared displacement from the
     $k$-th value on. Of the whole spectrum's displacement, most of which is the largest value's, they take up
-    {whole:.1%} at most, so that the trend is there on all draws if it is read as one of the whole (`since: first`).
-    With the numbers read as standard deviations, which Figure 1a suggests, {deviation:.0%} of the draws show it value
-    by value.
+    {whole:.1%} at most, so that the trend is there on all draws if it is read as one of the whole. With the numbers
+    read as standard deviations, which Figure 1a suggests, {deviation:.0%} of the draws show it value by value.
     """
     _require_spare_values(flows[0])
     at_most = 1 - share

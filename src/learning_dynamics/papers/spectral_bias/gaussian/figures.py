@@ -9,9 +9,11 @@ from learning_dynamics.tidy import Table, settings_of
 def fig4(first: Table, second: Table, *, member: Natural, top: Count) -> Drawn:
     r"""The hidden layer's singular values when both layers start Gaussian.
 
-    Otherwise as `fig1a`. Grey dashes: the limits that Corollary 3.1 gives the orthogonal layer of equal mean square
-    with $W_2 = 0$. The more $W_2$ brings along, the less $W_1$ has to grow. On how many draws the last of the values
-    that should grow, as many as there are outputs, does not stand out from the others, the claim counts.
+    Solid: singular values of $W_1$ along gradient flow, on the data of `fig1a`. Grey dashes: the limits that Corollary
+    3.1 gives an orthogonal layer of the same mean square with $W_2 = 0$. The paper says of its Figure 4 that as many
+    singular values grow as there are outputs, and that the others stay. The larger $W_2$ starts, the less $W_1$ has to
+    grow, and the last of these values may not stand out from the others. The claim counts on how many draws it does
+    not.
     """
     tables = (first, second)
     titles = [

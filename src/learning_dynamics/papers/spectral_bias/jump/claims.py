@@ -38,7 +38,7 @@ def theorem_c_11(whitened: Sequence[Table], others: Sequence[Table], unequal: Ta
     From rows of unequal lengths, the layers do not share their vectors with $\beta$.
     """
     all_data = [*whitened, *others]
-    because = "steps times rtol times the squared condition number of $Z_1$"
+    because = "steps times the relative tolerance times the squared condition number of $Z_1$"
 
     def largest(quantity: Quantity, tables: Sequence[Table]) -> dict[str, Any]:
         """Return the largest value along each flow, and what the integrator's errors explain of it."""
@@ -102,7 +102,7 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Claim:
         sigma,
         tolerance=_next_terms(gamma) + steps_by_rtol(Draws(jump)).max(),
         relative_to=sigma,
-        because="the smallest scale's distance from its limit, and steps times rtol",
+        because="the smallest scale's distance from its limit, and steps times the relative tolerance",
         excluded={"larger scales, which are further from the limit": jump["gamma"].nunique() - 1},
         corrected=sigma / (1 + 2 * sigma),
         rivals={"0 at the jump, as in section 3.2": 0 * sigma, "half the jump's height": sigma / 2},
@@ -113,7 +113,7 @@ def theorem_c_12(jump: Table, networks: Sequence[Table]) -> Claim:
         "largest error of the closed form along the flow, relative to the largest value",
         relative_errors(measured, closed_form),
         at_most=steps_by_rtol(flows),
-        because="steps times rtol",
+        because="steps times the relative tolerance",
     )
 
 
@@ -126,11 +126,10 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
     r"""On whitened data, from $I_\gamma$ as $\gamma \to 0$, $\sigma_i(\beta)$ at time $\ln(1/\gamma) t$ jumps from 0 to
     $\sigma_i(\beta_*)$ at $t = 1/(2\sigma_i(\beta_*))$, the largest first.
 
-    The time at which $\sigma_i$ passes half its limit is
-    $1/(2\sigma) + \ln(2\sigma) / (2\sigma\ln(1/\gamma))$, so that it approaches $1/(2\sigma)$ only logarithmically; it
-    is extrapolated from the two smallest scales. Away from the jump the distance to the step shrinks with every scale.
-    The network is followed down to $\gamma$ = {smallest:.0e}; below that only the closed form speaks. What happens at
-    the instant itself is the subject of Theorem C.12.
+    The time at which $\sigma_i$ passes half its limit is $1/(2\sigma) + \ln(2\sigma) / (2\sigma\ln(1/\gamma))$, so that
+    it approaches $1/(2\sigma)$ only logarithmically; it is extrapolated from the two smallest scales. Away from the
+    jump the distance to the step shrinks with every scale. The network is followed down to $\gamma$ = {smallest:.0e};
+    below that there is the closed form only. What happens at the instant itself is the subject of Theorem C.12.
     """
     jumps = _jumps(jump)
     predicted = 1 / (2 * jumps.sigma)
@@ -144,7 +143,7 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
         # their errors by (near + far) / (far - near), and the larger scale's error is the larger
         tolerance=(near + far) / (far - near) * (_next_terms(larger) + steps_by_rtol(Draws(jump)).max()),
         relative_to=predicted,
-        because="the larger scale's distance from its limit and steps times rtol, extrapolated",
+        because="the larger scale's distance from its limit and steps times the relative tolerance, extrapolated",
         resolution=0.01,
         excluded={"scales above the two smallest": jump["gamma"].nunique() - 2},
         rivals={
@@ -158,11 +157,11 @@ def jump_process(jump: Table, *, away: Fraction) -> Claim:
     distance = (distant["value"] - distant["limit"]).abs().groupby(distant["gamma"]).max()
     by_falling_scale = distance.sort_index(ascending=False).to_numpy()
     yield every_draw(
-        "distance to the step away from the jump, over that at the scale before",
+        "distance to the limit away from the jump, over that at the next larger scale",
         by_falling_scale[1:] / by_falling_scale[:-1],
         at_most=1.0,
-        because="each scale nearer to the step",
-        excluded={"the largest scale, which has none before it": 1},
+        because="each smaller scale is nearer to the limit",
+        excluded={"the largest scale, which has no larger one": 1},
     )
     yield Facts(smallest=float(smaller))
 

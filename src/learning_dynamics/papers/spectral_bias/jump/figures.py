@@ -14,10 +14,10 @@ from learning_dynamics.tidy import Quantity, Table, select, settings_of
 def jump(jump: Table) -> Drawn:
     r"""Singular values of the predictor are learnt one by one, in jumps, as the scale vanishes.
 
-    Whitened data in the singular basis, where modes do not mix; time in units of $\ln(1/\gamma)$. Solid: gradient flow.
-    Dots: the closed form of Theorem C.12. Dashes: the limit, which jumps at $1/(2\sigma_i(\beta_*))$; circles mark the
-    limit's value at the jump itself, $\sigma/(1 + 2\sigma)$, through which all curves tend to pass. Each staircase is
-    labelled by its mode.
+    On whitened data modes do not mix in the singular basis. Time is in units of $\ln(1/\gamma)$. Solid: gradient flow,
+    one colour for each scale. Dots: the closed form of Theorem C.12. Dashes: the limit, a staircase for each singular
+    value, which jumps at $1/(2\sigma_i(\beta_*))$. Circles: the limit at the jump itself, $\sigma/(1 + 2\sigma)$,
+    through which all curves tend to pass.
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 3.2))
     gammas = sorted(jump["gamma"].unique(), reverse=True)
@@ -47,13 +47,14 @@ def jump(jump: Table) -> Drawn:
 
 
 def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Drawn:
-    r"""Singular vectors of the predictor stand still on whitened data, and turn on others.
+    r"""Singular vectors of the predictor do not move on whitened data, and turn on others.
 
-    Left: the part of $\beta$ (solid) and of $\alpha$ (dashes) off the diagonal in the singular basis of $\beta_*$,
-    relative to their norms: rounding on whitened data. Middle, whitened data: asymmetry of the three matrices that
-    the proof of Theorem C.11 shows to be symmetric, relative to their factors. Right: what holds on any data,
-    commutators of the Gram matrices of $\beta$ with those of the layers (solid) and of $\alpha$ (dashes); and, for
-    $d > n$, what $\alpha$ has outside the span of the data (dots, Lemma C.3).
+    Left: the part of $\beta$ (solid) and of $\alpha$ (dashed) off the diagonal in the singular basis of $\beta_*$,
+    relative to their norms. On whitened data it stays at rounding. Middle, whitened data: asymmetry of the three
+    matrices that the proof of Theorem C.11 shows to be symmetric, relative to their factors. Right: three parts that
+    are zero on any data. Solid: commutators of the Gram matrices of $\beta$ with those of the layers. Dashed:
+    commutators of the Gram matrices of $\beta$ with those of $\alpha$. Dotted, where $d > n$: the part of $\alpha$
+    outside the span of the data (Lemma C.3).
     """
     figure, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
 

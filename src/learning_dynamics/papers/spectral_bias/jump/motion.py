@@ -18,7 +18,7 @@ def jump(jump: Table) -> Motion:
     r"""In motion: as $\gamma$ goes from {first} to {last}, the learning curve becomes a staircase.
 
     Curves: the closed form of Theorem C.12 at the scale shown. Dots: gradient flow, at the {scales} scales for which it
-    was followed, where the motion rests. Dashes: the limit $\gamma \to 0$.
+    was followed; the motion pauses at these. Dashes: the limit $\gamma \to 0$.
     """
     jump = select(jump, "sigma_beta")
     gammas = np.sort(jump["gamma"].unique())[::-1]

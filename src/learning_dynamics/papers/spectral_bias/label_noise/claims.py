@@ -55,10 +55,10 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
         r"slope of $\ln\sigma_2(W_1)$ over the second half, relative to the first",
         slope_ratio(noisy),
         at_least=0.5,
-        because="an exponential has one, $1/t$ less than a quarter",
+        because="an exponential has the ratio one, $1/t$ less than a quarter",
         rivals={
             falls_without_noise: {"values": slope_ratio(plain)},
-            "they fall at first and then stay, or ever slower, like a power of time": {
+            "they fall at first and then stay, or fall ever more slowly, like a power of time": {
                 "at_least": None,
                 "at_most": 0.5,
             },
@@ -96,20 +96,20 @@ def label_noise_low_rank(plain: Table, noisy: Table, *, fallen: Fraction) -> Cla
 def label_noise_sde(ensembles: Sequence[Table], weighted: Table, five: Table, *, errors: Positive) -> Claim:
     r"""Where noise dominates, label-noise descent with $k = 1$ is in law
     $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$ in time $(\eta\delta)^2 t$, which is
-    $dW = D\, dB\, a^\top$, $da = W^\top D\, dB$ in the singular basis of $X$; and what is shown for $D = I$, that mean
-    squares grow, moments of every power from five dimensions on, and that rows align with $a$, extends to any diagonal
-    matrix $D$, here without zeros.
+    $dW = D\, dB\, a^\top$, $da = W^\top D\, dB$ in the singular basis of $X$; and what is shown for $D = I$ extends
+    to any diagonal matrix $D$, here without zeros: mean squares grow, moments of every power do from five dimensions
+    on, and rows align with $a$.
 
     $E|a|^2$ and the growth of each row's mean square, over many paths of the descent itself, are compared with the
-    process's at the end, on {draws} data sets. A sample's variance is small just where its mean is low: standard errors
-    are exact, from the process's fourth moments. Tails become heavier with time, and the end is early enough for means
-    of so many paths to be normal. The recursion's finite steps alone lower $E|a|^2$ by {steps:.2%} at most; twice that
-    is allowed for. $E|a|^2$ grows at the rate $\sqrt{\sum_j D_j^4}$ where $D = I$ has $\sqrt{d}$. Rows still align with
-    $a$: for unequal $D$ the angle closes at the rate {angle:.3g}. With five unequal weights $\ln\|W\|$ grows at the
-    rate {growth:.3g}, so that by Jensen's inequality $E\|W\|^\alpha$ does for every $\alpha > 0$. (If all weights but
-    one were zero, one row and $a$ would vanish, and small powers would not grow.) What does not extend is the low rank
-    of $W$ for $d > n$: what $W$ has outside the span of the data never moves ({outside:.1e} of $|W|$ at most), so that
-    $d - n$ directions keep their size.
+    process's at the end, on {draws} data sets. The variance of a sample is small just where its mean is low, so that
+    standard errors are taken exactly, from the fourth moments of the process. Tails become heavier with time, and the
+    end is early enough for means of so many paths to be normal. The recursion's finite steps alone lower $E|a|^2$ by
+    {steps:.2%} at most; twice that is allowed for. $E|a|^2$ grows at the rate $\sqrt{\sum_j D_j^4}$ where $D = I$ has
+    $\sqrt{d}$. Rows still align with $a$: for unequal $D$ the angle closes at the rate {angle:.3g}. With five unequal
+    weights $\ln\|W\|$ grows at the rate {growth:.3g}, so that by Jensen's inequality $E\|W\|^\alpha$ does for every
+    $\alpha > 0$. (If all weights but one were zero, one row and $a$ would vanish, and small powers would not grow.)
+    What does not extend is the low rank of $W$ for $d > n$: what $W$ has outside the span of the data never moves
+    ({outside:.1e} of $|W|$ at most), so that $d - n$ directions keep their size.
     """
     draws, ends = Draws(ensembles), Draws(ensembles).at_end()
     of_process = (quantities.OUTPUT_SQUARE, quantities.ROW_GROWTH)
@@ -160,7 +160,7 @@ def label_noise_sde(ensembles: Sequence[Table], weighted: Table, five: Table, *,
     growth = ends.entries(quantities.ROW_GROWTH_OF_EQUAL_WEIGHTS)[:, 0]
     gain_if_all_move = np.sqrt((inputs - samples) * growth / (2 * draws.setting("gamma") * inputs + inputs * growth))
     yield equal_on_every_draw(
-        "error of the change of what $W$ has outside the span of the data, relative to $|W|$",
+        "change of the part of $W$ outside the span of the data, relative to $|W|$",
         ends[quantities.GAIN_OUTSIDE],
         0.0,
         tolerance=1e-9,

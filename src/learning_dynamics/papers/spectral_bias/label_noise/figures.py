@@ -21,13 +21,14 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 
 def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Drawn:
-    r"""The hidden layer's singular values in scalar regression: gradient descent, and with label noise.
+    r"""The hidden layer's singular values in scalar regression: gradient descent, without and with label noise.
 
-    Orthonormal data, a large initial scale. Plain descent raises one singular value, to the limit of Corollary 3.1
-    (black dashes), and leaves the others where they started (they coincide); it is shown until it rests, descent with
-    noise for far longer. Label noise, drawn afresh at every step, makes them decay exponentially, so that the layer
-    tends to rank one from a large scale too. It also inflates the largest, to about $(\sqrt{d} |\beta_*|)^{1/2}$ (grey
-    dashes), where $|W_1|^2 = d|W_2|^2$ and noise on average no longer changes the imbalance $|W_1|^2 - |W_2|^2$.
+    Orthonormal data, a large initial scale. Left: plain descent, until it rests. One singular value rises to the limit
+    of Corollary 3.1 (black dashes). The others stay where they started, on one line. Right: descent with label noise,
+    drawn for every step, for far longer. The small singular values decay exponentially, so that the layer tends to rank
+    one from a large scale too. Noise also inflates the largest, to about $(\sqrt{d} |\beta_*|)^{1/2}$ (grey dashes).
+    There $|W_1|^2 = d|W_2|^2$, and noise on average no longer changes the imbalance $|W_1|^2 - |W_2|^2$. Both panels
+    agree with what the paper says of its Figure 1b.
     """
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.8), sharey=True)
     inputs = Draws(plain, time=0.0).entries("sigma_w1").shape[1]
@@ -49,12 +50,12 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Drawn:
 
 
 def label_noise_moments(ensembles: Sequence[Table]) -> Drawn:
-    r"""Means over many paths of label-noise descent, beside the process of appendix D.
+    r"""Means over many paths of label-noise descent, and of the process of appendix D.
 
-    One column for each kind of data, at its first data set. Top: the mean of $|a|^2$; bottom: by how much the mean
-    square of each row of $V^\top W$ has grown ($X = U D V^\top$; darker for larger $D_j$). Dots: the descent itself,
+    One column for each kind of data, at its first data set. Top: the mean of $|a|^2$. Bottom: the growth of the mean
+    square of each row of $V^\top W$, where $X = U D V^\top$. The darker the colour, the larger $D_j$. Dots: descent,
     with 95 % intervals by exact standard errors. Lines: the process $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$.
-    Dashes: what it would be if all $D_j$ were their quadratic mean, which raises all rows alike.
+    Dashes: the same process with the quadratic mean for all $D_j$, which raises all rows alike.
     """
     figure, axes = plt.subplots(2, len(ensembles), figsize=(WIDTH, 4.4), sharex=True, sharey="row", squeeze=False)
     for (top, bottom), table in zip(axes.T, ensembles, strict=True):

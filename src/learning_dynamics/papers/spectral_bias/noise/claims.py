@@ -31,7 +31,8 @@ from learning_dynamics.tidy import Table, settings_of
     quantifier="an average",
     scope="growth rates along long paths in every dimension listed, and many paths for d = 2",
     correction=r"From $W(0)$ of full rank $\sigma_2(W)/\sigma_1(W)$ decays in every dimension tried; $\sigma_2(W)$ "
-    r"itself decays in few dimensions and grows in many; $\sigma_1(W)$ grows at a rate from three dimensions on only.",
+    r"itself decays in few dimensions and grows in many; $\sigma_1(W)$ has a positive growth rate from three "
+    "dimensions on only.",
     reason="the paper's pictures are of two dimensions, and of three paths",
 )
 def noise_low_rank(
@@ -46,10 +47,10 @@ def noise_low_rank(
     {below:.4f}, and above from $d$ = {next} on, where it is {above:.4f}, so that in many dimensions several singular
     values grow, in very many a quarter of them (`quarter_grows`). Measured, it is below zero for $d$ = {decay} and
     above for $d$ = {grow} (95 % intervals; open for {open}). Signs are judged for $d$ = {judged}; at {between}, where
-    $\lambda_2$ crosses zero, only that it rises from each dimension to the next. $\lambda_1$ is above zero for $d \geq
-    3$, and exactly zero for $d = 2$: there $\ln|W|$ is a walk without drift, which exceeds every bound some day and
-    falls below it again. At time {end:g}, $\sigma_1$ has grown on {grown:.0%} of paths in the plane; means grow all the
-    same, carried by ever rarer paths. For $d = 1$ both directions shrink at the rate one half.
+    $\lambda_2$ crosses zero, only its rise from each dimension to the next is judged. $\lambda_1$ is above zero for $d
+    \geq 3$, and exactly zero for $d = 2$: there $\ln|W|$ is a walk without drift, which exceeds every bound some day
+    and falls below it again. At time {end:g}, $\sigma_1$ has grown on {grown:.0%} of paths in the plane; means grow all
+    the same, carried by ever rarer paths. For $d = 1$ both directions shrink at the rate one half.
     """
     rates = Rates(exponents)
     dimensions = rates.dimensions()
@@ -69,7 +70,7 @@ def noise_low_rank(
             rates.sigma(1, inputs),
             grows,
             corrected=grows if inputs > 2 else NOT_CLAIMED,
-            rivals={"the first grows at a rate in the plane too": grows},
+            rivals={"the first has a positive growth rate in the plane too": grows},
         )
     for inputs in dimensions:
         yield decays(rates.angle(inputs))  # the ratio sigma_2 / sigma_1
@@ -170,10 +171,10 @@ def quarter_grows(many: Table) -> Claim:
     of $W$ grow: $\lambda_i$ tends to $\frac{1}{4\sqrt{q}} - \frac{1}{2}$ at $i = q d$, $0 < q < 1$; and the largest
     grows at the rate $\lambda_1 \sim \frac{\Gamma(3/4)}{\Gamma(1/4)} \sqrt{d}$.
 
-    The first two checks hold a formula against a formula, and growth is measured in {inputs} dimensions only. Both
-    limits follow from the exact rates (`lyapunov_spectrum`) by Laplace's method (docs/noise_spectrum.md); the first two
-    checks say how fast the limits are approached: {course} of the singular values grow. In {inputs} dimensions the
-    first {growing} grow by the formula; the signs of all rates are measured, except the two beside the crossing.
+    The first two checks compare a formula with a formula; growth is measured in {inputs} dimensions only. Both limits
+    follow from the exact rates (`lyapunov_spectrum`) by Laplace's method (docs/noise_spectrum.md); the first two checks
+    say how fast the limits are approached: {course} of the singular values grow. In {inputs} dimensions the first
+    {growing} grow by the formula; the signs of all rates are measured, except the two beside the crossing.
     """
     rates = Rates(many)
     inputs = max(rates.dimensions())
@@ -188,11 +189,11 @@ def quarter_grows(many: Table) -> Claim:
         0.25,
         tolerance=2 / larger,
         resolution=0.05,
-        because="a whole number of them, and the next order, of one more",
+        because="the number that grows is whole, and the next order is one more",
         rivals={
             "half of them grow": 0.5,
             "one grows, in every dimension": 1 / inputs,
-            "none but a vanishing share grows": 0.0,
+            "only a vanishing share grows": 0.0,
         },
         scaled=False,
     )
@@ -222,7 +223,7 @@ def quarter_grows(many: Table) -> Claim:
 @claim(
     "Proposition 4.1 (a)",
     quantifier="an average",
-    scope="d = 2 and d = 5, many paths, at a time when sample means are means still",
+    scope="d = 2 and d = 5, many paths, at a time when sample means still estimate the means",
 )
 def proposition_4_1_a(plane: Table, five: Table, *, at: Positive, errors: Positive) -> Claim:
     r"""From a start that is not zero the second moments explode: $E|W|^2$ and $E|a|^2$ tend to infinity, since with
@@ -339,14 +340,14 @@ def proposition_4_1_c(
     Mean and typical path part company. $\det W$ is a martingale: its mean is 1 for ever, though it tends to zero on
     almost every path, and ever fewer paths with ever larger values keep up the mean. The commutator shares this fate:
     in the plane it decays on almost every path, at the rate {typical:.3f}, while its mean does not, and $E e^2$ grows
-    as $e^{(\sqrt{2d-1} - 1)t}$ (checked at time {early:g}). So three paths show decay, and are right to.
+    as $e^{(\sqrt{2d-1} - 1)t}$ (checked at time {early:g}). So three paths show decay, as typical paths do.
 
-    What the paper wants of the commutator, alignment of all rows with $a$, survives in every dimension measured: the
-    angle closes almost surely. The commutator is a poor measure of it, since it multiplies the angle by the lengths:
-    its typical rate $\lambda_1 + \lambda_2$ is below zero for $d = 2$, exactly zero for $d = 3$ and above zero from
-    $d = 4$ on (measured: below for {falling}, above for {rising}, open for {open}), where commutators grow on almost
-    every path. Signs are judged for $d$ = {judged}; at {between}, where the rate crosses zero, only that it rises from
-    each dimension to the next.
+    All rows do align with $a$, for which the paper takes the commutator, in every dimension measured: the angle closes
+    almost surely. The commutator is a poor measure of it, since it multiplies the angle by the lengths: its typical
+    rate $\lambda_1 + \lambda_2$ is below zero for $d = 2$, exactly zero for $d = 3$ and above zero from $d = 4$ on
+    (measured: below for {falling}, above for {rising}, open for {open}), where commutators grow on almost every path.
+    Signs are judged for $d$ = {judged}; at {between}, where the rate crosses zero, only its rise from each dimension to
+    the next is judged.
     """
     plane_inputs, step = settings_of(plane)["inputs"], settings_of(plane)["integration"]["step"]
     times = sorted(plane["time"].unique())

@@ -22,10 +22,11 @@ PATHS = ("blue", "orange", "green", "vermilion", "purple", "sky")
 def fig3a(paths: Table, exponents: Table) -> Drawn:
     r"""Single paths of the noise-driven process in two dimensions: both singular values of $W$.
 
-    $dW = dB\, a^\top$, $da = W^\top dB$ from $W = I$, $a = 0$, with steps that shrink as the inverse square root of
-    their number. The smaller singular value decays, on almost every path at the exact long-run rate {second:.3f} (black
-    dashes, slope only). The larger one has the rate zero (black line): it wanders, and {fallen} of these {count} paths
-    end below where they started.
+    The process is $dW = dB\, a^\top$, $da = W^\top dB$ from $W = I$, $a = 0$. Its steps shrink as the inverse square
+    root of their number. Dashed: the smaller singular value decays, on almost every path at the exact long-run rate
+    {second:.3f}. The black dashes have that slope. Solid: the larger one has the rate zero (black line). It wanders,
+    and {fallen} of these {count} paths end below where they started. The paper's Figure 3a shows the smaller one decay
+    and the larger one increase.
     """
     handles = [line(r"$\sigma_1$, rate 0"), line(r"$\sigma_2$, its rate", style="--")]
     figure, axis = _draw_paths(paths, "sigma", handles, lw=1.2)
@@ -42,9 +43,10 @@ def fig3a(paths: Table, exponents: Table) -> Drawn:
 def fig3b(paths: Table, exponents: Table) -> Drawn:
     r"""Single paths of the noise-driven process in two dimensions: norms of the commutators of $W$'s rows with $a$.
 
-    Frobenius norms $|w_i a^\top - a w_i^\top|$, on the paths of `fig3a`; solid: the first row, dashed: the second. A
-    norm dips where the row and $a$ happen to be parallel. Along typical paths they decay, at the exact rate {rate:.3f}
-    (black dots, slope only), but not in the mean over paths, as `ensemble` shows.
+    Frobenius norms $|w_i a^\top - a w_i^\top|$, on the paths of `fig3a` and in their colours. Solid: the first row.
+    Dashed: the second. A norm dips where the row and $a$ happen to be parallel. Along typical paths norms decay, as in
+    the paper's Figure 3b, at the exact rate {rate:.3f}; the black dots have that slope. Their mean over paths does not
+    decay, as `ensemble` shows.
     """
     handles = [line("row 1"), line("row 2", style="--"), line("rate", style=":", width=1.6)]
     figure, axis = _draw_paths(paths, "commutator_norm", handles, lw=1.1)
@@ -58,16 +60,16 @@ def fig3b(paths: Table, exponents: Table) -> Drawn:
 def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, reliable: Fraction) -> Drawn:
     r"""The noise-driven process over many paths: moments explode, paths align, the mean commutator does not vanish.
 
-    Bars and shades are 95 % intervals and the bands that hold eight in ten paths; a sample mean ends where the largest
-    thousandth of the paths holds more than {reliable:.0%} of it, for it is no estimate any more. (a) Second moments,
-    $d = 2$ (dots) and $d = 5$ (crosses), against the exact ones (dashes). (b) The size $|e|$ of the commutator's
-    entry, $d = 2$: its mean tends to a constant, {limit:.3f}, computed exactly (dashes), where the paper has 0; its
-    median decays, in the long run at the rate {rate:.3f} (black dashes, slope only). (c) Means of the commutator's
-    length $|c|$, $c = w_1 a_2 - w_2 a_1$ of two columns, in 2, 3 and 5 dimensions, on their exact courses (dashes),
-    which grow in the end at the rates {growing}. (d) $d = 2$: the sine of the angle between a row of $W$ and $a$ closes
-    on typical paths; $\det W$ is a martingale whose mean is 1 (line) while its median falls. (e) Means of powers of
-    $|W|$ for $d = 5$, all growing (Proposition 4.1 (b)). (f) Medians of the lengths of (c), with the slopes of the
-    almost sure rates $\lambda_1 + \lambda_2$ (dashes): below zero, zero, and above.
+    Bars: 95 % intervals. Shades: bands that hold eight in ten paths. A sample mean is drawn only while the largest
+    thousandth of the paths contributes at most {reliable:.0%} of it. (a) Second moments for $d = 2$ (dots) and $d = 5$
+    (crosses). Dashes: their exact courses. (b) The size $|e|$ of the commutator's entry, $d = 2$. Its mean tends to the
+    constant {limit:.3f}, computed exactly (vermilion dashes), where the paper has 0. Its median decays, in the long run
+    at the rate {rate:.3f} (black dashes, slope only). (c) The mean length $|c|$ of the commutator of two columns, $c =
+    w_1 a_2 - w_2 a_1$, in 2, 3 and 5 dimensions. Dashes: exact courses, which grow in the end at the rates {growing}.
+    (d) $d = 2$. Vermilion and blue: the sine of the angle between a row of $W$ and $a$, which falls on typical paths.
+    Green: $\det W$, a martingale whose mean is 1 (line), while its median falls. (e) Means of powers of $|W|$ for $d =
+    5$. All grow, as Proposition 4.1 (b) says. (f) Medians of the lengths of (c). Dashes: slopes of the almost sure
+    rates $\lambda_1 + \lambda_2$, which are negative, zero and positive in 2, 3 and 5 dimensions.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 5.0))
     (moments, entry, lengths), (angle, powers, typical) = axes
@@ -142,11 +144,11 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
 def exponents(exponents: Table, weighted: Table) -> Drawn:
     r"""Almost sure growth rates of the noise-driven process in every dimension, with 95 % intervals.
 
-    Lines are exact. (a) Rates $\lambda_i$ of $\sigma_i(W)$, $i$ from 1 (dark) to $d$. The second singular value decays
-    in dimensions {decay} and grows in {grow}. (b) Rates of the commutators of rows with $a$, $\lambda_1 + \lambda_2$,
-    and of the angle between them, $\lambda_2 - \lambda_1$: the angle closes in every dimension, while commutators decay
-    only where dots lie below zero. Diamonds, at $d$ = {weights} and in the same colours: noise of unequal weights. (c)
-    The smallest of all $d + 1$ rates, divided by $d$.
+    Dots: rates along long paths. Lines: exact rates. (a) Rates $\lambda_i$ of $\sigma_i(W)$, from $i = 1$ (dark) to
+    $d$. The second singular value decays in dimensions {decay} and grows in {grow}. (b) Rates of the commutators of
+    rows with $a$, $\lambda_1 + \lambda_2$, and of the angle between them, $\lambda_2 - \lambda_1$. The angle closes in
+    every dimension; commutators decay only where dots are below zero. Diamonds of the same colours, at $d$ = {weights}:
+    noise of unequal weights. (c) The smallest of all $d + 1$ rates, divided by $d$.
     """
     figure, (singular_axis, pairs, smallest_axis) = plt.subplots(1, 3, figsize=(WIDTH, 3.0), width_ratios=(5, 4, 3))
     dimensions = sorted(exponents["inputs"].unique())
@@ -204,10 +206,11 @@ def exponents(exponents: Table, weighted: Table) -> Drawn:
 def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Drawn:
     r"""All growth rates of the singular values under the noise-driven process, in more and more dimensions.
 
-    (a) $\lambda_i$ against the share $q = (i - 1/2)/d$: exact rates (lines, darker in more dimensions) and those
-    measured in {measured} dimensions (dots of the same colours, 95 % intervals, mostly smaller than the dots). Dashes:
-    their limit $1/(4\sqrt{q}) - 1/2$, which crosses zero at a quarter. (b) The share of the singular values that grow,
-    and $\lambda_1/\sqrt{d}$, each with its limit (dashes), $1/4$ and $\Gamma(3/4)/\Gamma(1/4)$.
+    (a) $\lambda_i$ against $q = (i - 1/2)/d$, its place among all. Lines: exact rates, darker in more dimensions. Dots
+    of the same colours: rates measured in {measured} dimensions, with 95 % intervals that are mostly smaller than the
+    dots. Dashes: the limit $1/(4\sqrt{q}) - 1/2$, which crosses zero at a quarter (grey lines). (b) The share of the
+    singular values that grow, and $\lambda_1/\sqrt{d}$. Dashes of the same colours: their limits, $1/4$ and
+    $\Gamma(3/4)/\Gamma(1/4)$.
     """
     figure, (rates, shares) = plt.subplots(1, 2, figsize=(WIDTH, 3.0), width_ratios=(3, 2))
     colours = dict(zip(dimensions, reversed(sequence(len(dimensions))), strict=True))

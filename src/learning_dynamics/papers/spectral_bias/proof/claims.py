@@ -67,7 +67,7 @@ def lemma_c_3(flows: Sequence[Table]) -> Claim:
         0.0,
         tolerance=steps_by_rtol(flow) * flow.largest("condition"),
         relative_to=1.0,
-        because="steps times rtol times the condition number of $Z_1$",
+        because="steps times the relative tolerance times the condition number of $Z_1$",
         rivals={
             "directions at random, which leave the span by $\\sqrt{1 - n/d}$": outside_at_random,
             "a thousandth of that": 1e-3 * outside_at_random,
@@ -80,9 +80,9 @@ def lemma_c_3(flows: Sequence[Table]) -> Claim:
     "Lemma C.4 and Proposition C.5",
     quantifier="all draws",
     scope="limits of flows from rows of one length, and of unequal lengths",
-    correction=r"$\nabla\Psi_1(Z_1) = Z_1 - Z_1^{-\top} D$. Such a potential exists for $D = 2\gamma I$, and for no "
-    r"diagonal $D$ that is no multiple of the identity.",
-    reason="the factors are in the other order, as (P2) shows; what the lemma concludes stands",
+    correction=r"$\nabla\Psi_1(Z_1) = Z_1 - Z_1^{-\top} D$. Such a potential exists for $D = 2\gamma I$. For a "
+    r"diagonal $D$ that is not a multiple of the identity none exists.",
+    reason="the factors are in the other order, as (P2) shows; the conclusion of the lemma holds",
 )
 def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> Claim:
     r"""At the limit of the flow the gradient of a potential of $Z_1$ has to be $Z_1 - D Z_1^{-\top}$, with $D$ the
@@ -90,19 +90,20 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
     does, and the proof breaks.
 
     By (P2) of Proposition C.5 that gradient is $Z_1^{-\top} Z_2 Z_2^\top$; from rows of unequal lengths the printed
-    formula is up to {printed:.2g} of it away (errata 8). A gradient has a symmetric derivative. The corrected field's
-    derivative is symmetric to rounding where $D$ is isotropic, and by {least:.2g} of its size at least asymmetric where
-    it is not. The breaking is no mere lack of proof: from rows of unequal lengths the flow does not end at $\beta_*$,
-    but {away:.2g} of $|\beta_*|$ away from it (median), while the imbalance stays $D$ as it should.
+    formula is up to {printed:.2g} of it away (errata 8). A gradient has a symmetric derivative. Where $D$ is isotropic
+    the derivative of the corrected field is symmetric to rounding; where $D$ is not, its asymmetry is at least
+    {least:.2g} of its size. Then the conclusion fails too, not only its proof: from rows of unequal lengths the flow
+    does not end at $\beta_*$, but {away:.2g} of $|\beta_*|$ away from it (median), while the imbalance stays $D$ as it
+    should.
     """
     flow, limit = Draws(unequal), Draws(unequal, phase="limit")
     where_isotropic, where_not = Draws(equal, phase="limit")[quantities.ASYMMETRY], limit[quantities.ASYMMETRY]
     everywhere = {"values": np.concatenate([where_isotropic, where_not])}
     yield every_draw(
-        "distance of the formula from the gradient that (P2) asks for, relative to it, unequal rows",
+        "distance of the formula from the gradient that (P2) asks for, relative to it, from rows of unequal lengths",
         limit[quantities.GRADIENT_PRINTED],
         at_most=steps_by_rtol(limit) * limit["condition"] ** 2,
-        because="steps times rtol times the squared condition number of $Z_1$",
+        because="steps times the relative tolerance times the squared condition number of $Z_1$",
         predicted=0.0,
         corrected={"values": limit[quantities.GRADIENT_CORRECTED]},
     )
@@ -114,7 +115,7 @@ def lemma_c_4(equal: Sequence[Table], unequal: Table, *, visible: Positive) -> C
         rivals={"a potential whatever the imbalance": everywhere},
     )
     yield every_draw(
-        "asymmetry of the derivative where none exists",
+        "asymmetry of the derivative where no potential exists",
         where_not,
         at_least=visible,
         because="far above rounding",
@@ -164,7 +165,7 @@ def lemma_c_6(flows: Sequence[Table]) -> Claim:
         decay.format("$|R|^2$"),
         gradient_rate,
         at_least=2.0 * rounded,  # (C.13)
-        because="to the rounding of a small residual",
+        because="up to the rounding of a small residual",
         # with r = Y - X beta and R = X^T r: -d|r|^2/dt = 2 |Z1^T R|^2 + 2 |R Z2^T|^2, where Z1 Z1^T >= 2 gamma I (C.8)
         # and |R|^2 >= lambda_min |r|^2, so that the residual falls at the rate 4 gamma lambda_min at least
         corrected=of_residual(4.0),
@@ -253,7 +254,7 @@ def balanced_start(flows: Sequence[Table], unbalanced: Table) -> Claim:
         r"largest $\sigma_{k+1}(W_1) / \sigma_1(W_1)$ along the flow",
         balanced.per_table(first_beyond_rank),
         at_most=np.sqrt(steps_by_rtol(balanced)),
-        because="the square root of an error of steps times rtol",
+        because="the square root of an error of steps times the relative tolerance",
         rivals={
             "rank at most $k - 1$": {"values": balanced.per_table(lambda flow: first_beyond_rank(flow, fewer=1))},
             "layers that are not balanced": {

@@ -8,7 +8,7 @@ from learning_dynamics.judging import Claim, claim, equal_on_every_draw, every_d
 from learning_dynamics.papers.spectral_bias.draws import steps_by_rtol
 from learning_dynamics.tidy import Draws, Table
 
-APART = "steps of both integrations times rtol"
+APART = "steps of both integrations times the relative tolerance"
 SCOPE = "Gaussian data, d > n, three scales, one and several outputs"
 
 
@@ -35,7 +35,7 @@ def lemma_3_1(flows: Sequence[Table]) -> Claim:
         "largest part of the layers outside the span of $P$, relative to $|W_1|$",
         draws.largest("subspace"),
         at_most=tolerance,
-        because="steps times rtol",
+        because="steps times the relative tolerance",
         predicted=0.0,
     )
 
@@ -109,7 +109,7 @@ def theorem_3_2_a(flows: Sequence[Table]) -> Claim:
         printed_speed,
         # the coordinate's curvature at zero, 1 / (2 gamma), multiplies the states' error
         tolerance=steps_by_rtol(draws) * np.maximum(1.0, 1 / (2 * draws.column("gamma"))),
-        because=r"steps times rtol over $2\gamma$",
+        because=r"steps times the relative tolerance over $2\gamma$",
         corrected=speed,
         rivals={r"a potential without the $\frac{1}{2}$": 2 * speed},
     )
@@ -160,7 +160,7 @@ def lemma_c_8(flows: Sequence[Table]) -> Claim:
     The loss reaches {value:.2g} of its bound at most in {draws} draws, of which there is one for each data set and
     scale. The bound has room to spare for two reasons: $\langle\nabla L, \beta - \beta_*\rangle$ is $2L$, of which the
     proof uses $L$ (and prints that inequality the wrong way round, errata 13), and the decay is exponential in the end.
-    So half the bound is a bound as well, and is held too. Section 3.2 quotes $O(1/(\gamma t))$: that is the statement
+    So half the bound is a bound as well, and is tested too. Section 3.2 quotes $O(1/(\gamma t))$: that is the statement
     for all scales at once, since $D_\psi(\beta_*, 0)/\sqrt{2\gamma} \leq |\beta_*|^2/(4\gamma)$ with equality in the
     limit of large ones; for vanishing scales the bound grows as $\gamma^{-1/2}$ alone.
     """

@@ -12,11 +12,12 @@ from learning_dynamics.tidy import Quantity, Table, select
 def mirror(vector: Table, scalar: Table, *, member: Natural) -> Drawn:
     r"""The network (lines) against the smaller systems, each integrated by itself (dots).
 
-    (a) Singular values of $W_1$, and those of the pair $Z_1$ of size $d$ (Lemma 3.1). (b) Singular values of
-    $\alpha$, and the Riccati equation's (Lemma 3.3). (c) Mirror coordinates $\frac{1}{2}\sinh^{-1}(\sigma/\gamma)$ of
-    the singular values of $\beta$, and the integral of the force $-\partial L/\partial\sigma$; dashes: the gradient
-    of the potential as printed, which does not follow it (Theorem 3.2 (a), errata 1). (d) With one output, the entries
-    of $\beta$, and the mirror flow's (Theorem 3.2 (b)). Lighter colours are later entries.
+    Lighter colours are later singular values or entries. (a) Singular values of $W_1$. Dots: those of the pair $Z_1$ of
+    size $d$ (Lemma 3.1). (b) Singular values of $\alpha$. Dots: those of the Riccati equation (Lemma 3.3). (c) Mirror
+    coordinates $\frac{1}{2}\sinh^{-1}(\sigma/\gamma)$ of the singular values of $\beta$. Dots: the integral of the
+    force $-\partial L/\partial\sigma$. Dashes: the gradient of the potential as printed, which does not follow that
+    integral (Theorem 3.2 (a), errata 1). (d) With one output, the entries of $\beta$. Dots: those of the mirror flow
+    (Theorem 3.2 (b)).
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
     (pair, riccati), (mirrored, entries) = axes

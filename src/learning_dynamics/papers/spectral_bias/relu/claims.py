@@ -78,9 +78,9 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
 
     To represent the directions is read as spanning them; by rank alone, which the paper names, `relu_low_rank` judges.
     The span of the first two singular vectors of $W$ is compared with that of the teacher's neurons: both principal
-    angles have a cosine above the setting `cosine` on {value:.0%} of {draws} draws. The cosines' medians are
-    {first:.3f} and {second:.2f}, where spans at random have {chance_first:.2f} and {chance_second:.2f}, and from large
-    weights {large_first:.2f} and {large_second:.2f}. Of $|W|^2$, {inside:.0%} is in the teacher's span (median;
+    angles have a cosine above the threshold on {value:.0%} of {draws} draws. The cosines' medians are {first:.3f} and
+    {second:.2f}, where spans at random have {chance_first:.2f} and {chance_second:.2f}, and from large weights
+    {large_first:.2f} and {large_second:.2f}. Of $|W|^2$, {inside:.0%} is in the teacher's span (median;
     {chance_inside:.0%} by chance, {large_inside:.0%} from large weights). Ten samples, on about half of which each
     neuron of the teacher is silent, need not fix its directions; more do (`relu_directions_with_samples`).
     """
@@ -132,8 +132,8 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
 def relu_directions_with_samples(few: Table, more: Sequence[Table], *, cosine: Fraction, loss: Fraction) -> Claim:
     r"""With enough samples a ReLU student from small weights learns both of the teacher's directions.
 
-    With ten samples most draws miss the second direction. What they lack is data: both cosines lie above the setting
-    `cosine` on {course} of the draws. The students, their scale and the time they are given are the same.
+    With ten samples most draws miss the second direction. What they lack is data: both cosines are above the threshold
+    on {course} of the draws. The students, their scale and the time they are given are the same.
     """
     by_samples = {int(Draws(table)["samples"][0]): table for table in (few, *more)}
     learnt = {samples: Draws(table).smallest("teacher_cosine") >= cosine for samples, table in by_samples.items()}

@@ -23,11 +23,13 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Drawn:
     r"""The hidden layer's singular values in a ReLU student, from small and from large weights.
 
-    A teacher of two ReLU neurons, ten samples in five dimensions. (a), (b): one draw, the first to arrive at rank 2
-    by a second plateau of rank 1 from small weights. There singular values grow one after the other and most stay
-    near zero; from large weights all of them stay large. (c) Over all draws, how many singular values carry {share} %
-    of $|W|^2$ at the end. (d) Cosines of the two principal angles between the span of the first two singular vectors
-    of $W$ and that of the teacher's neurons: boxes hold half of the draws, whiskers nine in ten; grey: spans at random.
+    A teacher of two ReLU neurons, ten samples in five dimensions. (a), (b) One draw: the first that from small weights
+    ends at rank 2 and passes a plateau of rank 1. From small weights singular values grow one after the other and most
+    stay near zero; from large weights all of them stay large. Both agree with the paper's Figure 2. (c) Ranks at the
+    end, over all draws: how many singular values carry {share} % of $|W|^2$. (d) Cosines of the two principal angles
+    between the span of the first two singular vectors of $W$ and that of the teacher's neurons. Colours as in (c);
+    grey: random spans. Boxes hold half of the draws, whiskers nine in ten. The paper expects both directions to be
+    learned from small weights; here most draws learn one of them.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
     member = typical_draw(small, share, loss)
@@ -75,12 +77,12 @@ def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Drawn:
 def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Drawn:
     r"""The ReLU student's loss from small weights: from saddle to saddle.
 
-    (a) The draw of `fig2`. Shaded are plateaus, stretches on which the loss hardly falls in the logarithm of time.
-    The first is the saddle at zero, near which draws start; the end of the next is the end of phase 1. (b) How many
-    plateaus the draws have at that scale, and, of all draws, how many have rank 1 when the second begins (hatched);
-    {none:.0%} have no second one. (c) The share of draws that are of rank 1 there, against the initial scale, with
-    95 % intervals, which lie above one half {turns}: from saddle to saddle is what most draws do in the limit of small
-    scales.
+    (a) The draw of `fig2`. Shaded: plateaus, on which the loss hardly falls in the logarithm of time. The first is the
+    saddle at zero, near which draws start. Phase 1 ends with the second. (b) Numbers of plateaus at that scale.
+    Hatched: draws of rank 1 when the second plateau begins, as a share of all; {none:.0%} have no second one. (c) The
+    share of draws that are of rank 1 there, against the initial scale. Its 95 % intervals are above one half (dashed)
+    {turns}. The paper's Figure 5a shows one draw that goes from saddle to saddle; in the limit of small scales most
+    draws do.
     """
     figure, (axis, counts_axis, limit) = plt.subplots(1, 3, figsize=(WIDTH, 2.8), width_ratios=(4, 3, 3))
     member = typical_draw(small, share, loss)
@@ -123,8 +125,9 @@ def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Drawn
 def fig5b(small: Table, *, share: Count, loss: Fraction) -> Drawn:
     r"""Phase 1 of the ReLU student: the hidden layer's singular values up to the end of the first saddle after zero.
 
-    The draw of `fig5a`. One singular value grows; the others wait until the loss leaves the second plateau, whose
-    extent is shaded. Of all {draws} draws, {follow} do so, and {arrived} have arrived at the end.
+    The draw of `fig5a`, with the second plateau shaded. One singular value grows far ahead of the others, and the layer
+    is approximately of rank 1 when the second plateau begins, as in the paper's Figure 5b. So it is in {follow} of all
+    {draws} draws; {arrived} draws have fitted the data at the end.
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
     member = typical_draw(small, share, loss)

@@ -26,9 +26,8 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Claim:
 
     Near zero both layers grow at the rate $|X^\top Y|$ and the predictor at twice that, from a start of order $\gamma$;
     what follows does not depend on the scale. So the price of a small scale is a logarithm: from the largest to the
-    smallest scale the time grows {times:.2g}-fold (median), the time that the bound promises
-    {bounds:.2g}-fold. The slope over scales up to the setting `largest` agrees to {worst:.1e} on every one of {draws}
-    draws.
+    smallest scale the time grows {times:.2g}-fold (median), the time that the bound promises {bounds:.2g}-fold. The
+    slope over the small scales that the fit takes agrees to {worst:.1e} on every one of {draws} draws.
     """
     draws, settings = Draws(flow), settings_of(flow)
     gamma = draws.entries("time_to_loss", column="gamma")[0]
@@ -49,7 +48,7 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Claim:
         1 / (2 * growth),  # the predictor starts at order gamma and grows at twice the layers' rate
         tolerance=_slope_errors(gamma, time_errors, largest),
         because=r"terms of the order of $\gamma\ln(1/\gamma) / |\beta_*|$, the crossing found between records, "
-        "and steps times rtol, through the fit",
+        "and steps times the relative tolerance, through the fit",
         resolution=0.1,
         rivals={
             r"the rate $|X^\top Y|$ of the layers": 1 / growth,
@@ -82,7 +81,8 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Claim:
 def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Claim:
     r"""As $\gamma \to 0$: the potential $\Psi_\gamma$ of Theorem 3.2 (a) grows as $\ln(1/\gamma) \|\beta\|_*$; and the
     limits of flows from $I_\gamma$ tend to networks of least $\frac{1}{2}|W_1|^2 + \frac{1}{2}|W_2|^2$ among
-    interpolators, with a predictor of least nuclear norm, which is also $\beta_*$, that of least $\ell_2$ norm.
+    interpolators. The predictor of these networks has the least nuclear norm, and it is also $\beta_*$, that of least
+    $\ell_2$ norm.
 
     For a fixed $\beta$ the potential's slope against $\ln(1/\gamma)$ is half the nuclear norm. The rest stands: half
     the squared norm of the parameters tends to $\|\beta_*\|_*$, at the first order in $\gamma$, and no random
@@ -98,7 +98,7 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Claim:
         for potential in ("potential", "printed_potential")
     ]
     yield equal_on_every_draw(
-        r"slope of $\Psi_\gamma$ against $\ln(1/\gamma)$ over $\|\beta\|_*$, the error",
+        r"error of the slope of $\Psi_\gamma$ against $\ln(1/\gamma)$ over $\|\beta\|_*$",
         np.stack(slopes, axis=1),
         1.0,
         tolerance=10 * largest / draws.smallest(quantities.LEAST_SINGULAR_VALUE),
@@ -140,9 +140,9 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Claim:
     quantifier="all draws",
     scope="one output, well-conditioned data, d > n, scales from 1 down to the smallest of the run; hidden units at "
     "random, and one turned until it is orthogonal to the first gradient",
-    correction=r"All columns align whose share of the first gradient, their entry of $P^\top X^\top Y$, is not zero. A "
-    r"column with no share stays at an angle to $\beta$ at every scale.",
-    reason="a column orthogonal to the first gradient is not fed while the others grow",
+    correction=r"A column aligns if its share of the first gradient, its entry of $P^\top X^\top Y$, is not zero. A "
+    r"column without a share stays at an angle to $\beta$ at every scale.",
+    reason="the first gradient does not move a column that is orthogonal to it, while the others grow",
 )
 def column_alignment(flow: Table, unfed: Table, *, largest: Positive, sine: Fraction) -> Claim:
     r"""From $I_\gamma$ with one output, and labels that can be fitted, all columns of $W_1$ align with $\beta$ as
@@ -151,8 +151,8 @@ def column_alignment(flow: Table, unfed: Table, *, largest: Positive, sine: Frac
 
     The first check takes the largest sine between a column and $\beta$ at the smallest scale: {aligned:.1e} with hidden
     units at random, {printed:.2g} for one orthogonal to $X^\top Y$ (errata 3). The part of $W_1$ off the direction of
-    $\beta$, relative to $|W_1|$, falls as $\gamma^{1/2}$: the slope of its logarithm, from scales up to the setting
-    `largest`, is compared with one half. Each column keeps a component along $\beta$ that tends, in units of
+    $\beta$, relative to $|W_1|$, falls as $\gamma^{1/2}$: the slope of its logarithm, over the small scales that the
+    fit takes, is compared with one half. Each column keeps a component along $\beta$ that tends, in units of
     $\sigma_1(W_1)$, to the column's share of the first gradient, the entry of $P^\top X^\top Y / |X^\top Y|$: a
     column's angle falls as $\gamma^{1/2}$ too once $\gamma$ is below $|\beta_*|$ times its squared share. (The smallest
     share in {draws} draws is {share:.1g}.) The crossover is a function of $\gamma / |\beta_*|$ alone: $\sigma_2(W_1)^2
@@ -184,8 +184,8 @@ def column_alignment(flow: Table, unfed: Table, *, largest: Positive, sine: Frac
         r"largest sine of the angle between a column of $W_1$ and $\beta$, at the smallest scale",
         np.concatenate([sine_of_unfed, sine_at_random]),
         at_most=sine,
-        because="aligned: near zero, where the smallest scale is the 1e-16th part of the solution; a draw with a share "
-        "too small for that is undecided",
+        because="aligned means near zero, as the smallest scale is 1e-16 of the solution; a draw whose share is too "
+        "small for that is undecided",
         undecided=np.concatenate([np.zeros(len(sine_of_unfed), dtype=bool), share_is_too_small]),
         corrected={"values": sine_at_random, "undecided": share_is_too_small},
         rivals={"no column aligns": {"values": sine_of_unfed, "undecided": None}},
@@ -200,8 +200,8 @@ def column_alignment(flow: Table, unfed: Table, *, largest: Positive, sine: Frac
         0.5,
         tolerance=_slope_errors(gamma, across**2 + left_open + rounding_of_sigma_2, largest),
         relative_to=1.0,
-        because="the square of that part, the remaining residual, steps times rtol, and each step's rounding, "
-        "through the fit",
+        because="the square of that part, the remaining residual, steps times the relative tolerance, and each "
+        "step's rounding, through the fit",
         resolution=0.1,
         rivals={"a part of the order of the scale": 1.0, r"a part that falls as $\gamma^{1/3}$": 1 / 3},
     )
@@ -221,7 +221,7 @@ def column_alignment(flow: Table, unfed: Table, *, largest: Positive, sine: Frac
         **components_are(shares),
         at_most=1.0,
         because=r"terms of the order of $\sqrt{2\gamma / |\beta_*|}$, the remaining residual, and steps times "
-        "rtol; a draw with a smaller share than that at the smallest scale is undecided",
+        "the relative tolerance; a draw with a smaller share than that at the smallest scale is undecided",
         undecided=(least_share <= allowed)[:, smallest],
         predicted=0.0,
         rivals={
@@ -241,7 +241,8 @@ def column_alignment(flow: Table, unfed: Table, *, largest: Positive, sine: Frac
         r"error of $\sigma_2(W_1)^2 / \sigma_1(W_1)^2$ at all scales, relative to it, over what is allowed",
         **ratio_is(crossover),
         at_most=1.0,
-        because="the remaining residual, steps times rtol, and each step's rounding beside the smallest value",
+        because="the remaining residual, steps times the relative tolerance, and each step's rounding beside the "
+        "smallest value",
         predicted=0.0,
         rivals={
             r"$\gamma$ for $2\gamma$ in the crossover": ratio_is(crossover / 2),

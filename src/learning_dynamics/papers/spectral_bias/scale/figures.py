@@ -13,12 +13,13 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> Drawn:
     r"""The loss with one output and its bound, and what a small scale costs in time.
 
-    Left: training loss of the network at several scales and the bound $D_\psi(\beta_*, 0)/(\sqrt{2\gamma} t)$ of Lemma
-    C.8, each loss below the bound of its own data: on Gaussian data solid below dashes, on ill-conditioned data dotted
-    below dash-dotted. Right: the time to a given share of the first loss against the scale, for all draws (dots), each
-    beside the curve of slope $1/(2|X^\top Y|)$ against $\ln(1/\gamma)$ through its smallest scale: the time grows with
-    the logarithm. Dashes: the time by which the bound promises that loss, which grows as $\gamma^{-1/2}$. (A median of
-    {times:.2g} times as long at the smallest scale as at the largest, against {bounds:.1g}.)
+    Left: the training loss at several scales, and its bound $D_\psi(\beta_*, 0)/(\sqrt{2\gamma} t)$ by Lemma C.8. On
+    Gaussian data losses are solid and bounds dashed; on ill-conditioned data losses are dotted and bounds dash-dotted.
+    Each loss is below its own bound. Right: the time to a given share of the first loss against the scale, one colour
+    for each draw. Dots: measured times. Solid: the predicted growth with $\ln(1/\gamma)$, of slope $1/(2|X^\top Y|)$,
+    drawn through the smallest scale. Dashed: the time by which the bound promises that loss, which grows as
+    $\gamma^{-1/2}$. From the largest scale to the smallest the time grows by a factor of {times:.2g}, and that of the
+    bound by {bounds:.1g} (medians).
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.0))
     gammas = sorted(flows["gamma"].unique(), reverse=True)
@@ -60,12 +61,13 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
 def vanishing(vector: Table, scalar: Table) -> Drawn:
     r"""The limit of a vanishing scale, on all draws.
 
-    (a) Half the squared norm of the parameters at the end, less the nuclear norm of $\beta_*$: of first order in the
-    scale, below $d\gamma$ (dashes). (b) The mirror potential of the singular values of $\beta$ over $\ln(1/\gamma)
-    \|\beta\|_*$ (crosses: as printed, errata 1; dots: as the dynamics have it). Both tend to one half (line),
-    logarithmically, and not to one (dashes). (c) One output: $\sigma_2(W_1)^2/\sigma_1(W_1)^2$ is a function of
-    $\gamma/|\beta_*|$ alone (line), and the worst column's sine with $\beta$ (triangles) falls as $\gamma^{1/2}$ once
-    $\gamma$ is below $|\beta_*|$ times that column's squared share of the first gradient.
+    (a) Half the squared norm of the parameters at the end, less the nuclear norm of $\beta_*$. It is of first order in
+    the scale and below $d\gamma$ (dashes). (b) The mirror potential of the singular values of $\beta$ over
+    $\ln(1/\gamma) \|\beta\|_*$. Crosses: the potential as printed (errata 1). Dots: the potential that the dynamics
+    have. Both tend to one half (solid line), logarithmically; the paper has one (dashes). (c) One output. Dots:
+    $\sigma_2(W_1)^2/\sigma_1(W_1)^2$, which is a function of $\gamma/|\beta_*|$ alone (line). Triangles: the largest
+    sine of the angle between a column and $\beta$. It falls as $\gamma^{1/2}$ once $\gamma$ is below $|\beta_*|$ times
+    that column's squared share of the first gradient.
     """
     figure, (norms, constants, columns) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
     draws, scalars = Draws(vector), Draws(scalar)

@@ -49,14 +49,14 @@ def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
     $u$, then the layers of a linear tensor network tend in direction to singular vectors of $M(-u)$.
 
     Followed to a $\log\log t$ of {reached:.0f}, where the layers' directions solve the singular-vector equations to
-    {value:.1e} on the worst of {draws} draws, in units of the singular value. Random tensors and short filters are
-    held to the same bound as networks with structure. A draw whose residual still changes late is on its way from one
+    {value:.1e} on the worst of {draws} draws, in units of the singular value. Random tensors and short filters are held
+    to the same bound as networks with structure. A draw whose residual still changes late is on its way from one
     singular vector to another that is hardly larger, and decides nothing yet. Premises are that the loss falls below
     one, and that $X^T r$ comes to rest: over the second half of $\log\log t$ its direction turns by at most
-    {turned:.2g} degrees. From a $\log t$ of about {cut:.0e} on, rounding forbids
-    the exponential itself: its exponent is capped, and what is followed is the flow's own limit, which shrinks the
-    layers at given margins. Losses are therefore judged before, at a $\log t$ of {exact:.0f}; directions, which are
-    slower, at the end, and of two layers again with a cap ten times as late.
+    {turned:.2g} degrees. From a $\log t$ of about {cut:.0e} on, rounding forbids the exponential itself: its exponent
+    is capped, and from there on the limit of the flow is followed, which shrinks the layers at given margins. Losses
+    are therefore judged before, at a $\log t$ of {exact:.0f}; directions, which are slower, at the end, and of two
+    layers again with a cap ten times as late.
     """
     flows = Draws([two, three])
     yield settles(
@@ -88,14 +88,13 @@ def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
     network together grow without bound and align with the negative gradient of the loss.
 
     Theorem 1 and Corollary 1 are proved from it; the paper takes it from Ji and Telgarsky (2020). All layers then grow
-    alike, $\|\Theta\| / \|v_l\| \to \sqrt L$ (C.1), and the coefficients of a fully connected network tend in
-    direction to that of $-X^T r$, (15) and (19). One minus the cosine between $\Theta$ and the negative gradient has
-    come to {value:.1e} on the worst of {draws} draws; no layer's share of the squared norm differs from $1 / L$ by
-    more than {share:.1e}. That directions converge is judged by this alignment alone, which tells the speed at which
-    they still turn: where two singular values nearly agree they turn for longer than is followed, here by up to
-    {moved:.1g} over the second half of $\log\log t$. Flows are those of Theorem 1; from a $\log t$ of about {cut:.0e}
-    on, where its exponent is capped, growth is that of margins kept in proportion to $\log t$, as the loss before the
-    cap has them.
+    alike, $\|\Theta\| / \|v_l\| \to \sqrt L$ (C.1), and the coefficients of a fully connected network tend in direction
+    to that of $-X^T r$, (15) and (19). One minus the cosine between $\Theta$ and the negative gradient has come to
+    {value:.1e} on the worst of {draws} draws; no layer's share of the squared norm differs from $1 / L$ by more than
+    {share:.1e}. The convergence of directions is judged by this alignment alone, which gives the speed at which they
+    still turn: where two singular values nearly agree they turn for longer than is followed, here by up to {moved:.1g}
+    over the second half of $\log\log t$. Flows are those of Theorem 1; from a $\log t$ of about {cut:.0e} on, where its
+    exponent is capped, growth is that of margins kept in proportion to $\log t$, as the loss before the cap has them.
     """
     flows = Draws([two, three])
     growth = flows.at_end("sigma")[quantities.GROWTH_POWER]
@@ -150,7 +149,7 @@ def _below_one(flows: Draws) -> Check:
             r"the loss is below one before its exponent is capped: $\min_i y_i f(x_i) / \log t$",
             last_exact_margins(flows),
             at_least=np.log(100) / _last_exact_log_time(flows),
-            because="with such a margin that of a hundred points is",
+            because="with such a margin the loss of a hundred points is below one",
         )
     )
 
@@ -327,7 +326,7 @@ def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Claim:
     time = float(opposed["time"].max())
     initial, final = (Draws(opposed, time=at)[quantities.LOSS] for at in (0.0, time))
     yield equal_on_every_draw(
-        r"from opposed layers: loss at the last time, against that of the network that is zero",
+        r"from opposed layers: loss at the last time, where the network that is zero has the loss 1",
         final,
         np.ones_like(final),
         tolerance=slack / (2 * np.e * time),
@@ -365,8 +364,8 @@ def remark_3(two: Table, three: Table, *, sparse: Literal["T z", "rho"], slack: 
 
     As many entries of $T z$ as there are data points leave out up to {printed:.2g} of its $\ell_1$ norm, {mapped:.2g}
     on the median draw; of $z$ itself they leave out {inputs:.2g} (median), and of $\rho$ in $z = T^T \rho$ at most
-    {transformed:.1e} (errata 3). The sentence can also be read as one on inputs: that $z$ reads
-    few entries of $T x$. That is the correction; read so the remark is right (`sparse: rho`).
+    {transformed:.1e} (errata 3). The sentence can also be read as one on inputs: that $z$ reads few entries of $T x$.
+    That is the correction; read so the remark is right.
     """
     flows = Draws([two, three], network="decomposable")
     end = flows.at_end("sigma")
@@ -374,7 +373,7 @@ def remark_3(two: Table, three: Table, *, sparse: Literal["T z", "rho"], slack: 
         end[quantity] for quantity in (quantities.DENSE_INPUTS, quantities.DENSE_MAPPED, quantities.DENSE_TRANSFORMED)
     )
     yield every_draw(
-        r"share of the $\ell_1$ norm beyond as many entries as points",
+        r"share of the $\ell_1$ norm outside as many entries as there are points",
         mapped if sparse == "T z" else transformed,
         at_most=largest_lag(flows, slack),
         because="chosen: the bound of Theorem 2; with two layers what lags falls like "
@@ -398,10 +397,10 @@ def remark_3(two: Table, three: Table, *, sparse: Literal["T z", "rho"], slack: 
     "decomposable networks of two to four layers, fully connected ones of two and three",
     correction="From starts within the conditions of Theorem 2, limit directions of two orthogonally decomposable "
     "layers do not depend on the initialisation where the max-margin problem has one solution; nor do those of fully "
-    "connected networks of any depth whose loss falls below one at some time. Of three or more orthogonally "
-    "decomposable layers they can: several stationary points can attract.",
+    "connected networks of any depth whose loss falls below one at some time. Those of three or more orthogonally "
+    "decomposable layers can depend on it: several stationary points can attract.",
     quantifier="all draws",
-    reason="the max-margin problem that decides is not convex from three decomposable layers on",
+    reason="from three decomposable layers on the max-margin problem that decides is not convex",
 )
 def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
     r"""The limit directions of linear coefficients in separable classification do not depend on the initialisation.
@@ -522,28 +521,29 @@ FEWEST = 5
 def log_time_exponents(
     settling: Table, two: Table, three: Table, *, tolerance: Positive, settled: Positive, open_at_most: Positive
 ) -> Claim:
-    r"""What a max-margin direction leaves out vanishes like a power of $1 / \log t$. In two orthogonally decomposable
-    layers whose last starts smaller in every singular coordinate, each inactive one falls like
-    $(\log t)^{-(1 - s_j)}$, with $s_j$ its singular value of $M(-u)$ relative to the active ones, where the multipliers
-    of the max-margin problem, which give $u$, are unique. In fully connected networks of $L$ layers whose first starts
-    with a part outside of what the support vectors span, the coefficients' part outside falls like
-    $(\log t)^{-1/L}$, unless the limit direction of the other layers' product is one that this part takes to zero.
+    r"""The part that a max-margin direction leaves out vanishes like a power of $1 / \log t$. In two orthogonally
+    decomposable layers whose last starts smaller in every singular coordinate, each inactive coordinate falls like
+    $(\log t)^{-(1 - s_j)}$, where $s_j$ is its singular value of $M(-u)$ relative to the active ones, if the
+    multipliers of the max-margin problem, which give $u$, are unique. In fully connected networks of $L$ layers whose
+    first layer starts with a part outside the span of the support vectors, the part of the coefficients outside it
+    falls like $(\log t)^{-1/L}$, unless the limit direction of the other layers' product is one that this part takes to
+    zero.
 
     The exception is the zero-asymmetric start, $W_l = I$ and $w_L = 0$, on one point, where nothing is ever outside.
     The multipliers come from the convex problem, not from the path; where they are many, as in the convolutional case
     of figure 3, nothing is predicted. Powers are local: the slope of each share against $\log\log t$ within a window.
-    An entry is the difference of a part that grows and one that falls, $\rho_j = (u_j^2 - w_j^2) / 4$; the law is
-    exact for the part that grows, $u_j^2 / 2 = (|\eta_{1j}|^2 + |\eta_{2j}|^2) / 2 + |\rho_j|$, and that is what is
-    measured. It begins when a flow has passed its last vertex, that is, when what is to vanish holds at most a share
-    {settled:g} of the $\ell_1$ norm (outside the span: the direction is as near to its limit) and has the sign of what
-    pushes it. How far what stays still grows unequally, and turns, says how far multipliers may be off. Outside the
-    span the first layer stays as it is, and the product $p$ of the later ones reads it: while $p$ still turns against
-    that part, most of all where the two nearly cancel, the power of $|W_1 p| / (|W_1| |p|)$ outside adds to the law's.
-    Where all this leaves more than {open_at_most:g} of a power open, none is judged. Late windows follow the flow of a
-    loss whose exponent is cut, whose limit is the same, as long as what vanishes is above what rounding leaves; data
-    whose margins that cut cannot tell apart are left out. An angle is a sum of such powers, and shows the slowest of
-    them only late. Predicted powers lie between {slowest:.3f} and {fastest:.3f}; of fully connected networks the
-    medians are {shallow:.3f} with two layers and {deep:.3f} with three.
+    An entry is the difference of a part that grows and one that falls, $\rho_j = (u_j^2 - w_j^2) / 4$; the law is exact
+    for the part that grows, $u_j^2 / 2 = (|\eta_{1j}|^2 + |\eta_{2j}|^2) / 2 + |\rho_j|$, and that is what is measured.
+    It begins when a flow has passed its last vertex, that is, when what is to vanish holds at most a share {settled:g}
+    of the $\ell_1$ norm (outside the span: the direction is as near to its limit) and has the sign of what pushes it.
+    Multipliers may be off by as much as the entries that stay still turn and grow unequally. Outside the span the first
+    layer stays as it is, and the product $p$ of the later ones reads it: while $p$ still turns against that part, most
+    of all where the two nearly cancel, the power of $|W_1 p| / (|W_1| |p|)$ outside adds to the law's. Where all this
+    leaves more than {open_at_most:g} of a power open, none is judged. Late windows follow the flow of a loss whose
+    exponent is capped. Its limit is the same as long as the vanishing part is above rounding; data whose margins this
+    cap cannot tell apart are left out. An angle is a sum of such powers, and shows the slowest of them only late.
+    Predicted powers lie between {slowest:.3f} and {fastest:.3f}; of fully connected networks the medians are
+    {shallow:.3f} with two layers and {deep:.3f} with three.
     """
     tables = [table for table in (settling, two, three) if (table["quantity"] == quantities.POWER).any()]
     if not tables:

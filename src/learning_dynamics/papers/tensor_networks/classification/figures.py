@@ -17,13 +17,14 @@ LOG_LOG_TIME = r"$\log(1 + \log(1 + t))$"
 def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) -> Drawn:
     r"""How slowly classifiers forget where they started.
 
-    Top: angle between the classifier and its max-margin direction on the points of figure 3, against $\log(1 + t)$, one
-    line for each start. Circles: where {steps:,} steps of gradient descent end. Dotted: the power of $\log t$ that
-    theory gives. At $t = 10^{60}$ some angles are still {left:.2g} degrees. Bottom: all random draws of two-layer
-    networks, by the relative gap of their margin, in the norm of each architecture (colours) and in the $\ell_2$ norm
-    (grey), against $\log\log t$, up to $\log t = \exp($ {reached:.0f} $)$; from a $\log t$ of about {cut:.0e} on the
-    exponent of the loss is capped, which leaves the flow's own limit. Dotted: the bound that claims use. The slowest
-    draws are those whose inactive singular values nearly tie with the active ones.
+    Top: the angle between the classifier and its max-margin direction on the points of figure 3, against $\log(1 + t)$.
+    One panel for each initial scale, one line for each start. Circles: where {steps:,} steps of gradient descent end.
+    Dotted: the power of $\log t$ that theory gives. At $t = 10^{60}$ (grey line) some angles are still {left:.2g}
+    degrees. Bottom: all random draws of two-layer networks, against $\log\log t$, up to $\log t = \exp($ {reached:.0f}
+    $)$. Coloured: the relative gap of the margin in the norm of the architecture. Grey: its gap in the $\ell_2$ norm.
+    Dotted: the bound that claims use. From a $\log t$ of about {cut:.0e} on, the exponent of the loss is capped,
+    because rounding forbids the exponential itself; from there on the limit of the flow is followed. The slowest draws
+    are those whose inactive singular values nearly tie with the active ones.
     """
     scales = np.unique(settling["scale"])
     figure = plt.figure(figsize=(WIDTH, 6.0))
@@ -87,13 +88,12 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
 def alignment(two: Table, three: Table, *, slack: Positive) -> Drawn:
     r"""All parameters together on their way to infinity, from random layers.
 
-    Rows: two and three layers; one line for each of {draws} draws and architecture (colours), against
-    $\log\log t$. First column: one minus the cosine between the parameters $\Theta$ and the negative gradient of the
-    loss, (14). Second: the largest distance of a layer's share of $\|\Theta\|^2$ from $1 / L$. Third, of fully
-    connected networks: the distance between the directions of the coefficients and of $-X^T r$, (15) and (19).
-    Dotted: the bound that claims use. Draws pass from one singular vector to another the more slowly, the nearer the
-    two singular values. Axes end at the integrator's tolerance, in the third column, where two directions are compared
-    that both come of it, at a hundred times that.
+    Rows: two and three layers. One line for each of {draws} draws and each architecture, against $\log\log t$. First
+    column: one minus the cosine between the parameters $\Theta$ and the negative gradient of the loss, (14). Second:
+    the largest distance of a layer's share of $\|\Theta\|^2$ from $1 / L$. Third, fully connected networks only: the
+    distance between the directions of the coefficients and of $-X^T r$, (15) and (19). Dotted: the bound that claims
+    use. Draws pass from one singular vector to another; the nearer the two singular values, the more slowly. Axes end
+    at the integrator's tolerance; in the third column at a hundred times that.
     """
     columns = {
         "misaligned": r"$1 - \cos(\Theta, -\nabla \mathcal{L})$",

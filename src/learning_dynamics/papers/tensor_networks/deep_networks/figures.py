@@ -18,10 +18,10 @@ PANELS = (
 def small_scales(descending: Table, gaussian: Table) -> Drawn:
     r"""Limits of deep fully connected networks as the initial scale falls.
 
-    Distance from the interpolator of least $\ell_2$ norm (Theorem 6.2), distance of the matrices from rank one, (88),
-    and misalignment of adjacent singular vectors, (93). One line for each draw: solid from layers within the
-    conditions of Theorem 6.1, dashed from Gaussian ones, which need not fulfil them. Dotted: powers of $\alpha$; grey:
-    those that (88) and (93) print.
+    Left: the distance from the interpolator of least $\ell_2$ norm (Theorem 6.2). Middle: the distance of the matrices
+    from rank one, (88). Right: the misalignment of adjacent singular vectors, (93). One line for each draw. Solid: from
+    layers within the conditions of Theorem 6.1. Dashed: from Gaussian layers, which need not fulfil them. Dotted:
+    powers of $\alpha$, in grey those that (88) and (93) print.
     """
     colours = depth_colours(descending)
     figure, axes = panels(1, 3, height=3.0, lettered=False)

@@ -34,9 +34,9 @@ TOO_NEAR = "singular values too near for the smallest scale"
 def theorem_5(tensors: Table, steps: Table) -> Claim:
     r"""Two layers trained on one point of a regression, of which the first starts larger than the second in every
     singular coordinate of $M(x) = U_1 \operatorname{diag}(s) U_2^T$, tend to $\alpha U_1 (a \odot \cosh \nu s + b \odot
-    \sinh \nu s)$ and $\alpha U_2 (a \odot \sinh \nu s + b \odot \cosh \nu s)$, besides what is outside of $U_1$ and
-    $U_2$ and stays, whatever the data tensor. Here $a = U_1^T \bar v_1$, $b = U_2^T \bar v_2$, and
-    $g(\nu) = y / \alpha^2$ for a strictly increasing $g$ that $s$, $a$ and $b$ give.
+    \sinh \nu s)$ and $\alpha U_2 (a \odot \sinh \nu s + b \odot \cosh \nu s)$, whatever the data tensor; what is
+    outside of $U_1$ and $U_2$ stays. Here $a = U_1^T \bar v_1$, $b = U_2^T \bar v_2$, and $g(\nu) = y / \alpha^2$ for a
+    strictly increasing $g$ that $s$, $a$ and $b$ give.
 
     The flow's limit agrees with the formula to {value:.1e} on the worst of {draws} draws. Gradient descent ends at a
     distance that is proportional to its step: the line through the limits at its two smallest steps meets step size
@@ -115,7 +115,7 @@ def _second_difference(descents: Draws, steps: Sequence[float]) -> np.ndarray:
     "them; coefficients become independent in fully connected networks and in full-length convolutional ones with one "
     "conjugate pair of frequencies on top, but not in every network.",
     quantifier="all draws",
-    reason="singular values that tie leave a choice that the start makes",
+    reason="where the largest singular values tie, the start decides",
 )
 def limit_points_small_scale(limits: Table, *, share: Positive) -> Claim:
     r"""As $\alpha \to 0$ the limit points $[v_1, v_2]$ of two layers trained on one point of a regression, from starts
@@ -274,7 +274,7 @@ def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Cl
     r"""After 5,000 steps of size $10^{-3}$ gradient descent is where Theorem 5 predicts the limit of the flow.
 
     The largest distance of {draws} runs is {value:.1e} of the coefficients' size. It is what steps of this size leave:
-    figure limit_accuracy has the same runs with smaller ones.
+    `limit_accuracy` has the same runs with smaller ones.
     """
     draws = Draws(regression)
     limit, predicted = draws.with_prediction(quantities.LIMIT)
@@ -340,9 +340,9 @@ def finite_loss_remembers_initialisation(classification: Table, *, degrees: Posi
     r"""Stopped after two million steps, the direction of the classifier still depends on the initial coefficients, if
     it started at the largest of the paper's scales, 1.
 
-    The limit of two layers is the same from every start within the conditions of Theorem 2 (claim limits_and_starts),
-    but the flow comes to it like a power of $\log t$ (figure log_time). At the largest scale the directions from four
-    starts span at least {value:.3g} degrees in every network; from the smallest they span {smallest:.2g} degrees in the
+    The limit of two layers is the same from every start within the conditions of Theorem 2 (`limits_and_starts`), but
+    the flow comes to it like a power of $\log t$ (`log_time`). At the largest scale the directions from four starts
+    span at least {value:.3g} degrees in every network; from the smallest they span {smallest:.2g} degrees in the
     network where that is least.
     """
     scales = select(classification, quantities.LIMIT)["scale"]

@@ -23,11 +23,13 @@ DASHED = (0, (4, 3))
 def fig1(regression: Table, *, scales: list[Positive]) -> Drawn:
     r"""Coefficients of three architectures under gradient descent on one data point, from the same starts.
 
-    Every network starts at the same {starts} coefficients $\alpha^2 \bar z_j$ (black dots, one line style each). Lines:
-    gradient descent. Open symbols on the line of global minima: the limits that Theorem 5 predicts. Stars: the points
-    of least $\ell_2$, $\ell_1$ and DFT-domain $\ell_1$ norm. From the small scale each architecture goes towards the
-    point of least norm in its own norm (all limits are within {near:.2g} of it, and spread over at most {small:.2g}),
-    from the large one the start decides (those of each architecture spread over at least {large:.2g}).
+    All networks start at the same {starts} coefficients $\alpha^2 \bar z_j$ (black dots), with one line style for each
+    start. Lines: gradient descent. Open symbols on the line of global minima: the limits that Theorem 5 predicts.
+    Stars: the points of least $\ell_2$, $\ell_1$ and DFT-domain $\ell_1$ norm, in the colour of the architecture that
+    minimises it. From the small scale each architecture goes towards the point of least norm in its own norm: all
+    limits are within {near:.2g} of it, and spread over at most {small:.2g}. From the large scale the start decides: the
+    limits of each architecture spread over at least {large:.2g}. Descent ends where Theorem 5 predicts, as in the
+    paper's Figure 1.
     """
     figure, axes = panels(1, len(scales), height=4.5, lettered=False)
     for axis, scale in zip(axes[0], scales, strict=True):
@@ -57,10 +59,11 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Drawn:
 def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
     r"""Coefficients under gradient descent: regression at another scale, and classification at three.
 
-    First panel as in figure 1. Other panels: separable points under the exponential loss, from the same starts, for
-    {steps:,} steps; filled symbols mark where they end; dashed rays are the max-margin directions of each
-    architecture's norm. Losses at the end lie between {least:.2g} and {largest:.2g}. Angles that are left to
-    the rays range from {nearest:.2g} to {farthest:.2g} degrees.
+    First panel: regression, as in figure 1. Other panels: classification of separable points with the exponential loss,
+    from the same starts, for {steps:,} steps. Filled symbols: the ends. Dashed rays: the max-margin directions of each
+    architecture's norm. Losses at the end are between {least:.2g} and {largest:.2g}. The ends are still {nearest:.2g}
+    to {farthest:.2g} degrees from the rays. From the largest scale their directions depend on the start, as the paper
+    says of its Figure 3.
     """
     scales = np.unique(select(classification, quantities.LIMIT)["scale"])
     figure, axes = plt.subplots(-(-(1 + len(scales)) // 2), 2, figsize=(WIDTH, 7.0))
@@ -167,9 +170,10 @@ def _handles(*, classification: bool) -> list[Line2D]:
 def limit_accuracy(steps: Table) -> Drawn:
     r"""Distance between the limit of gradient descent and Theorem 5, against the step size.
 
-    Largest of the starts, by architecture and scale. Dotted: in proportion to the step size, the order at which
-    descent differs from the flow that the theorem is about. Crosses at the left edge: the line through the limits at
-    the two smallest steps, at step size zero, at most {zero:.1e}. Grey: the step size of the paper's figures.
+    Symbols: the largest distance of all starts, by architecture and scale. Dotted: lines in proportion to the step
+    size. That is the order at which descent differs from the flow, which the theorem is about. Crosses at the left
+    edge: the limit at step size zero, extrapolated from the two smallest steps, at most {zero:.1e} from the theorem.
+    Grey: the step size of the paper's figures.
     """
     limits = select(steps, quantities.LIMIT)
     distances = limits.assign(distance=(limits["value"] - limits["predicted"]).abs())

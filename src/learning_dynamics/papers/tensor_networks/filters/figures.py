@@ -16,11 +16,11 @@ PALE = "#D9D9D9"
 def filters(run: Table) -> Drawn:
     r"""Limit directions of two-layer convolutional networks with filters of several lengths, trained on one point.
 
-    Rows are data points $x$ with label $y$. First column: their spectrum $|Fx|$, relative to its largest entry. Others,
-    by filter length $k_1$: $y x$ scaled to unit length (grey), the direction of $\beta$ at
-    a $\log\log t$ of {reached:.0f} (dots), and Corollary 4's limit for lengths 1 and 2 (line). Printed: the angle
-    between $\beta$ and $y x$. Length 1 keeps the data point; length 2 passes low or high frequencies, by the sign of
-    the autocorrelation; full length leaves the largest frequency, which may be a conjugate pair.
+    One row for each data point $x$ with label $y$. First column: its spectrum $|Fx|$, relative to the largest entry.
+    Other columns: filters of length $k_1$. Grey bars: $y x$ scaled to unit length. Dots: the direction of $\beta$ at a
+    $\log\log t$ of {reached:.0f}. Lines: Corollary 4's limit, for lengths 1 and 2. The number in a panel is the angle
+    between $\beta$ and $y x$. Length 1 keeps the data point. Length 2 passes low or high frequencies, by the sign of
+    the autocorrelation. The full length leaves the largest frequency only, which may be a conjugate pair.
     """
     table = run[run["length"] > 0]
     lengths, members = np.unique(table["length"]), np.unique(table["seed"])

@@ -19,14 +19,14 @@ LARGER_BETTER = "the larger the start, the better"
 @claim(
     "after Corollary 2",
     scope="diagonal networks of three to five layers; two random separable points in four dimensions, margin 0.5; "
-    "Gaussian layers, the last one zero; seven scales, of which order one has its meaning beside the points' size",
+    "Gaussian layers, the last one zero; seven scales; order one is relative to the size of the points",
     origin="ours",
     quantifier="an average",
 )
 def global_optimum_share(starts: Table, *, middle: Positive, right: Fraction) -> Claim:
-    r"""Which stationary point of the $\ell_{2/L}$ max-margin problem a diagonal network tends to, Corollary 2 leaves
-    open. Three layers tend to the global optimum less often from small starts than from starts of order one; with five
-    the two differ less; and from large starts it is, over all depths, a few per cent less often again.
+    r"""Corollary 2 leaves open to which stationary point of the $\ell_{2/L}$ max-margin problem a diagonal network
+    tends. Three layers tend to the global optimum less often from small starts than from starts of order one. With five
+    layers the two differ less. From large starts networks tend to it, over all depths, a few per cent less often again.
 
     With three layers {small_shallow:.1%} of the starts come to the global optimum from a scale of {small:g},
     {middle_shallow:.1%} from {middle:g} and {large_shallow:.1%} from {large:g}; with five {small_deep:.1%},

@@ -15,15 +15,14 @@ CHOICES = {"optimum": ("-", "right: greedy choice"), "optimum_l1": ("--", r"righ
 
 
 def global_optimum_share(starts: Table) -> Drawn:
-    r"""Which local optimum of the $\ell_{2/L}$ max-margin problem diagonal networks tend to, from starts of all
-    scales.
+    r"""Which local optimum of the $\ell_{2/L}$ max-margin problem diagonal networks tend to, from starts of all scales.
 
-    Left: share of starts that come to the global optimum, of {count} starts on each of {draws} data sets; those at no
-    optimum count among the others. Dotted: what
-    the greedy choice of coordinates gives, without any flow. Middle: the same share less that at the smallest scale;
-    starts are the same at all scales, which leaves out how much data sets differ. Right: share of starts that come to
-    the optimum predicted by the greedy choice (solid), and by the least $\ell_1$ norm with the start's blow-up times as
-    weights (dashed). Intervals are of means over data sets, by Student's t. Curves are moved a little apart.
+    Left: the share of starts that come to the global optimum, of {count} starts on each of {draws} data sets. Starts
+    that come to no optimum count among the others. Dotted: the share if coordinates are chosen greedily, without any
+    flow. Middle: the same share less that at the smallest scale. Starts are the same at all scales, so that differences
+    between data sets cancel. Right: the share of starts that come to the predicted optimum. Solid: predicted by the
+    greedy choice. Dashed: by the least $\ell_1$ norm with the start's blow-up times as weights. Intervals are of means
+    over data sets, by Student's t. Curves are shifted sideways a little to keep them apart.
     """
     scales, colours = np.unique(starts["scale"]), depth_colours(starts)
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 3.0))

@@ -58,10 +58,10 @@ def corollary_7(eigen: Table) -> Claim:
 def corollary_7_generic_basis(
     generic: Table, rounding: Table, *, start: Positive, tolerance: Positive, least: Positive
 ) -> Claim:
-    r"""Followed in a generic basis, the limit of Corollary 7 is reached at any scale with two layers, and at scales
-    that are not small with three; from a small scale with three layers rounding leaves the matrices that commute with
-    the sensors, and flows can end elsewhere: the departure is, on average, proportional to the unit roundoff of the
-    format.
+    r"""Followed in a generic basis, the limit of Corollary 7 is reached at any scale with two layers, and with three at
+    scales that are not small. With three layers and a small scale rounding makes the flow leave the matrices that
+    commute with the sensors, and it can end elsewhere: the departure is, on average, proportional to the unit roundoff
+    of the format.
 
     Layers stay functions of the sensors only as long as they commute exactly; near the saddle at zero what does not
     commute grows too. With three layers and the smallest scale, {broken} of {tried} flows in double

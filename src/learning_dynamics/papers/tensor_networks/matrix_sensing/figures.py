@@ -14,10 +14,11 @@ FORMATS = {"single": (COLOURS["orange"], 24), "double": (COLOURS["blue"], 53), "
 def instability(rounding: Table) -> Drawn:
     r"""Deep matrix sensing in a generic basis: the part of the layers that does not commute with the sensors.
 
-    Largest entry off the diagonal in the sensors' eigenbasis, relative to $\alpha$, against time in units of
-    $\alpha^{2 - L}$; one line for each of {draws} draws, with {depth} layers. In exact arithmetic it is zero. Colours:
-    floating-point formats, the sensors formed in each (dots: their unit roundoffs). Near the saddle at zero the part
-    grows while the flow leaves it; from a small scale, in any format, it may reach the size of the solution.
+    Lines: the largest entry off the diagonal in the sensors' eigenbasis, relative to $\alpha$, against time in units of
+    $\alpha^{2 - L}$. One line for each of {draws} draws, with {depth} layers. In exact arithmetic the entry is zero.
+    Colours: floating-point formats, in which the sensors are formed too. Dots: the unit roundoff of each. The entry
+    grows while the flow leaves the saddle at zero. From a small scale, in any format, it may reach the size of the
+    solution.
     """
     scales = np.unique(rounding["scale"])[::-1]
     formats = {name: FORMATS[name] for name in FORMATS if name in set(rounding["precision"])}

@@ -14,10 +14,10 @@ from learning_dynamics.tidy import Draws, Table
     "sections 3 and B",
     scope="random inputs and parameters; diagonal, convolutional (short filters too) and fully connected networks of "
     "three inputs and units in every layer; two to four layers; the identity, tanh, ReLU, sigmoid and softplus",
-    correction=r"It gives convolutional networks with any $\phi$, the others with any if they have two layers, and "
-    r"with $\phi(0) = 0$ whatever their depth. With three or more layers of more than one unit each, and "
-    r"$\phi(0) \neq 0$, it need not: diagonal and fully connected data tensors have zeros, of which $\phi$ makes "
-    r"$\phi(0)$.",
+    correction=r"It gives convolutional networks with any $\phi$. It gives the others with any $\phi$ if they have "
+    r"two layers, and with $\phi(0) = 0$ at every depth. With three or more layers of more than one unit each, and "
+    r"$\phi(0) \neq 0$, it need not: the data tensors of diagonal and fully connected networks have zeros, which "
+    r"$\phi$ turns into $\phi(0)$.",
     quantifier="all draws",
     reason="zeros of the data tensor become the activation's value at zero",
 )

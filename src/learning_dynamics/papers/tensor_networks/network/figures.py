@@ -18,10 +18,11 @@ COLUMNS = (3.0, 8.1, 12.2)  # centres of the tensor, the vector and the result
 def fig2(contraction: Table) -> Drawn:
     r"""A linear tensor network of three layers contracts its data tensor one axis at a time.
 
-    Each row is one stage: $v_1$ takes inner products along the first axis of $M(x)$, which is drawn downwards, and
-    leaves a matrix; $v_2$ does so along the matrix's first axis and leaves a vector; $v_3$ leaves the output $f(x)$.
-    All entries have one size, so that the axis that is contracted is as long as its vector. Slices of the third axis
-    stand one behind the other. Colours are the entries of a random example, each array relative to its largest.
+    Each row is one stage. $v_1$ takes inner products along the first axis of $M(x)$, which is drawn downwards, and
+    leaves a matrix. $v_2$ takes them along the matrix's first axis and leaves a vector. $v_3$ leaves the output $f(x)$.
+    All entries have one size, so that the contracted axis is as long as its vector. Slices of the third axis are drawn
+    one behind the other. Colours are the entries of a random example, each array relative to its largest. The sizes are
+    those of the paper's Figure 2.
     """
     arrays = {name: _array(rows) for name, rows in contraction.groupby("array")}
     stages = len(arrays) // 2

@@ -11,9 +11,9 @@ from learning_dynamics.tidy import Table, select
 def loss_bounds(losses: Table) -> Drawn:
     r"""The loss of classification beside its bounds, from starts of different loss.
 
-    Two diagonal layers on single points; one line for each of {draws} draws, divided by the printed bound
-    $\mathcal L(0) / (1 + c t)$ (orange) and by $\mathcal L(0) / (1 + c\, \mathcal L(0)\, t)$ (blue). A bound holds
-    where its line stays below one (dotted). From starts with a loss below one the printed one does not.
+    Two diagonal layers on single points, one line for each of {draws} draws. Orange: the loss over the printed bound
+    $\mathcal L(0) / (1 + c t)$. Blue: the loss over $\mathcal L(0) / (1 + c\, \mathcal L(0)\, t)$. A bound holds where
+    its line stays below one (dotted). The printed bound fails from starts with a loss below one.
     """
     rows, constants = (
         select(losses, quantity, network="diagonal", depth=2).set_index(["start_margin", "seed"])

@@ -234,7 +234,7 @@ def lemma_5_1(functions: Table) -> Claim:
         because="the integrator's tolerance, amplified at most a hundredfold",
     )
     yield every_draw(
-        "recorded times at which $h_L$ is not above the one before",
+        "recorded times at which $h_L$ is not above its previous value",
         (np.diff(by_draw(functions.sort_values("time"), quantities.H)) <= 0).sum(axis=1),
         at_most=0.0,
         because="strictly increasing",

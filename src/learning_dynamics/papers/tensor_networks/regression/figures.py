@@ -14,10 +14,11 @@ def depth(flow: Table, descent: Table, random: Table) -> Drawn:
     r"""Limits of diagonal networks of several depths, between the solutions of least $\ell_1$ and least $\ell_2$ norm.
 
     Left: the first coefficient at the limit against the initial scale, on figure 1's point. Lines: the minimiser of $Q$
-    (Corollary 5); circles: gradient flow; crosses: gradient descent; dotted: the solutions of least norm. The deeper
-    the network, the sharper the change from one to the other. Right: random data and random weights, relative
-    distance of the flow's limit from the solutions of least weighted $\ell_1$ (solid) and weighted $\ell_2$ norm
-    (dashed), median of {draws} draws. Left, the flow's limits agree with the minimiser of $Q$ to {error:.1e}.
+    (Corollary 5). Circles: gradient flow; crosses: gradient descent. Dotted: the solutions of least norm. The deeper
+    the network, the sharper the change from one to the other. The flow's limits agree with the minimiser of $Q$ to
+    {error:.1e}. Right: random data and random weights. Solid: the relative distance of the flow's limit from the
+    solution of least weighted $\ell_1$ norm. Dashed: its distance from that of least weighted $\ell_2$ norm. Dots:
+    medians of {draws} draws.
     """
     colours = depth_colours(flow)
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
@@ -68,9 +69,10 @@ def _distances(table: Table, norm: Quantity, number: int) -> tuple[np.ndarray, n
 def even_data(flow: Table) -> Drawn:
     r"""Corollary 6 as printed and corrected (errata 7): distance of the flow's limit from the minimiser of $Q$.
 
-    Even random data of {size} entries, full-length convolutional networks; one line for each of {draws} draws. Orange:
-    $Q(F z)$, as printed. Blue: $Q(d^{-(L-1)/2} F z)$. The printed formula is right in both limits of the scale, of
-    which the small one is reached slowly by two layers, and wrong between.
+    Even random data of {size} entries, full-length convolutional networks, one line for each of {draws} draws. Orange:
+    the distance from the minimiser of $Q(F z)$, as printed. Blue: the distance from that of $Q(d^{-(L-1)/2} F z)$. The
+    printed formula is right where the scale tends to zero, slowly with two layers, and where it tends to infinity;
+    between these it is wrong.
     """
     depths = np.unique(flow["depth"])
     figure, axes = panels(1, len(depths), height=2.8, lettered=False, sharey=True)
