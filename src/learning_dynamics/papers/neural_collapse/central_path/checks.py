@@ -156,7 +156,7 @@ def check_asymptote(flows: Table, flow: str, dynamics: Dynamics, *, clock: float
         return np.abs(omega[:, last] / asymptote(end, size.classes, size.examples) - 1).max(axis=1)
 
     return zero_on_every_draw(
-        "$\\omega_j$ over its asymptote at the last time, less one",
+        "$\\omega_j$ over its asymptote at the last time, minus one",
         over_sizes(error, omega=by_size(flows, OMEGA, flow=flow)),
         _largest_next_order(flows, flow, last),
         "at least twice the next order of the expansion",
@@ -179,7 +179,7 @@ def check_exponent(flows: Table, flow: str, dynamics: Dynamics) -> Check:
         return np.abs(growth / np.log(times[last] / times[decade_before]) - dynamics.exponent).max(axis=1)
 
     return zero_on_every_draw(
-        f"exponent over the last decade, less {dynamics.exponent:g}",
+        f"exponent over the last decade, minus {dynamics.exponent:g}",
         over_sizes(error, omega=by_size(flows, OMEGA, flow=flow)),
         _largest_next_order(flows, flow, decade_before),
         "at least twice the next order of the expansion",
@@ -244,7 +244,7 @@ def vanishing_checks(
         omega=by_size(flows, OMEGA, flow=flow),
     ).T
     yield equal_on_every_draw(
-        f"exponent in t of {quantity}, {flow} map, less its prediction",
+        f"exponent in t of {quantity}, {flow} map, minus its prediction",
         exponents,
         -1.0 * order,
         tolerance=tolerances,

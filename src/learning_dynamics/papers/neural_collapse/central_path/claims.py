@@ -353,7 +353,7 @@ def lemma_6(flows: Table, descent: Table) -> Claim:
         rivals={"equal singular values from the start on": SNR_LIMIT},
     )
     yield no_gap(
-        "the same along descent",
+        "part of the SNR matrix outside of its first singular vectors, along descent",
         descent,
         VECTORS,
         tolerance=rounding_of_steps(descent),
@@ -389,7 +389,7 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> C
     yield check_limit_of_small_steps(descent, PAPER, clock=1.0, corrected=corrected, rivals=rivals)
     yield check_speed(features, DESCENT, PAPER, clock=1.0, corrected=corrected, rivals=rivals)
     yield zero_on_every_draw(
-        "iterates less the exact map of one step, relative",
+        "iterates minus the exact map of one step, relative",
         over_sizes(
             lambda _, omega, predicted: relative_error(omega, predicted),
             omega=by_size(descent, OMEGA, step=smallest_step),
@@ -449,7 +449,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
     without_C = errors(features, TRACE_RENORMALISED, has_factor_C=False)
     with_C = errors(features, TRACE_RENORMALISED, has_factor_C=True)
     yield zero_on_every_draw(
-        "renormalised features: trace over the sum, less one",
+        "renormalised features: trace over the sum, minus one",
         without_C,
         ROUNDING,
         "rounding",
@@ -460,7 +460,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
         without_C = errors(flows, TRACE, has_factor_C=False, flow=flow)
         with_C = errors(flows, TRACE, has_factor_C=True, flow=flow)
         yield zero_on_every_draw(
-            f"along the flow, {flow} map: trace over the sum, less one",
+            f"along the flow, {flow} map: trace over the sum, minus one",
             without_C,
             integration_error(flows),
             "error of the integrator",
@@ -470,7 +470,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
 
     # on raw features an equality as printed, and a bound as corrected
     yield zero_on_every_draw(
-        "raw features: trace over the sum, less one",
+        "raw features: trace over the sum, minus one",
         errors(features, TRACE, has_factor_C=False),
         ROUNDING,
         "rounding",
@@ -609,7 +609,7 @@ def trace_and_product(features: Table) -> Claim:
         growth = norm_over_trace[:, SMALLEST_LEAN] / norm_over_trace[:, LARGEST_LEAN]
         growth_of_condition = condition[:, SMALLEST_LEAN] / condition[:, LARGEST_LEAN]
         return equal_on_every_draw(
-            "exponent in the condition number with which that ratio grows, less its prediction",
+            "exponent of that ratio's growth in the condition number, minus its prediction",
             np.log(growth) / np.log(growth_of_condition),
             exponent,
             tolerance=0.01,
@@ -655,7 +655,7 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     because = "next order: noise to signal, squared, a hundredfold"
     remaining = theory.self_duality_under_coupling(COUPLING, classes)
     yield equal_on_every_draw(
-        "self-duality less its prediction, coupled noise",
+        "self-duality minus its prediction, coupled noise",
         coupled,
         0.0,
         tolerance=1e-4,
@@ -671,7 +671,7 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
         excluded=excluded,
     )
     yield equal_on_every_draw(
-        "self-duality less its prediction, noise as small that is not coupled",
+        "self-duality minus its prediction, equally small noise that is not coupled",
         uncoupled,
         0.0,
         tolerance=1e-4,

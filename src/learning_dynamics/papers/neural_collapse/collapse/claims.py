@@ -235,7 +235,7 @@ def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Li
         rivals={faster: -last_lead, exchanged: half_exchanged(last_lead), from_the_start: first_lead},
     )
     yield above_zero(
-        "growth of the same since the first recorded epoch",
+        r"growth of $\log_{10}$ of NC1 under CE over NC1 under MSE since the first recorded epoch",
         growth,
         rivals={faster: -growth, exchanged: half_exchanged(growth), from_the_start: 0 * growth},
     )

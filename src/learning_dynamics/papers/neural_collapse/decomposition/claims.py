@@ -116,7 +116,7 @@ def proposition_1(features: Table) -> Claim:
     """
     rivals = {"half the weight decay": CLASSIFIER_HALF_DECAY, "the covariance alone": CLASSIFIER_WITHOUT_MEAN}
     yield no_gap(
-        "classifier less least-squares solution, relative", features, CLASSIFIER, because=CONDITIONED, rivals=rivals
+        "classifier minus least-squares solution, relative", features, CLASSIFIER, because=CONDITIONED, rivals=rivals
     )
 
 
@@ -164,7 +164,7 @@ def equation_6(features: Table) -> Claim:
         "a bias of $1/C$ alone": EQUATION_6_BIAS,
     }
     yield no_gap(
-        "classifier and bias less least-squares solution, relative",
+        "classifier and bias minus least-squares solution, relative",
         features,
         EQUATION_6,
         because=CONDITIONED,
@@ -217,7 +217,7 @@ def nc1_term_and_variability(features: Table) -> Claim:
         lambda size, omega: 1 + (omega[:, 0, 0] / SCATTERS[0]) ** 2 / size.classes, omega=by_size(features, OMEGA)
     )
     yield zero_on_every_draw(
-        "$L_{NC1}$ at every scatter less the formula, relative",
+        "$L_{NC1}$ at every scatter minus the formula, relative",
         NOT_CLAIMED,
         10 * UNIT * conditioning,
         "rounding: 10 units, times the conditioning $1 + \\omega_{\\max}^2/C$ at the least scatter",
@@ -267,7 +267,7 @@ def nc23_term_and_simplex(features: Table) -> Claim:
     tolerance = np.sqrt(score_error)
     because = "the square root of what is left of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$"
     yield equal_on_every_draw(
-        "distance of classifiers from a simplex frame, less its prediction",
+        "distance of classifiers from a simplex frame, minus its prediction",
         classifiers,
         0.0,
         tolerance=tolerance,
@@ -279,7 +279,7 @@ def nc23_term_and_simplex(features: Table) -> Claim:
         scaled=False,
     )
     yield equal_on_every_draw(
-        "distance of classifiers from class means, less its prediction",
+        "distance of classifiers from class means, minus its prediction",
         draws[DUALITY],
         0.0,
         tolerance=tolerance,
@@ -371,7 +371,7 @@ def identity_on_networks(trainings: Sequence[Table]) -> Claim:
         return over_trainings(trainings, of_training)
 
     yield zero_on_every_draw(
-        "sum of the terms less the loss, relative, at its worst epoch",
+        "sum of the terms minus the loss, relative, at its worst epoch",
         largest_gap(),
         NETWORK_ROUNDING,
         "float64 rounding of moments, times the conditioning of the regularised second moment",

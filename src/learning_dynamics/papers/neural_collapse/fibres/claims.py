@@ -196,7 +196,7 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
         return np.log2(of_step / of_half_step)
 
     yield equal_on_every_draw(
-        "order of the remainder over the step less one, from the two smallest steps",
+        "order of the remainder in the step, minus one, from the two smallest steps",
         order(PRINTED),
         1.0,
         tolerance=tolerance,
@@ -233,7 +233,7 @@ def lemma_3(features: Table) -> Claim:
         return over_sizes(of_size, slope=by_size(features, SLOPE), predicted=by_size(features, formula))
 
     yield zero_on_every_draw(
-        "slopes of $\\omega_j$ less the formula, relative",
+        "slopes of $\\omega_j$ minus the formula, relative",
         error(SLOPE_LEMMA_3),
         DIFFERENCE_ERROR,
         "error of central differences",
@@ -267,7 +267,7 @@ def lemma_4(features: Table) -> Claim:
     }
     for flow, right in {ORTHOGONAL: VELOCITY_MEANS, PRINTED: VELOCITY_MEANS_FASTER}.items():
         yield no_gap(
-            f"formula less velocity of the features, relative, {flow} map",
+            f"formula minus velocity of the features, relative, {flow} map",
             features,
             VELOCITY_LEMMA_4,
             flow=flow,

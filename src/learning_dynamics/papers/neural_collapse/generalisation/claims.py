@@ -61,14 +61,14 @@ def _slower_on_test(
         train_fall, test_fall = train_start - train_end, test_start - test_end
         label = f"$\\log_{{10}}$ of {quantity}"
         yield positive(
-            f"{label}: fall on train less fall on test images", train_fall - test_fall, test_fall - train_fall
+            f"{label}: fall on train minus fall on test images", train_fall - test_fall, test_fall - train_fall
         )
-        yield positive(f"{label}: test less train images, last epoch", test_end - train_end, train_end - test_end)
+        yield positive(f"{label}: test minus train images, last epoch", test_end - train_end, train_end - test_end)
         if quantity == NC1:
             yield positive(f"{label}: fall on test images", test_fall, train_fall)
     if NC1 not in quantities:
         train_nc4, test_nc4 = (at_the_end(included, NC4, split) for split in ("train", "test"))
-        yield positive(f"{NC4}: test less train images, last epoch", test_nc4 - train_nc4, train_nc4 - test_nc4)
+        yield positive(f"{NC4}: test minus train images, last epoch", test_nc4 - train_nc4, train_nc4 - test_nc4)
     yield errors_end(included, excluded, train_error=train_error)
 
 
@@ -146,7 +146,7 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
         rivals={phrase: {"estimate": with_interval(wrong)} for phrase, wrong in wrong_difficulties.items()},
     )
     yield at_least(
-        "its size",
+        "size of the rank correlation of NC1 on test images and difficulty",
         rank_correlation(published_errors),
         correlation,
         because="roughly monotonic",
@@ -234,14 +234,14 @@ def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, fact
         "MSE at its first recorded epoch": first_errors,
     }
     yield at_most(
-        f"test errors under MSE less {factor:.3g} times those under CE, percentage points",
+        f"test errors under MSE minus {factor:.3g} times those under CE, percentage points",
         excess(mse_errors, ce_errors),
         0.0,
         because=because,
         rivals={phrase: {"estimate": excess(errors, ce_errors)} for phrase, errors in wrong_errors.items()},
     )
     yield at_most(
-        f"test errors under CE less {factor:.3g} times those under MSE, percentage points",
+        f"test errors under CE minus {factor:.3g} times those under MSE, percentage points",
         excess(ce_errors, mse_errors),
         0.0,
         because=because,

@@ -43,7 +43,7 @@ def mse_more_robust(mse: Sequence[Table], ce: Sequence[Table], *, measure: Measu
     mse_runs, ce_runs = paired(mse, ce)
     difference = at_the_end(mse_runs, measure, "test") - at_the_end(ce_runs, measure, "test")
     yield above_zero(
-        "robustness under MSE less that under CE, last epoch",
+        "robustness under MSE minus that under CE, last epoch",
         difference,
         rivals={
             "cross-entropy more robust": -difference,
@@ -166,7 +166,7 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
         },
     )
     yield every_draw(
-        "the same ratio at the first recorded epoch",
+        "DeepFool's mean over that of known crossings, first recorded epoch",
         first,
         at_most=1.0,
         because="a smallest perturbation is no longer than a known crossing",

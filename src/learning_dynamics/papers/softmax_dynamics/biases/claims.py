@@ -68,7 +68,7 @@ def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Claim:
         excluded=starts.excluded,
     )
     for scale, members in starts.by_scale():
-        yield check(f"the same at scale {scale:g}", members)
+        yield check(f"share of pairs in which the more frequent class is learned first, at scale {scale:g}", members)
     most_frequent_first = times[:, 0] < times[:, 1:].min(axis=1)
     larger_starts = in_order[~starts.judged]
     yield Facts(
@@ -121,7 +121,7 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Claim:
     @takes_rivals("order", scaled=True)
     def is_predicted_by(order: float) -> Check:
         return equal(
-            "the same, against rates in proportion to the value, gains being exchanged among starts",
+            "share of such starts, against that of rates in proportion to the value, gains exchanged among starts",
             often,
             predicted_share(order),
             resolution=min(abs(predicted_share(other) - predicted_share(1.0)) for other in OTHER_ORDERS.values()),
@@ -320,7 +320,7 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     for index in JUDGED:
         tolerance, because = tolerances[index]
         yield equal_on_every_draw(
-            f"slope of the time on log(1 / scale) over its factor, less its prediction, class {index} by size",
+            f"slope of the time on log(1 / scale) over its factor, minus its prediction, class {index} by size",
             ratios[index],
             np.ones(len(ratios)),
             tolerance=tolerance,

@@ -96,7 +96,7 @@ def three_phases_under_flow(
         "wide": Grid(wide, skewed=True),
     }
     shows = {case: grid.number(within, measure=measure, threshold=threshold) for case, grid in grids.items()}
-    equal_classes, three_dimensions = "equal classes in place of skewed ones", "three dimensions in place of two"
+    equal_classes, three_dimensions = "equal classes instead of skewed ones", "three dimensions instead of two"
     yield share_of_draws(
         "draws with warm-up, growth and compression, in this order",
         shows["treated"],
@@ -109,7 +109,7 @@ def three_phases_under_flow(
         ("wide", three_dimensions, "in three dimensions"),
     ):
         yield at_least(
-            f"the same, less the share {needed}",
+            f"share of draws that show the phases, minus that {needed}",
             share_difference(shows["treated"] == 1, shows[control] != 0),
             0.0,
             because="what emerges from skew and a bottleneck is rarer without one of them",
@@ -155,8 +155,8 @@ def dominant_direction_reused(grid: Table, *, spectrum: Spectrum, typical: Fract
         reused("examples", WHILE_RARE, spectrum),
         typical=typical,
         rivals={
-            "the means of classes in place of all inputs": reused("classes", WHILE_RARE, spectrum),
-            "before they are learned, in place of while": reused("examples", BEFORE_RARE, spectrum),
+            "the means of classes instead of all inputs": reused("classes", WHILE_RARE, spectrum),
+            "before they are learned, instead of while they are": reused("examples", BEFORE_RARE, spectrum),
         },
     )
     yield Facts(
@@ -198,9 +198,9 @@ def dominant_direction_over_classes(grid: Table, *, typical: Fraction) -> Claim:
         outgrown("classes", WHILE_RARE, AFTER_RARE),
         typical=typical,
         rivals={
-            "all examples in place of the means of classes": outgrown("examples", WHILE_RARE, AFTER_RARE),
-            "before they are learned, in place of while": outgrown("classes", BEFORE_RARE, AFTER_RARE),
-            "before they are learned, in place of after": outgrown("classes", WHILE_RARE, BEFORE_RARE),
+            "all examples instead of the means of classes": outgrown("examples", WHILE_RARE, AFTER_RARE),
+            "before they are learned, instead of while they are": outgrown("classes", BEFORE_RARE, AFTER_RARE),
+            "before they are learned, instead of after": outgrown("classes", WHILE_RARE, BEFORE_RARE),
         },
     )
     yield Facts(
@@ -371,7 +371,7 @@ def adamw_compresses(
 
     def rarely_fall(what_is_missing: str, case: str, decay: float) -> Check:
         return share_of_draws(
-            f"the same with {what_is_missing}",
+            f"draws whose rank falls, with {what_is_missing}",
             falls(case, decay),
             at_most=typical,
             because="what is needed for a fall is missing",

@@ -199,7 +199,7 @@ def _difference_from_equal_starts(first: pd.Series, second: pd.Series) -> Estima
 
 def _more_falls(name: str, excess: Estimate) -> Check:
     return at_least(
-        f"share of draws that fall after growth, less that with {name}",
+        f"share of draws that fall after growth, minus that with {name}",
         excess,
         0.0,
         because="what is needed for a fall shows in how often there is one",
@@ -300,7 +300,7 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
         because="an always cannot be measured; one draw in twenty is let pass",
         rivals={
             "only the rarest classes": {"holds": only_the(squared, rarest=True)},
-            "cross-entropy in its place": {"holds": only_the(cross_entropy)},
+            "cross-entropy instead of the squared loss": {"holds": only_the(cross_entropy)},
         },
     )
     final = Grid(cross_entropy, skewed=True).entries(FINAL)

@@ -63,7 +63,7 @@ def phases_warmup(grid: Table, *, factor: Positive, small: Positive, typical: Fr
             separates(quantity, WARM_UP),
             typical=typical,
             excluded=starts.excluded,
-            rivals={"while the rare classes are learned, in its place": separates(quantity, WHILE_RARE)},
+            rivals={"the time in which the rare classes are learned, instead": separates(quantity, WHILE_RARE)},
         )
     features, weights = growth(SEPARATION_F, WARM_UP), growth(SEPARATION_W, WARM_UP)
     by_scale = pd.Series(features).groupby(skewed.scale[starts.judged]).median()
@@ -129,7 +129,7 @@ def phases_entropy_seeking(
         first, second = skewed.change(window, spectrum.sigma_1), skewed.change(window, spectrum.sigma_2)
         return unless_nan((first > 0) & (second > 0), first, second)
 
-    the_time_before = "the time before, in its place"
+    the_time_before = "the time before, instead"
     yield from most_small_starts(
         "draws whose rank rises from the first class learned to the last",
         rises(FIRST_TO_RARE),
@@ -203,13 +203,13 @@ def frequent_classes_gain_confidence(
         "draws in which the error of the most frequent class shrinks while the features expand",
         unless_nan(while_expanding >= factor, while_expanding),
         typical=typical,
-        rivals={"the warm-up, in its place": unless_nan(before >= factor, before)},
+        rivals={"the warm-up instead": unless_nan(before >= factor, before)},
     )
     yield most_draws(
         "draws in which it shrinks by more than the error of the rarest classes",
         shrinks_more(first_learned, begin),
         typical=typical,
-        rivals={"while the rare classes are learned, in its place": while_rare},
+        rivals={"the time in which the rare classes are learned, instead": while_rare},
     )
     yield Facts(
         factor=factor,
@@ -250,7 +250,9 @@ def rare_classes_separate(
             unless_nan(growth[name] >= factor, growth[name]),
             typical=typical,
             excluded=excluded,
-            rivals={"before they are learned, in place of while": unless_nan(earlier[name] >= factor, earlier[name])},
+            rivals={
+                "before they are learned, instead of while they are": unless_nan(earlier[name] >= factor, earlier[name])
+            },
         )
     yield Facts(
         factor=factor,

@@ -94,7 +94,7 @@ def three_phases_exist(
     at_best_of_equal = settings_by_excess("equal", "treated", "wide").idxmax()
     at_best_of_wide = settings_by_excess("wide", "treated", "equal").idxmax()
     # each rival exchanges the roles of skewed classes in two dimensions and of a control, in the control's best setting
-    equal_classes, three_dimensions = "equal classes in place of skewed ones", "three dimensions in place of two"
+    equal_classes, three_dimensions = "equal classes instead of skewed ones", "three dimensions instead of two"
     draws = judged("treated", setting)
     excluded = {"draws on which the setting was chosen": len(draws)}
     yield share_of_draws(
@@ -109,7 +109,7 @@ def three_phases_exist(
         },
     )
     yield at_least(
-        "the same, less the share with equal classes",
+        "share of draws that show the phases, minus that with equal classes",
         excess("treated", "equal", setting),
         0.0,
         because="what emerges from skew is rarer without it",
@@ -119,7 +119,7 @@ def three_phases_exist(
         },
     )
     yield at_least(
-        "the same, less the share in three dimensions",
+        "share of draws that show the phases, minus that in three dimensions",
         excess("treated", "wide", setting),
         0.0,
         because="what emerges from a bottleneck is rarer without it",
@@ -207,7 +207,7 @@ def three_phases_over_classes(
     )
     is_small = scale == scale.min()
     judged = {"draws with warm-up, growth and compression, in this order": is_small}
-    judged |= {f"of those from {name.capitalize()} starts": is_small & (kind == name) for name in np.unique(kind)}
+    judged |= {f"those of them from {name.capitalize()} starts": is_small & (kind == name) for name in np.unique(kind)}
     for name, chosen in judged.items():
         rivals = {"the rank over all examples": over_examples[chosen]}
         yield most_draws(name, over_classes[chosen], typical=typical, rivals=rivals)
@@ -304,7 +304,7 @@ def skew_is_necessary(
     of_all_scales = fall_rows(region, within, population, threshold)
     larger = of_all_scales[(of_all_scales["scale"] > small) & ~of_all_scales["skewed"]]
     with_both = _falls_of(Grid(narrow, skewed=True), population, within, threshold)
-    rivals = {"skewed classes with a bottleneck in their place": with_both}
+    rivals = {"skewed classes with a bottleneck instead": with_both}
     yield _rarely_falls(
         "draws of equal classes whose rank falls from when they begin to be learned",
         _fallen(rows[~rows["skewed"]]),
@@ -312,7 +312,7 @@ def skew_is_necessary(
         rivals=rivals,
     )
     yield _rarely_falls(
-        "the same of 25 examples in each, a row for each",
+        "draws of equal classes of 25 examples, a row for each, whose rank falls",
         _falls_of(Grid(narrow, skewed=False), population, within, threshold),
         rare,
         rivals=rivals,
@@ -374,15 +374,19 @@ def bottleneck_is_necessary(
     )
     of_powers = _fallen(rows[rows["dimension"] > rows["dimension"].min()])
     of_one_frequent = _fallen(_small_starts(one_frequent, threshold, small, population, within))
-    rivals = {"two dimensions in their place": with_both}
+    rivals = {"two dimensions instead": with_both}
     yield _rarely_falls(
         "draws without a bottleneck that fall from when rare classes begin to be learned, where one is frequent",
         of_one_frequent,
         rare,
         rivals=rivals,
     )
-    yield _rarely_falls("the same at sizes in powers of a ratio", of_powers, rare, rivals=rivals)
-    yield _rarely_falls("the same at the sizes that fall with a bottleneck", same_sizes, rare, rivals=rivals)
+    yield _rarely_falls(
+        "draws without a bottleneck that fall, at sizes in powers of a ratio", of_powers, rare, rivals=rivals
+    )
+    yield _rarely_falls(
+        "draws without a bottleneck that fall, at the sizes that fall with one", same_sizes, rare, rivals=rivals
+    )
     yield _falls_with_both(with_both, seen)
     over_classes = small_starts("classes", FALL_RARE)
     narrowest_dimension, widest = over_classes["dimension"].min(), over_classes["dimension"].max()
@@ -507,7 +511,7 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
         rivals={exchanged: ends_below("examples")},
     )
     yield share_of_draws(
-        "the same over examples",
+        "draws whose rank over examples ends below its highest by the threshold",
         ends_below("examples"),
         at_most=rare,
         because="one draw in twenty is let pass",

@@ -63,7 +63,7 @@ def eight_examples_show_three_phases(trainings: Table, *, threshold: Positive, t
     excluded = {"draws on which the setting was chosen": len(at("treated", setting)) - len(judged("treated", setting))}
     # Each rival exchanges the roles of skewed classes in two dimensions and of a control: the control shows the phases,
     # in the setting in which it exceeds the others the most, and skewed classes do not.
-    equal_classes, three_dimensions = "equal classes in place of skewed ones", "three dimensions in place of two"
+    equal_classes, three_dimensions = "equal classes instead of skewed ones", "three dimensions instead of two"
     name = "draws with warm-up, growth and compression, in this order, "
     yield most_draws(
         name + "skewed classes in two dimensions",
