@@ -15,6 +15,7 @@ from learning_dynamics.judging import Check, Checks, equal_on_every_draw, every_
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.quantities import (
     EXCESS,
+    IN_WORDS,
     OMEGA,
     ORTHOGONAL,
     PRINTED,
@@ -244,7 +245,7 @@ def vanishing_checks(
         omega=by_size(flows, OMEGA, flow=flow),
     ).T
     yield equal_on_every_draw(
-        f"exponent in t of {quantity}, {flow} map, minus its prediction",
+        f"exponent in $t$ of {IN_WORDS[quantity]}, {flow} map, minus its prediction",
         exponents,
         -1.0 * order,
         tolerance=tolerances,
@@ -255,7 +256,7 @@ def vanishing_checks(
         scaled=scaled,
     )
     yield every_draw(
-        f"share of {quantity} after that decade that the last time leaves, {flow} map",
+        f"{IN_WORDS[quantity]} at the last time over that at the end of the decade of the exponent, {flow} map",
         shares_left,
         at_most=bounds,
         because="what its law leaves to the next order, and twice the integrator's error",
@@ -315,7 +316,7 @@ def check_loss_of_features(features: Table, quantity: Quantity, formula: Formula
         return relative_error(loss[..., 0], factor * formula(omega, size.classes))
 
     errors = over_sizes(error, loss=by_size(features, quantity), omega=by_size(features, OMEGA))
-    return zero_on_every_draw(f"{quantity} of raw features, relative error", errors, ROUNDING, "rounding")
+    return zero_on_every_draw(f"{IN_WORDS[quantity]} of raw features, relative error", errors, ROUNDING, "rounding")
 
 
 @takes_rivals("factor", scaled=True)
@@ -330,7 +331,7 @@ def check_loss_along_flows(flows: Table, quantity: Quantity, formula: Formula, *
         return over_sizes(error, loss=by_size(flows, quantity, flow=flow), omega=by_size(flows, OMEGA, flow=flow))
 
     return zero_on_every_draw(
-        f"{quantity} along both flows, relative error",
+        f"{IN_WORDS[quantity]} along both flows, relative error",
         np.concatenate([errors(flow) for flow in FLOWS]),
         ROUNDING,
         "rounding, in units of $1+\\omega^2/C$",

@@ -21,6 +21,7 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
     EQUIANGULAR_MEANS,
     EQUINORM_CLASSIFIERS,
     EQUINORM_MEANS,
+    IN_WORDS,
     MAXIMAL_ANGLE_CLASSIFIERS,
     MAXIMAL_ANGLE_MEANS,
     NC1,
@@ -75,7 +76,7 @@ def _tend_to_zero(
             bound = np.full(last.shape, level)
             because = f"noise of {np.sqrt(level):.2g} of the signal, in standard deviations"
         yield every_draw(
-            f"{quantity} at the last epoch",
+            f"{IN_WORDS[quantity]} at the last epoch",
             last,
             at_most=bound,
             because=because,
@@ -84,7 +85,7 @@ def _tend_to_zero(
         )
         fall = np.log10(error_free / last)
         yield above_zero(
-            f"$\\log_{{10}}$ of the fall of {quantity} after train errors end",
+            f"$\\log_{{10}}$ of the fall of {IN_WORDS[quantity]} after train errors end",
             fall,
             excluded=excluded,
             rivals={
@@ -368,7 +369,7 @@ def _collapse_on_every_data_set(
     included, excluded = without_exceptions(tables)
 
     yield every_draw(
-        f"{NC1} at the last epoch",
+        f"{IN_WORDS[NC1]} at the last epoch",
         at_the_end(included, NC1),
         at_most=level,
         excluded=excluded,
@@ -382,7 +383,7 @@ def _collapse_on_every_data_set(
         error_free = when_errors_end(included, quantity, train_error=train_error)
         fall = np.log10(error_free / last)
         yield every_draw(
-            f"$\\log_{{10}}$ of the fall of {quantity} after train errors end",
+            f"$\\log_{{10}}$ of the fall of {IN_WORDS[quantity]} after train errors end",
             fall,
             at_least=0.0,
             excluded=excluded,

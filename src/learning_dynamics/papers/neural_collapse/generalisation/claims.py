@@ -14,6 +14,7 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
     EQUIANGULAR_MEANS,
     EQUINORM_MEANS,
     ERROR,
+    IN_WORDS,
     MAXIMAL_ANGLE_MEANS,
     NC1,
     NC4,
@@ -59,7 +60,7 @@ def _slower_on_test(
         )
         train_end, test_end = (np.log10(at_the_end(included, quantity, split)) for split in ("train", "test"))
         train_fall, test_fall = train_start - train_end, test_start - test_end
-        label = f"$\\log_{{10}}$ of {quantity}"
+        label = f"$\\log_{{10}}$ of {IN_WORDS[quantity]}"
         yield positive(
             f"{label}: fall on train minus fall on test images", train_fall - test_fall, test_fall - train_fall
         )
@@ -68,7 +69,9 @@ def _slower_on_test(
             yield positive(f"{label}: fall on test images", test_fall, train_fall)
     if NC1 not in quantities:
         train_nc4, test_nc4 = (at_the_end(included, NC4, split) for split in ("train", "test"))
-        yield positive(f"{NC4}: test minus train images, last epoch", test_nc4 - train_nc4, train_nc4 - test_nc4)
+        yield positive(
+            f"{IN_WORDS[NC4]}: test minus train images, last epoch", test_nc4 - train_nc4, train_nc4 - test_nc4
+        )
     yield errors_end(included, excluded, train_error=train_error)
 
 
