@@ -628,9 +628,9 @@ def trace_and_product(features: Table) -> Claim:
 
 @claim(
     "Section 3.3, end of the proof of Corollary 2",
-    scope="class means that are a simplex frame, of three sizes, and noise of a thousandth of them: its covariance the "
-    "identity but for 0.5 between a direction of the class means and one beside them, or half as much again along one "
-    "of the former; no weight decay",
+    scope="class means that are a simplex frame, in three sizes, and noise of a thousandth of them. Its covariance is "
+    "the identity, except that it is 0.5 between a direction of the class means and one outside of them, or half as "
+    "much again along a direction of the class means. No weight decay",
     correction=r"With $\Sigma_W = \epsilon^2Q$ the classifier tends to "
     r"$(\bar M^\top Q^{-1}\bar M)^\dagger\bar M^\top Q^{-1}$ as $\epsilon \to 0$, which is a multiple of "
     r"$\bar M^\top$ only where class means span an invariant subspace of $Q$, as on the renormalised features. A "
@@ -720,7 +720,7 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Claim:
     lowest_rank = over_trainings(trainings, lambda table: by_seed(table, RANK).min(skipna=False))
     most_dead = over_trainings(trainings, lambda table: by_seed(table, DEAD_FEATURES).max())
     yield equal_on_every_draw(
-        "what the lowest rank of $\\Sigma_W$ lacks of the claimed one, over the number of features",
+        "directions that $\\Sigma_W$ lacks at its lowest rank, as a share of the features",
         lowest_rank / n_features,
         n_features / n_features,
         tolerance=0.0,

@@ -106,13 +106,13 @@ def tangent_space(features: Table) -> Claim:
         "the printed map without its factor $1/2$": WHOLE,
         "a minus between its products, as the proof of Lemma 2 prints": MINUS_SIGN,
     }
-    yield no_gap("image off the space", features, IMAGE, flow=PRINTED, rivals=other_maps)
-    yield no_gap("second application", features, IDEMPOTENCE, flow=PRINTED, rivals=other_maps)
-    yield no_gap("tangents moved", features, TANGENT_MOVED, flow=PRINTED, rivals=other_maps)
+    yield no_gap("part of the image outside of the tangent space", features, IMAGE, flow=PRINTED, rivals=other_maps)
+    yield no_gap("change by a second application", features, IDEMPOTENCE, flow=PRINTED, rivals=other_maps)
+    yield no_gap("change of tangents", features, TANGENT_MOVED, flow=PRINTED, rivals=other_maps)
     minus_sign = "$XCZ^\\top - ZCX^\\top = 0$ instead of the equation"
     uncentred = "$XZ^\\top + ZX^\\top = 0$ instead of the equation"
     yield every_draw(
-        "velocities of curves off the equation",
+        "violation of the equation by velocities of curves",
         largest(features, CURVE_EQUATION, CURVE_VELOCITY),
         at_most=DIFFERENCE_ERROR,
         because="error of central differences",
@@ -168,8 +168,8 @@ def projection_self_adjoint(features: Table) -> Claim:
     }
     for name, gap in {
         "$\\|\\Pi - \\Pi^\\top\\|_F / \\|\\Pi\\|_F$": ASYMMETRY,
-        "image off the tangent space": IMAGE,
-        "tangents moved": TANGENT_MOVED,
+        "part of the image outside of the tangent space": IMAGE,
+        "change of tangents": TANGENT_MOVED,
     }.items():
         yield no_gap(name, features, gap, flow=PRINTED, corrected=ORTHOGONAL, rivals=other_maps)
     draws = Draws(features)

@@ -33,7 +33,9 @@ COMPRESSED = (
     "64, 16, 4 and 1 examples in V = 4 classes, d = 2, cross-entropy, gradient flow from small starts, where the rank "
     "over classes compresses"
 )
-ONE_RARE = "33, 33, 33 and 1 examples in V = 4 classes, cross-entropy, gradient flow from small starts of two kinds"
+ONE_RARE = (
+    "33, 33, 33 and 1 examples in V = 4 classes, cross-entropy, gradient flow from small starts, balanced and Gaussian"
+)
 Compression = Literal["phases", "phases_since_rare"]  # while the rarest classes are learned, or from then to the end
 
 
@@ -152,7 +154,7 @@ def dominant_direction_reused(grid: Table, *, spectrum: Spectrum, typical: Fract
         )
 
     yield most_draws(
-        "draws that re-use the direction, whose value grows more",
+        "draws whose dominant direction stays and whose larger value grows more",
         reused("examples", WHILE_RARE, spectrum),
         typical=typical,
         rivals={

@@ -15,7 +15,7 @@ from learning_dynamics.papers.softmax_dynamics.spectra import Measure
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, ascending, settings_of
 
-SMALL = "gradient flow from small starts of two kinds"
+SMALL = "gradient flow from small starts, balanced and Gaussian"
 
 
 def _monotone_growth(
@@ -263,7 +263,8 @@ def controls_differ_squared_loss(
 
 @claim(
     "Figure 13, what is learned",
-    scope="skewed classes of 8 examples, V = 4, d = 2, squared loss, until converged; four scales, two kinds of starts",
+    scope="skewed classes of 8 examples, V = 4, d = 2, squared loss, until converged; starts of four scales, balanced and "
+    "Gaussian",
     empirical=True,
     quantifier="most draws",
 )

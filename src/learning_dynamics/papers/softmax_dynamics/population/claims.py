@@ -39,7 +39,7 @@ POPULATIONS: tuple[Population, ...] = get_args(Population)
 SETTING = ["counts", "scale", "learning_rate"]
 Setting = tuple[str, float, float]
 Compression = Literal["fall_rare", "fall_since_rare"]  # while the rarest classes are learned, or from then to the end
-ONE_RARE = "33, 33, 33 and 1 examples, a row of features each"
+ONE_RARE = "33, 33, 33 and 1 examples, a row of features for each"
 REGION = (
     "four classes, sizes in powers of a ratio up to 512 : 64 : 8 : 1, cross-entropy, gradient flow, Gaussian starts"
 )
@@ -181,8 +181,8 @@ def _by_setting(draws: pd.DataFrame) -> pd.Series:
 
 @claim(
     "Section 3.3, three phases over class means",
-    scope="64, 16, 4 and 1 examples in V = 4 classes, d = 2, cross-entropy, gradient flow from starts of two kinds and "
-    "of scale 1e-3",
+    scope="64, 16, 4 and 1 examples in V = 4 classes, d = 2, cross-entropy, gradient flow from balanced and "
+    "Gaussian starts of scale 1e-3",
     origin="ours",
     empirical=True,
     quantifier="most draws",
@@ -334,7 +334,7 @@ def skew_is_necessary(
 
 @claim(
     "Section 3.3, necessity of a bottleneck",
-    scope=f"{REGION} of small scales, d = 3 and 4, and one class of 200 and 512 to three of 1, d = 3, one row of "
+    scope=f"{REGION} of small scales, d = 3 and 4, and one class of 200 or 512 and three of one, d = 3, one row of "
     f"features a class; {ONE_RARE}, d = 2 and 3",
     empirical=True,
     quantifier="most draws",
