@@ -263,8 +263,8 @@ def controls_differ_squared_loss(
 
 @claim(
     "Figure 13, what is learned",
-    scope="skewed classes of 8 examples, V = 4, d = 2, squared loss, until converged; starts of four scales, balanced and "
-    "Gaussian",
+    scope="skewed classes of 8 examples, V = 4, d = 2, squared loss, until converged; balanced and Gaussian starts of "
+    "four scales",
     empirical=True,
     quantifier="most draws",
 )
