@@ -495,10 +495,10 @@ def nc23_vanishes_first(
     The terms depend on the weight decay $\lambda$ that is put into them. With the trained $\lambda$ they are those of
     the loss that was minimised; over $L_{LS}^\perp$ the advantage is then a factor {trained:.1g} (geometric mean; from
     {least:.1g} to {most:.1g} over trainings). Copies of the authors' notebook, which the paper cites for figure 2, put
-    half the optimiser's weight decay into the terms, where `MSELoss`, a mean over ten classes, makes it five times the
-    optimiser's in the paper's units: the half is a tenth of the trained $\lambda$. If the printed figure was drawn so,
-    its least-squares classifier is not the optimum of the loss that was trained. With that $\lambda$, a variant, the
-    advantage is {notebook:.1g}. But a classifier at the trained optimum is off that of another $\lambda$:
+    half the optimiser's weight decay into the terms. `MSELoss` is a mean over ten classes, so that in the paper's units
+    the trained $\lambda$ is five times the optimiser's, and that half is a tenth of it. If the printed figure was drawn
+    so, its least-squares classifier is not the optimum of the loss that was trained. With that $\lambda$, a variant,
+    the advantage is {notebook:.1g}. But a classifier at the trained optimum is off that of another $\lambda$:
     $L_{LS}^\perp$, which the figure is meant to show as negligible, then reaches {notebook_share:.1g} of $L_{LS}$ after
     the end of train errors, instead of {trained_share:.1g} (largest over trainings).
     """

@@ -95,12 +95,11 @@ def tangent_space(features: Table) -> Claim:
     r"""The tangent space at $X$ is $\{Z : XCZ^\top + ZCX^\top = 0\}$, and the printed map $Z - \frac12(XCZ^\top +
     ZCX^\top)X$ is a projection onto it.
 
-    Curves that stay on the manifold $XCX^\top = I$ have velocities that satisfy the equation, every solution is the
-    velocity of such a curve, and the equation's rank is $P(P+1)/2$, as many as the manifold has constraints. The
-    printed map takes everything into that space, leaves what is there alone, and applied twice does what it does once.
-    All this is true of the orthogonal projection too: a space has many projections onto it, which differ in what they
-    discard. Proposition 3 as printed lacks the transpose of its last $X$, a slip: the shapes do not fit without it
-    (errata 12).
+    Curves that stay on the manifold $XCX^\top = I$ have velocities that satisfy the equation, and every solution is the
+    velocity of such a curve. The equation's rank is $P(P+1)/2$, the number of the manifold's constraints. The printed
+    map takes everything into that space, leaves what is there alone, and applied twice does what it does once. All this
+    is true of the orthogonal projection too: a space has many projections onto it, which differ in what they discard.
+    Proposition 3 as printed lacks the transpose of its last $X$, a slip: the shapes do not fit without it (errata 12).
     """
     other_maps = {
         "the printed map without its factor $1/2$": WHOLE,
@@ -155,10 +154,10 @@ def projection_self_adjoint(features: Table) -> Claim:
 
     The step matters because of what the adjoint does. It maps $Z$ to $Z - \frac12(ZX^\top + XZ^\top)XC$, and the
     gradient satisfies $\nabla L\,X^\top = 0$, the loss being constant along fibres. So the adjoint leaves the gradient
-    alone (to {adjoint:.1g} of its norm, where the map itself changes it by {moved:.2g} or more), and the equation that
-    Lemma 4 arrives at is gradient flow without any projection, which leaves the manifold: at least {normal:.2g} of the
-    gradient is normal to it. Its class means do move as under the orthogonal projection, which is how Lemma 5 and
-    Proposition 2 come out right for that one. Equation 5 says only "projects". Read as the orthogonal projection,
+    alone (to {adjoint:.1g} of its norm, where the map itself changes it by {moved:.2g} or more). The equation that
+    Lemma 4 arrives at is therefore gradient flow without any projection. It leaves the manifold: at least {normal:.2g}
+    of the gradient is normal to it. Its class means do move as under the orthogonal projection, which is how Lemma 5
+    and Proposition 2 come out right for that one. Equation 5 says only "projects". Read as the orthogonal projection,
     Proposition 2 holds and the formula of Proposition 4 must be replaced. Read as that formula, Proposition 2 fails.
     `proposition_2` tests both.
     """

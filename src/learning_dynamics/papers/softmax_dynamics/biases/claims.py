@@ -291,8 +291,8 @@ OTHER_TIMES: dict[str, LearningTimes] = {
 def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     r"""At class sizes that are well apart the two most frequent classes are learned together, at a time that grows with
     $\ln(1 / s)$ for starts of ever smaller scale $s$; the factor is one over the largest singular value of $A$ at
-    uniform predictions. At the scales measured that of the third class is near the sum of two stages: growth at the
-    second singular value until the first pair is learned, then at the largest of $A$ without the rows of what is
+    uniform predictions. At the scales measured the factor of the third class is near the sum of two stages: growth at
+    the second singular value until the first pair is learned, then at the largest of $A$ without the rows of what is
     learned.
 
     Measured in each draw is the slope of the time at which a class is learned on $\ln(1 / s)$, between the scales

@@ -111,11 +111,11 @@ def phases_entropy_seeking(
     """With skewed classes and a bottleneck, from small starts, the features expand after the warm-up, their effective
     rank rises, and the most frequent class is learned before the last of the others.
 
-    From the moment at which the first class is learned to that at which all of the rarest are, the rank rises by the
-    threshold or more in {value:.0%} of the draws, least often at scale {at:g} ({lowest:.0%}). Starts of larger scale
-    are left out; of them {large:.0%} do. Most of the rise comes late: it is as large before the rarest classes begin to
-    be learned in {before:.0%}, and while they are learned in {meanwhile:.0%}. Where one class outweighs the others,
-    these share the probability that it leaves, and count as begun as soon as it is learned.
+    The rank is compared when the first class is learned and when all of the rarest are. It rises by the threshold or
+    more in {value:.0%} of the draws, least often at scale {at:g} ({lowest:.0%}). Starts of larger scale are left out;
+    of them {large:.0%} do. Most of the rise comes late: it is as large before the rarest classes begin to be learned in
+    {before:.0%}, and while they are learned in {meanwhile:.0%}. Where one class outweighs the others, these share the
+    probability that it leaves, and count as begun as soon as it is learned.
     """
     skewed = Grid(grid, skewed=True)
     starts, times, spectrum = SmallStarts(skewed.scale, small), skewed.learning_times(), SPECTRA["examples"]
@@ -227,11 +227,11 @@ def rare_classes_separate(
 ) -> Claim:
     """After the expansion the rare classes separate into clusters of their own, in features and in weights.
 
-    The separation of a rare class is the smallest distance of its mean from that of another class, in units of the root
-    mean square distance of all means from their centre, on average over the rarest. They separate if it grows by the
-    factor {factor:g} or more while they are learned. Features do in {value:.0%} of the draws, {features:.2g}-fold in
-    the median, and weights in {share_w:.0%}, {weights:.2g}-fold. From when the first class is learned until then the
-    separation of features grows {before:.2g}-fold, that of weights {before_w:.2g}-fold.
+    The separation of a rare class is the smallest distance of its mean from that of another class. Its unit is the root
+    mean square distance of all means from their centre. The rarest classes separate if their average separation grows
+    by the factor {factor:g} or more while they are learned. Features do in {value:.0%} of the draws,
+    {features:.2g}-fold in the median, and weights in {share_w:.0%}, {weights:.2g}-fold. From when the first class is
+    learned until then the separation of features grows {before:.2g}-fold, that of weights {before_w:.2g}-fold.
     """
     probabilities = _probabilities(course)
     windows = _windows(course, probabilities, lower, upper)

@@ -470,7 +470,7 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
     r"""From small starts of four classes in two dimensions, at sizes in powers of a ratio, the mean feature of a class
     of $n$ examples has a squared length of about its margin over $\sqrt n$, on average. The rare classes, counted by
     class, outweigh the frequent ones in the end, and in most draws the rank falls; counted by examples they do not, and
-    in at most one draw in twenty it falls.
+    the rank falls in at most one draw in twenty.
 
     The flow conserves $n |f|^2 - |w|^2$ of a class that has a direction to itself, so that a margin $m = |f||w|$ makes
     $|f|^2 = m/\sqrt n$. With the margin of each class divided out, the measured slope of $|f|^2$ in $n$ is {value:.3f}
