@@ -40,10 +40,12 @@ def compression_map(
     search. Top: gradient descent, over class sizes (rows), dimensions and initial scales (columns), for four classes
     (left) and for more (right). Cells give the share in per cent, and below it the 95 % Wilson interval; with four
     classes a cell has {seeds} seeds. Of equal classes all are rarest. Bottom: training changed in one respect at a time
-    (rows), scales together. Blue: with skew and bottleneck, the paper's case. Orange: without skew. Green: without
-    bottleneck. Bottom left: share of seeds that compress, with 95 % intervals. Dashed: one half. Bottom middle: depth
-    of the deepest fall among those that do, median and middle half. Bottom right: the rank's net change while the
-    rarest classes are learned, of all seeds, median and middle half. Dashed: no change.
+    (rows), scales together. Inputs are orthonormal, except in the last rows: there they are correlated by the given
+    number, between all examples (shared) or within classes (by class). Blue: with skew and bottleneck, the paper's
+    case. Orange: without skew. Green: without bottleneck. Bottom left: share of seeds that compress, with 95 %
+    intervals. Dashed: one half. Bottom middle: depth of the deepest fall among those that do, median and middle half.
+    Bottom right: the rank's net change while the rarest classes are learned, of all seeds, median and middle half.
+    Dashed: no change.
     """
     figure = plt.figure(figsize=(WIDTH, 8.6))
     top, bottom = figure.subfigures(2, 1, height_ratios=[1.0, 1.25])  # type: ignore[misc]

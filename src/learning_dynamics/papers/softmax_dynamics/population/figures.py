@@ -80,13 +80,13 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Drawn:
     r"""How far the rank over classes falls while the rarest class is learned: from one start without chance, and from
     random ones.
 
-    Four classes in two dimensions, {laws} laws of sizes and two scales. The start without chance holds two growing
-    directions of $A$ at uniform predictions, equally, and nothing else; its fall is on the horizontal axis. Left: fall
-    from {seeds} random starts, median and middle half. Filled: over classes. Open: over examples. Dashed: the same
-    fall. Right: share of random starts that fall by {threshold:g} or more, with 95 % Wilson intervals. Dashed: the step
-    that the start without chance makes. The figure shows how little a random start matters at these scales and sizes.
-    It is no law: at larger scales, at sizes near each other and at ties the two frequent classes may end side by side,
-    and then the two kinds of start differ.
+    Four classes in two dimensions, {laws} laws of sizes and two scales. The start without chance, on the axes "the
+    two-direction start", holds two growing directions of $A$ at uniform predictions, equally, and nothing else; its
+    fall is on the horizontal axis. Left: fall from {seeds} random starts, median and middle half. Filled: over classes.
+    Open: over examples. Dashed: the same fall. Right: share of random starts that fall by {threshold:g} or more, with
+    95 % Wilson intervals. Dashed: the step that the start without chance makes. The figure shows how little a random
+    start matters at these scales and sizes. It is no law: at larger scales, at sizes near each other and at ties the
+    two frequent classes may end side by side, and then the two kinds of start differ.
     """
     figure, (depths, shares) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     smallest = draws["threshold"][draws["threshold"] > 0].min()
