@@ -7,7 +7,7 @@
 - `controls`: Figures 12 and 13: without skew, without bottleneck, under the squared loss
 - `compression`: the third phase of Figure 4, searched for over skews, dimensions, numbers of classes and optimisers
 - `training`: the phases at the paper's own size, and under optimisers combined
-- `population`: where all three phases show, what is necessary for them, and why it is over classes, not over examples
+- `population`: where all three phases show, what is necessary for them, and over which population of features
 
 What holds in another form than printed, and slips that change no result (errata 9), are in
 docs/errata/softmax_dynamics.md.

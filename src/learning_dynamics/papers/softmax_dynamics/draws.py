@@ -152,4 +152,4 @@ def most_small_starts(
 
     yield check(name, starts.judged, starts.excluded)
     for scale, members in starts.by_scale():
-        yield check(f"of those that start at scale {scale:g}", members)
+        yield check(f"{name}, at scale {scale:g}", members)

@@ -221,7 +221,7 @@ def _details(claim: Row, scopes: dict[str, Row]) -> str:
     text += f" {head}: {'; '.join(rivals)}."
     if not pd.isna(claim["min_detectable_error"]):
         error = number(claim["min_detectable_error"], 2)
-        text += f" A relative error of the prediction above {error} would have been rejected."
+        text += f" A prediction that is wrong by more than {error} (relative error) would have been rejected."
     return text
 
 

@@ -161,7 +161,7 @@ def test_eigenvalues_that_grow_more_before_as_well_say_nothing_of_the_third_phas
     assert singular.verdict == "not reproduced"
     assert squared.verdict == "undecided"
     assert [name for name, verdict in squared.rivals.items() if verdict == "reproduced"] == [
-        "before they are learned, in place of while"
+        "before they are learned, instead of while they are"
     ]
     assert (squared.facts["eigenvalues"], squared.facts["singular"], squared.facts["before"]) == (1.0, 0.0, 1.0)
 

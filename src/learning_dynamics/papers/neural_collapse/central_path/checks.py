@@ -15,6 +15,7 @@ from learning_dynamics.judging import Check, Checks, equal_on_every_draw, every_
 from learning_dynamics.papers.neural_collapse.central_path import theory
 from learning_dynamics.papers.neural_collapse.central_path.quantities import (
     EXCESS,
+    IN_WORDS,
     OMEGA,
     ORTHOGONAL,
     PRINTED,
@@ -156,7 +157,7 @@ def check_asymptote(flows: Table, flow: str, dynamics: Dynamics, *, clock: float
         return np.abs(omega[:, last] / asymptote(end, size.classes, size.examples) - 1).max(axis=1)
 
     return zero_on_every_draw(
-        "$\\omega_j$ over its asymptote at the last time, less one",
+        "$\\omega_j$ over its asymptote at the last time, minus one",
         over_sizes(error, omega=by_size(flows, OMEGA, flow=flow)),
         _largest_next_order(flows, flow, last),
         "at least twice the next order of the expansion",
@@ -179,7 +180,7 @@ def check_exponent(flows: Table, flow: str, dynamics: Dynamics) -> Check:
         return np.abs(growth / np.log(times[last] / times[decade_before]) - dynamics.exponent).max(axis=1)
 
     return zero_on_every_draw(
-        f"exponent over the last decade, less {dynamics.exponent:g}",
+        f"exponent over the last decade, minus {dynamics.exponent:g}",
         over_sizes(error, omega=by_size(flows, OMEGA, flow=flow)),
         _largest_next_order(flows, flow, decade_before),
         "at least twice the next order of the expansion",
@@ -244,7 +245,7 @@ def vanishing_checks(
         omega=by_size(flows, OMEGA, flow=flow),
     ).T
     yield equal_on_every_draw(
-        f"exponent in t of {quantity}, {flow} map, less its prediction",
+        f"exponent in $t$ of {IN_WORDS[quantity]}, {flow} map, minus its prediction",
         exponents,
         -1.0 * order,
         tolerance=tolerances,
@@ -255,7 +256,7 @@ def vanishing_checks(
         scaled=scaled,
     )
     yield every_draw(
-        f"share of {quantity} after that decade that the last time leaves, {flow} map",
+        f"{IN_WORDS[quantity]} at the last time over that at the end of the decade of the exponent, {flow} map",
         shares_left,
         at_most=bounds,
         because="what its law leaves to the next order, and twice the integrator's error",
@@ -315,7 +316,7 @@ def check_loss_of_features(features: Table, quantity: Quantity, formula: Formula
         return relative_error(loss[..., 0], factor * formula(omega, size.classes))
 
     errors = over_sizes(error, loss=by_size(features, quantity), omega=by_size(features, OMEGA))
-    return zero_on_every_draw(f"{quantity} of raw features, relative error", errors, ROUNDING, "rounding")
+    return zero_on_every_draw(f"{IN_WORDS[quantity]} of raw features, relative error", errors, ROUNDING, "rounding")
 
 
 @takes_rivals("factor", scaled=True)
@@ -330,7 +331,7 @@ def check_loss_along_flows(flows: Table, quantity: Quantity, formula: Formula, *
         return over_sizes(error, loss=by_size(flows, quantity, flow=flow), omega=by_size(flows, OMEGA, flow=flow))
 
     return zero_on_every_draw(
-        f"{quantity} along both flows, relative error",
+        f"{IN_WORDS[quantity]} along both flows, relative error",
         np.concatenate([errors(flow) for flow in FLOWS]),
         ROUNDING,
         "rounding, in units of $1+\\omega^2/C$",

@@ -116,10 +116,10 @@ def lemma_1(features: Table, flows: Table) -> Claim:
     on the $C-1$ non-zero SNR singular values alone: $L = \frac12\sum_j 1/(\omega_j^2+C)$, $L_{NC1} = \frac12\sum_j
     \omega_j^2/(C+\omega_j^2)^2$, $L_{NC2/3} = \frac{1}{2C}\sum_j(\omega_j^2/(\omega_j^2+C)-1)^2$.
 
-    The singular value that is zero has no part in it: the bias sees to the direction in which all classes' scores are
-    equal, which would add $1/(2C)$ to the loss and to $L_{NC2/3}$. Far along the flows the class means' scores are
-    one-hot labels to within $C/\omega^2$, so that rounding limits what can be seen of $L_{NC2/3}$: errors along the
-    flows are counted in units of the factor $1+\omega^2/C$ by which that limit grows.
+    The singular value that is zero does not enter. Its direction, in which all classes' scores are equal, would add
+    $1/(2C)$ to the loss and to $L_{NC2/3}$, but the bias takes care of it. Far along the flows the class means' scores
+    are one-hot labels to within $C/\omega^2$, so that rounding limits how well $L_{NC2/3}$ can be measured. That limit
+    grows by the factor $1+\omega^2/C$, in units of which errors along the flows are counted.
     """
     formulas = {
         LOSS: theory.spectral_loss,
@@ -184,8 +184,8 @@ def corollary_1_growth(flows: Table) -> Claim:
     r"""Positive singular values that follow equation 9 grow without bound, as $(t/c_3)^{1/4}$ with $c_3 = N/4$.
 
     The ratio to the asymptote is $1 - C/\omega^2$ to the next order, which sets the tolerance, and the exponent is
-    $\frac14$ to the same order. The flow of the printed map, and the algorithm that it is the limit of, grow faster:
-    see `described_algorithm_rate`.
+    $\frac14$ to the same order. Under the flow of the printed map, and under the algorithm whose limit it is, they grow
+    faster: see `described_algorithm_rate`.
     """
     rivals = {
         "the algorithm's square root": {"dynamics": ALGORITHM},
@@ -199,10 +199,10 @@ def corollary_1_growth(flows: Table) -> Claim:
 def corollary_1_equality(flows: Table) -> Claim:
     r"""Positive SNR singular values that follow equation 9 become equal: $\omega_{\max}/\omega_{\min} \to 1$.
 
-    Every $\omega$ runs on the same curve, late ones behind by a fixed time, so that what is left of
-    $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$, under equation 9 and under the algorithm's equation alike. The
-    limit is judged by that law, over the last decade at whose end the excess is still a hundred times the
-    integrator's error, and by what the last time leaves of the excess there: no more than law and error together.
+    Every $\omega$ runs along the same curve, each behind the largest by a fixed time, so that
+    $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$, under equation 9 as under the algorithm's. Two checks judge the
+    limit. The first is that law, over the last decade at whose end the excess is still a hundred times the integrator's
+    error. The second is how much of that excess the last time leaves: no more than law and error together.
     """
     for flow in FLOWS:
         yield from vanishing_checks(
@@ -217,12 +217,13 @@ def corollary_2(flows: Table) -> Claim:
     singular vectors of the start; the renormalised features over $\omega_{\max}$ tend to its columns, a copy for every
     example; and neural collapse follows on the renormalised features.
 
-    Equation 10: what is left is the spread of the singular values, which falls as $1/t$ (`corollary_1_equality`); so do
-    the spread of the class means' norms and their distance from the simplex's angles (NC2), and self-duality, a squared
-    distance, falls as its square (NC3; off the renormalised features it need not fall: errata 8). That class means span
-    $C-1$ directions does not follow from their centring (errata 15). The nearest class mean's labels agree (NC4); NC1
-    is $C\sum_j 1/\omega_j^2$ there (see `appendix_d_6`). Equation 11: the deviations never move and only
-    $\omega_{\max}$ grows, so that the squared distance is $CP/\omega_{\max}^2$ and that of equation 10.
+    Equation 10: what is left is the spread of the singular values, which falls as $1/t$ (`corollary_1_equality`). So do
+    the spread of the class means' norms and their distance from the simplex's angles (NC2). Self-duality is a squared
+    distance and falls as its square (NC3; off the renormalised features it need not fall: errata 8). That class means
+    span $C-1$ directions does not follow from their centring (errata 15). The nearest class mean's labels agree (NC4);
+    NC1 is $C\sum_j 1/\omega_j^2$ there (see `appendix_d_6`). Equation 11: the deviations never move and only
+    $\omega_{\max}$ grows, so that the squared distance is $CP/\omega_{\max}^2$ plus the squared distance of equation
+    10.
     """
 
     def errors_of_eq_11(flow: str, *, frozen: bool = False, one_class: bool = False) -> np.ndarray:
@@ -296,8 +297,8 @@ def theorem_3(flows: Table) -> Claim:
     NC1 and the dynamics are one number: $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) = C\sum_j1/\omega_j(t)^2$ along the
     flow, with $\omega_j(t)$ from the start. It falls from {first:.2g} to {orthogonal:.1g} under the orthogonal
     projection and to {faster:.1g} under the printed map (medians over draws; errata 3). NC2 and NC3 are distances that
-    fall with the spread of the singular values, and NC4 holds for every example at the end. That zero global mean gives
-    class means $C-1$ directions is not so (errata 15): the theorem is tried where they have them.
+    fall with the spread of the singular values, and NC4 holds for every example at the end. Zero global mean does not
+    imply that class means span $C-1$ directions (errata 15): the theorem is tested where they do.
     """
     printed = {ORTHOGONAL: NOT_CLAIMED, PRINTED: PAPER}
     corrected = {ORTHOGONAL: PAPER, PRINTED: ALGORITHM}
@@ -340,8 +341,8 @@ def lemma_6(flows: Table, descent: Table) -> Claim:
     r"""Under continually renormalised gradient flow, on the central path without weight decay, the singular vectors of
     the SNR matrix do not change in time.
 
-    They do not under either flow, nor under the discrete algorithm at any step size: in aligned coordinates the
-    gradient scales means and deviations row by row, and so does renormalisation. The proof's equation, that of the
+    They change neither under the two flows nor under the discrete algorithm, at any step size: in aligned coordinates
+    the gradient scales means and deviations row by row, and so does renormalisation. The proof's equation, that of the
     flow without projection, lacks a factor $1/N$ in its last line, without consequence (errata 14).
     """
     yield no_gap(
@@ -353,7 +354,7 @@ def lemma_6(flows: Table, descent: Table) -> Claim:
         rivals={"equal singular values from the start on": SNR_LIMIT},
     )
     yield no_gap(
-        "the same along descent",
+        "part of the SNR matrix outside of its first singular vectors, along descent",
         descent,
         VECTORS,
         tolerance=rounding_of_steps(descent),
@@ -375,10 +376,10 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> C
     Proposition 2.
 
     Section D.3 calls the flow the continuous analogue of this algorithm, and its Lemma 2 shows that a step is the
-    printed tangent map to first order. It is, and therefore the algorithm is not described by Proposition 2, which
-    belongs to the orthogonal projection. The gradient shrinks deviations as well as moving means; renormalisation
-    expands both, and what the deviations lost the means gain. The algorithm is run as described, in the full
-    feature space; its iterates agree to rounding with the exact map of one step. Collapse holds, and sooner.
+    printed tangent map to first order. That is right, and it is why Proposition 2, which belongs to the orthogonal
+    projection, does not describe the algorithm. The gradient moves means and also shrinks deviations. Renormalisation
+    expands both, and what the deviations have lost the means gain. The algorithm is run as described, in the full
+    feature space; its iterates agree to rounding with the exact map of one step. Collapse still happens, and sooner.
     """
     rivals = {
         "the paper's closed form": {"dynamics": PAPER},
@@ -389,7 +390,7 @@ def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> C
     yield check_limit_of_small_steps(descent, PAPER, clock=1.0, corrected=corrected, rivals=rivals)
     yield check_speed(features, DESCENT, PAPER, clock=1.0, corrected=corrected, rivals=rivals)
     yield zero_on_every_draw(
-        "iterates less the exact map of one step, relative",
+        "iterates minus the exact map of one step, relative",
         over_sizes(
             lambda _, omega, predicted: relative_error(omega, predicted),
             omega=by_size(descent, OMEGA, step=smallest_step),
@@ -418,9 +419,9 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
     The last line of the derivation drops a factor $C$, without consequence for the limit. A line before it takes the
     pseudo-inverse of a product for the product of inverses in reverse order, which holds where the class means span an
     invariant subspace of $\Sigma_W$. With class means $USV^\top$, $U^\top\Sigma_WU \ge (U^\top\Sigma_W^{-1}U)^{-1}$ by
-    Schur's complement. On raw features the trace is up to {raw:.3g} times $C\sum_j1/\omega_j^2$, at the end of
-    training {network:.3g} times in the median network. So NC1 follows on the renormalised features, where it is
-    proved; on others it asks that $\Sigma_W$ be well conditioned too.
+    Schur's complement. On raw features the trace is up to {raw:.3g} times $C\sum_j1/\omega_j^2$; in the median network
+    at the end of training it is {network:.3g} times as large. So NC1 follows on the renormalised features, for which it
+    is proved. On other features $\Sigma_W$ must be well conditioned too.
     """
 
     def ratios(table: Table, quantity: Quantity, *, has_factor_C: bool, **where: str) -> dict[Size, np.ndarray]:
@@ -449,7 +450,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
     without_C = errors(features, TRACE_RENORMALISED, has_factor_C=False)
     with_C = errors(features, TRACE_RENORMALISED, has_factor_C=True)
     yield zero_on_every_draw(
-        "renormalised features: trace over the sum, less one",
+        "renormalised features: trace over the sum, minus one",
         without_C,
         ROUNDING,
         "rounding",
@@ -460,7 +461,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
         without_C = errors(flows, TRACE, has_factor_C=False, flow=flow)
         with_C = errors(flows, TRACE, has_factor_C=True, flow=flow)
         yield zero_on_every_draw(
-            f"along the flow, {flow} map: trace over the sum, less one",
+            f"along the flow, {flow} map: trace over the sum, minus one",
             without_C,
             integration_error(flows),
             "error of the integrator",
@@ -470,7 +471,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
 
     # on raw features an equality as printed, and a bound as corrected
     yield zero_on_every_draw(
-        "raw features: trace over the sum, less one",
+        "raw features: trace over the sum, minus one",
         errors(features, TRACE, has_factor_C=False),
         ROUNDING,
         "rounding",
@@ -554,11 +555,12 @@ def trace_and_product(features: Table) -> Claim:
     r"""Where all eigenvalues of $\Sigma_B^\dagger\Sigma_W$, and so its trace, tend to zero, the matrix itself does.
 
     A product of two symmetric matrices is not symmetric, and such a matrix can be large while its eigenvalues are
-    small. Noise of variance $1/d$ in a direction that leans by $d$ towards the class means gives a trace of order $d$
-    and a product whose norm stays at {norm:.2g} or more. To see the bound, write the product as $\Sigma_W^{-1/2}S
-    \Sigma_W^{1/2}$ with $S = \Sigma_W^{1/2}\Sigma_B^\dagger\Sigma_W^{1/2}$, symmetric and positive, whose norm is
-    at most its trace. So small $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ says nothing of noise in directions in
-    which class means do not differ; and it is the trace that figures draw, not the trace norm of footnote 3 (errata 9).
+    small. Take noise of variance $1/d$ in a direction that leans by $d$ towards the class means. As $d$ falls the trace
+    falls with it, while the norm of the product stays at {norm:.2g} or more. To see the bound, write the product as
+    $\Sigma_W^{-1/2}S \Sigma_W^{1/2}$ with $S = \Sigma_W^{1/2}\Sigma_B^\dagger\Sigma_W^{1/2}$, symmetric and positive,
+    whose norm is at most its trace. So small $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ says nothing of noise in
+    directions in which class means do not differ; and it is the trace that figures draw, not the trace norm of footnote
+    3 (errata 9).
     """
     draws, excluded = _with_free_directions(features)
     trace, norm, condition = (draws.entries(name) for name in (PRODUCT_TRACE, PRODUCT_NORM, CONDITION))
@@ -566,7 +568,7 @@ def trace_and_product(features: Table) -> Claim:
     left_from_lean_to_lean = norm[:, 1:] / norm[:, :-1]
     because = "a norm that stays keeps all of it, one that falls as the root of the trace a third"
     yield every_draw(
-        "norm of the product over that at a lean ten times as large",
+        "factor by which the norm of the product changes when the lean of the noise is divided by ten",
         left_from_lean_to_lean.max(axis=1),
         at_most=0.5,
         because=because,
@@ -574,7 +576,7 @@ def trace_and_product(features: Table) -> Claim:
         corrected=NOT_CLAIMED,
     )
     yield every_draw(
-        "norm of the product over that at a lean ten times as large",
+        "factor by which the norm of the product changes when the lean of the noise is divided by ten",
         NOT_CLAIMED,
         at_least=0.5,
         because=because,
@@ -609,7 +611,7 @@ def trace_and_product(features: Table) -> Claim:
         growth = norm_over_trace[:, SMALLEST_LEAN] / norm_over_trace[:, LARGEST_LEAN]
         growth_of_condition = condition[:, SMALLEST_LEAN] / condition[:, LARGEST_LEAN]
         return equal_on_every_draw(
-            "exponent in the condition number with which that ratio grows, less its prediction",
+            "exponent of that ratio's growth in the condition number, minus its prediction",
             np.log(growth) / np.log(growth_of_condition),
             exponent,
             tolerance=0.01,
@@ -626,9 +628,9 @@ def trace_and_product(features: Table) -> Claim:
 
 @claim(
     "Section 3.3, end of the proof of Corollary 2",
-    scope="class means that are a simplex frame, of three sizes, and noise of a thousandth of them: its covariance the "
-    "identity but for 0.5 between a direction of the class means and one beside them, or half as much again along one "
-    "of the former; no weight decay",
+    scope="class means that are a simplex frame, in three sizes, and noise of a thousandth of them. Its covariance is "
+    "the identity, except that it is 0.5 between a direction of the class means and one outside of them, or half as "
+    "much again along a direction of the class means. No weight decay",
     correction=r"With $\Sigma_W = \epsilon^2Q$ the classifier tends to "
     r"$(\bar M^\top Q^{-1}\bar M)^\dagger\bar M^\top Q^{-1}$ as $\epsilon \to 0$, which is a multiple of "
     r"$\bar M^\top$ only where class means span an invariant subspace of $Q$, as on the renormalised features. A "
@@ -642,8 +644,8 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
 
     Take class means that are a simplex frame and noise that vanishes around them. Where noise in a direction of the
     class means comes with noise in one beside them, the least-squares classifier subtracts the part that it can
-    predict: its rows keep a component along the second direction, however small the noise is. Self-duality then stays
-    at {coupled:.2g} or more, and is at most {uncoupled:.1g} where the noise is as small and not coupled.
+    predict: its rows keep a component along the second direction, however small the noise is. The squared distance of
+    NC3 then stays at {coupled:.2g} or more. Where the noise is as small but not coupled it is at most {uncoupled:.1g}.
     """
     draws, excluded = _with_free_directions(features)
 
@@ -655,7 +657,7 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
     because = "next order: noise to signal, squared, a hundredfold"
     remaining = theory.self_duality_under_coupling(COUPLING, classes)
     yield equal_on_every_draw(
-        "self-duality less its prediction, coupled noise",
+        "self-duality minus its prediction, coupled noise",
         coupled,
         0.0,
         tolerance=1e-4,
@@ -671,7 +673,7 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
         excluded=excluded,
     )
     yield equal_on_every_draw(
-        "self-duality less its prediction, noise as small that is not coupled",
+        "self-duality minus its prediction, equally small noise that is not coupled",
         uncoupled,
         0.0,
         tolerance=1e-4,
@@ -712,13 +714,13 @@ def covariance_full_rank(trainings: Sequence[Table]) -> Claim:
     exists.
 
     Rank counts directions whose variance is above the square of float32's rounding times the features' mean square.
-    What lacks are dead units, in the median training {dead:.1g} of all at the epoch that has most.
+    What is missing are dead units: in the median training {dead:.1g} of all features, at the epoch that has most.
     """
     n_features = at_the_end(trainings, FEATURES)
     lowest_rank = over_trainings(trainings, lambda table: by_seed(table, RANK).min(skipna=False))
     most_dead = over_trainings(trainings, lambda table: by_seed(table, DEAD_FEATURES).max())
     yield equal_on_every_draw(
-        "what the lowest rank of $\\Sigma_W$ lacks of the claimed one, over the number of features",
+        "directions that $\\Sigma_W$ lacks at its lowest rank, as a share of the features",
         lowest_rank / n_features,
         n_features / n_features,
         tolerance=0.0,

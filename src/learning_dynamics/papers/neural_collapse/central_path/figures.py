@@ -27,22 +27,23 @@ def central_path(
 ) -> Drawn:
     r"""Renormalised gradient flow on the central path: two flows, and the closed form that each obeys.
 
-    Top left: SNR singular values $\omega$ under Riemannian gradient flow (coloured), Proposition 2's closed form on
-    top (black dots) and its asymptote $(4t/N)^{1/4}$ (grey). Top middle: the same start under the tangent map that the
-    paper prints (coloured), and the algorithm that it describes, gradient descent with renormalisation (circles);
-    black dots are the solution of $\dot\omega = \omega/(CN(C + \omega^2))$, grey its asymptote $(2t/(CN))^{1/2}$, thin
-    dotted lines what Proposition 2 gives. Top right: measured $\dot\omega$ on fresh draws of several sizes, in units
-    of the paper's formula: one for the orthogonal projection, $1 + \omega^2/C$ (line) for the printed map and for one
-    step of the algorithm.
+    Top left: SNR singular values $\omega$ under Riemannian gradient flow, a colour for each. Black dots: Proposition
+    2's closed form. Grey: its asymptote $(4t/N)^{1/4}$. Top middle: the same start under the tangent map that the paper
+    prints (lines), and under the algorithm that it describes, gradient descent with renormalisation (circles). Black
+    dots: the solution of $\dot\omega = \omega/(CN(C + \omega^2))$. Grey: its asymptote $(2t/(CN))^{1/2}$. Thin, dotted:
+    what Proposition 2 gives. Top right: measured $\dot\omega$ on fresh draws of several sizes, in units of the paper's
+    formula (Lemma 5). Dashed: one, on which the orthogonal projection is, and $1 + \omega^2/C$, on which the printed
+    map and one step of the algorithm are.
 
-    Second row. Left: $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$ under both flows. Middle: the loss and its two
-    parts, and Lemma 1 from the singular values (black dots), under Riemannian gradient flow. Right: distance of
-    $\mathrm{SNR}/\omega_{\max}$ from $U_0V_0^\top$ (eq. 10) and of the renormalised features from its copies (eq. 11),
-    which falls as $1/\omega$; colours as on the left.
+    Middle row. Left: $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$ (grey) under both flows. Middle: the loss and its
+    two parts under Riemannian gradient flow (lines), and what Lemma 1 computes from the singular values (black dots).
+    Right, colours as on the left: how far both flows are from their limits. Solid: distance of
+    $\mathrm{SNR}/\omega_{\max}$ from $U_0V_0^\top$ (eq. 10). Dotted: distance of the renormalised features from copies
+    of its columns (eq. 11), which falls as $1/\omega$.
 
-    Last row: the SNR singular values of the last-layer features of a network in training, on the epochs at which it
-    was measured. A network is neither on the central path nor renormalised; no agreement with either closed form is
-    claimed.
+    Bottom row: the SNR singular values of the last-layer features of one network in training, a colour for each. Dots
+    are the epochs at which they were measured. A network is neither on the central path nor renormalised, and neither
+    closed form is claimed for it.
     """
     figure = plt.figure(figsize=(WIDTH, 6.8))
     grid = figure.add_gridspec(3, 3)

@@ -22,10 +22,10 @@ def central_path(flows: Table, training: Table, *, size: Natural, member: Natura
     r"""In motion: on the central path class means become a simplex and classes points; a network goes part of the way.
 
     Bars: how far class means spread along each of their directions, the SNR singular values in units of the largest,
-    $\omega_j/\omega_{\max}$; on a simplex all are one. Grey: the standard deviation within classes, to which features
-    are whitened, in units of the means' along the first direction, $\sqrt{C}/\omega_{\max}$. Left: Riemannian gradient
-    flow on the central path, at recorded times. Right: a network in training, seed {seed}, at the {epochs} epochs at
-    which it was measured, nothing in between; it is neither on the central path nor renormalised.
+    $\omega_j/\omega_{\max}$. On a simplex all are one. Grey: the standard deviation within classes, which is one in
+    whitened features, in units of the means' along the first direction, $\sqrt{C}/\omega_{\max}$. Left: Riemannian
+    gradient flow on the central path, at recorded times. Right: a network in training, seed {seed}, at the {epochs}
+    epochs at which it was measured and at none in between. The network is neither on the central path nor renormalised.
     """
     rows = drawn_member(flows, size, member)
     classes = int(rows["classes"].iloc[0])

@@ -81,6 +81,18 @@ NC2_ANGLES: str = "nc2_angles"  # mean of |cos + 1 / (C - 1)|
 NC3: str = "nc3"  # || W^T / ||W||_F - M / ||M||_F ||_F^2
 NC4: str = "nc4"  # share of examples that classifier and nearest class mean decide differently
 
+# how a reader of the paper calls what claims on flows are about
+IN_WORDS: dict[str, str] = {
+    LOSS: "loss",
+    LOSS_NC1: "$L_{NC1}$",
+    LOSS_NC23: "$L_{NC2/3}$",
+    EXCESS: "$\\omega_{\\max}/\\omega_{\\min} - 1$",
+    SNR_LIMIT: "the distance of eq. 10",
+    NC2_NORMS: "the relative spread of the class means' norms",
+    NC2_ANGLES: "the class means' mean distance from the simplex's angles",
+    NC3: "the squared distance of classifiers from class means",
+}
+
 # -- what small terms and traces do not imply (`converses`) ------------------------------------------------------------
 
 SCATTERED_NC1: str = "scattered_nc1"  # L_NC1, deviations scaled by each of `converses.SCATTERS`

@@ -21,6 +21,7 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
     EQUIANGULAR_MEANS,
     EQUINORM_CLASSIFIERS,
     EQUINORM_MEANS,
+    IN_WORDS,
     MAXIMAL_ANGLE_CLASSIFIERS,
     MAXIMAL_ANGLE_MEANS,
     NC1,
@@ -75,7 +76,7 @@ def _tend_to_zero(
             bound = np.full(last.shape, level)
             because = f"noise of {np.sqrt(level):.2g} of the signal, in standard deviations"
         yield every_draw(
-            f"{quantity} at the last epoch",
+            f"{IN_WORDS[quantity]} at the last epoch",
             last,
             at_most=bound,
             because=because,
@@ -84,7 +85,7 @@ def _tend_to_zero(
         )
         fall = np.log10(error_free / last)
         yield above_zero(
-            f"$\\log_{{10}}$ of the fall of {quantity} after train errors end",
+            f"$\\log_{{10}}$ of the fall of {IN_WORDS[quantity]} after train errors end",
             fall,
             excluded=excluded,
             rivals={
@@ -103,8 +104,8 @@ def nc1(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
     r"""Under MSE, in training beyond zero train error, within-class variability collapses against the distances between
     class means: $\mathrm{Tr}(\Sigma_B^\dagger\Sigma_W)/C \to 0$ on train images.
 
-    It ends at {end:.1g} in the median training, {over_all:.1g} times less than at the first recorded epoch. The limit
-    is that of the matrix; its trace is what the paper's figures draw (errata 7 and 9).
+    It ends at {end:.1g} in the median training, {over_all:.1g} times less than at the first recorded epoch. The paper's
+    limit is of the matrix; its figures draw the trace (errata 7 and 9).
     """
     return _tend_to_zero(trainings, [NC1], level, train_error)
 
@@ -119,8 +120,8 @@ def nc2_equinorm(trainings: Sequence[Table], *, level: Positive, train_error: Fr
     r"""Under MSE, in training beyond zero train error, the norms of the centred class means, and those of the
     classifiers, become equal.
 
-    Std over mean of the class means' norms ends at {end:.1g} in the median training, {over_all:.1g} times less than at
-    the first recorded epoch.
+    The standard deviation of the class means' norms over their mean ends at {end:.1g} in the median training,
+    {over_all:.1g} times less than at the first recorded epoch.
     """
     return _tend_to_zero(trainings, [EQUINORM_MEANS, EQUINORM_CLASSIFIERS], level, train_error)
 
@@ -151,8 +152,8 @@ def nc2_maximal_angle(trainings: Sequence[Table], *, level: Positive, train_erro
     r"""Under MSE, in training beyond zero train error, the angles between class means, and between classifiers,
     approach the largest that $C$ vectors can all have, $\cos = -1/(C-1)$.
 
-    For class means the mean distance ends at {end:.1g} in the median training, {over_all:.1g} times less than at the
-    first recorded epoch.
+    The class means' mean distance from that angle's cosine ends at {end:.1g} in the median training, {over_all:.1g}
+    times less than at the first recorded epoch.
     """
     return _tend_to_zero(trainings, [MAXIMAL_ANGLE_MEANS, MAXIMAL_ANGLE_CLASSIFIERS], level, train_error)
 
@@ -177,8 +178,9 @@ def nc4(trainings: Sequence[Table], *, share: Fraction, train_error: Fraction) -
     r"""Under MSE, in training beyond zero train error, the network's decisions on train images become those of the
     nearest class mean.
 
-    The share of images on which they differ is often zero already when train errors end, so it is compared with a
-    bound at the last epoch rather than with its own past. On test images it is {test:.1g} there, in the worst training.
+    The share of images on which they differ is often zero already when train errors end, so it is compared with a bound
+    at the last epoch rather than with its own past. On test images the share at the last epoch is {test:.1g} in the
+    worst training.
     """
     included, excluded = without_exceptions(trainings)
     yield every_draw(
@@ -209,12 +211,13 @@ def nc4(trainings: Sequence[Table], *, share: Fraction, train_error: Fraction) -
 def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Literal["end", "drop"]) -> Claim:
     r"""Variability tends to collapse faster under MSE than under cross-entropy.
 
-    The logarithm of the ratio of both NC1 at the last epoch, for the same network and seed, must lie above zero in the
-    mean over trainings, and must have grown since the first recorded epoch: a lead that was there from the start is no
-    speed. Weight decay sets how fast collapse is. Here it is {mse_decay:g} under MSE, {mse_times:.3g} times the
-    authors', and {ce_decay:g} under cross-entropy, {ce_times:.3g} times the authors': their `MSELoss` averages over
-    classes, where the paper's loss sums, so that one number is not the same under both losses. The comparison is not
-    repeated here with other decays; `workflow/config/digits_decay.yaml` has the authors' under both.
+    For the same network and seed, NC1 under cross-entropy is divided by NC1 under MSE. The logarithm of that ratio at
+    the last epoch must be above zero in the mean over trainings. It must also have grown since the first recorded
+    epoch: a lead that was there from the start is no speed. Weight decay sets how fast collapse is. Here it is
+    {mse_decay:g} under MSE, {mse_times:.3g} times the authors', and {ce_decay:g} under cross-entropy, {ce_times:.3g}
+    times the authors': their `MSELoss` averages over classes, where the paper's loss sums, so that the same number is
+    not the same decay under both losses. The comparison is not repeated here with other decays;
+    `workflow/config/digits_decay.yaml` has the authors' under both.
     """
     mse_runs, ce_runs = paired(mse, ce)
 
@@ -235,7 +238,7 @@ def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Li
         rivals={faster: -last_lead, exchanged: half_exchanged(last_lead), from_the_start: first_lead},
     )
     yield above_zero(
-        "growth of the same since the first recorded epoch",
+        r"growth of $\log_{10}$ of NC1 under CE over NC1 under MSE since the first recorded epoch",
         growth,
         rivals={faster: -growth, exchanged: half_exchanged(growth), from_the_start: 0 * growth},
     )
@@ -256,17 +259,17 @@ def nc2_not_slower(
     r"""There is no evidence that NC2 happens more slowly than NC1 and NC3, in the mean over trainings and as far as
     recorded epochs tell.
 
-    Evidence would be a lead that is below zero with all of its 95 % interval. The lead of NC2, in decades of epochs, is
-    {lead:.2g} [{low:.2g}, {high:.2g}]. An NC2 that arrives at twice the epoch, in trainings that differ as they do
-    here, must count as evidence. A variant asks more than the paper says, that NC2 is not slower: an interval above
-    zero.
+    The lead of NC2 is {lead:.2g} [{low:.2g}, {high:.2g}], in decades of epochs. It would be evidence if its whole 95 %
+    interval were below zero. As a test of this criterion, an NC2 that arrives at twice the epoch, in trainings that
+    differ as they do here, must count as evidence. A variant asks for more than the paper says, that NC2 is not slower:
+    then the interval must be above zero.
 
-    A quantity has arrived at the first recorded epoch at which it has made the given share of its way to the last, on
-    a logarithmic scale. NC2 is the last to arrive of the spreads of norms and angles of class means; NC1 and NC3 the
-    later of both. When between two recorded epochs something arrived is not known: not more slowly is that NC1 and NC3
-    are there, in the mean of logarithms over trainings, after the last recorded epoch at which NC2 is not. Recorded
-    epochs lie a factor {spacing:.2g} apart, and so much is granted to NC2: from arrival to arrival NC1 and NC3 take
-    {plain:.1f} times as long.
+    A quantity has arrived at the first recorded epoch at which it has made the given share of its way to the last, on a
+    logarithmic scale. NC2 has arrived when the last of the spreads of norms and angles of class means has. NC1 and NC3
+    have arrived when both have. Arrivals are known only to the next recorded epoch, and recorded epochs are a factor
+    {spacing:.2g} apart. NC2 is given the benefit of the doubt: its lead is counted from the last recorded epoch before
+    its arrival, in the mean of logarithms over trainings. Counted from arrival to arrival NC1 and NC3 take {plain:.1f}
+    times as long.
     """
     included, excluded = without_exceptions(trainings)
     # example: everything is first seen to have arrived at epoch 30, and the epoch recorded before is 10. NC2 may have
@@ -366,7 +369,7 @@ def _collapse_on_every_data_set(
     included, excluded = without_exceptions(tables)
 
     yield every_draw(
-        f"{NC1} at the last epoch",
+        f"{IN_WORDS[NC1]} at the last epoch",
         at_the_end(included, NC1),
         at_most=level,
         excluded=excluded,
@@ -380,7 +383,7 @@ def _collapse_on_every_data_set(
         error_free = when_errors_end(included, quantity, train_error=train_error)
         fall = np.log10(error_free / last)
         yield every_draw(
-            f"$\\log_{{10}}$ of the fall of {quantity} after train errors end",
+            f"$\\log_{{10}}$ of the fall of {IN_WORDS[quantity]} after train errors end",
             fall,
             at_least=0.0,
             excluded=excluded,

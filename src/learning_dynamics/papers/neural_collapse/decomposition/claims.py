@@ -116,7 +116,7 @@ def proposition_1(features: Table) -> Claim:
     """
     rivals = {"half the weight decay": CLASSIFIER_HALF_DECAY, "the covariance alone": CLASSIFIER_WITHOUT_MEAN}
     yield no_gap(
-        "classifier less least-squares solution, relative", features, CLASSIFIER, because=CONDITIONED, rivals=rivals
+        "classifier minus least-squares solution, relative", features, CLASSIFIER, because=CONDITIONED, rivals=rivals
     )
 
 
@@ -138,8 +138,8 @@ def theorem_2(features: Table) -> Claim:
     r"""For balanced classes the loss of the least-squares classifier splits into a part from within-class scatter and
     one from class means.
 
-    Within a class the deviations from its mean sum to zero, so that the squared error separates; weight decay
-    joins the first part. Class means count equally, which is where balance comes in.
+    Within a class the deviations from its mean sum to zero, so that the squared error separates; weight decay joins the
+    first part. Class means count equally, for which classes must be balanced.
     """
     rivals = {
         "no weight decay in the first part": THEOREM_2_WITHOUT_DECAY,
@@ -164,7 +164,7 @@ def equation_6(features: Table) -> Claim:
         "a bias of $1/C$ alone": EQUATION_6_BIAS,
     }
     yield no_gap(
-        "classifier and bias less least-squares solution, relative",
+        "classifier and bias minus least-squares solution, relative",
         features,
         EQUATION_6,
         because=CONDITIONED,
@@ -187,8 +187,8 @@ def nc1_term_and_variability(features: Table) -> Claim:
     r"""With class means held constant, $L_{NC1}$ can always be reduced by pushing $\Sigma_W$ towards zero, and
     $\Sigma_W \to 0$ is the only way to $L_{NC1} \to 0$.
 
-    The first half is right: from every scatter a push is found that leaves {pushed:.2g} of the term or less. On its way
-    the term may rise, where $\omega_j^2 < C$. The second half is not. Where deviations drown the signal the
+    The first half is right: from every scatter a push is found that leaves {pushed:.2g} of the term or less. On the way
+    the term may rise, where $\omega_j^2 < C$. The second half is wrong. Where deviations drown the signal the
     least-squares classifier gives up: its weights shrink faster than the deviations grow, and so does their part of the
     loss. What is left of the loss is then in $L_{NC2/3}$. Deviations a thousand times as large leave {drowned:.1g} of
     $L_{NC1}$ (median over draws).
@@ -217,7 +217,7 @@ def nc1_term_and_variability(features: Table) -> Claim:
         lambda size, omega: 1 + (omega[:, 0, 0] / SCATTERS[0]) ** 2 / size.classes, omega=by_size(features, OMEGA)
     )
     yield zero_on_every_draw(
-        "$L_{NC1}$ at every scatter less the formula, relative",
+        "$L_{NC1}$ at every scatter minus the formula, relative",
         NOT_CLAIMED,
         10 * UNIT * conditioning,
         "rounding: 10 units, times the conditioning $1 + \\omega_{\\max}^2/C$ at the least scatter",
@@ -253,11 +253,11 @@ def nc23_term_and_simplex(features: Table) -> Claim:
     are nearly the same simplex frame.
 
     It measures how well classifiers tell class means apart, which they do perfectly for any class means of full rank
-    once noise is small. With NC1, NC2 and NC3 imply that it vanishes; the converse is what its name says, and fails: of
-    $\|W\bar M - \Phi\|/\|\Phi\|$ at most {term:.1g} is left, and class means are {means:.2g}, classifiers
-    {classifiers:.2g} away from the nearest frame (relative, of the Gram matrix; medians over draws). A flow that
-    minimises the term on renormalised features does make singular values equal, as `corollary_1_equality` has it for
-    the whole loss: the dynamics, not the term's smallness, gives the simplex.
+    once noise is small. NC1, NC2 and NC3 together imply that it vanishes. The converse, which its name promises, fails:
+    where at most {term:.1g} of $\|W\bar M - \Phi\|/\|\Phi\|$ is left, class means are {means:.2g} and classifiers
+    {classifiers:.2g} away from the nearest frame (relative distance of Gram matrices, medians over draws). A flow that
+    minimises the term on renormalised features does make singular values equal, as `corollary_1_equality` says of the
+    whole loss. Then it is the dynamics that gives the simplex, not the smallness of the term.
     """
     draws = Draws(features)
     score_error = draws[SCATTERED_NC23]
@@ -267,7 +267,7 @@ def nc23_term_and_simplex(features: Table) -> Claim:
     tolerance = np.sqrt(score_error)
     because = "the square root of what is left of $\\|W\\bar M - \\Phi\\|/\\|\\Phi\\|$"
     yield equal_on_every_draw(
-        "distance of classifiers from a simplex frame, less its prediction",
+        "distance of classifiers from a simplex frame, minus its prediction",
         classifiers,
         0.0,
         tolerance=tolerance,
@@ -279,7 +279,7 @@ def nc23_term_and_simplex(features: Table) -> Claim:
         scaled=False,
     )
     yield equal_on_every_draw(
-        "distance of classifiers from class means, less its prediction",
+        "distance of classifiers from class means, minus its prediction",
         draws[DUALITY],
         0.0,
         tolerance=tolerance,
@@ -371,7 +371,7 @@ def identity_on_networks(trainings: Sequence[Table]) -> Claim:
         return over_trainings(trainings, of_training)
 
     yield zero_on_every_draw(
-        "sum of the terms less the loss, relative, at its worst epoch",
+        "sum of the terms minus the loss, relative, at its worst epoch",
         largest_gap(),
         NETWORK_ROUNDING,
         "float64 rounding of moments, times the conditioning of the regularised second moment",
@@ -397,15 +397,15 @@ def least_squares_deviation_negligible(
     r"""During training the network's classifier becomes nearly the least-squares classifier of its features:
     $L_{LS}^\perp$ becomes negligible against $L_{LS}$ from an early epoch on, and stays so after train errors end.
 
-    Judged is the worst of the recorded epochs from the end of train errors on, in every training; variants begin after
-    the first drop of the learning rate, or judge the last alone, where the share is at most {last:.1g}. From training
-    to training the largest share runs from {best:.1g} to {worst:.1g}, and a training that is repeated on another
-    machine moves within that range. Of $L_{LS}$ a share of {decay_share:.1g} (median over trainings) is weight decay,
-    which no classifier avoids; against what is left of it, the squared errors of predictions, $L_{LS}^\perp$ without
-    its own decay has a share of {data_share:.1g} (largest {data_worst:.1g}). At its worst recorded epoch between the
-    end of train errors and the first drop of the learning rate the share of the whole is {noisy:.1g}. With a tenth of
-    the trained weight decay, as the authors' notebook seems to have it (`nc23_vanishes_first`), the reference is
-    another classifier, and not the optimum of the loss that was trained: a variant has it.
+    Judged is every training at its worst recorded epoch from the end of train errors on. Its share runs from {best:.1g}
+    to {worst:.1g} over trainings, and a training that is repeated on another machine moves within that range. Variants
+    begin after the first drop of the learning rate, or judge the last epoch alone, where the share is at most
+    {last:.1g}. A share of {decay_share:.1g} of $L_{LS}$ (median over trainings) is weight decay, which no classifier
+    avoids. The rest is the squared errors of predictions; against these, $L_{LS}^\perp$ without its own decay has a
+    share of {data_share:.1g} at the last epoch (largest {data_worst:.1g}). Between the end of train errors and the
+    first drop of the learning rate the share of the whole is up to {noisy:.1g}. A variant has a tenth of the trained
+    weight decay, as the authors' notebook seems to have it (`nc23_vanishes_first`). Its reference is another
+    classifier, which is not the optimum of the loss that was trained.
     """
     included, excluded = without_exceptions(trainings)
     # of each training, epochs by seeds
@@ -482,25 +482,25 @@ def nc23_vanishes_first(
 ) -> Claim:
     r"""Of the three terms of the loss, $L_{NC2/3}$ diminishes fastest, in the mean over trainings.
 
-    A term's fall is its value at the first recorded epoch over its value at the last; a variant counts from the end of
-    train errors on. Weight decay keeps $L_{NC1}$ from zero: a variant is without its parts.
+    A term's fall is its value at the first recorded epoch over its value at the last. A variant counts from the end of
+    train errors on. Another leaves out the parts of weight decay, which keeps $L_{NC1}$ from zero.
 
     The comparison with $L_{LS}^\perp$ decides. That with $L_{NC1}$ is all but settled by a formula: with the
     eigenvalues $\nu_j^2$ of $\tilde M^\top(\tilde\Sigma_W + \lambda I)^{-1}\tilde M$ of extended class means, $L_{NC1}$
     is $\frac12\sum_j\nu_j^2/(C+\nu_j^2)^2$ and $L_{NC2/3}$ is $\frac12\sum_j C/(C+\nu_j^2)^2$: direction by direction
-    the latter is $C/\nu_j^2$ of the former, and falls as its square where variability collapses evenly, whatever is
-    arranged first. That it falls fastest is no evidence that class means become a simplex before activations are
-    compressed.
+    $L_{NC2/3}$ is $C/\nu_j^2$ times $L_{NC1}$. Where variability collapses evenly it falls as the square of $L_{NC1}$,
+    whatever is arranged first. That it falls fastest is no evidence that class means become a simplex before
+    activations are compressed.
 
     The terms depend on the weight decay $\lambda$ that is put into them. With the trained $\lambda$ they are those of
     the loss that was minimised; over $L_{LS}^\perp$ the advantage is then a factor {trained:.1g} (geometric mean; from
     {least:.1g} to {most:.1g} over trainings). Copies of the authors' notebook, which the paper cites for figure 2, put
-    half the optimiser's weight decay into the terms, where `MSELoss`, a mean over ten classes, makes it five times the
-    optimiser's in the paper's units: the half is a tenth of the trained $\lambda$. If the printed figure was drawn so,
-    its least-squares classifier is not the optimum of the loss that was trained. With that $\lambda$, a variant, the
-    advantage is {notebook:.1g}. But a classifier at the trained optimum is off that of another $\lambda$:
-    $L_{LS}^\perp$, which the figure is to show negligible, reaches {notebook_share:.1g} of $L_{LS}$ after the end of
-    train errors in place of {trained_share:.1g} (largest over trainings).
+    half the optimiser's weight decay into the terms. `MSELoss` is a mean over ten classes, so that in the paper's units
+    the trained $\lambda$ is five times the optimiser's, and that half is a tenth of it. If the printed figure was drawn
+    so, its least-squares classifier is not the optimum of the loss that was trained. With that $\lambda$, a variant,
+    the advantage is {notebook:.1g}. But a classifier at the trained optimum is off that of another $\lambda$:
+    $L_{LS}^\perp$, which the figure is meant to show as negligible, then reaches {notebook_share:.1g} of $L_{LS}$ after
+    the end of train errors, instead of {trained_share:.1g} (largest over trainings).
     """
 
     def decades_of_fall(term: Quantity, decay: Decay) -> np.ndarray:
@@ -576,20 +576,19 @@ def deviation_split(trainings: Sequence[Table], *, tolerance: Positive) -> Claim
     is trained on alone, on fixed features, larger where an image's features also depend on its batch, and largest in
     the network, whose features move as well, in the mean over trainings.
 
-    At the last recorded epoch at the full rate the body is frozen and the last layer trained on, in the same way. On
-    the fixed features of evaluation mode only the sampling of batches is left: it keeps $L_{LS}^\perp$ at
-    {sampling:.1g} of $L_{LS}$ (median over trainings). Drawn with replacement its first order in the learning rate
-    $\eta$ is $\frac{\eta}{4(1-m)}\,\mathrm{Ave}\frac1B\,
-    (\mathrm{Ave}\|e\|^2\|\tilde h\|^2 - \lambda^2\|\tilde W_{LS}\|^2)$ with batches of $B$ images, momentum $m$ and
-    errors $e$. With batch norm in training mode, where an image's features depend on its batch, it is {batches:.1g};
-    in the network, whose features move as well, {network:.1g} at that epoch, and from {least:.1g} to {most:.1g} over
-    the recorded epochs from the end of train errors to there.
+    At the last recorded epoch at the full rate the body is frozen, and the last layer is trained on as before. On the
+    fixed features of evaluation mode only the sampling of batches is left: it keeps $L_{LS}^\perp$ at {sampling:.1g} of
+    $L_{LS}$ (median over trainings). For batches drawn with replacement its first order in the learning rate $\eta$ is
+    $\frac{\eta}{4(1-m)}\,\mathrm{Ave}\frac1B\, (\mathrm{Ave}\|e\|^2\|\tilde h\|^2 - \lambda^2\|\tilde W_{LS}\|^2)$ with
+    batches of $B$ images, momentum $m$ and errors $e$. With batch norm in training mode, where an image's features
+    depend on its batch, it is {batches:.1g}; in the network, whose features move as well, {network:.1g} at that epoch,
+    and from {least:.1g} to {most:.1g} over the recorded epochs from the end of train errors to there.
 
     These are three nested measurements, and no split into causes: each adds something to the one before, and what would
     be left in another order is not measured. Features that move without the statistics of batches are those of a
-    network without batch norm, which `workflow/config/digits_split.yaml` trains: there motion comes directly on top of
-    the sampling of batches, and is what leaves most (docs/full_scale.md). Features move because batches are sampled,
-    too, which a frozen body does not show.
+    network without batch norm, which `workflow/config/digits_split.yaml` trains: there motion is added directly to the
+    sampling of batches, and it leaves most (docs/full_scale.md). Features move because batches are sampled, too, which
+    a frozen body does not show.
     """
     included, excluded = without_exceptions(trainings)
     sampling, batches = at_the_drop(included, SPLIT_SAMPLING), at_the_drop(included, SPLIT_BATCHES)

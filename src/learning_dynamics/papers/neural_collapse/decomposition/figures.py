@@ -51,12 +51,13 @@ PARTS = {
 def deviation_split(trainings: Sequence[Table]) -> Drawn:
     r"""What holds a network's classifier off the least-squares one, before the learning rate drops.
 
-    Shares of $L_{LS}$, stacked up to $L_{LS}^\perp$ of the network at the last recorded epoch at the full learning
-    rate, one bar for each seed. Lowest, a sliver: the last layer trained on with a frozen body in evaluation mode,
-    where the sampling of batches is left, as the last layer alone sees it. Then what is added by batch norm in training
-    mode, the body still frozen, and by features that move, as they do because batches are sampled, too. Lines: the
-    range of the network's share over the recorded epochs from the end of train errors to that epoch, for seeds whose
-    errors end by then. {recipe}
+    Bars: $L_{LS}^\perp$ of the network as a share of its $L_{LS}$, at the last recorded epoch at the full learning
+    rate, one bar for each seed. Each bar stacks three measurements. Blue, a sliver at the bottom: the last layer is
+    trained on alone, the body frozen in evaluation mode. What is left is the sampling of batches, as the last layer
+    alone sees it. Orange: what is added when batch norm is in training mode, the body still frozen. Pink: what is added
+    when features move, as they do because batches are sampled, too. Black lines: the range of the network's share over
+    the recorded epochs from the end of train errors to the epoch of the bars. A seed that still makes errors then has
+    none. {recipe}
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.6))
     labels, offset = [], 0
@@ -108,13 +109,14 @@ LAW = {SPLIT_LAW: ("last layer, first order, with replacement", "black")}
 def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Table) -> Drawn:
     r"""What holds a classifier off the least-squares one, over learning rates, batches and normalisation.
 
-    $L_{LS}^\perp$ of a VGG over its $L_{LS}$, from epoch {epoch} on, at the full learning rate. Purple and green: the
-    network trained on for {steps} steps, with batches as before and with all images in each; mean over the second half.
-    Orange and blue: the last layer alone trained on, its body frozen, in training mode, where batch norm depends on the
-    batch, and in evaluation mode: the sampling of batches, as the last layer alone sees it; without batch norm both are
-    one. Dashed: the first order in the learning rate of what batches drawn with replacement leave of it. Lines:
-    geometric mean over {seeds} seeds, dots: seeds. Over rates batches have {batch} images; over batches the rate is
-    {rate:g}. Weight decay {decay:g}, momentum {momentum:g}.
+    $L_{LS}^\perp$ of a VGG as a share of its $L_{LS}$, from epoch {epoch} on, at the full learning rate. Left: over
+    learning rates, in batches of {batch} images. Right: over batches, at the rate {rate:g}. Top: with batch norm.
+    Bottom: without. Pink: the network is trained on for {steps} steps, with batches as before. Green: the same with all
+    images in each batch. Both are means over the second half of the steps. Orange and blue: the last layer is trained
+    on alone, its body frozen. Orange: in training mode, where batch norm depends on the batch. Blue: in evaluation
+    mode, where the sampling of batches is left, as the last layer alone sees it. Without batch norm both are one.
+    Dashed: what batches drawn with replacement leave of the last layer's deviation, to first order in the learning
+    rate. Lines: geometric mean over {seeds} seeds. Dots: seeds. Weight decay {decay:g}, momentum {momentum:g}.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.6), sharex="col", sharey=True)
     means = {}
@@ -186,12 +188,14 @@ CONVENTIONS: dict[Decay, str] = {
 def fig2(trainings: Sequence[Table], *, decay: Decay) -> Drawn:
     r"""The terms that the MSE loss decomposes into, along training.
 
-    The loss, weight decay included (grey), is $L_{NC1} + L_{NC2/3} + L_{LS}^\perp$ to rounding: within-class
-    variability, distance of class means and least-squares classifiers from the simplex, and what the actual classifier
-    loses against the least-squares one (solid). Dashed: the first and the last without the part that weight decay adds
-    to them, which is squared error alone; decay keeps $L_{NC1}$ from zero. Lines: geometric mean over seeds; bands:
-    their range; vertical, red: the first measured epoch at 99.9 % train accuracy, median over seeds; dotted: the
-    learning rate drops tenfold. {recipe} {convention}
+    The loss, weight decay included (thick grey), is the sum of three terms (solid), to rounding. $L_{NC1}$ is
+    within-class variability. $L_{NC2/3}$ is what the paper reads as the distance of class means and least-squares
+    classifiers from the simplex. $L_{LS}^\perp$ is what the network's classifier loses against the least-squares one.
+    Dashed: $L_{NC1}$ and $L_{LS}^\perp$ without the part that weight decay adds to them, which leaves squared error
+    alone. Decay keeps $L_{NC1}$ from zero. Lines: geometric mean over seeds. Bands: their range. Vertical red line: the
+    first measured epoch at 99.9 % train accuracy, median over seeds. Vertical dotted lines: the learning rate drops
+    tenfold. In the paper's Figure 2 $L_{LS}^\perp$ becomes negligible from an early epoch on, and $L_{NC2/3}$ falls
+    fastest; the claims on that figure test both. {recipe} {convention}
     """
     figure, panels = training_grid(trainings, height=2.6)
     shares = []

@@ -65,7 +65,7 @@ def invariance(features: Table) -> Claim:
     invertible.
 
     The text takes $A$ symmetric, and appendix D.1 positive definite: neither is needed. Equation 7 loses a factor $CN$
-    in its first step and has it back in its last (errata 11); appendix D.1 writes $H = AX$ with $A = \Sigma_W^{-1/2}$,
+    in its first step and regains it in its last (errata 11); appendix D.1 writes $H = AX$ with $A = \Sigma_W^{-1/2}$,
     where it is $\Sigma_W^{1/2}$ (errata 10). The loss is constant along fibres, so that its gradient is orthogonal to
     every $BH$ with a square matrix $B$.
     """
@@ -92,26 +92,26 @@ def invariance(features: Table) -> Claim:
 
 @claim("Propositions 3 and 4", scope=RENORMALISED, quantifier="all draws")
 def tangent_space(features: Table) -> Claim:
-    r"""The tangent space at $X$ is $\{Z : XCZ^\top + ZCX^\top = 0\}$, and the printed map
-    $Z - \frac12(XCZ^\top + ZCX^\top)X$ is a projection onto it.
+    r"""The tangent space at $X$ is $\{Z : XCZ^\top + ZCX^\top = 0\}$, and the printed map $Z - \frac12(XCZ^\top +
+    ZCX^\top)X$ is a projection onto it.
 
-    Curves that stay on the manifold $XCX^\top = I$ have velocities that satisfy the equation, every solution is the
-    velocity of such a curve, and the equation's rank is $P(P+1)/2$, as many as the manifold has constraints. The
-    printed map takes everything into that space, leaves what is there alone, and applied twice does what it does
-    once; so does the orthogonal projection: a space has many projections onto it, which differ in what they discard.
+    Curves that stay on the manifold $XCX^\top = I$ have velocities that satisfy the equation, and every solution is the
+    velocity of such a curve. The equation's rank is $P(P+1)/2$, the number of the manifold's constraints. The printed
+    map takes everything into that space, leaves what is there alone, and applied twice does what it does once. All this
+    is true of the orthogonal projection too: a space has many projections onto it, which differ in what they discard.
     Proposition 3 as printed lacks the transpose of its last $X$, a slip: the shapes do not fit without it (errata 12).
     """
     other_maps = {
         "the printed map without its factor $1/2$": WHOLE,
         "a minus between its products, as the proof of Lemma 2 prints": MINUS_SIGN,
     }
-    yield no_gap("image off the space", features, IMAGE, flow=PRINTED, rivals=other_maps)
-    yield no_gap("second application", features, IDEMPOTENCE, flow=PRINTED, rivals=other_maps)
-    yield no_gap("tangents moved", features, TANGENT_MOVED, flow=PRINTED, rivals=other_maps)
+    yield no_gap("part of the image outside of the tangent space", features, IMAGE, flow=PRINTED, rivals=other_maps)
+    yield no_gap("change by a second application", features, IDEMPOTENCE, flow=PRINTED, rivals=other_maps)
+    yield no_gap("change of tangents", features, TANGENT_MOVED, flow=PRINTED, rivals=other_maps)
     minus_sign = "$XCZ^\\top - ZCX^\\top = 0$ instead of the equation"
     uncentred = "$XZ^\\top + ZX^\\top = 0$ instead of the equation"
     yield every_draw(
-        "velocities of curves off the equation",
+        "violation of the equation by velocities of curves",
         largest(features, CURVE_EQUATION, CURVE_VELOCITY),
         at_most=DIFFERENCE_ERROR,
         because="error of central differences",
@@ -144,22 +144,22 @@ def tangent_space(features: Table) -> Claim:
     quantifier="all draws",
 )
 def projection_self_adjoint(features: Table) -> Claim:
-    r"""The printed map onto the tangent space may be moved across the inner product:
-    $\langle\Pi(A), B\rangle = \langle A, \Pi(B)\rangle$.
+    r"""The printed map onto the tangent space may be moved across the inner product: $\langle\Pi(A), B\rangle = \langle
+    A, \Pi(B)\rangle$.
 
     It may not (errata 5): $\Pi$ as printed is a projection but not an orthogonal one; its matrix differs from its
-    transpose by {printed:.2g} of its norm on the draw where it is worst. What is put in its place must be self-adjoint,
-    and a projection onto the tangent space as well. The printed map discards $SX$, a move along the fibre, where
-    orthogonality asks to discard $SXC$.
+    transpose by {printed:.2g} of its norm on the draw where it is worst. Its replacement must be self-adjoint as well
+    as a projection onto the tangent space. The printed map discards $SX$, a move along the fibre, where orthogonality
+    asks to discard $SXC$.
 
     The step matters because of what the adjoint does. It maps $Z$ to $Z - \frac12(ZX^\top + XZ^\top)XC$, and the
     gradient satisfies $\nabla L\,X^\top = 0$, the loss being constant along fibres. So the adjoint leaves the gradient
-    alone (to {adjoint:.1g} of its norm, where the map itself changes it by {moved:.2g} or more), and the equation that
-    Lemma 4 arrives at is gradient flow without any projection, which leaves the manifold: at least {normal:.2g} of the
-    gradient is normal to it. Its class means do move as under the orthogonal projection, which is how Lemma 5 and
-    Proposition 2 come out right for that one. Equation 5 says "projects" and no more: read as the orthogonal
-    projection, Proposition 2 stands and the formula of Proposition 4 is to be replaced; read as that formula, it is
-    Proposition 2 that falls. `proposition_2` has both.
+    alone (to {adjoint:.1g} of its norm, where the map itself changes it by {moved:.2g} or more). The equation that
+    Lemma 4 arrives at is therefore gradient flow without any projection. It leaves the manifold: at least {normal:.2g}
+    of the gradient is normal to it. Its class means do move as under the orthogonal projection, which is how Lemma 5
+    and Proposition 2 come out right for that one. Equation 5 says only "projects". Read as the orthogonal projection,
+    Proposition 2 holds and the formula of Proposition 4 must be replaced. Read as that formula, Proposition 2 fails.
+    `proposition_2` tests both.
     """
     other_maps = {
         "the orthogonal projection without its factor $1/2$, self-adjoint too": WHOLE_ORTHOGONAL,
@@ -167,8 +167,8 @@ def projection_self_adjoint(features: Table) -> Claim:
     }
     for name, gap in {
         "$\\|\\Pi - \\Pi^\\top\\|_F / \\|\\Pi\\|_F$": ASYMMETRY,
-        "image off the tangent space": IMAGE,
-        "tangents moved": TANGENT_MOVED,
+        "part of the image outside of the tangent space": IMAGE,
+        "change of tangents": TANGENT_MOVED,
     }.items():
         yield no_gap(name, features, gap, flow=PRINTED, corrected=ORTHOGONAL, rivals=other_maps)
     draws = Draws(features)
@@ -185,8 +185,8 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
     r"""A step $X + \Delta$ that is renormalised equals $X + \Pi(\Delta) + O(\|\Delta\|^2)$ with the printed map $\Pi$.
 
     The remainder relative to $\|\Delta\|$ must fall as the first power of the step. The proof's last formula but one
-    prints a minus between the two products of $\Pi$, a slip (errata 13). With the orthogonal projection, under which
-    Proposition 2 holds, the lemma does not: the order of what is left is {orthogonal:.2g}.
+    prints a minus between the two products of $\Pi$, a slip (errata 13). Under the orthogonal projection, for which
+    Proposition 2 holds, the lemma fails: the remainder is of order {orthogonal:.2g} in the step.
     """
 
     def order(flow: str) -> np.ndarray:
@@ -196,7 +196,7 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
         return np.log2(of_step / of_half_step)
 
     yield equal_on_every_draw(
-        "order of the remainder over the step less one, from the two smallest steps",
+        "order of the remainder in the step, minus one, from the two smallest steps",
         order(PRINTED),
         1.0,
         tolerance=tolerance,
@@ -217,11 +217,11 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
     quantifier="all draws",
 )
 def lemma_3(features: Table) -> Claim:
-    r"""Along $\Pi(dX)$, with the printed $\Pi$, singular values that differ from all others change by
-    $d\omega_j = (y_j^\top/N - \omega_j x_j^\top C)\,dx_j$ in aligned coordinates.
+    r"""Along $\Pi(dX)$, with the printed $\Pi$, singular values that differ from all others change by $d\omega_j =
+    (y_j^\top/N - \omega_j x_j^\top C)\,dx_j$ in aligned coordinates.
 
-    Measured by central differences. Along the orthogonal projection the second product is absent. Equal singular values
-    are split by moves that the formula does not see (errata 16).
+    Measured by central differences. Along the orthogonal projection the second product is absent. Moves that split
+    equal singular values are not in the formula (errata 16).
     """
 
     def error(formula: Quantity) -> np.ndarray:
@@ -233,7 +233,7 @@ def lemma_3(features: Table) -> Claim:
         return over_sizes(of_size, slope=by_size(features, SLOPE), predicted=by_size(features, formula))
 
     yield zero_on_every_draw(
-        "slopes of $\\omega_j$ less the formula, relative",
+        "slopes of $\\omega_j$ minus the formula, relative",
         error(SLOPE_LEMMA_3),
         DIFFERENCE_ERROR,
         "error of central differences",
@@ -254,12 +254,12 @@ def lemma_4(features: Table) -> Claim:
     r"""Under continually renormalised gradient flow, in aligned coordinates, rows of the features move by
     $\frac{d}{dt}x_j = \frac{\omega_j}{(C+\omega_j^2)^2}(\frac1Ny_j - \omega_j\mathbf{C}x_j)$.
 
-    It does under neither reading of equation 5. With a row $x_j = \omega_jy_j + n_j$ the second product is the part of
-    the gradient along the deviations $n_j$, which any map onto the tangent space must remove: both flows leave $n_j$
+    They do so under neither reading of equation 5. With a row $x_j = \omega_jy_j + n_j$ the second product is the part
+    of the gradient along the deviations $n_j$, which any map onto the tangent space must remove: both flows leave $n_j$
     where it is. The proof moves the printed map across the inner product, which its adjoint does not allow (errata 5),
-    and arrives at the gradient itself. It is off by {off_orthogonal:.2g} of the velocity or more under the
-    orthogonal projection, by {off_printed:.2g} or more under the printed map. The first product alone is right
-    under the orthogonal projection, so that Lemmas 5 and 6 follow there.
+    and arrives at the gradient itself. It is off by {off_orthogonal:.2g} of the velocity or more under the orthogonal
+    projection, by {off_printed:.2g} or more under the printed map. The first product alone is right under the
+    orthogonal projection, so that Lemmas 5 and 6 follow there.
     """
     rivals = {
         "class means at the same speed under both maps": {ORTHOGONAL: VELOCITY_MEANS, PRINTED: VELOCITY_MEANS},
@@ -267,7 +267,7 @@ def lemma_4(features: Table) -> Claim:
     }
     for flow, right in {ORTHOGONAL: VELOCITY_MEANS, PRINTED: VELOCITY_MEANS_FASTER}.items():
         yield no_gap(
-            f"formula less velocity of the features, relative, {flow} map",
+            f"formula minus velocity of the features, relative, {flow} map",
             features,
             VELOCITY_LEMMA_4,
             flow=flow,

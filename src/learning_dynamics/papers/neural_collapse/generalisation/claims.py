@@ -14,6 +14,7 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
     EQUIANGULAR_MEANS,
     EQUINORM_MEANS,
     ERROR,
+    IN_WORDS,
     MAXIMAL_ANGLE_MEANS,
     NC1,
     NC4,
@@ -59,16 +60,18 @@ def _slower_on_test(
         )
         train_end, test_end = (np.log10(at_the_end(included, quantity, split)) for split in ("train", "test"))
         train_fall, test_fall = train_start - train_end, test_start - test_end
-        label = f"$\\log_{{10}}$ of {quantity}"
+        label = f"$\\log_{{10}}$ of {IN_WORDS[quantity]}"
         yield positive(
-            f"{label}: fall on train less fall on test images", train_fall - test_fall, test_fall - train_fall
+            f"{label}: fall on train minus fall on test images", train_fall - test_fall, test_fall - train_fall
         )
-        yield positive(f"{label}: test less train images, last epoch", test_end - train_end, train_end - test_end)
+        yield positive(f"{label}: test minus train images, last epoch", test_end - train_end, train_end - test_end)
         if quantity == NC1:
             yield positive(f"{label}: fall on test images", test_fall, train_fall)
     if NC1 not in quantities:
         train_nc4, test_nc4 = (at_the_end(included, NC4, split) for split in ("train", "test"))
-        yield positive(f"{NC4}: test less train images, last epoch", test_nc4 - train_nc4, train_nc4 - test_nc4)
+        yield positive(
+            f"{IN_WORDS[NC4]}: test minus train images, last epoch", test_nc4 - train_nc4, train_nc4 - test_nc4
+        )
     yield errors_end(included, excluded, train_error=train_error)
 
 
@@ -77,8 +80,8 @@ def test_collapse_slower(trainings: Sequence[Table], *, average: Average, train_
     r"""In training beyond zero train error variability collapses on test images too, but more slowly and less deeply
     than on train images, in the mean over trainings.
 
-    From the end of train errors to the last epoch NC1 falls on test images, by less than on train images, and ends
-    above it. Where test classes are not equally frequent, they weigh equally all the same.
+    From the end of train errors to the last epoch NC1 falls on test images, but by less than on train images, and its
+    last value is larger. All test classes have the same weight, whether equally frequent or not.
     """
     return _slower_on_test(trainings, average, [NC1], train_error)
 
@@ -95,11 +98,11 @@ test_collapse_slower.__test__ = False  # a claim, not a test
 def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Fraction) -> Claim:
     r"""On test images NC1 at the last epoch is roughly monotonic with the difficulty of the data set.
 
-    The paper names no measure of difficulty; here it is the test error of the paper's own networks (Table 1), in the
-    mean over the three, which shares no features with NC1. Judged is Spearman's rank correlation of both over data
-    sets, in the mean over networks and losses. These share five data sets, so that they are not independent: chance is
-    what an order of the data sets drawn at random leaves, the same for all networks, and one in twenty of the 120
-    orders may do as well as the one that is judged.
+    The paper names no measure of difficulty. Here it is the mean test error of the paper's own three networks (Table
+    1), which shares no features with NC1. Judged is Spearman's rank correlation of NC1 and difficulty over data sets,
+    in the mean over networks and losses. Networks share five data sets, so that they are not independent. Chance is
+    therefore an order of the data sets drawn at random, the same for all networks: one in twenty of the 120 orders may
+    do as well as the one that is judged.
     """
     on_five_data_sets = [table for table in trainings if data_and_network(table)[0] in FIVE_DATA_SETS]
     included, excluded = without_exceptions(on_five_data_sets)
@@ -146,7 +149,7 @@ def test_collapse_by_difficulty(trainings: Sequence[Table], *, correlation: Frac
         rivals={phrase: {"estimate": with_interval(wrong)} for phrase, wrong in wrong_difficulties.items()},
     )
     yield at_least(
-        "its size",
+        "size of the rank correlation of NC1 on test images and difficulty",
         rank_correlation(published_errors),
         correlation,
         because="roughly monotonic",
@@ -163,8 +166,8 @@ def collapse_on_test_images(trainings: Sequence[Table], *, average: Average, tra
     error and in the mean over trainings: norms, angles and self-duality of the class means of test features fall more
     slowly than on train images, and end above; network and nearest class mean differ on more images.
 
-    The share of images on which they differ (NC4) is often zero on train images already when train errors end, so that
-    it has no fall to compare.
+    Of the share of images on which they differ (NC4) only the last values are compared. On train images it is often
+    zero when train errors end, and cannot fall.
     """
     quantities = [EQUINORM_MEANS, EQUIANGULAR_MEANS, MAXIMAL_ANGLE_MEANS, SELF_DUALITY]
     return _slower_on_test(trainings, average, quantities, train_error)
@@ -181,9 +184,9 @@ def collapse_on_test_images(trainings: Sequence[Table], *, average: Average, tra
 def accuracy_after_zero_error(trainings: Sequence[Table], *, average: Average, train_error: Fraction) -> Claim:
     r"""Under MSE, test accuracy improves when training goes on beyond zero train error, in the mean over trainings.
 
-    The gain is counted from the first recorded epoch at which train errors have ended; its mean must lie above zero by
-    more than its 95 % interval. The median is {median:.1f} percentage points, from {least:.1f} to {most:.1f} over
-    trainings. The paper's median is $0.96$ and its mean $1.83$, with one of fifteen networks getting worse.
+    The gain is counted from the first recorded epoch at which train errors have ended. The 95 % interval of its mean
+    must be above zero. The median is {median:.1f} percentage points, from {least:.1f} to {most:.1f} over trainings. The
+    paper's median is $0.96$ and its mean $1.83$, with one of fifteen networks getting worse.
     """
     start = when_errors_end(trainings, ERROR, "test", train_error=train_error)
     gain = 100 * (start - at_the_end(trainings, ERROR, "test"))
@@ -214,10 +217,11 @@ def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, fact
     trainings.
 
     The paper names no margin. Here neither loss may misclassify {factor:.3g} times as many test images as the other at
-    the last epoch, for the same network and seed, with the 95 % interval over pairs of trainings: half way, in ratios,
-    between as many and twice as many. A margin in percentage points would not tell these two apart where errors are
-    few: {mse_error:.2g} percent are misclassified under MSE, {ce_error:.2g} under cross-entropy. Of a few hundred test
-    images these are so few that nine trainings seldom decide; ten thousand test images would.
+    the last epoch, for the same network and seed. That factor is half way, in ratios, between as many and twice as
+    many; the 95 % interval over pairs of trainings must exclude it. A margin in percentage points would not tell these
+    two apart where errors are few: {mse_error:.2g} per cent are misclassified under MSE, {ce_error:.2g} under
+    cross-entropy. Among a few hundred test images these are so few that nine trainings seldom decide; ten thousand test
+    images would.
     """
     mse_runs, ce_runs = paired(mse, ce)
     mse_errors, ce_errors = (100 * at_the_end(tables, ERROR, "test") for tables in (mse_runs, ce_runs))
@@ -234,14 +238,14 @@ def accuracy_comparable_to_ce(mse: Sequence[Table], ce: Sequence[Table], *, fact
         "MSE at its first recorded epoch": first_errors,
     }
     yield at_most(
-        f"test errors under MSE less {factor:.3g} times those under CE, percentage points",
+        f"test errors under MSE minus {factor:.3g} times those under CE, percentage points",
         excess(mse_errors, ce_errors),
         0.0,
         because=because,
         rivals={phrase: {"estimate": excess(errors, ce_errors)} for phrase, errors in wrong_errors.items()},
     )
     yield at_most(
-        f"test errors under CE less {factor:.3g} times those under MSE, percentage points",
+        f"test errors under CE minus {factor:.3g} times those under MSE, percentage points",
         excess(ce_errors, mse_errors),
         0.0,
         because=because,

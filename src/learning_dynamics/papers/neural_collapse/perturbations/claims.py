@@ -37,13 +37,13 @@ def mse_more_robust(mse: Sequence[Table], ce: Sequence[Table], *, measure: Measu
     Robustness is DeepFool's, as in the paper: the mean over test images of the perturbation that it finds, relative to
     the image. It ends at {mse_deepfool:.1g} under MSE and at {ce_deepfool:.1g} under cross-entropy. That measure can
     overshoot where outputs are saturated (`deepfool_finds_the_boundary`). A variant judges the smallest perturbation
-    that is known, DeepFool's or a crossing towards a train image: {mse:.1g} and {ce:.1g}. Over
-    pairs of trainings the judged lead runs from {least:.1g} to {most:.1g}.
+    that is known, DeepFool's or a crossing towards a train image: it is {mse:.1g} under MSE and {ce:.1g} under
+    cross-entropy. The judged difference runs from {least:.1g} to {most:.1g} over pairs of trainings.
     """
     mse_runs, ce_runs = paired(mse, ce)
     difference = at_the_end(mse_runs, measure, "test") - at_the_end(ce_runs, measure, "test")
     yield above_zero(
-        "robustness under MSE less that under CE, last epoch",
+        "robustness under MSE minus that under CE, last epoch",
         difference,
         rivals={
             "cross-entropy more robust": -difference,
@@ -66,10 +66,10 @@ def robustness_by_magnitudes(
 ) -> Claim:
     r"""Sometimes networks trained with MSE are several magnitudes more robust than those trained with cross-entropy.
 
-    Of the paper's fifteen networks one would do; judged are the three here. By DeepFool, the paper's measure, which
-    overshoots where outputs are flat: see `deepfool_finds_the_boundary`. Judged is the network with the largest ratio
-    at the last epoch, in the mean over seeds: from seed to seed it is {least:.1g} to {most:.1g} by DeepFool, and at
-    most {smallest:.1g} by the smallest perturbation that is known.
+    One of the paper's fifteen networks would be enough for "sometimes"; here there are three. Judged is the one with
+    the largest ratio at the last epoch, in the mean over seeds. By DeepFool, the paper's measure, that ratio is
+    {least:.1g} to {most:.1g} from seed to seed; by the smallest perturbation that is known it is at most
+    {smallest:.1g}. DeepFool overshoots where outputs are flat: see `deepfool_finds_the_boundary`.
     """
     mse_runs, ce_runs = paired(mse, ce)
 
@@ -104,9 +104,10 @@ def robustness_by_magnitudes(
 def robustness_grows_after_zero_error(trainings: Sequence[Table], *, measure: Measure, train_error: Fraction) -> Claim:
     r"""Under MSE, networks become more robust when trained beyond zero train error.
 
-    By DeepFool, as in the paper, which reports a median growth of $0.18$ and a mean of $0.93$ over its fifteen
-    networks; here they are {median:.1g} and {mean:.1g}, from {least:.1g} to {most:.1g} over trainings. A variant judges
-    the smallest perturbation that is known, DeepFool's or a crossing towards a train image.
+    Robustness is DeepFool's, as in the paper. Over its fifteen networks the paper reports a median growth of $0.18$ and
+    a mean of $0.93$. Here the median is {median:.1g} and the mean {mean:.1g}; trainings range from {least:.1g} to
+    {most:.1g}. A variant judges the smallest perturbation that is known, DeepFool's or a crossing towards a train
+    image.
     """
     included, excluded = without_exceptions(trainings)
 
@@ -145,11 +146,11 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
     r"""At the first epoch DeepFool's perturbations are no longer, in the mean, than known crossings of the decision
     boundary; after collapse under MSE they are longer, and so not the smallest.
 
-    On the straight way from a test image to the nearest train image that the network decides differently, the decision
-    changes somewhere: the smallest perturbation is no longer than that, and no gradient is needed to find it. Where
-    DeepFool's mean is beyond the mean of these crossings, it has not found the nearest boundary: outputs near 0 and 1
-    are flat around collapsed features, and a step that follows a small slope goes far past the face it aims at. What
-    then grows is the flatness of the outputs.
+    Take the straight way from a test image to the nearest train image that the network decides differently. The
+    decision changes somewhere on it, and no gradient is needed to find where. The smallest perturbation is no longer
+    than that. Where DeepFool's mean is larger than the mean of these crossings, it has not found the nearest boundary:
+    outputs near 0 and 1 are flat around collapsed features, and a step that follows a small slope goes far past the
+    boundary that it aims at. What grows then is the flatness of the outputs.
     """
 
     def ratio(read: Callable[..., np.ndarray]) -> np.ndarray:
@@ -166,7 +167,7 @@ def deepfool_finds_the_boundary(trainings: Sequence[Table], *, average: Average)
         },
     )
     yield every_draw(
-        "the same ratio at the first recorded epoch",
+        "DeepFool's mean over that of known crossings, first recorded epoch",
         first,
         at_most=1.0,
         because="a smallest perturbation is no longer than a known crossing",

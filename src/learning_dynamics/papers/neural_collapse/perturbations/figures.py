@@ -17,12 +17,13 @@ PERTURBATION = r"mean of $\|r\|\,/\,\|x\|$"
 def fig9(mse: Sequence[Table]) -> Drawn:
     r"""Robustness against small perturbations along training, under MSE, by three measures.
 
-    Mean over test images of $\|r\|/\|x\|$ for the standardised image $x$ and a perturbation $r$ that changes the
-    network's decision. Solid with circles: DeepFool's $r$, the paper's measure. Dashed: the straight way to the
-    nearest differently decided train image, as far as the decision changes, which bounds the smallest perturbation;
-    where the circles are above it, DeepFool has overshot. Thick: the smaller of both for each image. Lines: geometric
-    mean over seeds; bands: their range; vertical, red: 99.9 % train accuracy; dotted: the learning rate drops tenfold.
-    {recipe}
+    Mean over test images of $\|r\|/\|x\|$, for the standardised image $x$ and a perturbation $r$ that changes the
+    network's decision. Circles: DeepFool's $r$, the paper's measure. Dashed: the straight way to the nearest train
+    image that is decided differently, up to where the decision changes. It bounds the smallest perturbation: where the
+    circles are above it, DeepFool has overshot. Thick: the smaller of both for each image. Lines: geometric mean over
+    seeds. Bands: their range. Vertical red line: 99.9 % train accuracy. Vertical dotted lines: the learning rate drops
+    tenfold. In the paper's Figure 9 DeepFool's measure grows beyond zero train error; the claims on that figure test
+    whether it does here, and whether it is the smallest perturbation. {recipe}
     """
     return _annotate(curves(mse, _measures(""), ylabel=PERTURBATION), mse)
 
@@ -30,8 +31,10 @@ def fig9(mse: Sequence[Table]) -> Drawn:
 def fig11(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
     r"""Robustness against small perturbations under MSE and under cross-entropy, by three measures.
 
-    As in figure 9, for both losses; on a logarithmic axis, because DeepFool's measure, the paper's, can overshoot by
-    far where outputs are flat. Dashed red: 99.9 % train accuracy under cross-entropy. {recipe}
+    As in figure 9, for both losses. The axis is logarithmic, because DeepFool's measure, the paper's, can overshoot by
+    far where outputs are flat. Vertical red lines: 99.9 % train accuracy under MSE (solid) and cross-entropy (dashed).
+    In the paper's Figure 11 robustness tends to be better under MSE, sometimes by several magnitudes; the claims on
+    that figure test both. {recipe}
     """
     return _annotate(curves([*mse, *ce], _measures(", {}"), ylabel=PERTURBATION, height=2.4), [*mse, *ce])
 

@@ -23,12 +23,13 @@ SPREADS = (np.array([[1.6, 0.9], [0.9, 0.8]]), np.array([[0.7, -0.45], [-0.45, 1
 def fig1(training: Table) -> Drawn:
     """Portrait of neural collapse: features, class means and classifiers in the plane of three class means.
 
-    From one training under MSE, seed 0, at its first, a middle and its last recorded epoch. Above: small dots are
-    last-layer features of {examples} train images of each of the classes 0, 1 and 2, large dots their class means,
-    arrows the classifiers, the triangle the simplex that means and classifiers approach; everything is
-    centred and projected onto the plane that the three means span, means and features in units of the mean
-    norm of the means, classifiers in units of their own. Below: how the same features deviate from their
-    class means, on one scale for all epochs; the inset enlarges the last {zoom:.0f} times. {recipe}
+    One training under MSE, seed 0. Columns: its first, a middle and its last recorded epoch. Top row: small dots are
+    last-layer features of {examples} train images of each of the classes 0, 1 and 2. Large dots are their class means,
+    arrows the classifiers. The triangle is the simplex that means and classifiers approach. Everything is centred and
+    projected onto the plane that the three means span. Means and features are in units of the mean norm of the means,
+    classifiers in units of their own. Bottom row: how the same features deviate from their class means, on one scale
+    for all epochs. The cross marks no deviation. The inset enlarges the last panel {zoom:.0f} times. The paper's Figure
+    1, taken over from Papyan, Han and Donoho (2020), shows the same two views. {recipe}
     """
     portraits = _read_portraits(training)
     figure, axes = plt.subplots(2, len(portraits), figsize=(WIDTH, 5.0), sharex="row", sharey="row", squeeze=False)
@@ -60,14 +61,14 @@ def fig13(training: Table) -> Drawn:
     r"""The fibre bundle: features $AX$ on one fibre have the same predictions and the same loss as their representative
     $X$.
 
-    Below, the base space: representatives $X$, whose within-class covariance is the identity, at an early, a middle
-    and the last recorded epoch of a training; training moves along it from left to right. Above each, its fibre: the
-    features $H = \Sigma_W^{1/2}X$ that the network has, and $AX$ for two other symmetric positive-definite $A$. Real
-    features: those of figure 1, in the plane of three class means. Shaded: the classes that the least-squares
-    classifier of each picture decides for. Below each picture its square loss: the same on a fibre to rounding
-    (relative difference {difference:.0e}), and another on every fibre. The base space is drawn on one scale, in units
-    of the standard deviation within classes, of which the bar is ten; every other picture has a scale of its own.
-    {recipe}
+    Columns: an early, a middle and the last recorded epoch of one training. Bottom row, the base space: representatives
+    $X$, whose within-class covariance is the identity. Arrows: training moves along it. Above each is its fibre: the
+    features $H = \Sigma_W^{1/2}X$ that the network has, and $AX$ for two other symmetric positive-definite $A$. Dots:
+    real features, those of figure 1, in the plane of three class means. Shaded: the classes that the least-squares
+    classifier of each picture decides for. Below each picture is its square loss. On one fibre it is the same to
+    rounding (relative difference {difference:.0e}); every fibre has another. The base space is drawn on one scale, in
+    units of the standard deviation within classes; the black bar is ten of them. Every other picture has a scale of its
+    own. The paper's Figure 13 describes the same bundle. {recipe}
     """
     portraits = _read_portraits(training)
     figure, axes = plt.subplots(4, len(portraits), figsize=(WIDTH, 8.0), squeeze=False)

@@ -26,6 +26,19 @@ MAXIMAL_ANGLE_CLASSIFIERS: str = "maximal_angle_classifiers"  # the same of the 
 SELF_DUALITY: str = "self_duality"  # NC3: || W^T / ||W||_F - M / ||M||_F ||_F^2
 NC4: str = "nc4"  # share of images that network and nearest train class mean decide differently
 
+# how a reader of the paper calls what claims on collapse are about
+IN_WORDS: dict[str, str] = {
+    NC1: "NC1",
+    EQUINORM_MEANS: "the relative spread of the class means' norms",
+    EQUINORM_CLASSIFIERS: "the relative spread of the classifiers' norms",
+    EQUIANGULAR_MEANS: "the spread of the class means' cosines",
+    EQUIANGULAR_CLASSIFIERS: "the spread of the classifiers' cosines",
+    MAXIMAL_ANGLE_MEANS: "the class means' mean distance from the largest angle",
+    MAXIMAL_ANGLE_CLASSIFIERS: "the classifiers' mean distance from the largest angle",
+    SELF_DUALITY: "the squared distance of classifiers from class means",
+    NC4: "the share of images on which network and nearest mean differ",
+}
+
 # -- spectra of train features (section 3.2) --------------------------------------------------------------------------
 
 SNR: str = "snr"  # singular values omega_j of Sigma_W^(-1/2) M (eq. 8)

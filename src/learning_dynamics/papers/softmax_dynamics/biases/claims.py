@@ -36,10 +36,10 @@ from learning_dynamics.tidy import Table, select, settings_of
 def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Claim:
     """From small starts the more frequent of two classes is learned earlier, on average more often than not.
 
-    A class is learned when the mean probability of its own class over its examples passes one half for good. Of the
-    pairs of classes of different size, the more frequent one comes first in {value:.1%}; in {first:.0%} of the draws
-    the most frequent class is learned before all others, in {ordered:.0%} all pairs are in order. Of the starts of
-    larger scale, which are left out since predictions are not uniform there, pairs are in order in {large:.0%}.
+    A class is learned when the mean probability of its own class over its examples passes one half for good. The more
+    frequent class comes first in {value:.1%} of the pairs of classes of different size. In {first:.0%} of the draws the
+    most frequent class is learned before all others, and in {ordered:.0%} all pairs are in order. Starts of larger
+    scale are left out, since predictions are not uniform there: {large:.0%} of their pairs are in order.
     """
     skewed = Grid(grid, skewed=True)
     times, sizes, starts = skewed.learning_times(), skewed.class_sizes, SmallStarts(skewed.scale, small)
@@ -68,7 +68,7 @@ def primacy_bias(grid: Table, *, small: Positive, chance: Fraction) -> Claim:
         excluded=starts.excluded,
     )
     for scale, members in starts.by_scale():
-        yield check(f"the same at scale {scale:g}", members)
+        yield check(f"share of pairs in which the more frequent class is learned first, at scale {scale:g}", members)
     most_frequent_first = times[:, 0] < times[:, 1:].min(axis=1)
     larger_starts = in_order[~starts.judged]
     yield Facts(
@@ -94,13 +94,14 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Claim:
     r"""Dominant directions are more likely to take in new information, as changes are proportional to singular values:
     from small starts the larger of two changes faster more often than not, and while most is learned.
 
-    The proportion has a factor of its own for each (errata 5), so that this is a matter of counting. It is so at
-    {value:.1%} of the random starts, where $|g_i| \sigma_i$ with every $|g_i|$ paired with every other and
-    with every pair of values predicts {expected:.1%}; rates that do not depend on $\sigma_i$ would give one half,
-    rates like its square {square:.1%}. Over the course new information is counted by the loss, in which no choice of
-    times enters: of its fall {course:.0%} come while the larger one grows faster, {relative:.0%} while it
-    does so in ratio. It is a tendency of the whole, not of each moment: among draws the share goes from
-    {highest:.0%} (time {when_highest:.3g}) to {lowest:.0%} (time {when_lowest:.3g}).
+    Each singular value has a factor of its own in that proportion (errata 5), so that draws must be counted. The larger
+    one changes faster at {value:.1%} of the random starts. Rates $|g_i| \sigma_i$, with every $|g_i|$ paired with every
+    other and with every pair of singular values, predict {expected:.1%}. Rates that do not depend on $\sigma_i$ would
+    give one half, rates like its square {square:.1%}. Over the course new information is measured by the fall of the
+    loss, which needs no choice of times: {course:.0%} of it come while the larger one grows faster, {relative:.0%}
+    while its relative rate is larger. This is a tendency of the whole, not of each moment: the share of draws in which
+    the larger one grows faster is between {highest:.0%} (time {when_highest:.3g}) and {lowest:.0%} (time
+    {when_lowest:.3g}).
     """
     at_starts = starts.pivot_table(index=["scale", "seed"], columns="index", values=["rate", "sigma"]).abs()
     rates, sigmas = at_starts["rate"], at_starts["sigma"]
@@ -121,7 +122,7 @@ def selection_bias(starts: Table, course: Table, *, chance: Fraction) -> Claim:
     @takes_rivals("order", scaled=True)
     def is_predicted_by(order: float) -> Check:
         return equal(
-            "the same, against rates in proportion to the value, gains being exchanged among starts",
+            "share of such starts, against that of rates in proportion to the value, gains exchanged among starts",
             often,
             predicted_share(order),
             resolution=min(abs(predicted_share(other) - predicted_share(1.0)) for other in OTHER_ORDERS.values()),
@@ -199,10 +200,10 @@ def alignment(grid: Table, *, cosine: Fraction, small: Positive, typical: Fracti
     r"""From small starts the leading eigenvectors of the feature space and of the weight space align during the
     warm-up.
 
-    Measured from Gaussian starts, whose two factors know nothing of each other: the leading eigenvectors of $f^T f$
-    and $W W^T$ at the start and when the first class is learned. Directions drawn at random are as close as this in
-    {random:.0%} of draws; at the starts {before:.0%} are. The flow conserves $f^T f - W W^T$ while both grow, so they
-    must align from small starts; of those at larger scales, which are left out, {large:.0%} do.
+    The leading eigenvectors of $f^T f$ and $W W^T$ are compared at the start and when the first class is learned, from
+    Gaussian starts, whose two factors are independent. Random directions are as close as is asked for in {random:.0%}
+    of draws; at the starts {before:.0%} are. The flow conserves $f^T f - W W^T$ while both grow, so that they must
+    align from small starts. Starts of larger scale are left out; {large:.0%} of them align.
     """
     gaussian = Grid(grid, skewed=True, init="gaussian")
     starts = SmallStarts(
@@ -290,26 +291,27 @@ OTHER_TIMES: dict[str, LearningTimes] = {
 def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     r"""At class sizes that are well apart the two most frequent classes are learned together, at a time that grows with
     $\ln(1 / s)$ for starts of ever smaller scale $s$; the factor is one over the largest singular value of $A$ at
-    uniform predictions. At the scales measured that of the third class is near the sum of two stages: growth at the
-    second singular value until the first pair is learned, then at the largest of $A$ without the rows of what is
+    uniform predictions. At the scales measured the factor of the third class is near the sum of two stages: growth at
+    the second singular value until the first pair is learned, then at the largest of $A$ without the rows of what is
     learned.
 
-    Measured is, of each draw, the slope of the time at which a class is learned on $\ln(1 / s)$ between the scales
-    {larger:.0e} and {smallest:.0e}, over the predicted factor. At sizes {example} the third class's is {second:.3f},
-    where a class for each singular value of $A$ at the start would have {naive}. The first stage is exponential growth
-    at a constant rate: its slope is off by what recorded times leave alone. In the second, residuals of what is learned
-    fall like one over the time, which is allowed a factor of the time squared beside the exponential. A last stage at
-    the third class's own rate, $\sqrt{n (1 - 1/V)}$, is not told from it, as factors then differ by {alone:.1%} at
-    most; the third singular value of $A$ is refused at sizes far apart. It
-    takes laws of several ratios: at ratios of 5 and more alone, stages at the rates of single classes pass as well.
+    Measured in each draw is the slope of the time at which a class is learned on $\ln(1 / s)$, between the scales
+    {larger:.0e} and {smallest:.0e}, over the predicted factor. At sizes {example} the third class's factor is
+    {second:.3f}; if each class had one singular value of $A$ at the start to itself, it would be {naive}. The first
+    stage is exponential growth at a constant rate, so that its slope is off only by the spacing of recorded times. In
+    the second stage residuals of what is learned fall like one over the time; for this a factor of the time squared
+    beside the exponential is allowed. A last stage at the third class's own rate, $\sqrt{n (1 - 1/V)}$, cannot be
+    distinguished, as the factors then differ by {alone:.1%} at most. The third singular value of $A$ is rejected at
+    sizes far apart. Laws of several ratios are needed: at ratios of 5 and more alone, stages at the rates of single
+    classes pass as well.
 
-    Of the first pair it is the limit; at scale {largest:.0e} the most frequent class takes {first:.2f} times as long as
-    the factor says (median). The second stage has none: along the first pair's direction what is not yet learned leaves
-    uniform predictions, slowly but without end, and comes late. The third class's mean slope over its factor is
-    {before:.4f} between the next larger scales and {third:.4f} here. The fourth is later and not judged: its
-    slope is {fourth:.3f} of the factor, up to {fourth_most:.3f} by sizes, and at scale {largest:.0e} it takes
-    {fourth_largest:.2f} times as long. Nor is a third pair: a third stage would be its rule, but the fifth class has
-    {fifth:.2f} of that slope.
+    For the first pair the factor is the limit at small scales; at scale {largest:.0e} the most frequent class takes
+    {first:.2f} times as long as it says (median). The second stage has no such limit: along the first pair's direction
+    predictions of what is not yet learned leave uniform ones, slowly but without end, and it comes late. The third
+    class's mean slope over its factor is {before:.4f} between the next larger scales and {third:.4f} here. The fourth
+    class is later and is not judged: its slope is {fourth:.3f} times the factor, up to {fourth_most:.3f} at some sizes,
+    and at scale {largest:.0e} it takes {fourth_largest:.2f} times as long. A third pair is not judged either: by the
+    same rule it would have a third stage, but the fifth class's slope is {fifth:.2f} times what that predicts.
     """
     times = times_by_scale(flows)
     smallest, larger, *_, largest = times.columns
@@ -320,7 +322,7 @@ def classes_are_learned_in_pairs(flows: Sequence[Table]) -> Claim:
     for index in JUDGED:
         tolerance, because = tolerances[index]
         yield equal_on_every_draw(
-            f"slope of the time on log(1 / scale) over its factor, less its prediction, class {index} by size",
+            f"slope of the time on log(1 / scale) over its factor, minus its prediction, class {index} by size",
             ratios[index],
             np.ones(len(ratios)),
             tolerance=tolerance,

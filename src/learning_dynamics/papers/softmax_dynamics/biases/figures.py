@@ -48,12 +48,13 @@ from learning_dynamics.tidy import Table, select, settings_of
 def biases(skewed: Table) -> Drawn:
     r"""What is learned when, and in which directions: medians over {draws} seeds and the middle half of them.
 
-    Skewed classes ({sizes}), two dimensions, cross-entropy, Gaussian starts. Top left: probability of its own class,
-    by class; primacy bias is that the frequent one comes first. Top right: alignment of the leading eigenvectors of
-    $f^T f$ and $W W^T$, and how far the most frequent class's features and weights stand from the others', in units
-    of the spread within. Bottom left: share of seeds in which $\sigma_1$ grows faster than $\sigma_2$, in rates and
-    in ratios (selection bias; grey, a coin). Bottom right: the difference and the ratio of the singular values.
-    Vertical lines: median times at which the first class and the last are learned.
+    Skewed classes ({sizes}), two dimensions, cross-entropy, Gaussian starts. Top left: the probability of its own
+    class, for each class. Primacy bias is that the frequent one comes first. Top right, left axis: alignment of the
+    leading eigenvectors of $f^T f$ and $W W^T$. Right axis: how far the most frequent class's features and weights are
+    from the others', in units of the spread within. Bottom left: share of seeds in which $\sigma_1$ grows faster than
+    $\sigma_2$, in absolute and in relative rates (selection bias). Grey, dashed: one half, a coin. Bottom right: the
+    difference and the ratio of the singular values. Dotted vertical lines: median times at which the first class and
+    the last are learned.
     """
     figure, ((learning, aligning), (faster, ratio)) = plt.subplots(2, 2, figsize=(WIDTH, 5.0), sharex=True)
     counts = settings_of(skewed)["counts"]
@@ -104,14 +105,14 @@ def biases(skewed: Table) -> Drawn:
 def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
     r"""What the draws of the grid say of biases, alignment and separation, by the scale at which they start.
 
-    Skewed classes, two dimensions, cross-entropy; 95 % intervals. Top left: share of pairs of classes of different
-    size that are learned in the order of size (mean over draws), and share of draws in which the most frequent class
-    comes before all others; dashed, what pairs show if the order does not know the sizes. Top right: share of Gaussian
-    draws whose leading eigenvectors agree to $|\cos|$ {cosine:g} or more, at the start and when the first class is
-    learned; dashed, random directions. Bottom left: how far the most frequent class has moved apart from the others
-    when the first class is learned, relative to the start (medians). Bottom right, singular values of all examples:
-    share of draws in which $\sigma_1$ grows more than $\sigma_2$, and in which their ratio falls, while the rarest
-    classes are learned (circles) and after (squares).
+    Skewed classes, two dimensions, cross-entropy. Bars: 95 % intervals. Top left: share of pairs of classes of
+    different size that are learned in the order of size (mean over draws), and share of draws in which the most
+    frequent class comes before all others. Dashed: pairs in an order that does not know the sizes. Top right: share of
+    Gaussian draws whose leading eigenvectors agree to $|\cos|$ {cosine:g} or more, at the start and when the first
+    class is learned. Dashed: random directions. Bottom left: how far the most frequent class has moved apart from the
+    others when the first class is learned, relative to the start (medians). Dashed: no change. Bottom right: share of
+    draws in which $\sigma_1$ of all examples grows by more than $\sigma_2$, and in which their ratio falls. Circles:
+    while the rarest classes are learned. Squares: after that. Dashed: one half.
     """
     skewed = Grid(grid, skewed=True)
     scale, sizes = skewed.scale, skewed.class_sizes
@@ -181,11 +182,12 @@ def learning_times(flows: Sequence[Table]) -> Drawn:
     r"""When each class is learned, from ever smaller starts.
 
     Gradient flow from Gaussian starts of scale $s$, one row of features a class, {seeds} seeds. Left: class sizes
-    {sizes} in two dimensions; medians and middle half of the time at which a class's probability passes one half. Lines
-    of the predicted slopes go through the points of the smallest start; dotted, from the origin, what a class for each
-    singular value of $A$ at the start would make of it. Right: slope between the two smallest starts, median of the
-    seeds, against the predicted one, of every class at all sizes; crosses, against those of a class for each singular
-    value.
+    {sizes} in two dimensions. Markers and bars: median and middle half of the time at which a class's probability
+    passes one half. Solid lines have the predicted slopes and go through the markers of the smallest start. Dotted
+    lines, from the origin: what would hold if each class belonged to one singular value of $A$ at the start. Right:
+    slope between the two smallest starts, median of the seeds, against the predicted one, for every class at all sizes.
+    Classes are paired by size: the two most frequent are the first pair. Grey crosses: the same slopes against those of
+    one singular value for each class. Dashed: as predicted.
     """
     figure, (course, slopes) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     narrow = flows[0][flows[0]["dimension"] == flows[0]["dimension"].min()]

@@ -33,7 +33,9 @@ COMPRESSED = (
     "64, 16, 4 and 1 examples in V = 4 classes, d = 2, cross-entropy, gradient flow from small starts, where the rank "
     "over classes compresses"
 )
-ONE_RARE = "33, 33, 33 and 1 examples in V = 4 classes, cross-entropy, gradient flow from small starts of two kinds"
+ONE_RARE = (
+    "33, 33, 33 and 1 examples in V = 4 classes, cross-entropy, gradient flow from small starts, balanced and Gaussian"
+)
 Compression = Literal["phases", "phases_since_rare"]  # while the rarest classes are learned, or from then to the end
 
 
@@ -42,11 +44,11 @@ def compression(grid: Table, *, measure: Measure, threshold: Positive, within: W
     """Under cross-entropy, with skewed classes of eight examples and a bottleneck, the effective rank falls again while
     the rare classes are learned.
 
-    Of a fall after a rise the part in that time counts, if it is as deep as a fall must be. There is one in
-    {value:.1%} of the draws, and at no scale in more than {highest:.0%} (scale {at:g}); if the faintest part is counted
-    as well, in {any:.1%}. All three phases follow one another in {phases:.1%}. The rank rises meanwhile in
-    {rising:.0%}, by {net:+.2f} in the median draw. Counted are all examples, as in section 2.1; over the means of
-    classes, and at larger skews, three phases are there, which is a claim that we add.
+    A fall counts if it follows a rise and if the part of it in that time is as deep as the threshold. There is one in
+    {value:.1%} of the draws, and at no scale in more than {highest:.0%} (scale {at:g}); if the faintest part counts as
+    well, in {any:.1%}. All three phases follow one another in {phases:.1%}. The rank rises in that time in
+    {rising:.0%}; its change is {net:+.2f} in the median draw. The rank is over all examples, as in section 2.1. Over
+    the means of classes, and at larger skews, three phases show, which is a claim that we add.
     """
     skewed = Grid(grid, skewed=True)
     depth, net = skewed.number(within, measure=measure, threshold=threshold), skewed.number(NET, measure=measure)
@@ -84,11 +86,11 @@ def three_phases_under_flow(
     The paper states no sizes. At 33 : 33 : 33 : 1, in two dimensions, {value:.0%} of the draws show the phases, with
     equal classes {equal:.1%}, in three dimensions {wide:.1%}. Three frequent classes share the plane evenly, and the
     rank comes near two; as the rare one takes its place opposite one of them, variances along and across that direction
-    part: $\sigma_1$ grows by more than $\sigma_2$ from then on in {grows:.0%}. The rank falls by {depth:.2f} in the
-    median of the draws that show the phases, slowly, for long after the rare class is learned: while it is learned
-    alone the fall is as deep as the threshold in {meanwhile:.1%}. From when it begins to be learned the rank falls in
-    {falls:.0%}, with a warm-up or without. "Can emerge" is read as in the claim on large steps: who tries a handful of
-    starts sees them.
+    become different: from then on $\sigma_1$ grows by more than $\sigma_2$ in {grows:.0%} of the draws. In the median
+    of the draws that show the phases the rank falls by {depth:.2f}, slowly, for long after the rare class is learned.
+    If only the time in which it is learned counts, the fall is as deep as the threshold in {meanwhile:.1%}. From when
+    it begins to be learned to the end the rank falls in {falls:.0%}, with a warm-up or without. "Can emerge" is read as
+    in the claim on large steps: who tries a handful of starts sees them.
     """
     grids = {
         "treated": Grid(narrow, skewed=True),
@@ -96,7 +98,7 @@ def three_phases_under_flow(
         "wide": Grid(wide, skewed=True),
     }
     shows = {case: grid.number(within, measure=measure, threshold=threshold) for case, grid in grids.items()}
-    equal_classes, three_dimensions = "equal classes in place of skewed ones", "three dimensions in place of two"
+    equal_classes, three_dimensions = "equal classes instead of skewed ones", "three dimensions instead of two"
     yield share_of_draws(
         "draws with warm-up, growth and compression, in this order",
         shows["treated"],
@@ -109,7 +111,7 @@ def three_phases_under_flow(
         ("wide", three_dimensions, "in three dimensions"),
     ):
         yield at_least(
-            f"the same, less the share {needed}",
+            f"share of draws that show the phases, minus that {needed}",
             share_difference(shows["treated"] == 1, shows[control] != 0),
             0.0,
             because="what emerges from skew and a bottleneck is rarer without one of them",
@@ -132,14 +134,15 @@ def dominant_direction_reused(grid: Table, *, spectrum: Spectrum, typical: Fract
     r"""While rare classes are learned, the dominant direction is re-used: $\sigma_1$ grows faster than $\sigma_2$, and
     goes on to do so.
 
-    Sizes are those at which the rank over all inputs falls then. The caption calls $\sigma_1$ and $\sigma_2$
-    eigenvalues, the appendix uses the letters for singular values, and the two readings differ. Directions are those of
-    all inputs, and so are the eigenvalues, of the covariance that RankMe is of. The direction turns by less than 45
-    degrees from the moment at which the first class is learned to when the rarest are in {kept:.0%} of the draws. That
-    it does, and that $\sigma_1$ grows more than $\sigma_2$ meanwhile and from there to the end, is true of
-    {eigenvalues:.0%} for eigenvalues and of {singular:.0%} for singular values. Of the time before, in which the rank
-    rises, it is true as well in {before:.0%} for eigenvalues and in {before_singular:.0%} for singular values: a larger
-    eigenvalue that grows more than a smaller one is no sign that the rank falls.
+    Class sizes are those at which the rank over all inputs falls in that time. The caption calls $\sigma_1$ and
+    $\sigma_2$ eigenvalues, while the appendix uses the letters for singular values, and the two readings differ.
+    Directions and eigenvalues are those of the covariance of all inputs, from which RankMe is computed. From the moment
+    at which the first class is learned to that at which the rarest are, the dominant direction turns by less than 45
+    degrees in {kept:.0%} of the draws. The whole sentence, with $\sigma_1$ growing more than $\sigma_2$ while rare
+    classes are learned and from there to the end, is true in {eigenvalues:.0%} for eigenvalues and in {singular:.0%}
+    for singular values. With the time before, in which the rank rises, it is true in {before:.0%} for eigenvalues and
+    in {before_singular:.0%} for singular values: a larger eigenvalue that grows more than a smaller one is no sign that
+    the rank falls.
     """
     skewed = Grid(grid, skewed=True)
 
@@ -151,12 +154,12 @@ def dominant_direction_reused(grid: Table, *, spectrum: Spectrum, typical: Fract
         )
 
     yield most_draws(
-        "draws that re-use the direction, whose value grows more",
+        "draws whose dominant direction stays and whose larger value grows more",
         reused("examples", WHILE_RARE, spectrum),
         typical=typical,
         rivals={
-            "the means of classes in place of all inputs": reused("classes", WHILE_RARE, spectrum),
-            "before they are learned, in place of while": reused("examples", BEFORE_RARE, spectrum),
+            "the means of classes instead of all inputs": reused("classes", WHILE_RARE, spectrum),
+            "before they are learned, instead of while they are": reused("examples", BEFORE_RARE, spectrum),
         },
     )
     yield Facts(
@@ -179,10 +182,10 @@ def dominant_direction_over_classes(grid: Table, *, typical: Fraction) -> Claim:
     r"""At class sizes 64, 16, 4 and 1, over the means of classes, $\sigma_1$ grows faster than $\sigma_2$ while rare
     classes are learned, and after, along another direction than the frequent classes took.
 
-    $\sigma_1$ grows, and by more than $\sigma_2$, from just before the rarest classes are learned to when they all are
-    in {meanwhile:.0%} of the draws, from there to the end in {after:.0%}. Since the moment at which the first class is
-    learned the dominant direction turns by less than 45 degrees in {since_first:.0%}. All three agree with the sentence
-    on {value:.0%}.
+    While the rarest classes are learned $\sigma_1$ grows, and by more than $\sigma_2$, in {meanwhile:.0%} of the draws;
+    from there to the end it does in {after:.0%}. The dominant direction turns by less than 45 degrees, from when the
+    first class is learned to when the rarest are, in {since_first:.0%}. All three parts of the sentence are true in
+    {value:.0%}.
     """
     skewed = Grid(grid, skewed=True)
 
@@ -198,9 +201,9 @@ def dominant_direction_over_classes(grid: Table, *, typical: Fraction) -> Claim:
         outgrown("classes", WHILE_RARE, AFTER_RARE),
         typical=typical,
         rivals={
-            "all examples in place of the means of classes": outgrown("examples", WHILE_RARE, AFTER_RARE),
-            "before they are learned, in place of while": outgrown("classes", BEFORE_RARE, AFTER_RARE),
-            "before they are learned, in place of after": outgrown("classes", WHILE_RARE, BEFORE_RARE),
+            "all examples instead of the means of classes": outgrown("examples", WHILE_RARE, AFTER_RARE),
+            "before they are learned, instead of while they are": outgrown("classes", BEFORE_RARE, AFTER_RARE),
+            "before they are learned, instead of after": outgrown("classes", WHILE_RARE, BEFORE_RARE),
         },
     )
     yield Facts(
@@ -239,9 +242,9 @@ def ratio_by_population(grid: Table, *, typical: Fraction) -> Claim:
     r"""At class sizes 64, 16, 4 and 1, in two dimensions and from small starts, the ratio $\sigma_1 / \sigma_2$ falls
     over all examples and rises over the means of classes while rare classes are learned, and after.
 
-    In two dimensions RankMe without centring is a falling function of this ratio. The median ratio of all examples goes
-    from {begin_examples:.2f} before the first of the rarest classes is learned to {learned_examples:.2f} after the last
-    and {end_examples:.2f} at the end; that of the means of classes from {begin:.2f} to {learned:.2f} and {end:.2f}.
+    In two dimensions RankMe without centring falls as this ratio grows. Over all examples the median ratio is
+    {begin_examples:.2f} before the first of the rarest classes is learned, {learned_examples:.2f} after the last and
+    {end_examples:.2f} at the end. Over the means of classes it is {begin:.2f}, {learned:.2f} and {end:.2f}.
     """
     skewed = Grid(grid, skewed=True)
 
@@ -332,13 +335,12 @@ def adamw_compresses(
     falls while the rarest class is learned, in most draws with skew and a bottleneck, and not in most without one of
     them, or without decay.
 
-    Of {tried} decays the one with the largest distance between the draws that fall and those of the controls that do
-    is chosen on the first half of the draws, and judged on the second, which no search has seen: {decay:g}. There
-    {value:.0%} fall with both, {equal:.0%} with equal classes, {wide:.0%} in three dimensions and {none:.0%} without
-    decay; over the means of classes {classes:.0%}. At the other decays {fewest:.0%} to {most:.0%} fall with both. The
-    falls are late and shallow: {depth:.2f} in the median of those that fall, while from before the rarest class is
-    learned to after it the rank rises by {net:.2f}. In {learned:.0%} of the draws all classes pass the upper bound of
-    learning.
+    The first half of the draws chooses, of {tried} decays, the one at which the share of draws that fall exceeds that
+    of the controls the most: {decay:g}. The second half, which no search has seen, judges it. There {value:.0%} fall
+    with both, {equal:.0%} with equal classes, {wide:.0%} in three dimensions and {none:.0%} without decay; over the
+    means of classes {classes:.0%}. At the other decays {fewest:.0%} to {most:.0%} fall with both. The falls are late
+    and shallow: {depth:.2f} in the median of those that fall, while from before the rarest class is learned to after it
+    the rank rises by {net:.2f}. In {learned:.0%} of the draws all classes are learned beyond doubt.
     """
     over_examples, over_classes = MEASURES["examples"][measure], MEASURES["classes"][measure]
     half = decays["seed"].max() / 2  # draws up to here choose the decay, the others judge it
@@ -371,7 +373,7 @@ def adamw_compresses(
 
     def rarely_fall(what_is_missing: str, case: str, decay: float) -> Check:
         return share_of_draws(
-            f"the same with {what_is_missing}",
+            f"draws whose rank falls, with {what_is_missing}",
             falls(case, decay),
             at_most=typical,
             because="what is needed for a fall is missing",

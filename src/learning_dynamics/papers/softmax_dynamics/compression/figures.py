@@ -37,12 +37,15 @@ def compression_map(
     r"""A search for compression: share of seeds whose rank, after a rise, falls while the rarest classes are learned.
 
     Falls of at least {threshold:g} in that time count, of the rank over all examples. No claim is judged by this
-    search. Top: gradient descent over class sizes (rows), dimensions and initial scales (columns), for four classes
-    and for more; shares in per cent with 95 % Wilson intervals below, {seeds} seeds a cell with four classes; of
-    equal classes all are rarest. Bottom: training changed in one respect at a time, scales together: with skew and
-    bottleneck (the paper's case), without skew, without bottleneck. Left: share of seeds that compress, with 95 %
-    intervals; the dashed line is one half. Middle: depth of the deepest fall among those that do, median and middle
-    half. Right: the rank's net change while the rarest classes are learned, of all seeds.
+    search. Top: gradient descent, over class sizes (rows), dimensions and initial scales (columns), for four classes
+    (left) and for more (right). Cells give the share in per cent, and below it the 95 % Wilson interval; with four
+    classes a cell has {seeds} seeds. Of equal classes all are rarest. Bottom: training changed in one respect at a time
+    (rows), scales together. Inputs are orthonormal, except in the last rows: there they are correlated by the given
+    number, between all examples (shared) or within classes (by class). Blue: with skew and bottleneck, the paper's
+    case. Orange: without skew. Green: without bottleneck. Bottom left: share of seeds that compress, with 95 %
+    intervals. Dashed: one half. Bottom middle: depth of the deepest fall among those that do, median and middle half.
+    Bottom right: the rank's net change while the rarest classes are learned, of all seeds, median and middle half.
+    Dashed: no change.
     """
     figure = plt.figure(figsize=(WIDTH, 8.6))
     top, bottom = figure.subfigures(2, 1, height_ratios=[1.0, 1.25])  # type: ignore[misc]
@@ -112,10 +115,11 @@ def _short(counts: str) -> str:
 def adamw(decays: Table, *, threshold: Positive) -> Drawn:
     r"""Under AdamW: share of seeds whose rank falls while the rarest classes are learned, against the weight decay.
 
-    RankMe, centred, over all examples (left) and over the means of classes (right), class sizes {sizes} (filled) and
-    equal ones (open) in two dimensions and in three, {seeds} seeds a cell, with 95 % Wilson intervals. Adam at rate
-    {rate:g} with decoupled decay, full batches. Falls of at least {threshold:g} count, after a rise since the warm-up's
-    trough, as far as they come while the rarest classes are learned.
+    RankMe, centred, over all examples (left) and over the means of classes (right). Filled, solid: class sizes {sizes}.
+    Open, dashed: equal ones. Both are in two dimensions and in three, {seeds} seeds a point, with 95 % Wilson
+    intervals. Training is Adam at rate {rate:g} with decoupled decay, in full batches. A fall counts if it follows a
+    rise since the warm-up's trough, and if the part of it while the rarest classes are learned is {threshold:g} or
+    more.
     """
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.9), sharey=True)
     titles = {"rankme_centred": "over all examples", "class_rankme_centred": "over class means"}

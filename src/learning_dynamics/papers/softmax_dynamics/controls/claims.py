@@ -15,7 +15,7 @@ from learning_dynamics.papers.softmax_dynamics.spectra import Measure
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, ascending, settings_of
 
-SMALL = "gradient flow from small starts of two kinds"
+SMALL = "gradient flow from small starts, balanced and Gaussian"
 
 
 def _monotone_growth(
@@ -79,11 +79,11 @@ def controls_uniform(
     """Without class skew, from small starts, the warm-up is followed by a monotone, saturating growth of the effective
     rank.
 
-    Judged is whether most draws do, as `compression` is: after the warm-up's trough, the lowest rank until the first
-    class is learned, nothing falls in {value:.1%} of the draws ({draws_against} of {draws} fall), and in {treated:.1%}
-    of those with skew, a bottleneck and cross-entropy. Whether control and treated case differ is a claim of its own.
-    What comes of a fall while the rarest classes are learned is a fall in {rare:.1%}. The rank falls first in
-    {first:.0%}.
+    Most draws must do this, as in the claim `compression`. The warm-up's trough is the lowest rank until the first
+    class is learned. After it the rank does not fall in {value:.1%} of the draws ({draws_against} of {draws} fall), and
+    with skew, a bottleneck and cross-entropy it does not in {treated:.1%}. Whether control and treated case differ is a
+    claim of its own. In {rare:.1%} the part of a fall while the rarest classes are learned is itself as deep as the
+    threshold. The rank falls first in {first:.0%}.
     """
     _require("loss", "cross_entropy", control=control)
     return _monotone_growth(
@@ -108,11 +108,11 @@ def controls_no_bottleneck(
     """Without a bottleneck, from small starts, the warm-up is followed by a monotone, saturating growth of the
     effective rank.
 
-    Judged is whether most draws do, as `compression` is: after the warm-up's trough, the lowest rank until the first
-    class is learned, nothing falls in {value:.1%} of the draws ({draws_against} of {draws} fall), and in {treated:.1%}
-    of those with skew, a bottleneck and cross-entropy. Whether control and treated case differ is a claim of its own.
-    What comes of a fall while the rarest classes are learned is a fall in {rare:.1%}. The rank falls first in
-    {first:.0%}.
+    Most draws must do this, as in the claim `compression`. The warm-up's trough is the lowest rank until the first
+    class is learned. After it the rank does not fall in {value:.1%} of the draws ({draws_against} of {draws} fall), and
+    with skew, a bottleneck and cross-entropy it does not in {treated:.1%}. Whether control and treated case differ is a
+    claim of its own. In {rare:.1%} the part of a fall while the rarest classes are learned is itself as deep as the
+    threshold. The rank falls first in {first:.0%}.
     """
     _require("loss", "cross_entropy", control=control)
     _require("dimension", 3, control=control)
@@ -138,11 +138,11 @@ def controls_squared_loss(
     """Under the squared loss with skewed classes, from small starts, the warm-up is followed by a monotone, saturating
     growth of the effective rank.
 
-    Judged is whether most draws do, as `compression` is: after the warm-up's trough, the lowest rank until the first
-    class is learned, nothing falls in {value:.1%} of the draws ({draws_against} of {draws} fall), and in {treated:.1%}
-    of those with skew, a bottleneck and cross-entropy. Whether control and treated case differ is a claim of its own.
-    What comes of a fall while the rarest classes are learned is a fall in {rare:.1%}. The rank falls first in
-    {first:.0%}.
+    Most draws must do this, as in the claim `compression`. The warm-up's trough is the lowest rank until the first
+    class is learned. After it the rank does not fall in {value:.1%} of the draws ({draws_against} of {draws} fall), and
+    with skew, a bottleneck and cross-entropy it does not in {treated:.1%}. Whether control and treated case differ is a
+    claim of its own. In {rare:.1%} the part of a fall while the rarest classes are learned is itself as deep as the
+    threshold. The rank falls first in {first:.0%}.
     """
     _require("loss", "squared", control=control)
     return _monotone_growth(
@@ -167,11 +167,11 @@ def controls_squared_loss_uniform(
     """Under the squared loss with equal classes, from small starts, the warm-up is followed by a monotone, saturating
     growth of the effective rank.
 
-    Judged is whether most draws do, as `compression` is: after the warm-up's trough, the lowest rank until the first
-    class is learned, nothing falls in {value:.1%} of the draws ({draws_against} of {draws} fall), and in {treated:.1%}
-    of those with skew, a bottleneck and cross-entropy. Whether control and treated case differ is a claim of its own.
-    What comes of a fall while the rarest classes are learned is a fall in {rare:.1%}. The rank falls first in
-    {first:.0%}.
+    Most draws must do this, as in the claim `compression`. The warm-up's trough is the lowest rank until the first
+    class is learned. After it the rank does not fall in {value:.1%} of the draws ({draws_against} of {draws} fall), and
+    with skew, a bottleneck and cross-entropy it does not in {treated:.1%}. Whether control and treated case differ is a
+    claim of its own. In {rare:.1%} the part of a fall while the rarest classes are learned is itself as deep as the
+    threshold. The rank falls first in {first:.0%}.
     """
     _require("loss", "squared", control=control)
     return _monotone_growth(
@@ -199,7 +199,7 @@ def _difference_from_equal_starts(first: pd.Series, second: pd.Series) -> Estima
 
 def _more_falls(name: str, excess: Estimate) -> Check:
     return at_least(
-        f"share of draws that fall after growth, less that with {name}",
+        f"share of draws that fall after growth, minus that with {name}",
         excess,
         0.0,
         because="what is needed for a fall shows in how often there is one",
@@ -220,8 +220,8 @@ def controls_differ(
     and a bottleneck than without one of them.
 
     It falls, at any time after the warm-up, in {treated:.1%} of the draws with both, in {equal:.1%} with equal classes
-    and in {wide:.1%} without a bottleneck. Counted are all examples of classes as skewed as eight examples allow. Over
-    class means, and at larger skews, equal classes differ, and three dimensions do up to some skew.
+    and in {wide:.1%} without a bottleneck. The rank is over all examples, of classes as skewed as eight examples allow.
+    Over class means, and at larger skews, equal classes do differ, and three dimensions do up to some skew.
     """
     _require("loss", "cross_entropy", treated=treated, no_bottleneck=no_bottleneck)
     ascending("dimension", treated=treated, no_bottleneck=no_bottleneck)
@@ -247,8 +247,8 @@ def controls_differ_squared_loss(
     under cross-entropy than under the squared loss, with skewed classes or with equal ones.
 
     It falls, at any time after the warm-up, in {treated:.1%} of the draws under cross-entropy, in {squared:.1%} under
-    the squared loss and in {squared_equal:.1%} under it with equal classes. Counted are all examples of classes as
-    skewed as eight examples allow.
+    the squared loss and in {squared_equal:.1%} under it with equal classes. The rank is over all examples, of classes
+    as skewed as eight examples allow.
     """
     _require("loss", "cross_entropy", treated=treated)
     _require("loss", "squared", squared=squared)
@@ -263,7 +263,8 @@ def controls_differ_squared_loss(
 
 @claim(
     "Figure 13, what is learned",
-    scope="skewed classes of 8 examples, V = 4, d = 2, squared loss, until converged; four scales, two kinds of starts",
+    scope="skewed classes of 8 examples, V = 4, d = 2, squared loss, until converged; balanced and Gaussian starts of "
+    "four scales",
     empirical=True,
     quantifier="most draws",
 )
@@ -271,9 +272,9 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
     """Under the squared loss with skewed classes and a bottleneck only the most frequent classes are learned.
 
     A class is learned if the mean output of its own class over its examples is above one half at the end. In two
-    dimensions the flow ends at a best approximation of rank two of the labels: the two most frequent classes, or,
-    where the second place is shared, the most frequent one and a mixture of those that share it. Counted are draws in
-    which something is learned, something is not, and nothing learned is rarer than anything that is not. Under
+    dimensions the flow ends at a best approximation of rank two of the labels: the two most frequent classes, or, where
+    the second place is shared, the most frequent one and a mixture of those that share it. A draw counts if some
+    classes are learned and some are not, and if no learned class is rarer than one that is not learned. Under
     cross-entropy all classes are learned in {all_learned:.0%} of the draws.
     """
     _require("loss", "cross_entropy", cross_entropy=cross_entropy)
@@ -300,7 +301,7 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
         because="an always cannot be measured; one draw in twenty is let pass",
         rivals={
             "only the rarest classes": {"holds": only_the(squared, rarest=True)},
-            "cross-entropy in its place": {"holds": only_the(cross_entropy)},
+            "cross-entropy instead of the squared loss": {"holds": only_the(cross_entropy)},
         },
     )
     final = Grid(cross_entropy, skewed=True).entries(FINAL)

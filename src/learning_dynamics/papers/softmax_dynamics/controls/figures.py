@@ -38,11 +38,13 @@ def controls(
 ) -> Drawn:
     r"""The effective rank with skew, bottleneck and cross-entropy, and without one or two of them.
 
-    {measure} of {members} single seeds (lines) and the middle half of all (band), Gaussian starts of scale {scale:g};
-    dots: the first class and the last are learned; dashed, the number of dimensions. Last panel: shares over the whole
-    grid of scales, starts and skews, with 95 % Wilson intervals: no fall after a rise since the warm-up's trough, as
-    the paper says of the controls, and such a fall while the rarest classes are learned. Under the squared loss not all
-    classes are learned, and the second dot is missing.
+    First five panels: {measure} of {members} single seeds (lines) and the middle half of all (band), from Gaussian
+    starts of scale {scale:g}. Orange dots: the first class is learned. Red dots: the last is. Under the squared loss
+    not all classes are learned, and red dots are missing. Dashed: the number of dimensions. Last panel: shares over the
+    whole grid of scales, starts and skews, with 95 % Wilson intervals; "treated" has skew, bottleneck and
+    cross-entropy. Blue: once the rank has risen from the warm-up's trough it does not fall. Red: after such a rise it
+    falls while the rarest classes are learned. In the paper's Figures 12 and 13 the rank of the controls only grows
+    after the warm-up; the claims on those figures test this.
     """
     panels = {
         "skewed, cross-entropy": skewed,

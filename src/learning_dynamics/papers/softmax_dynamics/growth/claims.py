@@ -46,7 +46,7 @@ def theorem_b_3_proportional(flows: Sequence[Table], starts: Table, *, simple: P
     factor of its own: $|\dot\sigma_{1i}| = \eta |g_i| \sigma_{2i}$ with $g_i = u_{1i}^T A v_{2i}$, and likewise for
     $\sigma_{2i}$.
 
-    Along the flow derivatives by differences are compared with $-g_i \sigma_i$, where the spectrum is simple. Among
+    Along the flow rates measured by differences are compared with $-g_i \sigma_i$, where the spectrum is simple. Among
     random starts of one scale, where singular values differ by chance, the slope of the log rate on the log value is
     {slope:.2f} (across scales it is one for any bilinear model). The factor $g_i$ is neither constant nor common
     (errata 5): its logarithm has standard deviation {spread:.2g} around the fit, and {shrinking:.0%} of the singular
@@ -131,13 +131,13 @@ def theorem_b_3_dominant_class(starts: Table, early: Table, repeated: Table, *, 
     r"""From a balanced start with uniform predictions, and with many classes, rates are proportional to the size $N$ of
     the largest.
 
-    It does not hold as printed (errata 1). The theorem says both "proportional" and "bounded"; this is the first, the
-    bound is a claim of its own. At uniform predictions $A$ is the negative one-hot matrix with the class mean projected
-    out, whose spectral norm is $\sqrt{N}$ up to terms in $1/V$, never more. The sum over the $N$ examples of the class
-    in eq. 21 runs over entries of a unit vector, and such a sum is at most $\sqrt{N}$. Features that start tiny align
-    with that top direction and then grow at that rate: the slope on $\log N$ is {aligned:.3f} in the mean. Random
-    starts do not know the class yet: $u$ and $v$ are independent of $A$, and $g$ is of order $1/\sqrt{V}$ whatever $N$
-    is (slope {start:.2f}). If the $N$ examples are one context, their row's gradient is their sum, and the slope is
+    It does not hold as printed (errata 1). The theorem says both "proportional" and "bounded". This claim is about the
+    first; the bound is a claim of its own. At uniform predictions $A$ is the negative one-hot matrix with the class
+    mean projected out, whose spectral norm is $\sqrt{N}$ up to terms in $1/V$, never more. The sum over the $N$
+    examples of the class in eq. 21 runs over entries of a unit vector, and such a sum is at most $\sqrt{N}$. Features
+    that start tiny align with that top direction and then grow at that rate: the slope on $\log N$ is {aligned:.3f} in
+    the mean. At random starts $u$ and $v$ are independent of $A$, and $g$ is of order $1/\sqrt{V}$ whatever $N$ is
+    (slope {start:.2f}). If the $N$ examples are one context, their row's gradient is their sum, and the slope is
     {repeats:.3f}.
     """
     growth = r"slope of $\log(\dot\sigma_1 / \sigma_1)$ on $\log N$, features aligned"
@@ -273,13 +273,13 @@ def _bound_on_relative_rates(early: Table) -> float:
     quantifier="all draws",
 )
 def theorem_b_3_bound(starts: Table, early: Table, repeated: Table, confident: Table) -> Claim:
-    r"""From a balanced start with uniform predictions, the relative growth rate of a singular value is bounded by
-    $\eta N$, $N$ the size of the largest class.
+    r"""From a balanced start with uniform predictions, the relative growth rate of a singular value is bounded by $\eta
+    N$, $N$ the size of the largest class.
 
     The largest rate measured is {value:.3g} of the bound, where the $N$ examples repeat one context. Where inputs are
-    orthonormal it is {uniform:.2g} of it, and {sharp:.3g} of $\sqrt{N}$. The hypothesis is needed: of the starts whose
-    predictions are confident, and mostly wrong, {broken:.0%} have a singular value that grows or shrinks faster, the
-    fastest {fastest:.2g} times as fast as the bound allows.
+    orthonormal the largest is {uniform:.2g} of the bound, and {sharp:.3g} of $\sqrt{N}$. Uniform predictions are
+    needed: of starts with confident, mostly wrong predictions {broken:.0%} have a singular value that changes faster,
+    the fastest {fastest:.2g} times as fast as the bound allows.
     """
 
     def rates(order: float) -> np.ndarray:
@@ -320,10 +320,10 @@ def equation_21(starts: Table, early: Table, repeated: Table, *, dropped: Fracti
     is of the order of the size $N$ of the largest class.
 
     The last line leaves the class index of the inner sum free; it is read as $-\sum_k v_{2ik} \sum_{c_j = k} u_{1ij}$
-    (errata 2). At random starts the relative error is {few:.2g} at {fewest} classes and {error:.2g} at {most}, of
-    order {order:.2f} in $V$; the root of $1 / (V - 1)$ is the exact law of independent directions. The last equality
-    takes a sum over $N$ entries of a unit vector for $N$. It is $N$ times an entry if all of them are one row of $f$,
-    that of a context which is repeated (order {repeats:.3f}).
+    (errata 2). At random starts dropping the terms causes a relative error of {few:.2g} at {fewest} classes and of
+    {error:.2g} at {most}, of order {order:.2f} in $V$. The exact law for independent directions is the root of $1 / (V
+    - 1)$. The last equality of eq. 21 replaces a sum over $N$ entries of a unit vector by $N$. That sum is $N$ times an
+    entry only if all entries are of one row of $f$, that of a repeated context (order {repeats:.3f}).
     """
     no_dependence = "no dependence on N"
     sums_apart = "the two sums of the last line taken apart"

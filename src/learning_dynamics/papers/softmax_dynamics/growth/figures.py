@@ -16,11 +16,12 @@ from learning_dynamics.tidy import Table, select
 def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> Drawn:
     r"""How fast singular values change, against how large they are.
 
-    Left: along the flow, what is left of derivatives by differences after $-g_i \sigma_i$ is taken away, relative to
-    the matrix's speed, against the gap of the spectrum (Theorem B.3); the line is the rounding of differences.
-    Middle: at random balanced starts of one scale, where singular values differ by chance; the fitted slope is
-    {slope:.2f} (95 % interval {low:.2f} to {high:.2f}; dashed: slopes 0 and 2). Right: along the flow, against the
-    singular value itself. What bends the paths away from the slope of one (dashed) is that $g_i$ changes.
+    Left: along the flow, the difference between the measured rate and $-g_i \sigma_i$, relative to $|\dot f|$, against
+    the relative gap of the spectrum (Theorem B.3). Dashed: what rounding leaves of a rate that is measured by
+    differences. Left of the dotted line the spectrum does not count as simple. Middle: rates at random balanced starts
+    of one scale, where singular values differ by chance. Black: the fitted slope, {slope:.2f} (95 % interval {low:.2f}
+    to {high:.2f}). Grey, dashed: slopes 0 and 2. Right: rates along the flow against the singular value itself, a line
+    for each of the first seeds. Dashed: a slope of one; paths bend away from it because $g_i$ changes.
     """
     figure, (residual, initial, along_flow) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
     sigma, rates = select(flow, "sigma"), select(flow, "rate_f")
@@ -61,14 +62,14 @@ def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> D
 def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Count) -> Drawn:
     r"""Growth rates at uniform predictions, against the size of the largest class and the number of classes.
 
-    Left: relative growth rates $|\dot\sigma_i| / \sigma_i$ at random balanced starts with {classes} classes (dots;
-    circles, their root mean square) against the largest class's size $N$; lines, as $\sqrt{N}$ and $N$ would continue
-    the first. Middle: the growth
-    rate of $\sigma_1$ after a tiny start has aligned with the fastest direction: $\sqrt{N}$ where inputs are
-    orthonormal (filled), $N$ where the $N$ examples repeat one context and share its row of $f$ (open); lines, the
-    spectral norm of $A$, its rows repeated in the second case. Right: what dropping terms in $1/V$ from $g_i$ costs
-    (eq. 21; triangles, with its two sums taken apart), and how far the spectral norm of $A$ lies below $\sqrt{N}$,
-    worst over $N$.
+    Left: relative growth rates $|\dot\sigma_i| / \sigma_i$ at random balanced starts with {classes} classes, against
+    the size $N$ of the largest class. Small dots: starts. Large dots: their root mean square. Lines: how $\sqrt{N}$ and
+    $N$ would continue the first of these. Middle: the growth rate of $\sigma_1$ after a tiny start has aligned with the
+    fastest direction. Filled, solid: inputs are orthonormal, and it grows as $\sqrt{N}$. Open, dashed: the $N$ examples
+    repeat one context and share its row of $f$, and it grows as $N$. Lines: the spectral norm of $A$, its rows repeated
+    in the second case. Right, circles: the relative error that dropping terms in $1/V$ from $g_i$ causes (eq. 21).
+    Triangles: the same with the two sums of eq. 21 taken apart. Squares: how far the spectral norm of $A$ is below
+    $\sqrt{N}$, at the worst $N$.
     """
     figure, (random, aligned, many) = plt.subplots(1, 3, figsize=(WIDTH, 2.9))
     class_count = min(classes, starts["classes"].max())

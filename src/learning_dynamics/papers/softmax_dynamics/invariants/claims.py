@@ -81,9 +81,9 @@ def _rates_are(
 def lemma_b_1(curves: Table, flow: Table, *, simple: Positive) -> Claim:
     r"""A simple, positive singular value of a smooth matrix $M(t)$ changes at the rate $u_k^T \dot M v_k$.
 
-    On the curves differences are taken in time, along the flow in the direction of motion. The lemma takes singular
-    vectors for smooth (errata 4): where two singular values meet, the ordered ones have no derivative, and none has
-    one at zero. Times whose relative gap is below {simple:g} are left out.
+    Rates are measured by differences: in time on the curves, in the direction of motion along the flow. The lemma
+    assumes that singular vectors are smooth (errata 4). Where two singular values meet, the ordered ones have no
+    derivative, and at zero none has. Times whose relative gap is below {simple:g} are left out.
     """
     # the spectrum must be smooth on the scale of the step: no step longer than a share `simple` of a gap
     step = settings_of(curves)["step"]
@@ -116,8 +116,7 @@ def lemma_b_1(curves: Table, flow: Table, *, simple: Positive) -> Claim:
 def conservation(balanced: Table, gaussian: Table) -> Claim:
     r"""Gradient flow keeps $f^T f - W W^T$ as it was at the start, from any start.
 
-    From a Gaussian start the conserved difference is up to {imbalance:.2g} of $|f^T f + W W^T|$, so that there is
-    something to conserve.
+    From a Gaussian start the conserved difference is not small: it is up to {imbalance:.2g} of $|f^T f + W W^T|$.
     """
     flows = (balanced, gaussian)
     imbalance = Draws(flows).largest(IMBALANCE)
@@ -168,10 +167,9 @@ def equation_12(inputs: Table) -> Claim:
     r"""If features are linear in orthonormal inputs, $f = X \Theta$ with $X X^T = 1$, the rows of $f$ move as if they
     were free: $\dot f = -\eta A W^T$.
 
-    Both flows are integrated from the same features. What integration leaves between them must be less than what it
-    leaves in the free flow at a tolerance {looser:g} times as large. With inputs whose correlation is {correlation:g}
-    the features get as far as {correlated:.0%} of their size away from free ones in the median draw: the reduction is
-    to orthonormal inputs.
+    Both flows are integrated from the same features. Their distance must be less than the free flow's error at a
+    tolerance {looser:g} times as large. With inputs whose correlation is {correlation:g} the features depart from free
+    ones by up to {correlated:.0%} of their size in the median draw: orthonormal inputs are needed.
     """
     distances, errors = (
         select(inputs, quantity).groupby(["correlation", "seed"])["value"].max() for quantity in (DEPARTURE, LOOSER)
@@ -197,11 +195,10 @@ def theorem_b_2(flows: Sequence[Table], unbalanced: Table) -> Claim:
     r"""From a balanced start, $f^T f = W W^T$, factors of full rank keep equal singular values, $S_1^2 = S_2^2$, and,
     where these are simple, shared directions up to sign: $V_1 = U_2$.
 
-    Where singular values repeat, directions are shared for some choice of them alone (errata 3). They are fixed up to
-    sign, and only as well as the gap of the spectrum allows: an error of size
-    $\epsilon$ in a symmetric matrix turns its eigenvectors by up to $\epsilon$ over the gap, and the angles are
-    weighted by it. Singular values are not negative, so that $\sigma_{1i} = \sigma_{2i}$: the second sign of the
-    proof does not occur.
+    Where singular values repeat, only some choice of directions is shared (errata 3). Elsewhere directions are fixed up
+    to sign, but only as well as the gap of the spectrum allows: an error of size $\epsilon$ in a symmetric matrix turns
+    its eigenvectors by up to $\epsilon$ over the gap. Angles are therefore weighted by the gap. Singular values are not
+    negative, so that $\sigma_{1i} = \sigma_{2i}$: the second sign of the proof does not occur.
     """
     yield _vanishes(
         r"largest $|\sigma_{1i}^2 - \sigma_{2i}^2| / \sigma_1^2$",

@@ -25,16 +25,17 @@ def invariants(
 ) -> Drawn:
     r"""What holds along every flow: rates of singular values, the conserved difference, shared spectra.
 
-    Top left: error of $u_k^T \dot M v_k$ as the rate of a singular value, relative to the matrix's speed, against the
-    relative gap of the spectrum (Lemma B.1); dashed, what differences may leave, by truncation along the curves
-    (orange) and by rounding along the flow (black); left of the dotted line singular values of the flow do not count as
-    simple. Top middle: distance of linear features $X \Theta$ from free ones that start with them (eq. 12), for
-    orthonormal inputs and for correlated ones; dashed, the free ones' error of integration at a tolerance {looser:g}
-    times as large. Top right and bottom left: change of $f^T f - W W^T$, relative, along gradient descent with four
-    learning rates, and along the flow from balanced and from Gaussian starts. Bottom middle and right: difference of
-    squared singular values, and angle of singular vectors weighted by the gap, between the two factors (Theorem B.2),
-    from balanced starts and from Gaussian ones, which the theorem leaves out. Dashed lines below: ten times the
-    integrator's tolerance. Worst of all seeds.
+    Points are seeds and times, each with its worst singular value. Lines are the worst of all seeds. Top left: error of
+    $u_k^T \dot M v_k$ as the rate of a singular value (Lemma B.1), relative to the matrix's speed, against the relative
+    gap of the spectrum. Dashed: what differences may leave, by truncation along the curves (orange) and by rounding
+    along the flow (black). Left of the dotted line singular values of the flow do not count as simple. Top middle:
+    distance of linear features $X \Theta$ from free ones that start with them (eq. 12), for orthonormal inputs and for
+    correlated ones. Dashed: the free ones' error of integration at a tolerance {looser:g} times as large. Top right:
+    relative change of $f^T f - W W^T$ along gradient descent with four learning rates. Bottom left: the same along the
+    flow, from balanced and from Gaussian starts. Bottom middle, from balanced starts: the two factors' difference of
+    squared singular values, and the angle of their singular vectors, weighted by the gap (Theorem B.2). Bottom right:
+    the same from Gaussian starts, which the theorem leaves out. Dashed lines at the bottom: ten times the integrator's
+    tolerance.
     """
     figure, ((lemma, reduction, steps), (drift, shared, gaussian)) = plt.subplots(2, 3, figsize=(WIDTH, 5.0))
     _lemma(lemma, curves, balanced, simple)

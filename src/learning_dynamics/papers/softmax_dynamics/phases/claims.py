@@ -39,11 +39,11 @@ def phases_warmup(grid: Table, *, factor: Positive, small: Positive, typical: Fr
     """With skewed classes and a bottleneck, from small starts, the features and the weights of the most frequent class
     separate from the others' until the first class is learned.
 
-    Separation is the distance of the class's mean from that of the others, in units of the spread within; what grows
-    by the factor {factor:g} separates: features do in {value:.0%} of the draws, weights in {share_w:.0%}. In the median
-    draw the separation of the features grows {features:.2g}-fold, that of the weights {weights:.2g}-fold; at scale
-    {at:g}, where it grows least, that of the features grows {least:.2g}-fold. That the eigenvectors of both spaces
-    align meanwhile is a claim of its own.
+    Separation is the distance of the class's mean from that of the others, in units of the spread within. A space
+    separates if this grows by the factor {factor:g} or more: that of the features does in {value:.0%} of the draws,
+    that of the weights in {share_w:.0%}. In the median draw the separation of the features grows {features:.2g}-fold,
+    that of the weights {weights:.2g}-fold; at scale {at:g}, where it grows least, that of the features grows
+    {least:.2g}-fold. That the eigenvectors of both spaces align meanwhile is a claim of its own.
     """
     skewed = Grid(grid, skewed=True)
     starts = SmallStarts(skewed.scale, small)
@@ -63,7 +63,7 @@ def phases_warmup(grid: Table, *, factor: Positive, small: Positive, typical: Fr
             separates(quantity, WARM_UP),
             typical=typical,
             excluded=starts.excluded,
-            rivals={"while the rare classes are learned, in its place": separates(quantity, WHILE_RARE)},
+            rivals={"the time in which the rare classes are learned, instead": separates(quantity, WHILE_RARE)},
         )
     features, weights = growth(SEPARATION_F, WARM_UP), growth(SEPARATION_W, WARM_UP)
     by_scale = pd.Series(features).groupby(skewed.scale[starts.judged]).median()
@@ -83,8 +83,8 @@ def warmup_lowers_rank(
 ) -> Claim:
     """With skewed classes, a bottleneck and cross-entropy, from small starts, the effective rank first falls.
 
-    Of the draws that do not fall first {later:.0%} rise and then fall. Of the starts of larger scale, which are left
-    out, {large:.0%} fall first.
+    Of the draws that do not fall first {later:.0%} rise and then fall. Starts of larger scale are left out; {large:.0%}
+    of them fall first.
     """
     skewed = Grid(grid, skewed=True)
     starts, courses = SmallStarts(skewed.scale, small), skewed.courses(measure, threshold)
@@ -111,11 +111,11 @@ def phases_entropy_seeking(
     """With skewed classes and a bottleneck, from small starts, the features expand after the warm-up, their effective
     rank rises, and the most frequent class is learned before the last of the others.
 
-    Compared are the moment at which the first class is learned and that at which the rarest all are: the rank rises by
-    as much as the threshold in {value:.0%} of the draws, least often at scale {at:g} ({lowest:.0%}); of the starts of
-    larger scale, which are left out, in {large:.0%}. Most of the rise comes late: before the rarest classes begin to be
-    learned there is one in {before:.0%}, while they are in {meanwhile:.0%}. Where one class outweighs the
-    others, these share what probability it leaves and count as begun as soon as it is learned.
+    The rank is compared when the first class is learned and when all of the rarest are. It rises by the threshold or
+    more in {value:.0%} of the draws, least often at scale {at:g} ({lowest:.0%}). Starts of larger scale are left out;
+    of them {large:.0%} do. Most of the rise comes late: it is as large before the rarest classes begin to be learned in
+    {before:.0%}, and while they are learned in {meanwhile:.0%}. Where one class outweighs the others, these share the
+    probability that it leaves, and count as begun as soon as it is learned.
     """
     skewed = Grid(grid, skewed=True)
     starts, times, spectrum = SmallStarts(skewed.scale, small), skewed.learning_times(), SPECTRA["examples"]
@@ -129,7 +129,7 @@ def phases_entropy_seeking(
         first, second = skewed.change(window, spectrum.sigma_1), skewed.change(window, spectrum.sigma_2)
         return unless_nan((first > 0) & (second > 0), first, second)
 
-    the_time_before = "the time before, in its place"
+    the_time_before = "the time before, instead"
     yield from most_small_starts(
         "draws whose rank rises from the first class learned to the last",
         rises(FIRST_TO_RARE),
@@ -173,11 +173,11 @@ def frequent_classes_gain_confidence(
     """While the features expand, predictions for the most frequent class become more confident, and by more than those
     for the rare ones.
 
-    Compared are the moment at which the first class is learned and that just before the first of the rarest begins to
-    be: what the probability of its own class lacks of one shrinks by the factor {factor:g}, or more, in {value:.0%} of
-    the draws, {frequent:.2g}-fold in the median, that of the rarest {rarest:.2g}-fold. It shrinks by more than that of
-    the rarest in {more:.0%}; from then to where the rarest are learned in {later:.0%}. Until the first class is learned
-    it shrinks {before:.2g}-fold.
+    The error of a class is one minus the probability of its own class. The time is that from when the first class is
+    learned to just before the first of the rarest begins to be. In it the error of the most frequent class shrinks by
+    the factor {factor:g} or more in {value:.0%} of the draws, {frequent:.2g}-fold in the median; that of the rarest
+    shrinks {rarest:.2g}-fold. It shrinks by more than that of the rarest in {more:.0%}; from then to when the rarest
+    are learned it does in {later:.0%}. Until the first class is learned it shrinks {before:.2g}-fold.
     """
     probabilities = _probabilities(course)
     windows = _windows(course, probabilities, lower, upper)
@@ -203,13 +203,13 @@ def frequent_classes_gain_confidence(
         "draws in which the error of the most frequent class shrinks while the features expand",
         unless_nan(while_expanding >= factor, while_expanding),
         typical=typical,
-        rivals={"the warm-up, in its place": unless_nan(before >= factor, before)},
+        rivals={"the warm-up instead": unless_nan(before >= factor, before)},
     )
     yield most_draws(
         "draws in which it shrinks by more than the error of the rarest classes",
         shrinks_more(first_learned, begin),
         typical=typical,
-        rivals={"while the rare classes are learned, in its place": while_rare},
+        rivals={"the time in which the rare classes are learned, instead": while_rare},
     )
     yield Facts(
         factor=factor,
@@ -227,11 +227,11 @@ def rare_classes_separate(
 ) -> Claim:
     """After the expansion the rare classes separate into clusters of their own, in features and in weights.
 
-    How far a rare class is apart is the smallest distance of its mean from that of another class, in units of the root
-    mean square distance of all means from their centre, on average over the rarest. What grows by the factor
-    {factor:g} while they are learned separates: features do in {value:.0%} of the draws, by {features:.2g} in the
-    median, and weights in {share_w:.0%}, by {weights:.2g}; from the first class learned until then by {before:.2g} and
-    {before_w:.2g}.
+    The separation of a rare class is the smallest distance of its mean from that of another class. Its unit is the root
+    mean square distance of all means from their centre. The rarest classes separate if their average separation grows
+    by the factor {factor:g} or more while they are learned. Features do in {value:.0%} of the draws,
+    {features:.2g}-fold in the median, and weights in {share_w:.0%}, {weights:.2g}-fold. From when the first class is
+    learned until then the separation of features grows {before:.2g}-fold, that of weights {before_w:.2g}-fold.
     """
     probabilities = _probabilities(course)
     windows = _windows(course, probabilities, lower, upper)
@@ -250,7 +250,9 @@ def rare_classes_separate(
             unless_nan(growth[name] >= factor, growth[name]),
             typical=typical,
             excluded=excluded,
-            rivals={"before they are learned, in place of while": unless_nan(earlier[name] >= factor, earlier[name])},
+            rivals={
+                "before they are learned, instead of while they are": unless_nan(earlier[name] >= factor, earlier[name])
+            },
         )
     yield Facts(
         factor=factor,

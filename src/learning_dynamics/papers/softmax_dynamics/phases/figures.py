@@ -39,14 +39,17 @@ POPULATION_NAMES = {"rankme_centred": "over examples", "class_rankme_centred": "
 def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Drawn:
     r"""Runs of the toy in two settings: class sizes {sizes}, and {strong_sizes}; $d$ = {dimension}, cross-entropy.
 
-    From top to bottom: rows of $f$ and columns of $W$, two coordinates of each; large dots are the ends. Colours are
-    classes, line styles are phases by what is learned: solid until the first class is learned, dashed until all are,
-    dotted after. Singular values, with $\sigma_1 - \sigma_2$. RankMe, centred, over all examples and over the means of
-    classes, each class counting once; the band holds the middle half of the seeds of the latter. Vertical lines mark
-    when each class is learned (its mean probability passes one half), in its colour. Shaded are the phases of the rank
-    over classes: a fall to the lowest rank until the first class is learned, a rise, and a fall of at least
-    {threshold:g} after it, where there is one. Drawn is the seed that stays nearest to the median, of {known} and of
-    {strong_known}.
+    Columns: the two settings, of each the seed that stays nearest to the median, of {known} and of {strong_known}.
+    First and second row: rows of $f$ and columns of $W$, two coordinates of each. Colours are classes, large dots the
+    ends. Lines are solid until the first class is learned, dashed until all are, dotted after that. Third row: the two
+    singular values, and $\sigma_1 - \sigma_2$. Fourth row: RankMe, centred, over all examples, and over the means of
+    classes, each class counting once. The brownish band holds the middle half of the seeds over classes. Vertical
+    lines, in the colour of a class: it is learned (its mean probability passes one half).
+
+    Shaded: the phases of the rank over classes. Pink: a fall to the lowest rank until the first class is learned. Blue:
+    a rise. Beige: a fall of at least {threshold:g} after it, where there is one. The paper's Figure 4 shows such paths,
+    singular values and rank for sizes that it does not state, dotted, solid and dashed in its three phases. Here the
+    second setting has all three, over classes and not over examples.
     """
     figure, grid = plt.subplots(4, 2, figsize=(WIDTH, 9.6), height_ratios=[1.15, 1.15, 1.0, 1.0])
     tables = (skewed, strongly)
@@ -179,12 +182,13 @@ def phases(
 ) -> Drawn:
     r"""Share of seeds whose effective rank shows each phase, over class skews and initial scales.
 
-    Rank: {measure}; changes of at least {threshold:g} count. Rows: it falls first (warm-up); it does not fall
-    once it has risen from the warm-up's trough, the lowest rank until the first class is learned (what the paper says
-    of its controls); it falls after a rise since then, and as much as counts comes while the rarest are learned.
-    Columns: cross-entropy in two dimensions, in three, and the squared loss in two. Cells give the share in per cent
-    with its 95 % Wilson interval, balanced and Gaussian starts together; of equal classes (lowest row of each panel)
-    all are rarest. Each row of panels has colours of its own, from nought to its largest share.
+    Rank: {measure}. Changes of at least {threshold:g} count. Top row of panels: the rank falls first (warm-up). The
+    warm-up's trough is its lowest value until the first class is learned. Middle: once it has risen from that trough it
+    does not fall, as the paper says of its controls. Bottom: after that rise it falls by at least {threshold:g} while
+    the rarest classes are learned. Columns: cross-entropy in two dimensions, in three, and the squared loss in two.
+    Cells give the share in per cent with its 95 % Wilson interval, balanced and Gaussian starts together. In the lowest
+    row of each panel classes are equal, and all are rarest. Each row of panels has a colour scale of its own, from zero
+    to its largest share.
     """
     tables = (cross_entropy, no_bottleneck, squared)
     figure, axes = plt.subplots(len(PHASES), len(tables), figsize=(WIDTH, 5.9), sharex=True, sharey=True)

@@ -14,9 +14,8 @@ from learning_dynamics.tidy import Table, settings_of
 def figure4(strongly: Table) -> Motion:
     r"""In motion: the features of each class, and RankMe over classes and over all examples.
 
-    The second setting above, at recorded times, evenly in $\ln t$. Left: rows of $f$ with their paths so far, colours
-    as above; they begin near the origin. Right: RankMe, centred, until then; vertical lines mark when each class is
-    learned.
+    The second setting above, at recorded times, evenly in $\ln t$. Left: rows of $f$ with their paths so far, in the
+    colours above. They begin near the origin. Right: RankMe, centred, until then. Vertical lines: a class is learned.
     """
     rows = strongly[strongly["seed"] == typical_member(strongly)]
     counts = settings_of(strongly)["counts"]

@@ -39,7 +39,7 @@ POPULATIONS: tuple[Population, ...] = get_args(Population)
 SETTING = ["counts", "scale", "learning_rate"]
 Setting = tuple[str, float, float]
 Compression = Literal["fall_rare", "fall_since_rare"]  # while the rarest classes are learned, or from then to the end
-ONE_RARE = "33, 33, 33 and 1 examples, a row of features each"
+ONE_RARE = "33, 33, 33 and 1 examples, a row of features for each"
 REGION = (
     "four classes, sizes in powers of a ratio up to 512 : 64 : 8 : 1, cross-entropy, gradient flow, Gaussian starts"
 )
@@ -59,18 +59,18 @@ def three_phases_exist(
     """Under cross-entropy and gradient descent three phases can emerge with skewed classes and a bottleneck: the
     effective rank falls, rises, and falls again while the rare classes are learned.
 
-    The rank is the paper's own, over all inputs; neither learning rate nor sizes are stated. "Can emerge from" is read
-    as: in some setting, somebody who tries a handful of starts sees the phases, and they are seen less often with equal
-    classes, and less often in three dimensions. Of {settings} settings of sizes, scale and learning rate the one in
-    which the draws that show them exceed those of the controls the most is chosen on half of the draws and judged on
-    the other half: {setting}. There {value:.0%} show the phases, with equal classes {equal:.0%}, in three dimensions
+    The rank is the paper's own, over all inputs; neither learning rate nor sizes are stated. "Can emerge" is read as:
+    in some setting somebody who tries a handful of starts sees the phases, and sees them less often with equal classes
+    and in three dimensions. There are {settings} settings of sizes, scale and learning rate. Half of the draws choose
+    the one in which the share of draws that show the phases exceeds that of the controls the most, and the other half
+    judge it: {setting}. There {value:.0%} show the phases, with equal classes {equal:.0%}, in three dimensions
     {wide:.0%}. Draws that have not learned their examples, or exploded on the way, count against the claim, in the
-    controls too. It takes large steps: at the smallest learning rate, {slow_rate:g}, which follows the flow, no sizes
-    show them in more than {slow:.0%}, under gradient flow none in powers of a ratio in more than {flow:.0%}. It is an
-    overshoot: of the draws that show the phases the rank ends by the threshold below its highest in {lasting:.0%}. At
-    64 : 16 : 4 : 1 it takes no learning rate and scale to more than {skewest:.0%}. Where one class is rare the flow
-    shows the phases as well, which is a claim of its own; over the means of classes it does at sizes in powers of a
-    ratio, which is a claim that we add.
+    controls too. Large steps are needed. At the smallest learning rate, {slow_rate:g}, which follows the flow, no sizes
+    show the phases in more than {slow:.0%}; under gradient flow no sizes in powers of a ratio do in more than
+    {flow:.0%}. The fall is an overshoot: in {lasting:.0%} of the draws that show the phases the rank ends below its
+    highest by the threshold or more. At 64 : 16 : 4 : 1 no learning rate and scale show them in more than
+    {skewest:.0%}. Where one class is rare the flow shows the phases as well, which is a claim of its own. Over the
+    means of classes it shows them at sizes in powers of a ratio, which is a claim that we add.
     """
     cases = _cases(descents if dynamics == "descent" else region, threshold)
 
@@ -94,7 +94,7 @@ def three_phases_exist(
     at_best_of_equal = settings_by_excess("equal", "treated", "wide").idxmax()
     at_best_of_wide = settings_by_excess("wide", "treated", "equal").idxmax()
     # each rival exchanges the roles of skewed classes in two dimensions and of a control, in the control's best setting
-    equal_classes, three_dimensions = "equal classes in place of skewed ones", "three dimensions in place of two"
+    equal_classes, three_dimensions = "equal classes instead of skewed ones", "three dimensions instead of two"
     draws = judged("treated", setting)
     excluded = {"draws on which the setting was chosen": len(draws)}
     yield share_of_draws(
@@ -109,7 +109,7 @@ def three_phases_exist(
         },
     )
     yield at_least(
-        "the same, less the share with equal classes",
+        "share of draws that show the phases, minus that with equal classes",
         excess("treated", "equal", setting),
         0.0,
         because="what emerges from skew is rarer without it",
@@ -119,7 +119,7 @@ def three_phases_exist(
         },
     )
     yield at_least(
-        "the same, less the share in three dimensions",
+        "share of draws that show the phases, minus that in three dimensions",
         excess("treated", "wide", setting),
         0.0,
         because="what emerges from a bottleneck is rarer without it",
@@ -181,8 +181,8 @@ def _by_setting(draws: pd.DataFrame) -> pd.Series:
 
 @claim(
     "Section 3.3, three phases over class means",
-    scope="64, 16, 4 and 1 examples in V = 4 classes, d = 2, cross-entropy, gradient flow from starts of two kinds and "
-    "of scale 1e-3",
+    scope="64, 16, 4 and 1 examples in V = 4 classes, d = 2, cross-entropy, gradient flow from balanced and "
+    "Gaussian starts of scale 1e-3",
     origin="ours",
     empirical=True,
     quantifier="most draws",
@@ -193,11 +193,11 @@ def three_phases_over_classes(
     """At class sizes 64, 16, 4 and 1, in two dimensions and from starts of scale $10^{-3}$, RankMe of the means of
     classes falls, rises, and falls again while the rare classes are learned.
 
-    Counted are draws that show all three in this order, each as deep as the threshold. {value:.0%} of the draws show
-    them at scale {at:g}, {wider:.0%} at scale {larger:g}. Over all examples, of which the rarest class has one in 85,
-    {examples:.0%} do. The setting is one of a region: for sizes in powers of a ratio, with one row a class, from starts
-    of scale {at:g}, most draws show the phases from {least:.0f} : 1 between the largest class and the smallest on, and
-    at {below:.0f} : 1 {share_below:.0%} do. Far smaller starts need a larger skew (errata 6).
+    A draw counts if it shows all three in this order, each as large as the threshold or more. {value:.0%} of the draws
+    show them at scale {at:g}, {wider:.0%} at scale {larger:g}. Over all examples, of which the rarest class has one in
+    85, {examples:.0%} do. The setting is one of a region. With sizes in powers of a ratio, one row a class and starts
+    of scale {at:g}, most draws show the phases if the largest class has {least:.0f} times as many examples as the
+    smallest, or more. At {below:.0f} : 1 {share_below:.0%} do. Far smaller starts need a larger skew (errata 6).
     """
     draws = Grid(grid)
     scale, kind = draws.scale, draws.members["init"].to_numpy()
@@ -207,7 +207,10 @@ def three_phases_over_classes(
     )
     is_small = scale == scale.min()
     judged = {"draws with warm-up, growth and compression, in this order": is_small}
-    judged |= {f"of those from {name.capitalize()} starts": is_small & (kind == name) for name in np.unique(kind)}
+    judged |= {
+        f"draws with all three phases, from {name.capitalize()} starts": is_small & (kind == name)
+        for name in np.unique(kind)
+    }
     for name, chosen in judged.items():
         rivals = {"the rank over all examples": over_examples[chosen]}
         yield most_draws(name, over_classes[chosen], typical=typical, rivals=rivals)
@@ -292,19 +295,19 @@ def skew_is_necessary(
     """Skewed classes are necessary for compression: with four equal classes the effective rank does not fall, from
     small starts, from when they begin to be learned.
 
-    The rank is the paper's, over all inputs. It falls with skew and a bottleneck, as the claim assumes, where one class
-    is rare: at 33 : 33 : 33 : 1 in {with_both:.0%} of the draws, from when that begins to be learned. At sizes in
-    powers of a ratio it does not under gradient flow ({over_inputs:.1%} of the draws while the rarest class is
-    learned); over the means of classes it does there ({over_classes:.0%}). With equal classes {value:.2%} of {draws}
-    fall; of the starts of larger scale, which are left out, {large:.1%}. A never is not measured by draws, and more
-    draws find a fall of equal classes; judged is that few do. Large steps of descent are left out: under them equal
-    classes fall as well.
+    The rank is the paper's, over all inputs. The claim assumes that it falls with skew and a bottleneck. It does where
+    one class is rare: at 33 : 33 : 33 : 1 in {with_both:.0%} of the draws, from when the rare class begins to be
+    learned. At sizes in powers of a ratio it does not under gradient flow ({over_inputs:.1%} of the draws fall while
+    the rarest class is learned); over the means of classes it does ({over_classes:.0%}). With equal classes {value:.2%}
+    of {draws} draws fall. Starts of larger scale are left out; {large:.1%} of them fall. Draws cannot show that
+    something never happens, and with more draws some equal classes do fall: the check is that few do. Large steps of
+    descent are left out: under them equal classes fall as well.
     """
     rows = _small_starts(region, threshold, small, population, within)
     of_all_scales = fall_rows(region, within, population, threshold)
     larger = of_all_scales[(of_all_scales["scale"] > small) & ~of_all_scales["skewed"]]
     with_both = _falls_of(Grid(narrow, skewed=True), population, within, threshold)
-    rivals = {"skewed classes with a bottleneck in their place": with_both}
+    rivals = {"skewed classes with a bottleneck instead": with_both}
     yield _rarely_falls(
         "draws of equal classes whose rank falls from when they begin to be learned",
         _fallen(rows[~rows["skewed"]]),
@@ -312,7 +315,7 @@ def skew_is_necessary(
         rivals=rivals,
     )
     yield _rarely_falls(
-        "the same of 25 examples in each, a row for each",
+        "draws of equal classes of 25 examples, a row for each, whose rank falls",
         _falls_of(Grid(narrow, skewed=False), population, within, threshold),
         rare,
         rivals=rivals,
@@ -331,7 +334,7 @@ def skew_is_necessary(
 
 @claim(
     "Section 3.3, necessity of a bottleneck",
-    scope=f"{REGION} of small scales, d = 3 and 4, and one class of 200 and 512 to three of 1, d = 3, one row of "
+    scope=f"{REGION} of small scales, d = 3 and 4, and one class of 200 or 512 and three of one, d = 3, one row of "
     f"features a class; {ONE_RARE}, d = 2 and 3",
     empirical=True,
     quantifier="most draws",
@@ -352,16 +355,16 @@ def bottleneck_is_necessary(
     """A bottleneck is necessary for compression: with as many dimensions as there are classes, or one less, the
     effective rank does not fall, from small starts, from when the rare classes begin to be learned.
 
-    The rank is the paper's, over all inputs. It falls with skew and a bottleneck, as the claim assumes, where one class
-    is rare: at 33 : 33 : 33 : 1 in {with_both:.0%} of the draws, and there, in three dimensions, in {same:.1%}. Of the
-    draws without a bottleneck {powers:.1%} fall at sizes in powers of a ratio. But where one class is frequent and the
-    others are all rare, {frequent:.0%} do, in three dimensions. Three dimensions for four classes are the paper's
+    The rank is the paper's, over all inputs. The claim assumes that it falls with skew and a bottleneck. It does where
+    one class is rare: at 33 : 33 : 33 : 1 in {with_both:.0%} of the draws, and in three dimensions in {same:.1%}. At
+    sizes in powers of a ratio {powers:.1%} of the draws without a bottleneck fall. But in three dimensions, where one
+    class is frequent and the others are all rare, {frequent:.0%} do. Three dimensions for four classes are the paper's
     control, though fewer than there are classes (errata 7): both are judged. Over the means of classes (`population`) a
     bottleneck is not necessary at sizes in powers of a ratio either: {fallen:.0%} of the draws without one fall while
-    the rarest class is learned. How much skew it takes is a matter of the scale. With {wide} dimensions most draws fall
-    from {turns:.0f} : 1 between the largest class and the smallest on if they start at a scale of {at:g} ({share:.0%};
-    with two dimensions {narrow:.0%}): the other directions are not used in time. From {larger:g} it takes
-    {turns_larger:.0f} : 1. Skew alone, if large enough for the start, makes the rank of the class means fall.
+    the rarest class is learned. How much skew is needed depends on the scale. With {wide} dimensions and starts of
+    scale {at:g} most draws fall if the largest class is {turns:.0f} times the smallest, or more ({share:.0%} at that
+    ratio; with two dimensions {narrow:.0%}): the other directions are not used in time. From a scale of {larger:g} they
+    need {turns_larger:.0f} : 1. Skew alone, if large enough for the start, makes the rank of the class means fall.
     """
 
     def small_starts(name: Population, quantity: Quantity) -> pd.DataFrame:
@@ -374,15 +377,19 @@ def bottleneck_is_necessary(
     )
     of_powers = _fallen(rows[rows["dimension"] > rows["dimension"].min()])
     of_one_frequent = _fallen(_small_starts(one_frequent, threshold, small, population, within))
-    rivals = {"two dimensions in their place": with_both}
+    rivals = {"two dimensions instead": with_both}
     yield _rarely_falls(
         "draws without a bottleneck that fall from when rare classes begin to be learned, where one is frequent",
         of_one_frequent,
         rare,
         rivals=rivals,
     )
-    yield _rarely_falls("the same at sizes in powers of a ratio", of_powers, rare, rivals=rivals)
-    yield _rarely_falls("the same at the sizes that fall with a bottleneck", same_sizes, rare, rivals=rivals)
+    yield _rarely_falls(
+        "draws without a bottleneck that fall, at sizes in powers of a ratio", of_powers, rare, rivals=rivals
+    )
+    yield _rarely_falls(
+        "draws without a bottleneck that fall, at the sizes that fall with one", same_sizes, rare, rivals=rivals
+    )
     yield _falls_with_both(with_both, seen)
     over_classes = small_starts("classes", FALL_RARE)
     narrowest_dimension, widest = over_classes["dimension"].min(), over_classes["dimension"].max()
@@ -421,10 +428,10 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small: Po
     """Skewed token frequencies and a bottleneck suffice, under cross-entropy from small starts, to produce expansion
     and then compression: the effective rank rises, and falls while the rare classes are learned.
 
-    What suffices does so on every draw, at every skew. Of the rank over all inputs, one row each, {examples:.1%} of the
-    draws fall after a rise. Over the means of classes {classes:.0%} do; at {mildest:.0f} : 1 between the largest class
-    and the smallest {mild:.1%} (errata 6). From scales up to {tiny:g}, and over class means, it takes {enough:.0f} : 1
-    for each of the draws here to fall.
+    What suffices must do so on every draw, at every skew. The rank over all inputs, one row each, falls after a rise in
+    {examples:.1%} of the draws. Over the means of classes {classes:.0%} fall; where the largest class is {mildest:.0f}
+    times the smallest, {mild:.1%} (errata 6). Over class means, and from scales up to {tiny:g}, every draw here falls
+    only from {enough:.0f} : 1 on.
     """
     skewed = {}
     for population in ("examples", "classes"):
@@ -463,17 +470,18 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
     r"""From small starts of four classes in two dimensions, at sizes in powers of a ratio, the mean feature of a class
     of $n$ examples has a squared length of about its margin over $\sqrt n$, on average. The rare classes, counted by
     class, outweigh the frequent ones in the end, and in most draws the rank falls; counted by examples they do not, and
-    in at most one draw in twenty it falls.
+    the rank falls in at most one draw in twenty.
 
     The flow conserves $n |f|^2 - |w|^2$ of a class that has a direction to itself, so that a margin $m = |f||w|$ makes
-    $|f|^2 = m/\sqrt n$. Measured is the slope {value:.3f}, the margin of each class divided out. It is not the law's
-    $-1/2$ to the error of the mean, as classes share directions; "about" is a tenth of it. Over classes
-    the eigenvalue of the rare classes' direction passes that of the frequent ones' on its way up, and the rank passes
-    two and falls; over examples every eigenvalue carries the factor $n$, and the rare ones' stays the smaller. The rank
-    over classes ends by as much as the threshold below its highest in {classes:.0%} of the draws, over examples in
-    {examples:.0%}. At equal margins, and with a ratio $r$ of neighbouring sizes, the two eigenvalues over classes are
-    as $r : 1$. At {most:.0f} : 1 the rank over classes is {predicted_rank:.2f} by that, and ends at {end:.2f}, as
-    margins are not quite equal; over examples it ends at {end_examples:.2f}, which centring makes higher.
+    $|f|^2 = m/\sqrt n$. With the margin of each class divided out, the measured slope of $|f|^2$ in $n$ is {value:.3f}
+    on logarithmic axes. It differs from the law's $-1/2$ by more than the error of the mean, as classes share
+    directions; "about" is a tenth of it. Over classes the eigenvalue of the rare classes' direction passes that of the
+    frequent ones' on its way up, and the rank passes two and falls; over examples every eigenvalue carries the factor
+    $n$, and the rare ones' stays the smaller. The rank ends below its highest by the threshold or more in {classes:.0%}
+    of the draws over classes, and in {examples:.0%} over examples. At equal margins, with a ratio $r$ of neighbouring
+    sizes, the two eigenvalues over classes are as $r : 1$. At {most:.0f} : 1 this predicts a rank over classes of
+    {predicted_rank:.2f}; it ends at {end:.2f}, as margins are not quite equal. Over examples it ends at
+    {end_examples:.2f}, raised by centring.
     """
     smallest = region["scale"].min()
     rows = narrowest(region[(region["scale"] == smallest) & region["skewed"]])
@@ -507,7 +515,7 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
         rivals={exchanged: ends_below("examples")},
     )
     yield share_of_draws(
-        "the same over examples",
+        "draws whose rank over examples ends below its highest by the threshold",
         ends_below("examples"),
         at_most=rare,
         because="one draw in twenty is let pass",

@@ -36,12 +36,13 @@ LAWS = ("equal sizes", "sizes as $1/k$", "sizes as $1/k^2$")
 def phase_diagram(region: Table, *, threshold: Positive) -> Drawn:
     r"""Where the rank falls while the rarest classes are learned: share of seeds, over skew, scale and dimensions.
 
-    RankMe, centred, of one row for each class: every class counts once (top) or as often as it has examples (bottom),
-    in {dimensions} dimensions (columns). Four classes of sizes $r^3 : r^2 : r : 1$, by the largest over the smallest;
-    {method} from Gaussian starts, {seeds} seeds a cell. Falls of at least {threshold:g} count that follow a rise
-    since the warm-up's trough, as far as they come while the rarest classes are learned. Cells give the share in per
-    cent with its 95 % Wilson interval; the line separates cells in which most seeds fall. Hatched, of trainings alone,
-    where fewer than half of the seeds have learned every example at the end.
+    RankMe, centred, of one row of features for each class. Top: every class counts once. Bottom: it counts as often as
+    it has examples. Columns: {dimensions} dimensions. Four classes have sizes $r^3 : r^2 : r : 1$; the vertical axis is
+    the largest over the smallest. Each cell has {seeds} seeds of Gaussian starts under {method}. A fall counts if it
+    follows a rise since the warm-up's trough, and if the part of it while the rarest classes are learned is
+    {threshold:g} or more. Cells give the share in per cent with its 95 % Wilson interval. The red line separates cells
+    in which most seeds fall. Hatched, of trainings alone: fewer than half of the seeds have learned every example at
+    the end.
     """
     dimensions = sorted(region["dimension"].unique())
     scales = sorted(region["scale"].unique())
@@ -79,12 +80,13 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Drawn:
     r"""How far the rank over classes falls while the rarest class is learned: from one start without chance, and from
     random ones.
 
-    Four classes in two dimensions, {laws} laws of sizes and two scales; the one start holds two growing directions of
-    $A$ at uniform predictions, equally, and nothing else. Left: median over {seeds} seeds and middle half, against its
-    fall; open, of the rank over examples. Right: share of seeds that fall by {threshold:g} or more, with 95 % Wilson
-    intervals; the step is the one start's. It shows how little a random start matters at these scales and sizes, and is
-    no law: at larger scales, at sizes near each other and at ties the two frequent classes may end side by side, and
-    the two starts part.
+    Four classes in two dimensions, {laws} laws of sizes and two scales. The start without chance, on the axes "the
+    two-direction start", holds two growing directions of $A$ at uniform predictions, equally, and nothing else; its
+    fall is on the horizontal axis. Left: fall from {seeds} random starts, median and middle half. Filled: over classes.
+    Open: over examples. Dashed: the same fall. Right: share of random starts that fall by {threshold:g} or more, with
+    95 % Wilson intervals. Dashed: the step that the start without chance makes. The figure shows how little a random
+    start matters at these scales and sizes. It is no law: at larger scales, at sizes near each other and at ties the
+    two frequent classes may end side by side, and then the two kinds of start differ.
     """
     figure, (depths, shares) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     smallest = draws["threshold"][draws["threshold"] > 0].min()
@@ -139,10 +141,10 @@ def _boundary(axis: plt.Axes, inside: np.ndarray) -> None:
 def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive) -> Drawn:
     r"""More classes: how far the rank ends below its highest, and how often by {threshold:g} or more, over d / V.
 
-    {classes} classes (rows) whose sizes are equal, or fall with their number $k$ as $1/k$ or $1/k^2$; gradient flow
-    from Gaussian starts of scale {scale:g}, one row a class, {seeds} seeds. RankMe, centred, over classes (filled,
-    solid) and over examples (open, dashed). Left: share of seeds, with 95 % Wilson intervals. Right: median and middle
-    half of the fall.
+    Rows: {classes} classes. Their sizes are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$. Gradient flow
+    from Gaussian starts of scale {scale:g}, one row of features a class, {seeds} seeds. RankMe, centred. Filled, solid:
+    over classes. Open, dashed: over examples. Left: share of seeds that end {threshold:g} or more below the highest,
+    with 95 % Wilson intervals. Right: median and middle half of the fall from the highest.
     """
     figure, axes = plt.subplots(
         len(laws), 2, figsize=(WIDTH, 0.5 + 2.4 * len(laws)), sharex=True, sharey="col", squeeze=False
@@ -172,11 +174,11 @@ def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive)
 def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Drawn:
     r"""Where the rank over classes ends below its highest with more classes: share of seeds, over scale and dimensions.
 
-    {classes} classes (rows) of sizes that are equal, or fall with their number $k$ as $1/k$ or $1/k^2$ (columns);
-    gradient flow from Gaussian starts, one row a class, {seeds} seeds. RankMe, centred, over classes; falls of
-    {threshold:g} or more from the highest rank since the warm-up's trough to the end count. Cells give the share in per
-    cent with its 95 % Wilson interval; the line separates cells in which most seeds fall. Over examples the share is
-    {examples:.0%} at most. Flows that did not get through, {failed:.1%}, count as not falling.
+    Rows: {classes} classes. Columns: sizes that are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$.
+    Gradient flow from Gaussian starts, one row of features a class, {seeds} seeds. RankMe, centred, over classes. A
+    seed falls if its rank ends {threshold:g} or more below the highest since the warm-up's trough. Cells give the share
+    in per cent with its 95 % Wilson interval. The red line separates cells in which most seeds fall. Over examples the
+    share is {examples:.0%} at most. Flows that did not get through, {failed:.1%}, count as not falling.
     """
     figure, axes = plt.subplots(
         len(laws),

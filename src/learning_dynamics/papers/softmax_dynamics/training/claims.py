@@ -25,14 +25,14 @@ def eight_examples_show_three_phases(trainings: Table, *, threshold: Positive, t
     the three phases with skewed classes and a bottleneck, and not without one of them: the effective rank falls, rises,
     and falls again while the rare classes are learned.
 
-    A draw counts if its training has learned its examples: none has a loss of log 2 or more at the end, so that each
-    example's own class has a probability above one half. Draws that have not count against the claim, with skew and
-    bottleneck as without. Of {settings} settings the one with the largest distance between the draws that show the
-    phases and those of the controls that do, or have not learned, is chosen on half of the draws and judged on the
-    other half: {setting}. There {value:.0%} show them, of {learned:.0%} that learn; with equal classes {equal:.0%} of
-    {equal_learned:.0%}, in three dimensions {wide:.0%} of {wide_learned:.0%}. Most often they show at {often}, chosen
-    without the controls: in {most:.0%}; there in {most_equal:.0%} with equal classes and in {most_wide:.0%} in three
-    dimensions.
+    A draw has learned its examples if none has a loss of log 2 or more at the end, so that each example's own class has
+    a probability above one half. Draws that have not learned count against the claim, with skew and bottleneck as
+    without. Half of the draws choose one of {settings} settings, that in which the draws that show the phases exceed
+    the draws of the controls that show them or have not learned the most. The other half judge it: {setting}. There
+    {value:.0%} of the draws show the phases ({learned:.0%} learn); with equal classes {equal:.0%} ({equal_learned:.0%}
+    learn), in three dimensions {wide:.0%} ({wide_learned:.0%} learn). Without regard to the controls the phases show
+    most often at {often}, in {most:.0%}; there {most_equal:.0%} show them with equal classes and {most_wide:.0%} in
+    three dimensions.
     """
     draws = {case: case_draws(trainings, case, "examples", threshold) for case in CASES}
     shares = {case: _shares(rows) for case, rows in draws.items()}
@@ -63,7 +63,7 @@ def eight_examples_show_three_phases(trainings: Table, *, threshold: Positive, t
     excluded = {"draws on which the setting was chosen": len(at("treated", setting)) - len(judged("treated", setting))}
     # Each rival exchanges the roles of skewed classes in two dimensions and of a control: the control shows the phases,
     # in the setting in which it exceeds the others the most, and skewed classes do not.
-    equal_classes, three_dimensions = "equal classes in place of skewed ones", "three dimensions in place of two"
+    equal_classes, three_dimensions = "equal classes instead of skewed ones", "three dimensions instead of two"
     name = "draws with warm-up, growth and compression, in this order, "
     yield most_draws(
         name + "skewed classes in two dimensions",

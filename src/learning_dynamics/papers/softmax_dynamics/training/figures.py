@@ -21,11 +21,12 @@ LAWS = ("equal", "$1/k$", "$1/k^2$")
 def eight_examples(trainings: Table, *, threshold: Positive) -> Drawn:
     r"""Eight examples, every learning rate with every batch: share of seeds that learn and show all three phases.
 
-    RankMe, centred, over all examples: a warm-up, a growth and a fall while the rarest classes are learned, in this
-    order, each of {threshold:g} or more. Rows: class sizes {sizes} in {least} dimensions, equal ones, and skewed ones
-    in {most}. Columns: after how many steps. Shares in per cent of all {seeds} seeds, with 95 % Wilson intervals;
-    gradient descent, a minibatch's gradient scaled to the sum over examples. Hatched where fewer than half of the seeds
-    have learned, that is, where some example's own class has a probability of one half or less at the end.
+    RankMe, centred, over all examples. The phases are a warm-up, a growth and a fall while the rarest classes are
+    learned, in this order, each of {threshold:g} or more. Rows: class sizes {sizes} in {least} dimensions, equal ones,
+    and skewed ones in {most}. Columns: after how many steps. Cells give the share in per cent of all {seeds} seeds,
+    with its 95 % Wilson interval. Training is gradient descent; a minibatch's gradient is scaled to the sum over
+    examples. Hatched: fewer than half of the seeds have learned. A seed has learned if at the end every example's own
+    class has a probability above one half.
     """
     steps = sorted(trainings["steps"].unique())
     draws = {case: case_draws(trainings, case, "examples", threshold) for case in CASES}
@@ -69,12 +70,12 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Drawn:
     r"""More classes under optimisers combined: share of seeds whose rank falls while all classes but the first are
     learned.
 
-    RankMe, centred, over the means of classes (top) and over examples (bottom). Falls of {threshold:g} or more count:
-    of one after a rise since the warm-up's trough the part in that time. Columns: numbers of classes $V$, and in them
-    sizes that are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$, in $d$ dimensions. Rows: descent
-    without and with momentum {momentum:g}, and AdamW with decays, on all examples or on batches. Shares in per cent of
-    {seeds} seeds; white: not tried. Hatched where fewer than half of the seeds have learned every example when training
-    ends. With all examples at once there is one row a class.
+    RankMe, centred, over the means of classes (top) and over examples (bottom). A fall counts if it follows a rise
+    since the warm-up's trough, and if the part of it in that time is {threshold:g} or more. Columns: numbers of classes
+    $V$. Within them: sizes that are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$, in $d$ dimensions.
+    Rows: descent without and with momentum {momentum:g}, and AdamW with decays, on all examples or on batches. Cells
+    give the share in per cent of {seeds} seeds; white was not tried. Hatched: fewer than half of the seeds have learned
+    every example when training ends. Where a step takes all examples, a class has one row of features.
     """
     draws = pd.concat([_fall_rows(table, threshold) for table in trainings], ignore_index=True)
     in_order = draws.sort_values(["batch", "method", "decay"], key=_sort_key)["name"]
