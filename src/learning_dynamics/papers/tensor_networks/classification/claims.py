@@ -183,7 +183,7 @@ def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
     with three layers is not convex: {other} of {deep} real draws end at a stationary point where
     $\sum_j |\rho_j|^{2/L}$ lies more than one per cent above its global minimum, as the theorem allows. With two layers
     the problem is convex, and the largest gap to its optimum is {gap:.1e}. Times, and the premise on $X^T r$, are those
-    of Theorem 1.
+    of Theorem 1; here $X^T r$ turns by at most {turned:.2g} degrees.
     """
     flows, two_layers = Draws([two, three], network=ORTHOGONAL), Draws(two, network=ORTHOGONAL)
     l2_problem = r"the $\ell_2$ max-margin problem"
@@ -257,6 +257,7 @@ def corollary_2(two: Table, three: Table, *, slack: Positive) -> Claim:
 
     With two layers it is the $\ell_1$ max margin; every draw is judged by the gap of its margin, and the slowest has
     come to {value:.1e}. With three layers {other} of {deep} draws end at a stationary point other than the minimum.
+    Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g} degrees.
     """
     yield from _limit_is_stationary(two, three, network="diagonal", norm="l1", slack=slack)
     yield _above_global_minimum(three, "diagonal")
@@ -273,7 +274,7 @@ def corollary_3(two: Table, three: Table, *, slack: Positive) -> Claim:
     of the max-margin problem of the Fourier transform's $\ell_{2/L}$ norm.
 
     With two layers every draw is judged by the gap of that $\ell_1$ margin, with three by the residual of the
-    stationarity conditions.
+    stationarity conditions. Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g} degrees.
     """
     return _limit_is_stationary(two, three, network="convolutional", norm="dft_l1", slack=slack)
 
