@@ -6,6 +6,7 @@ Snakemake finds it by the folder's name; profiles/default asks for it. Snakemake
 import contextlib
 import difflib
 import logging
+import os
 import re
 import shutil
 import signal
@@ -93,10 +94,15 @@ class LogHandler(LogHandlerBase):
             LogEvent.JOB_ERROR: self._fail,
         }
         event = getattr(record, "event", None)
-        if event in handlers:
-            handlers[event](vars(record))
-        elif event in (None, LogEvent.ERROR):
-            self._say(record.getMessage() if record.msg else "", record.levelno)
+        try:
+            if event in handlers:
+                handlers[event](vars(record))
+            elif event in (None, LogEvent.ERROR):
+                self._say(record.getMessage() if record.msg else "", record.levelno)
+        except BrokenPipeError:  # `| head` has seen enough; jobs go on
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.stream.fileno())
+        except OSError:  # the disk of the file that it goes to is full; the next line may fit
+            pass
 
     def _say(self, text: str, level: int) -> None:
         if "CalledProcessError" in text:

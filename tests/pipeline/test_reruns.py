@@ -5,6 +5,7 @@ import shlex
 import matplotlib.image
 import numpy as np
 import pandas as pd
+import pytest
 
 from learning_dynamics.pipeline.store.pictures import read_record
 from learning_dynamics.pipeline.store.tables import read_stamp
@@ -142,6 +143,14 @@ def test_a_rerun_says_which_setting_or_module_changed(workspace):
     made = workspace.snakemake("results/toy/runs/fast.npz").stderr
     assert "runs.fast.rate: 0.02 -> 0.03" in made
     assert "runs/fast.npz" not in workspace.stage("check").stderr
+
+
+@pytest.mark.parametrize("to", ["| head -n 1", "> /dev/full"])
+def test_a_dry_run_whose_reader_is_gone_says_nothing_of_it(clean, to):
+    ended = clean.run("sh", "-c", f"{shlex.join(clean.command('--dry-run'))} {to}")
+    assert ended.stdout.count("\n") <= 1
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith("Using workflow specific profile")
 
 
 def test_a_dry_run_is_a_line_for_each_job_and_a_summary(clean):
