@@ -112,6 +112,22 @@ def test_a_command_that_is_killed_takes_its_fork_with_it(parent, tmp_path):
     assert running.communicate(timeout=60)[0].endswith("ended -9\n")
 
 
+def test_a_process_that_forks_and_is_killed_leaves_no_fork(parent, tmp_path):
+    started = parent("sleep")
+    fork = psutil.Process(wait_for(tmp_path / "sleeping"))
+    server = fork.parent()
+    assert server is not None
+    server.kill()
+    deadline = time.monotonic() + 20
+    # a container may have nobody that waits for an orphan: it stays, as a zombie
+    while fork.is_running() and fork.status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    output, errors = started.communicate(timeout=60)
+    assert output.splitlines()[-1] == "ended 1"
+    assert "error: the process that starts jobs has ended; run the same command again" in errors
+
+
 def test_what_asks_a_command_to_end_asks_its_fork(parent, tmp_path):
     running = parent("sleep")
     wait_for(tmp_path / "sleeping")

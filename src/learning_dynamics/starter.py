@@ -86,6 +86,7 @@ def run_elsewhere(module: str, arguments: Sequence[str]) -> int | None:
         try:
             status, megabytes = _receive(server)
         except (OSError, EOFError):
+            _signal(process, signal.SIGKILL)  # nobody would wait for it
             print("error: the process that starts jobs has ended; run the same command again", file=sys.stderr)
             return 1
     if status >= 0:
