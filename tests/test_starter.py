@@ -95,6 +95,18 @@ def test_without_a_process_that_forks_a_command_does_its_work_itself(monkeypatch
     assert starter.run_elsewhere("probe", []) is None
 
 
+def test_where_a_socket_cannot_be_commands_do_their_work_themselves(monkeypatch, tmp_path):
+    monkeypatch.delenv(starter.ADDRESS, raising=False)
+    for name in ("missing", "long" * 30):  # a socket's path has 107 characters at most
+        folder = tmp_path / name
+        if name != "missing":
+            folder.mkdir()
+        monkeypatch.setattr(starter.tempfile, "tempdir", str(folder))
+        starter.start_server()
+        assert starter.ADDRESS not in os.environ, name
+    assert not list(folder.iterdir())
+
+
 def wait_for(file: Path) -> int:
     deadline = time.monotonic() + 60
     while not (file.exists() and file.read_text()):
