@@ -145,6 +145,12 @@ def test_a_rerun_says_which_setting_or_module_changed(workspace):
     assert "runs/fast.npz" not in workspace.stage("check").stderr
 
 
+def test_a_damaged_output_is_made_again_because_it_is_damaged(workspace):
+    file = workspace.folder / "results/toy/data/starts.npz"
+    file.write_bytes(file.read_bytes()[:-100])
+    assert workspace.reasons()["results/toy/data/starts.npz"] == "is damaged"
+
+
 @pytest.mark.parametrize("to", ["| head -n 1", "> /dev/full"])
 def test_a_dry_run_whose_reader_is_gone_says_nothing_of_it(clean, to):
     ended = clean.run("sh", "-c", f"{shlex.join(clean.command('--dry-run'))} {to}")
