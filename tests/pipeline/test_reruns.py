@@ -151,6 +151,15 @@ def test_a_damaged_output_is_made_again_because_it_is_damaged(workspace):
     assert workspace.reasons()["results/toy/data/starts.npz"] == "is damaged"
 
 
+def test_what_a_command_misses_is_made_by_what_it_says(workspace):
+    # figures and claims are there: snakemake without a target has nothing to do
+    (workspace.folder / "results/toy/metrics/fast.parquet").unlink()
+    ended = workspace.stage("figure", "toy", "growth")
+    file, says = ended.stderr.removeprefix("error: ").rstrip().split(": ")
+    assert says == "no such file; run snakemake with it as the target"
+    assert file in workspace.would_run(file)
+
+
 @pytest.mark.parametrize("to", ["| head -n 1", "> /dev/full"])
 def test_a_dry_run_whose_reader_is_gone_says_nothing_of_it(clean, to):
     ended = clean.run("sh", "-c", f"{shlex.join(clean.command('--dry-run'))} {to}")
