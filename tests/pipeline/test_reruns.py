@@ -168,6 +168,13 @@ def test_a_dry_run_whose_reader_is_gone_says_nothing_of_it(clean, to):
     assert line.startswith("Using workflow specific profile")
 
 
+def test_an_overlay_that_is_not_there_is_one_line(clean):
+    ended = clean.snakemake("--configfile", "none.yaml", check=False)
+    assert ended.returncode != 0
+    _, said = ended.stderr.splitlines()
+    assert said == "error: none.yaml: no such file; name another with --configfile"
+
+
 def test_a_dry_run_is_a_line_for_each_job_and_a_summary(clean):
     *jobs, counts, limits = clean.snakemake("--dry-run").stdout.splitlines()
     assert all(line.endswith(" new") and len(line) < 120 for line in jobs)
