@@ -41,7 +41,7 @@ TARGETS: list[str] = []
 # of a function of a rule, where the configuration has no such name
 PROJECT_ERROR = re.compile(r"^ *ProjectError: (.*)$", re.MULTILINE)
 NO_RULE = re.compile(r"No rule to produce (\S+)")
-NO_OVERLAY = re.compile(r"in load_configfile$.*^FileNotFoundError: .*: '(.+)'$", re.MULTILINE | re.DOTALL)
+NO_OVERLAY = re.compile(r"in load_configfile$.*^\w+Error: \[Errno \d+\] (.+): '(.+)'$", re.MULTILINE | re.DOTALL)
 
 # as `learning_dynamics` has it, which may itself be cut short
 CUT_SHORT = (
@@ -117,7 +117,7 @@ class LogHandler(LogHandlerBase):
             text = f"error: {CUT_SHORT}"
         no_overlay = NO_OVERLAY.search(text)
         if no_overlay:
-            text = f"error: {no_overlay[1]}: no such file; name another with --configfile"
+            text = f"error: {no_overlay[2]}: cannot be read ({no_overlay[1]}); name another with --configfile"
         known = PROJECT_ERROR.search(text) or NO_RULE.search(text)
         if known:
             no_rule = known.re is NO_RULE

@@ -168,11 +168,14 @@ def test_a_dry_run_whose_reader_is_gone_says_nothing_of_it(clean, to):
     assert line.startswith("Using workflow specific profile")
 
 
-def test_an_overlay_that_is_not_there_is_one_line(clean):
-    ended = clean.snakemake("--configfile", "none.yaml", check=False)
+@pytest.mark.parametrize(
+    ("name", "reason"), [("none.yaml", "No such file or directory"), ("workflow", "Is a directory")]
+)
+def test_an_overlay_that_cannot_be_read_is_one_line(clean, name, reason):
+    ended = clean.snakemake("--configfile", name, check=False)
     assert ended.returncode != 0
     _, said = ended.stderr.splitlines()
-    assert said == "error: none.yaml: no such file; name another with --configfile"
+    assert said == f"error: {name}: cannot be read ({reason}); name another with --configfile"
 
 
 def test_a_dry_run_is_a_line_for_each_job_and_a_summary(clean):
