@@ -61,7 +61,7 @@ install: $(INSTALLED)  ## the environment, in .venv
 figures robustness publish: export PYTHONSAFEPATH := 1  # a scratch `random.py` in this folder is not Python's
 
 figures: $(INSTALLED)  ## every figure at laptop scale, pages from figures/index.html on, the table of claims
-	@$(if $(FROM),python -m learning_dynamics unpack $(FROM) --papers $(PAPERS))
+	@$(if $(FROM),python -m learning_dynamics unpack $(subst $(space),\ ,$(FROM)) --papers $(PAPERS))
 	@start=$$(date +%s); status=0; \
 	snakemake --cores all $(if $(chosen),--config $(chosen),--resources long=$(SPARED)) || status=$$?; \
 	python -m learning_dynamics summary --since $$start --papers $(PAPERS) || status=1; exit $$status

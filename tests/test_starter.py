@@ -95,6 +95,18 @@ def test_without_a_process_that_forks_a_command_does_its_work_itself(monkeypatch
     assert starter.run_elsewhere("probe", []) is None
 
 
+def test_where_a_socket_cannot_be_commands_do_their_work_themselves(monkeypatch, tmp_path):
+    monkeypatch.delenv(starter.ADDRESS, raising=False)
+    for name in ("missing", "long" * 30):  # a socket's path has 107 characters at most
+        folder = tmp_path / name
+        if name != "missing":
+            folder.mkdir()
+        monkeypatch.setattr(starter.tempfile, "tempdir", str(folder))
+        starter.start_server()
+        assert starter.ADDRESS not in os.environ, name
+    assert not list(folder.iterdir())
+
+
 def wait_for(file: Path) -> int:
     deadline = time.monotonic() + 60
     while not (file.exists() and file.read_text()):
@@ -110,6 +122,22 @@ def test_a_command_that_is_killed_takes_its_fork_with_it(parent, tmp_path):
     command.kill()
     assert not psutil.wait_procs([fork], timeout=20)[1]
     assert running.communicate(timeout=60)[0].endswith("ended -9\n")
+
+
+def test_a_process_that_forks_and_is_killed_leaves_no_fork(parent, tmp_path):
+    started = parent("sleep")
+    fork = psutil.Process(wait_for(tmp_path / "sleeping"))
+    server = fork.parent()
+    assert server is not None
+    server.kill()
+    deadline = time.monotonic() + 20
+    # a container may have nobody that waits for an orphan: it stays, as a zombie
+    while fork.is_running() and fork.status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    output, errors = started.communicate(timeout=60)
+    assert output.splitlines()[-1] == "ended 1"
+    assert "error: the process that starts jobs has ended; run the same command again" in errors
 
 
 def test_what_asks_a_command_to_end_asks_its_fork(parent, tmp_path):

@@ -86,6 +86,7 @@ def run_elsewhere(module: str, arguments: Sequence[str]) -> int | None:
         try:
             status, megabytes = _receive(server)
         except (OSError, EOFError):
+            _signal(process, signal.SIGKILL)  # nobody would wait for it
             print("error: the process that starts jobs has ended; run the same command again", file=sys.stderr)
             return 1
     if status >= 0:
@@ -137,20 +138,25 @@ def _receive_exactly(connection: socket.socket, length: int) -> bytes:
 def start_server(libraries: Sequence[str] = LIBRARIES) -> None:
     """Start the process, to which commands that this one starts are then directed; it ends with this one.
 
-    Nothing where there is one already, or where the system cannot tell that a process has ended (not Linux, or an old
-    one).
+    Nothing where there is one already, where the system cannot tell that a process has ended (not Linux, or an old
+    one), or where temporary files cannot be, or their path is too long for a socket.
     """
     if ADDRESS in os.environ:
         return
     try:
         os.close(os.pidfd_open(os.getpid()))
+        folder = Path(tempfile.mkdtemp(prefix="learning-dynamics-"))  # of this user alone
     except (AttributeError, OSError):
         return
-    address = Path(tempfile.mkdtemp(prefix="learning-dynamics-"), "socket")  # of this user alone
+    address = folder / "socket"
     environment = os.environ | ONE_THREAD | {"MPLBACKEND": "agg", "PYTHONSAFEPATH": "1"}
     environment.pop("NUMBA_DISABLE_JIT", None)
     with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(str(address))
+        try:
+            listening.bind(str(address))
+        except OSError:
+            folder.rmdir()
+            return
         listening.listen(128)
         number = listening.fileno()
         command = [sys.executable, __file__, str(number), str(address), *libraries]

@@ -6,6 +6,7 @@ Snakemake finds it by the folder's name; profiles/default asks for it. Snakemake
 import contextlib
 import difflib
 import logging
+import os
 import re
 import shutil
 import signal
@@ -40,6 +41,7 @@ TARGETS: list[str] = []
 # of a function of a rule, where the configuration has no such name
 PROJECT_ERROR = re.compile(r"^ *ProjectError: (.*)$", re.MULTILINE)
 NO_RULE = re.compile(r"No rule to produce (\S+)")
+NO_OVERLAY = re.compile(r"in load_configfile$.*^\w+Error: \[Errno \d+\] (.+): '(.+)'$", re.MULTILINE | re.DOTALL)
 
 # as `learning_dynamics` has it, which may itself be cut short
 CUT_SHORT = (
@@ -93,10 +95,15 @@ class LogHandler(LogHandlerBase):
             LogEvent.JOB_ERROR: self._fail,
         }
         event = getattr(record, "event", None)
-        if event in handlers:
-            handlers[event](vars(record))
-        elif event in (None, LogEvent.ERROR):
-            self._say(record.getMessage() if record.msg else "", record.levelno)
+        try:
+            if event in handlers:
+                handlers[event](vars(record))
+            elif event in (None, LogEvent.ERROR):
+                self._say(record.getMessage() if record.msg else "", record.levelno)
+        except BrokenPipeError:  # `| head` has seen enough; jobs go on
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.stream.fileno())
+        except OSError:  # the disk of the file that it goes to is full; the next line may fit
+            pass
 
     def _say(self, text: str, level: int) -> None:
         if "CalledProcessError" in text:
@@ -108,6 +115,9 @@ class LogHandler(LogHandlerBase):
             text = text if text.startswith(WORN) else f"error: {text}"
         if "marshal data too short" in text:
             text = f"error: {CUT_SHORT}"
+        no_overlay = NO_OVERLAY.search(text)
+        if no_overlay:
+            text = f"error: {no_overlay[2]}: cannot be read ({no_overlay[1]}); name another with --configfile"
         known = PROJECT_ERROR.search(text) or NO_RULE.search(text)
         if known:
             no_rule = known.re is NO_RULE

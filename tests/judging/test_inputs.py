@@ -36,6 +36,10 @@ WRONG: dict[str, tuple[Callable, str]] = {
         lambda: equal_on_every_draw("x", X, FIRST, tolerance=0.1, rivals=ALL),
         "x: predicted must have the shape of measured, (3, 4) (has (3,)); of one number for each draw write [:, None]",
     ),
+    "no draws": (
+        lambda: equal_on_every_draw("x", X[:0], X[:0], tolerance=0.1, rivals={"another": X[:0]}),
+        "x: no draws",
+    ),
     "a rival of fewer draws": (
         lambda: equal_on_every_draw("x", X, X, tolerance=0.1, rivals={"another": X[:2]}),
         "x: predicted must have the shape of measured, (3, 4) (has (2, 4)); of one number for each draw write [:, None]"

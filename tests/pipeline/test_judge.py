@@ -1,6 +1,7 @@
 """Claims judged alone: ``python -m learning_dynamics judge PAPER.CLAIM``."""
 
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -86,6 +87,13 @@ def test_a_misspelt_claim_is_one_line(built, given, says):
     assert ended.stdout == ""
     assert ended.stderr.startswith(f"error: {says}"), ended.stderr
     assert ended.stderr.count("\n") == 1
+
+
+def test_a_scratch_module_is_not_pythons(workspace):
+    workspace.write("random.py", "")
+    ended = workspace.run(sys.executable, "-m", "learning_dynamics", "judge", "toy.decay")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("toy.decay: reproduced")
 
 
 def test_no_card_is_printed_where_a_run_fails(clean):

@@ -195,6 +195,7 @@ def test_commands(elsewhere, capsys):
         (["run", "spectral_bias", "smal_scale"], "no run `smal_scale`; did you mean `small_scale`?"),
         (["data", "spectral_bias", "regression"], "no data set `regression`; did you mean"),
         (["figure", "spectral_bias", "fig1"], "no figure `fig1`; did you mean `fig1b`?"),
+        (["bundle", "spectral_bias", "small_scale"], "spectral_bias: no bundle `small_scale`"),
         ([*RUN, "--fingerprint", "x"], "have changed since"),
         ([*RUN, "--plan", "plan.jsonl"], "plan.jsonl: no such plan"),
         ([*RUN, "--plan", "text.txt"], "text.txt: has no job `run spectral_bias small_scale`"),
@@ -223,6 +224,7 @@ def test_command_lines(capsys):
         (["rnu"], "invalid choice"),
         (["run", "spectral_bias"], "required: name"),
         ([*RUN, "--minutes", "nan"], "must be a positive number"),
+        ([*RUN, "--minutes", "1h"], "must be a positive number (is 1h)"),
         (["check", "more"], "unrecognized"),
     ):
         with pytest.raises(SystemExit) as ended:

@@ -5,6 +5,7 @@ import shlex
 import matplotlib.image
 import numpy as np
 import pandas as pd
+import pytest
 
 from learning_dynamics.pipeline.store.pictures import read_record
 from learning_dynamics.pipeline.store.tables import read_stamp
@@ -142,6 +143,39 @@ def test_a_rerun_says_which_setting_or_module_changed(workspace):
     made = workspace.snakemake("results/toy/runs/fast.npz").stderr
     assert "runs.fast.rate: 0.02 -> 0.03" in made
     assert "runs/fast.npz" not in workspace.stage("check").stderr
+
+
+def test_a_damaged_output_is_made_again_because_it_is_damaged(workspace):
+    file = workspace.folder / "results/toy/data/starts.npz"
+    file.write_bytes(file.read_bytes()[:-100])
+    assert workspace.reasons()["results/toy/data/starts.npz"] == "is damaged"
+
+
+def test_what_a_command_misses_is_made_by_what_it_says(workspace):
+    # figures and claims are there: snakemake without a target has nothing to do
+    (workspace.folder / "results/toy/metrics/fast.parquet").unlink()
+    ended = workspace.stage("figure", "toy", "growth")
+    file, says = ended.stderr.removeprefix("error: ").rstrip().split(": ")
+    assert says == "no such file; run snakemake with it as the target"
+    assert file in workspace.would_run(file)
+
+
+@pytest.mark.parametrize("to", ["| head -n 1", "> /dev/full"])
+def test_a_dry_run_whose_reader_is_gone_says_nothing_of_it(clean, to):
+    ended = clean.run("sh", "-c", f"{shlex.join(clean.command('--dry-run'))} {to}")
+    assert ended.stdout.count("\n") <= 1
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith("Using workflow specific profile")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"), [("none.yaml", "No such file or directory"), ("workflow", "Is a directory")]
+)
+def test_an_overlay_that_cannot_be_read_is_one_line(clean, name, reason):
+    ended = clean.snakemake("--configfile", name, check=False)
+    assert ended.returncode != 0
+    _, said = ended.stderr.splitlines()
+    assert said == f"error: {name}: cannot be read ({reason}); name another with --configfile"
 
 
 def test_a_dry_run_is_a_line_for_each_job_and_a_summary(clean):

@@ -1,5 +1,7 @@
 """Figures and claims from an archive of metrics alone, without a run."""
 
+import gzip
+import lzma
 import re
 import tarfile
 
@@ -32,7 +34,8 @@ def without(archive, name):
 
 
 def test_figures_and_claims_are_made_from_an_archive_and_no_run_is(archive, built, clean):
-    ended = made(clean, "figures", f"FROM={archive}")
+    blank = archive.rename(archive.with_name("my metrics.tar"))
+    ended = made(clean, "figures", f"FROM={blank}")
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.startswith("4 tables are there; figures and claims need no simulation")
     rules = re.findall(r"^ *\d+/\d+  (\w+)", ended.stderr, re.MULTILINE)
@@ -100,3 +103,36 @@ def test_what_is_no_archive_is_one_line(content, clean):
     assert ended.returncode == 1
     assert ended.stderr.startswith("error: metrics.tar: cannot be unpacked (")
     assert ended.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("compressed", [gzip.compress, lzma.compress])
+def test_an_archive_that_is_cut_short_is_one_line(compressed, archive, clean):
+    whole = compressed(archive.read_bytes())
+    (clean.folder / "metrics.tar.z").write_bytes(whole[: len(whole) // 2])
+    ended = clean.stage("unpack", "metrics.tar.z")
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("error: metrics.tar.z: cannot be unpacked (Compressed file ended before")
+    assert ended.stderr.count("\n") == 1
+
+
+def test_what_cannot_be_written_is_not_the_archives_fault(archive, clean):
+    (clean.folder / "results/toy").mkdir(parents=True)
+    (clean.folder / METRICS).touch()
+    ended = clean.stage("unpack", str(archive))
+    assert ended.returncode == 1
+    assert ended.stderr == f"error: {METRICS}: File exists; fix that, and run the same command again\n"
+
+
+def test_a_table_that_was_damaged_on_the_way_is_named_and_left_out(archive, clean):
+    content = bytearray(archive.read_bytes())
+    with tarfile.open(archive) as tar:
+        table = tar.getmember(f"{METRICS}/descent.parquet")
+    content[table.offset_data + table.size // 2] ^= 1
+    archive.write_bytes(content)
+    ended = clean.stage("unpack", str(archive))
+    assert ended.returncode == 1
+    damaged, missing = ended.stderr.splitlines()
+    assert damaged.startswith(f"left out: {METRICS}/descent.parquet: damaged, or not written by learning-dynamics (")
+    assert "delete it" not in damaged
+    assert "1 of 4 tables that figures and claims need are not in it" in missing
+    assert not (clean.folder / METRICS / "descent.parquet").exists()

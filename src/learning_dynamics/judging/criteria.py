@@ -124,6 +124,8 @@ def equal_on_every_draw(
     # of what is predicted to be the same on every draw, numbers may agree
     by_draw = np.ndim(predicted) >= np.ndim(measured) and len(np.atleast_1d(predicted)) > 1
     measured, predicted = alike(name, measured, predicted)
+    if measured.size == 0:
+        raise CheckError(f"{name}: no draws")
     draws = len(measured)
     tolerance = one_per_draw(name, "tolerance", tolerance, draws)
     errors = np.abs(measured - predicted).reshape(draws, -1).max(axis=1)

@@ -8,6 +8,7 @@ import argparse
 import importlib
 import inspect
 import json
+import math
 import sys
 import time
 import types
@@ -140,7 +141,10 @@ def _json_object(text: str) -> dict[str, Any]:
 
 
 def _minutes(text: str) -> float:
-    minutes = float(text)
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = math.nan
     if not 0 < minutes < 1e6:
         raise argparse.ArgumentTypeError(f"must be a positive number (is {text})")
     return minutes

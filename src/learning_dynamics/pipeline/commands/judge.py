@@ -1,6 +1,7 @@
 """Judge some claims alone: make the metrics that they need, and print their cards."""
 
 import difflib
+import os
 import signal
 import subprocess
 import sys
@@ -68,7 +69,8 @@ def make(targets: Sequence[str], papers: Sequence[str], cores: str, files: Seque
     command = [sys.executable, "-m", "snakemake", "--cores", cores, "--config", f"papers=[{','.join(papers)}]"]
     if files:
         command += ["--configfile", *map(str, files)]
-    with subprocess.Popen([*command, "--", *targets]) as process:
+    # a scratch `random.py` in this folder is not Python's
+    with subprocess.Popen([*command, "--", *targets], env=os.environ | {"PYTHONSAFEPATH": "1"}) as process:
         # Snakemake has Ctrl-C from the terminal as well, and ends in its own time
         before = signal.signal(signal.SIGINT, lambda *_: None)
         try:

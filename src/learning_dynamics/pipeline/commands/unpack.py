@@ -1,13 +1,16 @@
 """Unpack the metrics of a finished run, from which figures and claims are made without a simulation."""
 
+import lzma
 import os
 import sys
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.pipeline.commands.check import find_damage
 from learning_dynamics.pipeline.plan.config_files import load
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import fault, reason_of
@@ -57,7 +60,7 @@ def tables_needed(plan: Plan) -> list[str]:
 
 
 def unpack(archive: Path, plan: Plan, expected: dict[str, str]) -> dict[str, str]:
-    """Put files of an archive in place, with their times; return which were left out, and why.
+    """Put whole files of an archive in place, with their times; return which were left out, and why.
 
     Parameters
     ----------
@@ -79,13 +82,17 @@ def unpack(archive: Path, plan: Plan, expected: dict[str, str]) -> dict[str, str
                     continue
                 tar.extract(member, folder, filter="data")
                 unpacked = Path(folder, member.name)
-                problem = fault(unpacked, expected[path])
+                problem = fault(unpacked, expected[path]) or find_damage(unpacked)
                 if problem is not None:
-                    others[path] = reason_of(unpacked, plan) or problem.removeprefix(f"{unpacked}: ")
+                    why = problem.removeprefix(f"{unpacked}: ").partition("; delete it")[0]
+                    others[path] = reason_of(unpacked, plan) or why
                     continue
                 Path(path).parent.mkdir(parents=True, exist_ok=True)
                 os.replace(unpacked, path)
-    except (OSError, tarfile.TarError) as error:
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, tarfile.TarError) as error:
+        of_writing = isinstance(error, OSError) and error.errno and Path(error.filename or "") != archive
+        if of_writing:
+            raise
         reason = getattr(error, "strerror", None) or error
         raise ProjectError(f"{archive}: cannot be unpacked ({reason}); name a tar file of metrics") from error
     return others

@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from learning_dynamics.errors import check_known
 from learning_dynamics.pipeline.plan import refusals, variations
 from learning_dynamics.pipeline.plan.blocks import Spec, map_roles, run_names
 from learning_dynamics.pipeline.plan.config import Config
@@ -75,6 +76,7 @@ class Plan:
 
     def bundle(self, paper: str, name: str) -> Spec:
         """What a bundle's job is to do: the settings that its members share, and the values in which they differ."""
+        check_known(name, list(self.config.bundles[paper]), "bundle", paper)
         members = self.config.bundles[paper][name]
         first_run = self.run(paper, members[0])
         sweep, differing = self.config.member(paper, members[0])

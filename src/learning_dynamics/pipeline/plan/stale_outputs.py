@@ -20,6 +20,7 @@ from learning_dynamics.pipeline.store.stamps import read_bytes
 SEEN = Path(".snakemake/learning_dynamics.seen.json")
 ENDS = {".pdf": b"%%EOF", ".svg": b"</svg>", ".html": b"</html>"}  # of formats without checksums
 MADE_BY_OTHERS = "was made by other settings or other code"
+DAMAGED = "is damaged"
 MARK = Path(".snakemake/made_by_other_settings_or_code")  # Snakemake names it as the reason of a rerun
 
 
@@ -170,8 +171,13 @@ class StaleOutputs:
         if not stale:
             return []
         known = filter(None, (reason_of(path, self._plan) for path in stale))
-        self._reasons.update(dict.fromkeys(stale, next(known, MADE_BY_OTHERS)))
+        self._reasons.update(dict.fromkeys(stale, next(known, self._unnamed_reason(stale[0]))))
         return [str(MARK)]
+
+    def _unnamed_reason(self, path: str) -> str:
+        """Return why a stale output is stale, of which nothing that changed is known."""
+        problem = fault(path, self._expected[path]) or ""
+        return MADE_BY_OTHERS if MADE_BY_OTHERS in problem else DAMAGED
 
     def _is_stale(self, path: str) -> bool:
         if path not in self._checked:

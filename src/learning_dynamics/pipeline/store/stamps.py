@@ -44,7 +44,7 @@ def reading(path: str | Path) -> Iterator[None]:
     except ProjectError:
         raise
     except FileNotFoundError:
-        raise ProjectError(f"{path}: no such file; run snakemake to make it") from None
+        raise ProjectError(f"{path}: no such file; run snakemake with it as the target") from None
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:  # of the disk or network, not of the contents
             raise ProjectError(f"{path}: cannot be read ({error.strerror})") from error
