@@ -22,7 +22,7 @@ from learning_dynamics.pipeline.report.pictures import compress_to_fit
 from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.stamps import read_bytes, stamp
 
-MAX_BYTES = 5_000_000  # bytes of all figures together
+MAX_BYTES = 4_700_000  # bytes of all figures together
 ROBUSTNESS_FILES = ("robustness.md", published.AGAIN)  # made only when it is asked for
 TEXT_COLUMNS = (
     *("reference", "statement", "scope", "correction"),
