@@ -21,3 +21,8 @@ def test_a_name_that_is_none_is_refused(tmp_path):
     for name in ("all", "run", "page", "robustness", "scratch_run"):
         assert "is the name of a rule" in refusal(new.execute, name, tmp_path), name
     assert not list(tmp_path.iterdir())
+
+
+def test_the_name_of_a_target_of_another_paper_is_refused(tmp_path):
+    new.execute("begun", tmp_path)
+    assert "is the name of a rule" in refusal(new.execute, "begun_metrics", tmp_path)

@@ -20,7 +20,7 @@ def execute(paper: str, /, root: Path = ROOT) -> None:
         raise ProjectError(
             f"`{paper}`: a paper's name is small letters, digits and underscores, no word of Python or YAML"
         )
-    if paper in _rules():
+    if paper in _rules(root):
         raise ProjectError(f"`{paper}`: is the name of a rule of Snakemake; choose another")
     home = root / "src/learning_dynamics/papers" / paper
     config = root / PAPERS / f"{paper}.yaml"
@@ -46,11 +46,12 @@ def execute(paper: str, /, root: Path = ROOT) -> None:
     print(f"for its tests: make verdicts PAPERS={paper}")
 
 
-def _rules() -> set[str]:
-    """Return the names that `snakemake NAME` knows besides the papers'."""
+def _rules(root: Path) -> set[str]:
+    """Return the names that `snakemake NAME` knows besides the papers' and their sweeps'."""
     files = [ROOT / "Snakefile", *find_files(ROOT / "workflow/rules", "*.smk")]
     texts = [file.read_text(encoding="utf-8") for file in files]
-    return {name for text in texts for name in re.findall(r"^rule (\w+)", text, re.MULTILINE)}
+    metrics = {f"{config.stem}_metrics" for config in find_files(root / PAPERS, "*.yaml")}
+    return metrics | {name for text in texts for name in re.findall(r"^rule (\w+)", text, re.MULTILINE)}
 
 
 def _name(config: Path, paper: str) -> bool:
