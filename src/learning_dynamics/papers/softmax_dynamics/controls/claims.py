@@ -79,11 +79,11 @@ def controls_uniform(
     """Without class skew, from small starts, the warm-up is followed by a monotone, saturating growth of the effective
     rank.
 
-    Most draws must do this, as in the claim `compression`. The warm-up's trough is the lowest rank until the first
-    class is learned. After it the rank does not fall in {value:.1%} of the draws ({draws_against} of {draws} fall), and
-    with skew, a bottleneck and cross-entropy it does not in {treated:.1%}. Whether control and treated case differ is a
-    claim of its own. In {rare:.1%} the part of a fall while the rarest classes are learned is itself as deep as the
-    threshold. The rank falls first in {first:.0%}.
+    Most draws must do this. The rank is RankMe of the covariance about the mean; other definitions are among the varied
+    settings. The warm-up's trough is the lowest rank until the first class is learned. After it the rank does not fall
+    in {value:.1%} of the draws ({draws_against} of {draws} fall), and with skew, a bottleneck and cross-entropy it does
+    not in {treated:.1%}. Whether control and treated case differ is a claim of its own. In {rare:.1%} the part of a
+    fall while classes are learned is itself as deep as the threshold. The rank falls first in {first:.0%}.
     """
     _require("loss", "cross_entropy", control=control)
     return _monotone_growth(
@@ -108,11 +108,11 @@ def controls_no_bottleneck(
     """Without a bottleneck, from small starts, the warm-up is followed by a monotone, saturating growth of the
     effective rank.
 
-    Most draws must do this, as in the claim `compression`. The warm-up's trough is the lowest rank until the first
-    class is learned. After it the rank does not fall in {value:.1%} of the draws ({draws_against} of {draws} fall), and
-    with skew, a bottleneck and cross-entropy it does not in {treated:.1%}. Whether control and treated case differ is a
-    claim of its own. In {rare:.1%} the part of a fall while the rarest classes are learned is itself as deep as the
-    threshold. The rank falls first in {first:.0%}.
+    Most draws must do this. The rank is RankMe of the covariance about the mean; other definitions are among the varied
+    settings. The warm-up's trough is the lowest rank until the first class is learned. After it the rank does not fall
+    in {value:.1%} of the draws ({draws_against} of {draws} fall), and with skew, a bottleneck and cross-entropy it does
+    not in {treated:.1%}. Whether control and treated case differ is a claim of its own. In {rare:.1%} the part of a
+    fall while the rarest classes are learned is itself as deep as the threshold. The rank falls first in {first:.0%}.
     """
     _require("loss", "cross_entropy", control=control)
     _require("dimension", 3, control=control)
@@ -138,11 +138,11 @@ def controls_squared_loss(
     """Under the squared loss with skewed classes, from small starts, the warm-up is followed by a monotone, saturating
     growth of the effective rank.
 
-    Most draws must do this, as in the claim `compression`. The warm-up's trough is the lowest rank until the first
-    class is learned. After it the rank does not fall in {value:.1%} of the draws ({draws_against} of {draws} fall), and
-    with skew, a bottleneck and cross-entropy it does not in {treated:.1%}. Whether control and treated case differ is a
-    claim of its own. In {rare:.1%} the part of a fall while the rarest classes are learned is itself as deep as the
-    threshold. The rank falls first in {first:.0%}.
+    Most draws must do this. The rank is RankMe of the covariance about the mean; other definitions are among the varied
+    settings. The warm-up's trough is the lowest rank until the first class is learned. After it the rank does not fall
+    in {value:.1%} of the draws ({draws_against} of {draws} fall), and with skew, a bottleneck and cross-entropy it does
+    not in {treated:.1%}. Whether control and treated case differ is a claim of its own. In {rare:.1%} the part of a
+    fall while the rarest classes are learned is itself as deep as the threshold. The rank falls first in {first:.0%}.
     """
     _require("loss", "squared", control=control)
     return _monotone_growth(
@@ -167,11 +167,11 @@ def controls_squared_loss_uniform(
     """Under the squared loss with equal classes, from small starts, the warm-up is followed by a monotone, saturating
     growth of the effective rank.
 
-    Most draws must do this, as in the claim `compression`. The warm-up's trough is the lowest rank until the first
-    class is learned. After it the rank does not fall in {value:.1%} of the draws ({draws_against} of {draws} fall), and
-    with skew, a bottleneck and cross-entropy it does not in {treated:.1%}. Whether control and treated case differ is a
-    claim of its own. In {rare:.1%} the part of a fall while the rarest classes are learned is itself as deep as the
-    threshold. The rank falls first in {first:.0%}.
+    Most draws must do this. The rank is RankMe of the covariance about the mean; other definitions are among the varied
+    settings. The warm-up's trough is the lowest rank until the first class is learned. After it the rank does not fall
+    in {value:.1%} of the draws ({draws_against} of {draws} fall), and with skew, a bottleneck and cross-entropy it does
+    not in {treated:.1%}. Whether control and treated case differ is a claim of its own. In {rare:.1%} the part of a
+    fall while classes are learned is itself as deep as the threshold. The rank falls first in {first:.0%}.
     """
     _require("loss", "squared", control=control)
     return _monotone_growth(
