@@ -43,10 +43,10 @@ def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Drawn:
     First and second row: rows of $f$ and columns of $W$, two coordinates of each. Colours are classes, large dots the
     ends. Lines are solid until the first class is learned, dashed until all are, dotted after that. Third row: the two
     singular values, and $\sigma_1 - \sigma_2$. Fourth row: RankMe, centred, over all examples, and over the means of
-    classes, each class counting once. The brownish band holds the middle half of the seeds over classes. Vertical
+    classes, each class counting once. The vermilion band holds the middle half of the seeds over classes. Vertical
     lines, in the colour of a class: it is learned (its mean probability passes one half).
 
-    Shaded: the phases of the rank over classes. Pink: a fall to the lowest rank until the first class is learned. Blue:
+    Shaded: the phases of the rank over classes. Grey: a fall to the lowest rank until the first class is learned. Blue:
     a rise. Beige: a fall of at least {threshold:g} after it, where there is one. The paper's Figure 4 shows such paths,
     singular values and rank for sizes that it does not state, dotted, solid and dashed in its three phases. Here the
     second setting has all three, over classes and not over examples.

@@ -41,8 +41,8 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Drawn:
     the largest over the smallest. Each cell has {seeds} seeds of Gaussian starts under {method}. A fall counts if it
     follows a rise since the warm-up's trough, and if the part of it while the rarest classes are learned is
     {threshold:g} or more. Cells give the share in per cent with its 95 % Wilson interval. The red line separates cells
-    in which most seeds fall. Hatched, of trainings alone: fewer than half of the seeds have learned every example at
-    the end.
+    in which most seeds fall. Where networks are trained, cells are hatched in which fewer than half of the seeds have
+    learned every example at the end.
     """
     dimensions = sorted(region["dimension"].unique())
     scales = sorted(region["scale"].unique())
@@ -141,7 +141,7 @@ def _boundary(axis: plt.Axes, inside: np.ndarray) -> None:
 def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive) -> Drawn:
     r"""More classes: how far the rank ends below its highest, and how often by {threshold:g} or more, over d / V.
 
-    Rows: {classes} classes. Their sizes are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$. Gradient flow
+    There are {classes} classes. Their sizes are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$. Gradient flow
     from Gaussian starts of scale {scale:g}, one row of features a class, {seeds} seeds. RankMe, centred. Filled, solid:
     over classes. Open, dashed: over examples. Left: share of seeds that end {threshold:g} or more below the highest,
     with 95 % Wilson intervals. Right: median and middle half of the fall from the highest.

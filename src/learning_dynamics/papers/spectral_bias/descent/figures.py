@@ -13,8 +13,9 @@ def descent(whitened: Table, others: Table, *, member: Natural) -> Drawn:
 
     Left: how far directions turn, as the sine of the angle with the first direction. Solid: the gradient $R$, until it
     has vanished. Dashed: the output weights $a$. Dotted: the change of the layer, $W - W(0)$. On whitened data no
-    direction turns beyond rounding; on ill-conditioned data all of them turn. Middle: norms of $R$ and $a$ relative to
-    their largest. $R$ shrinks and $a$ grows. Right: singular values of $W$ on whitened data. One of them grows (dark).
+    direction turns beyond rounding, which for $R$ grows relative to $R$ as $R$ vanishes. On ill-conditioned data all of
+    them turn. Middle: norms of $R$ and $a$ relative to their largest. $R$ shrinks and $a$ grows. Right: singular values
+    of $W$ on whitened data. One of them grows (dark).
     """
     figure, (turning, norms, spectrum) = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
     for table, colour in ((whitened, "blue"), (others, "vermilion")):
