@@ -141,10 +141,10 @@ def _boundary(axis: plt.Axes, inside: np.ndarray) -> None:
 def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive) -> Drawn:
     r"""More classes: how far the rank ends below its highest, and how often by {threshold:g} or more, over d / V.
 
-    There are {classes} classes. Their sizes are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$. Gradient flow
-    from Gaussian starts of scale {scale:g}, one row of features a class, {seeds} seeds. RankMe, centred. Filled, solid:
-    over classes. Open, dashed: over examples. Left: share of seeds that end {threshold:g} or more below the highest,
-    with 95 % Wilson intervals. Right: median and middle half of the fall from the highest.
+    There are {classes} classes. Their sizes are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$. Gradient
+    flow from Gaussian starts of scale {scale:g}, one row of features a class, {seeds} seeds. RankMe, centred. Filled,
+    solid: over classes. Open, dashed: over examples. Left: share of seeds that end {threshold:g} or more below the
+    highest, with 95 % Wilson intervals. Right: median and middle half of the fall from the highest.
     """
     figure, axes = plt.subplots(
         len(laws), 2, figsize=(WIDTH, 0.5 + 2.4 * len(laws)), sharex=True, sharey="col", squeeze=False
