@@ -15,7 +15,7 @@ REFERENCE = re.compile(
     r"\s+\(?[A-Z]?\.?\d[\w.\-–]*\)?(?:(?:\s*,\s*|\s+and\s+|\s+to\s+)\(?[A-Z]?\.?\d[\w.\-–]*\)?)*",
     re.IGNORECASE,
 )
-LEVEL = re.compile(r"\b9\d(?:\.\d)?\s*%\s+(?:\w+\s+)?(?:intervals?|confidence|level|quantiles?)\b")
+LEVEL = re.compile(r"\b9\d(?:\.\d)?\s*%\s+(?:\w+\s+)?(?:intervals?|confidence|level|quantiles?|accuracy)\b")
 TYPED = re.compile(
     r"(?<![\w.])\d+\s+(?:out\s+)?of\s+(?:the\s+)?\d+\b|(?<![\w.])\d+(?:\.\d+)?\s*(?:%|per\s?cent\b)"
     r"|(?<![\w.(])\d+\.\d+(?:e[+-]?\d+)?\b|(?<![\w.])\d+e[+-]?\d+\b"
@@ -25,7 +25,8 @@ TYPED = re.compile(
 def typed_results(text: str) -> list[str]:
     """Return what reads like a typed result: decimals, percentages, counts of counts, outside mathematics and fields.
 
-    Numbers of theorems, figures and equations are names, not results, and so is the level of an interval.
+    Numbers of theorems, figures and equations are names, not results, and so are the level of an interval and the train
+    accuracy at which train errors count as ended.
     """
     plain = re.sub(r"\{[^{}]*\}", " ", "".join(MATHS.split(text)[::2]))
     return [match.group().strip() for match in TYPED.finditer(LEVEL.sub(" ", REFERENCE.sub(" ", plain)))]

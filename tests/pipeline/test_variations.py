@@ -289,11 +289,11 @@ def test_the_matrix_says_how_many_other_seeds_give_the_verdict():
 def test_table_and_page_mark_what_another_choice_turns():
     judged = rows(*SCALES, ("draw", "draw", "4", "contradicted"))
     text = page(count_judged_again(claims_of("reproduced"), judged), judged)
-    assert "|✓†&nbsp;`a`|`scale` of small from 1e-5 to 0.003 (undecided at 0.01)|||0/1 (1 contradicted)|" in text
+    assert "|✓†&nbsp;`a`|`scale` from 1e-5 to 0.003 in small (undecided at 0.01)|||0/1 (1 contradicted)|" in text
     assert "- `toy.a`, draw 4: contradicted" in text
     two = pd.concat([claims_of("reproduced"), claims_of("reproduced").assign(claim="toy.b")])
     both = page(two, pd.concat([rows(SCALES[1]), rows(SCALES[1]).assign(claim="toy.b")]))
-    assert "|✓&nbsp;`a` ✓&nbsp;`b`|`scale` of small" in both  # claims that agree share a row
+    assert "|✓&nbsp;`a` ✓&nbsp;`b`|`scale` at 1e-5 in small" in both  # claims that agree share a row
     assert "†" not in page(claims_of("reproduced"), rows(*SCALES[1:])).partition("|claims|")[2]
     assert "reproduced†" in verdicts.describe(count_judged_again(claims_of("reproduced"), judged))
     assert "†" not in verdicts.describe(count_judged_again(claims_of("reproduced"), rows(*SCALES[1:])))

@@ -80,8 +80,8 @@ def test_what_the_documentation_says_of_each_cell_is_counted(full):
     assert needs.table(full) in text
     counted = {cell: needs.needs(full, cell) for cell in CELLS if cell.endswith("mse")}
     hours = [sum(getattr(one, what) for one in counted.values()) / 3.6e16 for what in ("operations", "measuring")]
-    assert f"One costs {hours[0]:.0f} hours of training and {hours[1]:.0f} of measuring" in " ".join(text.split())
-    assert f"both {2 * sum(hours):.0f}, and the sweeps" in text
+    one_loss = f"One loss costs {hours[0]:.0f} hours of training and {hours[1]:.0f} of measuring"
+    assert f"{one_loss}, both together {2 * sum(hours):.0f} hours, and the sweeps" in " ".join(text.split())
     files = sorted(one.disk for one in counted.values())
     assert f"all files together would be {2 * sum(files) / 1e9:.0f} GB" in text
     at_most, four = ((2 * sum(files[-count:])) / 1e9 for count in (1, 4))
