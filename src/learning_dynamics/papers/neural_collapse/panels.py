@@ -84,7 +84,7 @@ def mark_epochs(axis: Axes, table: Table, *, drops: bool = True) -> None:
     epoch = zero_error_epochs(table, EFFECTIVELY_ZERO).fillna(np.inf).median()
     if np.isfinite(epoch):
         dashes = "-" if settings["loss"] == "mse" else DASHED
-        label = f"99.9 % train accuracy, {LOSSES[settings['loss']]}"
+        label = f"train errors end, {LOSSES[settings['loss']]}"
         axis.axvline(epoch, color=COLOURS["vermilion"], lw=0.9, ls=dashes, zorder=1, label=label)
     if drops:
         for drop in settings["drops"]:

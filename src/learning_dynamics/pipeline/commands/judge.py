@@ -33,8 +33,8 @@ def execute(claims: Sequence[str], /, cores: str = "all", files: Sequence[Path] 
     files : sequence of path
         Overlays, as for Snakemake.
     """
-    every = Plan(load(files), check=False)
-    chosen = [find_claim(every, claim) for claim in dict.fromkeys(claims)]
+    all_papers = Plan(load(files), check=False)
+    chosen = [find_claim(all_papers, claim) for claim in dict.fromkeys(claims)]
     papers = list(dict.fromkeys(paper for paper, _ in chosen))
     plan = Plan(load(files, {"papers": papers}), check=False)
     metrics = [file for paper, name in chosen for file in plan.metrics_files(paper, plan.tables_for_claim(paper, name))]
@@ -72,11 +72,11 @@ def make(targets: Sequence[str], papers: Sequence[str], cores: str, files: Seque
     # a scratch `random.py` in this folder is not Python's
     with subprocess.Popen([*command, "--", *targets], env=os.environ | {"PYTHONSAFEPATH": "1"}) as process:
         # Snakemake has Ctrl-C from the terminal as well, and ends in its own time
-        before = signal.signal(signal.SIGINT, lambda *_: None)
+        previous = signal.signal(signal.SIGINT, lambda *_: None)
         try:
             return process.wait()
         finally:
-            signal.signal(signal.SIGINT, before)
+            signal.signal(signal.SIGINT, previous)
 
 
 def card(plan: Plan, paper: str, name: str) -> str:
@@ -87,10 +87,11 @@ def card(plan: Plan, paper: str, name: str) -> str:
         table: pd.DataFrame(rows[table], columns=[column.name for column in declared])
         for table, declared in TABLES.items()
     }
-    variations = read_all_again(plan, Path(plan.results), tables["claims"])
-    before = variations[(variations["claim"] == f"{paper}.{name}") & (variations["change"] != "threshold")]
-    tables["variations"] = pd.concat(
-        [table for table in (tables["variations"], before) if len(table)] or [tables["variations"]]
-    )
+    known = read_all_again(plan, Path(plan.results), tables["claims"])
+    known = known[(known["claim"] == f"{paper}.{name}") & (known["change"] != "threshold")]
+    if tables["variations"].empty:  # pandas warns where an empty table is joined
+        tables["variations"] = known
+    elif len(known):
+        tables["variations"] = pd.concat([tables["variations"], known])
     (row,) = count_judged_again(tables["claims"], tables["variations"]).to_dict("records")
     return plain_text.card(contents.card(plan.config, paper, row, tables), plan.config.paper_block(paper)["citation"])
