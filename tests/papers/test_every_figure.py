@@ -64,3 +64,14 @@ def test_it_shows_finite_data_on_labelled_axes_with_a_filled_caption(drawn, pape
     caption = smoke(paper).config.caption(paper, name)
     assert typed_results(caption) == []
     assert_filled(drawn.facts, caption, drawn.alt)
+
+
+@pytest.mark.parametrize(("paper", "name"), named("figure"))
+def test_its_legend_is_not_cut_off(drawn, paper, name):
+    drawn.figure.canvas.draw()
+    width, height = drawn.figure.bbox.size
+    for legend in drawn.figure.legends:
+        box = legend.get_window_extent()
+        assert min(box.x0, box.y0) >= -1, "cut off on the left or below"
+        assert box.x1 <= width + 1, "cut off on the right"
+        assert box.y1 <= height + 1, "cut off above"
