@@ -3,6 +3,7 @@
 import functools
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,7 @@ def rows(wanted: str = "") -> Iterator[dict[str, Any]]:
         found = {
             "a second `make figures`": second_run,
             "graph of 10,000 runs, dry run": lambda name: dry_run(name, 40),
+            "the same graph in four plain rules": lambda name: plain_dry_run(name, 25),
             "graph of 10,000 runs, dry run for Slurm": lambda name: dry_run(name, 60, "--profile", "profiles/slurm"),
         }
         for name, measure in found.items():
@@ -57,6 +59,34 @@ def dry_run(name: str, goal: float, *options: str) -> dict[str, Any]:
     wall, note, ended = _timed(*command, folder=plan.folder, environment=plan.environment)
     assert ended.returncode == 0, ended.stderr
     assert "toy_slow_sweep" in ended.stdout
+    return _row(name, wall, goal, note)
+
+
+PLAIN_RULES = """
+NAMES = [f"rate-{rate}--steps-{steps}" for rate in range(100) for steps in range(100)]
+rule all:
+    input: expand("metrics/{name}.parquet", name=NAMES)
+rule data:
+    output: "data.npz"
+    shell: "touch {output}"
+rule run:
+    input: "data.npz"
+    output: "runs/{name}.npz"
+    shell: "touch {output}"
+rule metrics:
+    input: "runs/{name}.npz", "data.npz"
+    output: "metrics/{name}.parquet"
+    shell: "touch {output}"
+"""
+
+
+def plain_dry_run(name: str, goal: float) -> dict[str, Any]:
+    """Time Snakemake alone on the graph of `dry_run`: no resources, fingerprints, priorities or functions of wildcards."""
+    folder = Path(tempfile.mkdtemp())
+    (folder / "Snakefile").write_text(PLAIN_RULES, encoding="utf-8")
+    wall, note, ended = _timed(sys.executable, "-m", "snakemake", "-n", "--cores", "2", folder=folder)
+    assert ended.returncode == 0, ended.stderr
+    shutil.rmtree(folder)
     return _row(name, wall, goal, note)
 
 

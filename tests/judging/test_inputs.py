@@ -57,6 +57,14 @@ WRONG: dict[str, tuple[Callable, str]] = {
         lambda: equal_on_every_draw("x", X, X, tolerance="0.1", rivals=ALL),
         "x: tolerance must be numbers (is '0.1')",
     ),
+    "a negative tolerance": (
+        lambda: equal_on_every_draw("x", X, X, tolerance=[0.1, -0.2, 0.1], rivals=ALL),
+        "x: tolerance must be 0 or more (is -0.2)",
+    ),
+    "a negative tolerance of an estimate": (
+        lambda: equal("x", 1.0, 1.0, tolerance=-0.1, rivals=ONE),
+        "x: tolerance must be 0 or more (is -0.1)",
+    ),
     "no tolerance": (
         lambda: equal_on_every_draw("x", X, X, rivals=ALL),
         "x: missing a required argument: 'tolerance'; equal_on_every_draw takes name, measured, predicted, tolerance,",

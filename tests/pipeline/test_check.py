@@ -1,6 +1,8 @@
 """`check` compares every output on disk with the configuration."""
 
 import shutil
+import subprocess
+import sys
 
 from tests.pipeline.conftest import PAPER
 
@@ -45,3 +47,14 @@ def test_an_edited_formula_and_an_edited_setting_make_stale(workspace):
         *(f"figures/toy/{name}.{kind}" for name in ("decay", "growth") for kind in ("pdf", "png", "svg")),
         *("results/claims.parquet", "results/verdicts.txt", "figures/index.html", "figures/toy.html"),
     }
+
+
+def test_a_folder_without_outputs_is_said(workspace):
+    below = workspace.folder / "below"
+    below.mkdir()
+    environment = workspace.environment | {"PYTHONPATH": str(workspace.folder / "src")}
+    command = [sys.executable, "-m", "learning_dynamics", "check"]
+    checked = subprocess.run(command, cwd=below, env=environment, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr
+    assert "0 outputs checked" in checked.stdout
+    assert f"none of this configuration in {below / 'results'}" in checked.stdout

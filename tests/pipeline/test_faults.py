@@ -9,6 +9,7 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -137,6 +138,26 @@ def test_a_kill_at_any_moment_loses_nothing(slow, built, sent, whom, step):
     # what had been reached was not done again
     assert len(steps_in(slow)) <= 40 + 1 or whom == "Snakemake", before
     assert not list(slow.folder.glob("results/toy/resume/*/*"))
+
+
+@fault("SIGTERM to `judge`", "its Snakemake ends too, once the job under way has")
+def test_what_ends_judge_ends_its_snakemake(held):
+    judging = subprocess.Popen(
+        [sys.executable, "-m", "learning_dynamics", "judge", "toy.geometric", "--cores", "1"],
+        cwd=held.folder,
+        env=held.environment,
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    wait_for_steps(held, 3)
+    judging.terminate()
+    release(held)
+    said = end(judging)
+    assert judging.returncode != 0
+    assert "toy.geometric: " not in said
+    assert not (held.folder / "results/toy/metrics/slow.parquet").exists()  # of a job that had not begun
 
 
 @fault("a run is killed twice", SAME)

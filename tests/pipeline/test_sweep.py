@@ -66,6 +66,7 @@ def test_a_sweep_is_written_run_and_drawn(clean):
     assert "slow_sweep sweeps steps too; take one value with --where steps=..." in mixed.stderr
     drawn = clean.stage(*command[3:-1], "x", "--where", "seed=0")
     assert drawn.returncode == 0, drawn.stderr
+    assert drawn.stderr == ""
     assert (clean.folder / "figures/toy/slow_sweep--x.png").stat().st_size > 5_000
 
 

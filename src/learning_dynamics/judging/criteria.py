@@ -11,7 +11,7 @@ import numpy as np
 from learning_dynamics.errors import CheckError
 from learning_dynamics.evidence import Estimate, Optimum, distinct, share
 from learning_dynamics.judging.checks import NEAREST, Check, State, takes_rivals
-from learning_dynamics.judging.inputs import alike, one_number, one_per_draw
+from learning_dynamics.judging.inputs import alike, one_number, one_per_draw, refuse_negative
 
 # -- criteria that every draw must meet ------------------------------------------------------------------------------
 
@@ -128,6 +128,7 @@ def equal_on_every_draw(
         raise CheckError(f"{name}: no draws")
     draws = len(measured)
     tolerance = one_per_draw(name, "tolerance", tolerance, draws)
+    refuse_negative(name, "tolerance", tolerance)
     errors = np.abs(measured - predicted).reshape(draws, -1).max(axis=1)
     if relative_to is None:
         relative_to = np.where(np.isfinite(measured), np.abs(measured), 0.0).reshape(draws, -1).max(axis=1)
@@ -192,6 +193,8 @@ def equal(
         draws_for, draws_against, draws_undecided, excluded as in `Check`.
     """
     measured, predicted = _estimate(name, estimate), one_number(name, "predicted", predicted)
+    tolerance = one_number(name, "tolerance", tolerance)
+    refuse_negative(name, "tolerance", tolerance)
     low, high = measured.lower - tolerance, measured.upper + tolerance
     allowed = max(measured.value - low, high - measured.value)
     criterion = f"prediction {predicted:.4g} within {allowed:.2g}" + (f" ({because})" if because else "")

@@ -40,6 +40,18 @@ def one_number(name: str, parameter: str, value: Any) -> float:
     return float(array.item())
 
 
+def refuse_negative(name: str, parameter: str, value: Any) -> None:
+    """Refuse an allowed error below zero, which no measurement could meet.
+
+    Raises
+    ------
+    CheckError
+        If one is negative.
+    """
+    if (np.asarray(value) < 0).any():
+        raise CheckError(f"{name}: {parameter} must be 0 or more (is {np.min(value):.3g})")
+
+
 def one_per_draw(name: str, parameter: str, value: Any, draws: int | None = None) -> np.ndarray:
     """Return one number for each draw, shape (draws,), of a single one as many as there are draws.
 

@@ -57,6 +57,8 @@ def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     print(f"{n_checked} outputs checked, {len(problems)} stale or damaged")
+    if n_checked == 0:
+        print(f"there are none of this configuration in {Path(plan.results).absolute()}")
     return int(bool(problems))
 
 

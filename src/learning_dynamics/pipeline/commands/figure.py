@@ -1,7 +1,6 @@
 """Draw a figure from parquet alone: one picture as PDF, PNG and SVG, the stamp in the metadata, facts in the PNG's."""
 
 import json
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -16,8 +15,6 @@ from learning_dynamics.pipeline.commands.roles import draw
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.stamps import KEY, plain_facts
 from learning_dynamics.plotting import Drawn, legible_ticks, sized, style
-
-logging.getLogger("fontTools").setLevel(logging.ERROR)  # what it says is of the fonts' own dates
 
 
 def execute(

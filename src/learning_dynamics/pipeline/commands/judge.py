@@ -71,12 +71,14 @@ def make(targets: Sequence[str], papers: Sequence[str], cores: str, files: Seque
         command += ["--configfile", *map(str, files)]
     # a scratch `random.py` in this folder is not Python's
     with subprocess.Popen([*command, "--", *targets], env=os.environ | {"PYTHONSAFEPATH": "1"}) as process:
-        # Snakemake has Ctrl-C from the terminal as well, and ends in its own time
-        previous = signal.signal(signal.SIGINT, lambda *_: None)
+        # Snakemake has Ctrl-C from the terminal as well, and ends in its own time; what ends this process ends it too
+        handled = {signal.SIGINT: lambda *_: None, signal.SIGTERM: lambda *_: process.terminate()}
+        previous = {number: signal.signal(number, handler) for number, handler in handled.items()}
         try:
             return process.wait()
         finally:
-            signal.signal(signal.SIGINT, previous)
+            for number, handler in previous.items():
+                signal.signal(number, handler)
 
 
 def card(plan: Plan, paper: str, name: str) -> str:

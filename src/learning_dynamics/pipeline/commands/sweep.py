@@ -13,6 +13,7 @@ import numpy as np
 import yaml
 from ruamel.yaml.error import YAMLError
 
+from learning_dynamics.environment import functions_as_written
 from learning_dynamics.errors import ProjectError, check_known, suggest_name
 from learning_dynamics.files import atomic_write
 from learning_dynamics.pipeline.plan.blocks import flat, overlay
@@ -58,7 +59,8 @@ def execute(
         If there is no such run or setting, a value is none that the setting may take, or another sweep of that name, or
         another file, is in the way.
     """
-    config = Plan(load(files, {"papers": [paper]})).config
+    with functions_as_written():
+        config = Plan(load(files, {"papers": [paper]})).config
     swept = name or f"{run}_sweep"
     if swept in config.blocks(paper, "runs"):
         raise ProjectError(f"{paper} has a run `{swept}`; choose another --name")
@@ -68,7 +70,8 @@ def execute(
     for key, old_values in {} if out is None else values_of_file(out, {"changes": changes}, paper, swept).items():
         varied[key] = old_values + [value for value in varied[key] if value not in old_values]
     try:
-        plan = Plan(load(files, {"papers": [paper], "changes": changes}))
+        with functions_as_written():
+            plan = Plan(load(files, {"papers": [paper], "changes": changes}))
     except ProjectError as error:
         raise ProjectError(str(error).replace("--config: ", "--vary: ", 1)) from None
     refuse_other_results(plan, paper, swept)
@@ -83,7 +86,8 @@ def execute(
         f"and as a picture, once they are there:\n"
         f"  python -m learning_dynamics map {paper} {swept} {axes} {overlays} --quantity QUANTITY\n"
         f"and as a data frame:\n"
-        f"  learning_dynamics.project({', '.join(map(repr, map(str, [*files, file])))}).table({paper!r}, {swept!r})"
+        f"  learning_dynamics.project({', '.join(map(repr, map(str, [*files, file])))})"
+        f".table({paper!r}, {swept!r}, 'QUANTITY')"
     )
     if out is None:
         print(instructions.replace("\n", "\n# ").join(["# ", ""]), text, sep="\n", end="")

@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,9 +15,13 @@ from learning_dynamics.pipeline.store.stamps import KEY, read_bytes, reading
 
 @contextmanager
 def matplotlib_defaults() -> Iterator[None]:
-    """Draw with matplotlib's own defaults, whatever a matplotlibrc in the folder or at home says."""
+    """Draw with matplotlib's own defaults, whatever a matplotlibrc in the folder or at home says.
+
+    Nothing is printed about the dates of the fonts' files.
+    """
     import matplotlib as mpl
 
+    logging.getLogger("fontTools").setLevel(logging.ERROR)
     with mpl.rc_context():
         mpl.rcdefaults()
         yield
