@@ -81,7 +81,7 @@ rule metrics:
 
 
 def plain_dry_run(name: str, goal: float) -> dict[str, Any]:
-    """Time Snakemake alone on the graph of `dry_run`: no resources, fingerprints, priorities or functions of wildcards."""
+    """Time Snakemake alone on the graph of `dry_run`: no resources, fingerprints or functions of wildcards."""
     folder = Path(tempfile.mkdtemp())
     (folder / "Snakefile").write_text(PLAIN_RULES, encoding="utf-8")
     wall, note, ended = _timed(sys.executable, "-m", "snakemake", "-n", "--cores", "2", folder=folder)
