@@ -367,3 +367,26 @@ def test_another_scale_is_published_beside_the_default(publishing):
     assert (
         refused == "error: docs/results are of the default run and all papers; name another scale with --configfile\n"
     )
+
+
+def test_a_card_names_the_verdicts_that_are_published_of_other_scales(publishing):
+    steps = {"descent": {"steps": 20}}
+    publishing.write("small.yaml", yaml.safe_dump({"scale": "small", "changes": {"toy": {"runs": steps}}}))
+    publishing.snakemake("--configfile", "small.yaml")
+    assert publishing.stage("publish", "--configfile", "small.yaml", "--papers", "toy").returncode == 0
+    publishing.configure("scales", "small", value="twenty steps")
+    claims = pd.read_csv(publishing.folder / "docs/scales/small/claims.csv")
+    claims.loc[claims["claim"] == "toy.decay", "verdict"] = "undecided"
+    claims.to_csv(publishing.folder / "docs/scales/small/claims.csv", index=False)
+    publishing.snakemake()
+    measured = claims.set_index("claim").loc["toy.decay", "measured"]
+    said = f"On twenty steps: undecided ({measured:.4g})."
+    in_all = "On twenty steps 1 of 1 claims about networks turn: decay (reproduced, there undecided)."
+    assert said in publishing.stage("judge", "toy.decay").stdout
+    # it reads other runs, which are the same there
+    assert "twenty steps" not in publishing.stage("judge", "toy.geometric").stdout
+    assert publishing.stage("publish").returncode == 0
+    for page in ("docs/results/toy.md", "figures/toy.html"):
+        text = publishing.read(page)
+        assert in_all in text, page
+        assert text.count("On twenty steps: undecided (") == 1, page

@@ -146,5 +146,6 @@ def judged_again():
     scale = plan.config.configuration.scale
     folder = Path("docs/scales", scale) if scale else Path("docs/results")
     files = [Path(plan.results, "variations.parquet"), folder / "robustness.csv"]
+    files += sorted(Path("docs/scales").glob("*/claims.csv"))
     contents = [file.read_bytes() for file in files if file.is_file()]
     return hashlib.sha256(b"".join(contents)).hexdigest()[:20] if contents else ""

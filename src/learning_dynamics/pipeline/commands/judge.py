@@ -96,4 +96,5 @@ def card(plan: Plan, paper: str, name: str) -> str:
     elif len(known):
         tables["variations"] = pd.concat([tables["variations"], known])
     (row,) = count_judged_again(tables["claims"], tables["variations"]).to_dict("records")
-    return plain_text.card(contents.card(plan.config, paper, row, tables), plan.config.paper_block(paper)["citation"])
+    shown = contents.card(plan.config, paper, row, tables, contents.published_scales(plan.config, paper))
+    return plain_text.card(shown, plan.config.paper_block(paper)["citation"])

@@ -21,6 +21,7 @@ from learning_dynamics.pipeline.report.references import bibtex, link_name
 from learning_dynamics.pipeline.report.source_links import link_to_function, topic_about, topic_title
 from learning_dynamics.pipeline.report.templates import fill
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES
+from learning_dynamics.pipeline.store import published
 from learning_dynamics.pipeline.store.pictures import read_record
 from learning_dynamics.pipeline.store.records import is_expected
 
@@ -116,6 +117,7 @@ class Paper:
     lead: Lead | None
     references: list[Row]
     findings: list[str] = field(default_factory=list)
+    elsewhere: list[str] = field(default_factory=list)  # for each other scale, which verdicts turn there
     earlier: str = ""  # that its results were there before a run of other papers
 
     @property
@@ -189,7 +191,8 @@ def gather(
 
 def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figures: Path, options: str) -> Paper:
     block = config.paper_block(paper)
-    rows = [card(config, paper, row, tables) for row in tables["claims"].to_dict("records")]
+    scales = published_scales(config, paper)
+    rows = [card(config, paper, row, tables, scales) for row in tables["claims"].to_dict("records")]
     facts = {f"{row['id']}.{key}": value for row in rows for key, value in row["facts"].items()}
     exhibits = {name: _exhibit(config, paper, name, figures, options) for name in config.figures(paper)}
     topics: dict[str, Topic] = {}
@@ -222,7 +225,41 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
         _lead(lead, block, config.where(paper, "lead_panels")) if lead else None,
         [reference | {"place": link_name(reference["url"])} for reference in block.get("references", [])],
         [fill(finding, facts, config.where(paper, "findings")) for finding in block.get("findings", [])],
+        [describe_scale(rows, verdicts) for _, verdicts in scales.groupby("scale", sort=False)],
     )
+
+
+def published_scales(config: Config, paper: str) -> pd.DataFrame:
+    """Return what is published of a paper's other scales, as `published.read_scales` does; at such a scale nothing."""
+    scales = {} if config.configuration.scale else config.paper_block(paper).get("scales", {})
+    return published.read_scales(scales)
+
+
+def judged_on_other_runs(row: Row, verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Return the verdicts of a claim at other scales; where its number is the same it was judged on the same runs."""
+    own = verdicts[verdicts["claim"] == row["claim"]]
+    return own[[not published.is_same_number(row["measured"], measured) for measured in own["measured"]]]
+
+
+def describe_elsewhere(row: Row, scales: pd.DataFrame) -> str:
+    """Return a claim's verdicts at other scales in words.
+
+    >>> there = {"claim": "p.nc1", "scale": "mnist", "trained_on": "5,000 digits", "verdict": "undecided"}
+    >>> describe_elsewhere({"claim": "p.nc1", "measured": 0.1}, pd.DataFrame([there | {"measured": 0.25}]))
+    'On 5,000 digits: undecided (0.25)'
+    """
+    verdicts = judged_on_other_runs(row, scales).to_dict("records")
+    return "; ".join(f"On {one['trained_on']}: {one['verdict']} ({one['measured']:.4g})" for one in verdicts)
+
+
+def describe_scale(rows: Sequence[Row], verdicts: pd.DataFrame) -> str:
+    """Return in a sentence which of the claims that were judged anew at a scale have another verdict there."""
+    there = {row["claim"]: judged_on_other_runs(row, verdicts)["verdict"] for row in rows}
+    judged = [row for row in rows if len(there[row["claim"]])]
+    turned = [row for row in judged if there[row["claim"]].iloc[0] != row["verdict"]]
+    text = f"On {verdicts['trained_on'].iloc[0]} {len(turned)} of {len(judged)} claims about networks turn"
+    named = [f"{row['id']} ({row['verdict']}, there {there[row['claim']].iloc[0]})" for row in turned]
+    return f"{text}: {', '.join(named)}." if turned else f"{text}."
 
 
 def _lead(figure: Exhibit, block: Mapping[str, Any], where: str) -> Lead:
@@ -242,7 +279,7 @@ def enclosing_box(boxes: Sequence[Box]) -> Box | None:
     return min(left), min(top), max(right), max(bottom)
 
 
-def card(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFrame]) -> Row:
+def card(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFrame], scales: pd.DataFrame) -> Row:
     """Return what a claim's card shows: its row, with its checks, and with what came of judging it again.
 
     Parameters
@@ -250,7 +287,9 @@ def card(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFrame
     row : mapping
         A row of ``claims.parquet``.
     tables : mapping of table to DataFrame
-        `checks` and `again`, of this claim among others.
+        `checks` and `variations`, of this claim among others.
+    scales : DataFrame
+        As `published_scales` returns it.
     """
     name, facts = row["claim"].partition(".")[2], json.loads(row["facts"])
     checks, variations = (tables[table][tables[table]["claim"] == row["claim"]] for table in ("checks", "variations"))
@@ -279,6 +318,7 @@ def card(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFrame
         "digits": digits,
         "variations": variations.to_dict("records"),
         "robustness": robustness.describe(row["verdict"], variations),
+        "elsewhere": describe_elsewhere(row, scales),
         "marks": robustness.marks(row),
         "code": link_to_function(paper, "claims", function_name),
     }

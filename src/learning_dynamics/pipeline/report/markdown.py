@@ -136,6 +136,7 @@ def paper_page(paper: Paper, folder: Path) -> str:
     lines = [f"# {prose(paper.title)}", citation, f"{tally}. {ways}"]
     lines.append(prose(paper.summary))
     lines.append("\n".join(f"{place}. {prose(finding)}" for place, finding in enumerate(paper.findings, start=1)))
+    lines += [prose(sentence) for sentence in paper.elsewhere]
     if paper.notation:
         lines.append("> **Model and notation.** " + prose(paper.notation))
     if paper.lead:
@@ -179,6 +180,8 @@ def _claim(claim: Row, folder: Path, scopes: dict[str, Row]) -> str:
             lines.append(f"As printed: {_numbers(printed_check(claim), claim['quantifier'])}")
         if claim["robustness"]:
             lines.append(f"{prose(claim['robustness'])}.")
+        if claim["elsewhere"]:
+            lines.append(f"{prose(claim['elsewhere'])}.")
     text = "\n  ".join(f"{line}  " for line in lines).rstrip()
     if not decisive:
         return text

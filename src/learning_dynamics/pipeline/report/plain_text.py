@@ -87,6 +87,8 @@ def _variations(claim: Row) -> Iterator[tuple[int, str]]:
     """Yield what other thresholds and settings say, and what tries those that were not tried."""
     if claim["robustness"]:
         yield 0, f"Judged again: {claim['robustness']}."
+    if claim["elsewhere"]:
+        yield 0, f"{claim['elsewhere']}."
     yield from ((0, f"{meaning}.") for meaning in meanings([claim["marks"]]))
     if all(row["change"] == "threshold" for row in claim["variations"]):
         yield 0, UNTRIED

@@ -104,6 +104,34 @@ def complete_again(again: pd.DataFrame, claims: pd.DataFrame, folder: Path = FOL
     return rows.drop_duplicates(["claim", "change", "what", "value"], ignore_index=True)
 
 
+def read_scales(scales: Mapping[str, str], folder: Path = SCALES) -> pd.DataFrame:
+    """Return what is published of other scales; what is not published has no rows.
+
+    Parameters
+    ----------
+    scales : mapping of str to str
+        What each of them trains on, by name.
+
+    Returns
+    -------
+    DataFrame
+        Columns: scale, trained_on, claim, verdict, measured.
+    """
+    tables = [pd.DataFrame(columns=["scale", "trained_on", "claim", "verdict", "measured"])]
+    for scale, trained_on in scales.items():
+        claims = read_claims(folder / scale)
+        if claims is not None:
+            tables.append(claims.assign(scale=scale, trained_on=trained_on)[list(tables[0])])
+    return pd.concat(tables[1:], ignore_index=True) if tables[1:] else tables[0]
+
+
+def is_same_number(one: float, other: float) -> bool:
+    """Return whether two measurements agree to `RELATIVE_TOLERANCE`; two that are missing do."""
+    if pd.isna(one) or pd.isna(other):
+        return bool(pd.isna(one) and pd.isna(other))
+    return bool(abs(one - other) <= RELATIVE_TOLERANCE * max(abs(one), abs(other)))
+
+
 def compare_claims(claims: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """Return published and own verdicts and numbers side by side, claim by claim.
 
@@ -161,8 +189,4 @@ def _comparison_word(row: dict[str, Any]) -> str:
     if pd.isna(measured) or pd.isna(published):
         return "as published"
     inside = row["lower_published"] <= measured <= row["upper_published"]  # False where there is no interval
-    return (
-        "as published"
-        if inside or abs(measured - published) <= RELATIVE_TOLERANCE * max(abs(measured), abs(published))
-        else "with another number"
-    )
+    return "as published" if inside or is_same_number(measured, published) else "with another number"
