@@ -121,6 +121,7 @@ def shown(function):
             "checks": checks,
             "variations": [{"change": "seed", "verdict": "reproduced"}],
             "robustness": "Holds under 1/2 seeds",
+            "elsewhere": "",
             "explanation": "",
             "evidence": ["results/made_up/metrics/a.parquet"],
             "code": "claims.py#L1",

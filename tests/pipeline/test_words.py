@@ -154,6 +154,7 @@ def card(tmp_path, **changed):
         "reason": "",
         "scope": "everywhere",
         "robustness": "",
+        "elsewhere": "",
         "marks": "",
         "rivals": {},
         "decisive": {

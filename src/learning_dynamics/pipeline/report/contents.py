@@ -253,7 +253,7 @@ def describe_elsewhere(row: Row, scales: pd.DataFrame) -> str:
 
 
 def describe_scale(rows: Sequence[Row], verdicts: pd.DataFrame) -> str:
-    """Return in a sentence which of the claims that were judged anew at a scale have another verdict there."""
+    """Return in a sentence which of the claims that were judged on other runs at a scale have another verdict there."""
     there = {row["claim"]: judged_on_other_runs(row, verdicts)["verdict"] for row in rows}
     judged = [row for row in rows if len(there[row["claim"]])]
     turned = [row for row in judged if there[row["claim"]].iloc[0] != row["verdict"]]
