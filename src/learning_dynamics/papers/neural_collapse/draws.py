@@ -91,16 +91,13 @@ def zero_on_every_draw(
     )
 
 
-@takes_rivals("flow", "gap")
-def no_gap(
-    name: str,
-    table: Table,
-    gap: Quantity,
-    *,
-    tolerance: float = ROUNDING,
-    because: str = "rounding",
-    flow: str | None = None,
-) -> Check:
-    """Check that a relative gap is zero on every draw; rivals are other maps where `flow` is given, else other gaps."""
-    along_flow = {} if flow is None else {"flow": flow}
-    return zero_on_every_draw(name, largest(table, gap, **along_flow), tolerance, because)
+@takes_rivals("gap")
+def no_gap(name: str, table: Table, gap: Quantity, *, tolerance: float = ROUNDING, because: str = "rounding") -> Check:
+    """Check that a relative gap is zero on every draw; rivals and corrections are other gaps."""
+    return zero_on_every_draw(name, largest(table, gap), tolerance, because)
+
+
+@takes_rivals("tangent_map")
+def no_gap_under_map(name: str, features: Table, gap: Quantity, tangent_map: str) -> Check:
+    """Check that a relative gap is zero on every draw for a map of the column ``flow``; rivals are other maps."""
+    return zero_on_every_draw(name, largest(features, gap, flow=tangent_map), ROUNDING, "rounding")
