@@ -136,8 +136,9 @@ def lemma_1(features: Table, flows: Table) -> Claim:
     "Propositions 2 and 4 together, Lemma 5",
     scope=THREE_SIZES + "; speeds on fresh draws",
     correction="Equation 5 says that the gradient is projected, not how. Read as the orthogonal projection, "
-    r"$Z - \frac{CN}{2}(XCZ^\top + ZCX^\top)XC$, Proposition 2, Lemma 5 and Corollary 1 hold as printed, and the map "
-    "of Proposition 4 is not that projection. Read as the map that Proposition 4 prints, "
+    r"$Z - \frac{CN}{2}(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)X\mathbf{C}$ with the class-centring matrix "
+    r"$\mathbf{C}$, Proposition 2, Lemma 5 and Corollary 1 hold as printed, and the map of Proposition 4 is not that "
+    "projection. Read as the map that Proposition 4 prints, "
     r"$\dot\omega = \omega / (CN(C + \omega^2))$, and therefore $\omega^2/2 + C\log\omega = t/(CN) + $ const.",
     reason="the flow of the map that the paper prints does not follow the closed form that the paper gives",
     quantifier="all draws",

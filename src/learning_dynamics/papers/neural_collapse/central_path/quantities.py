@@ -6,7 +6,7 @@ The functions named at each block write them, and say how they are measured.
 
 # -- column ``flow``: maps onto the tangent space (Proposition 4), the flows that they give (eq. 5), the algorithm -----
 
-ORTHOGONAL = "orthogonal"  # Z - (C N / 2) (X C Z^T + Z C X^T) X C
+ORTHOGONAL = "orthogonal"  # Z - (classes N / 2) (X C Z^T + Z C X^T) X C, with the class-centring matrix C
 PRINTED = "printed"  # Z - (X C Z^T + Z C X^T) X / 2, as Proposition 4 has it
 MINUS_SIGN = "minus_sign"  # PRINTED with a minus between its products, as the proof of Lemma 2 has it
 WHOLE = "whole"  # PRINTED without its factor 1/2
