@@ -8,6 +8,10 @@ import numpy as np
 from learning_dynamics.judging import Check, equal_on_every_draw, takes_rivals
 from learning_dynamics.tidy import Draws, Quantity, Table, cached_per_table, select, settings_of
 
+# scopes: what claims on the central path are tested on
+FREE = "Gaussian features of three sizes, within-class covariance of full rank"
+THREE_SIZES = "three sizes, zero global mean, within-class covariance the identity, eleven decades of time"
+
 # Relative error of DOP853 along the renormalised flows in units of its rtol: at most 8 over 200 flows from three sizes
 # and three scales of the signal, at rtol 1e-9 and 1e-10; doubled and rounded up.
 RENORMALISED_FLOW_ERROR = 20.0

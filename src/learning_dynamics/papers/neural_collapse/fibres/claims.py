@@ -40,6 +40,7 @@ from learning_dynamics.papers.neural_collapse.central_path.quantities import (
 )
 from learning_dynamics.papers.neural_collapse.draws import (
     DIFFERENCE_ERROR,
+    FREE,
     UNIT,
     Size,
     by_size,
@@ -52,7 +53,6 @@ from learning_dynamics.papers.neural_collapse.draws import (
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select, settings_of
 
-FREE = "Gaussian features of three sizes, within-class covariance of full rank"
 RENORMALISED = FREE + ", renormalised"
 
 
