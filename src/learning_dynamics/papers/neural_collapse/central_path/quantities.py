@@ -110,6 +110,6 @@ PRODUCT_TRACE: str = "product_trace"  # trace of pinv(Sigma_B) Sigma_W, at each 
 PRODUCT_NORM: str = "product_norm"  # its Frobenius norm
 CONDITION: str = "condition"  # condition number of Sigma_W
 VANISHING_NC1: str = "vanishing_nc1"  # NC1 around a simplex frame, coupled noise of each of `converses.NOISES`
-VANISHING_NC4: str = "vanishing_nc4"  # features that least-squares classifier and nearest mean decide differently
+VANISHING_NC4: str = "vanishing_nc4"  # examples that least-squares classifier and nearest mean decide differently
 VANISHING_DUALITY: str = "vanishing_duality"  # self-duality (NC3) under coupled noise
 VANISHING_DUALITY_UNCOUPLED: str = "vanishing_duality--uncoupled"  # and under noise that is not coupled

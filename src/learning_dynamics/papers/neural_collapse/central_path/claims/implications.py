@@ -132,9 +132,9 @@ def trace_and_product(features: Table) -> Claim:
 
 @claim(
     "Section 3.3, end of the proof of Corollary 2",
-    scope="class means that are a simplex frame, in three sizes, and noise of a thousandth of them. Its covariance is "
-    "the identity, except that it is 0.5 between a direction of the class means and one outside of them, or half as "
-    "much again along a direction of the class means. No weight decay",
+    scope="class means that are a simplex frame, in three sizes, without weight decay, and noise of a thousandth of "
+    "them. In one direction of the class means the noise is either coupled to a direction outside of them, by a "
+    "covariance of half the variance, or uncoupled and of half as much variance again",
     correction=r"With $\Sigma_W = \epsilon^2Q$ the classifier tends to "
     r"$(\bar M^\top Q^{-1}\bar M)^\dagger\bar M^\top Q^{-1}$ as $\epsilon \to 0$, which is a multiple of "
     r"$\bar M^\top$ only where class means span an invariant subspace of $Q$, as on the renormalised features. A "
@@ -158,9 +158,8 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
 
     coupled, uncoupled = at_smallest_noise(VANISHING_DUALITY), at_smallest_noise(VANISHING_DUALITY_UNCOUPLED)
     classes = draws.column("classes")
-    # noise is a thousandth of the signal, and the next order its square; a hundred times that is allowed
     tolerance = (10 * NOISES[SMALLEST_NOISE]) ** 2
-    because = "next order: noise to signal, squared, a hundredfold"
+    because = "a hundred times the next order, which is the square of noise over signal"
     remaining = theory.self_duality_under_coupling(COUPLING, classes)
     yield equal_on_every_draw(
         "self-duality minus its prediction, coupled noise",
@@ -191,10 +190,10 @@ def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
         excluded=excluded,
     )
     yield every_draw(
-        "features that NC4 fails for",
+        "examples that NC4 fails for",
         at_smallest_noise(VANISHING_NC4),
         at_most=0.5,
-        because="whole features",
+        because="whole examples",
         excluded=excluded,
     )
     yield premise(
