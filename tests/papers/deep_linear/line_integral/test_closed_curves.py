@@ -7,7 +7,7 @@ import pytest
 import scipy
 
 from learning_dynamics.datasets.whitened import haar
-from learning_dynamics.papers.deep_linear.line_integral import metrics, quantities, runs, theory
+from learning_dynamics.papers.deep_linear.line_integral import metrics, quantities, runs
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import select
 from tests.papers.deep_linear import plain
