@@ -85,8 +85,8 @@ def controls_uniform(
     Most draws must do this. The rank is RankMe of the covariance about the mean; other definitions are among the varied
     settings. The warm-up's trough is the lowest rank until the first class is learned. After it the rank does not fall
     in {value:.1%} of the draws ({draws_against} of {draws} fall), and with skew, a bottleneck and cross-entropy it does
-    not in {treated:.1%}. Whether control and treated case differ is a claim of its own. In {rare:.1%} the part of a
-    fall while classes are learned is itself as deep as the threshold. The rank falls first in {first:.0%}.
+    not in {treated:.1%}. In {rare:.1%} it falls by the threshold or more while classes are learned. It falls first in
+    {first:.0%}. Whether control and treated case differ is another claim, `controls_differ`.
     """
     _require("loss", "cross_entropy", control=control)
     return _monotone_growth(
@@ -111,11 +111,9 @@ def controls_no_bottleneck(
     """Without a bottleneck, from small starts, the warm-up is followed by a monotone, saturating growth of the
     effective rank.
 
-    Most draws must do this. The rank is RankMe of the covariance about the mean; other definitions are among the varied
-    settings. The warm-up's trough is the lowest rank until the first class is learned. After it the rank does not fall
-    in {value:.1%} of the draws ({draws_against} of {draws} fall), and with skew, a bottleneck and cross-entropy it does
-    not in {treated:.1%}. Whether control and treated case differ is a claim of its own. In {rare:.1%} the part of a
-    fall while the rarest classes are learned is itself as deep as the threshold. The rank falls first in {first:.0%}.
+    Read and judged as `controls_uniform` is. After the warm-up's trough the rank does not fall in {value:.1%} of the
+    draws ({draws_against} of {draws} fall), and with skew, a bottleneck and cross-entropy it does not in {treated:.1%}.
+    In {rare:.1%} it falls by the threshold or more while the rarest classes are learned. It falls first in {first:.0%}.
     """
     _require("loss", "cross_entropy", control=control)
     _require("dimension", 3, control=control)
@@ -141,11 +139,9 @@ def controls_squared_loss(
     """Under the squared loss with skewed classes, from small starts, the warm-up is followed by a monotone, saturating
     growth of the effective rank.
 
-    Most draws must do this. The rank is RankMe of the covariance about the mean; other definitions are among the varied
-    settings. The warm-up's trough is the lowest rank until the first class is learned. After it the rank does not fall
-    in {value:.1%} of the draws ({draws_against} of {draws} fall), and with skew, a bottleneck and cross-entropy it does
-    not in {treated:.1%}. Whether control and treated case differ is a claim of its own. In {rare:.1%} the part of a
-    fall while the rarest classes are learned is itself as deep as the threshold. The rank falls first in {first:.0%}.
+    Read and judged as `controls_uniform` is. After the warm-up's trough the rank does not fall in {value:.1%} of the
+    draws ({draws_against} of {draws} fall), and with skew, a bottleneck and cross-entropy it does not in {treated:.1%}.
+    In {rare:.1%} it falls by the threshold or more while the rarest classes are learned. It falls first in {first:.0%}.
     """
     _require("loss", "squared", control=control)
     return _monotone_growth(
@@ -170,11 +166,9 @@ def controls_squared_loss_uniform(
     """Under the squared loss with equal classes, from small starts, the warm-up is followed by a monotone, saturating
     growth of the effective rank.
 
-    Most draws must do this. The rank is RankMe of the covariance about the mean; other definitions are among the varied
-    settings. The warm-up's trough is the lowest rank until the first class is learned. After it the rank does not fall
-    in {value:.1%} of the draws ({draws_against} of {draws} fall), and with skew, a bottleneck and cross-entropy it does
-    not in {treated:.1%}. Whether control and treated case differ is a claim of its own. In {rare:.1%} the part of a
-    fall while classes are learned is itself as deep as the threshold. The rank falls first in {first:.0%}.
+    Read and judged as `controls_uniform` is. After the warm-up's trough the rank does not fall in {value:.1%} of the
+    draws ({draws_against} of {draws} fall), and with skew, a bottleneck and cross-entropy it does not in {treated:.1%}.
+    In {rare:.1%} it falls by the threshold or more while classes are learned. It falls first in {first:.0%}.
     """
     _require("loss", "squared", control=control)
     return _monotone_growth(
