@@ -148,7 +148,7 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table], deep: Table) -> Claim:
     root, all six are, and the four rows that hold as mean squares do so because their error is that of the stop.
     """
     row, row_of_depth_2 = PRINTED[FEW][MINIMISATION], PRINTED[FEW][2]
-    # shape (settings, draws): along the number of entries, and for depth 2 along the scale
+    # shape (settings, draws): along the number of entries, and for depth 2 along the initialisation scale
     errors, norms, ranks = np.array([measured(table, None) for table in minimisers]).swapaxes(0, 1)
     scales = sorted(settings_of(deep)["scales"])
     errors_2, _, ranks_2 = np.array([measured(deep, scale) for scale in scales]).swapaxes(0, 1)
