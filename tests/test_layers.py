@@ -47,7 +47,8 @@ MODULES_OF_TOPICS = [
     for paper in papers()
     for topic in topics(paper)
     for part in FORBIDDEN
-    if module_path(module := f"{PACKAGE}.papers.{paper}.{topic}.{part}") is not None
+    for module in MODULES
+    if f"{module}.".startswith(f"{PACKAGE}.papers.{paper}.{topic}.{part}.")
 ]
 
 

@@ -6,19 +6,25 @@ from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.plan import cluster
 
 
-def test_a_job_is_put_back_or_says_why_not(tmp_path, monkeypatch, capsys):
-    for taken in (True, False):
-        program = tmp_path / "scontrol"
-        asked = tmp_path / "asked"
-        program.write_text(f'#!/bin/sh\necho "$@" > {asked}\n{"exit 0" if taken else "echo held >&2; exit 1"}\n')
-        program.chmod(0o755)
-        monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-        monkeypatch.setenv("SLURM_JOB_ID", "4711")
-        monkeypatch.setattr(cluster, "REQUEUE_TIMEOUT", 0.0)
-        with pytest.raises(ProjectError, match=r"^3 of 9 epochs.*job 4711 back \((no reason given|held)\)$"):
-            cluster.requeue("3 of 9 epochs are trained")
-        assert asked.read_text() == "requeue 4711\n", taken
-        assert "3 of 9 epochs are trained: job 4711 goes back into Slurm's queue" in capsys.readouterr().err, taken
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        pytest.param("exit 0", "no reason given", id="taken, and the job runs on"),
+        pytest.param("echo held >&2; exit 1", "held", id="refused"),
+    ],
+)
+def test_a_job_is_put_back_or_says_why_not(answer, reason, tmp_path, monkeypatch, capsys):
+    """Slurm ends a job that it puts back; one that still runs after a while was not."""
+    program, asked = tmp_path / "scontrol", tmp_path / "asked"
+    program.write_text(f'#!/bin/sh\necho "$@" > {asked}\n{answer}\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setenv("SLURM_JOB_ID", "4711")
+    monkeypatch.setattr(cluster, "REQUEUE_TIMEOUT", 0.0)
+    with pytest.raises(ProjectError, match=rf"^3 of 9 epochs.*job 4711 back \({reason}\)$"):
+        cluster.requeue("3 of 9 epochs are trained")
+    assert asked.read_text() == "requeue 4711\n"
+    assert "3 of 9 epochs are trained: job 4711 goes back into Slurm's queue" in capsys.readouterr().err
 
 
 def test_only_a_submission_that_was_told_so_goes_back(monkeypatch):

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.plan import digests, sources
 from learning_dynamics.pipeline.plan.digests import science, used_modules
 from learning_dynamics.pipeline.plan.sources import PACKAGE, TOPIC_MODULES
@@ -67,6 +68,18 @@ def test_formulas_change_it_and_words_do_not(digest):
     before = digest(papers__toy__topic__runs=BASE)
     assert [one for one in WORDS if changes(*one)] == []
     assert [one for one in FORMULAS if not changes(*one)] == []
+
+
+def test_a_folder_of_claims_is_as_a_file_of_claims(digest):
+    """A job's module is the one in the folder that defines its function; another of them is not in its digests."""
+    modules = {"papers__toy__topic__claims__limits": "def limit(): ...", "papers__toy__topic__claims__speeds": ""}
+    found = digest(stage="claims", kind="topic.limit", **modules)
+    assert {"papers.toy.topic.claims", "papers.toy.topic.claims.limits"} <= set(found)
+    assert "papers.toy.topic.claims.speeds" not in found
+    assert set(sources.definitions(f"{PACKAGE}.papers.toy.topic.claims")) == {"limit"}
+    assert sources.topics("toy") == ["topic"]
+    with pytest.raises(ProjectError, match=r"no function `limits` in .*topic/claims; did you mean `limit`"):
+        sources.definition_of("claims", "toy", "topic.limits", "claims.limit")
 
 
 def test_the_statement_of_a_claim_is_part_of_what_is_judged(digest):

@@ -8,12 +8,11 @@ from learning_dynamics.pipeline.store.arrays import load_arrays
 from tests.pipeline.conftest import PAPER
 
 RUNS = {name: f"results/toy/runs/{name}.npz" for name in ("slow", "fast", "slow--steps-20")}
-ON_IMAGES = (
-    ("growth/runs.py", '{"x": np.array(states).T})', '{"x": np.array(states).T}, dict(data))'),
-    ("growth/metrics.py", "trajectory: Trajectory, *", "trajectory: Trajectory, data: Arrays, *"),
-    ("growth/metrics.py", "import Trajectory", "import Arrays, Trajectory"),
-    ("growth/metrics.py", "x[:, 0])", 'data["x"])'),
-)
+
+
+def in_scratch(runs):
+    """The files of runs whose files are deleted once they are measured."""
+    return {run.replace("/runs/", "/scratch/") for run in runs}
 
 
 def test_files_go_once_they_are_measured_and_nothing_is_made_again(clean):
@@ -26,12 +25,16 @@ def test_files_go_once_they_are_measured_and_nothing_is_made_again(clean):
     assert clean.stage("check").returncode == 0
     # who measures otherwise needs the run again
     clean.configure("runs", "slow", "measure", value={"every": 2})
-    assert {run.replace("/runs/", "/scratch/") for run in RUNS.values()} <= clean.would_run()
+    assert in_scratch(RUNS.values()) <= clean.would_run()
 
 
 def test_a_run_does_not_repeat_the_data_that_its_metrics_are_given(clean):
-    for file, old, new in ON_IMAGES:
-        clean.edit(f"{PAPER}/{file}", old, new)
+    # the run puts its data among its constants, and its metrics take them as an argument
+    runs, metrics = f"{PAPER}/growth/runs.py", f"{PAPER}/growth/metrics.py"
+    clean.edit(runs, '{"x": np.array(states).T})', '{"x": np.array(states).T}, dict(data))')
+    clean.edit(metrics, "import Trajectory", "import Arrays, Trajectory")
+    clean.edit(metrics, "trajectory: Trajectory, *", "trajectory: Trajectory, data: Arrays, *")
+    clean.edit(metrics, "x[:, 0])", 'data["x"])')
     clean.snakemake()
     arrays, record = load_arrays(clean.folder / RUNS["slow"])
     assert set(arrays) == {"time", "series/x"}

@@ -81,23 +81,24 @@ def test_a_range_changes_the_named_run_alone_and_a_seed_every_draw(configured):
 
 
 def test_a_fingerprint_is_of_all_that_a_change_reads(configured):
-    configured("robustness.range", RANGE)
-    names = ("range", "draw1", "seed7")
-    changes = {
-        "runs.slow.free": [{"steps": [2, 3]}, {"steps": [4, 9]}],
-        "robustness.range.range": [[5, 9]],
-        "data.starts.samples": [7],
-        "runs.fast.rate": [0.03],
-        "claims.geometric.rounding": [2e-15],
-    }
-    seen = set()
-    for path, value in ((path, value) for path, values in changes.items() for value in values):
+    everything = {"range", "draw1", "seed7"}
+
+    def fingerprints(path, value):
         found = configured(path, value)
-        seen |= {(name, found.change_fingerprint("toy", name)) for name in names}
-    # the draw's layer moves with what is free, the range with its ends, everything with the rest
-    assert len([name for name, _ in seen if name == "seed7"]) == 4
-    assert len([name for name, _ in seen if name == "draw1"]) == 5
-    assert len([name for name, _ in seen if name == "range"]) == 5
+        return {name: found.change_fingerprint("toy", name) for name in everything}
+
+    configured("robustness.range", RANGE)
+    before = fingerprints("runs.slow.free", {"steps": [2, 3]})
+    for path, value, concerned in (
+        ("runs.slow.free", {"steps": [4, 9]}, {"draw1"}),
+        ("robustness.range.range", [5, 9], {"range"}),
+        ("data.starts.samples", 7, everything),
+        ("runs.fast.rate", 0.03, everything),
+        ("claims.geometric.rounding", 2e-15, everything),
+    ):
+        after = fingerprints(path, value)
+        assert {name for name in everything if after[name] != before[name]} == concerned, path
+        before = after
 
 
 # -- ranges and grids --------------------------------------------------------------------------------------------------
@@ -137,44 +138,51 @@ def of_twenty(undecided, against=0):
     return every_draw("x", values + [0.0] * (20 - len(values)), at_most=1.0)
 
 
-# why: verdict as a whole, checks of the statement as printed and as corrected, what is expected, verdict on the draw
-ON_DRAWS = {
-    "both hold, as of one layer": ("reproduced", [HOLDS], [HOLDS], "corrected", "corrected"),
-    "the statement as printed holds": ("reproduced", [HOLDS], [FAILS], "corrected", "reproduced"),
-    "the correction is open": ("contradicted", [FAILS], [OPEN], "corrected", "undecided"),
-    "neither holds": ("contradicted", [FAILS], [FAILS], "corrected", "contradicted"),
-    "nothing is to be corrected": ("contradicted", [FAILS], None, "reproduced", "contradicted"),
-    "a check is open as a whole": ("undecided", [MANY, OPEN], None, "reproduced", "undecided"),
-    "a check is open on its only draw": ("undecided", [MANY, of_twenty(20)], None, "reproduced", "undecided"),
-    "a check of the correction is open": ("contradicted", [FAILS], [MANY, OPEN], "corrected", "undecided"),
-    "one in ten is open": ("undecided", [of_twenty(2)], None, "reproduced", "reproduced"),
-    "one in ten of the correction's": ("contradicted", [FAILS], [of_twenty(2)], "corrected", "corrected"),
-    "more are open": ("undecided", [of_twenty(3)], None, "reproduced", "undecided"),
-    "one is against it": ("contradicted", [of_twenty(1, 1)], None, "reproduced", "contradicted"),
-}
-
-
-# rivals by their verdicts: whether a draw that one of them may explain as well is decided
-RIVALS = (
-    (HOLDS, {"the same by chance": "reproduced", "another": "contradicted"}, "reproduced"),
-    (HOLDS, {"another": "contradicted"}, "undecided"),  # open for a reason of its own
-    (OPEN, {"the same by chance": "undecided"}, "undecided"),
+@pytest.mark.parametrize(
+    ("whole", "printed", "on_draw"),
+    [
+        pytest.param("contradicted", [FAILS], "contradicted", id="it fails"),
+        pytest.param("contradicted", [of_twenty(1, 1)], "contradicted", id="one is against it"),
+        pytest.param("undecided", [MANY, OPEN], "undecided", id="a check is open as a whole"),
+        pytest.param("undecided", [MANY, of_twenty(20)], "undecided", id="a check is open on every draw"),
+        pytest.param("undecided", [of_twenty(2)], "reproduced", id="one in ten is open"),
+        pytest.param("undecided", [of_twenty(3)], "undecided", id="more than one in ten are open"),
+    ],
 )
+def test_a_draw_of_a_claim_that_is_expected_to_be_reproduced(whole, printed, on_draw):
+    evaluation = Evaluation(whole, Judgement(*printed))
+    assert variation.verdict_on_draw(evaluation, "reproduced")[0] == on_draw
 
 
-def test_a_verdict_on_a_draw():
-    found = {}
-    for why, (verdict, printed, corrected, expected, _) in ON_DRAWS.items():
-        whole = Evaluation(verdict, Judgement(*printed), corrected and Judgement(*corrected))
-        found[why] = variation.verdict_on_draw(whole, expected)[0]
-    assert found == {why: on_draw for why, (*_, on_draw) in ON_DRAWS.items()}
-    for printed, rivals, on_draw in RIVALS:
-        found = Evaluation("undecided", Judgement(printed), None, rivals=rivals)
-        verdict, why = variation.verdict_on_draw(found, "reproduced")
-        assert verdict == on_draw, rivals
-        assert ("the same by chance would get the same verdict on this draw" in why) == (on_draw == "reproduced"), (
-            rivals
-        )
+@pytest.mark.parametrize(
+    ("whole", "printed", "corrected", "on_draw"),
+    [
+        pytest.param("reproduced", [HOLDS], [HOLDS], "corrected", id="both hold, as of one layer"),
+        pytest.param("reproduced", [HOLDS], [FAILS], "reproduced", id="the printed statement holds"),
+        pytest.param("contradicted", [FAILS], [FAILS], "contradicted", id="neither holds"),
+        pytest.param("contradicted", [FAILS], [OPEN], "undecided", id="the correction is open"),
+        pytest.param("contradicted", [FAILS], [MANY, OPEN], "undecided", id="a check of the correction is open"),
+        pytest.param("contradicted", [FAILS], [of_twenty(2)], "corrected", id="one in ten of the correction is open"),
+    ],
+)
+def test_a_draw_of_a_claim_that_is_expected_to_be_corrected(whole, printed, corrected, on_draw):
+    evaluation = Evaluation(whole, Judgement(*printed), Judgement(*corrected))
+    assert variation.verdict_on_draw(evaluation, "corrected")[0] == on_draw
+
+
+@pytest.mark.parametrize(
+    ("printed", "rivals", "on_draw"),
+    [
+        pytest.param(HOLDS, {"chance": "reproduced", "another": "contradicted"}, "reproduced", id="a rival fits too"),
+        pytest.param(HOLDS, {"another": "contradicted"}, "undecided", id="it is open for another reason"),
+        pytest.param(OPEN, {"chance": "undecided"}, "undecided", id="a rival is open too"),
+    ],
+)
+def test_a_draw_that_a_rival_may_explain_as_well_is_decided_by_the_statement(printed, rivals, on_draw):
+    evaluation = Evaluation("undecided", Judgement(printed), None, rivals=rivals)
+    verdict, why = variation.verdict_on_draw(evaluation, "reproduced")
+    assert verdict == on_draw
+    assert ("chance would get the same verdict on this draw" in why) == (on_draw == "reproduced")
 
 
 # -- what is said of it ------------------------------------------------------------------------------------------------
@@ -441,29 +449,38 @@ def test_a_draw_that_is_missing_or_of_another_configuration_is_not_passed_over(j
     assert set(parts) <= planted.would_run("robustness", *COUNTS)
 
 
-def test_what_was_judged_is_kept_until_what_it_is_made_from_changes(planted):
-    def judged():
-        ended = planted.stage("variation", "toy", "seed2030")
-        assert ended.returncode == 0, ended.stderr
-        return set(re.findall(r"seed = 2030: (\w+) ", ended.stdout))
+CLAIMS = {"decay", "geometric", "narrow", "planted"}
+RESUME = "results/toy/resume/again-seed2030.jsonl"
 
-    everything = {"decay", "geometric", "narrow", "planted"}
-    assert judged() == everything
-    kept = planted.folder / "results/toy/resume/again-seed2030.jsonl"
+
+def judge_under_seed_2030(workspace):
+    """Judge all claims under a seed; return the names of those that were judged now."""
+    ended = workspace.stage("variation", "toy", "seed2030")
+    assert ended.returncode == 0, ended.stderr
+    return set(re.findall(r"seed = 2030: (\w+) ", ended.stdout))
+
+
+def test_a_variation_that_is_killed_goes_on_with_the_claims_that_are_left(planted):
+    assert judge_under_seed_2030(planted) == CLAIMS
+    kept = planted.folder / RESUME
     lines = kept.read_text(encoding="utf-8").splitlines()
     table = pd.read_parquet(planted.folder / "results/toy/variations/seed2030.parquet")
     # as a kill leaves it: the last line is cut off, lines of another version or none are between
     kept.write_text("\n".join([lines[0], lines[1], "5", '{"a": 1}', lines[2][:-20]]), encoding="utf-8")
-    assert len(judged()) == 2
+    assert len(judge_under_seed_2030(planted)) == 2
     pd.testing.assert_frame_equal(pd.read_parquet(planted.folder / "results/toy/variations/seed2030.parquet"), table)
-    assert judged() == set()
+    assert judge_under_seed_2030(planted) == set()
+
+
+def test_a_claim_is_judged_under_a_seed_again_once_what_it_is_made_from_changes(planted):
+    assert judge_under_seed_2030(planted) == CLAIMS
     claims = "src/learning_dynamics/papers/toy/decay/claims.py"
     planted.edit(claims, "It holds up to a rate.", "It holds up to some rate.")
-    assert judged() == set()  # words are not judged
+    assert judge_under_seed_2030(planted) == set()  # words are not judged
     planted.configure("claims", "planted", "turns", value=0.38)
-    assert judged() == {"planted"}
+    assert judge_under_seed_2030(planted) == {"planted"}
     planted.configure("runs", "slow", "steps", value=41)
-    assert judged() == {"geometric"}
-    assert len(kept.read_text(encoding="utf-8").splitlines()) == 4  # rows of before are forgotten
+    assert judge_under_seed_2030(planted) == {"geometric"}
+    assert len((planted.folder / RESUME).read_text(encoding="utf-8").splitlines()) == len(CLAIMS)  # no outdated rows
     planted.edit(claims, "a bound of nothing", "no bound")
-    assert judged() == everything - {"geometric"}  # the claims of this module
+    assert judge_under_seed_2030(planted) == CLAIMS - {"geometric"}  # the claims of this module

@@ -116,7 +116,7 @@ def to_the_limit(data: Arrays, start: Start, integration: Limit, seed: int) -> T
         W1, W2, P = start(rng)
         Q = two_layer.hidden_basis(W1, W2)
         bound = integration.residual * float(np.linalg.norm(y))
-        flow = follow(
+        path = follow(
             x,
             y,
             W1 @ Q,
@@ -126,11 +126,17 @@ def to_the_limit(data: Arrays, start: Start, integration: Limit, seed: int) -> T
             residual=bound,
             last_time=integration.patience,
         )
-        late = not flow.end_time < integration.patience
-        limit_W1, limit_W2 = (np.where(late, np.nan, layer) for layer in flow.end)  # late, it has no limit
+        late = not path.end_time < integration.patience
+        limit_W1, limit_W2 = (np.where(late, np.nan, layer) for layer in path.end)  # late, it has no limit
         return {
-            **{"W1": flow.W1, "W2": flow.W2, "P": P @ Q, "limit_W1": limit_W1, "limit_W2": limit_W2},
-            **{"limit_time": flow.end_time, "steps": flow.steps, "undecided": late},
+            "W1": path.W1,
+            "W2": path.W2,
+            "P": P @ Q,
+            "limit_W1": limit_W1,
+            "limit_W2": limit_W2,
+            "limit_time": path.end_time,
+            "steps": path.steps,
+            "undecided": late,
         }
 
     rngs = generators(seed, "two_layer.initialisation", len(data["X"]))

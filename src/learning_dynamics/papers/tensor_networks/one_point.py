@@ -29,16 +29,16 @@ def one_point_limit(
 
     U1, s, U2, a, b = _singular_coordinates(tensor, first, second)
 
-    def excess(nu: float) -> float:
-        # g(nu) less its value
-        return float(
-            np.sum(s * ((a**2 + b**2) / 2 * np.sinh(2 * s * nu) + a * b * np.cosh(2 * s * nu))) - label / scale**power
-        )
+    goal = label / scale**power
+
+    def g(nu: float) -> float:
+        """Sum over j of s_j ((a_j^2 + b_j^2) / 2 sinh(2 s_j nu) + a_j b_j cosh(2 s_j nu)): (76) over alpha^2."""
+        return float(np.sum(s * ((a**2 + b**2) / 2 * np.sinh(2 * s * nu) + a * b * np.cosh(2 * s * nu))))
 
     bound = 1.0
-    while excess(bound) < 0 or excess(-bound) > 0:
+    while g(bound) < goal or g(-bound) > goal:
         bound *= 2
-    nu = optimize.brentq(excess, -bound, bound, xtol=1e-15, rtol=8.9e-16)
+    nu = optimize.brentq(lambda nu: g(nu) - goal, -bound, bound, xtol=1e-15, rtol=8.9e-16)
     cosh, sinh = np.cosh(nu * s), np.sinh(nu * s)
     v1 = U1 @ (a * cosh + b * sinh) + first - U1 @ a
     v2 = U2 @ (a * sinh + b * cosh) + second - U2 @ b

@@ -34,12 +34,14 @@ def papers() -> list[str]:
 def topics(paper: str) -> list[str]:
     """Return the topics of a paper, sorted: its folders that have one of `TOPIC_MODULES`."""
     folder = SOURCE_ROOT / PACKAGE / "papers" / paper
-    file_names = {f"{name}.py" for name in TOPIC_MODULES.values()}
-    return sorted({file.parent.name for file in find_files(folder, "*/*.py") if file.name in file_names})
+    names = TOPIC_MODULES.values()
+    return sorted({path.parent.name for path in find_files(folder, "*/*") if path.name.removesuffix(".py") in names})
 
 
 def topic_module(paper: str, module_name: str, function_name: str) -> str:
     """Return the module (runs, metrics, figures, claims) of a paper's topic that defines ``topic.function``.
+
+    Of a folder, ``claims/`` instead of ``claims.py``, it is the module in it that defines the function.
 
     Raises
     ------
@@ -58,7 +60,7 @@ def topic_module(paper: str, module_name: str, function_name: str) -> str:
         raise ProjectError(
             f"`{function_name}`: src/{PACKAGE}/papers/{paper}/{topic}/{module_name}.py is not there{nearest}"
         )
-    return module
+    return next((part for part in _modules_in(module) if function in definitions(part)), module)
 
 
 def data_module(paper: str, source: str) -> str:
@@ -84,9 +86,25 @@ def module_of(stage: str, paper: str, function_name: str) -> str:
 
 
 def definitions(module: str) -> Mapping[str, Definition]:
-    """Return the public functions that a module of this package defines, by name; none if there is no such module."""
+    """Return the public functions that a module of this package defines, by name; none if there is no such module.
+
+    Those of a folder are the functions of the modules in it.
+    """
     path = module_path(module)
-    return read_source(path).functions if path else {}
+    if path is None:
+        return {}
+    functions = dict(read_source(path).functions)
+    for part in _modules_in(module):
+        functions |= definitions(part)
+    return functions
+
+
+def _modules_in(module: str) -> list[str]:
+    """Return the modules in a folder of this package, sorted; none of a module that is a file."""
+    path = module_path(module)
+    if path is None or path.name != "__init__.py":
+        return []
+    return [f"{module}.{file.stem}" for file in find_files(path.parent, "*.py") if file.name != "__init__.py"]
 
 
 def definition_of(stage: str, paper: str, function_name: str, where: str) -> Definition:
@@ -103,9 +121,8 @@ def definition_of(stage: str, paper: str, function_name: str, where: str) -> Def
         raise ProjectError(f"{where}: {error}") from None
     name, functions = function_name.rpartition(".")[2], definitions(module)
     if name not in functions:
-        raise ProjectError(
-            f"{where}: no function `{name}` in {module.replace('.', '/')}.py{suggest_name(name, functions)}"
-        )
+        file = module.replace(".", "/") + ("" if _modules_in(module) else ".py")
+        raise ProjectError(f"{where}: no function `{name}` in {file}{suggest_name(name, functions)}")
     return functions[name]
 
 

@@ -84,47 +84,72 @@ def stable_digits(claim: Mapping[str, Any], rows: pd.DataFrame) -> int:
 
 def page(claims: pd.DataFrame, variations: pd.DataFrame) -> str:
     """Return all claims against the kinds of change, as Markdown: how many verdicts stay, and where they turn."""
-    kinds = {"setting": "settings", "threshold": "thresholds", "seed": "seeds", "draw": "random settings"}
-    tables: dict[str, dict[str, list[str]]] = {}  # of a paper, claims by their cells: those that agree share a row
-    contradicted = []
-    judged = [claim | {"marks": marks(claim)} for claim in claims.to_dict("records")]
-    for claim in judged:
-        rows, verdict = variations[variations["claim"] == claim["claim"]], claim["verdict"]
-        if rows.empty:
-            continue
-        cells = ["<br>".join(_settings(verdict, rows))]
-        cells += ["".join(_count(kind, words, verdict, rows)) for kind, words in CELLS.items()]
-        row = "|".join(cell.replace("|", "\\|") for cell in cells)
-        paper, _, name = claim["claim"].partition(".")
-        signed = f"{VERDICT_STYLES[verdict].sign}{claim['marks']}&nbsp;`{name}`"
-        tables.setdefault(paper, {}).setdefault(row, []).append(signed)
-        if verdict != "contradicted":
-            contradicted += rows[(rows["change"] == "draw") & (rows["verdict"] == "contradicted")].to_dict("records")
-    under_seeds = [claim for claim in judged if claim["seeds"]]
+    claims = claims.assign(marks=[marks(claim) for claim in _records(claims)])
     lines = [
         "# Judged again",
         "",
-        f"{variations['claim'].nunique()} claims were judged again with something changed. No change alters a verdict, "
-        "which is that of the default run. Another threshold, or another value of a setting that the paper does not "
-        f"state, gives another verdict on {sum('†' in claim['marks'] for claim in judged)} (†). Under other seeds "
-        f"{len(under_seeds)} claims were judged: all seeds give the verdict on "
-        f"{sum(claim['seeds_agreeing'] == claim['seeds'] for claim in under_seeds)}, fewer than two of three on "
-        f"{sum('‡' in claim['marks'] for claim in judged)} (‡). Under random settings of what hypotheses leave free "
-        f"{variations[variations['change'] == 'draw']['claim'].nunique()} theorems and formulas were judged; "
-        f"{len({row['claim'] for row in contradicted})} are contradicted under one.",
+        _summary(claims, variations),
         "",
         "Every verdict, with its reason: [robustness.csv](robustness.csv). Made by `make robustness`.",
         "",
-        *(f"- `{row['claim']}`, draw {row['value']}: contradicted: {row['reason']}" for row in contradicted),
+        *(
+            f"- `{row['claim']}`, draw {row['value']}: contradicted: {row['reason']}"
+            for row in _records(_contradicted_draws(claims, variations))
+        ),
         "",
-        "; ".join([legend(claims["verdict"]), *meanings(claim["marks"] for claim in judged)])
+        "; ".join([legend(claims["verdict"]), *meanings(claims["marks"])])
         + ". 2/3: two of three give the verdict, of the other thresholds, the other seeds, or the random settings.",
         "",
     ]
-    for paper, table in tables.items():
-        head = [f"## {paper}", "", f"|claims|{'|'.join(kinds.values())}|", "|---" * (len(kinds) + 1) + "|"]
-        lines += ["", *head, *(f"|{' '.join(names)}|{row}|" for row, names in table.items())]
+    judged_again = claims[claims["claim"].isin(variations["claim"])]
+    for paper, of_paper in judged_again.groupby(judged_again["claim"].str.split(".").str[0], sort=False):
+        lines += ["", f"## {paper}", "", *_table(of_paper, variations)]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
+
+
+def _records(table: pd.DataFrame) -> list[dict[Any, Any]]:
+    return table.to_dict("records")
+
+
+def _contradicted_draws(claims: pd.DataFrame, variations: pd.DataFrame) -> pd.DataFrame:
+    """Return the draws under which a claim is contradicted that is not so by default, in the order of claims."""
+    order = {claim["claim"]: place for place, claim in enumerate(_records(claims[claims["verdict"] != "contradicted"]))}
+    is_contradicted = (variations["change"] == "draw") & (variations["verdict"] == "contradicted")
+    rows = variations[is_contradicted & variations["claim"].isin(order)]
+    return rows.sort_values("claim", key=lambda names: names.map(order), kind="stable")
+
+
+def _summary(claims: pd.DataFrame, variations: pd.DataFrame) -> str:
+    """Return in a paragraph how many claims were judged again, and how many got another verdict."""
+    under_seeds = claims[claims["seeds"] > 0]
+    under_draws = variations.loc[variations["change"] == "draw", "claim"]
+    return (
+        f"{variations['claim'].nunique()} claims were judged again with something changed. No change alters a verdict, "
+        "which is that of the default run. Another threshold, or another value of a setting that the paper does not "
+        f"state, gives another verdict on {sum('†' in shown for shown in claims['marks'])} (†). Under other seeds "
+        f"{len(under_seeds)} claims were judged: all seeds give the verdict on "
+        f"{(under_seeds['seeds_agreeing'] == under_seeds['seeds']).sum()}, fewer than two of three on "
+        f"{sum('‡' in shown for shown in claims['marks'])} (‡). Under random settings of what hypotheses leave free "
+        f"{under_draws.nunique()} theorems and formulas were judged; "
+        f"{_contradicted_draws(claims, variations)['claim'].nunique()} are contradicted under one."
+    )
+
+
+def _table(claims: pd.DataFrame, variations: pd.DataFrame) -> list[str]:
+    """Return the lines of a table of claims by kinds of change; claims whose cells agree share a row."""
+    names_by_row: dict[str, list[str]] = {}
+    for claim in _records(claims):
+        rows, verdict = variations[variations["claim"] == claim["claim"]], claim["verdict"]
+        cells = ["<br>".join(_settings(verdict, rows))]
+        cells += ["".join(_count(kind, words, verdict, rows)) for kind, words in CELLS.items()]
+        row = "|".join(cell.replace("|", "\\|") for cell in cells)
+        name = claim["claim"].partition(".")[2]
+        names_by_row.setdefault(row, []).append(f"{VERDICT_STYLES[verdict].sign}{claim['marks']}&nbsp;`{name}`")
+    return [
+        "|claims|settings|thresholds|seeds|random settings|",
+        "|---|---|---|---|---|",
+        *(f"|{' '.join(names)}|{row}|" for row, names in names_by_row.items()),
+    ]
 
 
 def _settings(verdict: str, rows: pd.DataFrame) -> Iterator[str]:

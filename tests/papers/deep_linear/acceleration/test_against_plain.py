@@ -175,7 +175,7 @@ def counts(speedups, seeds=6, best=4, spread=0.0, lost=None):
 
 
 def state(claim, fourth, second, **settings):
-    return evaluation("deep_linear", claim, {"fourth": fourth, "second": second}, steps=1.0, **settings)
+    return evaluation("deep_linear", claim, {"fourth": fourth, "second": second}, grid_steps=1.0, **settings)
 
 
 FLAT, FAST = counts({2: 1.0, 3: 1.0}), counts({2: 4.0, 3: 3.0})
@@ -213,7 +213,7 @@ def test_no_speed_up_is_allowed_beyond_it_for_squares_and_from_large_starts(spee
 
 def from_large_starts(large, **settings):
     large.attrs["settings"] = large.attrs["settings"] | {"start": 1.0, **settings}
-    return evaluation("deep_linear", "l4_from_large_starts", {"large": large, "small": FAST}, steps=1.0)
+    return evaluation("deep_linear", "l4_from_large_starts", {"large": large, "small": FAST}, grid_steps=1.0)
 
 
 @pytest.mark.parametrize(("waited", "state"), [(2000, "holds"), (20, "undecided")])
@@ -246,7 +246,7 @@ def test_speed_ups_that_are_not_known_decide_nothing(table):
 def further(*speedups, second=FLAT):
     """Judge tables of so many times fewer iterations at depth 2, and as many as there is no speed-up at depth 3."""
     tables = {"fourth": [counts({2: faster, 3: 1.0}) for faster in speedups], "second": [second] * len(speedups)}
-    return evaluation("deep_linear", "l4_on_further_tables", tables, steps=1.0)
+    return evaluation("deep_linear", "l4_on_further_tables", tables, grid_steps=1.0)
 
 
 def test_depth_2_must_be_faster_on_every_further_table():

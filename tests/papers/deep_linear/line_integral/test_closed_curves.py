@@ -7,7 +7,7 @@ import pytest
 import scipy
 
 from learning_dynamics.datasets.whitened import haar
-from learning_dynamics.papers.deep_linear.line_integral import metrics, runs, theory
+from learning_dynamics.papers.deep_linear.line_integral import metrics, quantities, runs
 from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import select
 from tests.papers.deep_linear import plain
@@ -74,7 +74,7 @@ def test_measured_integrals_are_those_of_layers(curve, case, depth):
         sector = 0.2 + 0.7 * radii[0], 0.9 - 0.7 * radii[1], 0.4 + 1.5 * angles[0], 1.9 - 1.5 * angles[1]
         bases = [haar(rng, outputs * 3)[:2].reshape(2, outputs, 3) for outputs, _ in CASES]
         covariance = factor @ factor.T / 3 if CASES[case][1] else np.eye(3)
-        row = select(curve, "integral", depth=depth, seed=member, case=theory.CURVES[case])
+        row = select(curve, "integral", depth=depth, seed=member, case=quantities.CURVES[case])
         expected = integrals(bases[case], covariance, depth, sector)
         assert row["value"].item() == pytest.approx(expected, abs=1e-10), f"{member=}"
         # only with one output and whitened inputs is there a closed form
@@ -100,7 +100,7 @@ ROUNDING = 1e-12
 )
 def test_integrals_on_the_wrong_side_of_rounding_are_refused(value, case, depth):
     assert judged(CLAIM, rounding=ROUNDING) == "corrected"
-    wrong = placed("integral", value, case=theory.CURVES[case], depth=depth)
+    wrong = placed("integral", value, case=quantities.CURVES[case], depth=depth)
     assert judged(CLAIM, wrong, rounding=ROUNDING) != "corrected"
 
 
@@ -109,14 +109,14 @@ def test_integrals_on_the_wrong_side_of_rounding_are_refused(value, case, depth)
     [(2 * ROUNDING, "contradicted"), (-2 * ROUNDING, "contradicted"), (0.3 * ROUNDING, "corrected")],
 )
 def test_a_difference_from_the_closed_form_beyond_rounding_is_refused(moved, verdict):
-    alter = placed("integral", moved, add=True, case=theory.CURVES[0], depth=3, seed=0)
+    alter = placed("integral", moved, add=True, case=quantities.CURVES[0], depth=3, seed=0)
     assert judged(CLAIM, alter, rounding=ROUNDING) == verdict
 
 
 def test_what_is_printed_holds_where_it_vanishes_nowhere_beyond_depth_one():
     def filled(tables):
         table = tables["curve"]
-        chosen = (table["depth"] == 2) & (table["case"] == theory.CURVES[0])
+        chosen = (table["depth"] == 2) & (table["case"] == quantities.CURVES[0])
         table.loc[chosen, ["value", "predicted"]] = 0.1
         return tables
 

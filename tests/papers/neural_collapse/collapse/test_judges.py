@@ -51,7 +51,7 @@ def test_collapse_as_stated_is_reproduced_and_its_rivals_are_not(claim):
 
 def test_falls_are_of_the_first_epoch_over_the_last():
     found = support.evaluation(PAPER, "nc1", {"trainings": trainings()})
-    assert found.facts["over_all"] == pytest.approx(100**1.5)
+    assert found.facts["fall"] == pytest.approx(100**1.5)
     assert found.facts["end"] == pytest.approx(1.02 * 100**-1.5)
     level, fall, errors = found.judgement.checks
     assert (level.value, fall.value, errors.value) == pytest.approx((1.04 * 100**-1.5, 1.5, 0.0))

@@ -6,7 +6,7 @@ import pytest
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.neural_collapse.collapse import claims as collapse
-from learning_dynamics.papers.neural_collapse.decomposition import claims as decomposition
+from learning_dynamics.papers.neural_collapse.decomposition.claims import trainings as decomposition
 from learning_dynamics.papers.neural_collapse.generalisation import claims as generalisation
 from learning_dynamics.papers.neural_collapse.perturbations import claims as perturbations
 from learning_dynamics.papers.neural_collapse.trainings import (

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from learning_dynamics.judging import evaluate
-from learning_dynamics.papers.softmax_dynamics.population import claims
+from learning_dynamics.papers.softmax_dynamics.population.claims import necessity, phases, sufficiency
 from tests.papers.softmax_dynamics.tables import grid_table
 
 SIZES = {"1-1-1-1": 1, "8-4-2-1": 8, "64-16-4-1": 64, "512-64-8-1": 512}
@@ -74,7 +74,7 @@ OVER_CLASSES = {**JUDGED, "population": "classes"}
 def skew(shares, settings=JUDGED, **one_rare_class):
     """The claim on a region, and on sizes of which one class is rare."""
     tables = {"region": region(shares), "narrow": one_rare(**one_rare_class)}
-    return evaluate(claims.skew_is_necessary, tables, settings)
+    return evaluate(necessity.skew_is_necessary, tables, settings)
 
 
 def bottleneck(shares, settings=JUDGED, *, same: float = 0.0, frequent: float = 0.0, **one_rare_class):
@@ -83,7 +83,7 @@ def bottleneck(shares, settings=JUDGED, *, same: float = 0.0, frequent: float = 
     one_frequent = region(lambda *cell: frequent).query("counts == '64-16-4-1' and dimension == 3")
     tables = {"regions": [region(shares), four], "one_frequent": one_frequent}
     tables |= {"narrow": one_rare(**one_rare_class), "wide": one_rare(same)}
-    return evaluate(claims.bottleneck_is_necessary, tables, settings)
+    return evaluate(necessity.bottleneck_is_necessary, tables, settings)
 
 
 def test_equal_classes_must_not_fall_and_skewed_ones_must():
@@ -181,7 +181,7 @@ def test_what_suffices_does_so_on_every_draw_and_over_both_populations(least, ve
         return (least if (skew, name) == (8, population) else 1.0) * (scale < 0.5 and skew > 1)
 
     settings = {"threshold": 0.05, "small": 0.1}
-    found = evaluate(claims.skew_and_bottleneck_suffice, {"region": region(shares)}, settings)
+    found = evaluate(sufficiency.skew_and_bottleneck_suffice, {"region": region(shares)}, settings)
     assert found.verdict == verdict
     assert found.facts["mild"] == pytest.approx(least if population == "classes" else 1.0)
 
@@ -246,14 +246,14 @@ def flows(shown: float) -> pd.DataFrame:
 )
 def test_phases_can_emerge_where_a_share_of_draws_shows_them_and_fewer_without(given, verdict):
     tables = {"descents": descents(**given), "region": flows(0.0)}
-    found = evaluate(claims.three_phases_exist, tables, SHOWN)
+    found = evaluate(phases.three_phases_exist, tables, SHOWN)
     assert found.verdict == verdict
     assert found.judgement.headline.draws == SEEDS / 2
 
 
 def test_the_setting_and_what_it_shows_are_named():
     given = descents(treated=(0.6, 0.6), equal=0.1, wide=0.2, slow=0.2)
-    facts = evaluate(claims.three_phases_exist, {"descents": given, "region": flows(0.3)}, SHOWN).facts
+    facts = evaluate(phases.three_phases_exist, {"descents": given, "region": flows(0.3)}, SHOWN).facts
     assert facts["setting"] == "sizes 64 : 16 : 4 : 1 from scale 0.1, rate 0.8"
     assert facts["settings"] == 8
     assert (facts["equal"], facts["wide"], facts["skewest"]) == pytest.approx((0.1, 0.2, 0.6))
@@ -263,9 +263,9 @@ def test_the_setting_and_what_it_shows_are_named():
 
 def test_what_the_flow_shows_is_a_reading_of_its_own():
     tables = {"descents": descents(treated=(0.6, 0.6)), "region": flows(0.0)}
-    assert evaluate(claims.three_phases_exist, tables, {**SHOWN, "dynamics": "flow"}).verdict == "not reproduced"
+    assert evaluate(phases.three_phases_exist, tables, {**SHOWN, "dynamics": "flow"}).verdict == "not reproduced"
     tables = {"descents": descents(), "region": flows(0.9)}
-    assert evaluate(claims.three_phases_exist, tables, {**SHOWN, "dynamics": "flow"}).verdict == "reproduced"
+    assert evaluate(phases.three_phases_exist, tables, {**SHOWN, "dynamics": "flow"}).verdict == "reproduced"
 
 
 CELLS = [("64-16-4-1", init, scale) for init in ("balanced", "gaussian") for scale in (0.001, 0.01)]
@@ -280,7 +280,7 @@ def grid(shown: float, gaussian: float | None = None) -> pd.DataFrame:
 
 def over_classes(table: pd.DataFrame):
     settings = {"measure": "rankme_centred", "threshold": 0.05, "typical": 0.5}
-    return evaluate(claims.three_phases_over_classes, {"grid": table, "region": region(as_measured)}, settings)
+    return evaluate(phases.three_phases_over_classes, {"grid": table, "region": region(as_measured)}, settings)
 
 
 @pytest.mark.parametrize(("shown", "verdict"), [(0.9, "reproduced"), (0.2, "not reproduced")])
@@ -340,7 +340,7 @@ def lengths(order: float, classes: float, examples: float) -> pd.DataFrame:
 )
 def test_lengths_and_both_ranks_must_be_as_predicted(given, verdict):
     settings = {"threshold": 0.05, "typical": 0.5, "rare": 0.05}
-    found = evaluate(claims.population_decides, {"region": lengths(*given)}, settings)
+    found = evaluate(sufficiency.population_decides, {"region": lengths(*given)}, settings)
     assert found.verdict == verdict
     # eigenvalues as 8 to 1 at 512 : 64 : 8 : 1
     assert found.facts["predicted_rank"] == pytest.approx(np.exp(stats.entropy([8, 1])))

@@ -89,7 +89,8 @@ def test_lemma_c_6_counts_the_draws_on_which_the_gradient_grows():
         ([put("sigma_w1", times=1 + 1.5e-9, index=1, **FLOW)], "contradicted"),
         ([put("sigma_w1", times=1 + 1e-6, index=6, **FLOW)], "contradicted"),
         ([put("sigma_w2", times=1 + 1e-6, index=2, **FLOW)], "contradicted"),
-        ([put("sigma_beta", times=1 + 1e-6, index=1, **FLOW)], "contradicted"),
+        ([put("sigma_w1", times=1 + 1e-6, index=1, column="predicted", **FLOW)], "contradicted"),
+        ([put("sigma_w2", times=1 + 1e-6, index=1, column="predicted", **FLOW)], "contradicted"),
     ],
 )
 def test_lemma_c_10(alterations, verdict):

@@ -1,14 +1,13 @@
 """Acceleration by depth: how many iterations deeper networks save on a regression."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.evidence import Estimate, Optimum, mean, median, optimum
 from learning_dynamics.judging import (
-    Check,
     Checks,
     Claim,
     Facts,
@@ -19,7 +18,14 @@ from learning_dynamics.judging import (
     claim,
     equal,
 )
-from learning_dynamics.papers.deep_linear.acceleration.quantities import FEATURES, FEWEST_STEPS, ITERATIONS, STEPS
+from learning_dynamics.papers.deep_linear.acceleration.quantities import (
+    DATA_SETS,
+    FEATURES,
+    FEWEST_STEPS,
+    GAS_SENSOR,
+    ITERATIONS,
+    STEPS,
+)
 from learning_dynamics.papers.deep_linear.acceleration.stiffness import (
     logarithm_at_depth_two,
     power_of_stiffness,
@@ -30,7 +36,6 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 Speedups = Mapping[int, Estimate | float]  # by depth
 
-GAS_SENSOR_FEATURES = 128
 # rivals of several claims
 NOT_FASTER = "depth 1 against itself"
 TWICE_AS_FAST = "depth 2 alone is twice as fast"
@@ -38,7 +43,7 @@ SCOPE = "z-scored regression data (by default diabetes, 442 × 10), small balanc
 
 
 @claim("Slide 24, Acceleration by depth", quantifier="an average", scope=SCOPE, empirical=True)
-def depth_accelerates_l4(fourth: Table, second: Table, *, steps: Positive) -> Claim:
+def depth_accelerates_l4(fourth: Table, second: Table, *, grid_steps: Positive) -> Claim:
     r"""For regression with the $\ell_4$ loss gradient descent from small starts is faster through redundant linear
     layers.
 
@@ -49,7 +54,7 @@ def depth_accelerates_l4(fourth: Table, second: Table, *, steps: Positive) -> Cl
     """
     not_faster = dict.fromkeys(_speedups(fourth), 1.0)
     rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(second), NOT_FASTER: not_faster}
-    return _speedup_checks(at_least, fourth, steps, rivals)
+    return _speedup_checks(fourth, rivals, is_upper=False, grid_steps=grid_steps)
 
 
 @claim(
@@ -59,14 +64,15 @@ def depth_accelerates_l4(fourth: Table, second: Table, *, steps: Positive) -> Cl
     scope=SCOPE,
     empirical=True,
 )
-def depth_does_not_accelerate_l2(fourth: Table, second: Table, *, steps: Positive) -> Claim:
+def depth_does_not_accelerate_l2(fourth: Table, second: Table, *, grid_steps: Positive) -> Claim:
     r"""For regression with the $\ell_2$ loss depth brings no speed-up.
 
     The slide is about $p > 2$ only, and this is its other side: at $p = 2$ the Hessian is the same everywhere, so that
     one step size suits a linear model all the way. No deeper network may be faster than depth
     1 by more than the ratio of neighbouring rates; depth 2's speed-up is {value:.3g} over {draws} starts.
     """
-    return _speedup_checks(at_most, second, steps, {"the same at p = 4": _speedups(fourth), TWICE_AS_FAST: {2: 2.0}})
+    rivals: dict[str, Speedups] = {"the same at p = 4": _speedups(fourth), TWICE_AS_FAST: {2: 2.0}}
+    return _speedup_checks(second, rivals, is_upper=True, grid_steps=grid_steps)
 
 
 @claim(
@@ -75,17 +81,17 @@ def depth_does_not_accelerate_l2(fourth: Table, second: Table, *, steps: Positiv
     scope="ethanol in the UCI gas-sensor array set, 2565 × 128, z-scored",
     empirical=True,
 )
-def depth_accelerates_l4_gas_sensor(fourth: Table, second: Table, *, steps: Positive) -> Claim:
+def depth_accelerates_l4_gas_sensor(fourth: Table, second: Table, *, grid_steps: Positive) -> Claim:
     r"""On the slide's own data, ethanol in the UCI gas-sensor array set, depth accelerates the $\ell_4$ regression.
 
     The set has to be downloaded, and the default data are scikit-learn's diabetes regression. With the archive in place
     the overlay `gas_sensor` decides this claim.
     """
-    if _features(fourth) != GAS_SENSOR_FEATURES:
+    if _data_set(fourth) != GAS_SENSOR:
         raise Untested(
             "needs the UCI gas-sensor data (id 270), which must be downloaded: see workflow/config/gas_sensor.yaml"
         )
-    return depth_accelerates_l4(fourth, second, steps=steps)
+    return depth_accelerates_l4(fourth, second, grid_steps=grid_steps)
 
 
 @claim(
@@ -97,7 +103,7 @@ def depth_accelerates_l4_gas_sensor(fourth: Table, second: Table, *, steps: Posi
     "rates",
     empirical=True,
 )
-def l4_on_further_tables(fourth: Sequence[Table], second: Sequence[Table], *, steps: Positive) -> Claim:
+def l4_on_further_tables(fourth: Sequence[Table], second: Sequence[Table], *, grid_steps: Positive) -> Claim:
     r"""On further regressions with the $\ell_4$ loss, from small starts, one redundant linear layer makes gradient
     descent faster as well.
 
@@ -107,7 +113,8 @@ def l4_on_further_tables(fourth: Sequence[Table], second: Sequence[Table], *, st
     """
     for table, other in zip(fourth, second, strict=True):
         rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(other), NOT_FASTER: {2: 1.0}}
-        yield from _speedup_checks(at_least, table, steps, rivals, deepest=2, on=f", {_features(table)} features")
+        name = f", {_features(table)} features"
+        yield from _speedup_checks(table, rivals, is_upper=False, grid_steps=grid_steps, deepest=2, on=name)
 
     def means(tables: Sequence[Table], depth: int) -> str:
         return ", ".join(f"{_speedups(table)[depth].value:.3g}" for table in tables)
@@ -124,6 +131,11 @@ def _features(table: Table) -> int:
     return int(select(table, FEATURES)["value"].iloc[0])
 
 
+def _data_set(table: Table) -> str:
+    """Return the name of a table's data set."""
+    return DATA_SETS.get(_features(table), "another data set")
+
+
 @claim(
     "Slide 24, Acceleration by depth, where from",
     quantifier="an average",
@@ -132,15 +144,14 @@ def _features(table: Table) -> int:
     "442 × 10), balanced starts of norm one, best of a grid of rates",
     empirical=True,
 )
-def l4_from_large_starts(large: Table, small: Table, *, steps: Positive) -> Claim:
+def l4_from_large_starts(large: Table, small: Table, *, grid_steps: Positive) -> Claim:
     r"""From starts longer than the solution depth does not accelerate the regression with the $\ell_4$ loss.
 
     Starts have norm {start:g}, where those of `depth_accelerates_l4` have {other:g}: depth 2 takes {value:.2g} times
     fewer iterations than depth 1, the geometric mean over {draws} starts; a number below one means more iterations.
     """
-    yield from _speedup_checks(
-        at_most, large, steps, {"as from small starts": _speedups(small), TWICE_AS_FAST: {2: 2.0}}
-    )
+    rivals: dict[str, Speedups] = {"as from small starts": _speedups(small), TWICE_AS_FAST: {2: 2.0}}
+    yield from _speedup_checks(large, rivals, is_upper=True, grid_steps=grid_steps)
     yield Facts(start=settings_of(large)["start"], other=settings_of(small)["start"])
 
 
@@ -208,22 +219,11 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Clai
     {lucky} of {cells} cases a larger rate than the largest stable one arrived earlier; {unstable} have no stable rate
     and are left out.
     """
-    # by p and N: the power of kappa by start, and the kappa
-    cells = {
-        (p, N): (powers, table["stiffness"])
-        for table in samples
-        for N in sorted(table["depth"].unique())
-        for p, powers in powers_of_stiffness(table, N).items()
-    }
-    if len(cells) < sum(table[["exponent", "depth"]].drop_duplicates().shape[0] for table in samples):
+    laws = [law for table in samples for law in _laws(table)]
+    if len({(law.p, law.N) for law in laws}) < len(laws):
         raise ProjectError("two runs have one exponent and depth; give each to one of them")
 
-    error_with_log, error_without = {}, {}
-    for (p, N), (powers, kappa) in cells.items():
-        law = power_of_stiffness(p, N)
-        logarithm = logarithm_at_depth_two(N, kappa.min(), kappa.max())
-        error_with_log[p, N] = abs(np.nanmedian(powers) - (law + logarithm))
-        error_without[p, N] = abs(np.nanmedian(powers) - law)
+    for p, N, powers, law, logarithm in laws:
         # in place of the law, 1 - 2/N + 2 / min(N, p - 1)
         other_laws = {
             "the time to leave small weights is the same for every kappa": 2 / min(N, p - 1),
@@ -240,17 +240,45 @@ def steps_by_stiffness(samples: Sequence[Table], *, tolerance: Positive) -> Clai
             because="half of the difference between the laws",
             rivals={phrase: other + logarithm for phrase, other in other_laws.items()},
         )
-    at_depth_2 = sorted(p for p, N in cells if N == 2)
     draws = Draws(samples)
     steps, fewest = draws[STEPS], draws[FEWEST_STEPS]
+    at_depth_2 = sorted((law for law in laws if law.N == 2), key=lambda law: law.p)
     yield Facts(
-        nearer=", ".join(f"{p:g}" for p in at_depth_2 if error_with_log[p, 2] < error_without[p, 2]),
-        further=", ".join(f"{p:g}" for p in at_depth_2 if error_with_log[p, 2] >= error_without[p, 2]),
-        error=max(error_with_log.values()),
+        nearer=", ".join(f"{law.p:g}" for law in at_depth_2 if law.error_with_logarithm < law.error_without),
+        further=", ".join(f"{law.p:g}" for law in at_depth_2 if law.error_with_logarithm >= law.error_without),
+        error=max(law.error_with_logarithm for law in laws),
         lucky=int(np.sum(fewest < steps)),
         cells=len(steps),
         unstable=int(np.isnan(steps).sum()),
     )
+
+
+class _Law(NamedTuple):
+    """What is measured and predicted of steps as kappa grows, at one exponent p and depth N."""
+
+    p: float
+    N: int
+    powers: np.ndarray  # of kappa in the number of steps, shape (starts,); nan without a stable rate
+    law: float  # 1 - 2/N + 2 / min(N, p - 1)
+    logarithm: float  # what a logarithm of kappa adds to the power over these kappa
+
+    @property
+    def error_with_logarithm(self) -> float:
+        return float(abs(np.nanmedian(self.powers) - (self.law + self.logarithm)))
+
+    @property
+    def error_without(self) -> float:
+        return float(abs(np.nanmedian(self.powers) - self.law))
+
+
+def _laws(table: Table) -> list[_Law]:
+    """Return the laws of a table, for each of its depths and exponents."""
+    first, last = table["stiffness"].min(), table["stiffness"].max()
+    return [
+        _Law(p, N, powers, power_of_stiffness(p, N), logarithm_at_depth_two(N, first, last))
+        for N in sorted(table["depth"].unique())
+        for p, powers in powers_of_stiffness(table, N).items()
+    ]
 
 
 def _median_of_stable(powers: np.ndarray) -> dict[str, Any]:
@@ -292,11 +320,11 @@ def _extremes(optima: list[Optimum]) -> list[Optimum]:
 
 
 def _speedup_checks(
-    bound: Callable[..., Check],
     table: Table,
-    steps: float,
     rivals: Mapping[str, Speedups],
     *,
+    is_upper: bool,
+    grid_steps: float,
     deepest: float = np.inf,
     on: str = "",
 ) -> Checks:
@@ -304,11 +332,11 @@ def _speedup_checks(
 
     Parameters
     ----------
-    bound : callable
-        `at_least` where depth is to be faster, `at_most` where it is not to be.
-    steps : float
-        How many steps of the grid of rates may mislead, each by the ratio of two neighbours.
     rivals : mapping from phrase to other speed-ups, by depth
+    is_upper : bool
+        Whether depth is not to be faster: the bound is one from above.
+    grid_steps : float
+        How many steps of the grid of rates may mislead, each by the ratio of two neighbours.
     deepest : float
         The largest depth that is judged.
     on : str
@@ -316,13 +344,14 @@ def _speedup_checks(
     """
     optima, rates = _optima(table), np.sort(select(table, ITERATIONS)["learning_rate"].unique())
     # of a bound from above: what a network that did not arrive would have come to can only be slower
-    slowest = settings_of(table)["max_steps"] if bound is at_most else np.nan
+    slowest = settings_of(table)["max_steps"] if is_upper else np.nan
+    check_bound = at_most if is_upper else at_least
     for depth, speedup in _speedups(table, slowest=slowest).items():
         if depth <= deepest:
-            check = bound(
+            check = check_bound(
                 f"iterations at depth 1 over iterations at depth {depth}{on}",
                 speedup,
-                (rates[1] / rates[0]) ** steps,
+                (rates[1] / rates[0]) ** grid_steps,
                 because="ratio of neighbouring learning rates",
                 rivals={phrase: {"estimate": other[depth]} for phrase, other in rivals.items() if depth in other},
             )

@@ -1,6 +1,8 @@
 """Quantities of descent on regressions, as its metrics write them and claims read them."""
 
 ITERATIONS = "iterations"  # to the tolerance, one row for each learning rate; empty where it was not reached
-FEATURES = "features"  # number of columns of the data
+FEATURES = "features"  # number of columns of the data, which tells the data sets apart
+GAS_SENSOR = "gas sensor"
+DATA_SETS = {3: "linnerud", 4: "iris", 10: "diabetes", 13: "wine", 128: GAS_SENSOR}  # by their number of features
 STEPS = "steps"  # to the tolerance at the largest stable learning rate; empty where no rate is stable
 FEWEST_STEPS = "fewest"  # to the tolerance over all rates, with those that arrive by luck; empty where none does

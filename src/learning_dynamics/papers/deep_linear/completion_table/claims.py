@@ -147,15 +147,15 @@ def table_2k_error_is_a_root(minimisers: Sequence[Table], deep: Table) -> Claim:
     a smaller scale a mean square can fit that row, so that it decides nothing. A column has one unit: if this row is a
     root, all six are, and the four rows that hold as mean squares do so because their error is that of the stop.
     """
-    row, row_2 = PRINTED[FEW][MINIMISATION], PRINTED[FEW][2]
-    # shape (settings, draws): along the number of entries, and for depth 2 along the scale
+    row, row_of_depth_2 = PRINTED[FEW][MINIMISATION], PRINTED[FEW][2]
+    # shape (settings, draws): along the number of entries, and for depth 2 along the initialisation scale
     errors, norms, ranks = np.array([measured(table, None) for table in minimisers]).swapaxes(0, 1)
     scales = sorted(settings_of(deep)["scales"])
     errors_2, _, ranks_2 = np.array([measured(deep, scale) for scale in scales]).swapaxes(0, 1)
     # log10 of the mean square error by draw, where a quantity has its printed value
     at_rank = _interpolate(ranks, row.rank, np.log10(errors))
     at_norm = _interpolate(norms, row.norm - TRUE_NORM, np.log10(errors))
-    at_rank_2 = _interpolate(ranks_2, row_2.rank, np.log10(errors_2))
+    at_rank_2 = _interpolate(ranks_2, row_of_depth_2.rank, np.log10(errors_2))
 
     # in decades: half a digit of the printed error is 0.11; one in the norm adds 0.04 at least, half of one in the rank
     # 0.06: no more than rounding leaves open
@@ -220,8 +220,13 @@ def _medians(table: Table, scale: float | None = None) -> tuple[float, float, fl
     return float(10 ** np.median(np.log10(errors))), float(np.median(norms)), float(np.median(ranks))
 
 
+def _leading_digit(number: float) -> int:
+    """Return the first digit of a number rounded to it, 6 of 0.063."""
+    return int(f"{number:.0e}"[0])
+
+
 def _row_checks(
-    observed: str, depth: int, table: Table, *, fit: float, unit: Unit, scale: float | None = None
+    observed: str, method: int, table: Table, *, fit: float, unit: Unit, scale: float | None = None
 ) -> Claim:
     """Compare a row with medians over draws: log10 of the error, nuclear norm less the truth's, effective rank.
 
@@ -229,8 +234,8 @@ def _row_checks(
 
     Parameters
     ----------
-    observed, depth : str, int
-        Which row of `PRINTED`.
+    observed, method : str, int
+        Which row of `PRINTED`: the depth of a network, or `MINIMISATION`.
     fit : float
         The precision, in decades, of a mean square error that numerical accuracy sets.
     unit : str
@@ -238,7 +243,7 @@ def _row_checks(
     scale : float, optional
         Of networks, which one of their initialisation scales.
     """
-    row = PRINTED[observed][depth]
+    row = PRINTED[observed][method]
     errors, norms, ranks = measured(table, scale)
     power = 0.5 if unit == "root" else 1.0  # the root of an error has half of its decades
     log_error, precision = median(power * np.log10(errors)), power * fit
@@ -248,7 +253,7 @@ def _row_checks(
     def error_is(printed: float) -> Check:
         printed = max(printed, 1e-300)  # a multiple of zero is tried too
         # example: 6e-2 stands for 5.5e-2 to 6.5e-2, so that rounding leaves log10(6.5 / 6) decades
-        digit = max(float(f"{printed:.0e}"[0]), 1.0)
+        digit = _leading_digit(printed)
         rounding = np.log10((digit + 0.5) / digit)
         by_rounding, by_stop = "rounding as printed", f"a stop sets it to a factor of {10**precision:.2g}"
         return equal(

@@ -1,9 +1,7 @@
 """Trajectories that no regulariser emulates."""
 
-import numpy as np
-
 from learning_dynamics.judging import Claim, claim, equal_on_every_draw, every_draw
-from learning_dynamics.papers.deep_linear.line_integral.theory import INTEGRAL, WHITENED
+from learning_dynamics.papers.deep_linear.line_integral.quantities import INTEGRAL, WHITENED
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select
 
@@ -36,36 +34,33 @@ def no_regulariser(curve: Table, *, rounding: Positive) -> Claim:
     integrals = table["value"].abs().to_numpy()
     depth, is_whitened = table["depth"].to_numpy(), (table["case"] == WHITENED).to_numpy()
     # which integrals vanish: as printed those of the gradient itself, at depth 1
-    printed = depth == 1
-    corrected = printed | (is_whitened & (depth == 2))
-    always_at_depth_2 = depth <= 2
-    always_if_whitened = printed | is_whitened
-    nowhere = np.zeros(len(depth), dtype=bool)
-    at_depth_2, if_whitened = (
-        "at depth 2 the integral always vanishes",
-        "with one output and whitened inputs it always vanishes",
-    )
+    vanishes = depth == 1
+    vanishes_as_corrected = vanishes | (is_whitened & (depth == 2))
+    vanishes_at_depth_2 = depth <= 2
+    vanishes_if_whitened = vanishes | is_whitened
+    at_depth_2 = "at depth 2 the integral always vanishes"
+    if_whitened = "with one output and whitened inputs it always vanishes"
     yield every_draw(
         "smallest |∮ P_W vec(∇ℓ)| / ∮ |P_W vec(∇ℓ)| where it is predicted not to vanish",
-        integrals[~printed],
+        integrals[~vanishes],
         at_least=1e6 * rounding,
         because="a million times the rounding of the quadrature",
-        corrected={"values": integrals[~corrected]},
+        corrected={"values": integrals[~vanishes_as_corrected]},
         rivals={
-            at_depth_2: {"values": integrals[~always_at_depth_2]},
-            if_whitened: {"values": integrals[~always_if_whitened]},
-            "it does not vanish at depth 1 either": {"values": integrals[~nowhere]},
+            at_depth_2: {"values": integrals[~vanishes_at_depth_2]},
+            if_whitened: {"values": integrals[~vanishes_if_whitened]},
+            "it does not vanish at depth 1 either": {"values": integrals},
         },
     )
     yield every_draw(
         "largest |∮ P_W vec(∇ℓ)| / ∮ |P_W vec(∇ℓ)| where it is predicted to vanish",
-        integrals[printed],
+        integrals[vanishes],
         at_most=rounding,
         because="rounding of the quadrature",
-        corrected={"values": integrals[corrected]},
+        corrected={"values": integrals[vanishes_as_corrected]},
         rivals={
-            at_depth_2: {"values": integrals[always_at_depth_2]},
-            if_whitened: {"values": integrals[always_if_whitened]},
+            at_depth_2: {"values": integrals[vanishes_at_depth_2]},
+            if_whitened: {"values": integrals[vanishes_if_whitened]},
         },
     )
     has_closed_form = table[table["predicted"].notna()]

@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from learning_dynamics.papers.deep_linear.line_integral.theory import CURVES, WHITENED
+from learning_dynamics.papers.deep_linear.line_integral.quantities import CURVES, INTEGRAL, WHITENED
 from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
 from learning_dynamics.tidy import Table, select
 
@@ -17,7 +17,7 @@ def line_integral(curve: Table) -> Drawn:
     one output and whitened inputs. At depth 1 the field is the gradient itself. At depth 2 the integral vanishes with
     one output and whitened inputs (at most {vanishing:.1e}), but not with correlated inputs or two outputs.
     """
-    table = select(curve, "integral")
+    table = select(curve, INTEGRAL)
     depths = sorted(table["depth"].unique())
     figure, axis = plt.subplots(figsize=(0.75 * WIDTH, 3.0))
     cases = sorted(CURVES)

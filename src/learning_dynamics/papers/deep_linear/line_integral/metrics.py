@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.deep_linear.line_integral import theory
-from learning_dynamics.papers.deep_linear.line_integral.theory import INTEGRAL, WHITENED
+from learning_dynamics.papers.deep_linear.line_integral.quantities import INTEGRAL, WHITENED
 from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.tidy import PREDICTED, QUANTITY, SEED, VALUE, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory

@@ -4,7 +4,7 @@ import numpy as np
 
 from learning_dynamics.datasets.whitened import haar
 from learning_dynamics.papers.deep_linear import networks, recorded
-from learning_dynamics.papers.deep_linear.line_integral.theory import CURVES
+from learning_dynamics.papers.deep_linear.line_integral.quantities import CURVES
 from learning_dynamics.seeds import generators
 from learning_dynamics.settings import Count, NonNegative, Positive, Seed
 from learning_dynamics.trajectories import Trajectory

@@ -4,12 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-INTEGRAL = "integral"  # of P_W vec(grad) along the curve, over the integral of its absolute value
-
-WHITENED = "one output, whitened inputs"
-# the networks of the closed curves
-CURVES = (WHITENED, "one output, correlated inputs", "two outputs, whitened inputs")
-
 
 def sector_integral(depth: int, target: float, sector: Sequence[float]) -> float:
     """Integral of P_W vec(grad) along an annular sector, for one output and whitened inputs.

@@ -160,7 +160,7 @@ def simplex_means(X: np.ndarray, classes: int) -> central_path.Numbers:
     Quantities
     ----------
     vanishing_nc1, vanishing_nc4
-        Tr(pinv(Sigma_B) Sigma_W) / C, and how many features least-squares classifier and nearest class mean decide
+        Tr(pinv(Sigma_B) Sigma_W) / C, and how many examples least-squares classifier and nearest class mean decide
         otherwise, under coupled noise around class means that are a simplex frame. Index: e, 0.1, 0.01, 0.001. nan
         where the class means span all directions.
     vanishing_duality, vanishing_duality--uncoupled

@@ -6,7 +6,7 @@ The functions named at each block write them, and say how they are measured.
 
 # -- column ``flow``: maps onto the tangent space (Proposition 4), the flows that they give (eq. 5), the algorithm -----
 
-ORTHOGONAL = "orthogonal"  # Z - (C N / 2) (X C Z^T + Z C X^T) X C
+ORTHOGONAL = "orthogonal"  # Z - (classes N / 2) (X C Z^T + Z C X^T) X C, with the class-centring matrix C
 PRINTED = "printed"  # Z - (X C Z^T + Z C X^T) X / 2, as Proposition 4 has it
 MINUS_SIGN = "minus_sign"  # PRINTED with a minus between its products, as the proof of Lemma 2 has it
 WHOLE = "whole"  # PRINTED without its factor 1/2
@@ -110,6 +110,6 @@ PRODUCT_TRACE: str = "product_trace"  # trace of pinv(Sigma_B) Sigma_W, at each 
 PRODUCT_NORM: str = "product_norm"  # its Frobenius norm
 CONDITION: str = "condition"  # condition number of Sigma_W
 VANISHING_NC1: str = "vanishing_nc1"  # NC1 around a simplex frame, coupled noise of each of `converses.NOISES`
-VANISHING_NC4: str = "vanishing_nc4"  # features that least-squares classifier and nearest mean decide differently
+VANISHING_NC4: str = "vanishing_nc4"  # examples that least-squares classifier and nearest mean decide differently
 VANISHING_DUALITY: str = "vanishing_duality"  # self-duality (NC3) under coupled noise
 VANISHING_DUALITY_UNCOUPLED: str = "vanishing_duality--uncoupled"  # and under noise that is not coupled

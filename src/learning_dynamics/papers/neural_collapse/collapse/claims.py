@@ -60,21 +60,13 @@ UNRELATED = "vectors without relation"
 def _tend_to_zero(
     trainings: Sequence[Table], quantities: Sequence[Quantity], level: float, train_error: float
 ) -> Claim:
-    """Yield checks that quantities tend to zero: all end below a level, and fall in the mean after train errors end.
-
-    The level is `level` times what unrelated random vectors have; of NC1, a ratio of noise to signal that has a
-    meaning of its own, `level` itself.
-    """
+    """Yield checks that quantities tend to zero: all end below a bound, and fall in the mean after train errors end."""
     included, excluded = without_exceptions(trainings)
     for quantity in quantities:
         first, last = at_first_epoch(included, quantity), at_the_end(included, quantity)
         error_free = when_errors_end(included, quantity, train_error=train_error)
         unrelated = chance_level(included, quantity)
-        bound = level * unrelated
-        because = f"a share {level:g} of what unrelated random vectors have"
-        if quantity == NC1:
-            bound = np.full(last.shape, level)
-            because = f"noise of {np.sqrt(level):.2g} of the signal, in standard deviations"
+        bound, because = _bound_at_the_end(quantity, unrelated, level)
         yield every_draw(
             f"{IN_WORDS[quantity]} at the last epoch",
             last,
@@ -89,6 +81,7 @@ def _tend_to_zero(
             fall,
             excluded=excluded,
             rivals={
+                # a training that stops where train errors end: it has fallen as well, but ends above the bound
                 DONE_WHEN_ERRORS_END: np.log10(first / error_free),
                 TIMES_EXCHANGED: half_exchanged(fall),
                 UNRELATED: np.log10(error_free / unrelated),
@@ -96,7 +89,17 @@ def _tend_to_zero(
         )
     yield errors_end(included, excluded, train_error=train_error)
     first, last = at_first_epoch(included, quantities[0]), at_the_end(included, quantities[0])
-    yield Facts(over_all=10 ** np.mean(np.log10(first / last)), end=np.median(last))
+    yield Facts(fall=10 ** np.mean(np.log10(first / last)), end=np.median(last))
+
+
+def _bound_at_the_end(quantity: Quantity, unrelated: np.ndarray, level: float) -> tuple[np.ndarray, str]:
+    """Return the bound below which a quantity has vanished, shape (trainings,), and the reason for it.
+
+    `unrelated` is what random vectors without relation have. NC1, a ratio of noise to signal, has a meaning of its own.
+    """
+    if quantity == NC1:
+        return np.full(unrelated.shape, level), f"noise of {np.sqrt(level):.2g} of the signal, in standard deviations"
+    return level * unrelated, f"a share {level:g} of what unrelated random vectors have"
 
 
 @claim("Section 1.1 (NC1), Figure 7", scope=SMALL + NOT_AT_PAPERS_RATES, empirical=True, quantifier="all draws")
@@ -104,7 +107,7 @@ def nc1(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
     r"""Under MSE, in training beyond zero train error, within-class variability collapses against the distances between
     class means: $\mathrm{Tr}(\Sigma_B^\dagger\Sigma_W)/C \to 0$ on train images.
 
-    It ends at {end:.1g} in the median training, {over_all:.1g} times less than at the first recorded epoch. The paper's
+    It ends at {end:.1g} in the median training, {fall:.1g} times less than at the first recorded epoch. The paper's
     limit is of the matrix; its figures draw the trace (errata 7 and 9).
     """
     return _tend_to_zero(trainings, [NC1], level, train_error)
@@ -120,8 +123,10 @@ def nc2_equinorm(trainings: Sequence[Table], *, level: Positive, train_error: Fr
     r"""Under MSE, in training beyond zero train error, the norms of the centred class means, and those of the
     classifiers, become equal.
 
-    The standard deviation of the class means' norms over their mean ends at {end:.1g} in the median training,
-    {over_all:.1g} times less than at the first recorded epoch.
+    Norms are equal if their standard deviation over their mean vanishes. It must end below a share of
+    $1/\sqrt{2P}$, which Gaussian vectors in $P$ dimensions without relation have, and fall in the mean after train
+    errors end. That of the class means ends at {end:.1g} in the median training, {fall:.1g} times less than at the
+    first recorded epoch.
     """
     return _tend_to_zero(trainings, [EQUINORM_MEANS, EQUINORM_CLASSIFIERS], level, train_error)
 
@@ -136,8 +141,9 @@ def nc2_equiangular(trainings: Sequence[Table], *, level: Positive, train_error:
     r"""Under MSE, in training beyond zero train error, the angles between class means, and between classifiers, become
     equal.
 
-    The class means' cosines end with a standard deviation of {end:.1g} in the median training, {over_all:.1g} times
-    less than at the first recorded epoch.
+    Angles are equal if the standard deviation of their cosines vanishes. It must end below a share of $1/\sqrt P$,
+    which Gaussian vectors in $P$ dimensions without relation have, and fall in the mean after train errors end. That of
+    the class means ends at {end:.1g} in the median training, {fall:.1g} times less than at the first recorded epoch.
     """
     return _tend_to_zero(trainings, [EQUIANGULAR_MEANS, EQUIANGULAR_CLASSIFIERS], level, train_error)
 
@@ -152,7 +158,7 @@ def nc2_maximal_angle(trainings: Sequence[Table], *, level: Positive, train_erro
     r"""Under MSE, in training beyond zero train error, the angles between class means, and between classifiers,
     approach the largest that $C$ vectors can all have, $\cos = -1/(C-1)$.
 
-    The class means' mean distance from that angle's cosine ends at {end:.1g} in the median training, {over_all:.1g}
+    The class means' mean distance from that angle's cosine ends at {end:.1g} in the median training, {fall:.1g}
     times less than at the first recorded epoch.
     """
     return _tend_to_zero(trainings, [MAXIMAL_ANGLE_MEANS, MAXIMAL_ANGLE_CLASSIFIERS], level, train_error)
@@ -168,7 +174,7 @@ def nc3(trainings: Sequence[Table], *, level: Positive, train_error: Fraction) -
     r"""Under MSE, in training beyond zero train error, classifiers and centred class means converge to each other, up
     to scale: $\|W^\top/\|W\|_F - \bar M/\|\bar M\|_F\|_F^2 \to 0$.
 
-    It ends at {end:.1g} in the median training, {over_all:.1g} times less than at the first recorded epoch.
+    It ends at {end:.1g} in the median training, {fall:.1g} times less than at the first recorded epoch.
     """
     return _tend_to_zero(trainings, [SELF_DUALITY], level, train_error)
 

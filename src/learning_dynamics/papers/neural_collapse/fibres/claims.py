@@ -40,18 +40,19 @@ from learning_dynamics.papers.neural_collapse.central_path.quantities import (
 )
 from learning_dynamics.papers.neural_collapse.draws import (
     DIFFERENCE_ERROR,
+    FREE,
     UNIT,
     Size,
     by_size,
     largest,
     no_gap,
+    no_gap_under_map,
     over_sizes,
     zero_on_every_draw,
 )
 from learning_dynamics.settings import Positive
-from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, settings_of
+from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select, settings_of
 
-FREE = "Gaussian features of three sizes, within-class covariance of full rank"
 RENORMALISED = FREE + ", renormalised"
 
 
@@ -92,23 +93,26 @@ def invariance(features: Table) -> Claim:
 
 @claim("Propositions 3 and 4", scope=RENORMALISED, quantifier="all draws")
 def tangent_space(features: Table) -> Claim:
-    r"""The tangent space at $X$ is $\{Z : XCZ^\top + ZCX^\top = 0\}$, and the printed map $Z - \frac12(XCZ^\top +
-    ZCX^\top)X$ is a projection onto it.
+    r"""The tangent space at $X$ is $\{Z : X\mathbf{C}Z^\top + Z\mathbf{C}X^\top = 0\}$, and the printed map
+    $Z - \frac12(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)X$ is a projection onto it.
 
-    Curves that stay on the manifold $XCX^\top = I$ have velocities that satisfy the equation, and every solution is the
-    velocity of such a curve. The equation's rank is $P(P+1)/2$, the number of the manifold's constraints. The printed
-    map takes everything into that space, leaves what is there alone, and applied twice does what it does once. All this
-    is true of the orthogonal projection too: a space has many projections onto it, which differ in what they discard.
+    $\mathbf{C}$ is the class-centring matrix. Curves that stay on the manifold $X\mathbf{C}X^\top = I$ have velocities
+    that satisfy the equation, and every solution is the velocity of such a curve. The equation's rank is $P(P+1)/2$,
+    the number of the manifold's constraints. The printed map takes everything into that space, leaves what is there
+    alone, and applied twice does what it does once. All this is true of the orthogonal projection too: a space has many
+    projections onto it, which differ in what they discard.
     Proposition 3 as printed lacks the transpose of its last $X$, a slip: the shapes do not fit without it (errata 12).
     """
     other_maps = {
         "the printed map without its factor $1/2$": WHOLE,
         "a minus between its products, as the proof of Lemma 2 prints": MINUS_SIGN,
     }
-    yield no_gap("part of the image outside of the tangent space", features, IMAGE, flow=PRINTED, rivals=other_maps)
-    yield no_gap("change by a second application", features, IDEMPOTENCE, flow=PRINTED, rivals=other_maps)
-    yield no_gap("change of tangents", features, TANGENT_MOVED, flow=PRINTED, rivals=other_maps)
-    minus_sign = "$XCZ^\\top - ZCX^\\top = 0$ instead of the equation"
+    yield no_gap_under_map(
+        "part of the image outside of the tangent space", features, IMAGE, PRINTED, rivals=other_maps
+    )
+    yield no_gap_under_map("change by a second application", features, IDEMPOTENCE, PRINTED, rivals=other_maps)
+    yield no_gap_under_map("change of tangents", features, TANGENT_MOVED, PRINTED, rivals=other_maps)
+    minus_sign = "$X\\mathbf{C}Z^\\top - Z\\mathbf{C}X^\\top = 0$ instead of the equation"
     uncentred = "$XZ^\\top + ZX^\\top = 0$ instead of the equation"
     yield every_draw(
         "violation of the equation by velocities of curves",
@@ -139,7 +143,8 @@ def tangent_space(features: Table) -> Claim:
 @claim(
     "Proposition 4, proof of Lemma 4",
     scope=RENORMALISED,
-    correction=r"The orthogonal projection is self-adjoint: $Z - \frac{CN}{2}(XCZ^\top + ZCX^\top)XC$.",
+    correction=r"The orthogonal projection is self-adjoint: $Z - \frac{CN}{2}(X\mathbf{C}Z^\top + "
+    r"Z\mathbf{C}X^\top)X\mathbf{C}$, with $C$ the number of classes and $\mathbf{C}$ the class-centring matrix.",
     reason="the printed map is not its own adjoint",
     quantifier="all draws",
 )
@@ -149,17 +154,19 @@ def projection_self_adjoint(features: Table) -> Claim:
 
     It may not (errata 5): $\Pi$ as printed is a projection but not an orthogonal one; its matrix differs from its
     transpose by {printed:.2g} of its norm on the draw where it is worst. Its replacement must be self-adjoint as well
-    as a projection onto the tangent space. The printed map discards $SX$, a move along the fibre, where orthogonality
-    asks to discard $SXC$.
+    as a projection onto the tangent space. Both maps take something away from $Z$. With the symmetric matrix
+    $S = \frac12(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)$, the printed map takes away $SX$, which is a move along the
+    fibre. What is normal to the manifold has the form $SX\mathbf{C}$, so that the orthogonal projection takes away
+    $CN\,SX\mathbf{C}$.
 
-    The step matters because of what the adjoint does. It maps $Z$ to $Z - \frac12(ZX^\top + XZ^\top)XC$, and the
-    gradient satisfies $\nabla L\,X^\top = 0$, the loss being constant along fibres. So the adjoint leaves the gradient
-    alone (to {adjoint:.1g} of its norm, where the map itself changes it by {moved:.2g} or more). The equation that
-    Lemma 4 arrives at is therefore gradient flow without any projection. It leaves the manifold: at least {normal:.2g}
-    of the gradient is normal to it. Its class means do move as under the orthogonal projection, which is how Lemma 5
-    and Proposition 2 come out right for that one. Equation 5 says only "projects". Read as the orthogonal projection,
-    Proposition 2 holds and the formula of Proposition 4 must be replaced. Read as that formula, Proposition 2 fails.
-    `proposition_2` tests both.
+    The step matters because of what the adjoint does. It maps $Z$ to $Z - \frac12(ZX^\top + XZ^\top)X\mathbf{C}$, and
+    the gradient satisfies $\nabla L\,X^\top = 0$, the loss being constant along fibres. So the adjoint leaves the
+    gradient alone (to {adjoint:.1g} of its norm, where the map itself changes it by {moved:.2g} or more). The equation
+    that Lemma 4 arrives at is therefore gradient flow without any projection. It leaves the manifold: at least
+    {normal:.2g} of the gradient is normal to it. Its class means do move as under the orthogonal projection, which is
+    how Lemma 5 and Proposition 2 come out right for that one. Equation 5 says only "projects". Read as the orthogonal
+    projection, Proposition 2 holds and the formula of Proposition 4 must be replaced. Read as that formula,
+    Proposition 2 fails. `proposition_2` tests both.
     """
     other_maps = {
         "the orthogonal projection without its factor $1/2$, self-adjoint too": WHOLE_ORTHOGONAL,
@@ -170,7 +177,7 @@ def projection_self_adjoint(features: Table) -> Claim:
         "part of the image outside of the tangent space": IMAGE,
         "change of tangents": TANGENT_MOVED,
     }.items():
-        yield no_gap(name, features, gap, flow=PRINTED, corrected=ORTHOGONAL, rivals=other_maps)
+        yield no_gap_under_map(name, features, gap, PRINTED, corrected=ORTHOGONAL, rivals=other_maps)
     draws = Draws(features)
     yield Facts(
         printed=largest(features, ASYMMETRY, flow=PRINTED).max(),
@@ -218,10 +225,10 @@ def lemma_2(features: Table, *, tolerance: Positive) -> Claim:
 )
 def lemma_3(features: Table) -> Claim:
     r"""Along $\Pi(dX)$, with the printed $\Pi$, singular values that differ from all others change by $d\omega_j =
-    (y_j^\top/N - \omega_j x_j^\top C)\,dx_j$ in aligned coordinates.
+    (y_j^\top/N - \omega_j x_j^\top\mathbf{C})\,dx_j$ in aligned coordinates.
 
-    Measured by central differences. Along the orthogonal projection the second product is absent. Moves that split
-    equal singular values are not in the formula (errata 16).
+    $\mathbf{C}$ is the class-centring matrix. Slopes are measured by central differences. Along the orthogonal
+    projection the second product is absent. Moves that split equal singular values are not in the formula (errata 16).
     """
 
     def error(formula: Quantity) -> np.ndarray:
@@ -254,25 +261,24 @@ def lemma_4(features: Table) -> Claim:
     r"""Under continually renormalised gradient flow, in aligned coordinates, rows of the features move by
     $\frac{d}{dt}x_j = \frac{\omega_j}{(C+\omega_j^2)^2}(\frac1Ny_j - \omega_j\mathbf{C}x_j)$.
 
-    They do so under neither reading of equation 5. With a row $x_j = \omega_jy_j + n_j$ the second product is the part
-    of the gradient along the deviations $n_j$, which any map onto the tangent space must remove: both flows leave $n_j$
-    where it is. The proof moves the printed map across the inner product, which its adjoint does not allow (errata 5),
-    and arrives at the gradient itself. It is off by {off_orthogonal:.2g} of the velocity or more under the orthogonal
-    projection, by {off_printed:.2g} or more under the printed map. The first product alone is right under the
-    orthogonal projection, so that Lemmas 5 and 6 follow there.
+    $\mathbf{C}$ is the class-centring matrix, $C$ the number of classes. The rows move so under neither reading of
+    equation 5. With a row $x_j = \omega_jy_j + n_j$ the second product is the part of the gradient along the deviations
+    $n_j$, which any map onto the tangent space must remove: both flows leave $n_j$ where it is. The proof moves the
+    printed map across the inner product, which its adjoint does not allow (errata 5), and arrives at the gradient
+    itself. It is off by {off_orthogonal:.2g} of the velocity or more under the orthogonal projection, by
+    {off_printed:.2g} or more under the printed map. The first product alone is right under the orthogonal projection,
+    so that Lemmas 5 and 6 follow there.
     """
-    rivals = {
-        "class means at the same speed under both maps": {ORTHOGONAL: VELOCITY_MEANS, PRINTED: VELOCITY_MEANS},
-        "the faster speed under both": {ORTHOGONAL: VELOCITY_MEANS_FASTER, PRINTED: VELOCITY_MEANS_FASTER},
-    }
     for flow, right in {ORTHOGONAL: VELOCITY_MEANS, PRINTED: VELOCITY_MEANS_FASTER}.items():
         yield no_gap(
             f"formula minus velocity of the features, relative, {flow} map",
-            features,
+            select(features, flow=flow),
             VELOCITY_LEMMA_4,
-            flow=flow,
-            corrected={"gap": right},
-            rivals={phrase: {"gap": formulas[flow]} for phrase, formulas in rivals.items()},
+            corrected=right,
+            rivals={
+                "class means at the same speed under both maps": VELOCITY_MEANS,
+                "the faster speed under both": VELOCITY_MEANS_FASTER,
+            },
         )
     yield Facts(
         off_orthogonal=Draws(features, flow=ORTHOGONAL).smallest(VELOCITY_LEMMA_4).min(),

@@ -13,7 +13,7 @@ from learning_dynamics.papers.softmax_dynamics.falls import FALL, FALL_RARE, LEA
 from learning_dynamics.papers.softmax_dynamics.grids import FINAL, TAIL, Grid
 from learning_dynamics.papers.softmax_dynamics.spectra import Measure
 from learning_dynamics.settings import Fraction, Positive
-from learning_dynamics.tidy import Quantity, Table, ascending, settings_of
+from learning_dynamics.tidy import Table, ascending, settings_of
 
 SMALL = "gradient flow from small starts, balanced and Gaussian"
 
@@ -21,47 +21,50 @@ SMALL = "gradient flow from small starts, balanced and Gaussian"
 def _monotone_growth(
     control: Grid, treated: Grid, *, measure: str, threshold: float, small: float, typical: float
 ) -> Claim:
-    """Test on most draws from small starts whether the rank falls first, then grows without a fall, and saturates."""
+    """Yield checks that on most draws from small starts the rank falls first, then grows without a fall and saturates.
+
+    The rank is one of `measure`. It falls or rises where it changes by the threshold or more.
+    """
     starts = SmallStarts(control.scale, small)
-
-    def depths(grid: Grid, quantity: Quantity) -> np.ndarray:
-        return grid.number(quantity, measure=measure, threshold=threshold)[grid.scale <= small]
-
-    fall = depths(control, FALL)
+    fall = control.number(FALL, measure=measure, threshold=threshold)[starts.judged]
     tail = np.abs(control.number(TAIL, measure=measure)[starts.judged])
     courses = control.courses(measure, threshold)[starts.judged]
-    failed = courses.isna()
 
-    def judged(name: str, holds: np.ndarray, rivals: dict[str, np.ndarray] | None = None) -> Check:
+    def course_has(pattern: str) -> np.ndarray:
+        """Return which draws' course matches: ``R`` a rise, ``^F`` a fall first; nan where the flow failed."""
+        return courses.str.contains(pattern).astype(float).mask(courses.isna()).to_numpy()
+
+    def check(name: str, holds: np.ndarray, rivals: dict[str, np.ndarray] | None = None) -> Check:
         return most_draws(name, holds, typical=typical, excluded=starts.excluded, rivals=rivals)
 
-    yield judged(
+    yield check(
         "draws whose rank does not fall once it has risen from the warm-up's trough",
         unless_nan(fall < threshold, fall),
-        {"a fall after the growth: compression": unless_nan(fall >= threshold, fall)},
+        rivals={"a fall after the growth: compression": unless_nan(fall >= threshold, fall)},
     )
-    yield judged("draws whose rank rises", courses.str.contains("R").astype(float).mask(failed).to_numpy())
-    yield judged(
+    yield check("draws whose rank rises", course_has("R"))
+    yield check(
         "draws whose rank changes by less than the threshold over the last half decade of time",
         unless_nan(tail < threshold, tail),
-        {"growth that does not saturate": unless_nan(tail >= threshold, tail)},
+        rivals={"growth that does not saturate": unless_nan(tail >= threshold, tail)},
     )
-    # F is a fall and R a rise, in their order
-    falls_first, rises_first = (courses.str.startswith(first).astype(float).mask(failed) for first in "FR")
-    yield judged(
+    falls_first = course_has("^F")
+    yield check(
         "draws whose rank falls first: the warm-up",
-        falls_first.to_numpy(),
-        {"a rise first, without a warm-up": rises_first.to_numpy()},
+        falls_first,
+        rivals={"a rise first, without a warm-up": course_has("^R")},
     )
+    fall_of_treated = treated.number(FALL, measure=measure, threshold=threshold)
+    fall_while_rare = control.number(FALL_RARE, measure=measure, threshold=threshold)[starts.judged]
     yield Facts(
-        treated=np.mean(depths(treated, FALL) < threshold),
-        rare=np.mean(depths(control, FALL_RARE) >= threshold),
-        first=falls_first.mean(),
+        treated=np.mean(fall_of_treated[SmallStarts(treated.scale, small).judged] < threshold),
+        rare=np.mean(fall_while_rare >= threshold),
+        first=np.nanmean(falls_first),
     )
 
 
 def _require(setting: str, value: object, **tables: Table) -> None:
-    """Refuse tables whose roles are swapped."""
+    """Refuse tables by role whose setting is another: their roles are swapped."""
     for role, table in tables.items():
         if settings_of(table)[setting] != value:
             raise ProjectError(f"role `{role}`: {setting} is {settings_of(table)[setting]}, and must be {value}")
@@ -82,8 +85,8 @@ def controls_uniform(
     Most draws must do this. The rank is RankMe of the covariance about the mean; other definitions are among the varied
     settings. The warm-up's trough is the lowest rank until the first class is learned. After it the rank does not fall
     in {value:.1%} of the draws ({draws_against} of {draws} fall), and with skew, a bottleneck and cross-entropy it does
-    not in {treated:.1%}. Whether control and treated case differ is a claim of its own. In {rare:.1%} the part of a
-    fall while classes are learned is itself as deep as the threshold. The rank falls first in {first:.0%}.
+    not in {treated:.1%}. In {rare:.1%} it falls by the threshold or more while classes are learned. It falls first in
+    {first:.0%}. Whether control and treated case differ is another claim, `controls_differ`.
     """
     _require("loss", "cross_entropy", control=control)
     return _monotone_growth(
@@ -108,11 +111,9 @@ def controls_no_bottleneck(
     """Without a bottleneck, from small starts, the warm-up is followed by a monotone, saturating growth of the
     effective rank.
 
-    Most draws must do this. The rank is RankMe of the covariance about the mean; other definitions are among the varied
-    settings. The warm-up's trough is the lowest rank until the first class is learned. After it the rank does not fall
-    in {value:.1%} of the draws ({draws_against} of {draws} fall), and with skew, a bottleneck and cross-entropy it does
-    not in {treated:.1%}. Whether control and treated case differ is a claim of its own. In {rare:.1%} the part of a
-    fall while the rarest classes are learned is itself as deep as the threshold. The rank falls first in {first:.0%}.
+    Read and judged as `controls_uniform` is. After the warm-up's trough the rank does not fall in {value:.1%} of the
+    draws ({draws_against} of {draws} fall), and with skew, a bottleneck and cross-entropy it does not in {treated:.1%}.
+    In {rare:.1%} it falls by the threshold or more while the rarest classes are learned. It falls first in {first:.0%}.
     """
     _require("loss", "cross_entropy", control=control)
     _require("dimension", 3, control=control)
@@ -138,11 +139,9 @@ def controls_squared_loss(
     """Under the squared loss with skewed classes, from small starts, the warm-up is followed by a monotone, saturating
     growth of the effective rank.
 
-    Most draws must do this. The rank is RankMe of the covariance about the mean; other definitions are among the varied
-    settings. The warm-up's trough is the lowest rank until the first class is learned. After it the rank does not fall
-    in {value:.1%} of the draws ({draws_against} of {draws} fall), and with skew, a bottleneck and cross-entropy it does
-    not in {treated:.1%}. Whether control and treated case differ is a claim of its own. In {rare:.1%} the part of a
-    fall while the rarest classes are learned is itself as deep as the threshold. The rank falls first in {first:.0%}.
+    Read and judged as `controls_uniform` is. After the warm-up's trough the rank does not fall in {value:.1%} of the
+    draws ({draws_against} of {draws} fall), and with skew, a bottleneck and cross-entropy it does not in {treated:.1%}.
+    In {rare:.1%} it falls by the threshold or more while the rarest classes are learned. It falls first in {first:.0%}.
     """
     _require("loss", "squared", control=control)
     return _monotone_growth(
@@ -167,11 +166,9 @@ def controls_squared_loss_uniform(
     """Under the squared loss with equal classes, from small starts, the warm-up is followed by a monotone, saturating
     growth of the effective rank.
 
-    Most draws must do this. The rank is RankMe of the covariance about the mean; other definitions are among the varied
-    settings. The warm-up's trough is the lowest rank until the first class is learned. After it the rank does not fall
-    in {value:.1%} of the draws ({draws_against} of {draws} fall), and with skew, a bottleneck and cross-entropy it does
-    not in {treated:.1%}. Whether control and treated case differ is a claim of its own. In {rare:.1%} the part of a
-    fall while classes are learned is itself as deep as the threshold. The rank falls first in {first:.0%}.
+    Read and judged as `controls_uniform` is. After the warm-up's trough the rank does not fall in {value:.1%} of the
+    draws ({draws_against} of {draws} fall), and with skew, a bottleneck and cross-entropy it does not in {treated:.1%}.
+    In {rare:.1%} it falls by the threshold or more while classes are learned. It falls first in {first:.0%}.
     """
     _require("loss", "squared", control=control)
     return _monotone_growth(
@@ -188,7 +185,7 @@ def _falls(grid: Grid, *, measure: str, threshold: float, small: float) -> pd.Se
     """Return which draws from small starts fall after their growth, by counts, kind of start, scale and seed."""
     fallen = grid.number(FALL, measure=measure, threshold=threshold) >= threshold
     by_draw = pd.Series(fallen, pd.MultiIndex.from_frame(grid.members))
-    return by_draw[grid.scale <= small]
+    return by_draw[SmallStarts(grid.scale, small).judged]
 
 
 def _difference_from_equal_starts(first: pd.Series, second: pd.Series) -> Estimate:

@@ -197,32 +197,36 @@ def lemma_c_10(flows: Sequence[Table]) -> Claim:
     singular values, as do $Z_2$ and $W_2$.
     """
     flow = Draws(flows, phase="flow")
-    sigma_Z1, tolerance = flow.entries("sigma_w1"), steps_by_rtol(flow)
+    # predicted by (C.16) from the measured sigma_i(beta)
+    sigma_Z1, predicted_Z1 = flow.with_prediction("sigma_w1")
+    sigma_Z2, predicted_Z2 = flow.with_prediction("sigma_w2")
 
-    def hidden(*, gamma_times: float = 1.0) -> np.ndarray:
-        """Return sigma_i(Z1) by (C.16) from the measured sigma_i(beta), gamma multiplied by a factor."""
+    def predicted_Z1_with(gamma_factor: float) -> np.ndarray:
+        """Return sigma_i(Z1) by (C.16), with gamma multiplied by a factor; the shape of `sigma_Z1`."""
 
-        def of_one_table(flow: Draws) -> np.ndarray:
-            gamma, inputs = flow.setting("gamma")[:, None, None], flow.entries("sigma_w1", "time").shape[2]
-            sigma = theory.hidden_singular_values(flow.entries("sigma_beta", "time"), gamma_times * gamma, inputs)
-            return sigma.reshape(len(sigma), -1)  # times and indices in one axis, as `sigma_Z1` has them
+        def of_table(draws: Draws) -> np.ndarray:
+            gamma, inputs = draws.setting("gamma")[:, None, None], draws.entries("sigma_w1", "time").shape[2]
+            sigma = theory.hidden_singular_values(draws.entries("sigma_beta", "time"), gamma_factor * gamma, inputs)
+            return sigma.reshape(len(sigma), -1)  # times and indices in one axis
 
-        return flow.per_table(of_one_table)  # tables may differ in their number of inputs
+        return flow.per_table(of_table)  # tables may differ in their number of inputs
 
     yield equal_on_every_draw(
         r"largest error of $\sigma_i(Z_1)$ along the flow, relative to $\sigma_1$",
         sigma_Z1,
-        hidden(),
-        tolerance=tolerance,
+        predicted_Z1,
+        tolerance=steps_by_rtol(flow),
         because=STEPS_BY_RTOL,
-        rivals={"balanced layers": hidden(gamma_times=0.0), r"$2\gamma$ in place of $\gamma$": hidden(gamma_times=2.0)},
+        rivals={
+            "balanced layers": predicted_Z1_with(0.0),
+            r"$2\gamma$ in place of $\gamma$": predicted_Z1_with(2.0),
+        },
     )
-    sigma_Z2, predicted_Z2 = flow.with_prediction("sigma_w2")
     yield equal_on_every_draw(
         r"largest error of $\sigma_i(Z_2)$ along the flow, relative to $\sigma_1(Z_1)$",
         sigma_Z2,
         predicted_Z2,
-        tolerance=tolerance,
+        tolerance=steps_by_rtol(flow),
         relative_to=sigma_Z1.max(axis=1),
         because=STEPS_BY_RTOL,
     )

@@ -125,7 +125,8 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
 @claim(
     "Section 4, extension to non-linear activations, with more samples",
     quantifier="most draws",
-    scope="five dimensions, a Gaussian teacher of two ReLU neurons, a student of twenty from small weights",
+    scope="ten, thirty and a hundred samples in five dimensions, a Gaussian teacher of two ReLU neurons, a student of "
+    "twenty from small weights",
     origin="ours",
     empirical=True,
 )

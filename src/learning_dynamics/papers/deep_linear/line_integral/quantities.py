@@ -1,0 +1,6 @@
+"""Names in the table of closed curves: its quantity, and the networks of the column ``case``."""
+
+INTEGRAL = "integral"  # of P_W vec(grad) along the curve, over the integral of its absolute value
+
+WHITENED = "one output, whitened inputs"
+CURVES = (WHITENED, "one output, correlated inputs", "two outputs, whitened inputs")

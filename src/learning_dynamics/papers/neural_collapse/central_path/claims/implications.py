@@ -1,0 +1,208 @@
+"""What neural collapse in one sense does not imply: traces and NC1 on features with chosen noise (section 3.3)."""
+
+import numpy as np
+
+from learning_dynamics.judging import (
+    NOT_CLAIMED,
+    Check,
+    Claim,
+    Facts,
+    Untested,
+    claim,
+    equal_on_every_draw,
+    every_draw,
+    premise,
+    takes_rivals,
+)
+from learning_dynamics.papers.neural_collapse.central_path import theory
+from learning_dynamics.papers.neural_collapse.central_path.converses import (
+    COUPLING,
+    LARGEST_LEAN,
+    NOISES,
+    SMALLEST_LEAN,
+    SMALLEST_NOISE,
+)
+from learning_dynamics.papers.neural_collapse.central_path.quantities import (
+    CONDITION,
+    PRODUCT_NORM,
+    PRODUCT_TRACE,
+    VANISHING_DUALITY,
+    VANISHING_DUALITY_UNCOUPLED,
+    VANISHING_NC1,
+    VANISHING_NC4,
+)
+from learning_dynamics.tidy import Draws, Quantity, Table
+
+
+def _with_free_directions(features: Table) -> tuple[Draws, dict[str, int]]:
+    """Return the draws with directions in which class means do not differ, and how many have none, with why."""
+    free = features[features["features"] >= features["classes"]]
+    if not len(free):
+        raise Untested("class means span all directions in every size: noise has none of its own; give more features")
+    draws = Draws(free)
+    n_left_out = len(Draws(features).column("seed")) - len(draws.column("seed"))
+    return draws, {"their class means span all directions, and noise has none of its own": n_left_out}
+
+
+@claim(
+    "Appendix D.6, end of the derivation of NC1",
+    scope="class means of renormalised Gaussian features of three sizes, large noise in a direction that leans a "
+    "little towards them",
+    correction=r"$\|\Sigma_B^\dagger\Sigma_W\|_F \le \sqrt{\kappa(\Sigma_W)}\,\mathrm{tr}(\Sigma_B^\dagger\Sigma_W)$ "
+    r"with the condition number $\kappa$: the product tends to zero with its trace where $\kappa$ stays bounded, as on "
+    r"the renormalised features, where it is one.",
+    reason="the norm stays while the trace vanishes",
+    quantifier="all draws",
+)
+def trace_and_product(features: Table) -> Claim:
+    r"""Where all eigenvalues of $\Sigma_B^\dagger\Sigma_W$, and so its trace, tend to zero, the matrix itself does.
+
+    A product of two symmetric matrices is not symmetric, and such a matrix can be large while its eigenvalues are
+    small. Take noise of variance $1/d$ in a direction that leans by $d$ towards the class means. As $d$ falls the trace
+    falls with it, while the norm of the product stays at {norm:.2g} or more. To see the bound, write the product as
+    $\Sigma_W^{-1/2}S \Sigma_W^{1/2}$ with $S = \Sigma_W^{1/2}\Sigma_B^\dagger\Sigma_W^{1/2}$, symmetric and positive,
+    whose norm is at most its trace. So small $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ says nothing of noise in
+    directions in which class means do not differ; and it is the trace that figures draw, not the trace norm of footnote
+    3 (errata 9).
+    """
+    draws, excluded = _with_free_directions(features)
+    trace, norm, condition = (draws.entries(name) for name in (PRODUCT_TRACE, PRODUCT_NORM, CONDITION))
+    # a norm that falls as the root of the trace, a tenth from lean to lean, leaves a third; one that stays leaves all
+    left_from_lean_to_lean = norm[:, 1:] / norm[:, :-1]
+    because = "a norm that stays keeps all of it, one that falls as the root of the trace a third"
+    # as printed the norm falls with the trace; as corrected it stays
+    yield every_draw(
+        "factor by which the norm of the product changes when the lean of the noise is divided by ten",
+        left_from_lean_to_lean.max(axis=1),
+        at_most=0.5,
+        because=because,
+        excluded=excluded,
+        corrected=NOT_CLAIMED,
+    )
+    yield every_draw(
+        "factor by which the norm of the product changes when the lean of the noise is divided by ten",
+        NOT_CLAIMED,
+        at_least=0.5,
+        because=because,
+        excluded=excluded,
+        corrected={"values": left_from_lean_to_lean.min(axis=1)},
+    )
+    yield premise(
+        every_draw(
+            "trace at the smallest lean over that at the largest",
+            trace[:, SMALLEST_LEAN] / trace[:, LARGEST_LEAN],
+            at_most=0.02,
+            because="eigenvalues that tend to zero, with the lean a hundredth",
+            excluded=excluded,
+        )
+    )
+
+    # norm <= kappa^exponent trace; as printed the norm falls as the trace does, and no exponent is claimed (errata 7)
+    norm_over_trace = norm / trace
+
+    @takes_rivals("exponent", scaled=True)
+    def is_bounded(exponent: float) -> Check:
+        return every_draw(
+            "norm of the product over its trace, smallest lean",
+            norm_over_trace[:, SMALLEST_LEAN],
+            at_most=condition[:, SMALLEST_LEAN] ** exponent * (1 + 1e-9),
+            because="the bound, to rounding",
+            excluded=excluded,
+        )
+
+    @takes_rivals("exponent", scaled=True)
+    def grows_with_the_condition_number(exponent: float) -> Check:
+        growth = norm_over_trace[:, SMALLEST_LEAN] / norm_over_trace[:, LARGEST_LEAN]
+        growth_of_condition = condition[:, SMALLEST_LEAN] / condition[:, LARGEST_LEAN]
+        return equal_on_every_draw(
+            "exponent of that ratio's growth in the condition number, minus its prediction",
+            np.log(growth) / np.log(growth_of_condition),
+            exponent,
+            tolerance=0.01,
+            relative_to=1.0,
+            excluded=excluded,
+            because="next order: the largest lean, a hundredth",
+        )
+
+    rivals = {"the fourth root of the condition number": 0.25, "the condition number itself": 1.0}
+    yield is_bounded(NOT_CLAIMED, corrected=0.5, rivals=rivals)
+    yield grows_with_the_condition_number(NOT_CLAIMED, corrected=0.5, rivals=rivals)
+    yield Facts(norm=norm.min())
+
+
+@claim(
+    "Section 3.3, end of the proof of Corollary 2",
+    scope="class means that are a simplex frame, in three sizes, without weight decay, and noise of a thousandth of "
+    "them. In one direction of the class means the noise is either coupled to a direction outside of them, by a "
+    "covariance of half the variance, or uncoupled and of half as much variance again",
+    correction=r"With $\Sigma_W = \epsilon^2Q$ the classifier tends to "
+    r"$(\bar M^\top Q^{-1}\bar M)^\dagger\bar M^\top Q^{-1}$ as $\epsilon \to 0$, which is a multiple of "
+    r"$\bar M^\top$ only where class means span an invariant subspace of $Q$, as on the renormalised features. A "
+    r"coupling $c$ of one direction leaves $2 - 2/\sqrt{1 + c^2/(C-1)}$ of the squared distance. NC4 holds of the "
+    r"features that collapse, and not of all points.",
+    reason="the classifier leans against noise that is coupled to the class means",
+    quantifier="all draws",
+)
+def nc1_and_nc2_imply_nc3(features: Table) -> Claim:
+    r"""On the central path, without weight decay, NC1 and NC2 imply NC3 and NC4.
+
+    Take class means that are a simplex frame and noise that vanishes around them. Where noise in a direction of the
+    class means comes with noise in one beside them, the least-squares classifier subtracts the part that it can
+    predict: its rows keep a component along the second direction, however small the noise is. The squared distance of
+    NC3 then stays at {coupled:.2g} or more. Where the noise is as small but not coupled it is at most {uncoupled:.1g}.
+    """
+    draws, excluded = _with_free_directions(features)
+
+    def at_smallest_noise(quantity: Quantity) -> np.ndarray:
+        return draws.entries(quantity)[:, SMALLEST_NOISE]
+
+    coupled, uncoupled = at_smallest_noise(VANISHING_DUALITY), at_smallest_noise(VANISHING_DUALITY_UNCOUPLED)
+    classes = draws.column("classes")
+    tolerance = (10 * NOISES[SMALLEST_NOISE]) ** 2
+    because = "a hundred times the next order, which is the square of noise over signal"
+    remaining = theory.self_duality_under_coupling(COUPLING, classes)
+    yield equal_on_every_draw(
+        "self-duality minus its prediction, coupled noise",
+        coupled,
+        0.0,
+        tolerance=tolerance,
+        relative_to=1.0,
+        resolution=0.01,
+        because=because,
+        corrected=remaining,
+        rivals={
+            "$C$ instead of $C-1$": theory.self_duality_under_coupling(COUPLING, classes + 1),
+            "$c$ for $c^2$": theory.self_duality_under_coupling(np.sqrt(COUPLING), classes),
+        },
+        scaled=False,
+        excluded=excluded,
+    )
+    yield equal_on_every_draw(
+        "self-duality minus its prediction, equally small noise that is not coupled",
+        uncoupled,
+        0.0,
+        tolerance=tolerance,
+        relative_to=1.0,
+        resolution=0.01,
+        because=because,
+        rivals={"a coupling everywhere": remaining},
+        scaled=False,
+        excluded=excluded,
+    )
+    yield every_draw(
+        "examples that NC4 fails for",
+        at_smallest_noise(VANISHING_NC4),
+        at_most=0.5,
+        because="whole examples",
+        excluded=excluded,
+    )
+    yield premise(
+        every_draw(
+            "NC1",
+            at_smallest_noise(VANISHING_NC1),
+            at_most=0.01**2,
+            because="noise of a hundredth of the signal",
+            excluded=excluded,
+        )
+    )
+    yield Facts(coupled=coupled.min(), uncoupled=uncoupled.max())

@@ -1,0 +1,166 @@
+"""Neural collapse along the flows (section 3.3)."""
+
+import numpy as np
+
+from learning_dynamics.judging import NOT_CLAIMED, Claim, Facts, claim, every_draw
+from learning_dynamics.papers.neural_collapse.central_path.checks import (
+    ALGORITHM,
+    FLOWS,
+    PAPER,
+    check_variability,
+    vanishing_checks,
+)
+from learning_dynamics.papers.neural_collapse.central_path.quantities import (
+    FEATURES_LIMIT,
+    NC2_ANGLES,
+    NC2_NORMS,
+    NC3,
+    NC4,
+    OMEGA,
+    ORTHOGONAL,
+    PRINTED,
+    SNR_LIMIT,
+    TRACE,
+)
+from learning_dynamics.papers.neural_collapse.draws import (
+    THREE_SIZES,
+    Size,
+    by_size,
+    integration_error,
+    over_sizes,
+    relative_error,
+    zero_on_every_draw,
+)
+from learning_dynamics.tidy import Table
+
+# of distances that fall with the spread of singular values: rivals' exponents in time
+WRONG_POWERS = {"distances that fall as $1/\\sqrt t$": -0.5, "distances that stay": 0.0}
+
+
+FIRST, LAST = 0, -1  # indices of recorded times
+
+
+@claim("Corollary 2, eqs. 10 and 11", scope="both flows, " + THREE_SIZES, quantifier="all draws")
+def corollary_2(flows: Table) -> Claim:
+    r"""Under continually renormalised gradient flow, on the central path from zero global mean and without weight
+    decay, and where the class means span $C-1$ directions, $\mathrm{SNR}/\omega_{\max} \to \hat U_0\hat V_0^\top$, the
+    singular vectors of the start; the renormalised features over $\omega_{\max}$ tend to its columns, a copy for every
+    example; and neural collapse follows on the renormalised features.
+
+    Equation 10: what is left is the spread of the singular values, which falls as $1/t$ (`corollary_1_equality`). So do
+    the spread of the class means' norms and their distance from the simplex's angles (NC2). Self-duality is a squared
+    distance and falls as its square (NC3; off the renormalised features it need not fall: errata 8). That class means
+    span $C-1$ directions does not follow from their centring (errata 15). The nearest class mean's labels agree (NC4);
+    NC1 is $C\sum_j 1/\omega_j^2$ there (see `appendix_d_6`). Equation 11: the deviations never move and only
+    $\omega_{\max}$ grows, so that the squared distance is $CP/\omega_{\max}^2$ plus the squared distance of equation
+    10.
+    """
+
+    def errors_of_eq_11(flow: str, *, frozen: bool = False, one_class: bool = False) -> np.ndarray:
+        """Return the largest relative error over time of the distance of eq. 11, for each draw.
+
+        Predicted with omega_max of the start if `frozen`, with the deviations of a single class if `one_class`.
+        """
+
+        def error(size: Size, omega: np.ndarray, distance: np.ndarray, snr_gap: np.ndarray) -> np.ndarray:
+            omega_max = omega[:, :1, 0] if frozen else omega[..., 0]
+            classes = 1 if one_class else size.classes
+            # X / omega_max less its limit is deviations, of squared norm C N P as Sigma_W is the identity, and N copies
+            # of the distance of eq. 10; the distance of eq. 11 is its norm over sqrt(N)
+            predicted = np.hypot(np.sqrt(classes * size.features) / omega_max, snr_gap[..., 0])
+            return relative_error(distance[..., 0], predicted)
+
+        return over_sizes(
+            error,
+            omega=by_size(flows, OMEGA, flow=flow),
+            distance=by_size(flows, FEATURES_LIMIT, flow=flow),
+            snr_gap=by_size(flows, SNR_LIMIT, flow=flow),
+        )
+
+    stay = "features that stay where they started"
+    single_class = "$\\sqrt P/\\omega_{\\max}$ in eq. 11, the deviations of a single class"
+    for flow in FLOWS:
+        for quantity, power_of_spread in {SNR_LIMIT: 1, NC2_NORMS: 1, NC2_ANGLES: 1, NC3: 2}.items():
+            yield from vanishing_checks(flows, quantity, flow, order=power_of_spread, powers=WRONG_POWERS)
+        yield zero_on_every_draw(
+            f"distance of eq. 11 at all times, relative error, {flow} map",
+            errors_of_eq_11(flow),
+            integration_error(flows),
+            "error of the integrator",
+            rivals={
+                stay: errors_of_eq_11(flow, frozen=True),
+                single_class: errors_of_eq_11(flow, one_class=True),
+            },
+        )
+        yield every_draw(
+            f"examples that NC4 fails for, {flow} map",
+            _examples_nc4_fails_for(flows, flow, LAST),
+            at_most=0.5,
+            because="whole examples",
+            rivals={stay: {"values": _examples_nc4_fails_for(flows, flow, FIRST)}},
+        )
+
+
+def _examples_nc4_fails_for(flows: Table, flow: str, time_index: int) -> np.ndarray:
+    """Return how many examples classifier and nearest class mean label differently, for each draw."""
+
+    def count(size: Size, nc4: np.ndarray) -> np.ndarray:
+        return size.classes * size.examples * nc4[:, time_index, 0]
+
+    return over_sizes(count, nc4=by_size(flows, NC4, flow=flow))
+
+
+@claim(
+    "Theorem 3",
+    scope="both flows, " + THREE_SIZES,
+    correction="Neural collapse emerges on the renormalised features under either reading of equation 5. The explicit "
+    "dynamics of Proposition 2 belong to the orthogonal projection; under the map that Proposition 4 prints they are "
+    r"$\omega^2/2 + C\log\omega = t/(CN) + $ const. Class means must span $C-1$ directions at the start.",
+    reason="under the printed map variability collapses sooner than by the explicit dynamics",
+    quantifier="all draws",
+)
+def theorem_3(flows: Table) -> Claim:
+    r"""Under continually renormalised gradient flow with the tangent map of Proposition 4, from features of zero global
+    mean, neural collapse emerges on the renormalised features, with the explicit dynamics of Proposition 2 and
+    Corollaries 1 and 2.
+
+    NC1 and the dynamics are one number: $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) = C\sum_j1/\omega_j(t)^2$ along the
+    flow, with $\omega_j(t)$ from the start. It falls from {first:.2g} to {orthogonal:.1g} under the orthogonal
+    projection and to {faster:.1g} under the printed map (medians over draws; errata 3). NC2 and NC3 are distances that
+    fall with the spread of the singular values, and NC4 holds for every example at the end. Zero global mean does not
+    imply that class means span $C-1$ directions (errata 15): the theorem is tested where they do.
+    """
+    printed = {ORTHOGONAL: NOT_CLAIMED, PRINTED: PAPER}
+    corrected = {ORTHOGONAL: PAPER, PRINTED: ALGORITHM}
+    rivals = {
+        "the paper's equation for both maps": {ORTHOGONAL: PAPER, PRINTED: PAPER},
+        "the algorithm's equation for both maps": {ORTHOGONAL: ALGORITHM, PRINTED: ALGORITHM},
+    }
+    for flow in FLOWS:
+        yield check_variability(
+            flows,
+            flow,
+            printed[flow],
+            clock=1.0,
+            corrected={"dynamics": corrected[flow]},
+            rivals={phrase: {"dynamics": dynamics[flow]} for phrase, dynamics in rivals.items()},
+        )
+    for flow in FLOWS:
+        for quantity, power_of_spread in {NC2_NORMS: 1, NC2_ANGLES: 1, NC3: 2}.items():
+            yield from vanishing_checks(flows, quantity, flow, order=power_of_spread, powers=WRONG_POWERS)
+        yield every_draw(
+            f"examples that NC4 fails for at the last time, {flow} map",
+            _examples_nc4_fails_for(flows, flow, LAST),
+            at_most=0.5,
+            because="whole examples",
+        )
+
+    def median_nc1(flow: str, time_index: int) -> float:
+        traces = over_sizes(lambda _, trace: trace[:, time_index, 0], trace=by_size(flows, TRACE, flow=flow))
+        return float(np.median(traces))
+
+    yield Facts(
+        first=median_nc1(ORTHOGONAL, FIRST),
+        orthogonal=median_nc1(ORTHOGONAL, LAST),
+        faster=median_nc1(PRINTED, LAST),
+    )

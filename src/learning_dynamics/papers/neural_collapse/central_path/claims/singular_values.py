@@ -1,0 +1,189 @@
+"""How singular values of the SNR matrix grow along the flows and the described algorithm (section 3.3)."""
+
+import numpy as np
+
+from learning_dynamics.judging import NOT_CLAIMED, Claim, Facts, claim
+from learning_dynamics.papers.neural_collapse.central_path import theory
+from learning_dynamics.papers.neural_collapse.central_path.checks import (
+    ALGORITHM,
+    FLOWS,
+    PAPER,
+    PAPER_AT_HALF_SPEED,
+    check_asymptote,
+    check_course,
+    check_exponent,
+    check_limit_of_small_steps,
+    check_speed,
+    rounding_of_steps,
+    sped_up,
+    vanishing_checks,
+)
+from learning_dynamics.papers.neural_collapse.central_path.quantities import (
+    DESCENT,
+    EXCESS,
+    OMEGA,
+    OMEGA_ONE_STEP,
+    ORTHOGONAL,
+    PRINTED,
+    SNR_LIMIT,
+    SPEED,
+    VECTORS,
+)
+from learning_dynamics.papers.neural_collapse.draws import (
+    THREE_SIZES,
+    Size,
+    by_size,
+    integration_error,
+    no_gap,
+    over_sizes,
+    relative_error,
+    zero_on_every_draw,
+)
+from learning_dynamics.tidy import Table, settings_of
+
+
+@claim(
+    "Propositions 2 and 4 together, Lemma 5",
+    scope=THREE_SIZES + "; speeds on fresh draws",
+    correction="Equation 5 says that the gradient is projected, not how. Read as the orthogonal projection, "
+    r"$Z - \frac{CN}{2}(X\mathbf{C}Z^\top + Z\mathbf{C}X^\top)X\mathbf{C}$ with the class-centring matrix "
+    r"$\mathbf{C}$, Proposition 2, Lemma 5 and Corollary 1 hold as printed, and the map of Proposition 4 is not that "
+    "projection. Read as the map that Proposition 4 prints, "
+    r"$\dot\omega = \omega / (CN(C + \omega^2))$, and therefore $\omega^2/2 + C\log\omega = t/(CN) + $ const.",
+    reason="the flow of the map that the paper prints does not follow the closed form that the paper gives",
+    quantifier="all draws",
+)
+def proposition_2(features: Table, flows: Table) -> Claim:
+    r"""Under continually renormalised gradient flow with the tangent map of Proposition 4, on the central path from
+    zero global mean and without weight decay, the non-zero SNR singular values obey $\dot\omega = \omega / (N(C +
+    \omega^2)^2)$: $C^2N\log\omega + CN\omega^2 + \frac N4\omega^4 = a + t$.
+
+    To check by hand, write a row of the features in aligned coordinates as $\omega y + n$, with $y$ a row of labels
+    and $n$ deviations from class means. The same row of $-\nabla L$ is $\alpha y - \beta n$ with $\alpha = \omega /
+    (N(C + \omega^2)^2)$ and $\beta = \omega\alpha/C$. The orthogonal projection removes $\beta n$, which is normal to
+    the manifold, and leaves $\dot\omega = \alpha$: the paper's equation. The printed map subtracts $-\beta(\omega y +
+    n)$ instead, which also restores $n$ but carries the means along: $\dot\omega = \alpha + \beta\omega = \alpha(1 +
+    \omega^2/C)$, faster by a factor that grows without bound (on fresh draws by up to {faster:.3g}; errata 3).
+    """
+    # what each prediction says of the two maps
+    printed = {ORTHOGONAL: NOT_CLAIMED, PRINTED: PAPER}
+    corrected = {ORTHOGONAL: PAPER, PRINTED: ALGORITHM}
+    rivals = {
+        "the paper's equation for both maps": {ORTHOGONAL: PAPER, PRINTED: PAPER},
+        "the algorithm's equation for both maps": {ORTHOGONAL: ALGORITHM, PRINTED: ALGORITHM},
+        "$c_1$, $c_2$ and $c_3$ twice as large": {ORTHOGONAL: PAPER_AT_HALF_SPEED, PRINTED: ALGORITHM},
+    }
+    for flow in FLOWS:
+        corrected_here = {"dynamics": corrected[flow]}
+        rivals_here = {phrase: {"dynamics": dynamics[flow]} for phrase, dynamics in rivals.items()}
+        yield check_course(flows, flow, printed[flow], clock=1.0, corrected=corrected_here, rivals=rivals_here)
+        yield check_speed(features, flow, printed[flow], clock=1.0, corrected=corrected_here, rivals=rivals_here)
+
+    def largest_ratio(size: Size, speed: np.ndarray, omega: np.ndarray) -> np.ndarray:
+        return (speed / theory.snr_velocity(omega, size.classes, size.examples)).max(axis=(1, 2))
+
+    ratios = over_sizes(largest_ratio, speed=by_size(features, SPEED, flow=PRINTED), omega=by_size(features, OMEGA))
+    yield Facts(faster=ratios.max())
+
+
+@claim(
+    "Corollary 1 (1)",
+    scope="singular values that follow equation 9: the flow of the orthogonal projection, " + THREE_SIZES,
+    quantifier="all draws",
+)
+def corollary_1_growth(flows: Table) -> Claim:
+    r"""Positive singular values that follow equation 9 grow without bound, as $(t/c_3)^{1/4}$ with $c_3 = N/4$.
+
+    The ratio to the asymptote is $1 - C/\omega^2$ to the next order, which sets the tolerance, and the exponent is
+    $\frac14$ to the same order. Under the flow of the printed map, and under the algorithm whose limit it is, they grow
+    faster: see `described_algorithm_rate`.
+    """
+    rivals = {
+        "the algorithm's square root": {"dynamics": ALGORITHM},
+        "$c_3 = N/2$": {"dynamics": PAPER_AT_HALF_SPEED},
+    }
+    yield check_asymptote(flows, ORTHOGONAL, PAPER, clock=1.0, rivals=rivals)
+    yield check_exponent(flows, ORTHOGONAL, PAPER, rivals=rivals)
+
+
+@claim("Corollary 1 (2)", scope="both flows, " + THREE_SIZES, quantifier="all draws")
+def corollary_1_equality(flows: Table) -> Claim:
+    r"""Positive SNR singular values that follow equation 9 become equal: $\omega_{\max}/\omega_{\min} \to 1$.
+
+    Every $\omega$ runs along the same curve, each behind the largest by a fixed time, so that
+    $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$, under equation 9 as under the algorithm's. Two checks judge the
+    limit. The first is that law, over the last decade at whose end the excess is still a hundred times the integrator's
+    error. The second is how much of that excess the last time leaves: no more than law and error together.
+    """
+    for flow in FLOWS:
+        yield from vanishing_checks(
+            flows, EXCESS, flow, powers={"as $1/\\sqrt t$": -0.5, "a spread that stays": 0.0}, scaled=True
+        )
+
+
+@claim("Lemma 6", scope="both flows, and the described algorithm at three step sizes", quantifier="all draws")
+def lemma_6(flows: Table, descent: Table) -> Claim:
+    r"""Under continually renormalised gradient flow, on the central path without weight decay, the singular vectors of
+    the SNR matrix do not change in time.
+
+    They change neither under the two flows nor under the discrete algorithm, at any step size: in aligned coordinates
+    the gradient scales means and deviations row by row, and so does renormalisation. The proof's equation, that of the
+    flow without projection, lacks a factor $1/N$ in its last line, without consequence (errata 14).
+    """
+    yield no_gap(
+        "part of the SNR matrix outside of its first singular vectors, along the flows",
+        flows,
+        VECTORS,
+        tolerance=integration_error(flows),
+        because="error of the integrator",
+        rivals={"equal singular values from the start on": SNR_LIMIT},
+    )
+    yield no_gap(
+        "part of the SNR matrix outside of its first singular vectors, along descent",
+        descent,
+        VECTORS,
+        tolerance=rounding_of_steps(descent),
+        because="rounding: one unit for each step",
+    )
+
+
+@claim(
+    "Appendix D.1, section D.3",
+    scope="three sizes, zero global mean; three step sizes, extrapolated to zero",
+    correction=r"In the limit of small steps the described algorithm obeys $\dot\omega = \omega/(CN(C + \omega^2))$: "
+    r"$\omega$ grows as $(2t/(CN))^{1/2}$ instead of $(4t/N)^{1/4}$. A step of size $\eta$ takes $\omega$ to "
+    r"$(\omega + \eta\alpha)/(1 - \eta\omega\alpha/C)$ exactly, with $\alpha = \omega/(N(C + \omega^2)^2)$.",
+    reason="the algorithm's singular values leave the printed closed form",
+    quantifier="all draws",
+)
+def described_algorithm_rate(features: Table, flows: Table, descent: Table) -> Claim:
+    r"""Gradient descent with renormalisation after each step follows, as steps become small, the closed form of
+    Proposition 2.
+
+    Section D.3 calls the flow the continuous analogue of this algorithm, and its Lemma 2 shows that a step is the
+    printed tangent map to first order. That is right, and it is why Proposition 2, which belongs to the orthogonal
+    projection, does not describe the algorithm. The gradient moves means and also shrinks deviations. Renormalisation
+    expands both, and what the deviations have lost the means gain. The algorithm is run as described, in the full
+    feature space; its iterates agree to rounding with the exact map of one step. Collapse still happens, and sooner.
+    """
+    rivals = {
+        "the paper's closed form": {"dynamics": PAPER},
+        "an algorithm twice as slow": {"dynamics": sped_up(ALGORITHM, 0.5)},
+    }
+    corrected = {"dynamics": ALGORITHM}
+    smallest_step = min(settings_of(descent)["steps"])
+    yield check_limit_of_small_steps(descent, PAPER, clock=1.0, corrected=corrected, rivals=rivals)
+    yield check_speed(features, DESCENT, PAPER, clock=1.0, corrected=corrected, rivals=rivals)
+    yield zero_on_every_draw(
+        "iterates minus the exact map of one step, relative",
+        over_sizes(
+            lambda _, omega, predicted: relative_error(omega, predicted),
+            omega=by_size(descent, OMEGA, step=smallest_step),
+            predicted=by_size(descent, OMEGA_ONE_STEP, step=smallest_step),
+        ),
+        rounding_of_steps(descent),
+        "rounding: one unit for each step",
+        resolution=np.inf,
+    )
+    yield check_asymptote(flows, PRINTED, PAPER, clock=1.0, corrected=corrected, rivals=rivals)
+    yield check_exponent(flows, PRINTED, PAPER, corrected=corrected, rivals=rivals)

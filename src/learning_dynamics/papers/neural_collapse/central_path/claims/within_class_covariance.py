@@ -1,0 +1,189 @@
+"""The within-class covariance: what its trace says of neural collapse, and its rank in training."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from learning_dynamics.judging import NOT_CLAIMED, Claim, Facts, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.neural_collapse.central_path import theory
+from learning_dynamics.papers.neural_collapse.central_path.checks import FLOWS
+from learning_dynamics.papers.neural_collapse.central_path.quantities import OMEGA, TRACE, TRACE_RENORMALISED
+from learning_dynamics.papers.neural_collapse.draws import (
+    FREE,
+    ROUNDING,
+    Size,
+    by_size,
+    integration_error,
+    over_sizes,
+    relative_error,
+    zero_on_every_draw,
+)
+from learning_dynamics.papers.neural_collapse.training.quantities import (
+    CLASSES,
+    DEAD_FEATURES,
+    FEATURES,
+    NC1,
+    RANK,
+    SNR,
+)
+from learning_dynamics.papers.neural_collapse.trainings import at_the_end, by_seed, over_trainings
+from learning_dynamics.tidy import Quantity, Table, select
+
+
+@claim(
+    "Appendix D.6, proof of Corollary 2 (NC1)",
+    scope=FREE + ", raw and renormalised; both flows; last-layer features of trained networks",
+    correction=r"$\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) = C\sum_j 1/\omega_j^2$ where class means span an invariant "
+    r"subspace of $\Sigma_W$, as where it is the identity; elsewhere the trace is larger.",
+    reason="the trace is neither the sum nor, off the renormalised features, a multiple of it",
+    quantifier="all draws",
+)
+def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> Claim:
+    r"""The trace that measures variability collapse is a function of the SNR singular values:
+    $\mathrm{tr}(\Sigma_B^\dagger\Sigma_W) = \sum_j 1/\omega_j^2$ for any features with $\Sigma_W$ of full rank.
+
+    The last line of the derivation drops a factor $C$, without consequence for the limit. A line before it takes the
+    pseudo-inverse of a product for the product of inverses in reverse order, which holds where the class means span an
+    invariant subspace of $\Sigma_W$. With class means $USV^\top$, $U^\top\Sigma_WU \ge (U^\top\Sigma_W^{-1}U)^{-1}$ by
+    Schur's complement. On raw features the trace is up to {raw:.3g} times $C\sum_j1/\omega_j^2$; in the median network
+    at the end of training it is {network:.3g} times as large. So NC1 follows on the renormalised features, for which it
+    is proved. On other features $\Sigma_W$ must be well conditioned too.
+    """
+
+    def ratios(table: Table, quantity: Quantity, *, has_factor_C: bool, **where: str) -> dict[Size, np.ndarray]:
+        """Return the trace over its prediction, shape (draws, times), by size.
+
+        The prediction is C sum_j 1 / omega_j^2, or as printed the sum without the factor C (errata 6).
+        """
+        traces, omegas = by_size(table, quantity, **where), by_size(table, OMEGA, **where)
+        over_sum = {size: traces[size][..., 0] / theory.trace_bound(omegas[size], size.classes) for size in traces}
+        return over_sum if has_factor_C else {size: size.classes * values for size, values in over_sum.items()}
+
+    def errors(table: Table, quantity: Quantity, *, has_factor_C: bool, **where: str) -> np.ndarray:
+        """Return the largest |ratio - 1| of each draw."""
+        return over_sizes(
+            lambda _, ratios: relative_error(ratios, 1.0),
+            ratios=ratios(table, quantity, has_factor_C=has_factor_C, **where),
+        )
+
+    def ratios_of_raw_features(*, has_factor_C: bool) -> np.ndarray:
+        """Return one ratio for each draw; fresh draws have a single time."""
+        return over_sizes(lambda _, ratios: ratios[:, 0], ratios=ratios(features, TRACE, has_factor_C=has_factor_C))
+
+    equality, bound = "$C\\sum_j1/\\omega_j^2$ for any features", "a bound without $C$"
+
+    # an equality on renormalised features and along the flows
+    without_C = errors(features, TRACE_RENORMALISED, has_factor_C=False)
+    with_C = errors(features, TRACE_RENORMALISED, has_factor_C=True)
+    yield zero_on_every_draw(
+        "renormalised features: trace over the sum, minus one",
+        without_C,
+        ROUNDING,
+        "rounding",
+        corrected=with_C,
+        rivals={equality: with_C, bound: without_C},
+    )
+    for flow in FLOWS:
+        without_C = errors(flows, TRACE, has_factor_C=False, flow=flow)
+        with_C = errors(flows, TRACE, has_factor_C=True, flow=flow)
+        yield zero_on_every_draw(
+            f"along the flow, {flow} map: trace over the sum, minus one",
+            without_C,
+            integration_error(flows),
+            "error of the integrator",
+            corrected=with_C,
+            rivals={equality: with_C, bound: without_C},
+        )
+
+    # on raw features an equality as printed, and a bound as corrected
+    yield zero_on_every_draw(
+        "raw features: trace over the sum, minus one",
+        errors(features, TRACE, has_factor_C=False),
+        ROUNDING,
+        "rounding",
+        corrected=NOT_CLAIMED,
+        rivals={equality: errors(features, TRACE, has_factor_C=True)},
+    )
+    raw = ratios_of_raw_features(has_factor_C=True)
+    because = "the trace is no less than $C\\sum_j1/\\omega_j^2$, to rounding"
+    yield every_draw(
+        "raw features: trace over the sum",
+        NOT_CLAIMED,
+        at_least=1 - ROUNDING,
+        because=because,
+        corrected={"values": raw},
+        rivals={equality: NOT_CLAIMED, bound: {"values": ratios_of_raw_features(has_factor_C=False)}},
+    )
+    networks, rank_deficient = _trace_over_sum_of_networks(trainings)
+    yield every_draw(
+        "trained networks: trace over the sum",
+        NOT_CLAIMED,
+        at_least=1 - 1e-6,
+        because=because + " of float32 features",
+        excluded={"their covariance lacks rank": rank_deficient},
+        corrected={"values": networks},
+        rivals={equality: NOT_CLAIMED},
+    )
+    yield every_draw(
+        "raw features: largest trace over the sum",
+        NOT_CLAIMED,
+        at_least=1.01,
+        because="equality is not general",
+        corrected={"values": [raw.max()]},
+        rivals={equality: NOT_CLAIMED},
+    )
+    yield Facts(raw=raw.max(), network=np.median(networks))
+
+
+def _trace_over_sum_of_networks(trainings: Sequence[Table]) -> tuple[np.ndarray, int]:
+    """Return the trace over C sum_j 1 / omega_j^2 at the last epoch, and how many covariances lack rank.
+
+    The statement is about covariances of full rank, so that networks without are left out. Where none has one, their
+    nan stay: there is nothing to judge.
+    """
+
+    def least_traces(table: Table) -> np.ndarray:
+        spectra = select(table, SNR, epoch=table["epoch"].max())
+        classes = by_seed(table, CLASSES).iloc[-1]
+        return np.array(
+            [theory.trace_bound(select(spectra, seed=seed)["value"].to_numpy(), C) for seed, C in classes.items()]
+        )
+
+    traces = at_the_end(trainings, CLASSES) * at_the_end(trainings, NC1)
+    has_full_rank = at_the_end(trainings, RANK) == at_the_end(trainings, FEATURES)
+    ratios = np.where(has_full_rank, traces / over_trainings(trainings, least_traces), np.nan)
+    rank_deficient = np.isnan(ratios)
+    kept = ratios if rank_deficient.all() else ratios[~rank_deficient]
+    return kept, int(rank_deficient.sum())
+
+
+@claim(
+    "Section 3, footnote 12",
+    scope="networks of three families, every recorded epoch; at the default scale small ones, on 8 x 8 digits",
+    empirical=True,
+    quantifier="all draws",
+)
+def covariance_full_rank(trainings: Sequence[Table]) -> Claim:
+    r"""The within-class covariance of last-layer features keeps full rank in training, so that $\Sigma_W^{-1/2}$
+    exists.
+
+    Rank counts directions whose variance is above the square of float32's rounding times the features' mean square.
+    What is missing are dead units: in the median training {dead:.1g} of all features, at the epoch that has most.
+    """
+    n_features = at_the_end(trainings, FEATURES)
+    lowest_rank = over_trainings(trainings, lambda table: by_seed(table, RANK).min(skipna=False))
+    most_dead = over_trainings(trainings, lambda table: by_seed(table, DEAD_FEATURES).max())
+    yield equal_on_every_draw(
+        "directions that $\\Sigma_W$ lacks at its lowest rank, as a share of the features",
+        lowest_rank / n_features,
+        n_features / n_features,
+        tolerance=0.0,
+        relative_to=1.0,
+        because="a rank is a whole number",
+        rivals={
+            "rank $C-1$": (at_the_end(trainings, CLASSES) - 1) / n_features,
+            "one feature that never varies": (n_features - 1) / n_features,
+        },
+        scaled=False,
+    )
+    yield Facts(dead=np.median(most_dead))

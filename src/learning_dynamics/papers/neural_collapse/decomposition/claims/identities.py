@@ -1,0 +1,88 @@
+"""Identities of the loss of the least-squares classifier, on any features (section 2, appendices B and C.1)."""
+
+from learning_dynamics.judging import Claim, claim
+from learning_dynamics.papers.neural_collapse.central_path.quantities import (
+    CLASSIFIER,
+    CLASSIFIER_HALF_DECAY,
+    CLASSIFIER_WITHOUT_MEAN,
+    EQUATION_6,
+    EQUATION_6_BIAS,
+    EQUATION_6_WITHIN,
+    THEOREM_1,
+    THEOREM_1_WITHOUT_MEAN,
+    THEOREM_2,
+    THEOREM_2_WITHOUT_CLASSES,
+    THEOREM_2_WITHOUT_DECAY,
+)
+from learning_dynamics.papers.neural_collapse.draws import no_gap
+from learning_dynamics.tidy import Table
+
+ANY_FEATURES = "Gaussian features of three sizes, neither centred nor normalised, and several weight decays"
+CONDITIONED = "rounding: 1000 units, for condition numbers below 100"
+
+
+@claim("Proposition 1", scope=ANY_FEATURES, quantifier="all draws")
+def proposition_1(features: Table) -> Claim:
+    r"""For fixed features the loss is least at $\tilde W = \tilde M^\top(\tilde\Sigma_T + \tilde\mu_G\tilde\mu_G^\top +
+    \lambda I)^{-1}/C$, in extended features and over balanced classes.
+
+    The formula is compared with a solution of the regularised least-squares problem by singular values, which forms
+    no covariance. Loss and $\lambda$ are in the paper's units: half the squared error summed over classes and
+    averaged over examples, plus $\lambda/2$ times the squared norm of classifier and bias.
+    """
+    rivals = {"half the weight decay": CLASSIFIER_HALF_DECAY, "the covariance alone": CLASSIFIER_WITHOUT_MEAN}
+    yield no_gap(
+        "classifier minus least-squares solution, relative", features, CLASSIFIER, because=CONDITIONED, rivals=rivals
+    )
+
+
+@claim("Theorem 1", scope=ANY_FEATURES, quantifier="all draws")
+def theorem_1(features: Table) -> Claim:
+    r"""The loss of any classifier is that of the least-squares classifier plus its deviation from it.
+
+    The deviation is the squared distance to the optimum in the metric of the regularised second moment: the loss is
+    quadratic in the classifier. $L_{LS}$ is computed from the least-squares solution, not from the decomposition.
+    """
+    rivals = {"a metric without the global mean's square": THEOREM_1_WITHOUT_MEAN}
+    yield no_gap(
+        "$L - L_{LS} - L_{LS}^\\perp$, relative to $L$", features, THEOREM_1, because=CONDITIONED, rivals=rivals
+    )
+
+
+@claim("Theorem 2", scope=ANY_FEATURES, quantifier="all draws")
+def theorem_2(features: Table) -> Claim:
+    r"""For balanced classes the loss of the least-squares classifier splits into a part from within-class scatter and
+    one from class means.
+
+    Within a class the deviations from its mean sum to zero, so that the squared error separates; weight decay joins the
+    first part. Class means count equally, for which classes must be balanced.
+    """
+    rivals = {
+        "no weight decay in the first part": THEOREM_2_WITHOUT_DECAY,
+        "no factor $1/C$": THEOREM_2_WITHOUT_CLASSES,
+    }
+    yield no_gap(
+        "$L_{LS} - L_{NC1} - L_{NC2/3}$, relative to $L_{LS}$",
+        features,
+        THEOREM_2,
+        because=CONDITIONED,
+        rivals=rivals,
+    )
+
+
+@claim("Equation 6", scope=ANY_FEATURES + "; no weight decay", quantifier="all draws")
+def equation_6(features: Table) -> Claim:
+    r"""Without weight decay the optimal classifier is $W = \bar M^\top\Sigma_T^{-1}/C$ and its bias
+    $b = \mathbf{1}/C - W\mu_G$: the bias subtracts the global mean of features and of labels.
+    """
+    rivals = {
+        "$\\Sigma_W$ instead of $\\Sigma_T$": EQUATION_6_WITHIN,
+        "a bias of $1/C$ alone": EQUATION_6_BIAS,
+    }
+    yield no_gap(
+        "classifier and bias minus least-squares solution, relative",
+        features,
+        EQUATION_6,
+        because=CONDITIONED,
+        rivals=rivals,
+    )

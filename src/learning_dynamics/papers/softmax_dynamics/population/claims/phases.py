@@ -1,0 +1,211 @@
+"""That the three phases emerge, over all inputs and over the means of classes."""
+
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.evidence import Estimate
+from learning_dynamics.judging import Claim, Facts, at_least, claim, share_of_draws
+from learning_dynamics.papers.softmax_dynamics.draws import (
+    fall_rows,
+    most_draws,
+    narrowest,
+    share_difference,
+    share_true,
+)
+from learning_dynamics.papers.softmax_dynamics.falls import END, PEAK, PHASES
+from learning_dynamics.papers.softmax_dynamics.grids import Grid
+from learning_dynamics.papers.softmax_dynamics.sizes import ratio
+from learning_dynamics.papers.softmax_dynamics.spectra import MEASURES, Measure
+from learning_dynamics.settings import Fraction, Positive
+from learning_dynamics.tidy import Quantity, Table, select
+
+Dynamics = Literal["descent", "flow"]  # full batches with steps of a learning rate, or in the limit of small steps
+SETTING = ["counts", "scale", "learning_rate"]
+Setting = tuple[str, float, float]
+
+
+@claim(
+    "Abstract and section 3.3, three phases",
+    scope="four classes of up to 85 examples, V = 4, d = 2; equal classes; d = 3; cross-entropy, full-batch gradient "
+    "descent from Gaussian starts at learning rates of a tenth to 1.6, and gradient flow; RankMe as in section 2.1, "
+    "over all inputs",
+    empirical=True,
+    quantifier="some setting",
+)
+def three_phases_exist(
+    descents: Table, region: Table, *, dynamics: Dynamics, threshold: Positive, seen: Fraction
+) -> Claim:
+    """Under cross-entropy and gradient descent three phases can emerge with skewed classes and a bottleneck: the
+    effective rank falls, rises, and falls again while the rare classes are learned.
+
+    The rank is the paper's own, over all inputs; neither learning rate nor sizes are stated. "Can emerge" is read as:
+    in some setting somebody who tries a handful of starts sees the phases, and sees them less often with equal classes
+    and in three dimensions. There are {settings} settings of sizes, scale and learning rate. Half of the draws choose
+    the one in which the share of draws that show the phases exceeds that of the controls the most, and the other half
+    judge it: {setting}. There {value:.0%} show the phases, with equal classes {equal:.0%}, in three dimensions
+    {wide:.0%}. Draws that have not learned their examples, or exploded on the way, count against the claim, in the
+    controls too. Large steps are needed. At the smallest learning rate, {slow_rate:g}, which follows the flow, no sizes
+    show the phases in more than {slow:.0%}; under gradient flow no sizes in powers of a ratio do in more than
+    {flow:.0%}. The fall is an overshoot: in {lasting:.0%} of the draws that show the phases the rank ends below its
+    highest by the threshold or more. At 64 : 16 : 4 : 1 no learning rate and scale show them in more than
+    {skewest:.0%}. Where one class is rare the flow shows the phases as well, which is a claim of its own. Over the
+    means of classes it shows them at sizes in powers of a ratio, which is a claim that we add.
+    """
+    cases = _cases(descents if dynamics == "descent" else region, threshold)
+
+    def settings_by_excess(own: str, *others: str) -> pd.Series:
+        """Return, on draws of even number, by how much each setting of a case shows the phases more than the others."""
+        shares = {case: _by_setting(rows[rows["seed"] % 2 == 0]) for case, rows in cases.items()}
+        return (shares[own] - pd.concat([shares[case] for case in others], axis=1).max(axis=1)).dropna()
+
+    def judged(case: str, setting: Setting) -> np.ndarray:
+        """Return which draws of odd number show the phases, nan where a training has not learned."""
+        rows = cases[case]
+        rows = rows[(rows[SETTING] == list(setting)).all(axis=1)]
+        return rows[rows["seed"] % 2 == 1]["shows"].to_numpy()
+
+    def excess(own: str, other: str, setting: Setting) -> Estimate:
+        """Return the difference of two shares; a draw that has not learned counts against it."""
+        return share_difference(judged(own, setting) == 1, judged(other, setting) != 0)
+
+    by_excess = settings_by_excess("treated", "equal", "wide")
+    setting = by_excess.idxmax()
+    at_best_of_equal = settings_by_excess("equal", "treated", "wide").idxmax()
+    at_best_of_wide = settings_by_excess("wide", "treated", "equal").idxmax()
+    # each rival exchanges the roles of skewed classes in two dimensions and of a control, in the control's best setting
+    equal_classes, three_dimensions = "equal classes instead of skewed ones", "three dimensions instead of two"
+    draws = judged("treated", setting)
+    excluded = {"draws on which the setting was chosen": len(draws)}
+    yield share_of_draws(
+        "draws with warm-up, growth and compression, in this order",
+        draws,
+        at_least=seen,
+        because="who tries five starts sees one",
+        excluded=excluded,
+        rivals={
+            equal_classes: {"holds": judged("equal", at_best_of_equal)},
+            three_dimensions: {"holds": judged("wide", at_best_of_wide)},
+        },
+    )
+    yield at_least(
+        "share of draws that show the phases, minus that with equal classes",
+        excess("treated", "equal", setting),
+        0.0,
+        because="what emerges from skew is rarer without it",
+        rivals={
+            equal_classes: {"estimate": excess("equal", "treated", at_best_of_equal)},
+            three_dimensions: {"estimate": excess("wide", "equal", at_best_of_wide)},
+        },
+    )
+    yield at_least(
+        "share of draws that show the phases, minus that in three dimensions",
+        excess("treated", "wide", setting),
+        0.0,
+        because="what emerges from a bottleneck is rarer without it",
+        rivals={
+            equal_classes: {"estimate": excess("equal", "wide", at_best_of_equal)},
+            three_dimensions: {"estimate": excess("wide", "treated", at_best_of_wide)},
+        },
+    )
+    of_descent, of_flow = _cases(descents, threshold)["treated"], _cases(region, threshold)["treated"]
+    by_rate = _by_setting(of_descent).groupby("learning_rate").max()
+    of_largest = of_descent[of_descent["ratio"] == of_descent["ratio"].max()]
+    showing = of_descent[of_descent["shows"] == 1]
+    counts, scale, rate = setting
+    yield Facts(
+        settings=len(by_excess),
+        setting=f"sizes {counts.replace('-', ' : ')} from scale {scale:g}" + (f", rate {rate:g}" if rate else ""),
+        equal=np.mean(judged("equal", setting) != 0),
+        wide=np.mean(judged("wide", setting) != 0),
+        slow_rate=by_rate.index.min(),
+        slow=by_rate.iloc[0],
+        flow=_by_setting(of_flow).max(),
+        lasting=share_true(showing["drop"] >= threshold),
+        skewest=_by_setting(of_largest).max(),
+    )
+
+
+def _cases(table: Table, threshold: float) -> dict[str, pd.DataFrame]:
+    """Return the draws of flows or trainings with skew and a bottleneck, of equal classes, and in three dimensions.
+
+    Columns: counts, scale, learning_rate (0 of a flow) and seed; ratio, the largest class over the smallest; shows,
+    whether the rank over all inputs shows the phases, nan where a training has not learned its examples; drop, by how
+    much the rank ends below its highest. Equal classes are repeated for all sizes, whose control they are.
+    """
+    keys = ["counts", "dimension", "scale", "learning_rate", "seed"]
+
+    def column(quantity: Quantity, population: str, at: float) -> pd.Series:
+        rows = select(table, quantity, population=population, threshold=at)
+        rows = rows.assign(learning_rate=rows.get("learning_rate", 0.0))
+        return rows.set_index(keys)["value"]
+
+    draws = column(PHASES, "examples", threshold).rename("shows").to_frame()
+    draws["drop"] = column(PEAK, "examples", 0.0) - column(END, "examples", 0.0)
+    if "learning_rate" in table:
+        draws["shows"] = draws["shows"].where(column("learned", "", 0.0) == 1)
+    draws = draws.reset_index()
+    draws = draws.assign(ratio=draws["counts"].map(ratio))
+    skewed, narrow = draws["ratio"] > 1, draws["dimension"] == draws["dimension"].min()
+    equal = draws[~skewed & narrow].drop(columns="counts")
+    sizes = draws[skewed][["counts"]].drop_duplicates()
+    # three dimensions are the paper's control without a bottleneck for four classes
+    wide = draws[skewed & ~narrow & (draws["dimension"] == 3)]
+    return {"treated": draws[skewed & narrow], "equal": equal.merge(sizes, how="cross"), "wide": wide}
+
+
+def _by_setting(draws: pd.DataFrame) -> pd.Series:
+    """Return the share of draws that show the phases, those that cannot be judged left in, by setting."""
+    return (draws["shows"] == 1).groupby([draws[name] for name in SETTING]).mean()
+
+
+@claim(
+    "Section 3.3, three phases over class means",
+    scope="64, 16, 4 and 1 examples in V = 4 classes, d = 2, cross-entropy, gradient flow from balanced and "
+    "Gaussian starts of scale 1e-3",
+    origin="ours",
+    empirical=True,
+    quantifier="most draws",
+)
+def three_phases_over_classes(
+    grid: Table, region: Table, *, measure: Measure, threshold: Positive, typical: Fraction
+) -> Claim:
+    """At class sizes 64, 16, 4 and 1, in two dimensions and from starts of scale $10^{-3}$, RankMe of the means of
+    classes falls, rises, and falls again while the rare classes are learned.
+
+    A draw counts if it shows all three in this order, each as large as the threshold or more. {value:.0%} of the draws
+    show them at scale {at:g}, {wider:.0%} at scale {larger:g}. Over all examples, of which the rarest class has one in
+    85, {examples:.0%} do. The setting is one of a region. With sizes in powers of a ratio, one row a class and starts
+    of scale {at:g}, most draws show the phases if the largest class has {least:.0f} times as many examples as the
+    smallest, or more. At {below:.0f} : 1 {share_below:.0%} do. Far smaller starts need a larger skew (errata 6).
+    """
+    draws = Grid(grid)
+    scale, kind = draws.scale, draws.members["init"].to_numpy()
+    over_examples, over_classes = (
+        draws.number(PHASES, measure=MEASURES[population][measure], threshold=threshold)
+        for population in ("examples", "classes")
+    )
+    is_small = scale == scale.min()
+    judged = {"draws with warm-up, growth and compression, in this order": is_small}
+    judged |= {
+        f"draws with all three phases, from {name.capitalize()} starts": is_small & (kind == name)
+        for name in np.unique(kind)
+    }
+    for name, chosen in judged.items():
+        rivals = {"the rank over all examples": over_examples[chosen]}
+        yield most_draws(name, over_classes[chosen], typical=typical, rivals=rivals)
+    rows = narrowest(fall_rows(region, PHASES, "classes", threshold))
+    rows = rows[rows["scale"] == scale.min()]
+    share_by_ratio = (rows["value"] == 1).groupby(rows["ratio"]).mean()
+    least = min((size for size in share_by_ratio.index if (share_by_ratio.loc[size:] > 0.5).all()), default=np.nan)
+    below = max((size for size in share_by_ratio.index if not size >= least), default=np.nan)
+    yield Facts(
+        at=scale.min(),
+        larger=scale.max(),
+        wider=share_true(over_classes[scale == scale.max()]),
+        examples=share_true(over_examples[is_small]),
+        least=least,
+        below=below,
+        share_below=share_by_ratio.get(below, np.nan),
+    )

@@ -1,0 +1,130 @@
+"""That skewed classes and a bottleneck suffice for compression, and over which population of features."""
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.evidence import mean
+from learning_dynamics.judging import Claim, Facts, claim, equal, every_draw, share_of_draws
+from learning_dynamics.papers.softmax_dynamics import theory
+from learning_dynamics.papers.softmax_dynamics.draws import most_draws, narrowest, share_true, unless_nan
+from learning_dynamics.papers.softmax_dynamics.falls import END, PEAK
+from learning_dynamics.papers.softmax_dynamics.population.regions import REGION, small_starts
+from learning_dynamics.papers.softmax_dynamics.sizes import ratio
+from learning_dynamics.papers.softmax_dynamics.spectra import Population
+from learning_dynamics.settings import Fraction, Positive
+from learning_dynamics.tidy import Quantity, Table, select
+
+
+@claim(
+    "Section 3.3, key takeaway",
+    scope=f"{REGION} of small scales; d = 2; one row of features a class; RankMe over inputs, and over class means",
+    empirical=True,
+    quantifier="all draws",
+)
+def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small: Positive) -> Claim:
+    """Skewed token frequencies and a bottleneck suffice, under cross-entropy from small starts, to produce expansion
+    and then compression: the effective rank rises, and falls while the rare classes are learned.
+
+    What suffices must do so on every draw, at every skew. The rank over all inputs, one row each, falls after a rise in
+    {examples:.1%} of the draws. Over the means of classes {classes:.0%} fall; where the largest class is {mildest:.0f}
+    times the smallest, {mild:.1%} (errata 6). Over class means, and from scales up to {tiny:g}, every draw here falls
+    only from {enough:.0f} : 1 on.
+    """
+    skewed = {}
+    for population in ("examples", "classes"):
+        rows = narrowest(small_starts(region, population, threshold=threshold, small=small))
+        skewed[population], equal = rows[rows["skewed"]], rows[~rows["skewed"]]
+        yield every_draw(
+            f"fall of the rank over {population} while the rare classes are learned",
+            skewed[population]["value"],
+            at_least=threshold,
+            because="what counts as a fall; what suffices does so always",
+            rivals={"equal classes instead of skewed ones": {"values": equal["value"]}},
+        )
+    classes = skewed["classes"]
+    mildest, two_smallest_scales = classes["ratio"].min(), sorted(classes["scale"].unique())[:2]
+    tiny = classes[classes["scale"].isin(two_smallest_scales)]
+    always = tiny.groupby("ratio")["fallen"].all()
+    yield Facts(
+        examples=skewed["examples"]["fallen"].mean(),
+        classes=classes["fallen"].mean(),
+        mildest=mildest,
+        mild=classes[classes["ratio"] == mildest]["fallen"].mean(),
+        tiny=tiny["scale"].max(),
+        enough=min((size for size in always.index if always.loc[size:].all()), default=np.nan),
+    )
+
+
+@claim(
+    "Section 3.3, why the population matters",
+    scope="sizes in powers of a ratio up to 512 : 64 : 8 : 1, V = 4, d = 2, cross-entropy, gradient flow from the "
+    "smallest Gaussian starts; one row of features a class",
+    origin="ours",
+    empirical=True,
+    quantifier="an average",
+)
+def population_decides(region: Table, *, threshold: Positive, typical: Fraction, rare: Fraction) -> Claim:
+    r"""From small starts of four classes in two dimensions, at sizes in powers of a ratio, the mean feature of a class
+    of $n$ examples has a squared length of about its margin over $\sqrt n$, on average. The rare classes, counted by
+    class, outweigh the frequent ones in the end, and in most draws the rank falls; counted by examples they do not, and
+    the rank falls in at most one draw in twenty.
+
+    The flow conserves $n |f|^2 - |w|^2$ of a class that has a direction to itself, so that a margin $m = |f||w|$ makes
+    $|f|^2 = m/\sqrt n$. With the margin of each class divided out, the measured slope of $|f|^2$ in $n$ is {value:.3f}
+    on logarithmic axes. It differs from the law's $-1/2$ by more than the error of the mean, as classes share
+    directions; "about" is a tenth of it. Over classes the eigenvalue of the rare classes' direction passes that of the
+    frequent ones' on its way up, and the rank passes two and falls; over examples every eigenvalue carries the factor
+    $n$, and the rare ones' stays the smaller. The rank ends below its highest by the threshold or more in {classes:.0%}
+    of the draws over classes, and in {examples:.0%} over examples. At equal margins, with a ratio $r$ of neighbouring
+    sizes, the two eigenvalues over classes are as $r : 1$. At {most:.0f} : 1 this predicts a rank over classes of
+    {predicted_rank:.2f}; it ends at {end:.2f}, as margins are not quite equal. Over examples it ends at
+    {end_examples:.2f}, raised by centring.
+    """
+    smallest = region["scale"].min()
+    rows = narrowest(region[(region["scale"] == smallest) & region["skewed"]])
+
+    def by_draw(quantity: Quantity, population: Population) -> pd.Series:
+        return select(rows, quantity, population=population).set_index(["counts", "seed"])["value"]
+
+    def ends_below(population: Population) -> np.ndarray:
+        """Return of each draw whether its rank ends by the threshold, or more, below its highest."""
+        drop = by_draw(PEAK, population) - by_draw(END, population)
+        return unless_nan(drop >= threshold, drop)
+
+    yield equal(
+        r"slope of $\log(|f_c|^2 / m_c)$ on $\log n_c$ over classes, mean over draws",
+        mean(select(rows, "length_order")["value"].to_numpy()),
+        -0.5,  # |f|^2 = m / sqrt(n), as n |f|^2 = |w|^2 and m = |f| |w|
+        tolerance=0.05,
+        resolution=0.25,
+        because="interval of the mean, and a tenth of the slope for 'about': classes share directions",
+        rivals={
+            "lengths that do not depend on the size": 0.0,
+            "squared lengths of one over the size": -1.0,
+        },
+        scaled=False,
+    )
+    exchanged = "the populations exchanged"
+    yield most_draws(
+        "draws whose rank over classes ends below its highest by the threshold",
+        ends_below("classes"),
+        typical=typical,
+        rivals={exchanged: ends_below("examples")},
+    )
+    yield share_of_draws(
+        "draws whose rank over examples ends below its highest by the threshold",
+        ends_below("examples"),
+        at_most=rare,
+        because="one draw in twenty is let pass",
+        rivals={exchanged: {"holds": ends_below("classes")}},
+    )
+    most = max(rows["counts"].unique(), key=ratio)
+    yield Facts(
+        classes=share_true(ends_below("classes")),
+        examples=share_true(ends_below("examples")),
+        most=ratio(most),
+        # of sizes r^3 : r^2 : r : 1 the largest over the smallest is r^3
+        predicted_rank=theory.rank_of_two_pairs(ratio(most) ** (1 / 3)),
+        end=by_draw(END, "classes").loc[most].median(),
+        end_examples=by_draw(END, "examples").loc[most].median(),
+    )

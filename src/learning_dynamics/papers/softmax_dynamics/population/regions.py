@@ -1,0 +1,20 @@
+"""Regions of class sizes, and how far the effective rank falls in them."""
+
+import pandas as pd
+
+from learning_dynamics.papers.softmax_dynamics.draws import fall_rows
+from learning_dynamics.papers.softmax_dynamics.falls import FALL_RARE
+from learning_dynamics.papers.softmax_dynamics.spectra import Population
+from learning_dynamics.tidy import Quantity, Table
+
+REGION = (
+    "four classes, sizes in powers of a ratio up to 512 : 64 : 8 : 1, cross-entropy, gradient flow, Gaussian starts"
+)
+
+
+def small_starts(
+    region: Table, population: Population, within: Quantity = FALL_RARE, *, threshold: float, small: float
+) -> pd.DataFrame:
+    """Return by how much the rank falls in a window of learning, of starts of scales up to `small`, a row a draw."""
+    rows = fall_rows(region, within, population, threshold)
+    return rows[rows["scale"] <= small]

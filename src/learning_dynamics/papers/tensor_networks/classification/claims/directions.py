@@ -1,0 +1,112 @@
+"""Directions that layers and all parameters tend to: Theorem 1, equation (14)."""
+
+import numpy as np
+
+from learning_dynamics.judging import Claim, Facts, claim, equal_on_every_draw
+from learning_dynamics.papers.tensor_networks.classification import quantities
+from learning_dynamics.papers.tensor_networks.classification.hypotheses import (
+    falls_below_one,
+    last_exact_log_time,
+    residuals_converge,
+)
+from learning_dynamics.papers.tensor_networks.limit_checks import last_sigma, second_half, settles, vanishes
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import Draws, Table, settings_of
+
+
+@claim(
+    "Theorem 1",
+    scope="random separable points; six architectures, two and three layers, the last one zero at the start",
+    quantifier="all draws",
+)
+def theorem_1(two: Table, three: Table, *, slack: Positive) -> Claim:
+    r"""Under the exponential loss, if the loss falls below one at some time and $X^T r$ converges in direction, to
+    $u$, then the layers of a linear tensor network tend in direction to singular vectors of $M(-u)$.
+
+    Followed to a $\log\log t$ of {reached:.0f}, where the layers' directions solve the singular-vector equations to
+    {value:.1e} on the worst of {draws} draws, in units of the singular value. Random tensors and short filters are held
+    to the same bound as networks with structure. A draw whose residual still changes late is on its way from one
+    singular vector to another that is hardly larger, and decides nothing yet. Premises are that the loss falls below
+    one, and that $X^T r$ comes to rest: over the second half of $\log\log t$ its direction turns by at most
+    {turned:.2g} degrees. From a $\log t$ of about {cut:.0e} on, rounding forbids the exponential itself: its exponent
+    is capped, and from there on the limit of the flow is followed, which shrinks the layers at given margins. Losses
+    are therefore judged before, at a $\log t$ of {exact:.0f}; directions, which are slower, at the end, and of two
+    layers again with a cap ten times as late.
+    """
+    flows = Draws([two, three])
+    yield settles(
+        "largest residual of the singular-vector equations",
+        flows,
+        quantities.SINGULAR_RESIDUAL,
+        slack,
+        rivals={
+            r"singular vectors of $M(\sum_i y_i x_i)$": quantities.SINGULAR_RESIDUAL_DATA,
+            r"singular vectors of $M(\beta)$": quantities.SINGULAR_RESIDUAL_COEFFICIENTS,
+        },
+    )
+    yield falls_below_one(flows)
+    yield residuals_converge(flows, slack)
+    yield Facts(
+        reached=float(two["sigma"].max()),
+        cut=float(settings_of(two)["integration"]["sharpness"]),
+        exact=last_exact_log_time(flows),
+    )
+
+
+@claim(
+    "equation (14)",
+    scope="random separable points; six architectures, two and three layers, the last one zero at the start",
+    quantifier="all draws",
+)
+def equation_14(two: Table, three: Table, *, slack: Positive) -> Claim:
+    r"""Under the exponential loss, if the loss falls below one at some time, all parameters $\Theta$ of a linear tensor
+    network together grow without bound and align with the negative gradient of the loss.
+
+    Theorem 1 and Corollary 1 are proved from it; the paper takes it from Ji and Telgarsky (2020). All layers then grow
+    alike, $\|\Theta\| / \|v_l\| \to \sqrt L$ (C.1), and the coefficients of a fully connected network tend in direction
+    to that of $-X^T r$, (15) and (19). One minus the cosine between $\Theta$ and the negative gradient has come to
+    {value:.1e} on the worst of {draws} draws; no layer's share of the squared norm differs from $1 / L$ by more than
+    {share:.1e}. The convergence of directions is judged by this alignment alone, which gives the speed at which they
+    still turn: where two singular values nearly agree they turn for longer than is followed, here by up to {moved:.1g}
+    over the second half of $\log\log t$. Flows are those of Theorem 1; from a $\log t$ of about {cut:.0e} on, where its
+    exponent is capped, growth is that of margins kept in proportion to $\log t$, as the loss before the cap has them.
+    """
+    flows = Draws([two, three])
+    growth = flows.at_end("sigma")[quantities.GROWTH_POWER]
+    yield settles(
+        r"one minus the cosine between $\Theta$ and the negative gradient",
+        flows,
+        quantities.MISALIGNMENT,
+        slack,
+        rivals={"alignment with the gradient of the sum of all margins": quantities.MISALIGNMENT_DATA},
+    )
+    yield falls_below_one(flows)
+    yield vanishes(
+        "distance of a layer's share of the squared norm from that predicted",
+        flows,
+        quantities.LAYER_SHARE_ERROR,
+        slack,
+        rivals={"layers that grow in proportion to their lengths": quantities.LAYER_SHARE_ERROR_LENGTHS},
+        fact="share",
+    )
+    yield equal_on_every_draw(
+        r"power of $\log t$ in $\|\Theta\|^L$, less its prediction",
+        growth,
+        np.ones_like(growth),
+        tolerance=slack / last_sigma(flows),
+        relative_to=1.0,
+        because=rf"{slack:g} over $\log\log t$: $\|\Theta\|^L / \log t$ is a number of order one",
+        rivals={"parameters that stay bounded": 0.0},
+        scaled=False,
+    )
+    yield vanishes(
+        "fully connected: distance between the directions of $\\beta$ and of what is predicted",
+        flows.where(network="fully_connected"),
+        quantities.DISTANCE_FROM_PUSH,
+        slack,
+        rivals={r"fully connected: coefficients along $\sum_i y_i x_i$": quantities.DISTANCE_FROM_DATA_SUM},
+    )
+    yield Facts(
+        moved=float(np.nanmax(second_half(flows).largest(quantities.PARAMETERS_MOVED))),
+        cut=float(settings_of(two)["integration"]["sharpness"]),
+    )

@@ -1,0 +1,242 @@
+"""Max-margin problems that limits solve: Theorem 2, Corollaries 1 to 3, Remarks 2 and 3."""
+
+from typing import Literal
+
+import numpy as np
+
+from learning_dynamics.judging import Claim, Facts, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.tensor_networks.classification import quantities
+from learning_dynamics.papers.tensor_networks.classification.hypotheses import falls_below_one, residuals_converge
+from learning_dynamics.papers.tensor_networks.limit_checks import largest_lag, loss_vanishes, vanishes
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import Draws, Table
+
+ORTHOGONAL = ["diagonal", "convolutional", "decomposable"]
+REAL = ["diagonal", "decomposable"]
+NORM_NAMES = {"l1": r"\ell_1", "dft_l1": r"\mathrm{DFT}\ \ell_1"}  # in formulas
+STAYS = "a loss that does not fall"
+
+
+@claim(
+    "Theorem 2",
+    scope="random separable points; diagonal, full-length convolutional and random orthogonally decomposable "
+    "networks, two and three layers, the last one zero at the start",
+    quantifier="all draws",
+)
+def theorem_2(two: Table, three: Table, *, slack: Positive) -> Claim:
+    r"""An orthogonally decomposable network whose last layer starts smaller than the others, entry by entry in
+    singular coordinates, brings the loss to zero; if $X^T r$ converges in direction, its coefficients tend in
+    direction to $S^T \rho$, where $\rho$ is stationary for the $\ell_{2/L}$ max-margin problem. At $L = 2$ the layers
+    tend to top singular vectors of $M(-u)$.
+
+    Stationary means that $|\rho_j|^{2/L}$ is proportional to $-(S u)_j \rho_j$, real and not negative. The problem
+    with three layers is not convex: {other} of {deep} real draws end at a stationary point where
+    $\sum_j |\rho_j|^{2/L}$ lies more than one per cent above its global minimum, as the theorem allows. With two layers
+    the problem is convex, and the largest gap to its optimum is {gap:.1e}. Times, and the premise on $X^T r$, are those
+    of Theorem 1; here $X^T r$ turns by at most {turned:.2g} degrees.
+    """
+    flows, two_layers = Draws([two, three], network=ORTHOGONAL), Draws(two, network=ORTHOGONAL)
+    l2_problem = r"the $\ell_2$ max-margin problem"
+    l1_problem = r"the $\ell_1$ norm, whatever the depth and $S$"
+    yield vanishes(
+        r"largest residual of the stationarity conditions, $\ell_{2/L}$",
+        flows,
+        quantities.STATIONARITY_RESIDUAL,  # (28)
+        slack,
+        rivals={
+            l2_problem: quantities.STATIONARITY_RESIDUAL_L2,
+            l1_problem: quantities.STATIONARITY_RESIDUAL_L1,
+        },
+    )
+    yield vanishes(
+        r"two layers: gap to the largest $\ell_{2/L}$ margin",
+        two_layers,
+        quantities.GAP_OWN,  # (38)
+        slack,
+        rivals={l2_problem: quantities.GAP["l2"], l1_problem: quantities.GAP["l1"]},
+        fact="gap",
+    )
+    yield vanishes("two layers: distance from the top singular value", two_layers, quantities.TOP_GAP, slack)
+    yield loss_vanishes(flows, slack, power=1.0, rivals={STAYS: 0.0})
+    yield residuals_converge(flows, slack)
+    yield _above_global_minimum(three, REAL)
+
+
+def _above_global_minimum(three: Table, network: str | list[str]) -> Facts:
+    """Return how many draws with three layers end above the global minimum, and of how many."""
+    excess = Draws(three, network=network).at_end("sigma")[quantities.QUASI_NORM_EXCESS]
+    return Facts(other=int((excess > 0.01).sum()), deep=len(excess))
+
+
+@claim(
+    "Corollary 1",
+    scope="random separable points; widths equal to the inputs; two and three layers, the last one zero at the start",
+    quantifier="all draws",
+)
+def corollary_1(two: Table, three: Table, *, slack: Positive) -> Claim:
+    r"""Fully connected networks of any depth whose loss falls below one at some time tend in direction to the
+    $\ell_2$ max-margin classifier, without assuming that $X^T r$ converges.
+
+    Unless the support vectors span all inputs, the first layer keeps its part outside of them, and the other layers
+    carry it along, so that the angle falls only like $(\log t)^{-1/L}$.
+    """
+    flows = Draws([two, three], network="fully_connected")
+    yield vanishes(
+        r"gap to the largest $\ell_2$ margin",
+        flows,
+        quantities.GAP["l2"],
+        slack,
+        rivals={
+            r"the $\ell_1$ max margin": quantities.GAP["l1"],
+            r"the max margin of the Fourier transform's $\ell_1$ norm": quantities.GAP["dft_l1"],
+        },
+    )
+    yield loss_vanishes(flows, slack, power=1.0, rivals={STAYS: 0.0})
+    yield falls_below_one(flows)
+
+
+@claim(
+    "Corollary 2",
+    scope="random separable points; two and three layers, the last one zero at the start",
+    quantifier="all draws",
+)
+def corollary_2(two: Table, three: Table, *, slack: Positive) -> Claim:
+    r"""Diagonal networks whose last layer starts smaller than the others in every entry bring the loss to zero; if
+    $X^T r$ converges in direction, they tend in direction to a stationary point of the $\ell_{2/L}$ max-margin
+    problem.
+
+    With two layers it is the $\ell_1$ max margin; every draw is judged by the gap of its margin, and the slowest has
+    come to {value:.1e}. With three layers {other} of {deep} draws end at a stationary point other than the minimum.
+    Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g} degrees.
+    """
+    yield from _limit_is_stationary(two, three, network="diagonal", norm="l1", slack=slack)
+    yield _above_global_minimum(three, "diagonal")
+
+
+@claim(
+    "Corollary 3",
+    scope="random separable points; two and three layers, the last one zero at the start",
+    quantifier="all draws",
+)
+def corollary_3(two: Table, three: Table, *, slack: Positive) -> Claim:
+    r"""Convolutional networks with full-length filters whose last layer starts smaller than the others at every
+    frequency bring the loss to zero; if $X^T r$ converges in direction, they tend in direction to a stationary point
+    of the max-margin problem of the Fourier transform's $\ell_{2/L}$ norm.
+
+    With two layers every draw is judged by the gap of that $\ell_1$ margin, with three by the residual of the
+    stationarity conditions. Over the second half of $\log\log t$, $X^T r$ turns by at most {turned:.2g} degrees.
+    """
+    return _limit_is_stationary(two, three, network="convolutional", norm="dft_l1", slack=slack)
+
+
+def _limit_is_stationary(two: Table, three: Table, *, network: str, norm: str, slack: float) -> Claim:
+    """Check the gap of one architecture's margin in its norm at depth 2, and stationarity (28) at depth 3."""
+    flows = Draws([two, three], network=network)
+    two_layers, three_layers = Draws(two, network=network), Draws(three, network=network)
+    other_norm = "dft_l1" if norm == "l1" else "l1"
+    yield vanishes(
+        f"two layers: gap to the largest ${NORM_NAMES[norm]}$ margin",
+        two_layers,
+        quantities.GAP[norm],
+        slack,
+        rivals={
+            r"the $\ell_2$ max margin": quantities.GAP["l2"],
+            f"the ${NORM_NAMES[other_norm]}$ max margin": quantities.GAP[other_norm],
+        },
+    )
+    yield vanishes(
+        "three layers: residual of the stationarity conditions",
+        three_layers,
+        quantities.STATIONARITY_RESIDUAL,
+        slack,
+        rivals={
+            # these problems are convex: being stationary is having the largest margin
+            f"with three layers, the ${NORM_NAMES[norm]}$ max margin again": quantities.GAP[norm],
+            r"with three layers, the $\ell_2$ max margin": quantities.GAP["l2"],
+        },
+    )
+    yield loss_vanishes(flows, slack, power=1.0, rivals={STAYS: 0.0})
+    yield residuals_converge(flows, slack)
+
+
+@claim(
+    "Remark 2",
+    scope="random separable points, three decomposable architectures of two layers; two diagonal layers on one point, "
+    "started opposed",
+    quantifier="all draws",
+)
+def remark_2(first_zero: Table, opposed: Table, *, slack: Positive) -> Claim:
+    r"""Some condition on the initialisation is needed for the loss to vanish, and any one layer may be the one that
+    starts small: orthogonally decomposable networks bring the loss to zero also where the first layer takes the
+    last one's part.
+
+    Two diagonal layers whose products have the wrong sign in every entry shrink towards the saddle at zero, and the
+    loss falls no lower than that of the network that is zero, which is 1: all {stuck} of these flows end within
+    {value:.1e} of it. Assumption 1 treats all layers alike, so that the other half is Theorem 2 with layers renamed.
+    """
+    time = float(opposed["time"].max())
+    initial, final = (Draws(opposed, time=at)[quantities.LOSS] for at in (0.0, time))
+    yield equal_on_every_draw(
+        r"from opposed layers: loss at the last time, where the network that is zero has the loss 1",
+        final,
+        np.ones_like(final),
+        tolerance=slack / (2 * np.e * time),
+        relative_to=1.0,
+        because=rf"{slack:g} times $|x_j| e^{{-2 |x_j| t}} \leq 1 / (2 e t)$",
+        rivals={
+            "from opposed layers, a loss that keeps its initial value": initial,
+            "from opposed layers, a loss that vanishes like $1/t$": 1 / time,
+        },
+    )
+    flows = Draws(first_zero, network=ORTHOGONAL)
+    yield loss_vanishes(flows, slack, power=1.0, rivals={f"with the first layer zero, {STAYS}": 0.0})
+    yield vanishes(
+        "residual of the stationarity conditions",
+        flows,
+        quantities.STATIONARITY_RESIDUAL,
+        slack,
+        rivals={r"with the first layer zero, the $\ell_2$ norm": quantities.STATIONARITY_RESIDUAL_L2},
+    )
+    yield Facts(stuck=len(final))
+
+
+@claim(
+    "Remark 3",
+    scope="random separable points; a decomposable network with a random matrix S, the last layer zero at the start; "
+    "two and three layers",
+    correction=r"With $S = T$ the $\rho$ in $z = T^T \rho$ is sparse: the classifier reads few entries of $T x$. A "
+    r"sparse $T z$ takes $S = T^{-T}$.",
+    reason=r"Theorem 2 makes $\rho = T^{-T} z$ sparse, and that is another vector than $T z$",
+    quantifier="all draws",
+)
+def remark_3(two: Table, three: Table, *, sparse: Literal["T z", "rho"], slack: Positive) -> Claim:
+    r"""Under the conditions of Theorem 2 a network with $S = T$ finds a solution $z$ that is sparse under the linear
+    transformation $T$: $T z$ has few entries.
+
+    As many entries of $T z$ as there are data points leave out up to {printed:.2g} of its $\ell_1$ norm, {mapped:.2g}
+    on the median draw; of $z$ itself they leave out {inputs:.2g} (median), and of $\rho$ in $z = T^T \rho$ at most
+    {transformed:.1e} (errata 3). The sentence can also be read as one on inputs: that $z$ reads few entries of $T x$.
+    That is the correction; read so the remark is right.
+    """
+    flows = Draws([two, three], network="decomposable")
+    end = flows.at_end("sigma")
+    inputs, mapped, transformed = (
+        end[quantity] for quantity in (quantities.DENSE_INPUTS, quantities.DENSE_MAPPED, quantities.DENSE_TRANSFORMED)
+    )
+    yield every_draw(
+        r"share of the $\ell_1$ norm outside as many entries as there are points",
+        mapped if sparse == "T z" else transformed,
+        at_most=largest_lag(flows, slack),
+        because="chosen: the bound of Theorem 2; with two layers what lags falls like "
+        "$(\\log t)^{-(1 - s)}$, so that a near tie would fail here",
+        corrected={"values": transformed},
+        rivals={
+            "a classifier that is sparse in the inputs": {"values": inputs},
+            **({r"a classifier $z$ with a sparse $T z$": {"values": mapped}} if sparse == "rho" else {}),
+        },
+    )
+    yield Facts(
+        inputs=float(np.median(inputs)),
+        mapped=float(np.median(mapped)),
+        transformed=float(np.max(transformed)),
+    )

@@ -1,0 +1,98 @@
+"""How slowly a max-margin direction shows: powers of log t (section 4)."""
+
+import numpy as np
+
+from learning_dynamics.judging import Claim, Facts, Untested, claim, equal_on_every_draw
+from learning_dynamics.papers.tensor_networks.classification import quantities
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import Draws, Table, draw_columns
+
+# an error of a hundredth of the law shows in large powers alone, and in several of them
+LARGE = 0.3
+FEWEST = 5
+
+
+@claim(
+    "section 4",
+    scope="the points of figure 3, several starts and scales, and random separable points; two layers in singular "
+    "coordinates, fully connected networks of two and three layers",
+    origin="ours",
+    quantifier="all draws",
+)
+def log_time_exponents(
+    settling: Table, two: Table, three: Table, *, tolerance: Positive, settled: Positive, open_at_most: Positive
+) -> Claim:
+    r"""The part that a max-margin direction leaves out vanishes like a power of $1 / \log t$. In two orthogonally
+    decomposable layers whose last starts smaller in every singular coordinate, each inactive coordinate falls like
+    $(\log t)^{-(1 - s_j)}$, where $s_j$ is its singular value of $M(-u)$ relative to the active ones, if the
+    multipliers of the max-margin problem, which give $u$, are unique. In fully connected networks of $L$ layers whose
+    first layer starts with a part outside the span of the support vectors, the part of the coefficients outside it
+    falls like $(\log t)^{-1/L}$, unless the limit direction of the other layers' product is one that this part takes to
+    zero.
+
+    The exception is the zero-asymmetric start, $W_l = I$ and $w_L = 0$, on one point, where nothing is ever outside.
+    The multipliers come from the convex problem, not from the path; where they are many, as in the convolutional case
+    of figure 3, nothing is predicted. Powers are local: the slope of each share against $\log\log t$ within a window.
+    An entry is the difference of a part that grows and one that falls, $\rho_j = (u_j^2 - w_j^2) / 4$; the law is exact
+    for the part that grows, $u_j^2 / 2 = (|\eta_{1j}|^2 + |\eta_{2j}|^2) / 2 + |\rho_j|$, and that is what is measured.
+    It begins when a flow has passed its last vertex, that is, when what is to vanish holds at most a share {settled:g}
+    of the $\ell_1$ norm (outside the span: the direction is as near to its limit) and has the sign of what pushes it.
+    Multipliers may be off by as much as the entries that stay still turn and grow unequally. Outside the span the first
+    layer stays as it is, and the product $p$ of the later ones reads it: while $p$ still turns against that part, most
+    of all where the two nearly cancel, the power of $|W_1 p| / (|W_1| |p|)$ outside adds to the law's. Where all this
+    leaves more than {open_at_most:g} of a power open, none is judged. Late windows follow the flow of a loss whose
+    exponent is capped. Its limit is the same as long as the vanishing part is above rounding; data whose margins this
+    cap cannot tell apart are left out. An angle is a sum of such powers, and shows the slowest of them only late.
+    Predicted powers lie between {slowest:.3f} and {fastest:.3f}; of fully connected networks the medians are
+    {shallow:.3f} with two layers and {deep:.3f} with three.
+    """
+    tables = [table for table in (settling, two, three) if (table["quantity"] == quantities.POWER).any()]
+    if not tables:
+        raise Untested("no network leaves anything out whose power is predicted")
+
+    # a draw is one entry that vanishes, of one flow
+    draws = Draws(tables, draw=[*draw_columns(tables[0]), "index"])
+    measured, predicted, network, depth = (
+        draws.entries(quantities.POWER, column=column)[:, 0] for column in ("value", "predicted", "network", "depth")
+    )
+    is_connected = network == "fully_connected"
+    uncertainty = draws[quantities.POWER_UNCERTAINTY]
+    is_left_out = {  # an entry has the first reason that applies
+        "multipliers that are not unique, or more active entries than tight margins": ~np.isfinite(predicted),
+        "still between vertices, or not yet of the sign of what pushes them": (
+            (draws[quantities.REMAINING_SHARE] > settled) | (draws[quantities.PHASE_COSINE] < 0.99)
+        ),
+        "what stays does not yet grow alike, or still turns": uncertainty > open_at_most,
+        "below what the integrator resolves": ~np.isfinite(measured),
+    }
+    reason = np.select(list(is_left_out.values()), list(is_left_out), default="")
+    judged = reason == ""
+    n_large = int(np.sum(judged & (predicted > LARGE)))
+    if n_large < FEWEST:
+        raise Untested(
+            f"{n_large} powers above {LARGE:g} can be judged; laws a little off need {FEWEST} to be told apart"
+        )
+
+    yield equal_on_every_draw(
+        "largest error of a local power",
+        measured[judged],
+        predicted[judged],
+        tolerance=tolerance + uncertainty[judged],
+        relative_to=1.0,
+        because=f"{tolerance:g} for the fit within a window, and what still moves leaves open",
+        excluded={words: int((reason == words).sum()) for words in is_left_out},
+        rivals={
+            r"$1/L$ for all": 1 / depth[judged],
+            "one for all, as the margins' offsets": 1.0,
+            r"$1/2$ for all, whatever the depth": 0.5,
+            r"$s_j$ in place of $1 - s_j$": np.where(is_connected, predicted, 1 - predicted)[judged],
+        },
+    )
+    yield Facts(
+        settled=settled,
+        open_at_most=open_at_most,
+        slowest=float(np.min(predicted[judged])),
+        fastest=float(np.max(predicted[judged])),
+        shallow=float(np.median(measured[is_connected & (depth == 2)])),
+        deep=float(np.median(measured[is_connected & (depth == 3)])),
+    )

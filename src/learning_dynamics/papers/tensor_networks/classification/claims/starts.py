@@ -1,0 +1,130 @@
+"""Whether limits depend on the start (sections 5 and 6)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from learning_dynamics.judging import NOT_CLAIMED, Claim, Facts, claim, every_draw, premise
+from learning_dynamics.papers.tensor_networks.classification import quantities
+from learning_dynamics.papers.tensor_networks.classification.claims.max_margin import ORTHOGONAL
+from learning_dynamics.papers.tensor_networks.distances import angle_between_units
+from learning_dynamics.papers.tensor_networks.tables import MARGIN
+from learning_dynamics.settings import Positive
+from learning_dynamics.tidy import Draws, Table, select, settings_of
+
+
+@claim(
+    "sections 5 and 6",
+    scope="random separable points, each from many random starts, the last layer zero; diagonal, convolutional and "
+    "decomposable networks of two to four layers, fully connected ones of two and three",
+    correction="From starts within the conditions of Theorem 2, limit directions of two orthogonally decomposable "
+    "layers do not depend on the initialisation where the max-margin problem has one solution; nor do those of fully "
+    "connected networks of any depth whose loss falls below one at some time. Those of three or more orthogonally "
+    "decomposable layers can depend on it: several stationary points can attract.",
+    quantifier="all draws",
+    reason="from three decomposable layers on the max-margin problem that decides is not convex",
+)
+def limits_and_starts(starts: Sequence[Table], *, degrees: Positive) -> Claim:
+    r"""The limit directions of linear coefficients in separable classification do not depend on the initialisation.
+
+    With two decomposable layers, and in fully connected networks, Theorem 2 and Corollary 1 leave one limit, because
+    the margin problem is convex and on data in general position has one solution. (Where two coordinates tie, as those
+    of the single point $(1, 1)$ do, starts choose with two diagonal layers as well; and outside of the conditions of
+    Theorem 2 a coordinate in which two layers are opposed stays without a part.) From three decomposable layers on
+    they leave every stationary point of the $\ell_{2/L}$ max-margin problem, and starts choose: on the same data
+    {several} of {deep} such problems have more than one limit, up to {most} from {count} starts, and two limits are up
+    to {apart:.0f} degrees apart. Of the starts of real networks with three or more layers {other:.0%} end above the
+    global minimum.
+    """
+    problems = pd.concat([_limits_of_problems(table) for table in starts], ignore_index=True)
+    depth = problems["depth"].to_numpy()
+    is_decomposable = np.isin(problems["network"], ORTHOGONAL)
+    largest_angle, largest_turn = problems["largest_angle"].to_numpy(), problems["largest_turn"].to_numpy()
+    is_turning = (largest_angle > degrees) & (largest_turn > degrees / 2)
+
+    def one_limit(where: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the arguments of a check that problems have one limit from all starts."""
+        return {"values": largest_angle[where], "undecided": is_turning[where]}
+
+    def several_limits(where: np.ndarray) -> dict[str, Any]:
+        """Return the arguments of a check that each architecture and depth has a problem with several limits.
+
+        Starts may have one limit on a data set by chance, but not on all data sets.
+        """
+        if not where.any():
+            return {"values": NOT_CLAIMED}
+        angle_of_kind = problems[where].groupby(["network", "depth"])["largest_angle"].max().to_numpy()
+        return {"values": angle_of_kind, "undecided": angle_of_kind < degrees}
+
+    # of each problem, whether the correction and rivals predict one limit
+    has_one_limit = ~is_decomposable | (depth == 2)
+    rivals = {
+        "one limit at any depth but four": ~is_decomposable | (depth != 4),
+        "one limit for two layers alone": depth == 2,
+        "one limit for fully connected networks alone": ~is_decomposable,
+    }
+    yield every_draw(
+        "largest angle in degrees between the limits from two starts, where one limit is predicted",
+        **one_limit(np.full(len(problems), True)),
+        at_most=degrees,
+        because="chosen; undecided while a direction turns by half as much",
+        corrected=one_limit(has_one_limit),
+        rivals={rival: one_limit(predicted) for rival, predicted in rivals.items()},
+    )
+    yield premise(
+        every_draw(
+            r"the loss falls: $\min_i y_i f(x_i) / \log t$ at the end",
+            Draws(starts)[MARGIN],
+            at_least=0.5,
+            because="it tends to one; zero where a flow stays at a saddle",
+        )
+    )
+    yield every_draw(
+        "where several limits are predicted: the largest such angle of each architecture and depth",
+        NOT_CLAIMED,
+        at_least=degrees,
+        because="as above; undecided where no data set shows a second limit, which others may have",
+        corrected=several_limits(~has_one_limit),
+        rivals={rival: several_limits(~predicted) for rival, predicted in rivals.items()},
+    )
+    deep = problems[is_decomposable & (depth > 2)]
+    deep_excess = select(pd.concat(starts), quantities.QUASI_NORM_EXCESS, depth=lambda depth: depth > 2)["value"]
+    yield Facts(
+        several=int((deep["limits"] > 1).sum()),
+        deep=len(deep),
+        most=int(problems["limits"].max()),
+        count=int(settings_of(starts[0])["starts"]),
+        apart=float(np.nanmax(largest_angle)),
+        other=float(np.mean(deep_excess > 0.01)),
+    )
+
+
+def _limits_of_problems(table: Table) -> pd.DataFrame:
+    """Return a row for each problem, a data set and a network: how far apart the limits from its starts are.
+
+    Columns: network, depth; largest_angle between the limits from two starts; largest_turn of a direction over the
+    second half of log log t; limits, the number of those that are a degree apart. Angles in degrees.
+    """
+    problems = []
+    last_sigma = table["sigma"].max()
+    for network, depth, _, from_starts in Draws(table).groups("network", "depth", "seed"):
+        halfway, end = (
+            from_starts.where(sigma=sigma).entries(quantities.DIRECTION) for sigma in (last_sigma / 2, last_sigma)
+        )
+        angles = angle_between_units(end[:, None], end)
+        distinct: list[int] = []  # starts whose limits are new
+        for start in range(len(end)):
+            if (angles[start, distinct] > 1.0).all():
+                distinct.append(start)
+        problems.append(
+            {
+                "network": network,
+                "depth": depth,
+                "largest_angle": angles.max(),
+                "largest_turn": angle_between_units(end, halfway).max(),
+                "limits": len(distinct),
+            }
+        )
+    return pd.DataFrame(problems)
