@@ -10,6 +10,7 @@ from learning_dynamics.plotting.panels import (
     shared_legend,
 )
 from learning_dynamics.plotting.style import COLOURS, COLUMN, LOOKS, WIDTH, Drawn, sequence, sized, style
+from learning_dynamics.plotting.tables import table_figure
 
 __all__ = [
     "COLOURS",
@@ -27,4 +28,5 @@ __all__ = [
     "shared_legend",
     "sized",
     "style",
+    "table_figure",
 ]
