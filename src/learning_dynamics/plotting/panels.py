@@ -21,7 +21,7 @@ HANDLE = 0.45  # inches of a legend's line and the space around it
 
 
 def panels(
-    rows: int = 1, columns: int = 1, *, width: float = WIDTH, height: float = 2.4, lettered: bool = True, **options: Any
+    rows: int = 1, columns: int = 1, *, width: float = WIDTH, height: float = 2.4, **options: Any
 ) -> tuple[Figure, np.ndarray]:
     """Return a figure of panels and its axes, always of shape (rows, columns).
 
@@ -32,30 +32,16 @@ def panels(
         Of the whole, in inches: `WIDTH` or `COLUMN`.
     height : float
         Of each row, in inches.
-    lettered : bool
-        Whether panels get letters, if there are several.
     **options
         As for ``matplotlib.pyplot.subplots``: ``sharex``, ``sharey``, ``width_ratios``.
     """
-    figure, axes = plt.subplots(rows, columns, figsize=(width, rows * height), squeeze=False, **options)
-    if lettered and axes.size > 1:
-        letters(axes.flat)
-    return figure, axes
+    return plt.subplots(rows, columns, figsize=(width, rows * height), squeeze=False, **options)
 
 
 def letters(axes: Iterable[Axes]) -> None:
-    """Set bold letters above the upper left corners of panels, in their order."""
+    """Begin the titles of panels, or of rows of panels, with (a), (b), ...; call it when they have their titles."""
     for letter, axis in zip(string.ascii_lowercase, axes, strict=False):
-        axis.annotate(
-            letter,
-            (0, 1),
-            xytext=(-16, 5),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            weight="bold",
-            ha="right",
-            va="baseline",
-        )
+        axis.set_title(f"({letter}) {axis.get_title()}".strip())
 
 
 def shared_legend(figure: Figure, axes: Iterable[Axes] | None = None, **options: Any) -> Legend:
