@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.lines import Line2D
 
 from learning_dynamics.pipeline.commands import figure as figure_command
 from learning_dynamics.plotting import (
@@ -15,6 +16,7 @@ from learning_dynamics.plotting import (
     LOOKS,
     WIDTH,
     direct_labels,
+    legend_below,
     legible_ticks,
     letters,
     panels,
@@ -61,6 +63,16 @@ def test_a_shared_legend_names_each_label_once_and_one_of_nothing_is_refused():
     box = legend.get_window_extent()
     assert figure.bbox.x0 <= box.x0
     assert box.x1 <= figure.bbox.x1
+
+
+def test_a_legend_is_read_row_by_row():
+    figure, _ = panels()
+    entries = [Line2D([], [], label=label) for label in ("first", "second", "third", "fourth", "fifth")]
+    legend_below(figure, entries, columns=3)
+    figure.canvas.draw()
+    places = {text.get_text(): text.get_window_extent() for text in figure.legends[0].get_texts()}
+    in_reading_order = sorted(places, key=lambda label: (-round(places[label].y0), places[label].x0))
+    assert in_reading_order == [entry.get_label() for entry in entries]
 
 
 def test_labels_stand_at_the_ends_of_lines_and_apart():

@@ -61,12 +61,19 @@ def shared_legend(figure: Figure, axes: Iterable[Axes] | None = None, **options:
     longest = max(len(label.replace("$", "").replace("\\", "")) for label in found)
     columns = int(np.clip(figure.get_size_inches()[0] // (HANDLE + CHARACTER * longest), 1, len(found)))
     options = {"ncols": columns, "loc": "outside lower center", **options}
-    return figure.legend(list(found.values()), list(found), **options)
+    labels = _by_row(list(found), options["ncols"])
+    return figure.legend([found[label] for label in labels], labels, **options)
 
 
 def legend_below(figure: Figure | SubFigure, handles: Sequence[Artist], columns: int | None = None) -> None:
-    """Set a legend of given entries below all panels, in one row if nothing else is said."""
-    figure.legend(handles=list(handles), loc="outside lower center", ncols=columns or len(handles))
+    """Set a legend of given entries below all panels, row by row, in one row if nothing else is said."""
+    columns = columns or len(handles)
+    figure.legend(handles=_by_row(handles, columns), loc="outside lower center", ncols=columns)
+
+
+def _by_row(entries: Sequence[Any], columns: int) -> list[Any]:
+    """Return a legend's entries in the order in which matplotlib, which fills columns, sets them row by row."""
+    return [entry for column in range(columns) for entry in entries[column::columns]]
 
 
 def direct_labels(axis: Axes, *, gap: float = 11.0, pad: float = 4.0) -> None:
