@@ -41,7 +41,7 @@ def panels(
 def letters(axes: Iterable[Axes]) -> None:
     """Begin the titles of panels, or of rows of panels, with (a), (b), ...; call it when they have their titles."""
     for letter, axis in zip(string.ascii_lowercase, axes, strict=False):
-        axis.set_title(f"({letter}) {axis.get_title()}".strip())
+        axis.title.set_text(f"({letter}) {axis.get_title()}".strip())
 
 
 def shared_legend(figure: Figure, axes: Iterable[Axes] | None = None, **options: Any) -> Legend:

@@ -26,9 +26,9 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Drawn:
     Orthonormal data, a large initial scale. (a) Plain descent, until it rests. One singular value rises to the limit of
     Corollary 3.1 (black dashes). The others stay where they started, on one line. (b) Descent with label noise, for far
     longer. The small singular values decay exponentially, so that the layer tends to rank one from a large scale too.
-    Noise also inflates the largest, to about $(\sqrt{d} |\beta_*|)^{1/2}$ (grey dashes).
-    There $|W_1|^2 = d|W_2|^2$, and noise on average no longer changes the imbalance $|W_1|^2 - |W_2|^2$. Both panels
-    agree with what the paper says of its Figure 1b.
+    Noise also inflates the largest, to about $(\sqrt{d} |\beta_*|)^{1/2}$ (grey dashes). There $|W_1|^2 = d|W_2|^2$,
+    and noise on average no longer changes the imbalance $|W_1|^2 - |W_2|^2$. Both panels agree with what the paper says
+    of its Figure 1b.
     """
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.8), sharey=True)
     inputs = Draws(plain, time=0.0).entries("sigma_w1").shape[1]
