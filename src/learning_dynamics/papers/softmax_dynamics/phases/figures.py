@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -55,7 +56,7 @@ def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Drawn:
     for column, table in zip(grid.T, tables, strict=True):
         _setting(column, table, threshold)
     letters(grid.flat)
-    handles = [
+    handles: list[Any] = [
         (
             Patch(color=COLOURS[tint], alpha=0.16, lw=0),
             Line2D([], [], color=COLOURS["black"], ls=style, lw=1.2),
