@@ -72,9 +72,9 @@ def two_samples(samples: Table, deeper: Sequence[Table]) -> Drawn:
     the end-to-end update at depth 2, with the exponent p of the loss beside each line. Dashed: gradient descent (depth
     1), for the same exponents. Dots: starts. Lines: their medians. (b) The power of $\kappa$ with which steps grow,
     against p. Dots: each start at depths 2, 3 and 4, where $\kappa$ is large. Lines: $1 - 2/N + 2/\min(N, p-1)$. Black
-    bars: at depth 2 the prediction adds a logarithm to it, up to {extra:.2g} at these $\kappa$. Of {dots} dots {outliers}
-    are further than {apart:g} from their prediction; the claim compares medians. Below the dashed line, the power of
-    gradient descent, the gain by depth grows with $\kappa$ without bound.
+    bars: at depth 2 the prediction adds a logarithm to it, up to {extra:.2g} at these $\kappa$. Of {dots} dots
+    {outliers} are further than {apart:g} from their prediction; the claim compares medians. Below the dashed line, the
+    power of gradient descent, the gain by depth grows with $\kappa$ without bound.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
     steps = select(samples, quantities.STEPS)
