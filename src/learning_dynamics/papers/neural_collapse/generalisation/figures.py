@@ -11,6 +11,7 @@ from learning_dynamics.papers.neural_collapse.panels import (
     DASHED,
     LOSSES,
     curves,
+    describe_panels,
     side_by_side,
     title_of,
     under_both_losses,
@@ -45,10 +46,9 @@ def fig12(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
     Solid: $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ with means and covariances of the test features. Faint dashes
     repeat the train values of figure 10. Lines: geometric mean over seeds. Bands: their range. Vertical lines as in
     figure 10. In the paper's Figure 12, too, variability falls on test images, more slowly than on train images, and
-    ends above. {recipe}
+    ends above. {panels} {recipe}
     """
     trainings = [*mse, *ce]
-    # in the legend's columns, test and train of a loss stand below each other
     lines = side_by_side(
         under_both_losses("nc1", "test", "{}, test"),
         under_both_losses("nc1", "train", "{}, train", ls=DASHED, alpha=0.5, lw=1.0),
@@ -56,6 +56,7 @@ def fig12(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
     figure = curves(trainings, lines, ylabel=TRACE)
     facts = {
         "recipe": recipe(trainings),
+        "panels": describe_panels(trainings),
         "test": np.median(at_the_end(trainings, quantities.NC1, "test")),
         "train": np.median(at_the_end(trainings, quantities.NC1)),
     }

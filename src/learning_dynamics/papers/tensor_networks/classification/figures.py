@@ -107,11 +107,12 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Drawn:
     for row, (table, layers) in zip(axes, ((two, "two layers"), (three, "three layers")), strict=True):
         for axis, quantity in zip(row, columns, strict=True):
             axis.set_yscale("log")
+            floor = settings_of(table)["integration"]["rtol"] * (100 if quantity == "against" else 1)
             for network, rows in select(table, quantity).groupby("network"):
-                median_and_range(axis, *_on_one_grid(rows), NETWORKS[network][0])
+                median_and_range(axis, *_on_one_grid(rows, floor), NETWORKS[network][0])
             axis.axhline(largest_lag(Draws([two, three]), slack), ls=":", color=COLOURS["black"], lw=1.0)
             axis.set_xscale("symlog", linthresh=10)
-            axis.set_ylim(bottom=settings_of(table)["integration"]["rtol"] * (100 if quantity == "against" else 1))
+            axis.set_ylim(bottom=floor)
         row[0].set_ylabel(layers)
     for axis, label in zip(axes[0], columns.values(), strict=True):
         axis.set_title(label)
@@ -126,10 +127,13 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Drawn:
     )
 
 
-def _on_one_grid(rows: Table) -> tuple[np.ndarray, np.ndarray]:
-    """Return times and, interpolated to them in logarithms, a quantity of each draw, shape (draws, times)."""
+def _on_one_grid(rows: Table, floor: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return times and, interpolated to them in logarithms, a quantity of each draw, shape (draws, times).
+
+    Values below `floor` are set to it.
+    """
     times = np.unique(rows["sigma"])
     curves = [
-        np.interp(times, run["sigma"], np.log(np.maximum(run["value"], 1e-300))) for _, run in rows.groupby("seed")
+        np.interp(times, run["sigma"], np.log(np.maximum(run["value"], floor))) for _, run in rows.groupby("seed")
     ]
     return times, np.exp(curves)
