@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.lines import Line2D
 
 from learning_dynamics.pipeline.commands import figure as figure_command
 from learning_dynamics.plotting import (
@@ -15,7 +16,9 @@ from learning_dynamics.plotting import (
     LOOKS,
     WIDTH,
     direct_labels,
+    legend_below,
     legible_ticks,
+    letters,
     panels,
     plain_number,
     readable_ticks,
@@ -33,21 +36,18 @@ def closed():
     plt.close("all")
 
 
-@pytest.mark.parametrize(("rows", "columns", "expected"), [(1, 1, ""), (2, 2, "abcd")])
-def test_panels_have_letters_where_there_are_several_beside_titles(rows, columns, expected):
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (2, 2)])
+def test_panels_are_always_in_rows_and_columns(rows, columns):
     figure, axes = panels(rows, columns, width=COLUMN)
     assert axes.shape == (rows, columns)
     assert figure.get_size_inches()[0] == COLUMN
-    for axis in axes.flat:
-        axis.set_title("a title")
-    figure.canvas.draw()
-    letters = [text for axis in figure.axes for text in axis.texts if text.get_weight() == "bold"]
-    assert [letter.get_text() for letter in letters] == list(expected)
-    for letter in letters:
-        box = letter.get_window_extent()
-        assert not box.overlaps(letter.axes.title.get_window_extent()), letter
-        assert figure.bbox.x0 <= box.x0, letter
-        assert box.y1 <= figure.bbox.y1, letter
+
+
+def test_letters_begin_titles_and_are_titles_where_there_is_none():
+    _, axes = panels(1, 3)
+    axes[0, 0].set_title("loss")
+    letters(axes.flat)
+    assert [axis.get_title() for axis in axes.flat] == ["(a) loss", "(b)", "(c)"]
 
 
 def test_a_shared_legend_names_each_label_once_and_one_of_nothing_is_refused():
@@ -63,6 +63,16 @@ def test_a_shared_legend_names_each_label_once_and_one_of_nothing_is_refused():
     box = legend.get_window_extent()
     assert figure.bbox.x0 <= box.x0
     assert box.x1 <= figure.bbox.x1
+
+
+def test_a_legend_is_read_row_by_row():
+    figure, _ = panels()
+    entries = [Line2D([], [], label=label) for label in ("first", "second", "third", "fourth", "fifth")]
+    legend_below(figure, entries, columns=3)
+    figure.canvas.draw()
+    places = {text.get_text(): text.get_window_extent() for text in figure.legends[0].get_texts()}
+    in_reading_order = sorted(places, key=lambda label: (-round(places[label].y0), places[label].x0))
+    assert in_reading_order == [entry.get_label() for entry in entries]
 
 
 def test_labels_stand_at_the_ends_of_lines_and_apart():

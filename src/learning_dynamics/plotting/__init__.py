@@ -4,12 +4,14 @@ from learning_dynamics.plotting.panels import (
     direct_labels,
     legend_below,
     legible_ticks,
+    letters,
     panels,
     plain_number,
     readable_ticks,
     shared_legend,
 )
 from learning_dynamics.plotting.style import COLOURS, COLUMN, LOOKS, WIDTH, Drawn, sequence, sized, style
+from learning_dynamics.plotting.tables import table_figure
 
 __all__ = [
     "COLOURS",
@@ -20,6 +22,7 @@ __all__ = [
     "direct_labels",
     "legend_below",
     "legible_ticks",
+    "letters",
     "panels",
     "plain_number",
     "readable_ticks",
@@ -27,4 +30,5 @@ __all__ = [
     "shared_legend",
     "sized",
     "style",
+    "table_figure",
 ]

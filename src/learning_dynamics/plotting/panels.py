@@ -21,7 +21,7 @@ HANDLE = 0.45  # inches of a legend's line and the space around it
 
 
 def panels(
-    rows: int = 1, columns: int = 1, *, width: float = WIDTH, height: float = 2.4, lettered: bool = True, **options: Any
+    rows: int = 1, columns: int = 1, *, width: float = WIDTH, height: float = 2.4, **options: Any
 ) -> tuple[Figure, np.ndarray]:
     """Return a figure of panels and its axes, always of shape (rows, columns).
 
@@ -32,30 +32,16 @@ def panels(
         Of the whole, in inches: `WIDTH` or `COLUMN`.
     height : float
         Of each row, in inches.
-    lettered : bool
-        Whether panels get letters, if there are several.
     **options
         As for ``matplotlib.pyplot.subplots``: ``sharex``, ``sharey``, ``width_ratios``.
     """
-    figure, axes = plt.subplots(rows, columns, figsize=(width, rows * height), squeeze=False, **options)
-    if lettered and axes.size > 1:
-        letters(axes.flat)
-    return figure, axes
+    return plt.subplots(rows, columns, figsize=(width, rows * height), squeeze=False, **options)
 
 
 def letters(axes: Iterable[Axes]) -> None:
-    """Set bold letters above the upper left corners of panels, in their order."""
+    """Begin the titles of panels, or of rows of panels, with (a), (b), ...; call it when they have their titles."""
     for letter, axis in zip(string.ascii_lowercase, axes, strict=False):
-        axis.annotate(
-            letter,
-            (0, 1),
-            xytext=(-16, 5),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            weight="bold",
-            ha="right",
-            va="baseline",
-        )
+        axis.title.set_text(f"({letter}) {axis.get_title()}".strip())
 
 
 def shared_legend(figure: Figure, axes: Iterable[Axes] | None = None, **options: Any) -> Legend:
@@ -75,12 +61,19 @@ def shared_legend(figure: Figure, axes: Iterable[Axes] | None = None, **options:
     longest = max(len(label.replace("$", "").replace("\\", "")) for label in found)
     columns = int(np.clip(figure.get_size_inches()[0] // (HANDLE + CHARACTER * longest), 1, len(found)))
     options = {"ncols": columns, "loc": "outside lower center", **options}
-    return figure.legend(list(found.values()), list(found), **options)
+    labels = _by_row(list(found), options["ncols"])
+    return figure.legend([found[label] for label in labels], labels, **options)
 
 
 def legend_below(figure: Figure | SubFigure, handles: Sequence[Artist], columns: int | None = None) -> None:
-    """Set a legend of given entries below all panels, in one row if nothing else is said."""
-    figure.legend(handles=list(handles), loc="outside lower center", ncols=columns or len(handles))
+    """Set a legend of given entries below all panels, row by row, in one row if nothing else is said."""
+    columns = columns or len(handles)
+    figure.legend(handles=_by_row(handles, columns), loc="outside lower center", ncols=columns)
+
+
+def _by_row(entries: Sequence[Any], columns: int) -> list[Any]:
+    """Return a legend's entries in the order in which matplotlib, which fills columns, sets them row by row."""
+    return [entry for column in range(columns) for entry in entries[column::columns]]
 
 
 def direct_labels(axis: Axes, *, gap: float = 11.0, pad: float = 4.0) -> None:

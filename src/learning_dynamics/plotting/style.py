@@ -11,6 +11,7 @@ from typing import Any
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib import font_manager
 from matplotlib.figure import Figure
 
@@ -79,11 +80,15 @@ class Drawn:
         What the ``{name:format}`` fields of caption and alternative text are filled with.
     alt : str
         One or two sentences; may have fields.
+    table : DataFrame of str, optional
+        What the figure shows, if that is a table: the page has it as text. Cells and names of columns are prose with
+        formulas between dollars.
     """
 
     figure: Figure
     facts: Mapping[str, Any] = field(default_factory=dict)
     alt: str = ""
+    table: pd.DataFrame | None = None
 
     @classmethod
     def of(cls, drawn: Figure | Drawn) -> Drawn:

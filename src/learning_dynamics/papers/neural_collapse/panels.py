@@ -1,5 +1,6 @@
 """Panels over epochs of training: a grid of networks and data sets, bands over seeds, and lines where errors end."""
 
+import string
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     data_and_network,
     zero_error_epochs,
 )
-from learning_dynamics.plotting import COLOURS, WIDTH, shared_legend
+from learning_dynamics.plotting import COLOURS, WIDTH, letters, shared_legend
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
 Line = dict[str, Any]
@@ -59,9 +60,16 @@ def training_grid(trainings: Sequence[Table], *, height: float) -> tuple[Figure,
     panels = dict(zip(grid_cells, axes.ravel(), strict=True))
     for cell, axis in panels.items():
         axis.set_title(title_of(cell))
+    letters(panels.values())
     for axis in axes[-1]:
         axis.set_xlabel("epoch")
     return figure, panels
+
+
+def describe_panels(trainings: Sequence[Table]) -> str:
+    """Say which letters the panels of a training grid have, for captions."""
+    count = len(set(map(data_and_network, trainings)))
+    return f"Panels (a) to ({string.ascii_lowercase[count - 1]}): one data set and network each." if count > 1 else ""
 
 
 def band(axis: Axes, values: pd.DataFrame, *, ranged: bool = True, **style: Any) -> None:
@@ -83,9 +91,12 @@ def mark_epochs(axis: Axes, table: Table, *, drops: bool = True) -> None:
     settings = settings_of(table)
     epoch = zero_error_epochs(table, EFFECTIVELY_ZERO).fillna(np.inf).median()
     if np.isfinite(epoch):
-        dashes = "-" if settings["loss"] == "mse" else DASHED
+        # where both losses have the same epoch, the dashes are seen on the wide line
+        style: Any = {"lw": 1.0, "ls": DASHED, "zorder": 1.1}
+        if settings["loss"] == "mse":
+            style = {"lw": 2.4, "alpha": 0.45, "zorder": 1.0}
         label = f"train errors end, {LOSSES[settings['loss']]}"
-        axis.axvline(epoch, color=COLOURS["vermilion"], lw=0.9, ls=dashes, zorder=1, label=label)
+        axis.axvline(epoch, color=COLOURS["vermilion"], label=label, **style)
     if drops:
         for drop in settings["drops"]:
             axis.axvline(
@@ -105,26 +116,30 @@ def curves(
     ylabel: str,
     scale: str = "log",
     height: float = 2.1,
+    columns: int = 4,
 ) -> Figure:
-    """Draw quantities against epochs in a training grid, with a legend below.
+    """Draw quantities against epochs in a training grid, with a legend of so many columns below.
 
     `lines` are those of `under_both_losses`, each drawn for trainings with its loss alone. `scale` is log, linear or
     symlog.
     """
+    lines = list(lines)
     figure, panels = training_grid(trainings, height=height)
     for cell, axis in panels.items():
         axis.set_xscale("log")
         axis.set_yscale(scale, **({"linthresh": 1e-3} if scale == "symlog" else {}))
-        for number, table in enumerate(table for table in trainings if data_and_network(table) == cell):
+        shown = [table for table in trainings if data_and_network(table) == cell]
+        for table in shown:
             for line in lines:
                 if line["loss"] == settings_of(table)["loss"]:
                     style = {key: value for key, value in line.items() if key not in ("quantity", "split", "loss")}
                     band(axis, by_seed(table, line["quantity"], line["split"]), **style)
-            mark_epochs(axis, table, drops=number == 0)
+        for table in shown:  # after all curves, as in the legend
+            mark_epochs(axis, table, drops=table is shown[0])
         axis.xaxis.set_major_formatter(PLAIN)
         axis.set_ylabel(ylabel)
         axis.label_outer()
-    shared_legend(figure, ncols=4)
+    shared_legend(figure, ncols=columns)
     return figure
 
 
@@ -144,5 +159,5 @@ def under_both_losses(quantity: Quantity, split: str = "train", label: str = "{}
 
 
 def side_by_side(*kinds: Iterable[Line]) -> list[Line]:
-    """Return lines of several kinds, of the first loss one of each kind, then of the second: columns of a legend."""
+    """Return lines of several kinds, of the first loss one of each kind, then of the second."""
     return [line for lines in zip(*kinds, strict=True) for line in lines]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -24,6 +25,7 @@ GUIDE: dict[str, Any] = {"color": COLOURS["grey"], "lw": 0.9, "ls": DASHED}
 EXPECTED: dict[str, Any] = GUIDE | {"color": COLOURS["black"]}
 UNLEARNED: dict[str, Any] = {"fill": False, "hatch": "//", "edgecolor": "0.55", "lw": 0}
 QUARTILES = [0.25, 0.5, 0.75]
+SHARE_COLOURS = mpl.colormaps["cividis"]
 
 
 def class_colours(count: int) -> list[str]:
@@ -96,11 +98,10 @@ def share_map(
     columns: Mapping[Any, str],
     by: Sequence[str],
     *,
-    most: float = 1.0,
     intervals: bool = True,
     **options: Any,
 ) -> AxesImage:
-    """Draw the shares of draws, in per cent, as a map with colours up to the share `most`.
+    """Draw the shares of draws, in per cent, as a map; all maps have the same colours, from none to all.
 
     Parameters
     ----------
@@ -116,13 +117,20 @@ def share_map(
         low, value, high = span(share_of(cell[holds]))
         shares[place] = value
         text = f"{100 * value:.0f}" + (f"\n{100 * low:.0f}–{100 * high:.0f}" if intervals else "")
-        colour = "black" if value > 0.6 * most else "white"
+        colour = legible_on(SHARE_COLOURS(value))
         axis.text(*place[::-1], text, ha="center", va="center", fontsize=7 if intervals else 5, color=colour)
     axis.set_xticks(range(len(columns)), columns.values())
     axis.set_yticks(range(len(rows)), rows.values())
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)
-    return axis.imshow(shares, vmin=0, vmax=max(most, 0.01), cmap="cividis", aspect="auto", **options)
+    return axis.imshow(shares, vmin=0, vmax=1, cmap=SHARE_COLOURS, aspect="auto", **options)
+
+
+def legible_on(colour: tuple[float, float, float, float]) -> str:
+    """Return black or white, whichever has more contrast with a colour by WCAG 2 (equal at a luminance of 0.179)."""
+    channels = np.array(colour[:3])
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return "black" if linear @ [0.2126, 0.7152, 0.0722] > 0.179 else "white"
 
 
 def hatch_unlearned(

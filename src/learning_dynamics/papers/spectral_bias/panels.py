@@ -11,10 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from learning_dynamics.plotting import COLOURS, WIDTH, legend_below, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, legend_below, letters, sequence
 from learning_dynamics.tidy import Table, select, settings_of
 
 DASHES = (0, (4, 2))
+LIGHT_GREY = "#B4B4B4"
 FLOOR = 1e-17  # exact zeros have no place on a logarithmic axis
 
 
@@ -36,13 +37,28 @@ def curve(
     axis.plot(rows["time"], np.maximum(rows[column], floor), style, color=rgb(colour), **options)
 
 
-def singular_values(axis: Axes, table: Table, member: int, top: int | None = None, **where: object) -> None:
-    """Draw a draw's singular values of the hidden layer against time, the largest on top of the others."""
+def singular_values(
+    axis: Axes,
+    table: Table,
+    member: int,
+    top: int | None = None,
+    colours: Sequence[str | tuple] | None = None,
+    **where: object,
+) -> None:
+    """Draw a draw's singular values of the hidden layer against time, the largest on top of the others.
+
+    `colours` are by index, dark to light if nothing is said.
+    """
     rows = select(table, "sigma_w1", seed=member, **where)
     count = min(top or 10**9, int(rows["index"].max()))
-    for index, colour in reversed(list(enumerate(sequence(count), start=1))):
+    for index, colour in reversed(list(enumerate(colours or sequence(count), start=1))):
         curve(axis, rows[rows["index"] == index], colour)
     axis.set_xlim(0, rows["time"].max())
+
+
+def colours_of_learned(learned: int, count: int) -> list[str | tuple]:
+    """Return colours of `count` singular values: the learned ones can be told apart, all others are grey."""
+    return [*sequence(learned), *[LIGHT_GREY] * (count - learned)]
 
 
 def limits_panels(
@@ -50,17 +66,22 @@ def limits_panels(
 ) -> Figure:
     """Draw one draw's top singular values of each table against time, and their predicted limits as dashes.
 
-    Black dashes are of orthogonal layers, grey ones of those that only resemble them; `entries` end the legend.
+    As many are coloured as the predictor has; the others are grey. Black dashes are of orthogonal layers, vermilion
+    ones of those that only resemble them. `entries` end the legend.
     """
+    learned = int(select(tables[0], "sigma_beta")["index"].max())
+    count = min(top, int(select(tables[0], "sigma_w1")["index"].max()))
+    colours = colours_of_learned(learned, count)
     figure, axes = plt.subplots(1, len(tables), figsize=(WIDTH, height), sharey=True)
     for axis, title, table in zip(axes, titles, tables, strict=True):
-        singular_values(axis, table, member, top, phase="flow")
+        singular_values(axis, table, member, top, colours, phase="flow")
         for predicted in select(table, "sigma_w1", seed=member, phase="limit")["predicted"].to_numpy()[:top]:
-            level(axis, predicted, "black" if "gamma" in settings_of(table) else "grey", DASHES, zorder=3)
+            level(axis, predicted, "black" if "gamma" in settings_of(table) else "vermilion", DASHES, zorder=3)
         axis.set(title=title, xlabel="time $t$")
     axes[0].set(ylabel=r"singular values $\sigma_i(W_1)$", ylim=(0, None))
-    count = min(top, int(select(tables[0], "sigma_w1")["index"].max()))
-    legend_below(figure, [*index_handles(count), *entries], 6)
+    letters(axes)
+    others = line(rf"$\sigma_{{{learned + 1}}}$ to $\sigma_{{{count}}}$", LIGHT_GREY, width=1.6)
+    legend_below(figure, [*index_handles(learned), others, *entries])
     return figure
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from learning_dynamics.plotting import COLOURS, sequence
@@ -20,6 +21,14 @@ NETWORKS = {
 SHOWN = ["fully_connected", "diagonal", "convolutional"]  # the networks of the paper's experiments
 DOTTED = (0, (1, 2))
 SCALE = r"initial scale $\alpha$"
+
+
+def median_and_range(
+    axis: Axes, at: np.ndarray, values: np.ndarray, colour: Any, style: str = "-", **options: Any
+) -> None:
+    """Draw the median over draws as a line, and all draws as a band; `values` have shape (draws, places)."""
+    axis.plot(at, np.median(values, axis=0), style, color=colour, lw=1.2, **options)
+    axis.fill_between(at, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.15, lw=0)
 
 
 def handle(label: str, colour: str | tuple = COLOURS["grey"], **style: Any) -> Line2D:

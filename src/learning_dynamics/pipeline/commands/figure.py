@@ -39,9 +39,10 @@ def execute(
         figure.set_dpi(matplotlib.rcParams["savefig.dpi"])  # letters are a little wider or narrower at another
         legible_ticks(figure)
         figure.set_layout_engine("none")  # all three formats have the layout of the PNG
-        described = json.dumps(
-            record | {"facts": plain_facts(drawn.facts), "alt": drawn.alt, "panels": panel_boxes(figure)}
-        )
+        shown = {"facts": plain_facts(drawn.facts), "alt": drawn.alt, "panels": panel_boxes(figure)}
+        if drawn.table is not None:
+            shown["table"] = drawn.table.to_dict(orient="split", index=False)
+        described = json.dumps(record | shown)
         with atomic_write(pdf) as partial:
             # no creation date: the same data give the same bytes
             metadata = {

@@ -16,7 +16,7 @@ from learning_dynamics.pipeline.commands.robustness import to_csv as variations_
 from learning_dynamics.pipeline.plan.config_files import ROOT, load, output_folders
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import expected_outputs
-from learning_dynamics.pipeline.report import markdown, maths, robustness
+from learning_dynamics.pipeline.report import markdown, maths, robustness, tables
 from learning_dynamics.pipeline.report.contents import Paper, gather
 from learning_dynamics.pipeline.report.pictures import compress_to_fit
 from learning_dynamics.pipeline.store import published
@@ -101,12 +101,19 @@ def refuse_stale(plan: Plan, results: Path, figures: Path) -> None:
 
 
 def write_figures(papers: list[Paper], folder: Path) -> None:
-    """Write every figure into ``<paper>/<figure>.webp``, as fine as fits into `MAX_BYTES`, films beside them."""
+    """Write every figure into ``<paper>/<figure>.webp``, as fine as fits into `MAX_BYTES`, films beside them.
+
+    Of a table there is a CSV and a LaTeX file instead.
+    """
     exhibits = [figure for paper in papers for topic in paper.topics for figure in topic.exhibits]
-    pictures = compress_to_fit([figure.png for figure in exhibits], MAX_BYTES)
+    pictures = compress_to_fit([figure.png for figure in exhibits if figure.table is None], MAX_BYTES)
     for figure in exhibits:
         path = folder / figure.paper / f"{figure.name}.webp"
         path.parent.mkdir(parents=True, exist_ok=True)
+        if figure.table is not None:
+            _write(path.with_suffix(".csv"), tables.to_csv(figure.table))
+            _write(path.with_suffix(".tex"), tables.to_latex(figure.table))
+            continue
         path.write_bytes(pictures[figure.png].data)
         if figure.film:
             path.with_suffix(markdown.FILM).write_bytes(read_bytes(figure.film.webp))

@@ -63,6 +63,7 @@ class Exhibit:
     film: Film | None = None
     interactive: Interactive | None = None
     panels: list[Box] = field(default_factory=list)
+    table: pd.DataFrame | None = None  # what it shows, if that is a table
 
     @property
     def svg(self) -> Path:
@@ -361,6 +362,7 @@ def _exhibit(config: Config, paper: str, name: str, figures: Path, options: str)
     title = " ".join(heading.split()).rstrip(".")
     pdf = png.with_suffix(".pdf")
     output = output_folders(config.configuration)[1] / paper / pdf.name  # wherever it is read from
+    record = read_record(png)
     exhibit = Exhibit(
         paper,
         name,
@@ -371,7 +373,8 @@ def _exhibit(config: Config, paper: str, name: str, figures: Path, options: str)
         pdf,
         link_to_function(paper, "figure", config.function_name("figure", paper, name)),
         f"snakemake --cores all {output}{options}",
-        panels=[tuple(box) for box in read_record(png).get("panels", [])],
+        panels=[tuple(box) for box in record.get("panels", [])],
+        table=pd.DataFrame(**record["table"]) if "table" in record else None,
     )
     if name in config.motions(paper):
         exhibit.film = Film(webp, *_caption_and_alt(config, "motion", paper, name, webp))

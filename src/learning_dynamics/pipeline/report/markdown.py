@@ -145,7 +145,7 @@ def paper_page(paper: Paper, folder: Path) -> str:
     for topic in paper.topics:
         lines += [f"## {prose(topic.title)}", prose(topic.about)]
         for figure in topic.exhibits:
-            lines += [f"### {prose(figure.title)}", _image(figure), prose(figure.caption)]
+            lines += [f"### {prose(figure.title)}", _picture(figure), prose(figure.caption)]
             if figure.film:
                 # a link, for those whom motion disturbs
                 film = prose(figure.film.caption.removeprefix("In motion: ").partition("\n\n")[0])
@@ -245,6 +245,17 @@ def _row(*cells: str) -> str:
 
 def _cell(text: str) -> str:
     return prose(text).replace("\\|", "\\Vert ").replace("|", "\\vert ")
+
+
+def _picture(figure: Exhibit) -> str:
+    """Return a figure, or the table that it shows with its files beside it."""
+    if figure.table is None:
+        return _image(figure)
+    columns = list(map(_cell, figure.table.columns))
+    rows = [_row(*columns), "|---|" + "---:|" * (len(columns) - 1)]
+    rows += [_row(*map(_cell, cells)) for cells in figure.table.to_numpy()]
+    file = f"{figure.paper}/{figure.name}"
+    return "\n".join(rows) + f"\n\n[CSV]({file}.csv), [LaTeX]({file}.tex)"
 
 
 def _image(figure: Exhibit, folder: str = "") -> str:

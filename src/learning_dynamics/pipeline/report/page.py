@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from learning_dynamics.judging import VERDICTS
 from learning_dynamics.pipeline.plan.config_files import ROOT
-from learning_dynamics.pipeline.report import maths
+from learning_dynamics.pipeline.report import maths, tables
 from learning_dynamics.pipeline.report.charts import library_uri, read_chart
 from learning_dynamics.pipeline.report.citing import edition
 from learning_dynamics.pipeline.report.contents import (
@@ -83,13 +83,14 @@ def render(
             for figure in paper.exhibits
             if figure.interactive
         }
-        vectors = {figure.png: svg for figure in paper.exhibits if (svg := read_vector(figure.svg))}
+        drawings = [figure for figure in paper.exhibits if figure.table is None]
+        vectors = {figure.png: svg for figure in drawings if (svg := read_vector(figure.svg))}
         moving = sum(len(picture.data) for pair in films.values() for picture in pair)
         pages[_file(paper.name)] = _template("paper", paper.name, folder).render(
             shared,
             paper=paper,
             unexpected=_unexpected(paper.all_claims),
-            pictures=compress_to_fit([figure.png for figure in paper.exhibits], MAX_BYTES - moving, vectors),
+            pictures=compress_to_fit([figure.png for figure in drawings], MAX_BYTES - moving, vectors),
             films=films,
             charts=charts,
             library=library_uri() if charts else "",
@@ -136,6 +137,9 @@ def _template(name: str, current: str | None, folder: Path) -> jinja2.Template:
         "paragraphs": maths.paragraphs,
         "number": format_number,
         "factor": describe_margin,
+        "table_html": tables.to_html,
+        "table_csv": tables.to_csv,
+        "table_latex": tables.to_latex,
         "rejects": rejects,
         "rejected": rejected,
         "capital": lambda text: text[:1].upper() + text[1:],

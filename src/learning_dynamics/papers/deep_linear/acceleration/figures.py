@@ -13,19 +13,21 @@ from learning_dynamics.papers.deep_linear.acceleration.stiffness import (
     powers_of_stiffness,
 )
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle, median_with_draws
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, direct_labels, legend_below
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, direct_labels, legend_below, letters
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select, settings_of
+
+APART = 0.25  # of a power: dots further from their line can be told from it
 
 
 def acceleration(fourth: Table, second: Table, *, start: Natural) -> Drawn:
     r"""Depth and the speed of gradient descent on a regression, for the $\ell_4$ and the $\ell_2$ loss.
 
-    Left: the relative excess over the least loss against iterations, from one start of several, each at its best
-    learning rate. Solid: descent on the layers. Dashed: the end-to-end update rule. Right: iterations to the tolerance
-    against the learning rate, for descent on the layers. Dots: medians over starts, where more than half get there.
-    Circles: the rate at which the median is best. With the $\ell_4$ loss depth 1 needs {l4_1:.0f} iterations and depth
-    2 {l4_2:.0f}; with the $\ell_2$ loss they need {l2_1:.0f} and {l2_2:.0f}. The best rates are near the edge of
+    (a), (c) The relative excess over the least loss against iterations, from one start of several, each at its best
+    learning rate. Solid: descent on the layers. Dashed: the end-to-end update rule. (b), (d) Iterations to the
+    tolerance against the learning rate, for descent on the layers. Dots: medians over starts, where more than half get
+    there. Circles: the rate at which the median is best. With the $\ell_4$ loss depth 1 needs {l4_1:.0f} iterations and
+    depth 2 {l4_2:.0f}; with the $\ell_2$ loss they need {l2_1:.0f} and {l2_2:.0f}. The best rates are near the edge of
     stability, where a loss need not fall at every step.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.2), sharex="col")
@@ -46,11 +48,18 @@ def acceleration(fourth: Table, second: Table, *, start: Natural) -> Drawn:
             rates.plot(middle.index, middle, ".-", color=DEPTH_COLOURS[depth], ms=4, lw=1.1)
             rates.plot(middle.idxmin(), middle.min(), "o", color=DEPTH_COLOURS[depth], mfc="none", ms=8)
             facts[f"l{power}_{depth}"] = middle.min()
-        curves.set(yscale="log", ylabel=rf"$\ell_{power}$ loss: relative excess")
-        rates.set(xscale="log", yscale="log", ylabel="iterations to the tolerance")
+        curves.set(yscale="log", ylabel="relative excess")
+        rates.set(xscale="log", ylim=(0, None), ylabel="iterations to the tolerance")
+        curves.set_title(rf"$\ell_{power}$ loss")
+        rates.set_title(rf"$\ell_{power}$ loss")
     axes[1, 0].set_xlabel("iterations")
     axes[1, 1].set_xlabel("learning rate")
-    others = [handle("end-to-end update", line=DASHED), handle("tolerance", "grey", ":")]
+    letters(axes.flat)
+    others = [
+        handle("end-to-end update", line=DASHED),
+        handle("tolerance", "grey", ":"),
+        handle("best rate", line="", marker="o", mfc="none", ms=7),
+    ]
     legend_below(figure, [*depth_handles(sorted(fourth["depth"].unique())), *others])
     alt = "Loss curves and iterations by learning rate; with fourth powers deeper networks need fewer iterations."
     return Drawn(figure, facts=facts, alt=alt)
@@ -59,12 +68,13 @@ def acceleration(fourth: Table, second: Table, *, start: Natural) -> Drawn:
 def two_samples(samples: Table, deeper: Sequence[Table]) -> Drawn:
     r"""Two orthogonal samples, one $\kappa$ times as long as the other: steps against $\kappa$.
 
-    Left: steps until the loss has fallen to {tolerance:g} of that at zero, at the largest stable learning rate. Solid:
+    (a) Steps until the loss has fallen to {tolerance:g} of that at zero, at the largest stable learning rate. Solid:
     the end-to-end update at depth 2, with the exponent p of the loss beside each line. Dashed: gradient descent (depth
-    1), for the same exponents. Dots: starts; lines: their medians. Right: the power of $\kappa$ with which steps grow,
-    against p. Dots: each start at depths 2, 3 and 4, where $\kappa$ is large. Lines: $1 - 2/N + 2/\min(N, p-1)$. At
-    depth 2 a logarithm adds up to {extra:.2g} to it, which the line leaves out. Below the dashed line, the power of
-    gradient descent, the gain by depth grows with $\kappa$ without bound.
+    1), for the same exponents. Dots: starts. Lines: their medians. (b) The power of $\kappa$ with which steps grow,
+    against p. Dots: each start at depths 2, 3 and 4, where $\kappa$ is large. Lines: $1 - 2/N + 2/\min(N, p-1)$. Black
+    bars: at depth 2 the prediction adds a logarithm to it, up to {extra:.2g} at these $\kappa$. Of {dots} dots
+    {outliers} are further than {apart:g} from their prediction; the claim compares medians. Below the dashed line, the
+    power of gradient descent, the gain by depth grows with $\kappa$ without bound.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2))
     steps = select(samples, quantities.STEPS)
@@ -77,17 +87,32 @@ def two_samples(samples: Table, deeper: Sequence[Table]) -> Drawn:
     direct_labels(left)
     extra, measured = 0.0, pd.concat(deeper)
     depths = sorted(measured["depth"].unique())
-    p = np.linspace(measured["exponent"].min(), measured["exponent"].max())
+    p = np.linspace(measured["exponent"].min(), measured["exponent"].max(), 200)
     for depth in depths:
         right.plot(p, [power_of_stiffness(exponent, depth) for exponent in p], color=DEPTH_COLOURS[depth])
+    distances: list[float] = []
     for table in deeper:
         for depth in table["depth"].unique():
-            extra = max(extra, logarithm_at_depth_two(depth, table["stiffness"].min(), table["stiffness"].max()))
+            logarithm = logarithm_at_depth_two(depth, table["stiffness"].min(), table["stiffness"].max())
+            extra = max(extra, logarithm)
             for exponent, powers in powers_of_stiffness(table, depth).items():
-                place = exponent + 0.06 * (depth - 3)
+                place, predicted = exponent + 0.06 * (depth - 3), power_of_stiffness(exponent, depth) + logarithm
                 right.plot(np.full(len(powers), place), powers, ".", color=DEPTH_COLOURS[depth], ms=4, mew=0)
+                if logarithm:
+                    right.plot(place, predicted, "_", color=COLOURS["black"], ms=9, mew=1.6)
+                distances.extend(abs(powers - predicted))
     right.axhline(2, color=DEPTH_COLOURS[1], ls=DASHED)
-    right.set(xlabel="exponent p", ylabel=r"power of $\kappa$", ylim=(0.5, None))
-    legend_below(figure, [handle("depth 1", DEPTH_COLOURS[1], DASHED), *depth_handles(depths)])
+    right.set(xlabel="exponent p", ylabel=r"power of $\kappa$", title="powers")
+    left.set_title("steps")
+    letters((left, right))
+    bar = handle("depth 2, with its logarithm", line="", marker="_", ms=9, mew=1.6)
+    legend_below(figure, [handle("depth 1", DEPTH_COLOURS[1], DASHED), *depth_handles(depths), bar])
     alt = "Steps against kappa by exponent and depth; measured powers of kappa lie on the predicted curves."
-    return Drawn(figure, facts={"tolerance": settings_of(samples)["tolerance"], "extra": extra}, alt=alt)
+    facts = {
+        "tolerance": settings_of(samples)["tolerance"],
+        "extra": extra,
+        "dots": int(np.isfinite(distances).sum()),
+        "outliers": int((np.array(distances) > APART).sum()),
+        "apart": APART,
+    }
+    return Drawn(figure, facts=facts, alt=alt)

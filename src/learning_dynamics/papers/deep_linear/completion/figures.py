@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 from learning_dynamics.papers.deep_linear import quantities
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle, median_with_draws
 from learning_dynamics.papers.deep_linear.tables import depth_of, less_true_norm, observed_entries, unfinished
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters
 from learning_dynamics.tidy import Table, select
 
 LINES = ("-", DASHED, ":")
@@ -17,10 +17,11 @@ MINIMISER = "nuclear norm minimisation"
 def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimiser_many: Table) -> Drawn:
     r"""Matrix completion by deep linear networks: reconstruction error against initialisation scale.
 
-    The mean square error over all entries of a low-rank matrix, completed by gradient descent from {few} (top) and
-    {many} (bottom) of them, one column for each depth. Dots: draws. Lines: medians, solid for the smaller learning
-    rate, and dashed for the larger where there are two. Dotted: the minimiser of the nuclear norm (median). Runs that
-    did not reach the training loss are not drawn ({lost} of {runs}). The two rows have different vertical axes.
+    The mean square error over all entries of a low-rank matrix, completed by gradient descent, one column for each
+    depth. (a) to (c) From {few} entries. (d) to (f) From {many} entries. Dots: draws. Lines: medians, solid for the
+    smaller learning rate, and dashed for the larger where there are two. Dotted: the minimiser of the nuclear norm
+    (median). Runs that did not reach the training loss are not drawn ({lost} of {runs}). The two rows have different
+    vertical axes.
     """
     figure, axes = plt.subplots(2, len(few), figsize=(WIDTH, 4.6), sharex=True, sharey="row", squeeze=False)
     for row, tables, convex in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):
@@ -35,6 +36,7 @@ def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, mi
             axis.set(xscale="log", yscale="log", title=f"{observed_entries(convex)} entries, depth {depth}")
         row[0].set_ylabel("reconstruction error")
     plt.setp(axes[-1], xlabel="initialisation scale $s$")
+    letters(axes.flat)
     rates = [handle("smaller learning rate"), handle("larger one", line=DASHED)]
     legend_below(figure, [*rates, handle(MINIMISER, "grey", ":")])
     facts = {"few": observed_entries(minimiser), "many": observed_entries(minimiser_many)}
@@ -55,10 +57,10 @@ QUANTITIES = {
 def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimiser_many: Table) -> Drawn:
     r"""Which quantity completed matrices minimise: reconstruction error, nuclear norm and effective rank against scale.
 
-    Top: completions from {few} entries. Bottom: from {many}. One line for each depth, at the smaller learning rate:
-    medians over {draws} draws. Dots: draws. Nuclear norms are less that of the matrix to be completed, which differs
-    from draw to draw. Grey dots: the minimiser of the nuclear norm. Black dashes: the matrix to be completed. Both are
-    medians.
+    (a) to (c) Completions from {few} entries. (d) to (f) From {many}. One line for each depth, at the smaller learning
+    rate: medians over {draws} draws. Dots: draws. Nuclear norms are less that of the matrix to be completed, which
+    differs from draw to draw. Grey dots: the minimiser of the nuclear norm. Black dashes: the matrix to be completed.
+    Both are medians.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.7), sharex=True)
     for row, runs, minimisers in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):
@@ -78,6 +80,7 @@ def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimis
             axis.set(xscale="log", yscale="log" if quantity == quantities.ERROR else "linear", ylabel=label)
         row[1].set_title(f"{observed_entries(convex)} observed entries")
     plt.setp(axes[-1], xlabel="initialisation scale $s$")
+    letters(axes.flat)
     others = [handle(MINIMISER, "grey", ":"), handle("ground truth", line=DASHED, lw=1)]
     legend_below(figure, [*depth_handles(map(depth_of, few)), *others], None if len(few) < 4 else len(few))
     facts = {"few": observed_entries(minimiser), "many": observed_entries(minimiser_many)}

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from learning_dynamics.papers.deep_linear import quantities
 from learning_dynamics.papers.deep_linear.completion_exponents.powers import measured_powers, predicted_powers
 from learning_dynamics.papers.deep_linear.drawing import DEPTH_COLOURS
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters, sequence, shared_legend
 from learning_dynamics.tidy import Table, select, settings_of
 
 
@@ -17,20 +17,24 @@ def completion_exponents(
 ) -> Drawn:
     r"""What a completion leaves beyond the rank $r$, as a power of the initialisation scale $s$, and the prediction.
 
-    Left: $\sigma_{r+1}$ at the end of descent at depth 2 against $s$, by number of observed entries. Medians over those
+    (a) $\sigma_{r+1}$ at the end of descent at depth 2 against $s$, by number of observed entries. Medians over those
     of {draws} draws that reached their training loss. Dotted: the predicted power, through the median at the smallest
-    $s$. From $s$ = {coarse:g} on the power is not reached yet. Middle: the power against the number of entries, for
+    $s$. From $s$ = {coarse:g} on the power is not reached yet. (b) The power against the number of entries, for
     singular values 3 : 1. Dots: draws. Circles and squares: medians at depths 2 and 3; at depth 3 the prediction is 1.
     Solid line: the median of $1 - \alpha$ at depth 2, with $\alpha$ from the gradient's singular values along the path
-    of each draw at $s$ = {measured_at:g}. Dashed line: the same from the start of that path alone. Right: measured
+    of each draw at $s$ = {measured_at:g}. Dashed line: the same from the start of that path alone. (c) Measured
     against predicted powers, for every draw of both kinds of matrices at depth 2. On the line they are equal.
     """
-    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 2.9))
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 3.2))
     _against_scale(left, pd.concat([uneven, coarse]), uneven_path)
     _against_entries(middle, {2: uneven, 3: deeper}, uneven_path)
     _against_prediction(
         right, {"singular values 3 : 1": (uneven, uneven_path), "Gaussian factors": (gaussian, gaussian_path)}
     )
+    for axis, title in ((left, "against the scale"), (middle, "by entries"), (right, "every draw")):
+        axis.set_title(title)
+    letters((left, middle, right))
+    shared_legend(figure, [middle])
     facts = {
         "draws": uneven["draw"].nunique(),
         "measured_at": settings_of(uneven_path)["scale"],
@@ -60,16 +64,15 @@ def _against_entries(axis: Axes, ends: dict[int, Table], path: Table) -> None:
         for count, draws in zip(counts, powers, strict=True):
             axis.plot(np.full(len(draws), count), draws, ".", ms=3.5, mew=0, alpha=0.5, color=colour)
         middle = [np.nanmedian(draws) for draws in powers]
-        axis.plot(counts, middle, marker, ms=5, color=colour, label=f"measured, depth {depth}")
+        axis.plot(counts, middle, marker, ms=5, color=colour, label=f"(b) depth {depth}")
     lines = {
-        "alpha": ("blue", "-", r"$1 - \alpha$, the path"),
-        "alpha_at_the_start": ("grey", "--", r"$1 - \alpha$, its start"),
+        "alpha": ("blue", "-", r"(b) $1 - \alpha$, path"),
+        "alpha_at_the_start": ("grey", "--", r"(b) $1 - \alpha$, its start"),
     }
     for quantity, (name, style, label) in lines.items():
         line = [np.median(predicted_powers(path, count, quantity)) for count in counts]
         axis.plot(counts, line, ls=style, lw=1.2, color=COLOURS[name], label=label)
     axis.set(xlabel="observed entries", ylabel="power of $s$", ylim=(0, 1.07))
-    axis.legend(fontsize=6.5, loc="upper left", bbox_to_anchor=(0.0, 0.92))
 
 
 def _against_prediction(axis: Axes, tables: dict[str, tuple[Table, Table]]) -> None:

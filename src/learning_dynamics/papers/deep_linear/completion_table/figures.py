@@ -1,27 +1,28 @@
 """The slides' tables beside ours."""
 
-import matplotlib.pyplot as plt
+from collections.abc import Callable
+
 import numpy as np
+import pandas as pd
 
 from learning_dynamics.papers.deep_linear.completion_table.printed import METHODS, PRINTED, TRUE_NORM, measured
 from learning_dynamics.papers.deep_linear.tables import minimiser_values, network_values
-from learning_dynamics.plotting import WIDTH, Drawn
+from learning_dynamics.plotting import WIDTH, Drawn, table_figure
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table
 
-HEADER = [
+COLUMNS = [
     "entries",
     "method",
-    "error\nslides",
-    "error\nours",
-    "its root\nours",
-    "norm − target's\nslides",
-    "norm − target's\nours",
-    "rank\nslides",
-    "rank\nours",
+    "error,\nslides",
+    "error,\nours",
+    "its root,\nours",
+    "norm less\ntarget's, slides",
+    "norm less\ntarget's, ours",
+    "effective\nrank, slides",
+    "effective\nrank, ours",
     "proved\ngap",
 ]
-WIDTHS = [0.07, 0.145, 0.07, 0.165, 0.08, 0.105, 0.155, 0.065, 0.13, 0.08]
 
 
 def completion_table(
@@ -36,61 +37,70 @@ def completion_table(
 ) -> Drawn:
     r"""The slides' tables beside ours: reconstruction error, nuclear norm and effective rank of each method.
 
-    Our values are medians over {draws} draws (depth 3 from few entries: {most}), with the smallest and the largest in
-    brackets. Networks have the initialisation scale {scale:g} and the smallest learning rate of each run. The slides
-    show one draw and print no scale. They print a nuclear norm of 221 for recovered matrices, which is taken for that
-    of their target. Errors are mean squares over all entries; the root of the median is beside them. The last column is
-    the gap within which the optimum of the convex program is proved to be. A dash: some draws did not reach the
-    training loss. As mean squares four of the slides' errors agree with ours; those of nuclear-norm minimisation and of
-    depth 2 from few entries do not.
+    Slides 31 (5000 entries) and 32 (2000 entries) show one draw. Our values are medians over {draws} draws (depth 3
+    from 2000 entries: {most}). The smallest and the largest are in brackets. Networks start at scale {scale:g}; the
+    slides print no scale. Our errors are mean squares over all entries. Their roots are beside them, because the
+    slides do not say which of the two they print. As mean squares four of the slides' errors agree with ours. Those of
+    nuclear-norm minimisation and of depth 2 from 2000 entries are nearer to the roots. The slides print a nuclear norm
+    of 221 for recovered matrices, which is taken for that of their target. The last column is the largest gap within
+    which the optimum of the convex program is proved to be. A dash: some draws did not reach the training loss.
     """
     tables = {"5k": (minimiser_many, depth_2_many, depth_3_many), "2k": (minimiser, depth_2, depth_3)}
     entries = {key: f"{minimiser_values(convex, 'observed')[0]:.0f}" for key, (convex, *_) in tables.items()}
-    lines = []
+    rows = []
     for observed, (convex, *deep) in tables.items():
-        for (depth, row), table in zip(PRINTED[observed].items(), (convex, *deep), strict=True):
-            error, norm, rank = measured(table, scale if depth else None)
-            gap = "" if depth else f"{minimiser_values(table, 'gap').max():.0e}"
-            lines.append(
+        for (depth, printed), run in zip(PRINTED[observed].items(), (convex, *deep), strict=True):
+            error, norm, rank = measured(run, scale if depth else None)
+            gap = "" if depth else _scientific(minimiser_values(run, "gap").max(), digits=1)
+            rows.append(
                 [
                     entries[observed],
                     METHODS[depth],
-                    f"{row.error:.0e}",
-                    _range(error, ".1e"),
-                    _range(np.median(error, keepdims=True) ** 0.5, ".1e"),
-                    f"{row.norm - TRUE_NORM:+.0f}",
-                    _range(norm, "+.1f"),
-                    f"{row.rank:.0f}",
-                    _range(rank, ".1f"),
+                    _scientific(printed.error, digits=1),
+                    _error_range(error),
+                    _scientific(np.median(error) ** 0.5),
+                    _signed(printed.norm - TRUE_NORM, 0),
+                    _range(norm, lambda value: _signed(value, 1)),
+                    f"{printed.rank:.0f}",
+                    _range(rank, lambda value: f"{value:.1f}"),
                     gap,
                 ]
             )
-    figure, axis = plt.subplots(figsize=(1.25 * WIDTH, 2.4))
-    axis.axis("off")
-    grid = axis.table(
-        cellText=lines, colLabels=HEADER, loc="center", cellLoc="center", edges="horizontal", colWidths=WIDTHS
-    )
-    grid.auto_set_font_size(False)
-    grid.set_fontsize(7.2)
-    grid.scale(1, 1.5)
-    for (place, _), cell in grid.get_celld().items():
-        cell.set_linewidth(0.5)
-        if place == 0:
-            cell.set_text_props(fontweight="bold")
-            cell.set_height(cell.get_height() * 1.5)
+    table = pd.DataFrame(rows, columns=COLUMNS)
     alt = (
         f"A table of six rows: three methods, with {entries['5k']} and with {entries['2k']} entries observed, the "
         "slides' numbers beside ours."
     )
     draws, most = len(minimiser_values(minimiser, "error")), len(network_values(depth_3, "error", scale))
     facts = {"draws": draws, "most": most, "scale": scale}
-    return Drawn(figure, facts=facts, alt=alt)
+    return Drawn(table_figure(table, width=1.25 * WIDTH), facts=facts, alt=alt, table=table)
 
 
-def _range(values: np.ndarray, form: str) -> str:
+def _scientific(value: float, digits: int = 2) -> str:
+    """Return a number with its power of ten; a dash for none."""
+    if np.isnan(value):
+        return "–"
+    digit, power = f"{value:.{digits - 1}e}".split("e")
+    return rf"${digit} \cdot 10^{{{int(power)}}}$"
+
+
+def _signed(value: float, decimals: int) -> str:
+    """Return a number with its sign, and zero without."""
+    text = f"{value:+.{decimals}f}"
+    return text.lstrip("+-") if float(text) == 0 else f"${text}$"
+
+
+def _error_range(errors: np.ndarray) -> str:
+    """Return median, smallest and largest in units of one power of ten, that of the median."""
+    if np.isnan(errors).any():
+        return "–"
+    power = int(np.floor(np.log10(np.median(errors))))
+    return _range(errors / 10.0**power, lambda value: f"{value:.1f}") + rf" $\cdot 10^{{{power}}}$"
+
+
+def _range(values: np.ndarray, written: Callable[[float], str]) -> str:
     """Return the median, with the smallest and the largest in brackets where they round to other numbers."""
     if np.isnan(values).any():
         return "–"
-    low, middle, high = (format(value, form) for value in (np.min(values), np.median(values), np.max(values)))
-    low, middle, high = (text.lstrip("+-") if float(text) == 0 else text for text in (low, middle, high))
+    low, middle, high = map(written, (values.min(), np.median(values), values.max()))
     return middle if low == high else f"{middle} [{low}, {high}]"

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from learning_dynamics.papers.deep_linear.convergence import quantities
 from learning_dynamics.papers.deep_linear.convergence.theory import share_that_holds
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters
 from learning_dynamics.tidy import Table, select, settings_of
 
 INITS = {"layer_wise": "orange", "balanced": "blue"}
@@ -16,10 +16,10 @@ INITS = {"layer_wise": "orange", "balanced": "blue"}
 def convergence(initialisations: Table, guarantee: Table) -> Drawn:
     r"""Where gradient descent converges: initialisations, and the assumptions of the guarantee.
 
-    Left and middle: iterations to a loss within {tolerance:g} of the least, at the best of a grid of learning rates,
+    (a), (b) Iterations to a loss within {tolerance:g} of the least, at the best of a grid of learning rates,
     against the standard deviation of the end-to-end matrix's entries at the start. Entries of independent Gaussian
     layers (layer-wise) are scaled so that their product has this deviation. Lines: medians. Dots: draws, {reached}.
-    Right: the loss over its start. Blue: from starts that meet both assumptions of the guarantee. Vermilion: from
+    (c) The loss over its start. Blue: from starts that meet both assumptions of the guarantee. Vermilion: from
     balanced layers with a singular matrix on the way. Orange: from unbalanced layers, cut off at $10^3$, where descent
     has diverged. Green: from the same with the step divided by {shortened:g}, against as many iterations. Black dashes:
     the guaranteed bound.
@@ -46,6 +46,7 @@ def convergence(initialisations: Table, guarantee: Table) -> Drawn:
     axes[0].set_ylabel("iterations")
     axes[0].legend(handlelength=1.2, fontsize=7.5)
     _guarantee_panel(axes[-1], guarantee)
+    letters(axes)
     settings = settings_of(initialisations)
     alt = "Iterations against deviation for two initialisations at two depths; losses with and without assumptions."
     cap = settings["max_steps"]
@@ -91,13 +92,13 @@ def _guarantee_panel(axis: Axes, table: Table) -> None:
 def guarantees(flows: Table, starts: Table) -> Drawn:
     r"""What the guarantee promises, and how often a random start meets its first assumption.
 
-    Left: the smallest rate at which the loss falls, against the margin $c$. Flows start from the target with its
-    smallest singular value lowered to $c$ (dots), or in random directions from it (crosses). Solid: the guaranteed rate
-    $c^{2(N-1)/N}$. Dashed: $2N$ times the guaranteed rate. Right: the share of {draws} random balanced starts with one
-    output that meet the assumption, against the dimension. Blue: entries have a standard deviation in proportion to one
-    over the dimension. Orange: to one over its root. Lines: closed forms.
+    (a) The slowest decay rate of the loss along a flow, against the margin $c$. Dots: starts at the target with its
+    smallest singular value lowered to $c$. Crosses: starts in random directions from the target. Solid: the guaranteed
+    rate $c^{2(N-1)/N}$. Dashed: $2N$ times the guaranteed rate. (b) The share of {draws} random balanced starts with
+    one output that meet the assumption, against the dimension $d$ of the input. Blue: entries have a standard deviation
+    in proportion to $1/d$. Orange: in proportion to $1/\sqrt{d}$. Lines: closed forms.
     """
-    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.0))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.8))
     rate = select(flows, quantities.RATE)
     depths = sorted(rate["depth"].unique())
     for depth in depths:
@@ -108,20 +109,27 @@ def guarantees(flows: Table, starts: Table) -> Drawn:
         for start, marker in (("smallest direction", "o"), ("random direction", "x")):
             dots = select(rows, start=start)
             left.plot(dots["margin"], dots["value"], marker, color=colour, ms=4, mew=0 if marker == "o" else 1)
-    left.set(xscale="log", yscale="log", xlabel="margin $c$", ylabel="smallest rate of the loss's fall")
-    left.legend(
-        handles=[*depth_handles(depths), handle("2N times", line=DASHED)],
-        fontsize=7.5,
-    )
+    left.set(xscale="log", yscale="log", xlabel="margin $c$", ylabel="slowest decay rate", title="decay of the loss")
+    handles = [
+        *depth_handles(depths),
+        handle("guaranteed rate"),
+        handle("$2N$ times the guaranteed rate", line=DASHED),
+        handle("start in the smallest direction", line="", marker="o", ms=4),
+        handle("start in a random direction", line="", marker="x", ms=4),
+    ]
+    legend_below(figure, handles, columns=3)
     settings = settings_of(starts)
+    labels = {"over the dimension": r"$\propto 1/d$", "over the root": r"$\propto 1/\sqrt{d}$"}
     for deviation, name in (("over the dimension", "blue"), ("over the root", "orange")):
         share = select(starts, quantities.HOLDS, deviation=deviation).groupby("dimension")["value"].mean()
-        right.plot(share.index, share, "o", color=COLOURS[name], label=deviation)
+        right.plot(share.index, share, "o", color=COLOURS[name], label=labels[deviation])
         line = np.unique(np.geomspace(min(share.index), max(share.index), 40).round().astype(int))
         wide = deviation == "over the root"
         exact = [share_that_holds(d, wide, settings["deviation"], settings["margin"]) for d in line]
         right.plot(line, exact, color=COLOURS[name], lw=1)
-    right.set(xscale="log", xlabel="dimension of the input", ylabel="share that meets the assumption", ylim=(0, 0.55))
-    right.legend(title="deviation of entries", fontsize=7.5)
+    right.set(xscale="log", xlabel="dimension $d$ of the input", ylabel="share of starts", ylim=(0, 0.65))
+    right.set_title("starts that meet the assumption")
+    right.legend(title="standard deviation of entries", fontsize=7.5, loc="upper right", ncols=2)
+    letters((left, right))
     alt = "Rates of fall against margins on lines of the guaranteed slope; shares of starts against dimension."
     return Drawn(figure, facts={"draws": settings["draws"]}, alt=alt)

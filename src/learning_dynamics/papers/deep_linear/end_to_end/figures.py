@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from learning_dynamics.papers.deep_linear import quantities as shared_quantities
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle
 from learning_dynamics.papers.deep_linear.end_to_end import quantities
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select
 
@@ -15,10 +15,10 @@ from learning_dynamics.tidy import Table, select
 def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Table, *, member: Natural) -> Drawn:
     r"""The end-to-end matrix obeys an equation of its own if the layers are balanced.
 
-    Top left: singular values from balanced layers at depth 3. Lines: of the product of the layers under gradient flow.
-    Dots: of the end-to-end dynamics. Top right: the distance between the two, the largest over draws. Solid: from
-    balanced layers. Dashed: from Gaussian ones. Bottom left: how much faster than at depth 1 a singular value moves.
-    Dots: measured from the layers' velocities. Lines: $N \sigma^{2-2/N}$. Bottom right, grey: how far gradient descent
+    (a) Singular values from balanced layers at depth 3. Lines: of the product of the layers under gradient flow.
+    Dots: of the end-to-end dynamics. (b) The distance between the two, the largest over draws. Solid: from
+    balanced layers. Dashed: from Gaussian ones. (c) How much faster than at depth 1 a singular value moves.
+    Dots: measured from the layers' velocities. Lines: $N \sigma^{2-2/N}$. (d) Grey: how far gradient descent
     with step $\eta$ has left balance at a fixed time; its dashes have slope one. Blue: the imbalance at the end of the
     flow, over the size of the layers, from entries of deviation $s$; its dashes have slope two.
     """
@@ -34,6 +34,7 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
     _distances(distances, balanced, gaussian)
     _factors(factors, balanced)
     _drifts(drift, descent, starts)
+    letters((paths, distances, factors, drift))
     alt = "Four panels: paths that coincide, distances at rounding for balanced layers, rate factors, orders of drift."
     return Drawn(figure, alt=alt)
 
@@ -41,10 +42,10 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
 def factors(factors: Table, *, member: Natural) -> Drawn:
     r"""What depth does to the singular values of one matrix: small factors may grow with depth, and ratios always do.
 
-    Left: the factor by which a singular value moves faster through balanced layers than at depth 1, against the number
+    (a) The factor by which a singular value moves faster through balanced layers than at depth 1, against the number
     of layers. One colour for each singular value of one draw. Dots: from the layers' velocities. Lines: $N
     \sigma^{2-2/N}$. Below the dashed line a singular value is slowed down. Crosses: $N = 2 \ln(1/\sigma)$, from where
-    on each further layer speeds it up again. Right: the factor of each singular value over that of the next smaller
+    on each further layer speeds it up again. (b) The factor of each singular value over that of the next smaller
     one.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.0), sharex=True)
@@ -64,6 +65,9 @@ def factors(factors: Table, *, member: Natural) -> Drawn:
     left.axhline(1, color=COLOURS["black"], ls=DASHED, lw=0.8)
     left.set(yscale="log", xlabel="number of layers $N$", ylabel="factor of the rate")
     right.set(yscale="log", xlabel="number of layers $N$", ylabel=r"factor / that of the next smaller $\sigma$")
+    left.set_title("factors")
+    right.set_title("ratios of factors")
+    letters((left, right))
     figure.legend(loc="outside lower center", ncols=len(values), fontsize=7.5)
     alt = "Left: factors by depth, those of small singular values fall and rise again. Right: ratios that all grow."
     return Drawn(figure, alt=alt)

@@ -11,7 +11,7 @@ from learning_dynamics.papers.deep_linear import quantities
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle
 from learning_dynamics.papers.deep_linear.enough_entries.thresholds import thresholds
 from learning_dynamics.papers.deep_linear.tables import depth_of, less_true_norm, unfinished
-from learning_dynamics.plotting import COLOURS, Drawn, legend_below, panels
+from learning_dynamics.plotting import COLOURS, Drawn, legend_below, letters, panels
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Quantity, Table, select
 
@@ -19,16 +19,16 @@ from learning_dynamics.tidy import Quantity, Table, select
 def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction) -> Drawn:
     r"""How many observed entries are enough: reconstruction error and nuclear norm against their number, by method.
 
-    One row for each initialisation scale $s$. Left: the mean square error over all entries. Middle: the nuclear norm
-    less the true one. Lines: medians over {draws} draws. Bands: from the smallest to the largest. Grey: the minimiser
-    of the nuclear norm. Right: the fewest entries from which a draw is recovered, by depth and for the minimiser
-    (min.). Dots: draws; bars: medians. Recovered: an error below {recovered:g} of the mean square entry, the dashed
-    line on the left. Open circles: upper bounds, for {unknown} draws in which some training did not converge.
-    {beyond}The left and the middle leave out networks that did not reach their training loss ({lost} of {runs}).
+    One row for each initialisation scale $s$. Lines: medians over {draws} draws. Bands: from the smallest to the
+    largest. Grey: the minimiser of the nuclear norm. (a), (d) The mean square error over all entries. (b), (e) The
+    nuclear norm less the true one. (c), (f) The fewest entries from which a draw is recovered, by depth and for the
+    minimiser (min.). Dots: draws. Bars: medians. Recovered: an error below {recovered:g} of the mean square entry, the
+    dashed line in (a) and (d). Open circles: upper bounds, for {unknown} draws in which some training did not converge.
+    {beyond}Panels (a), (b), (d) and (e) leave out networks that did not reach their training loss ({lost} of {runs}).
     """
     scales = sorted(deep[0]["scale"].unique(), reverse=True)
     shape: dict[str, Any] = {"sharex": "col", "sharey": "col", "width_ratios": [1.2, 1.2, 0.9]}
-    figure, axes = panels(len(scales), 3, height=2.35, lettered=False, **shape)
+    figure, axes = panels(len(scales), 3, height=2.35, **shape)
     depths = [depth_of(table) for table in deep]
     unknown = beyond = 0
     for (errors, norms, needed), scale in zip(axes, scales, strict=True):
@@ -50,11 +50,17 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
         errors.axhline(recovered, color=COLOURS["black"], ls=DASHED, lw=0.8)
         norms.axhline(0, color=COLOURS["black"], lw=0.8)
         errors.set(yscale="log", ylabel="reconstruction error", title=f"$s$ = {scale:g}")
-        norms.set(ylabel="nuclear norm − target's")
-        needed.set(ylabel="entries needed", yscale="log")
+        norms.set(ylabel="nuclear norm − target's", title=f"$s$ = {scale:g}")
+        needed.set(ylabel="entries needed", title=f"$s$ = {scale:g}", ylim=(0, None))
     plt.setp(axes[-1], xlabel="observed entries")
     needed.set(xlabel="depth", xticks=range(len(deep) + 1), xticklabels=[*map(str, depths), "min."])
-    legend_below(figure, [*depth_handles(depths), handle("nuclear norm minimisation", "grey")])
+    letters(axes.flat)
+    handles = [
+        *depth_handles(depths),
+        handle("nuclear norm minimisation", "grey"),
+        handle("upper bound", line="", marker="o", ms=5.5, mfc="none"),
+    ]
+    legend_below(figure, handles)
     more = f"On {beyond} draws the most entries that were tried are not enough. " if beyond else ""
     facts = {"draws": convex["draw"].nunique(), "recovered": recovered, "unknown": unknown, "beyond": more}
     alt = "Errors fall steeply at a number of entries that is smaller for deeper networks than for the convex program."

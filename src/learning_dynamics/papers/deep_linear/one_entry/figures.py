@@ -6,19 +6,19 @@ import numpy as np
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS
 from learning_dynamics.papers.deep_linear.one_entry import theory
 from learning_dynamics.papers.deep_linear.tables import sigmas
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, shared_legend
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters, shared_legend
 from learning_dynamics.tidy import Table, settings_of
 
 
 def one_entry(aligned: Table, generic: Table, entry: Table) -> Drawn:
     r"""One linear measurement of a matrix: the second singular value against the first, by depth.
 
-    Top: $2 \times 2$ matrices that start at a multiple of the identity, under a measurement aligned with them, on
+    (a) to (c) $2 \times 2$ matrices that start at a multiple of the identity, under a measurement aligned with them, on
     linear axes. Dots: gradient flow of the layers. Lines: the closed forms, linear at depth 1, a power at depth 2, and
-    below an asymptote (dotted) from depth 3 on. Bottom: $3 \times 3$ matrices from Gaussian starts, one line for each
-    of {draws} draws, on logarithmic axes. Solid: a measurement with singular values {values}. Dotted: lines of the
+    below an asymptote (dotted) from depth 3 on. (d) to (f) $3 \times 3$ matrices from Gaussian starts, one line for
+    each of {draws} draws, on logarithmic axes. Solid: a measurement with singular values {values}. Dotted: lines of the
     predicted exponent, which is one at depth 1, the ratio of the measurement's singular values at depth 2, and zero
-    from depth 3 on. Grey dashes: one observed entry. For it the slides state what the top shows, but the second
+    from depth 3 on. Grey dashes: one observed entry. For it the slides state what (a) to (c) show, but the second
     singular value levels off at every depth.
     """
     depths = sorted(aligned["depth"].unique())
@@ -44,7 +44,7 @@ def one_entry(aligned: Table, generic: Table, entry: Table) -> Drawn:
                 bottom.plot(*pair, lw=1, alpha=0.8, **style)
         bottom.set(xscale="log", yscale="log")
     measurement = settings_of(generic)["measurement"]
-    titles = ("depth 1: linear", "depth 2: a power", "depths 3, 4: asymptotes")
+    titles = ("depth 1: linear", "depth 2: a power", "depths 3, 4: bounded")
     exponents = (1.0, measurement[1] / measurement[0], 0.0)
     for depth, (top, bottom), title, exponent in zip((1, 2, 3), axes.T, titles, exponents, strict=True):
         sigma_1, sigma_2 = sigmas(generic, 1, 2, depth=depth)
@@ -63,6 +63,7 @@ def one_entry(aligned: Table, generic: Table, entry: Table) -> Drawn:
         axis.set(xlabel=r"larger singular value $\sigma_1$", ylabel=r"$\sigma_2$")
     axes[0, 0].set_ylabel("aligned measurement\n" + r"$\sigma_2$")
     axes[1, 0].set_ylabel("Gaussian starts\n" + r"$\sigma_2$")
+    letters(axes.flat)
     shared_legend(figure, axes[1], fontsize=7)
     alt = "Six panels: closed forms and flows for aligned measurements above, paths from Gaussian starts below."
     facts = {"draws": generic["seed"].nunique(), "values": ", ".join(f"{value:g}" for value in measurement)}

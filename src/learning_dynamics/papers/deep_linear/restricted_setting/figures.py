@@ -6,15 +6,15 @@ import numpy as np
 from learning_dynamics.papers.deep_linear import quantities as shared_quantities
 from learning_dynamics.papers.deep_linear.drawing import DEPTH_COLOURS, depth_handles, median_with_draws
 from learning_dynamics.papers.deep_linear.restricted_setting import quantities
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters
 from learning_dynamics.tidy import Table, select, settings_of
 
 
 def restricted_setting(ends: Table) -> Drawn:
     r"""Commuting measurements: any depth approaches the least nuclear norm, which Schatten quasi-norms do not prefer.
 
-    Left: the excess of the nuclear norm at the end of the flow over the least one, against the scale of the start.
-    Lines: medians over {draws} draws. Dots: draws. Right: the relative change of $\sum_r \sigma_r^p$ when the end is
+    (a) The excess of the nuclear norm at the end of the flow over the least one, against the scale of the start.
+    Lines: medians over {draws} draws. Dots: draws. (b) The relative change of $\sum_r \sigma_r^p$ when the end is
     moved along a direction that no measurement sees, against $p$ (medians). It falls for every $p < 1$, stays at $p =
     1$ (dotted), and rises beyond. All depths end near one matrix, and their lines coincide; the deeper, the thinner.
     """
@@ -44,6 +44,9 @@ def restricted_setting(ends: Table) -> Drawn:
     right.axhline(0, color=COLOURS["grey"], lw=0.8)
     right.axvline(1, color=COLOURS["grey"], lw=0.8, ls=":")
     right.set(xlabel="power $p$", ylabel=r"relative change of $\Sigma_r\,\sigma_r^p$")
+    left.set_title("nuclear norm")
+    right.set_title("Schatten quasi-norms")
+    letters((left, right))
     left.legend(handles=depth_handles(depths))
     alt = "Left: nuclear norm approaches its least value with the scale. Right: changes negative below p = 1."
     return Drawn(figure, facts={"draws": ends["seed"].nunique()}, alt=alt)

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 from learning_dynamics.papers.deep_linear import quantities
 from learning_dynamics.papers.deep_linear.drawing import handle
 from learning_dynamics.papers.deep_linear.tables import depth_of
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select
 
@@ -15,9 +15,9 @@ from learning_dynamics.tidy import Table, select
 def singular_values(paths: Sequence[Table], *, draw: Natural) -> Drawn:
     r"""Singular values of the end-to-end matrix along gradient descent, by depth.
 
-    Top: the {top} largest singular values, dark to light, from scaled identity layers, on a matrix of rank {rank} of
-    which some entries are observed. Time is learning rate times iterations. At depth 1 all rise together. At greater
-    depth as many as the rank rise one after another, and the rest stay small; the slides say the same. Bottom: mean
+    (a) to (c) The {top} largest singular values, dark to light, from scaled identity layers, on a matrix of rank {rank}
+    of which some entries are observed. Time is learning rate times iterations. At depth 1 all rise together. At greater
+    depth as many as the rank rise one after another, and the rest stay small; the slides say the same. (d) to (f) Mean
     absolute entries of $U^\top \nabla\ell\, V$, the gradient in the basis of $W$'s singular vectors. Those on the
     diagonal move singular values; those off it turn singular vectors.
     """
@@ -36,6 +36,7 @@ def singular_values(paths: Sequence[Table], *, draw: Natural) -> Drawn:
         gradients.set(xlabel="learning rate × iterations", yscale="log", xlim=(0, rows["time"].max()))
     axes[0, 0].set(ylim=(0, None), ylabel=r"singular values $\sigma_r$")
     axes[1, 0].set_ylabel(r"mean entry of $|U^\top \nabla\ell\, V|$")
+    letters(axes.flat)
     ends = [handle(r"$\sigma_1$", colours[0]), handle(rf"$\sigma_{{{top}}}$", colours[-1])]
     legend_below(figure, [*ends, handle("diagonal", "blue"), handle("off-diagonal", "orange")])
     facts = {"top": top, "rank": int(select(paths[0], quantities.RANK)["value"].iloc[0])}

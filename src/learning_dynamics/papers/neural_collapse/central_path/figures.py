@@ -14,7 +14,7 @@ from learning_dynamics.papers.neural_collapse.draws import SIZE
 from learning_dynamics.papers.neural_collapse.panels import DASHED, PLAIN, title_of
 from learning_dynamics.papers.neural_collapse.training import quantities as training_quantities
 from learning_dynamics.papers.neural_collapse.trainings import data_and_network
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
@@ -27,21 +27,21 @@ def central_path(
 ) -> Drawn:
     r"""Renormalised gradient flow on the central path: two flows, and the closed form that each obeys.
 
-    Top left: SNR singular values $\omega$ under Riemannian gradient flow, a colour for each. Black dots: Proposition
-    2's closed form. Grey: its asymptote $(4t/N)^{1/4}$. Top middle: the same start under the tangent map that the paper
-    prints (lines), and under the algorithm that it describes, gradient descent with renormalisation (circles). Black
-    dots: the solution of $\dot\omega = \omega/(CN(C + \omega^2))$. Grey: its asymptote $(2t/(CN))^{1/2}$. Thin, dotted:
-    what Proposition 2 gives. Top right: measured $\dot\omega$ on fresh draws of several sizes, in units of the paper's
-    formula (Lemma 5). Dashed: one, on which the orthogonal projection is, and $1 + \omega^2/C$, on which the printed
-    map and one step of the algorithm are.
+    (a) SNR singular values $\omega$ under Riemannian gradient flow, a colour for each. Black dots: Proposition 2's
+    closed form. Grey: its asymptote $(4t/N)^{1/4}$. (b) The same start under the tangent map that the paper prints
+    (lines), and under the algorithm that it describes, gradient descent with renormalisation (circles). Black dots: the
+    solution of $\dot\omega = \omega/(CN(C + \omega^2))$. Grey: its asymptote $(2t/(CN))^{1/2}$. Dotted: what
+    Proposition 2 gives for the first. (c) Measured $\dot\omega$ on fresh draws of several sizes, in units of the
+    paper's formula (Lemma 5). Dashed: one, on which the orthogonal projection is, and $1 + \omega^2/C$, on which the
+    printed map and one step of the algorithm are.
 
-    Middle row. Left: $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$ (grey) under both flows. Middle: the loss and its
-    two parts under Riemannian gradient flow (lines), and what Lemma 1 computes from the singular values (black dots).
-    Right, colours as on the left: how far both flows are from their limits. Solid: distance of
-    $\mathrm{SNR}/\omega_{\max}$ from $U_0V_0^\top$ (eq. 10). Dotted: distance of the renormalised features from copies
-    of its columns (eq. 11), which falls as $1/\omega$.
+    (d) $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$ (grey) under both flows. (e) The loss and its two parts under
+    Riemannian gradient flow (lines), and what Lemma 1 computes from the singular values (black dots). (f) In the
+    colours of (d): how far both flows are from their limits. Solid: distance of $\mathrm{SNR}/\omega_{\max}$ from
+    $U_0V_0^\top$ (eq. 10). Dotted: distance of the renormalised features from copies of its columns (eq. 11), which
+    falls as $1/\omega$.
 
-    Bottom row: the SNR singular values of the last-layer features of one network in training, a colour for each. Dots
+    (g) The SNR singular values of the last-layer features of one network in training, a colour for each. Dots
     are the epochs at which they were measured. A network is neither on the central path nor renormalised, and neither
     closed form is claimed for it.
     """
@@ -58,7 +58,9 @@ def central_path(
     _excess_panel(axes[3], flow_rows)
     _spectral_loss_panel(axes[4], flow_rows[flow_rows["flow"] == "orthogonal"])
     _limit_panel(axes[5], flow_rows)
-    _training_spectrum_panel(figure.add_subplot(grid[2, :]), training)
+    axes.append(figure.add_subplot(grid[2, :]))
+    _training_spectrum_panel(axes[6], training)
+    letters(axes)
     return Drawn(figure, alt="Singular values grow along two flows, each on its own closed form, and become equal.")
 
 
@@ -92,8 +94,8 @@ def _omega_panel(axis: Axes, flow: pd.DataFrame, descent: pd.DataFrame | None) -
         paper = theory.snr_closed_form(start, times, classes, examples)
         axis.plot(times, line["value"], color=colour, lw=2.2)
         _dots(axis, times, paper if descent is None else theory.algorithm_closed_form(start, times, classes, examples))
-        if descent is not None:
-            axis.plot(times, paper, color=COLOURS["black"], ls=":", lw=0.9)
+        if descent is not None and index == 1:  # several dotted lines would fill each other's gaps
+            axis.plot(times, paper, color=COLOURS["black"], ls=(0, (1, 2)), lw=1.6)
     time = lines[0]["time"].to_numpy()
     if descent is None:
         asymptote, label, title = theory.snr_asymptote(time, examples), r"$(4t/N)^{1/4}$", "orthogonal projection"

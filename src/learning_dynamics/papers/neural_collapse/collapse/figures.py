@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from learning_dynamics.papers.neural_collapse.panels import (
     DASHED,
     curves,
+    describe_panels,
     mse_first,
     side_by_side,
     under_both_losses,
@@ -25,7 +26,7 @@ def fig3(trainings: Sequence[Table]) -> Drawn:
     deviation is that of all classes, where the authors' code divides by one fewer. Thick, with bands: MSE, as in the
     paper. Thin: cross-entropy. Lines: geometric mean over seeds. Bands: their range under MSE. Vertical red lines: 99.9
     % train accuracy under MSE (solid) and cross-entropy (dashed), median over seeds. Vertical dotted lines: the
-    learning rate drops tenfold. Under MSE both fall, as in the paper's Figure 3. {recipe}
+    learning rate drops tenfold. Under MSE both fall, as in the paper's Figure 3. {panels} {recipe}
     """
     return _means_and_classifiers(trainings, "equinorm_means", "equinorm_classifiers", "std / mean of norms")
 
@@ -35,7 +36,7 @@ def fig4(trainings: Sequence[Table]) -> Drawn:
 
     Standard deviation, over pairs of classes, of the cosines between centred class means (solid) and between
     classifiers (dashed), under both losses. Lines, bands and vertical lines as in figure 3. Under MSE both fall, as in
-    the paper's Figure 4. {recipe}
+    the paper's Figure 4. {panels} {recipe}
     """
     return _means_and_classifiers(trainings, "equiangular_means", "equiangular_classifiers", "std of cosines")
 
@@ -45,7 +46,7 @@ def fig5(trainings: Sequence[Table]) -> Drawn:
 
     Mean over pairs of classes of $|\cos + 1/(C-1)|$, for centred class means (solid) and for classifiers (dashed),
     under both losses. Lines, bands and vertical lines as in figure 3. Under MSE both fall, as in the paper's Figure 5.
-    {recipe}
+    {panels} {recipe}
     """
     label = r"mean $|\cos + 1/(C-1)|$"
     return _means_and_classifiers(trainings, "maximal_angle_means", "maximal_angle_classifiers", label)
@@ -56,7 +57,7 @@ def fig6(trainings: Sequence[Table]) -> Drawn:
 
     $\|W^\top/\|W\| - \bar M/\|\bar M\|\|^2$ for classifiers $W$ and centred class means $\bar M$, in Frobenius norms,
     under both losses. Lines, bands and vertical lines as in figure 3. Under MSE it falls, as in the paper's Figure 6.
-    {recipe}
+    {panels} {recipe}
     """
     return _annotate(
         curves(trainings, mse_first(under_both_losses("self_duality")), ylabel="self-duality distance"),
@@ -71,7 +72,7 @@ def fig7(trainings: Sequence[Table]) -> Drawn:
 
     $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ on train images. Lines: geometric mean over seeds. Bands: their range.
     Vertical red line: 99.9 % train accuracy, median over seeds. Vertical dotted lines: the learning rate drops tenfold.
-    It falls, as in the paper's Figure 7. {recipe}
+    It falls, as in the paper's Figure 7. {panels} {recipe}
     """
     return _annotate(
         curves(trainings, under_both_losses("nc1"), ylabel=TRACE), trainings, "nc1", "The within-class variability"
@@ -83,7 +84,8 @@ def fig8(trainings: Sequence[Table]) -> Drawn:
 
     Solid: train images, as in the paper. Dashed: test images. Both losses are shown; class means are those of train
     images. The vertical axis is linear below a thousandth. Lines: mean over seeds. Bands: their range under MSE.
-    Vertical lines as in figure 3. Under MSE the share on train images falls, as in the paper's Figure 8. {recipe}
+    Vertical lines as in figure 3. Under MSE the share on train images falls, as in the paper's Figure 8. {panels}
+    {recipe}
     """
     lines = [*under_both_losses("nc4", "train", "{}, train"), *under_both_losses("nc4", "test", "{}, test", ls=DASHED)]
     figure = curves(trainings, mse_first(lines), ylabel="share of images that differ", scale="symlog")
@@ -99,7 +101,7 @@ def fig10(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
     $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ on train images. Lines: geometric mean over seeds. Bands: their range.
     Vertical red lines: 99.9 % train accuracy under MSE (solid) and cross-entropy (dashed). Vertical dotted lines: the
     learning rate drops tenfold. In the paper's Figure 10 it tends to fall faster under MSE; the claim on that figure
-    tests this. {recipe}
+    tests this. {panels} {recipe}
     """
     trainings = [*mse, *ce]
     return _annotate(
@@ -126,7 +128,7 @@ def _annotate(figure: Figure, trainings: Sequence[Table], quantity: Quantity, su
     mse = [table for table in trainings if settings_of(table)["loss"] == "mse"]
     final = at_the_end(mse or trainings, quantity)
     ends = " to ".join(dict.fromkeys(f"{end:.1g}" for end in (final.min(), final.max())))
-    facts = {"recipe": recipe(trainings), "ends": ends}
+    facts = {"recipe": recipe(trainings), "panels": describe_panels(trainings), "ends": ends}
     alt = subject + " against epochs, a panel for each network; under MSE it ends at {ends}."
     return Drawn(figure, facts, alt)
 

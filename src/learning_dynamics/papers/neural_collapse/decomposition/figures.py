@@ -10,6 +10,7 @@ from learning_dynamics.papers.neural_collapse.panels import (
     DASHED,
     PLAIN,
     band,
+    describe_panels,
     mark_epochs,
     title_of,
     training_grid,
@@ -33,7 +34,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     loss_term,
     without_error,
 )
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, shared_legend
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters, shared_legend
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
 TERMS = {
@@ -55,12 +56,13 @@ def deviation_split(trainings: Sequence[Table]) -> Drawn:
     rate, one bar for each seed. Each bar stacks three measurements. Blue, a sliver at the bottom: the last layer is
     trained on alone, the body frozen in evaluation mode. What is left is the sampling of batches, as the last layer
     alone sees it. Orange: what is added when batch norm is in training mode, the body still frozen. Pink: what is added
-    when features move, as they do because batches are sampled, too. Black lines: the range of the network's share over
-    the recorded epochs from the end of train errors to the epoch of the bars. A seed that still makes errors then has
-    none. {recipe}
+    when features move, as they do because batches are sampled, too. Black lines, right of the bars: the range of the
+    network's share over the recorded epochs from the end of train errors to the epoch of the bars. A seed that still
+    makes errors then has none. {recipe}
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.6))
-    labels, offset = [], 0
+    ticks: dict[float, str] = {}
+    offset = 0
     for table in trainings:
         positions = offset + np.arange(table["seed"].nunique())
         bottom = np.zeros(len(positions))
@@ -71,18 +73,20 @@ def deviation_split(trainings: Sequence[Table]) -> Drawn:
         shares_before_drop = without_error(deviation_share(table), table, EFFECTIVELY_ZERO, until=first_drop(table))
         error_free = shares_before_drop.notna().any().to_numpy()
         axis.vlines(
-            positions[error_free],
+            positions[error_free] + 0.48,
             shares_before_drop.min()[error_free],
             shares_before_drop.max()[error_free],
             color=COLOURS["black"],
-            lw=1.0,
+            lw=1.4,
+            label="range over earlier epochs",
         )
-        labels.append((float(positions.mean()), title_of(data_and_network(table))))
+        ticks |= {position: f"seed {seed}" for seed, position in enumerate(positions)}
+        ticks[positions[len(positions) // 2]] += f"\n{title_of(data_and_network(table))}"
         offset = int(positions[-1]) + 2
-    axis.set_xticks(*zip(*labels, strict=True))
+    axis.set_xticks(list(ticks), list(ticks.values()), fontsize=8)
     axis.set_ylabel(r"share of $\mathcal{L}_{\mathrm{LS}}$")
     axis.margins(x=0.02)
-    shared_legend(figure, ncols=3)
+    shared_legend(figure, ncols=2)
     network_deviation = at_the_drop(trainings, LOSS_LS_PERP)
     shares = {
         "sampling": np.median(at_the_drop(trainings, SPLIT_SAMPLING) / network_deviation),
@@ -109,13 +113,13 @@ LAW = {SPLIT_LAW: ("last layer, first order, with replacement", "black")}
 def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Table) -> Drawn:
     r"""What holds a classifier off the least-squares one, over learning rates, batches and normalisation.
 
-    $L_{LS}^\perp$ of a VGG as a share of its $L_{LS}$, from epoch {epoch} on, at the full learning rate. Left: over
-    learning rates, in batches of {batch} images. Right: over batches, at the rate {rate:g}. Top: with batch norm.
-    Bottom: without. Pink: the network is trained on for {steps} steps, with batches as before. Green: the same with all
-    images in each batch. Both are means over the second half of the steps. Orange and blue: the last layer is trained
-    on alone, its body frozen. Orange: in training mode, where batch norm depends on the batch. Blue: in evaluation
-    mode, where the sampling of batches is left, as the last layer alone sees it. Without batch norm both are one.
-    Dashed: what batches drawn with replacement leave of the last layer's deviation, to first order in the learning
+    $L_{LS}^\perp$ of a VGG as a share of its $L_{LS}$, from epoch {epoch} on, at the full learning rate. (a), (c) Over
+    learning rates, in batches of {batch} images. (b), (d) Over batches, at the rate {rate:g}. (a), (b) With batch norm.
+    (c), (d) Without. Pink: the network is trained on for {steps} steps, with batches as before. Green: the same with
+    all images in each batch. Both are means over the second half of the steps. Orange and blue: the last layer is
+    trained on alone, its body frozen. Orange: in training mode, where batch norm depends on the batch. Blue: in
+    evaluation mode, where the sampling of batches is left, as the last layer alone sees it. Without batch norm both are
+    one. Dashed: what batches drawn with replacement leave of the last layer's deviation, to first order in the learning
     rate. Lines: geometric mean over {seeds} seeds. Dots: seeds. Weight decay {decay:g}, momentum {momentum:g}.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.6), sharex="col", sharey=True)
@@ -144,6 +148,7 @@ def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Ta
         row[0].set_ylabel(r"share of $\mathcal{L}_{\mathrm{LS}}$")
     axes[1, 0].set_xlabel(r"learning rate $\eta$")
     axes[1, 1].set_xlabel("images in a batch $B$")
+    letters(axes.flat)
     shared_legend(figure, ncols=2)
     settings = settings_of(rates)
     epochs = rates["epoch"].to_numpy()
@@ -195,7 +200,7 @@ def fig2(trainings: Sequence[Table], *, decay: Decay) -> Drawn:
     alone. Decay keeps $L_{NC1}$ from zero. Lines: geometric mean over seeds. Bands: their range. Vertical red line: the
     first measured epoch at 99.9 % train accuracy, median over seeds. Vertical dotted lines: the learning rate drops
     tenfold. In the paper's Figure 2 $L_{LS}^\perp$ becomes negligible from an early epoch on, and $L_{NC2/3}$ falls
-    fastest; the claims on that figure test both. {recipe} {convention}
+    fastest; the claims on that figure test both. {panels} {recipe} {convention}
     """
     figure, panels = training_grid(trainings, height=2.6)
     shares = []
@@ -218,6 +223,7 @@ def fig2(trainings: Sequence[Table], *, decay: Decay) -> Drawn:
     alt = "Three terms of the MSE loss against epochs; at the end the deviation is a share {share:.1g} of the loss."
     facts = {
         "recipe": recipe(trainings),
+        "panels": describe_panels(trainings),
         "share": np.mean(np.concatenate(shares)),
         "convention": CONVENTIONS[decay],
     }

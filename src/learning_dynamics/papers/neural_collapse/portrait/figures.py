@@ -11,7 +11,7 @@ from matplotlib.patches import FancyArrowPatch, Polygon
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.neural_collapse.collapse.figures import recipe
 from learning_dynamics.papers.neural_collapse.portrait import theory
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, plain_number, shared_legend
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters, plain_number, shared_legend
 from learning_dynamics.tidy import Quantity, Table
 
 CLASS_COLOURS = (COLOURS["blue"], COLOURS["orange"], COLOURS["green"])
@@ -23,12 +23,12 @@ SPREADS = (np.array([[1.6, 0.9], [0.9, 0.8]]), np.array([[0.7, -0.45], [-0.45, 1
 def fig1(training: Table) -> Drawn:
     """Portrait of neural collapse: features, class means and classifiers in the plane of three class means.
 
-    One training under MSE, seed 0. Columns: its first, a middle and its last recorded epoch. Top row: small dots are
+    One training under MSE, seed 0. Columns: its first, a middle and its last recorded epoch. (a) to (c) Small dots are
     last-layer features of {examples} train images of each of the classes 0, 1 and 2. Large dots are their class means,
     arrows the classifiers. The triangle is the simplex that means and classifiers approach. Everything is centred and
     projected onto the plane that the three means span. Means and features are in units of the mean norm of the means,
-    classifiers in units of their own. Bottom row: how the same features deviate from their class means, on one scale
-    for all epochs. The cross marks no deviation. The inset enlarges the last panel {zoom:.0f} times. The paper's Figure
+    classifiers in units of their own. (d) to (f) How the same features deviate from their class means, on one scale
+    for all epochs. The cross marks no deviation. The inset enlarges (f) {zoom:.0f} times. The paper's Figure
     1, taken over from Papyan, Han and Donoho (2020), shows the same two views. {recipe}
     """
     portraits = _read_portraits(training)
@@ -48,6 +48,7 @@ def fig1(training: Table) -> Drawn:
     for axis in axes.ravel():
         axis.set(aspect="equal", xticks=[], yticks=[])
         axis.spines[:].set_visible(False)
+    letters(axes.flat)
     shared_legend(figure, ncols=6, markerscale=1.6)
     spread = np.sqrt(np.mean(deviations**2))
     alt = (
@@ -61,18 +62,18 @@ def fig13(training: Table) -> Drawn:
     r"""The fibre bundle: features $AX$ on one fibre have the same predictions and the same loss as their representative
     $X$.
 
-    Columns: an early, a middle and the last recorded epoch of one training. Bottom row, the base space: representatives
-    $X$, whose within-class covariance is the identity. Arrows: training moves along it. Above each is its fibre: the
-    features $H = \Sigma_W^{1/2}X$ that the network has, and $AX$ for two other symmetric positive-definite $A$. Dots:
-    real features, those of figure 1, in the plane of three class means. Shaded: the classes that the least-squares
-    classifier of each picture decides for. Below each picture is its square loss. On one fibre it is the same to
-    rounding (relative difference {difference:.0e}); every fibre has another. The base space is drawn on one scale, in
-    units of the standard deviation within classes; the black bar is ten of them. Every other picture has a scale of its
-    own. The paper's Figure 13 describes the same bundle. {recipe}
+    Columns: an early, a middle and the last recorded epoch of one training. (d) The base space: representatives $X$,
+    whose within-class covariance is the identity. Arrows: training moves along it. Above each is its fibre: (c) the
+    features $H = \Sigma_W^{1/2}X$ that the network has, and (a), (b) $AX$ for two other symmetric positive-definite
+    $A$. Dots: real features, those of figure 1, in the plane of three class means. Shaded: the classes that the
+    least-squares classifier of each picture decides for. Below each picture is its square loss. On one fibre it is the
+    same to rounding (relative difference {difference:.0e}); every fibre has another. The base space is drawn on one
+    scale, in units of the standard deviation within classes; the black bar is ten of them. Every other picture has a
+    scale of its own. The paper's Figure 13 describes the same bundle. {recipe}
     """
     portraits = _read_portraits(training)
     figure, axes = plt.subplots(4, len(portraits), figsize=(WIDTH, 8.0), squeeze=False)
-    names = ("$A_2X$", "$A_1X$", r"$H = \Sigma_W^{1/2} X$", "base space: $X$")
+    names = ("(a) $A_2X$", "(b) $A_1X$", r"(c) $H = \Sigma_W^{1/2} X$", "(d) base space: $X$")
     roots, representatives = [], []
     for _, _, features in portraits.values():
         features = features - features.mean(axis=(0, 1))

@@ -6,6 +6,7 @@ from itertools import cycle
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from learning_dynamics.evidence import Estimate, mean, median
 from learning_dynamics.papers.softmax_dynamics import theory
@@ -40,7 +41,7 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
 )
 from learning_dynamics.papers.softmax_dynamics.sizes import sizes_of
 from learning_dynamics.papers.softmax_dynamics.spectra import SPECTRA
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, select, settings_of
 
@@ -48,11 +49,11 @@ from learning_dynamics.tidy import Table, select, settings_of
 def biases(skewed: Table) -> Drawn:
     r"""What is learned when, and in which directions: medians over {draws} seeds and the middle half of them.
 
-    Skewed classes ({sizes}), two dimensions, cross-entropy, Gaussian starts. Top left: the probability of its own
-    class, for each class. Primacy bias is that the frequent one comes first. Top right, left axis: alignment of the
+    Skewed classes ({sizes}), two dimensions, cross-entropy, Gaussian starts. (a) The probability of its own class,
+    for each class. Primacy bias is that the frequent one comes first. (b) Left axis: alignment of the
     leading eigenvectors of $f^T f$ and $W W^T$. Right axis: how far the most frequent class's features and weights are
-    from the others', in units of the spread within. Bottom left: share of seeds in which $\sigma_1$ grows faster than
-    $\sigma_2$, in absolute and in relative rates (selection bias). Grey, dashed: one half, a coin. Bottom right: the
+    from the others', in units of the spread within. (c) Share of seeds in which $\sigma_1$ grows faster than
+    $\sigma_2$, in absolute and in relative rates (selection bias). Grey, dashed: one half, a coin. (d) The
     difference and the ratio of the singular values. Dotted vertical lines: median times at which the first class and
     the last are learned.
     """
@@ -96,6 +97,14 @@ def biases(skewed: Table) -> Drawn:
         axis.set_xlabel("gradient-flow time $t$")
     for axis, place in ((learning, "lower right"), (faster, "lower right"), (ratio, "upper right")):
         axis.legend(loc=place, fontsize=8, handlelength=1.4, labelspacing=0.2)
+    for axis, title in (
+        (learning, "primacy"),
+        (aligning, "alignment and separation"),
+        (faster, "selection"),
+        (ratio, "singular values"),
+    ):
+        axis.set_title(title)
+    letters((learning, aligning, faster, ratio))
     facts = {"sizes": ", ".join(map(str, counts)), "draws": skewed["seed"].nunique()}
     return Drawn(
         figure, facts, "Curves over time of what is learned, of alignment, and of which singular value grows faster."
@@ -105,12 +114,12 @@ def biases(skewed: Table) -> Drawn:
 def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
     r"""What the draws of the grid say of biases, alignment and separation, by the scale at which they start.
 
-    Skewed classes, two dimensions, cross-entropy. Bars: 95 % intervals. Top left: share of pairs of classes of
+    Skewed classes, two dimensions, cross-entropy. Bars: 95 % intervals. (a) Share of pairs of classes of
     different size that are learned in the order of size (mean over draws), and share of draws in which the most
-    frequent class comes before all others. Dashed: pairs in an order that does not know the sizes. Top right: share of
+    frequent class comes before all others. Dashed: pairs in an order that does not know the sizes. (b) Share of
     Gaussian draws whose leading eigenvectors agree to $|\cos|$ {cosine:g} or more, at the start and when the first
-    class is learned. Dashed: random directions. Bottom left: how far the most frequent class has moved apart from the
-    others when the first class is learned, relative to the start (medians). Dashed: no change. Bottom right: share of
+    class is learned. Dashed: random directions. (c) How far the most frequent class has moved apart from the
+    others when the first class is learned, relative to the start (medians). Dashed: no change. (d) Share of
     draws in which $\sigma_1$ of all examples grows by more than $\sigma_2$, and in which their ratio falls. Circles:
     while the rarest classes are learned. Squares: after that. Dashed: one half.
     """
@@ -170,6 +179,7 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
     for axis in (order, aligned, distance, ratio):
         axis.set_xscale("log")
         axis.legend(loc="center left" if axis is aligned else "best", fontsize=7.5, handlelength=1.2)
+    letters((order, aligned, distance, ratio))
     for axis in (distance, ratio):
         axis.set_xlabel("initial scale")
     alt = (
@@ -181,19 +191,29 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
 def learning_times(flows: Sequence[Table]) -> Drawn:
     r"""When each class is learned, from ever smaller starts.
 
-    Gradient flow from Gaussian starts of scale $s$, one row of features a class, {seeds} seeds. Left: class sizes
-    {sizes} in two dimensions. Markers and bars: median and middle half of the time at which a class's probability
-    passes one half. Solid lines have the predicted slopes and go through the markers of the smallest start. Dotted
-    lines, from the origin: what would hold if each class belonged to one singular value of $A$ at the start. Right:
-    slope between the two smallest starts, median of the seeds, against the predicted one, for every class at all sizes.
-    Classes are paired by size: the two most frequent are the first pair. Grey crosses: the same slopes against those of
-    one singular value for each class. Dashed: as predicted.
+    Gradient flow from Gaussian starts of scale $s$, one row of features a class, {seeds} seeds. (a) Class sizes {sizes}
+    in two dimensions. Markers and bars: median and middle half of the time at which a class's probability passes one
+    half. Solid lines have the predicted slopes and go through the markers of the smallest start. Dotted lines, from the
+    origin: what would hold if each class belonged to one singular value of $A$ at the start. (b) Slope between the two
+    smallest starts, median of the seeds, against the predicted one, for every class at all sizes. Classes are paired by
+    size: the two most frequent are the first pair. Grey crosses: the same slopes against those of one singular value
+    for each class. Dashed: as predicted.
     """
     figure, (course, slopes) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     narrow = flows[0][flows[0]["dimension"] == flows[0]["dimension"].min()]
     counts = str(narrow["counts"].unique()[narrow["counts"].nunique() // 2])
     _time_panel(course, narrow[narrow["counts"] == counts], sizes_of(counts))
     _slope_panel(slopes, slopes_by_scale(times_by_scale(flows)))
+    course.set_title("times")
+    slopes.set_title("slopes")
+    letters((course, slopes))
+    handles = [
+        Line2D([], [], color=COLOURS["black"], lw=1.0, label="(a) predicted slope"),
+        Line2D([], [], color=COLOURS["black"], lw=1.0, ls=":", label="(a) one singular value for each class"),
+        Line2D([], [], color=COLOURS["grey"], ls="", marker="x", ms=4, label="(b) one singular value for each class"),
+        Line2D([], [], label="(b) as predicted", **EXPECTED),
+    ]
+    legend_below(figure, handles, columns=2)
     facts = {"seeds": settings_of(flows[0])["seeds"], "sizes": counts.replace("-", ", ")}
     alt = "Times of learning against ln(1/s), on lines of predicted slopes; measured slopes on the diagonal."
     return Drawn(figure, facts, alt)
@@ -219,7 +239,7 @@ def _time_panel(axis: Axes, table: Table, sizes: list[int]) -> None:
 
 def _slope_panel(axis: Axes, slopes: Table) -> None:
     """Draw slopes of the times on log(1 / scale) against predictions: by pairs, and by one singular value a class."""
-    pairs = (("first pair", "o", "blue"), ("second pair", "s", "orange"), ("third pair", "^", "purple"))
+    pairs = (("first pair", "o", "black"), ("second pair", "s", "sky"), ("third pair", "^", "vermilion"))
     for counts, draws in slopes.groupby("counts"):
         sizes = sizes_of(str(counts))
         measured, predicted = draws.median().to_numpy()[: len(sizes)], theory.pair_times(sizes)

@@ -18,7 +18,7 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
     share_map,
     span,
 )
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters, shared_legend
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, settings_of
 
@@ -28,7 +28,6 @@ CASE_COLOURS = {"treated": "blue", "equal": "orange", "wide": "green"}
 def compression_map(
     skews: Table,
     classes: Table,
-    variants: Table,
     *,
     measure: Literal["rankme_centred", "rankme"],
     threshold: Positive,
@@ -36,27 +35,42 @@ def compression_map(
 ) -> Drawn:
     r"""A search for compression: share of seeds whose rank, after a rise, falls while the rarest classes are learned.
 
-    Falls of at least {threshold:g} in that time count, of the rank over all examples. No claim is judged by this
-    search. Top: gradient descent, over class sizes (rows), dimensions and initial scales (columns), for four classes
-    (left) and for more (right). Cells give the share in per cent, and below it the 95 % Wilson interval; with four
-    classes a cell has {seeds} seeds. Of equal classes all are rarest. Bottom: training changed in one respect at a time
-    (rows), scales together. Inputs are orthonormal, except in the last rows: there they are correlated by the given
-    number, between all examples (shared) or within classes (by class). Blue: with skew and bottleneck, the paper's
-    case. Orange: without skew. Green: without bottleneck. Bottom left: share of seeds that compress, with 95 %
-    intervals. Dashed: one half. Bottom middle: depth of the deepest fall among those that do, median and middle half.
-    Bottom right: the rank's net change while the rarest classes are learned, of all seeds, median and middle half.
-    Dashed: no change.
+    Gradient descent. Falls of at least {threshold:g} in that time count, of the rank over all examples. No claim is
+    judged by this search. Rows: class sizes; of equal classes all are rarest. Columns: initial scales and dimensions.
+    (a) Four classes, {seeds} seeds a cell. (b) $V$ classes. Cells give the share in per cent, and below it the 95 %
+    Wilson interval.
     """
-    figure = plt.figure(figsize=(WIDTH, 8.6))
-    top, bottom = figure.subfigures(2, 1, height_ratios=[1.0, 1.25])  # type: ignore[misc]
-    left, right = top.subplots(1, 2, width_ratios=[3.4, 1.0])
-    maps = [_draws(table, within, measure, threshold) for table in (skews, classes)]
-    most = max(draws.groupby(["row", "column"])["fallen"].mean().max() for draws in maps)
-    image, _ = (_draw_map(axis, draws, most) for axis, draws in zip((left, right), maps, strict=True))
-    top.supxlabel("initial scale and dimension", fontsize=9.5)
-    share_bar(top, image, [left, right], "share of seeds", aspect=20, pad=0.01)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.8), width_ratios=[3.4, 1.0])
+    for axis, table, title in ((left, skews, "four classes"), (right, classes, "more classes")):
+        image = _draw_map(axis, _draws(table, within, measure, threshold))
+        axis.set_title(title)
+    letters((left, right))
+    figure.supxlabel("initial scale and dimension", fontsize=9.5)
+    share_bar(figure, image, [left, right], "share of seeds that compress", aspect=20, pad=0.01)
     left.set_ylabel("class sizes")
-    panels = bottom.subplots(1, 3, sharey=True, width_ratios=[1.5, 1.0, 1.0])
+    facts = {"threshold": threshold, "seeds": settings_of(skews)["seeds"]}
+    return Drawn(
+        figure, facts, "Shares of seeds that compress, by class sizes, dimension and scale: most cells have 0."
+    )
+
+
+def compression_by_training(
+    variants: Table,
+    *,
+    measure: Literal["rankme_centred", "rankme"],
+    threshold: Positive,
+    within: Within,
+) -> Drawn:
+    r"""The search for compression continued: training changed in one respect at a time.
+
+    Falls count as in `compression_map`. Rows: what is changed; initial scales together. Inputs are orthonormal, except
+    in the last rows: there they are correlated by the given number, between all examples (shared) or within classes (by
+    class). Blue: with skew and bottleneck, the paper's case. Orange: without skew. Green: without bottleneck. (a) Share
+    of seeds that compress, with 95 % intervals. Dashed: one half. (b) Depth of the deepest fall among those that do,
+    median and middle half. (c) The rank's net change while the rarest classes are learned, of all seeds, median and
+    middle half. Dashed: no change.
+    """
+    figure, panels = plt.subplots(1, 3, figsize=(WIDTH, 4.8), sharey=True, width_ratios=[1.5, 1.0, 1.0])
     keys = list(dict.fromkeys(zip(variants["variant"], variants["amount"], strict=True)))
     for shift, control in zip((-0.22, 0.0, 0.22), CONTROLS, strict=True):
         fallen = map_draws(variants, within, measure, threshold, control=control)
@@ -77,14 +91,14 @@ def compression_map(
     panels[0].axvline(0.5, **GUIDE)
     panels[0].set(xlim=(-0.02, None), xlabel="share of seeds that compress")
     in_per_cent(panels[0].xaxis)
-    handles, labels = panels[0].get_legend_handles_labels()
-    bottom.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8, handletextpad=0.1)
+    shared_legend(figure, [panels[0]], handletextpad=0.1)
     panels[1].set(xlabel="deepest fall of the rank", xlim=(0, None))
     panels[2].axvline(0.0, **GUIDE)
     panels[2].set(xlabel="net change of the rank")
-    facts = {"threshold": threshold, "seeds": settings_of(skews)["seeds"]}
-    alt = "Shares of seeds that compress, by skew, dimension, scale and optimiser, with intervals."
-    return Drawn(figure, facts, alt)
+    for axis, title in zip(panels, ("seeds that compress", "deepest fall", "net change"), strict=True):
+        axis.set_title(title)
+    letters(panels)
+    return Drawn(figure, alt="Shares of seeds that compress, and changes of the rank, for thirteen ways of training.")
 
 
 def _draws(table: Table, within: str, measure: str, threshold: float) -> pd.DataFrame:
@@ -96,11 +110,11 @@ def _draws(table: Table, within: str, measure: str, threshold: float) -> pd.Data
     return rows.assign(fallen=rows["value"] >= threshold, row=rows["counts"].map(_short), column=column)
 
 
-def _draw_map(axis: Axes, draws: pd.DataFrame, most: float) -> AxesImage:
+def _draw_map(axis: Axes, draws: pd.DataFrame) -> AxesImage:
     """Draw a table of shares with their intervals: class sizes by dimensions and scales."""
     sizes, columns = draws["row"], draws.sort_values(["dimension", "scale"])["column"]
     rows, columns = (dict(zip(names, names, strict=True)) for names in (sizes, columns))
-    image = share_map(axis, draws, "fallen", rows, columns, ("row", "column"), most=most)
+    image = share_map(axis, draws, "fallen", rows, columns, ("row", "column"))
     axis.tick_params("y", labelsize=8)
     return image
 
@@ -115,7 +129,7 @@ def _short(counts: str) -> str:
 def adamw(decays: Table, *, threshold: Positive) -> Drawn:
     r"""Under AdamW: share of seeds whose rank falls while the rarest classes are learned, against the weight decay.
 
-    RankMe, centred, over all examples (left) and over the means of classes (right). Filled, solid: class sizes {sizes}.
+    RankMe, centred. (a) Over all examples. (b) Over the means of classes. Filled, solid: class sizes {sizes}.
     Open, dashed: equal ones. Both are in two dimensions and in three, {seeds} seeds a point, with 95 % Wilson
     intervals. Training is Adam at rate {rate:g} with decoupled decay, in full batches. A fall counts if it follows a
     rise since the warm-up's trough, and if the part of it while the rarest classes are learned is {threshold:g} or
@@ -133,6 +147,7 @@ def adamw(decays: Table, *, threshold: Positive) -> Drawn:
             line, face = ("o-", colour) if skewed else ("o--", "none")
             bars(axis, list(fallen.groups), spans, fmt=line, ms=4, lw=1.0, color=colour, mfc=face, label=label)
         axis.set(xlabel="weight decay", title=title, ylim=(-0.03, 1.03))
+    letters(axes)
     axes[0].set_ylabel("share of seeds that fall")
     in_per_cent(axes[0].yaxis)
     axes[1].legend(loc="upper left", fontsize=8)

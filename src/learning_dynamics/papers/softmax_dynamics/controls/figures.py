@@ -1,7 +1,11 @@
 """The rank without skew, without bottleneck, and under the squared loss."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from learning_dynamics.papers.softmax_dynamics.draws import share_of
 from learning_dynamics.papers.softmax_dynamics.falls import FALL_RARE
@@ -17,7 +21,7 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
     span,
 )
 from learning_dynamics.papers.softmax_dynamics.spectra import Measure
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
@@ -38,13 +42,13 @@ def controls(
 ) -> Drawn:
     r"""The effective rank with skew, bottleneck and cross-entropy, and without one or two of them.
 
-    First five panels: {measure} of {members} single seeds (lines) and the middle half of all (band), from Gaussian
-    starts of scale {scale:g}. Orange dots: the first class is learned. Red dots: the last is. Under the squared loss
-    not all classes are learned, and red dots are missing. Dashed: the number of dimensions. Last panel: shares over the
-    whole grid of scales, starts and skews, with 95 % Wilson intervals; "treated" has skew, bottleneck and
-    cross-entropy. Blue: once the rank has risen from the warm-up's trough it does not fall. Red: after such a rise it
-    falls while the rarest classes are learned. In the paper's Figures 12 and 13 the rank of the controls only grows
-    after the warm-up; the claims on those figures test this.
+    (a) to (e) {measure} of {members} single seeds (lines) and the middle half of all (band), from Gaussian starts of
+    scale {scale:g}. Orange dots: the first class is learned. Black dots: the last is. Under the squared loss not all
+    classes are learned, and black dots are missing. (f) Shares over the whole grid of scales, starts and skews, with 95
+    % Wilson intervals. The paper's case has skew, bottleneck and cross-entropy. Green: once the rank has risen from the
+    warm-up's trough it does not fall. Vermilion: after such a rise it falls while the rarest classes are learned. The
+    paper says of its Figures 12 and 13 that the rank of the controls only grows after the warm-up; the claims on those
+    figures test this.
     """
     panels = {
         "skewed, cross-entropy": skewed,
@@ -62,7 +66,7 @@ def controls(
             curve = select(rows, measure).set_index("time")["value"]
             axis.plot(curve.index, curve, color=COLOURS["blue"], lw=0.7, alpha=0.7)
             learned = learned_times(rows)
-            for when, colour in ((learned.min(), "orange"), (learned.max(), "vermilion")):
+            for when, colour in ((learned.min(), "orange"), (learned.max(), "black")):
                 if np.isfinite(when):
                     axis.plot(when, curve[when], "o", ms=3, color=COLOURS[colour], zorder=3)
         axis.axhline(settings["dimension"], color=COLOURS["grey"], lw=0.8, ls=DASHED)
@@ -70,7 +74,7 @@ def controls(
         axis.set(xlabel="flow time $t$", ylabel=RANK_NAMES[measure])
         logarithmic_time(axis, table)
     cases = {
-        "treated": (grid, True),
+        "paper's case": (grid, True),
         "equal": (grid, False),
         f"$d = {settings_of(wide_grid)['dimension']}$": (wide_grid, True),
         "squared": (squared_grid, True),
@@ -82,18 +86,26 @@ def controls(
         fallen = draws.number(FALL_RARE, measure=measure, threshold=threshold) >= threshold
         growing = draws.keeps_growing(measure, threshold)
         for shift, holds, colour, label in (
-            (-0.13, growing, "blue", "grows after warm-up"),
-            (0.13, fallen, "vermilion", "falls, rare classes"),
+            (-0.13, growing, "green", "(f): only grows"),
+            (0.13, fallen, "vermilion", "(f): falls late"),
         ):
             style = {"fmt": "o", "ms": 4, "color": COLOURS[colour], "label": label if place == 0 else None}
             bars(axis, [place + shift], [span(share_of(holds))], horizontal=True, **style)
     axis.set_yticks(range(len(cases)), list(cases))
     axis.invert_yaxis()
-    axis.set(xlim=(-0.03, 1.03), xlabel="share of seeds")
+    axis.set(xlim=(-0.03, 1.03), xlabel="share of seeds", title="all scales and skews")
     in_per_cent(axis.xaxis)
-    axis.legend(
-        loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2, fontsize=7.5, handletextpad=0.1, columnspacing=0.6
-    )
+    letters(axes.flat)
+    dot: dict[str, Any] = {"ls": "", "marker": "o", "ms": 4}
+    handles = [
+        Line2D([], [], color=COLOURS["blue"], lw=0.9, label="one seed"),
+        Patch(color=COLOURS["blue"], alpha=0.2, lw=0, label="middle half of the seeds"),
+        Line2D([], [], color=COLOURS["grey"], lw=0.8, ls=DASHED, label="number of dimensions"),
+        Line2D([], [], color=COLOURS["orange"], label="first class learned", **dot),
+        Line2D([], [], color=COLOURS["black"], label="last class learned", **dot),
+        *axis.get_legend_handles_labels()[0],
+    ]
+    legend_below(figure, handles, columns=4)
     facts = {"measure": RANK_NAMES[measure], "members": members, "scale": settings_of(skewed)["scale"]}
     return Drawn(
         figure,

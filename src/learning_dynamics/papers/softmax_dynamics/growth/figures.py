@@ -8,7 +8,7 @@ import numpy as np
 from learning_dynamics.evidence import slope
 from learning_dynamics.papers.softmax_dynamics.flow_errors import at_each_time, difference_error
 from learning_dynamics.papers.softmax_dynamics.panels import DASHED, DOTTED, EXPECTED, GUIDE
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters, sequence
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.tidy import Table, select
 
@@ -16,11 +16,11 @@ from learning_dynamics.tidy import Table, select
 def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> Drawn:
     r"""How fast singular values change, against how large they are.
 
-    Left: along the flow, the difference between the measured rate and $-g_i \sigma_i$, relative to $|\dot f|$, against
-    the relative gap of the spectrum (Theorem B.3). Dashed: what rounding leaves of a rate that is measured by
-    differences. Left of the dotted line the spectrum does not count as simple. Middle: rates at random balanced starts
+    (a) Difference between the measured rate and $-g_i \sigma_i$ along the flow, relative to $|\dot f|$, against the
+    relative gap of the spectrum (Theorem B.3). Dashed: what rounding leaves of a rate that is measured by
+    differences. Left of the dotted line the spectrum does not count as simple. (b) Rates at random balanced starts
     of one scale, where singular values differ by chance. Black: the fitted slope, {slope:.2f} (95 % interval {low:.2f}
-    to {high:.2f}). Grey, dashed: slopes 0 and 2. Right: rates along the flow against the singular value itself, a line
+    to {high:.2f}). Grey, dashed: slopes 0 and 2. (c) Rates along the flow against the singular value itself, a line
     for each of the first seeds. Dashed: a slope of one; paths bend away from it because $g_i$ changes.
     """
     figure, (residual, initial, along_flow) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
@@ -54,6 +54,9 @@ def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> D
     initial.set_ylim(np.quantile(y, 0.005), 2 * y.max())
     for axis in (residual, initial, along_flow):
         axis.set(xscale="log", yscale="log")
+    for axis, title in ((residual, "Theorem B.3"), (initial, "random starts"), (along_flow, "along the flow")):
+        axis.set_title(title)
+    letters((residual, initial, along_flow))
     facts = {"slope": fit.value, "low": fit.lower, "high": fit.upper}
     alt = "Errors of the predicted product against the gap; rates against singular values at starts and along flows."
     return Drawn(figure, facts, alt)
@@ -62,12 +65,12 @@ def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> D
 def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Count) -> Drawn:
     r"""Growth rates at uniform predictions, against the size of the largest class and the number of classes.
 
-    Left: relative growth rates $|\dot\sigma_i| / \sigma_i$ at random balanced starts with {classes} classes, against
+    (a) Relative growth rates $|\dot\sigma_i| / \sigma_i$ at random balanced starts with {classes} classes, against
     the size $N$ of the largest class. Small dots: starts. Large dots: their root mean square. Lines: how $\sqrt{N}$ and
-    $N$ would continue the first of these. Middle: the growth rate of $\sigma_1$ after a tiny start has aligned with the
+    $N$ would continue the first of these. (b) The growth rate of $\sigma_1$ after a tiny start has aligned with the
     fastest direction. Filled, solid: inputs are orthonormal, and it grows as $\sqrt{N}$. Open, dashed: the $N$ examples
     repeat one context and share its row of $f$, and it grows as $N$. Lines: the spectral norm of $A$, its rows repeated
-    in the second case. Right, circles: the relative error that dropping terms in $1/V$ from $g_i$ causes (eq. 21).
+    in the second case. (c) Circles: the relative error that dropping terms in $1/V$ from $g_i$ causes (eq. 21).
     Triangles: the same with the two sums of eq. 21 taken apart. Squares: how far the spectral norm of $A$ is below
     $\sqrt{N}$, at the worst $N$.
     """
@@ -81,7 +84,7 @@ def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Cou
     random.plot(sizes, mean_square, "o", ms=4, color=COLOURS["blue"], label="starts")
     random.plot(sizes, first * sizes / sizes[0], color=COLOURS["vermilion"], ls=DASHED, label="$N$")
     random.plot(sizes, first * np.sqrt(sizes / sizes[0]), color=COLOURS["black"], ls=DOTTED, label=r"$\sqrt{N}$")
-    random.set(yscale="log", ylabel=r"$|\dot\sigma_i| / \sigma_i$", title=f"random start, $V = {class_count}$")
+    random.set(yscale="log", ylabel=r"$|\dot\sigma_i| / \sigma_i$", title=f"random start,\n$V = {class_count}$")
     random.set_ylim(np.quantile(rate, 0.05), 6 * first * sizes[-1] / sizes[0])
     for table, name, line in ((early, "orthonormal", "-"), (repeated, "one context", "--")):
         end = table[table["time"] == table["time"].max()]
@@ -105,12 +108,13 @@ def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Cou
     many.plot(short.index, short, "s-", ms=4, lw=1.0, color=COLOURS["orange"], label=r"$\|A\|$ below $\sqrt{N}$")
     many.plot(gains.index, 1 / np.sqrt(gains.index), lw=0.8, label=r"$1/\sqrt{V}$", color=COLOURS["black"], ls=DASHED)
     many.set(xscale="log", yscale="log", xlabel="number of classes $V$", ylabel="relative error")
-    many.set(title="terms in $1/V$ dropped", ylim=(None, 2e3))
+    many.set(title="terms in $1/V$\ndropped", ylim=(None, 2e3))
     for axis in (random, aligned):
         axis.set_xscale("log", base=2)
         axis.set_xlabel("largest class size $N$")
     spacing = {"handlelength": 1.4, "labelspacing": 0.2, "columnspacing": 0.8, "handletextpad": 0.4}
     for axis, place, columns in ((random, "upper left", 3), (aligned, "upper left", 1), (many, "upper right", 1)):
         axis.legend(loc=place, ncols=columns, fontsize=7.5, **spacing)
+    letters((random, aligned, many))
     alt = "Growth rates at random and at aligned starts against N, and errors of dropped terms against V."
     return Drawn(figure, {"classes": class_count}, alt)

@@ -15,7 +15,7 @@ from learning_dynamics.papers.softmax_dynamics.flow_errors import (
 )
 from learning_dynamics.papers.softmax_dynamics.invariants import quantities
 from learning_dynamics.papers.softmax_dynamics.panels import DASHED, EXPECTED
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters, sequence
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
@@ -25,16 +25,16 @@ def invariants(
 ) -> Drawn:
     r"""What holds along every flow: rates of singular values, the conserved difference, shared spectra.
 
-    Points are seeds and times, each with its worst singular value. Lines are the worst of all seeds. Top left: error of
+    Points are seeds and times, each with its worst singular value. Lines are the worst of all seeds. (a) Error of
     $u_k^T \dot M v_k$ as the rate of a singular value (Lemma B.1), relative to the matrix's speed, against the relative
     gap of the spectrum. Dashed: what differences may leave, by truncation along the curves (orange) and by rounding
-    along the flow (black). Left of the dotted line singular values of the flow do not count as simple. Top middle:
-    distance of linear features $X \Theta$ from free ones that start with them (eq. 12), for orthonormal inputs and for
-    correlated ones. Dashed: the free ones' error of integration at a tolerance {looser:g} times as large. Top right:
-    relative change of $f^T f - W W^T$ along gradient descent with four learning rates. Bottom left: the same along the
-    flow, from balanced and from Gaussian starts. Bottom middle, from balanced starts: the two factors' difference of
-    squared singular values, and the angle of their singular vectors, weighted by the gap (Theorem B.2). Bottom right:
-    the same from Gaussian starts, which the theorem leaves out. Dashed lines at the bottom: ten times the integrator's
+    along the flow (black). Left of the dotted line singular values of the flow do not count as simple. (b)
+    Distance of linear features $X \Theta$ from free ones that start with them (eq. 12), for orthonormal inputs and for
+    correlated ones. Dashed: the free ones' error of integration at a tolerance {looser:g} times as large. (c)
+    Relative change of $f^T f - W W^T$ along gradient descent with four learning rates. (d) The same along the
+    flow, from balanced and from Gaussian starts. (e) From balanced starts: the two factors' difference of
+    squared singular values, and the angle of their singular vectors, weighted by the gap (Theorem B.2). (f)
+    The same from Gaussian starts, which the theorem leaves out. Dashed lines in (d) and (e): ten times the integrator's
     tolerance.
     """
     figure, ((lemma, reduction, steps), (drift, shared, gaussian)) = plt.subplots(2, 3, figsize=(WIDTH, 5.0))
@@ -60,6 +60,7 @@ def invariants(
     lemma.set(xscale="log", yscale="log")
     for axis in (reduction, steps, drift, shared, gaussian):
         axis.set(xscale="log", yscale="log", xlabel="time $t$")
+    letters((lemma, reduction, steps, drift, shared, gaussian))
     alt = "Errors of the identities against gaps of the spectrum and over time, beside the error of the method."
     return Drawn(figure, {"looser": settings_of(inputs)["looser"]}, alt)
 

@@ -2,12 +2,14 @@
 
 import itertools
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from learning_dynamics.papers.softmax_dynamics import falls
 from learning_dynamics.papers.softmax_dynamics.grids import Grid
@@ -23,15 +25,13 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
     share_map,
 )
 from learning_dynamics.papers.softmax_dynamics.spectra import Measure
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters, sequence
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
-# until the first class is learned, until the last is, after that: the paper's three phases, by what defines them
-STYLES = ("-", (0, (3, 1.2)), (0, (1, 1)))
-STYLE_NAMES = ("until the first class is learned", "until all are", "after that")
-# the paper's three phases, by what the rank does, and the tints of their bands
-PHASE_NAMES = ("warm-up", "entropy-\nseeking", "compression-\nseeking")
+# the paper's three phases, by what the rank does; the styles of its Figure 4, and the tints of their bands
+PHASE_NAMES = ("warm-up", "entropy-seeking", "compression-seeking")
+PHASE_STYLES = ((0, (1, 1)), "-", (0, (4, 1.5)))
 PHASE_TINTS = ("grey", "sky", "orange")
 POPULATION_NAMES = {"rankme_centred": "over examples", "class_rankme_centred": "over classes"}
 
@@ -40,26 +40,30 @@ def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Drawn:
     r"""Runs of the toy in two settings: class sizes {sizes}, and {strong_sizes}; $d$ = {dimension}, cross-entropy.
 
     Columns: the two settings, of each the seed that stays nearest to the median, of {known} and of {strong_known}.
-    First and second row: rows of $f$ and columns of $W$, two coordinates of each. Colours are classes, large dots the
-    ends. Lines are solid until the first class is learned, dashed until all are, dotted after that. Third row: the two
-    singular values, and $\sigma_1 - \sigma_2$. Fourth row: RankMe, centred, over all examples, and over the means of
-    classes, each class counting once. The vermilion band holds the middle half of the seeds over classes. Vertical
-    lines, in the colour of a class: it is learned (its mean probability passes one half).
+    Colours are classes. (a), (b) Rows of $f$, two coordinates of each; large dots are the ends. (c), (d) Columns of
+    $W$. (e), (f) The two singular values, and $\sigma_1 - \sigma_2$. (g), (h) RankMe, centred, over all examples, and
+    over the means of classes, each class counting once. The vermilion band holds the middle half of the seeds over
+    classes. Vertical lines, in the colour of a class: it is learned (its mean probability passes one half).
 
-    Shaded: the phases of the rank over classes. Grey: a fall to the lowest rank until the first class is learned. Blue:
-    a rise. Beige: a fall of at least {threshold:g} after it, where there is one. The paper's Figure 4 shows such paths,
-    singular values and rank for sizes that it does not state, dotted, solid and dashed in its three phases. Here the
-    second setting has all three, over classes and not over examples.
+    Line styles and shades are the phases of the rank over classes. Dotted, grey: warm-up, a fall to the lowest rank
+    until the first class is learned. Solid, blue: entropy-seeking, a rise. Dashed, beige: compression-seeking, a fall
+    of at least {threshold:g} after it, where there is one. The paper's Figure 4 has the same line styles in its three
+    phases, for sizes that it does not state. Our second setting has all three, over classes and not over examples; the
+    first has two.
     """
-    figure, grid = plt.subplots(4, 2, figsize=(WIDTH, 9.6), height_ratios=[1.15, 1.15, 1.0, 1.0])
+    figure, grid = plt.subplots(4, 2, figsize=(WIDTH, 8.8), height_ratios=[1.15, 1.15, 1.0, 1.0])
     tables = (skewed, strongly)
     for column, table in zip(grid.T, tables, strict=True):
         _setting(column, table, threshold)
-    handles = [
-        Line2D([], [], color=COLOURS["black"], ls=style, lw=1.2, label=name)
-        for style, name in zip(STYLES, STYLE_NAMES, strict=True)
+    letters(grid.flat)
+    handles: list[Any] = [
+        (
+            Patch(color=COLOURS[tint], alpha=0.16, lw=0),
+            Line2D([], [], color=COLOURS["black"], ls=style, lw=1.2),
+        )
+        for style, tint in zip(PHASE_STYLES, PHASE_TINTS, strict=True)
     ]
-    grid[1, 0].legend(handles=handles, handlelength=1.8, fontsize=7.5, loc="best", labelspacing=0.2)
+    figure.legend(handles, PHASE_NAMES, loc="outside lower center", ncols=3, handlelength=3.0)
     facts = {
         "sizes": _listed(skewed),
         "strong_sizes": _listed(strongly),
@@ -84,13 +88,16 @@ def _setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
     rows = table[table["seed"] == typical_member(table)]
     counts = settings_of(table)["counts"]
     learned = learned_times(rows)
-    marks = (float(np.min(learned)), float(np.max(learned)))
+    times, course = (select(rows, "class_rankme_centred")[name].to_numpy() for name in ("time", "value"))
+    edges = phase_edges(times, course, float(np.min(learned)), threshold)
     colours = class_colours(len(counts))
     labels = np.repeat(np.arange(len(counts)), counts)
-    _paths(plane, rows, "feature", [colours[label] for label in labels], marks, 1.0)
-    _paths(weights, rows, "class", colours, marks, 1.8)
-    plane.set_title(f"class sizes {_listed(table)}\nfeatures $f$")
+    _paths(plane, rows, "feature", [colours[label] for label in labels], edges, 1.0)
+    _paths(weights, rows, "class", colours, edges, 1.8)
+    plane.set_title(f"class sizes {_listed(table)}:\nfeatures $f$")
     weights.set_title("classifier $W$")
+    spectrum.set_title("singular values")
+    rank.set_title("effective rank")
     after_start = rows[rows["time"] > 0]
     sigma = by_index(after_start, "sigma")
     for index, colour in zip((1, 2), sequence(2), strict=True):
@@ -103,8 +110,6 @@ def _setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
         curve = select(after_start, name)
         rank.plot(curve["time"], curve["value"], color=COLOURS[tint], label=POPULATION_NAMES[name])
     rank.set(ylabel="RankMe", ylim=(0.98, settings_of(table)["dimension"] + 0.06))
-    times, course = (select(rows, "class_rankme_centred")[name].to_numpy() for name in ("time", "value"))
-    edges = phase_edges(times, course, marks[0], threshold)
     for axis in (spectrum, rank):
         for time, tint in zip(learned, colours, strict=True):
             axis.axvline(time, color=tint, lw=1.0, zorder=0)
@@ -112,10 +117,6 @@ def _setting(axes: Sequence[Axes], table: Table, threshold: float) -> None:
             axis.axvspan(begin, end, color=COLOURS[tint], alpha=0.16, lw=0, zorder=-1)
         logarithmic_time(axis, table)
         axis.set_xlabel("gradient-flow time $t$")
-    label_edges = np.maximum(edges, table.loc[table["time"] > 0, "time"].min())
-    for (begin, end), name in zip(itertools.pairwise(label_edges), PHASE_NAMES, strict=False):
-        place, above = np.sqrt(begin * end), rank.get_xaxis_transform()
-        rank.text(place, 1.02, name, transform=above, ha="center", va="bottom", fontsize=7.5)
     spectrum.legend(loc="upper left", handlelength=1.5, fontsize=8)
     rank.legend(loc="lower right", handlelength=1.3, fontsize=8)
     handles = [
@@ -151,14 +152,13 @@ def typical_member(table: Table) -> int:
     return int((rank - rank.median()).abs().max(axis=1)[with_coordinates].idxmin())
 
 
-def _paths(
-    axis: Axes, rows: Table, name: str, colours: Sequence[str], marks: tuple[float, float], width: float
-) -> None:
+def _paths(axis: Axes, rows: Table, name: str, colours: Sequence[str], edges: Sequence[float], width: float) -> None:
+    """Draw paths in a plane, each in the style of its phase; the last phase goes on to the end."""
     x, y = (by_index(rows, f"{name}_{letter}") for letter in "xy")
-    cuts = [0, *np.searchsorted(x.index, marks), len(x) - 1]
+    cuts = [*np.searchsorted(x.index, edges[:-1]), len(x) - 1]
     for index, colour in enumerate(colours, start=1):
         a, b = x[index].to_numpy(), y[index].to_numpy()
-        for (begin, end), style in zip(itertools.pairwise(cuts), STYLES, strict=True):
+        for (begin, end), style in zip(itertools.pairwise(cuts), PHASE_STYLES, strict=False):
             part = slice(begin, end + 1)
             axis.plot(a[part], b[part], color=colour, lw=width, ls=style, alpha=0.9)
         axis.plot(a[0], b[0], ".", ms=3, color=colour)
@@ -180,31 +180,30 @@ PHASES = (
 def phases(
     cross_entropy: Table, no_bottleneck: Table, squared: Table, *, measure: Measure, threshold: Positive
 ) -> Drawn:
-    r"""Share of seeds whose effective rank shows each phase, over class skews and initial scales.
+    r"""Share of seeds whose effective rank ({measure}) shows each phase, over class skews and initial scales.
 
-    Rank: {measure}. Changes of at least {threshold:g} count. Top row of panels: the rank falls first (warm-up). The
-    warm-up's trough is its lowest value until the first class is learned. Middle: once it has risen from that trough it
-    does not fall, as the paper says of its controls. Bottom: after that rise it falls by at least {threshold:g} while
-    the rarest classes are learned. Columns: cross-entropy in two dimensions, in three, and the squared loss in two.
-    Cells give the share in per cent with its 95 % Wilson interval, balanced and Gaussian starts together. In the lowest
-    row of each panel classes are equal, and all are rarest. Each row of panels has a colour scale of its own, from zero
-    to its largest share.
+    Changes of at least {threshold:g} count. (a) to (c) The rank falls first (warm-up). The warm-up's trough is its
+    lowest value until the first class is learned. (d) to (f) Once it has risen from that trough it does not fall, as
+    the paper says of its controls. (g) to (i) After that rise it falls by at least {threshold:g} while the rarest
+    classes are learned. Columns: cross-entropy in two dimensions, in three, and the squared loss in two. Cells give the
+    share in per cent with its 95 % Wilson interval, balanced and Gaussian starts together. In the lowest row of each
+    panel classes are equal, and all are rarest.
     """
     tables = (cross_entropy, no_bottleneck, squared)
     figure, axes = plt.subplots(len(PHASES), len(tables), figsize=(WIDTH, 5.9), sharex=True, sharey=True)
     for row, (name, rule) in enumerate(PHASES):
-        panels = [_draws(table, rule, measure, threshold) for table in tables]
-        top = max(draws.groupby(CELL)["holds"].mean().max() for draws in panels)
-        for axis, draws in zip(axes[row], panels, strict=True):
+        for axis, table in zip(axes[row], tables, strict=True):
+            draws = _draws(table, rule, measure, threshold)
             sizes = {counts: counts.replace("-", " ") for counts in sorted(draws["counts"].unique(), reverse=True)}
             scales = {scale: f"{scale:g}" for scale in sorted(draws["scale"].unique())}
-            image = share_map(axis, draws, "holds", sizes, scales, CELL, most=top)
-        share_bar(figure, image, axes[row], "share of seeds", aspect=12, pad=0.01)
+            image = share_map(axis, draws, "holds", sizes, scales, CELL)
         axes[row, 0].set_ylabel(name)
     losses = {"cross_entropy": "cross-entropy", "squared": "squared loss"}
     for top_axis, bottom, settings in zip(axes[0], axes[-1], map(settings_of, tables), strict=True):
         top_axis.set_title(f"{losses[settings['loss']]}, $d = {settings['dimension']}$")
         bottom.set_xlabel("initial scale")
+    letters(axes.flat)
+    share_bar(figure, image, axes, "share of seeds", aspect=40, pad=0.015)
     facts = {"measure": RANK_NAMES[measure], "threshold": threshold}
     return Drawn(
         figure,

@@ -24,7 +24,7 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
     unlearned_handle,
 )
 from learning_dynamics.papers.softmax_dynamics.sizes import ratio, sizes_of
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, plain_number, shared_legend
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters, plain_number, shared_legend
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
@@ -34,11 +34,11 @@ LAWS = ("equal sizes", "sizes as $1/k$", "sizes as $1/k^2$")
 
 
 def phase_diagram(region: Table, *, threshold: Positive) -> Drawn:
-    r"""Where the rank falls while the rarest classes are learned: share of seeds, over skew, scale and dimensions.
+    r"""Where the rank falls while the rarest classes are learned, under {method}: share of seeds.
 
-    RankMe, centred, of one row of features for each class. Top: every class counts once. Bottom: it counts as often as
-    it has examples. Columns: {dimensions} dimensions. Four classes have sizes $r^3 : r^2 : r : 1$; the vertical axis is
-    the largest over the smallest. Each cell has {seeds} seeds of Gaussian starts under {method}. A fall counts if it
+    RankMe, centred, of one row of features for each class, in {dimensions} dimensions. (a), (b) Every class counts
+    once. (c), (d) It counts as often as it has examples. Four classes have sizes $r^3 : r^2 : r : 1$; the vertical axis
+    is the largest over the smallest. Each cell has {seeds} seeds of Gaussian starts. A fall counts if it
     follows a rise since the warm-up's trough, and if the part of it while the rarest classes are learned is
     {threshold:g} or more. Cells give the share in per cent with its 95 % Wilson interval. The red line separates cells
     in which most seeds fall. Where networks are trained, cells are hatched in which fewer than half of the seeds have
@@ -61,6 +61,7 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Drawn:
     for top, bottom, dimension in zip(*axes, dimensions, strict=True):
         top.set_title(f"$d = {dimension}$" + (", no bottleneck" if dimension >= _classes(region) - 1 else ""))
         bottom.set_xlabel("initial scale")
+    letters(axes.flat)
     share_bar(figure, image, axes, "share of seeds that fall", aspect=30, pad=0.015)
     handles: list[Artist] = [Line2D([], [], **BOUNDARY, label="edge of where most seeds fall")]
     if len(learned):
@@ -82,8 +83,8 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Drawn:
 
     Four classes in two dimensions, {laws} laws of sizes and two scales. The start without chance, on the axes "the
     two-direction start", holds two growing directions of $A$ at uniform predictions, equally, and nothing else; its
-    fall is on the horizontal axis. Left: fall from {seeds} random starts, median and middle half. Filled: over classes.
-    Open: over examples. Dashed: the same fall. Right: share of random starts that fall by {threshold:g} or more, with
+    fall is on the horizontal axis. (a) Fall from {seeds} random starts, median and middle half. Filled: over classes.
+    Open: over examples. Dashed: the same fall. (b) Share of random starts that fall by {threshold:g} or more, with
     95 % Wilson intervals. Dashed: the step that the start without chance makes. The figure shows how little a random
     start matters at these scales and sizes. It is no law: at larger scales, at sizes near each other and at ties the
     two frequent classes may end side by side, and then the two kinds of start differ.
@@ -113,6 +114,9 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Drawn:
     shares.step([0, threshold, end], [0, 0, 1], where="pre", zorder=0, **EXPECTED)
     depths.set(xlabel="fall from the two-direction start", ylabel="fall from random starts")
     shares.set(xlabel="fall from the two-direction start", ylabel="share of seeds that fall", ylim=(-0.03, 1.03))
+    depths.set_title("depth of the fall")
+    shares.set_title("share of seeds")
+    letters((depths, shares))
     in_per_cent(shares.yaxis)
     depths.legend(loc="upper left", fontsize=7.5, handletextpad=0.2)
     settings = settings_of(draws)
@@ -143,8 +147,8 @@ def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive)
 
     There are {classes} classes. Their sizes are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$. Gradient
     flow from Gaussian starts of scale {scale:g}, one row of features a class, {seeds} seeds. RankMe, centred. Filled,
-    solid: over classes. Open, dashed: over examples. Left: share of seeds that end {threshold:g} or more below the
-    highest, with 95 % Wilson intervals. Right: median and middle half of the fall from the highest.
+    solid: over classes. Open, dashed: over examples. (a) Share of seeds that end {threshold:g} or more below the
+    highest, with 95 % Wilson intervals. (b) Median and middle half of the fall from the highest.
     """
     figure, axes = plt.subplots(
         len(laws), 2, figsize=(WIDTH, 0.5 + 2.4 * len(laws)), sharex=True, sharey="col", squeeze=False
@@ -158,6 +162,7 @@ def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive)
         depths.set(ylabel="fall from the\nhighest rank")
         for axis in (shares, depths):
             axis.set_title(f"$V = {_classes(table)}$", fontsize=9)
+    letters(axes.flat)
     for axis in axes[-1]:
         axis.set_xlabel("$d / V$")
     shared_legend(figure, [axes[0, 0]], fontsize=8, handlelength=1.8)
@@ -201,6 +206,7 @@ def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Drawn
         row[0].set_ylabel(f"$V = {_classes(table)}$\n$d$")
     for axis, law in zip(axes[0], LAWS, strict=True):
         axis.set_title(law, fontsize=10)
+    letters(axes.flat)
     for axis in axes[-1]:
         axis.set_xlabel("initial scale")
     share_bar(figure, image, axes, "share of seeds that fall", aspect=40, pad=0.015)

@@ -11,7 +11,7 @@ from matplotlib.image import AxesImage
 from learning_dynamics.papers.softmax_dynamics.cases import CASES, MEMBER, case_draws
 from learning_dynamics.papers.softmax_dynamics.panels import hatch_unlearned, share_bar, share_map, unlearned_handle
 from learning_dynamics.papers.softmax_dynamics.sizes import sizes_of
-from learning_dynamics.plotting import WIDTH, Drawn, legend_below
+from learning_dynamics.plotting import WIDTH, Drawn, legend_below, letters
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
@@ -22,11 +22,11 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Drawn:
     r"""Eight examples, every learning rate with every batch: share of seeds that learn and show all three phases.
 
     RankMe, centred, over all examples. The phases are a warm-up, a growth and a fall while the rarest classes are
-    learned, in this order, each of {threshold:g} or more. Rows: class sizes {sizes} in {least} dimensions, equal ones,
-    and skewed ones in {most}. Columns: after how many steps. Cells give the share in per cent of all {seeds} seeds,
-    with its 95 % Wilson interval. Training is gradient descent; a minibatch's gradient is scaled to the sum over
-    examples. Hatched: fewer than half of the seeds have learned. A seed has learned if at the end every example's own
-    class has a probability above one half.
+    learned, in this order, each of {threshold:g} or more. (a) to (c) Class sizes {sizes} in {least} dimensions. (d) to
+    (f) Equal classes. (g) to (i) Skewed ones in {most} dimensions. Columns: after how many steps. Cells give the share
+    in per cent of all {seeds} seeds, with its 95 % Wilson interval. Training is gradient descent; a minibatch's
+    gradient is scaled to the sum over examples. Hatched: fewer than half of the seeds have learned. A seed has learned
+    if at the end every example's own class has a probability above one half.
     """
     steps = sorted(trainings["steps"].unique())
     draws = {case: case_draws(trainings, case, "examples", threshold) for case in CASES}
@@ -41,6 +41,7 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Drawn:
     for top, bottom, end in zip(axes[0], axes[-1], steps, strict=True):
         top.set_title(f"{end} steps", fontsize=10)
         bottom.set_xlabel("learning rate")
+    letters(axes.flat)
     share_bar(figure, image, axes, "share of seeds that learn and show three phases", aspect=40, pad=0.015)
     legend_below(figure, [unlearned_handle()])
     settings = settings_of(trainings)
@@ -125,6 +126,7 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Drawn:
                     fontsize=8,
                 )
         axis.xaxis.labelpad = 24
+    letters(axes.flat)
     share_bar(figure, image, axes, "share of seeds that fall", aspect=40, pad=0.015)
     legend_below(figure, [unlearned_handle()])
     seeds = sorted({settings_of(table)["seeds"] for table in trainings})

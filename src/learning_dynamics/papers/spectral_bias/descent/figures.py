@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 
 from learning_dynamics.papers.spectral_bias.panels import FLOOR, curve, line, singular_values
-from learning_dynamics.plotting import WIDTH, Drawn, legend_below
+from learning_dynamics.plotting import WIDTH, Drawn, legend_below, letters
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select
 
@@ -11,11 +11,11 @@ from learning_dynamics.tidy import Table, select
 def descent(whitened: Table, others: Table, *, member: Natural) -> Drawn:
     r"""Discrete gradient descent of a square network with one output, from a small multiple of the identity.
 
-    Left: how far directions turn, as the sine of the angle with the first direction. Solid: the gradient $R$, until it
+    (a) How far directions turn, as the sine of the angle with the first direction. Solid: the gradient $R$, until it
     has vanished. Dashed: the output weights $a$. Dotted: the change of the layer, $W - W(0)$. On whitened data no
-    direction turns beyond rounding, which for $R$ grows relative to $R$ as $R$ vanishes. On ill-conditioned data all of
-    them turn. Middle: norms of $R$ and $a$ relative to their largest. $R$ shrinks and $a$ grows. Right: singular values
-    of $W$ on whitened data. One of them grows (dark).
+    direction turns beyond rounding. Rounding of $R$ grows relative to $R$ as $R$ vanishes. On ill-conditioned data all
+    directions turn. (b) Norms of $R$ and $a$ relative to their largest. $R$ shrinks and $a$ grows. (c) Singular values
+    of $W$ on whitened data. Only the first grows.
     """
     figure, (turning, norms, spectrum) = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
     for table, colour in ((whitened, "blue"), (others, "vermilion")):
@@ -26,9 +26,12 @@ def descent(whitened: Table, others: Table, *, member: Natural) -> Drawn:
         for quantity, style in (("gradient_norm", "-"), ("output_norm", "--")):
             curve(norms, select(table, quantity, seed=member), colour, style, lw=1.2)
     singular_values(spectrum, whitened, member)
-    turning.set(yscale="log", ylim=(FLOOR, 3), xlabel="step", ylabel="sine with the first direction")
-    norms.set(xlabel="step", ylabel="norm / its largest value")
-    spectrum.set(xlabel="step", ylabel=r"$\sigma_i(W)$")
+    turning.set(
+        yscale="log", ylim=(FLOOR, 3), xlabel="step", ylabel="sine with the first direction", title="directions"
+    )
+    norms.set(xlabel="step", ylabel="norm / its largest value", title="norms")
+    spectrum.set(xlabel="step", ylabel=r"$\sigma_i(W)$", title="whitened data")
+    letters((turning, norms, spectrum))
     for axis in (turning, norms):
         axis.set_xlim(0, whitened["time"].max())
     handles = [

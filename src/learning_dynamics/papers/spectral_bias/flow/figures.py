@@ -16,7 +16,7 @@ from learning_dynamics.papers.spectral_bias.panels import (
     power,
     singular_values,
 )
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters
 from learning_dynamics.settings import Count, Natural
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
@@ -24,13 +24,13 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, member: Natural, top: Count) -> Drawn:
     r"""The hidden layer's singular values under gradient flow, from orthogonal and Gaussian initialisations.
 
-    Solid: singular values of $W_1$ along gradient flow. Black dashes: their limits by Corollary 3.1. Grey dashes, for
-    the Gaussian layers, to which the corollary does not apply: the limits that it gives an orthogonal layer of the same
-    mean square. First two panels: at large scale the layer keeps full rank; at small scale only the first $k$ singular
-    values grow, and the others stay at $\sqrt{2\gamma}$, near zero. Both agree with the paper's Figure 1a. Third panel:
-    the paper's Gaussian layer. There the paper shows an end near rank $k$, but ours keeps full rank, because a variance
-    of $0.01$ is a large scale, $\gamma = 1$. Last panel: our variant takes $0.01$ for the standard deviation, and only
-    $k$ large singular values are left.
+    Solid: singular values of $W_1$ along gradient flow, the first $k$ in colours. Black dashes: their limits by
+    Corollary 3.1. Vermilion dashes: the limits that it gives an orthogonal layer of the same mean square; the corollary
+    does not apply to Gaussian layers. (a) At large scale the layer keeps full rank. (b) At small scale only the first
+    $k$ singular values grow. The others stay at $\sqrt{2\gamma}$, near zero. Both panels agree with the paper's Figure
+    1a. (c) The paper's Gaussian layer. The paper shows an end near rank $k$. Ours keeps full rank, because a variance
+    of $0.01$ is a large scale, $\gamma = 1$. (d) Our variant takes $0.01$ for the standard deviation. Only $k$ large
+    singular values are left.
     """
     titles = (
         f"paper: orthogonal,\n$\\gamma = {power(settings_of(large)['gamma'])}$",
@@ -40,7 +40,7 @@ def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, membe
     )
     dashes = [
         line("Corollary 3.1", "black", DASHES, 1.0),
-        line("orthogonal layer of equal size", "grey", DASHES, 1.0),
+        line("orthogonal layer of equal size", "vermilion", DASHES, 1.0),
     ]
     figure = limits_panels(titles, (large, small, printed, deviation), member, top, height=2.6, entries=dashes)
     return Drawn(
@@ -53,19 +53,19 @@ def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, membe
 def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, member: Natural) -> Drawn:
     r"""On the way to the limit: what converges, how fast, and from which starts.
 
-    (a) Solid: the loss. Dashed: the distance of the predictor from $\beta_*$. Dotted: the distance of the parameters
-    from their limit; dash-dotted: its bound by the residual, Theorem 3.1 (i). The loss is relative to its first value,
-    distances are relative to the size of the limit. From rows of unequal lengths (grey) the loss goes to zero too, but
-    the predictor ends elsewhere. (b) Decay rates of $|R|^2$ (solid), with $R = X^\top(Y - X\beta)$, and of $|Y -
-    X\beta|^2$ (dashed), in units of $\gamma\lambda_{\min}$. Below the lower grey line, at 2, $|R|^2$ breaks the bound
-    (C.13); below zero it grows. $|Y - X\beta|^2$ stays above the upper grey line, at 4, the corrected bound. The axis
-    is linear between $-10$ and $10$. At small scale the draw is shown in which $|R|^2$ grows most. (c) The largest
-    error of an eigenvalue of the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$, which theory keeps at $2\gamma$, relative to
-    $2\gamma$. It is the integrator's error. (d) $\sigma_1$ to $\sigma_5$ of the hidden layer from balanced layers. Its
-    rank never exceeds $k$.
+    (a) The loss, relative to its first value. (b) The distance of the predictor from $\beta_*$, relative to
+    $|\beta_*|$. From rows of unequal lengths (grey) the loss goes to zero, but the predictor ends elsewhere. (c) Solid:
+    the distance of the parameters from their limit, relative to its size. Dashed: its bound by the residual, Theorem
+    3.1 (i). (d) Decay rates of $|R|^2$ (solid), with $R = X^\top(Y - X\beta)$, and of $|Y - X\beta|^2$ (dashed), in
+    units of $\gamma\lambda_{\min}$. Below the lower grey line, at 2, $|R|^2$ breaks the bound (C.13); below zero it
+    grows. $|Y - X\beta|^2$ stays above the upper grey line, at 4, the corrected bound. The axis is linear between $-10$
+    and $10$. At small scale the draw is shown in which $|R|^2$ grows most. (e) The largest error of an eigenvalue of
+    the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$, which theory keeps at $2\gamma$, relative to $2\gamma$. It is the
+    integrator's error. (f) The first singular values of the hidden layer from balanced layers. Its rank never exceeds
+    $k$.
     """
-    figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 5.0))
-    (losses, rates), (invariant, ranks) = axes
+    figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.6))
+    (losses, distances, parameters), (rates, invariant, ranks) = axes
     slowest = Draws(small, phase="draw")["gradient_rate"]
     steepest = int(np.nanargmin(slowest))
     handles = []
@@ -73,40 +73,38 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
         flow = table[table["phase"] == "flow"]
         loss = select(flow, "loss", seed=member)
         curve(losses, loss.assign(value=loss["value"] / loss["value"].iloc[0]), colour)
-        curve(losses, select(flow, "distance", seed=member), colour, "--", lw=1.0)
+        curve(distances, select(flow, "distance", seed=member), colour)
         if table is unequal:
             continue
         way = select(flow, "parameter_distance", seed=member)
-        curve(losses, way, colour, ":", lw=1.4)
-        curve(losses, way, colour, "-.", "predicted", lw=0.9)
+        curve(parameters, way, colour)
+        curve(parameters, way, colour, "--", "predicted", lw=1.1)
+        seed = steepest if table is small else member
         for quantity, style in (("gradient_rate", "-"), ("residual_rate", "--")):
-            seed = steepest if table is small else member
             curve(rates, select(flow, quantity, seed=seed).dropna(subset="value"), colour, style, lw=1.3)
         gamma = settings_of(table)["gamma"]
         imbalance = select(flow, "imbalance", seed=member)
         errors = (imbalance["value"] / (2 * gamma) - 1).abs().groupby(imbalance["time"]).max()
-        curve(invariant, errors.reset_index(), colour, lw=1.3)
+        curve(invariant, errors.reset_index(), colour)
         handles.append(line(rf"$\gamma = {power(gamma)}$", colour))
     for rate in (2, 4):
         level(rates, rate, "grey")
-    losses.set(yscale="log", ylim=(1e-5, 3), ylabel="loss or distance, relative", title="(a) convergence")
-    rates.set(ylabel=r"decay rate over $\gamma\lambda_{\min}$", title="(b) Lemma C.6")
-    rates.set_yscale("symlog", linthresh=10)
-    title = "(c) imbalance (Lemma 3.2)"
-    invariant.set(yscale="log", ylim=(1e-17, 1e-8), ylabel=r"error relative to $2\gamma$", title=title)
     singular_values(ranks, balanced, member, 5, phase="flow")
-    ranks.set(ylabel=r"$\sigma_i(W_1)$", title="(d) balanced layers", ylim=(0, None))
+    losses.set(title="loss", ylabel="loss / first loss", yscale="log", ylim=(1e-5, 3))
+    distances.set(title="predictor", ylabel=r"distance from $\beta_*$", yscale="log", ylim=(1e-5, 3))
+    parameters.set(title="parameters", ylabel="distance from the limit", yscale="log", ylim=(1e-5, 1e4))
+    parameters.legend(handles=[line("distance"), line("bound", style="--")], loc="upper right")
+    rates.set(title="Lemma C.6", ylabel=r"decay rate / $\gamma\lambda_{\min}$")
+    rates.set_yscale("symlog", linthresh=10)
+    rates.legend(handles=[line("$|R|^2$"), line(r"$|Y - X\beta|^2$", style="--")], loc="lower right")
+    invariant.set(title="imbalance, Lemma 3.2", ylabel=r"error / $2\gamma$", yscale="log", ylim=(1e-17, 1e-8))
+    ranks.set(title="balanced layers", ylabel=r"$\sigma_i(W_1)$", ylim=(0, None))
     for axis in axes.flat:
         axis.set_xlabel("time $t$")
-    for axis in (losses, rates, invariant):
+    for axis in (losses, distances, parameters, rates, invariant):
         axis.set_xlim(0, large.loc[large["phase"] == "flow", "time"].max())
-    styles = [
-        line("loss; (b) $|R|^2$", "black"),
-        line(r"distance of $\beta$; (b) $|Y - X\beta|^2$", "black", "--"),
-        line("distance of the parameters", "black", ":"),
-        line("its bound", "black", "-."),
-    ]
-    legend_below(figure, [*handles, line("rows of unequal lengths", "grey"), *styles, *index_handles(5)], columns=4)
+    letters(axes.flat)
+    legend_below(figure, [*handles, line("rows of unequal lengths", "grey"), *index_handles(5)])
     return Drawn(
         figure,
         facts={"growing": int((slowest < 0).sum())},
@@ -118,9 +116,9 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
 def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Table) -> Drawn:
     r"""The hidden layer's singular values at the end of the flow, on all draws, against Corollary 3.1.
 
-    Left: all singular values of all draws, measured against predicted. On the grey line they are equal. Right: the
-    largest error of each draw, relative to $\sigma_1$, against its bound. The bound is what the remaining residual and
-    the integrator leave open; below the grey line the error is within it.
+    (a) All singular values of all draws, measured against predicted. On the grey line they are equal. (b) The largest
+    error of each draw, relative to $\sigma_1$, against its bound. The bound is what the remaining residual and the
+    integrator leave open. Below the grey line the error is within it.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.8))
     for table, name, colour, marker in (
@@ -142,5 +140,8 @@ def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Ta
     right.set(xscale="log", yscale="log", xlabel="bound on the error", ylabel="measured error")
     low, high = right.get_xlim()
     guide(right, [low, high], [low, high], "grey", "-", zorder=0)
+    left.set_title("singular values")
+    right.set_title("errors")
+    letters((left, right))
     figure.legend(loc="outside lower center", ncols=4)
     return Drawn(figure, alt="Points on the diagonal; errors all below the line of what is left open.")

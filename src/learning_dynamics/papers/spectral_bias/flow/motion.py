@@ -3,8 +3,8 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from learning_dynamics.papers.spectral_bias.panels import DASHES, level, power
-from learning_dynamics.plotting import COLOURS, sequence
+from learning_dynamics.papers.spectral_bias.panels import DASHES, colours_of_learned, level, power
+from learning_dynamics.plotting import COLOURS
 from learning_dynamics.plotting.motion import FRAMES, MOVING, Motion
 from learning_dynamics.settings import Count, Natural
 from learning_dynamics.tidy import Draws, Table, select, settings_of
@@ -21,14 +21,15 @@ def fig1a(small: Table, *, member: Natural, top: Count) -> Motion:
     limits = Draws(small, phase="limit").entries("sigma_w1", column="predicted")[member, :top]
     times, values = course.index.to_numpy(), course.to_numpy()
     count = values.shape[1]
+    colours = colours_of_learned(int(select(small, "sigma_beta")["index"].max()), count)
     figure, (left, right) = plt.subplots(1, 2, figsize=(MOVING, 2.3), sharey=True, width_ratios=[1.6, 1])
     lines, heads = [], []
-    for colour, limit in reversed(list(zip(sequence(count), limits, strict=True))):
+    for colour, limit in reversed(list(zip(colours, limits, strict=True))):
         level(left, limit, "black", DASHES, 0.9, zorder=2)
         lines += left.plot([], [], color=colour, zorder=3)
         heads += left.plot([], [], "o", color=colour, ms=4, zorder=4, clip_on=False)
     places = np.arange(1, count + 1)
-    bars = right.bar(places, np.zeros(count), color=sequence(count), width=0.75)
+    bars = right.bar(places, np.zeros(count), color=colours, width=0.75)
     right.hlines(limits, places - 0.5, places + 0.5, color=COLOURS["black"], lw=0.9, ls=DASHES, zorder=3)
     clock = left.set_title("$t = 0.0$")
     left.set(xlim=(0, times[-1]), ylim=(0, 1.08 * max(values.max(), np.nanmax(limits))), xlabel="time $t$")

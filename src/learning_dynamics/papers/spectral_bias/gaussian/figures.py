@@ -9,17 +9,18 @@ from learning_dynamics.tidy import Table, settings_of
 def fig4(first: Table, second: Table, *, member: Natural, top: Count) -> Drawn:
     r"""The hidden layer's singular values when both layers start Gaussian.
 
-    Solid: singular values of $W_1$ along gradient flow, on the data of `fig1a`. Grey dashes: the limits that Corollary
-    3.1 gives an orthogonal layer of the same mean square with $W_2 = 0$. The paper says of its Figure 4 that as many
-    singular values grow as there are outputs, and that the others stay. The larger $W_2$ starts, the less $W_1$ has to
+    Solid: singular values of $W_1$ along gradient flow, on the data of `fig1a`, as many in colours as there are
+    outputs. Dashes: the limits that Corollary 3.1 gives an orthogonal layer of the same mean square with $W_2 = 0$. (a)
+    From a larger second layer. (b) From a smaller one. The paper says of its Figure 4 that as many singular values grow
+    as there are outputs, and that the others stay. Both panels agree. The larger $W_2$ starts, the less $W_1$ has to
     grow, and the last of these values may not stand out from the others. The claim counts on how many draws it does
     not.
     """
     tables = (first, second)
     titles = [
-        rf"variance of $W_1$ ${settings['variance']:g}$, of $W_2$ ${settings['output_variance']:g}$"
+        rf"variance of $W_1$ {settings['variance']:g}, of $W_2$ {settings['output_variance']:g}"
         for settings in map(settings_of, tables)
     ]
-    dashes = [line("orthogonal layer of equal size", "grey", DASHES, 1.0)]
+    dashes = [line("orthogonal layer of equal size", "vermilion", DASHES, 1.0)]
     figure = limits_panels(titles, tables, member, top, height=2.7, entries=dashes)
     return Drawn(figure, alt="Two panels; the largest singular values rise, the others move little.")

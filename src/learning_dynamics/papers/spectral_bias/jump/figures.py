@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 from learning_dynamics.papers.spectral_bias.panels import FLOOR, curve, guide, line, marks, power
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
@@ -49,14 +49,14 @@ def jump(jump: Table) -> Drawn:
 def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Drawn:
     r"""Singular vectors of the predictor do not move on whitened data, and turn on others.
 
-    Left: the part of $\beta$ (solid) and of $\alpha$ (dashed) off the diagonal in the singular basis of $\beta_*$,
-    relative to their norms. On whitened data it stays at rounding. Middle, whitened data: asymmetry of the three
-    matrices that the proof of Theorem C.11 shows to be symmetric, relative to their factors. Right: three parts that
-    are zero on any data. Solid: commutators of the Gram matrices of $\beta$ with those of the layers. Dashed:
-    commutators of the Gram matrices of $\beta$ with those of $\alpha$. Dotted, where $d > n$: the part of $\alpha$
-    outside the span of the data (Lemma C.3).
+    All are relative to the norms of their factors. (a) The part of $\beta$ (solid) and of $\alpha$ (dashed) off the
+    diagonal in the singular basis of $\beta_*$. On whitened data it stays at rounding. (b) Asymmetry of the three
+    matrices that the proof of Theorem C.11 shows to be symmetric, on whitened data. (c) Commutators of the Gram
+    matrices of $\beta$ with those of the layers (solid) and with those of $\alpha$ (dashed). They are zero on any data.
+    (d) The part of $\alpha$ outside the span of the data, on Gaussian data, where $d > n$. It is zero too (Lemma C.3).
     """
-    figure, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.7))
+    figure, grid = plt.subplots(2, 2, figsize=(WIDTH, 4.4), sharex=True, sharey=True)
+    axes = grid.ravel()
 
     def draw(axis: Axes, table: Table, quantity: Quantity, colour: str, style: str = "-", **options: Any) -> None:
         rows = select(table, quantity, seed=member, phase="flow").iloc[1:]
@@ -67,24 +67,22 @@ def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Drawn:
         draw(axes[0], table, "alpha_turning", colour, "--", lw=1.2)
         draw(axes[2], table, "shared_vectors", colour, lw=1.2)
         draw(axes[2], table, "alpha_vectors", colour, "--", lw=1.2)
-    draw(axes[2], gaussian, "alpha_outside", "vermilion", ":", lw=1.4)
+    draw(axes[3], gaussian, "alpha_outside", "vermilion", "--", lw=1.2)
     for quantity, colour in (("c_17", "green"), ("c_18", "purple"), ("c_22", "orange")):
         draw(axes[1], whitened, quantity, colour, lw=1.2, label=f"({quantity.replace('_', '.').upper()})")
-    for axis, title in zip(axes, ("off-diagonal part", "asymmetry", "commutators"), strict=True):
-        axis.set(yscale="log", ylim=(FLOOR, 2), xlabel="time $t$", title=title)
+    titles = ("off-diagonal part", "asymmetry", "commutators", r"$\alpha$ outside the data")
+    for axis, title in zip(axes, titles, strict=True):
+        axis.set(yscale="log", ylim=(FLOOR, 2), xlabel="time $t$", ylabel="relative norm", title=title)
         axis.set_xlim(0, whitened.loc[whitened["phase"] == "flow", "time"].max())
-    axes[0].set_ylabel("norm, relative")
+        axis.label_outer()
     axes[1].legend(loc="upper right")
+    letters(axes)
     handles = [
         line(rf"{name} data, $\gamma = {power(settings_of(table)['gamma'])}$", colour)
         for name, table, colour in (("whitened", whitened, "blue"), ("Gaussian", gaussian, "vermilion"))
     ]
-    styles = [
-        line(r"of $\beta$, of the layers", "grey"),
-        line(r"of $\alpha$", "grey", "--"),
-        line(r"of $\alpha$, outside the data", "grey", ":"),
-    ]
-    legend_below(figure, [*handles, *styles], columns=3)
+    styles = [line(r"$\beta$; (c) layers"), line(r"$\alpha$", style="--")]
+    legend_below(figure, [*handles, *styles])
     return Drawn(
         figure, alt="On whitened data all measures lie at rounding; on Gaussian data the first is of order one."
     )

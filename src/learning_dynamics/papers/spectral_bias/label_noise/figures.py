@@ -15,7 +15,7 @@ from learning_dynamics.papers.spectral_bias.panels import (
     marks,
     singular_values,
 )
-from learning_dynamics.plotting import WIDTH, Drawn, legend_below, sequence
+from learning_dynamics.plotting import WIDTH, Drawn, legend_below, letters, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
@@ -23,12 +23,12 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Drawn:
     r"""The hidden layer's singular values in scalar regression: gradient descent, without and with label noise.
 
-    Orthonormal data, a large initial scale. Left: plain descent, until it rests. One singular value rises to the limit
-    of Corollary 3.1 (black dashes). The others stay where they started, on one line. Right: descent with label noise,
-    drawn for every step, for far longer. The small singular values decay exponentially, so that the layer tends to rank
-    one from a large scale too. Noise also inflates the largest, to about $(\sqrt{d} |\beta_*|)^{1/2}$ (grey dashes).
-    There $|W_1|^2 = d|W_2|^2$, and noise on average no longer changes the imbalance $|W_1|^2 - |W_2|^2$. Both panels
-    agree with what the paper says of its Figure 1b.
+    Orthonormal data, a large initial scale. (a) Plain descent, until it rests. One singular value rises to the limit of
+    Corollary 3.1 (black dashes). The others stay where they started, on one line. (b) Descent with label noise, for far
+    longer. The small singular values decay exponentially, so that the layer tends to rank one from a large scale too.
+    Noise also inflates the largest, to about $(\sqrt{d} |\beta_*|)^{1/2}$ (grey dashes). There $|W_1|^2 = d|W_2|^2$,
+    and noise on average no longer changes the imbalance $|W_1|^2 - |W_2|^2$. Both panels agree with what the paper says
+    of its Figure 1b.
     """
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.8), sharey=True)
     inputs = Draws(plain, time=0.0).entries("sigma_w1").shape[1]
@@ -38,6 +38,7 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Drawn:
     for axis, table, title in ((axes[0], plain, "gradient descent"), (axes[1], noisy, "label-noise gradient descent")):
         singular_values(axis, table, member)
         axis.set(yscale="log", xlabel="step size × number of steps", title=title)
+    letters(axes)
     level(axes[0], np.sqrt(gamma + np.hypot(gamma, size)), "black", DASHES, zorder=3)
     level(axes[1], np.sqrt(np.sqrt(inputs) * size), "grey", DASHES, 1.2, zorder=3)
     axes[0].set(xlim=(0, min(quiet, plain["time"].max())), ylabel=r"singular values $\sigma_i(W_1)$")
@@ -52,10 +53,11 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Drawn:
 def label_noise_moments(ensembles: Sequence[Table]) -> Drawn:
     r"""Means over many paths of label-noise descent, and of the process of appendix D.
 
-    One column for each kind of data, at its first data set. Top: the mean of $|a|^2$. Bottom: the growth of the mean
-    square of each row of $V^\top W$, where $X = U D V^\top$. The darker the colour, the larger $D_j$. Dots: descent,
-    with 95 % intervals by exact standard errors. Lines: the process $dW = X^\top dB\, a^\top$, $da = W^\top X^\top dB$.
-    Dashes: the same process with the quadratic mean for all $D_j$, which raises all rows alike.
+    One column for each kind of data, at its first data set. (a), (b) The mean of $|a|^2$. (c), (d) The growth of the
+    mean square of each row of $V^\top W$, where $X = U D V^\top$. A colour is a row, dark to light from the largest
+    $D_j$ to the smallest. Dots: descent, with 95 % intervals by exact standard errors. Lines: the process $dW = X^\top
+    dB\, a^\top$, $da = W^\top X^\top dB$ of appendix D. Dashes: the same process with the quadratic mean for all $D_j$,
+    which raises all rows alike.
     """
     figure, axes = plt.subplots(2, len(ensembles), figsize=(WIDTH, 4.4), sharex=True, sharey="row", squeeze=False)
     for (top, bottom), table in zip(axes.T, ensembles, strict=True):
@@ -78,6 +80,14 @@ def label_noise_moments(ensembles: Sequence[Table]) -> Drawn:
         top.set_title(f"$n = {table['samples'].iloc[0]}$, $d = {table['inputs'].iloc[0]}$")
     axes[0, 0].set_ylabel(r"mean of $|a|^2$")
     axes[1, 0].set_ylabel("growth of the rows")
-    handles = [marks("descent"), line("process, appendix D"), line("equal $D_j$", style="--", width=1.0)]
+    letters(axes.flat)
+    largest, smallest = sequence(2)
+    handles = [
+        marks("descent"),
+        line("process, appendix D"),
+        line("equal $D_j$", style="--", width=1.0),
+        line("row of the largest $D_j$", largest, width=1.6),
+        line("of the smallest", smallest, width=1.6),
+    ]
     legend_below(figure, handles)
     return Drawn(figure, alt="Dots on the solid lines; the rows' growths lie decades apart, far from the dashed line.")

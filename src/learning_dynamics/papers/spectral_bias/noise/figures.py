@@ -12,7 +12,7 @@ from scipy.special import gamma
 
 from learning_dynamics.papers.spectral_bias.noise import quantities, theory
 from learning_dynamics.papers.spectral_bias.panels import curve, guide, level, line, marks, rgb
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, direct_labels, legend_below, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, direct_labels, legend_below, letters, sequence
 from learning_dynamics.settings import Count, Fraction
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
@@ -62,14 +62,15 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
 
     Bars: 95 % intervals. Shades: bands that hold eight in ten paths. A sample mean is drawn only while the largest
     thousandth of the paths contributes at most {reliable:.0%} of it. (a) Second moments for $d = 2$ (dots) and $d = 5$
-    (crosses). Dashes: their exact courses. (b) The size $|e|$ of the commutator's entry, $d = 2$. Its mean tends to the
-    constant {limit:.3f}, computed exactly (vermilion dashes), where the paper has 0. Its median decays, in the long run
-    at the rate {rate:.3f} (black dashes, slope only). (c) The mean length $|c|$ of the commutator of two columns, $c =
-    w_1 a_2 - w_2 a_1$, in 2, 3 and 5 dimensions. Dashes: exact courses, which grow in the end at the rates {growing}.
-    (d) $d = 2$. Vermilion and blue: the sine of the angle between a row of $W$ and $a$, which falls on typical paths.
-    Green: $\det W$, a martingale whose mean is 1 (line), while its median falls. (e) Means of powers of $|W|$ for $d =
-    5$. All grow, as Proposition 4.1 (b) says. (f) Medians of the lengths of (c). Dashes: slopes of the almost sure
-    rates $\lambda_1 + \lambda_2$, which are negative, zero and positive in 2, 3 and 5 dimensions.
+    (crosses). Dashes: their exact courses. Late sample means fall below them: rare paths, which a sample misses, carry
+    the moments. (b) The size $|e|$ of the commutator's entry, $d = 2$. Its mean tends to the constant {limit:.3f},
+    computed exactly (vermilion dashes), where the paper has 0. Its median decays, in the long run at the rate
+    {rate:.3f} (black dashes, slope only). (c) The mean length $|c|$ of the commutator of two columns, $c = w_1 a_2 -
+    w_2 a_1$, in 2, 3 and 5 dimensions. Dashes: exact courses, which grow in the end at the rates {growing}. (d) $d =
+    2$. Vermilion and blue: the sine of the angle between a row of $W$ and $a$, which falls on typical paths. Green:
+    $\det W$, a martingale whose mean is 1 (line), while its median falls. (e) Means of powers of $|W|$ for $d = 5$. All
+    grow, as Proposition 4.1 (b) says. (f) Medians of the lengths of (c). Dashes: slopes of the almost sure rates
+    $\lambda_1 + \lambda_2$, which are negative, zero and positive in 2, 3 and 5 dimensions.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 5.0))
     (moments, entry, lengths), (angle, powers, typical) = axes
@@ -110,13 +111,14 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
         slope = 1.25 * late["value"].iloc[0] * np.exp(along * (late["time"] - late["time"].iloc[0]))
         guide(typical, late["time"], slope, width=0.9)
     titles = (
-        *("(a) second moments", "(b) $|e|$, $d = 2$", "(c) mean of $|c|$"),
-        *(r"(d) angle, $\det W$, $d = 2$", "(e) powers, $d = 5$", "(f) median of $|c|$"),
+        *("second moments", "$|e|$, $d = 2$", "mean of $|c|$"),
+        *(r"angle, $\det W$, $d = 2$", "powers, $d = 5$", "median of $|c|$"),
     )
     labels = (r"$E|w_i|^2$, $E a_i^2$", "$|e|$", "$E|c|$", "sine, determinant", r"mean of $|W|^p$", "$|c|$")
     for axis, title, label in zip(axes.flat, titles, labels, strict=True):
         axis.set(yscale="log", xlabel="time $t$", ylabel=label, title=title)
         axis.set_xlim(0, (five if axis in (powers, lengths) else plane)["time"].max())
+    letters(axes.flat)
     lengths.set(xlim=(0, 1.3 * five["time"].max()), ylim=(0.4, 10))
     typical.set_xlim(0, 1.3 * plane["time"].max())
     moments.set_ylim(0.3, None)
@@ -172,12 +174,13 @@ def exponents(exponents: Table, weighted: Table) -> Drawn:
         smallest["inputs"], smallest["predicted"] / smallest["inputs"], color=COLOURS["black"], lw=1.0, zorder=0
     )
     for axis, title, label in (
-        (singular_axis, "(a) singular values of $W$", "growth rate"),
-        (pairs, "(b) commutator and angle", "growth rate"),
-        (smallest_axis, "(c) smallest", "growth rate, over $d$"),
+        (singular_axis, "singular values of $W$", "growth rate"),
+        (pairs, "commutator and angle", "growth rate"),
+        (smallest_axis, "smallest", "growth rate, over $d$"),
     ):
         level(axis, 0.0, "grey", width=0.8)
         axis.set(xlabel="dimension $d$", ylabel=label, title=title, xticks=dimensions[:: max(1, len(dimensions) // 5)])
+    letters((singular_axis, pairs, smallest_axis))
     smallest_axis.set_ylim(None, -0.4)
     handles = [
         line(r"$\lambda_1$", shades[0]),
@@ -226,9 +229,8 @@ def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Drawn:
     guide(rates, places, theory.spectrum_limit(places))
     level(rates, 0.0, "grey", width=0.8)
     rates.axvline(0.25, color=COLOURS["grey"], lw=0.8, zorder=0)
-    rates.set(
-        xlim=(0, 1), ylim=(-0.3, 1.6), xlabel="place of the rate, $(i - 1/2)/d$", ylabel=r"$\lambda_i$", title="(a)"
-    )
+    rates.set(xlim=(0, 1), ylim=(-0.3, 1.6), xlabel="place of the rate, $(i - 1/2)/d$", ylabel=r"$\lambda_i$")
+    rates.set_title("growth rates")
     rates.legend(loc="upper right")
     grid = np.unique(np.geomspace(3, max(dimensions), 24).round().astype(int))
     spectra = [theory.lyapunov_exponents(int(inputs)) for inputs in grid]
@@ -240,7 +242,9 @@ def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Drawn:
     ):
         shares.plot(grid, values, ".", color=COLOURS[colour_name], label=label)
         level(shares, limit, colour_name, "--")
-    shares.set(xscale="log", ylim=(0, 0.5), xlabel="dimension $d$", ylabel=r"share; $\lambda_1/\sqrt{d}$", title="(b)")
+    shares.set(xscale="log", ylim=(0, 0.5), xlabel="dimension $d$", ylabel=r"share; $\lambda_1/\sqrt{d}$")
+    shares.set_title("share that grows, largest rate")
+    letters((rates, shares))
     shares.legend(loc="lower right")
     return Drawn(
         figure,

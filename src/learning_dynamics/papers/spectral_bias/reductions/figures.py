@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 from learning_dynamics.papers.spectral_bias.panels import curve, line, marks, power, seed_at
-from learning_dynamics.plotting import WIDTH, Drawn, legend_below, sequence
+from learning_dynamics.plotting import WIDTH, Drawn, legend_below, letters, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Quantity, Table, select
 
@@ -12,12 +12,12 @@ from learning_dynamics.tidy import Quantity, Table, select
 def mirror(vector: Table, scalar: Table, *, member: Natural) -> Drawn:
     r"""The network (lines) against the smaller systems, each integrated by itself (dots).
 
-    Lighter colours are later singular values or entries. (a) Singular values of $W_1$. Dots: those of the pair $Z_1$ of
-    size $d$ (Lemma 3.1). (b) Singular values of $\alpha$. Dots: those of the Riccati equation (Lemma 3.3). (c) Mirror
-    coordinates $\frac{1}{2}\sinh^{-1}(\sigma/\gamma)$ of the singular values of $\beta$. Dots: the integral of the
-    force $-\partial L/\partial\sigma$. Dashes: the gradient of the potential as printed, which does not follow that
-    integral (Theorem 3.2 (a), errata 1). (d) With one output, the entries of $\beta$. Dots: those of the mirror flow
-    (Theorem 3.2 (b)).
+    Colours go from the first singular value or entry (dark) to the last (light). (a) Singular values of $W_1$. Dots:
+    those of the pair $Z_1$ of size $d$ (Lemma 3.1). (b) Singular values of $\alpha$. Dots: those of the Riccati
+    equation (Lemma 3.3). (c) Mirror coordinates $\frac{1}{2}\sinh^{-1}(\sigma/\gamma)$ of the singular values of
+    $\beta$. Dots: the integral of the force $-\partial L/\partial\sigma$. Dashes: the gradient of the potential as
+    printed, which does not follow that integral (Theorem 3.2 (a), errata 1). (d) With one output, the entries of
+    $\beta$. Dots: those of the mirror flow (Theorem 3.2 (b)).
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
     (pair, riccati), (mirrored, entries) = axes
@@ -26,17 +26,25 @@ def mirror(vector: Table, scalar: Table, *, member: Natural) -> Drawn:
     middle = scales[(len(scales) - 1) // 2]
     several = f"{select(vector, 'sigma_beta')['index'].max()} outputs"
     for axis, table, quantity, label, title, gamma in (
-        (pair, vector, "sigma_w1", r"$\sigma_i(W_1)$", f"(a) {several}", small),
-        (riccati, vector, "sigma_alpha", r"$\sigma_i(\alpha)$", f"(b) {several}", small),
-        (mirrored, vector, "mirror_coordinate", r"mirror coordinate of $\sigma_i(\beta)$", f"(c) {several}", large),
-        (entries, scalar, "beta", r"entries of $\beta$", "(d) one output", middle),
+        (pair, vector, "sigma_w1", r"$\sigma_i(W_1)$", several, small),
+        (riccati, vector, "sigma_alpha", r"$\sigma_i(\alpha)$", several, small),
+        (mirrored, vector, "mirror_coordinate", r"mirror coordinate of $\sigma_i(\beta)$", several, large),
+        (entries, scalar, "beta", r"entries of $\beta$", "one output", middle),
     ):
         _draw_comparison(axis, table, quantity, seed_at(table, gamma, member))
         axis.set(xscale="log", xlabel="time $t$", ylabel=label, title=rf"{title}, $\gamma = {power(gamma)}$")
     printed = select(vector, "printed_mirror_coordinate", seed=seed_at(vector, large, member))
     for (_, rows), colour in zip(printed.groupby("index"), sequence(printed["index"].nunique()), strict=True):
         curve(mirrored, rows, colour, "--", lw=1.0)
-    handles = [line("network"), marks("smaller system"), line("potential as printed", "black", "--", 1.0)]
+    letters(axes.flat)
+    first, last = sequence(2)
+    handles = [
+        line("network"),
+        marks("smaller system"),
+        line("potential as printed", "black", "--", 1.0),
+        line("first value or entry", first, width=1.6),
+        line("last", last, width=1.6),
+    ]
     legend_below(figure, handles)
     return Drawn(figure, alt="Four panels in which dots lie on lines; in the third, dashed curves part from them.")
 

@@ -15,7 +15,7 @@ from learning_dynamics.papers.spectral_bias.relu.saddles import (
     plateaus,
     typical_draw,
 )
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters
 from learning_dynamics.settings import Count, Fraction
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
@@ -33,10 +33,10 @@ def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Drawn:
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
     member = typical_draw(small, share, loss)
-    for axis, table, name in ((axes[0, 0], small, "(a)"), (axes[0, 1], large, "(b)")):
+    for axis, table in zip(axes[0], (small, large), strict=True):
         singular_values(axis, table, member)
         settings = settings_of(table)
-        title = rf"{name} initial scale ${power(settings['scale'])}$"
+        title = rf"initial scale ${power(settings['scale'])}$"
         axis.set(xscale="log", xlim=(settings["start"], table["time"].max()), ylim=(0, None), title=title)
         axis.set(xlabel="time $t$", ylabel=r"singular values $\sigma_i(W)$")
     inputs = int(select(small, "sigma_w1")["index"].max())
@@ -49,7 +49,7 @@ def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Drawn:
         counts = np.bincount(last_ranks(table, share).astype(int), minlength=inputs + 1)[1:]
         ranks.bar(places + shift, counts / counts.sum(), width=0.4, color=COLOURS[colour], label=label)
     draws = small["seed"].nunique()
-    ranks.set(xlabel="rank at the end", ylabel="share of draws", title=f"(c) {draws} draws")
+    ranks.set(xlabel="rank at the end", ylabel="share of draws", title=f"{draws} draws")
     ranks.legend(loc="upper center")
     for quantity, table, colour, shift in (
         ("teacher_cosine", small, "blue", -0.25),
@@ -65,9 +65,10 @@ def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Drawn:
             box.set(facecolor=COLOURS[colour], alpha=0.6)
         for median in boxes["medians"]:
             median.set(color=COLOURS["black"])
-    angles.set(xlabel="principal angle", ylabel="cosine of the angle", title="(d) teacher's directions", ylim=(0, 1.02))
+    angles.set(xlabel="principal angle", ylabel="cosine of the angle", title="teacher's directions", ylim=(0, 1.02))
     angles.set_xticks(places, [str(number) for number in places])
     grey = Patch(color=COLOURS["grey"], alpha=0.6, label="(d): spans at random")
+    letters(axes.flat)
     legend_below(figure, [*index_handles(inputs), grey])
     return Drawn(
         figure, {"share": share}, alt="From small weights two singular values stand out; from large ones none does."
@@ -90,7 +91,7 @@ def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Drawn
     axis.loglog(losses["time"], losses["value"], color=COLOURS["blue"])
     for number, span in enumerate(plateaus(small, member)):
         axis.axvspan(*span, color=COLOURS["orange"], alpha=0.25, lw=0, label=None if number else "plateau")
-    axis.set(xlabel="time $t$", ylabel="training loss", title="(a) one draw")
+    axis.set(xlabel="time $t$", ylabel="training loss", title="one draw")
     axis.set_xlim(losses["time"].min(), losses["time"].max())
     axis.legend(loc="upper right")
     draws = sorted(small["seed"].unique())
@@ -104,7 +105,7 @@ def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Drawn
         places, follow, color="none", edgecolor=COLOURS["black"], hatch="///", lw=0.6, label="rank 1 at 2nd plateau"
     )
     counts_axis.set(xlabel="number of plateaus", ylabel="share of draws", xticks=places)
-    counts_axis.set(ylim=(0, 1.25 * totals.max()), title=f"(b) {len(draws)} draws")
+    counts_axis.set(ylim=(0, 1.25 * totals.max()), title=f"{len(draws)} draws")
     counts_axis.legend(loc="upper right", fontsize=7)
     parts = {}
     for size, table in scales.groupby("scale"):
@@ -113,9 +114,8 @@ def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Drawn
         bars = [[part.value - part.lower], [part.upper - part.value]]
         limit.errorbar([size], [part.value], bars, fmt="o", ms=3.5, lw=1.0, color=COLOURS["blue"])
     level(limit, 0.5, style="--")
-    limit.set(
-        xscale="log", xlabel="initial scale", ylabel="rank 1 at 2nd plateau", ylim=(0, 1), title="(c) small scales"
-    )
+    limit.set(xscale="log", xlabel="initial scale", ylabel="rank 1 at 2nd plateau", ylim=(0, 1), title="small scales")
+    letters((axis, counts_axis, limit))
     holding = list(itertools.takewhile(lambda size: parts[size].lower > 0.5, parts))
     turns = rf"from a scale of ${power(holding[-1])}$ down" if holding else "at no scale tried"
     facts = {"none": float((counts < 2).mean()), "turns": turns}

@@ -3,9 +3,9 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from learning_dynamics.papers.spectral_bias.panels import curve, guide, level, line, power, seed_at
+from learning_dynamics.papers.spectral_bias.panels import curve, guide, level, line, marks, power, seed_at
 from learning_dynamics.papers.spectral_bias.scale import quantities
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
@@ -13,42 +13,48 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> Drawn:
     r"""The loss with one output and its bound, and what a small scale costs in time.
 
-    Left: the training loss at several scales, and its bound $D_\psi(\beta_*, 0)/(\sqrt{2\gamma} t)$ by Lemma C.8. On
-    Gaussian data losses are solid and bounds dashed; on ill-conditioned data losses are dotted and bounds dash-dotted.
-    Each loss is below its own bound. Right: the time to a given share of the first loss against the scale, one colour
-    for each draw. Dots: measured times. Solid: the predicted growth with $\ln(1/\gamma)$, of slope $1/(2|X^\top Y|)$,
-    drawn through the smallest scale. Dashed: the time by which the bound promises that loss, which grows as
-    $\gamma^{-1/2}$. From the largest scale to the smallest the time grows by a factor of {times:.2g}, and that of the
-    bound by {bounds:.1g} (medians).
+    (a), (b) The training loss at several scales (solid), and its bound $D_\psi(\beta_*, 0)/(\sqrt{2\gamma} t)$ by Lemma
+    C.8 (dashed, in the colour of its scale). Each loss is below its own bound. (a) Gaussian data. (b) Ill-conditioned
+    data. (c) The time to a given share of the first loss against the scale, on every draw. Dots: measured times. Solid:
+    the predicted growth with $\ln(1/\gamma)$, of slope $1/(2|X^\top Y|)$, drawn through the smallest scale. Dashed: the
+    time by which the bound promises that loss, which grows as $\gamma^{-1/2}$. From the largest scale to the smallest
+    the time grows by a factor of {times:.2g}, and that of the bound by {bounds:.1g} (medians).
     """
-    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.0))
+    figure, (gaussian, ill, right) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
     gammas = sorted(flows["gamma"].unique(), reverse=True)
     colours = sequence(len(gammas))
-    for table, style, bound_style in ((flows, "-", "--"), (conditioned, ":", "-.")):
+    for axis, table, title in ((gaussian, flows, "Gaussian data"), (ill, conditioned, "ill-conditioned data")):
         for gamma, colour in zip(gammas, colours, strict=True):
             rows = select(table, "loss", seed=seed_at(table, gamma, member))
-            curve(left, rows, colour, style, lw=1.4)
-            curve(left, rows, colour, bound_style, "predicted", lw=0.9)
-    left.set(xscale="log", yscale="log", xlabel="time $t$", ylabel=r"loss $L(\beta(t))$", ylim=(1e-6, 1e4))
+            curve(axis, rows, colour, lw=1.4)
+            curve(axis, rows, colour, "--", "predicted", lw=1.1)
+        axis.set(xscale="log", yscale="log", xlabel="time $t$", ylim=(1e-6, 1e4), title=title)
+    gaussian.set_ylabel(r"loss $L(\beta(t))$")
     by_scale = Draws(times.sort_values("gamma"))
     scales = by_scale.entries("time_to_loss", column="gamma")
     measured, bounds = by_scale.with_prediction("time_to_loss")
     growth = Draws(times).entries(quantities.FIRST_GRADIENT)[:, 0]
     lowest = 0.5 * np.nanmin(measured)
-    draws = zip(scales, measured, bounds, growth, sequence(len(measured)), strict=True)
-    for scale, taken, bound, speed, colour in draws:
-        right.plot(scale, taken, ".", color=colour, ms=5)
+    for scale, taken, bound, speed in zip(scales, measured, bounds, growth, strict=True):
+        right.plot(scale, taken, ".", color=COLOURS["black"], ms=4)
         expected = taken[0] + np.log(scale[0] / scale) / (2 * speed)
         visible = expected > lowest
-        right.plot(scale[visible], expected[visible], color=colour, lw=0.9)
-        right.plot(scale, bound, "--", color=colour, lw=0.9)
+        right.plot(scale[visible], expected[visible], color=COLOURS["blue"], lw=0.9)
+        right.plot(scale, bound, "--", color=COLOURS["vermilion"], lw=0.9)
     share = settings_of(times)["loss_share"]
     right.set(xscale="log", yscale="log", xlabel=r"scale $\gamma$", ylabel=rf"time to ${power(share)}$ of the loss")
     right.set_ylim(lowest, None)
+    right.set_title("time, all draws")
+    letters((gaussian, ill, right))
     handles = [line(rf"$\gamma = {power(gamma)}$", colour) for gamma, colour in zip(gammas, colours, strict=True)]
-    for name, style, bound_style in (("Gaussian", "-", "--"), ("ill-conditioned", ":", "-.")):
-        handles += [line(name, style=style), line("bound", style=bound_style, width=0.9)]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), columnspacing=1.4)
+    handles += [
+        line("loss"),
+        line("its bound", style="--"),
+        marks("(c): measured"),
+        line("predicted", "blue"),
+        line("by the bound", "vermilion", "--"),
+    ]
+    legend_below(figure, handles, columns=4)
     facts = {
         "times": float(np.nanmedian(measured[:, 0] / measured[:, -1])),
         "bounds": float(np.nanmedian(bounds[:, 0] / bounds[:, -1])),
@@ -83,7 +89,7 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
         yscale="log",
         xlabel=r"scale $\gamma$",
         ylabel=r"$\frac{1}{2}|\theta|^2 - \|\beta_*\|_*$",
-        title="(a)",
+        title="norm of the parameters",
     )
     small = gamma < 0.1
     unit = np.log(1 / np.where(small, gamma, 0.1)) * nuclear
@@ -96,7 +102,10 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
     level(constants, 0.5)
     level(constants, 1.0, style="--")
     constants.set(
-        xscale="log", xlabel=r"scale $\gamma$", ylabel=r"$\Psi_\gamma / (\ln(1/\gamma) \|\beta\|_*)$", title="(b)"
+        xscale="log",
+        xlabel=r"scale $\gamma$",
+        ylabel=r"$\Psi_\gamma / (\ln(1/\gamma) \|\beta\|_*)$",
+        title="mirror potential",
     )
     relative = scalars.entries("beta_norm", column="gamma") / scalars.entries("beta_norm")
     first_values, second_values = (scalars.where(index=number).entries("sigma_w1") for number in (1, 2))
@@ -111,8 +120,9 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
         yscale="log",
         xlabel=r"$\gamma / |\beta_*|$",
         ylabel=r"$(\sigma_2/\sigma_1)^2$; sine of the angle",
-        title="(c) one output",
+        title="one output",
     )
+    letters((norms, constants, columns))
     constants.legend(loc="center")
     columns.legend(loc="lower right")
     return Drawn(

@@ -4,27 +4,27 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from learning_dynamics.papers.tensor_networks.classification import quantities
-from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, SHOWN, handle, network_handles
+from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, SHOWN, handle, median_and_range, network_handles
 from learning_dynamics.papers.tensor_networks.limit_checks import largest_lag
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, panels
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters, panels
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 PALE = "#BBBBBB"
-LOG_LOG_TIME = r"$\log(1 + \log(1 + t))$"
+LOG_LOG_TIME = r"$\log(1 + \log(1 + t))$, time $t$"
 
 
 def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) -> Drawn:
     r"""How slowly classifiers forget where they started.
 
-    Top: the angle between the classifier and its max-margin direction on the points of figure 3, against $\log(1 + t)$.
-    One panel for each initial scale, one line for each start. Circles: where {steps:,} steps of gradient descent end.
-    Dotted: the power of $\log t$ that theory gives. At $t = 10^{60}$ (grey line) some angles are still {left:.2g}
-    degrees. Bottom: all random draws of two-layer networks, against $\log\log t$, up to $\log t = \exp($ {reached:.0f}
-    $)$. Coloured: the relative gap of the margin in the norm of the architecture. Grey: its gap in the $\ell_2$ norm.
-    Dotted: the bound that claims use. From a $\log t$ of about {cut:.0e} on, the exponent of the loss is capped,
-    because rounding forbids the exponential itself; from there on the limit of the flow is followed. The slowest draws
-    are those whose inactive singular values nearly tie with the active ones.
+    (a) to (c) The angle between the classifier and its max-margin direction on the points of `fig3`, against $\log(1 +
+    t)$. One panel for each initial scale, one line for each start. Circles: where {steps:,} steps of gradient descent
+    end. Dotted: the power of $\log t$ that theory gives. At $t = 10^{60}$ (grey line) some angles are still {left:.2g}
+    degrees. (d) to (f) All random draws of two-layer networks, against $\log\log t$, up to $\log t = \exp($
+    {reached:.0f} $)$. Coloured: the relative gap of the margin in the norm of the architecture. Grey: its gap in the
+    $\ell_2$ norm. Dotted: the bound that claims use. From a $\log t$ of about {cut:.0e} on, the exponent of the loss is
+    capped, because rounding forbids the exponential itself; from there on the limit of the flow is followed. The
+    slowest draws are those whose inactive singular values nearly tie with the active ones.
     """
     scales = np.unique(settling["scale"])
     figure = plt.figure(figsize=(WIDTH, 6.0))
@@ -52,7 +52,7 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
         axis.axvline(far, color=COLOURS["grey"], lw=0.8, zorder=0)
         style = {"transform": axis.get_xaxis_transform(), "fontsize": 8, "color": COLOURS["grey"]}
         axis.text(far * 1.15, 0.03, r"$t = 10^{60}$", **style)
-        axis.set(title=rf"figure 3, $\alpha = {scale:g}$", xlabel=r"$\log(1 + t)$")
+        axis.set(title=rf"$\alpha = {scale:g}$", xlabel=r"$\log(1 + t)$")
     axes[0].set_ylabel("angle to max margin (degrees)")
     lower_axes = lower.subplots(1, len(SHOWN), sharey=True, sharex=True)
     for axis, network in zip(lower_axes, SHOWN, strict=True):
@@ -63,15 +63,17 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
                 axis.semilogy(run["sigma"], np.maximum(run["value"], 1e-7), color=colour, lw=0.9)
         axis.axhline(largest_lag(Draws(two), slack), ls=":", color=COLOURS["black"], lw=1.0)
         axis.set_xscale("symlog", linthresh=10)
-        axis.set(ylim=(1e-7, 2), title=f"random: {NETWORKS[network][1]}", xlabel=LOG_LOG_TIME)
+        axis.set(ylim=(1e-7, 2), title=f"random data,\n{NETWORKS[network][1]}", xlabel=LOG_LOG_TIME)
     lower_axes[0].set_ylabel("relative gap of the margin")
+    letters([*axes, *lower_axes])
     handles = [
         *network_handles(SHOWN),
         handle("gradient descent", ls="", marker="o", ms=4, mfc="none"),
-        handle("predicted power; bound", ls=":", lw=1.2),
-        handle(r"$\ell_2$ margin", PALE, lw=0.9),
+        handle("(a) to (c) predicted power", ls=":", lw=1.2),
+        handle("(d) to (f) bound", COLOURS["black"], ls=":", lw=1.0),
+        handle(r"gap of the $\ell_2$ margin", PALE, lw=0.9),
     ]
-    legend_below(lower, handles, 3)
+    legend_below(lower, handles, 4)
     return Drawn(
         figure,
         {
@@ -88,35 +90,50 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
 def alignment(two: Table, three: Table, *, slack: Positive) -> Drawn:
     r"""All parameters together on their way to infinity, from random layers.
 
-    Rows: two and three layers. One line for each of {draws} draws and each architecture, against $\log\log t$. First
-    column: one minus the cosine between the parameters $\Theta$ and the negative gradient of the loss, (14). Second:
-    the largest distance of a layer's share of $\|\Theta\|^2$ from $1 / L$. Third, fully connected networks only: the
-    distance between the directions of the coefficients and of $-X^T r$, (15) and (19). Dotted: the bound that claims
-    use. Draws pass from one singular vector to another; the nearer the two singular values, the more slowly. Axes end
-    at the integrator's tolerance; in the third column at a hundred times that.
+    (a) to (c) Two layers. (d) to (f) Three layers. Lines: medians of {draws} draws, by architecture, against $\log\log
+    t$. Bands: all draws. (a), (d) One minus the cosine between the parameters $\Theta$ and the negative gradient of the
+    loss, (14). (b), (e) The largest distance of a layer's share of $\|\Theta\|^2$ from $1 / L$. (c), (f) Fully
+    connected networks only: the distance between the directions of the coefficients and of $-X^T r$, (15) and (19).
+    Dotted: the bound that claims use. Draws pass from one singular vector to another. The nearer the two singular
+    values are, the more slowly they do. Axes end at the integrator's tolerance, in (c) and (f) at a hundred times that.
     """
     columns = {
         "misaligned": r"$1 - \cos(\Theta, -\nabla \mathcal{L})$",
         "share": r"$|\, \|v_l\|^2 / \|\Theta\|^2 - 1 / L\,|$",
         "against": r"$\beta$ from $-X^T r$",
     }
-    figure, axes = panels(2, len(columns), height=2.3, lettered=False, sharex=True, sharey="col")
+    figure, axes = panels(2, len(columns), height=2.4, sharex=True, sharey="col")
     networks = [name for name in NETWORKS if name in set(two["network"])]
     for row, (table, layers) in zip(axes, ((two, "two layers"), (three, "three layers")), strict=True):
         for axis, quantity in zip(row, columns, strict=True):
-            for (network, _), run in select(table, quantity).groupby(["network", "seed"]):
-                axis.semilogy(run["sigma"], run["value"], color=NETWORKS[network][0], lw=0.7)
+            axis.set_yscale("log")
+            floor = settings_of(table)["integration"]["rtol"] * (100 if quantity == "against" else 1)
+            for network, rows in select(table, quantity).groupby("network"):
+                median_and_range(axis, *_on_one_grid(rows, floor), NETWORKS[network][0])
             axis.axhline(largest_lag(Draws([two, three]), slack), ls=":", color=COLOURS["black"], lw=1.0)
             axis.set_xscale("symlog", linthresh=10)
-            axis.set_ylim(bottom=settings_of(table)["integration"]["rtol"] * (100 if quantity == "against" else 1))
+            axis.set_ylim(bottom=floor)
         row[0].set_ylabel(layers)
     for axis, label in zip(axes[0], columns.values(), strict=True):
         axis.set_title(label)
     for axis in axes[-1]:
         axis.set_xlabel(LOG_LOG_TIME)
+    letters(axes.flat)
     legend_below(figure, [*network_handles(networks), handle("bound", COLOURS["black"], ls=":", lw=1.0)], 4)
     return Drawn(
         figure,
         {"draws": two["seed"].nunique()},
         alt="Six panels of curves on logarithmic axes that all fall below a dotted bound.",
     )
+
+
+def _on_one_grid(rows: Table, floor: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return times and, interpolated to them in logarithms, a quantity of each draw, shape (draws, times).
+
+    Values below `floor` are set to it.
+    """
+    times = np.unique(rows["sigma"])
+    curves = [
+        np.interp(times, run["sigma"], np.log(np.maximum(run["value"], floor))) for _, run in rows.groupby("seed")
+    ]
+    return times, np.exp(curves)

@@ -1,10 +1,12 @@
 """How limits of deep fully connected networks depend on the initial scale (Theorem 6 and its proof)."""
 
-import numpy as np
-import pandas as pd
+from collections.abc import Sequence
 
-from learning_dynamics.papers.tensor_networks.drawing import SCALE, depth_colours, depth_handles, handle
-from learning_dynamics.plotting import COLOURS, Drawn, legend_below, panels
+import numpy as np
+from matplotlib.axes import Axes
+
+from learning_dynamics.papers.tensor_networks.drawing import SCALE, depth_colours, depth_handles, median_and_range
+from learning_dynamics.plotting import COLOURS, Drawn, legend_below, letters, panels
 from learning_dynamics.tidy import Table, select
 
 # each panel's quantity, its label, and the powers of alpha that guide the eye: measured, and printed where another is
@@ -18,31 +20,43 @@ PANELS = (
 def small_scales(descending: Table, gaussian: Table) -> Drawn:
     r"""Limits of deep fully connected networks as the initial scale falls.
 
-    Left: the distance from the interpolator of least $\ell_2$ norm (Theorem 6.2). Middle: the distance of the matrices
-    from rank one, (88). Right: the misalignment of adjacent singular vectors, (93). One line for each draw. Solid: from
-    layers within the conditions of Theorem 6.1. Dashed: from Gaussian layers, which need not fulfil them. Dotted:
-    powers of $\alpha$, in grey those that (88) and (93) print.
+    Lines: medians of {draws} draws. Bands: all draws. (a) to (c) From layers within the conditions of Theorem 6.1. (d)
+    to (f) From Gaussian layers, which need not fulfil them. (a), (d) The distance from the interpolator of least
+    $\ell_2$ norm (Theorem 6.2). (b), (e) The distance of the matrices from rank one, (88). (c), (f) The misalignment of
+    adjacent singular vectors, (93). Dotted: powers of $\alpha$, in grey those that (88) and (93) print.
     """
     colours = depth_colours(descending)
-    figure, axes = panels(1, 3, height=3.0, lettered=False)
-    for axis, (quantity, label, powers) in zip(axes[0], PANELS, strict=True):
-        for table, style in ((descending, "-"), (gaussian, "--")):
-            for (number, _), run in select(table, quantity).groupby(["depth", "seed"]):
-                line = run.sort_values("scale")
-                axis.loglog(line["scale"], np.maximum(line["value"], 1e-16), style, color=colours[number], lw=0.9)
-        rows = select(pd.concat([descending, gaussian]), quantity)
-        scales = np.unique(rows["scale"])[:2]
-        # above all lines, and named to their left
-        level = 4 * rows[rows["scale"] == scales[1]]["value"].max()
-        for power, colour in zip(powers, (COLOURS["black"], COLOURS["grey"]), strict=True):
-            if power:
-                guide = level * (scales / scales[1]) ** power
-                axis.loglog(scales, guide, ":", color=colour, lw=1.6)
-                axis.text(
-                    0.85 * scales[0], guide[0], rf"$\alpha^{power}$", color=colour, ha="right", va="center", fontsize=9
-                )
-        axis.set_xlim(left=0.25 * scales[0])
-        axis.set(xlabel=SCALE, ylabel=label)
-    handles = [*depth_handles(colours), handle("conditions of 6.1"), handle("Gaussian layers", ls="--")]
-    legend_below(figure, handles, len(handles))
-    return Drawn(figure, {}, alt="Three panels in double logarithmic axes; lines fall with slope one, one and four.")
+    figure, axes = panels(2, len(PANELS), height=2.5, sharex=True, sharey="col")
+    for row, table, name in zip(
+        axes, (descending, gaussian), ("conditions of Theorem 6.1", "Gaussian layers"), strict=True
+    ):
+        for axis, (quantity, label, powers) in zip(row, PANELS, strict=True):
+            for number, rows in select(table, quantity).groupby("depth"):
+                by_scale = rows.pivot_table(index="seed", columns="scale", values="value").clip(lower=1e-16)
+                median_and_range(axis, by_scale.columns.to_numpy(), by_scale.to_numpy(), colours[number])
+            _guides(axis, select(table, quantity), powers)
+            axis.set(xscale="log", yscale="log", ylabel=label)
+        row[1].set_title(name)
+    for axis in axes[-1]:
+        axis.set_xlabel(SCALE)
+    letters(axes.flat)
+    legend_below(figure, depth_handles(colours))
+    return Drawn(
+        figure,
+        {"draws": descending["seed"].nunique()},
+        alt="Six panels in double logarithmic axes; lines fall with slope one, one and four.",
+    )
+
+
+def _guides(axis: Axes, rows: Table, powers: Sequence[int]) -> None:
+    """Draw powers of the scale above all lines, named to their left; measured ones black, printed ones grey."""
+    scales = np.unique(rows["scale"])[:2]
+    level = 4 * rows[rows["scale"] == scales[1]]["value"].max()
+    for power, colour in zip(powers, (COLOURS["black"], COLOURS["grey"]), strict=True):
+        if power:
+            guide = level * (scales / scales[1]) ** power
+            axis.plot(scales, guide, ":", color=colour, lw=1.6)
+            axis.text(
+                0.85 * scales[0], guide[0], rf"$\alpha^{power}$", color=colour, ha="right", va="center", fontsize=9
+            )
+    axis.set_xlim(left=0.25 * scales[0])

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from learning_dynamics.papers.tensor_networks.descent import quantities
 from learning_dynamics.papers.tensor_networks.distances import spread
 from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, SHOWN, handle, network_handles
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, panels, plain_number
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters, panels, plain_number
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, by_draw, select, settings_of
 
@@ -23,18 +23,19 @@ DASHED = (0, (4, 3))
 def fig1(regression: Table, *, scales: list[Positive]) -> Drawn:
     r"""Coefficients of three architectures under gradient descent on one data point, from the same starts.
 
-    All networks start at the same {starts} coefficients $\alpha^2 \bar z_j$ (black dots), with one line style for each
-    start. Lines: gradient descent. Open symbols on the line of global minima: the limits that Theorem 5 predicts.
-    Stars: the points of least $\ell_2$, $\ell_1$ and DFT-domain $\ell_1$ norm, in the colour of the architecture that
-    minimises it. From the small scale each architecture goes towards the point of least norm in its own norm: all
-    limits are within {near:.2g} of it, and spread over at most {small:.2g}. From the large scale the start decides: the
-    limits of each architecture spread over at least {large:.2g}. Descent ends where Theorem 5 predicts, as in the
-    paper's Figure 1.
+    (a) From a small scale. (b) From a large one. All networks start at the same {starts} coefficients $\alpha^2 \bar
+    z_j$ (black dots), with one line style for each start. Lines: gradient descent. Open symbols on the line of global
+    minima: the limits that Theorem 5 predicts. Stars: the points of least $\ell_2$, $\ell_1$ and DFT-domain $\ell_1$
+    norm, in the colour of the architecture that minimises it. From the small scale each architecture goes towards the
+    point of least norm in its own norm: all limits are within {near:.2g} of it, and spread over at most {small:.2g}.
+    From the large scale the start decides: the limits of each architecture spread over at least {large:.2g}. Descent
+    ends where Theorem 5 predicts, as in the paper's Figure 1.
     """
-    figure, axes = panels(1, len(scales), height=4.5, lettered=False)
+    figure, axes = panels(1, len(scales), height=4.35)
     for axis, scale in zip(axes[0], scales, strict=True):
         _regression_panel(axis, regression, scale)
-    legend_below(figure, _handles(classification=False), 4)
+    letters(axes.flat)
+    legend_below(figure, _handles(regression, classification=False), 4)
     small, large = (
         [by_draw(regression, "limit", network=network, scale=scale) for network in SHOWN]
         for scale in (scales[0], scales[-1])
@@ -59,7 +60,7 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Drawn:
 def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
     r"""Coefficients under gradient descent: regression at another scale, and classification at three.
 
-    First panel: regression, as in figure 1. Other panels: classification of separable points with the exponential loss,
+    (a) Regression, as in figure 1. (b) to (d) Classification of separable points with the exponential loss,
     from the same starts, for {steps:,} steps. Filled symbols: the ends. Dashed rays: the max-margin directions of each
     architecture's norm. Losses at the end are between {least:.2g} and {largest:.2g}. The ends are still {nearest:.2g}
     to {farthest:.2g} degrees from the rays. From the largest scale their directions depend on the start, as the paper
@@ -73,7 +74,8 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
         _classification_panel(axis, classification, classification_scale)
     for axis in others[len(scales) :]:
         axis.set_axis_off()
-    legend_below(figure, _handles(classification=True), 3)
+    letters((first, *others))
+    legend_below(figure, _handles(regression, classification=True), 4)
     end = Draws(classification).at_end()
     losses, angles = end["loss"], end["angle"]
     return Drawn(
@@ -152,7 +154,7 @@ def _fit(axis: Axes, points: np.ndarray, margin: float) -> None:
     axis.set(aspect="equal", xlim=limits[0], ylim=limits[1])
 
 
-def _handles(*, classification: bool) -> list[Line2D]:
+def _handles(table: Table, *, classification: bool) -> list[Line2D]:
     suffix = " (regression)" if classification else ""
     handles = [
         *network_handles(SHOWN),
@@ -161,26 +163,28 @@ def _handles(*, classification: bool) -> list[Line2D]:
         handle("least norm", ls="", marker="*", ms=8),
         handle("global minima", MINIMA, lw=3.0, alpha=0.45),
     ]
+    starts = np.unique(select(table, quantities.COEFFICIENT)["direction"])
+    styles = [handle(f"start {start + 1}", lw=1.1, ls=STYLES[start % len(STYLES)]) for start in starts]
     if classification:
         handles.append(handle("max margin", lw=0.9, ls=DASHED))
         handles.append(handle("end (classification)", ls="", marker="o", ms=6.5, mec="white"))
-    return handles
+    return [*handles, *styles]
 
 
 def limit_accuracy(steps: Table) -> Drawn:
     r"""Distance between the limit of gradient descent and Theorem 5, against the step size.
 
-    Symbols: the largest distance of all starts, by architecture and scale. Dotted: lines in proportion to the step
-    size. That is the order at which descent differs from the flow, which the theorem is about. Crosses at the left
-    edge: the limit at step size zero, extrapolated from the two smallest steps, at most {zero:.1e} from the theorem.
-    Grey: the step size of the paper's figures.
+    (a) to (c) One initial scale each. Symbols: the largest distance of all starts, by architecture. Dotted: lines in
+    proportion to the step size. That is the order at which descent differs from the flow, which the theorem is about.
+    Crosses at the left edge: the limit at step size zero, extrapolated from the two smallest steps, at most {zero:.1e}
+    from the theorem. Grey: the step size of the paper's figures.
     """
     limits = select(steps, quantities.LIMIT)
     distances = limits.assign(distance=(limits["value"] - limits["predicted"]).abs())
     errors = distances.groupby(["scale", "network", "step"])["distance"].max().unstack("step")
     scales, sizes = errors.index.unique("scale"), errors.columns.to_numpy()[1:]
     edge = sizes[0] / 6
-    figure, axes = panels(1, len(scales), height=2.9, lettered=False, sharey=True)
+    figure, axes = panels(1, len(scales), height=2.9, sharey=True)
     for axis, scale in zip(axes[0], scales, strict=True):
         axis.axvline(1e-3, color=COLOURS["grey"], lw=0.8, zorder=0)
         for place, network in enumerate(SHOWN):
@@ -191,6 +195,7 @@ def limit_accuracy(steps: Table) -> Drawn:
         axis.set(title=rf"$\alpha = {scale:g}$", xlabel=r"step size $\eta$")
         axis.set_xticks([edge, *sizes], ["0", *(rf"$10^{{{round(np.log10(size))}}}$" for size in sizes)])
         axis.minorticks_off()
+    letters(axes.flat)
     axes[0, 0].set_ylabel("distance from Theorem 5")
     handles = [
         *(handle(*NETWORKS[name][::-1], ls="", marker=SHAPES[name][0], ms=5, mfc="none") for name in SHOWN),

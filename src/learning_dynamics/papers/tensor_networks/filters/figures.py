@@ -7,7 +7,7 @@ from matplotlib.ticker import MaxNLocator
 
 from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, handle
 from learning_dynamics.papers.tensor_networks.filters import quantities
-from learning_dynamics.plotting import COLOURS, Drawn, legend_below, panels
+from learning_dynamics.plotting import COLOURS, Drawn, legend_below, letters, panels
 from learning_dynamics.tidy import Table, select
 
 PALE = "#D9D9D9"
@@ -16,7 +16,7 @@ PALE = "#D9D9D9"
 def filters(run: Table) -> Drawn:
     r"""Limit directions of two-layer convolutional networks with filters of several lengths, trained on one point.
 
-    One row for each data point $x$ with label $y$. First column: its spectrum $|Fx|$, relative to the largest entry.
+    (a) to (d) One data point $x$ with label $y$ each. First column: its spectrum $|Fx|$, relative to the largest entry.
     Other columns: filters of length $k_1$. Grey bars: $y x$ scaled to unit length. Dots: the direction of $\beta$ at a
     $\log\log t$ of {reached:.0f}. Lines: Corollary 4's limit, for lengths 1 and 2. The number in a panel is the angle
     between $\beta$ and $y x$. Length 1 keeps the data point. Length 2 passes low or high frequencies, by the sign of
@@ -25,7 +25,7 @@ def filters(run: Table) -> Drawn:
     table = run[run["length"] > 0]
     lengths, members = np.unique(table["length"]), np.unique(table["seed"])
     green = NETWORKS["convolutional"][0]
-    figure, axes = panels(len(members), 1 + len(lengths), height=1.3 + 0.7 / len(members), lettered=False, sharey="col")
+    figure, axes = panels(len(members), 1 + len(lengths), height=1.4 + 0.7 / len(members), sharey="col")
     for row, member in enumerate(members):
         point = select(table, quantities.POINT, seed=member, length=lengths[0])["value"].to_numpy()
         _draw_spectrum(axes[row, 0], point)
@@ -46,6 +46,7 @@ def filters(run: Table) -> Drawn:
             axis.tick_params(labelleft=False)
     for axis, title in zip(axes[0], ["spectrum", *(rf"$k_1 = {length}$" for length in lengths)], strict=True):
         axis.set_title(title)
+    letters(axes[:, 0])
     for axis, label in zip(axes[-1], ["frequency", *(["entry"] * len(lengths))], strict=True):
         axis.set_xlabel(label)
     for axis in axes[:-1].ravel():

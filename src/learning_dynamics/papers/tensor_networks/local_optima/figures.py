@@ -8,19 +8,19 @@ from matplotlib.axes import Axes
 
 from learning_dynamics.evidence import mean
 from learning_dynamics.papers.tensor_networks.drawing import DOTTED, SCALE, depth_colours, depth_handles, handle
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters
 from learning_dynamics.tidy import Table, by_draw
 
-CHOICES = {"optimum": ("-", "right: greedy choice"), "optimum_l1": ("--", r"right: least weighted $\ell_1$ norm")}
+CHOICES = {"optimum": ("-", "(c) greedy choice"), "optimum_l1": ("--", r"(c) least weighted $\ell_1$ norm")}
 
 
 def global_optimum_share(starts: Table) -> Drawn:
     r"""Which local optimum of the $\ell_{2/L}$ max-margin problem diagonal networks tend to, from starts of all scales.
 
-    Left: the share of starts that come to the global optimum, of {count} starts on each of {draws} data sets. Starts
+    (a) The share of starts that come to the global optimum, of {count} starts on each of {draws} data sets. Starts
     that come to no optimum count among the others. Dotted: the share if coordinates are chosen greedily, without any
-    flow. Middle: the same share less that at the smallest scale. Starts are the same at all scales, so that differences
-    between data sets cancel. Right: the share of starts that come to the predicted optimum. Solid: predicted by the
+    flow. (b) The same share less that at the smallest scale. Starts are the same at all scales, so that differences
+    between data sets cancel. (c) The share of starts that come to the predicted optimum. Solid: predicted by the
     greedy choice. Dashed: by the least $\ell_1$ norm with the start's blow-up times as weights. Intervals are of means
     over data sets, by Student's t. Curves are shifted sideways a little to keep them apart.
     """
@@ -46,7 +46,8 @@ def global_optimum_share(starts: Table) -> Drawn:
         (right, "predicted optimum", "share of starts"),
     ):
         axis.set(title=title, ylabel=label, xlabel=SCALE, xscale="log", xlim=(scales[0] / 2, scales[-1] * 2))
-    handles = [*depth_handles(colours), handle("left: greedy choice", ls=DOTTED)]
+    letters((left, middle, right))
+    handles = [*depth_handles(colours), handle("(a) greedy choice", ls=DOTTED)]
     handles += [handle(label, ls=style) for style, label in CHOICES.values()]
     legend_below(figure, handles, 3)
     return Drawn(

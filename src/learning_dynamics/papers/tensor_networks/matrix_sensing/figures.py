@@ -4,7 +4,7 @@ import numpy as np
 
 from learning_dynamics.papers.tensor_networks.drawing import DOTTED, handle
 from learning_dynamics.papers.tensor_networks.matrix_sensing import quantities
-from learning_dynamics.plotting import COLOURS, Drawn, legend_below, panels
+from learning_dynamics.plotting import COLOURS, Drawn, legend_below, letters, panels
 from learning_dynamics.tidy import Table, select, settings_of
 
 # each format's colour, and the bits of its significand
@@ -17,12 +17,12 @@ def instability(rounding: Table) -> Drawn:
     Lines: the largest entry off the diagonal in the sensors' eigenbasis, relative to $\alpha$, against time in units of
     $\alpha^{2 - L}$. One line for each of {draws} draws, with {depth} layers. In exact arithmetic the entry is zero.
     Colours: floating-point formats, in which the sensors are formed too. Dots: the unit roundoff of each. The entry
-    grows while the flow leaves the saddle at zero. From a small scale, in any format, it may reach the size of the
-    solution.
+    grows while the flow leaves the saddle at zero. (a) From the larger scale it stays small. (b) From the small scale,
+    in any format, it may reach the size of the solution.
     """
     scales = np.unique(rounding["scale"])[::-1]
     formats = {name: FORMATS[name] for name in FORMATS if name in set(rounding["precision"])}
-    figure, axes = panels(1, len(scales), height=3.0, lettered=False, sharey=True)
+    figure, axes = panels(1, len(scales), height=3.0, sharey=True)
     for axis, scale in zip(axes[0], scales, strict=True):
         for name, (colour, bits) in formats.items():
             rows = select(rounding[rounding["time"] > 0], quantities.OFF_DIAGONAL, scale=scale, precision=name)
@@ -31,6 +31,7 @@ def instability(rounding: Table) -> Drawn:
             axis.axhline(2.0**-bits, color=colour, ls=DOTTED, lw=0.9)
         axis.set(title=rf"$\alpha = {scale:g}$", xlabel=r"$t\, \alpha^{L - 2}$")
     axes[0, 0].set(ylabel=r"largest off-diagonal entry / $\alpha$", yticks=10.0 ** np.arange(-20, 4, 4))
+    letters(axes.flat)
     handles = [handle(f"{name} precision", colour) for name, (colour, _) in formats.items()]
     legend_below(figure, [*handles, handle("unit roundoff", ls=DOTTED, lw=0.9)], 4)
     return Drawn(

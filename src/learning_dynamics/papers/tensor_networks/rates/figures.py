@@ -4,7 +4,7 @@ import numpy as np
 
 from learning_dynamics.papers.tensor_networks.drawing import handle
 from learning_dynamics.papers.tensor_networks.rates.theory import log_bound
-from learning_dynamics.plotting import COLOURS, Drawn, legend_below, panels
+from learning_dynamics.plotting import COLOURS, Drawn, legend_below, letters, panels
 from learning_dynamics.tidy import Table, select
 
 
@@ -13,14 +13,15 @@ def loss_bounds(losses: Table) -> Drawn:
 
     Two diagonal layers on single points, one line for each of {draws} draws. Orange: the loss over the printed bound
     $\mathcal L(0) / (1 + c t)$. Blue: the loss over $\mathcal L(0) / (1 + c\, \mathcal L(0)\, t)$. A bound holds where
-    its line stays below one (dotted). The printed bound fails from starts with a loss below one.
+    its line stays below one (dotted). (a) From a large loss. (b) From a loss of one, where the bounds are equal. (c)
+    From a small loss. There the printed bound fails.
     """
     rows, constants = (
         select(losses, quantity, network="diagonal", depth=2).set_index(["start_margin", "seed"])
         for quantity in ("log_loss", "constant")
     )
     margins = rows.index.unique("start_margin").sort_values()
-    figure, axes = panels(1, len(margins), height=2.8, lettered=False, sharey=True)
+    figure, axes = panels(1, len(margins), height=2.8, sharey=True)
     for axis, margin in zip(axes[0], margins, strict=True):
         for seed, run in rows.loc[margin].groupby("seed"):
             values, tau = run["value"].to_numpy(), run["log_time"].to_numpy()
@@ -30,6 +31,7 @@ def loss_bounds(losses: Table) -> Drawn:
         axis.axhline(1.0, color=COLOURS["black"], ls=":", lw=1.0)
         axis.set(title=rf"$\mathcal{{L}}(0) = {np.exp(-margin):.2g}$", xlabel=r"$\log(1 + t)$")
     axes[0, 0].set_ylabel(r"$\mathcal{L}(t)$ / bound")
+    letters(axes.flat)
     handles = [
         handle("as printed", COLOURS["orange"]),
         handle(r"with $\mathcal{L}(0)$ in the denominator", COLOURS["blue"]),

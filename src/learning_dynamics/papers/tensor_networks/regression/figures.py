@@ -6,17 +6,17 @@ import numpy as np
 from learning_dynamics.papers.tensor_networks.drawing import SCALE, depth_colours, depth_handles, handle
 from learning_dynamics.papers.tensor_networks.limit_checks import relative_distances
 from learning_dynamics.papers.tensor_networks.regression import quantities
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, panels
+from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters, panels
 from learning_dynamics.tidy import Draws, Quantity, Table, select
 
 
 def depth(flow: Table, descent: Table, random: Table) -> Drawn:
     r"""Limits of diagonal networks of several depths, between the solutions of least $\ell_1$ and least $\ell_2$ norm.
 
-    Left: the first coefficient at the limit against the initial scale, on figure 1's point. Lines: the minimiser of $Q$
+    (a) The first coefficient at the limit against the initial scale, on figure 1's point. Lines: the minimiser of $Q$
     (Corollary 5). Circles: gradient flow; crosses: gradient descent. Dotted: the solutions of least norm. The deeper
     the network, the sharper the change from one to the other. The flow's limits agree with the minimiser of $Q$ to
-    {error:.1e}. Right: random data and random weights. Solid: the relative distance of the flow's limit from the
+    {error:.1e}. (b) Random data and random weights. Solid: the relative distance of the flow's limit from the
     solution of least weighted $\ell_1$ norm. Dashed: its distance from that of least weighted $\ell_2$ norm. Dots:
     medians of {draws} draws.
     """
@@ -40,8 +40,9 @@ def depth(flow: Table, descent: Table, random: Table) -> Drawn:
         label = rf"least $\ell_{power}$ norm"
         left.text(across, value + 0.004, label, transform=left.get_yaxis_transform(), ha=side, fontsize=8)
     left.margins(y=0.12)
-    for axis, label in ((left, r"$\beta_1$ at the limit"), (right, "relative distance")):
-        axis.set(xlabel=SCALE, ylabel=label)
+    left.set(xlabel=SCALE, ylabel=r"$\beta_1$ at the limit", title="one data point")
+    right.set(xlabel=SCALE, ylabel="relative distance", title="random data")
+    letters((left, right))
     handles = [
         *depth_handles(colours),
         handle("flow", ls="", marker="o", mfc="none"),
@@ -69,18 +70,19 @@ def _distances(table: Table, norm: Quantity, number: int) -> tuple[np.ndarray, n
 def even_data(flow: Table) -> Drawn:
     r"""Corollary 6 as printed and corrected (errata 7): distance of the flow's limit from the minimiser of $Q$.
 
-    Even random data of {size} entries, full-length convolutional networks, one line for each of {draws} draws. Orange:
-    the distance from the minimiser of $Q(F z)$, as printed. Blue: the distance from that of $Q(d^{-(L-1)/2} F z)$. The
-    printed formula is right where the scale tends to zero, slowly with two layers, and where it tends to infinity;
-    between these it is wrong.
+    (a) Two layers. (b) Three layers. Even random data of {size} entries, full-length convolutional networks, one line
+    for each of {draws} draws. Orange: the distance from the minimiser of $Q(F z)$, as printed. Blue: the distance from
+    that of $Q(d^{-(L-1)/2} F z)$. The printed formula is right where the scale tends to zero, slowly with two layers,
+    and where it tends to infinity; between these it is wrong.
     """
     depths = np.unique(flow["depth"])
-    figure, axes = panels(1, len(depths), height=2.8, lettered=False, sharey=True)
+    figure, axes = panels(1, len(depths), height=2.8, sharey=True)
     for axis, number in zip(axes[0], depths, strict=True):
         for quantity, colour in (("printed", COLOURS["orange"]), ("coefficient", COLOURS["blue"])):
             scales, distances = _distances(flow, quantity, number)
             axis.loglog(scales, distances.T, color=colour, lw=1.0, marker=".")
         axis.set(title=f"$L = {number}$", xlabel=SCALE)
+    letters(axes.flat)
     axes[0, 0].set_ylabel("relative distance")
     handles = [
         handle("as printed", COLOURS["orange"], marker="."),
