@@ -298,14 +298,16 @@ def test_what_can_draw_from_the_process_alone_is_refused():
 
 
 def test_flags_of_arithmetic_last_until_the_last_context_ends():
-    deterministic = torch.are_deterministic_algorithms_enabled
+    deterministic, memory = torch.are_deterministic_algorithms_enabled, torch.utils.deterministic
     first, second = training.arithmetic(), training.arithmetic("bfloat16")
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)
     assert deterministic()
+    assert not memory.fill_uninitialized_memory
     second.__exit__(None, None, None)
     assert not deterministic()
+    assert memory.fill_uninitialized_memory
 
 
 def test_threads_of_other_arithmetic_wait_for_each_other():

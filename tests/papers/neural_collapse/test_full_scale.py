@@ -48,6 +48,16 @@ def test_every_cell_follows_the_papers_recipe(cell, full):
     assert full.data(PAPER, name)["settings"]["per_class"] == DATA_SETS[name]
 
 
+@pytest.mark.parametrize("network", NETWORKS)
+def test_the_digits_follow_the_papers_recipe_but_for_the_batch(network):
+    here = plan(papers=[PAPER])
+    # the decay of a loss that averages over ten classes, as above
+    for loss, decay in {"mse": 2.5e-3, "ce": 5e-4}.items():
+        settings = here.run(PAPER, f"digits_{network}_{loss}")["settings"]
+        assert {"momentum": 0.9, "weight_decay": decay, "batch": 64, "epochs": 350}.items() <= settings.items(), loss
+        np.testing.assert_allclose(settings["drops"], [1 / 3, 2 / 3], atol=1e-4, err_msg=loss)
+
+
 @pytest.mark.parametrize(("overlay", "cells"), [("full", CELLS), ("digits_rates", DIGITS)])
 def test_every_cell_has_a_sweep_over_the_authors_25_rates_in_the_units_of_its_loss(overlay, cells):
     whose = plan(ROOT / f"workflow/config/{overlay}.yaml", papers=[PAPER])
