@@ -242,6 +242,9 @@ def flows(shown: float) -> pd.DataFrame:
         ({"treated": (0.6, 0.6), "equal": 1.0}, "not reproduced"),
         ({"treated": (0.6, 0.6), "wide": 1.0}, "not reproduced"),
         ({"treated": (0.6, 0.6), "learned": 0.0}, "not reproduced"),
+        # a training that has not learned shows no phases, in no case
+        ({"treated": (0.6, 0.6), "learned": 0.5}, "reproduced"),
+        ({"treated": (0.6, 0.6), "equal": 0.6, "learned": 0.5}, "not reproduced"),
     ],
 )
 def test_phases_can_emerge_where_a_share_of_draws_shows_them_and_fewer_without(given, verdict):

@@ -44,9 +44,9 @@ def three_phases_exist(
     in some setting somebody who tries a handful of starts sees the phases, and sees them less often with equal classes
     and in three dimensions. There are {settings} settings of sizes, scale and learning rate. Half of the draws choose
     the one in which the share of draws that show the phases exceeds that of the controls the most, and the other half
-    judge it: {setting}. There {value:.0%} show the phases, with equal classes {equal:.0%}, in three dimensions
-    {wide:.0%}. Draws that have not learned their examples, or exploded on the way, count against the claim, in the
-    controls too. Large steps are needed. At the smallest learning rate, {slow_rate:g}, which follows the flow, no sizes
+    judge it: {setting}. There {value:.0%} of all draws show the phases. Of the draws that have learned their examples,
+    and have not exploded on the way, {learned:.0%} show them, with equal classes {equal:.0%}, in three dimensions
+    {wide:.0%}. Large steps are needed. At the smallest learning rate, {slow_rate:g}, which follows the flow, no sizes
     show the phases in more than {slow:.0%}; under gradient flow no sizes in powers of a ratio do in more than
     {flow:.0%}. The fall is an overshoot: in {lasting:.0%} of the draws that show the phases the rank ends below its
     highest by the threshold or more. At 64 : 16 : 4 : 1 no learning rate and scale show them in more than
@@ -61,14 +61,18 @@ def three_phases_exist(
         return (shares[own] - pd.concat([shares[case] for case in others], axis=1).max(axis=1)).dropna()
 
     def judged(case: str, setting: Setting) -> np.ndarray:
-        """Return which draws of odd number show the phases, nan where a training has not learned."""
+        """Return which draws of odd number show the phases, nan where a training has not learned its examples."""
         rows = cases[case]
         rows = rows[(rows[SETTING] == list(setting)).all(axis=1)]
         return rows[rows["seed"] % 2 == 1]["shows"].to_numpy()
 
     def excess(own: str, other: str, setting: Setting) -> Estimate:
-        """Return the difference of two shares; a draw that has not learned counts against it."""
-        return share_difference(judged(own, setting) == 1, judged(other, setting) != 0)
+        """Return the difference of two shares, each of the draws that have learned: others show no phase of learning."""
+        shows, shows_in_other = judged(own, setting), judged(other, setting)
+        learned, learned_in_other = ~np.isnan(shows), ~np.isnan(shows_in_other)
+        if not (learned.any() and learned_in_other.any()):
+            return Estimate(np.nan, -1.0, 1.0, 0, "no draw has learned")
+        return share_difference(shows[learned] == 1, shows_in_other[learned_in_other] == 1)
 
     by_excess = settings_by_excess("treated", "equal", "wide")
     setting = by_excess.idxmax()
@@ -117,8 +121,9 @@ def three_phases_exist(
     yield Facts(
         settings=len(by_excess),
         setting=f"sizes {counts.replace('-', ' : ')} from scale {scale:g}" + (f", rate {rate:g}" if rate else ""),
-        equal=np.mean(judged("equal", setting) != 0),
-        wide=np.mean(judged("wide", setting) != 0),
+        learned=_share_of_learned(judged("treated", setting)),
+        equal=_share_of_learned(judged("equal", setting)),
+        wide=_share_of_learned(judged("wide", setting)),
         slow_rate=by_rate.index.min(),
         slow=by_rate.iloc[0],
         flow=_by_setting(of_flow).max(),
@@ -153,6 +158,12 @@ def _cases(table: Table, threshold: float) -> dict[str, pd.DataFrame]:
     # three dimensions are the paper's control without a bottleneck for four classes
     wide = draws[skewed & ~narrow & (draws["dimension"] == 3)]
     return {"treated": draws[skewed & narrow], "equal": equal.merge(sizes, how="cross"), "wide": wide}
+
+
+def _share_of_learned(shows: np.ndarray) -> float:
+    """Return the share that shows the phases of the draws that have learned; nan where none has."""
+    learned = ~np.isnan(shows)
+    return float(np.mean(shows[learned])) if learned.any() else np.nan
 
 
 def _by_setting(draws: pd.DataFrame) -> pd.Series:
