@@ -1,5 +1,8 @@
 """The power of the initialisation scale in the first singular value beyond the rank, predicted from the gradient."""
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
 from learning_dynamics.evidence import median
@@ -15,12 +18,32 @@ from learning_dynamics.papers.deep_linear.completion_exponents.quantities import
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
-Powers = dict[tuple[str, int], np.ndarray]  # by kind of matrices and number of entries, shape (draws,)
-
 # kinds of matrices and networks
 UNEVEN = "uneven singular values, depth 2"
 GAUSSIAN = "Gaussian factors, depth 2"
 DEEPER = "uneven, depth 3"
+
+
+class Cell(NamedTuple):
+    """Draws of one kind of matrices and networks, with one number of observed entries; arrays of shape (draws,)."""
+
+    kind: str
+    entries: int
+    ends: Table  # completions, from which powers are measured
+    path: Table  # of descent from one scale at depth 2, from which alpha is read
+
+    def measured(self) -> np.ndarray:
+        """Return the power of the initialisation scale in the first singular value beyond the rank."""
+        return measured_powers(self.ends, self.entries)
+
+    def law_of_depth_2(self, alpha: Quantity = ALPHA) -> np.ndarray:
+        """Return 1 - alpha, whatever the depth."""
+        return predicted_powers(self.path, self.entries, alpha)
+
+    def law(self, alpha: Quantity = ALPHA) -> np.ndarray:
+        """Return 1 - alpha at depth 2, and one at depth 3."""
+        at_depth_2 = self.law_of_depth_2(alpha)
+        return np.ones_like(at_depth_2) if self.kind == DEEPER else at_depth_2
 
 
 @claim(
@@ -64,89 +87,73 @@ def completion_exponents(
     """
     ends = {UNEVEN: uneven, GAUSSIAN: gaussian, DEEPER: deeper}
     paths = {UNEVEN: uneven_path, GAUSSIAN: gaussian_path, DEEPER: uneven_path}
-    measured = {
-        (kind, count): measured_powers(table, count)
+    cells = [
+        Cell(kind, int(entries), table, paths[kind])
         for kind, table in ends.items()
-        for count in sorted(table["observed"].unique())
-    }
+        for entries in sorted(table["observed"].unique())
+    ]
+    uneven_cells = [cell for cell in cells if cell.kind == UNEVEN]
+    cells_at_depth_2 = [cell for cell in cells if cell.kind != DEEPER]
 
-    def powers_at_depth_2(alpha: Quantity) -> Powers:
-        """Return 1 - alpha along the path of each kind, whatever its depth."""
-        return {(kind, count): predicted_powers(paths[kind], count, alpha) for kind, count in measured}
-
-    def powers(alpha: Quantity) -> Powers:
-        """Return what the law gives: 1 - alpha at depth 2, and one at depth 3."""
-        at_depth_2 = powers_at_depth_2(alpha)
-        return {
-            (kind, count): np.ones_like(power) if kind == DEEPER else power
-            for (kind, count), power in at_depth_2.items()
-        }
-
-    law, of_start, of_whole = powers(ALPHA), powers(ALPHA_AT_START), powers(ALPHA_OF_WHOLE)
-    as_at_depth_2 = powers_at_depth_2(ALPHA)
-    counts = sorted(uneven["observed"].unique())
-    average_over_counts = {
-        kind: np.mean([power for (other, _), power in law.items() if other == kind], axis=0) for kind in ends
-    }
-
-    def distance_from_law(other: Powers) -> float:
-        """Return how far another prediction is from the law on uneven singular values, the median."""
-        return float(np.median([np.abs(other[UNEVEN, count] - law[UNEVEN, count]) for count in counts]))
+    def median_distance_from_law(other: Callable[[Cell], np.ndarray]) -> float:
+        """Return how far another prediction is from the law on uneven singular values, the median over draws."""
+        return float(np.median([np.abs(other(cell) - cell.law()) for cell in uneven_cells]))
 
     # at rank one no singular value is learned before the last: nothing is set aside, and the path keeps its first ratio
-    is_rank_one = all(np.allclose(of_whole[cell], law[cell], rtol=0, atol=1e-9, equal_nan=True) for cell in law)
+    is_rank_one = all(
+        np.allclose(cell.law(ALPHA_OF_WHOLE), cell.law(), rtol=0, atol=1e-9, equal_nan=True) for cell in cells
+    )
     step_error = _whole_step_error(uneven, uneven_path)
     if is_rank_one:
-        tolerance, told_by = step_error, "one step of descent more or less"
-        resolution = distance_from_law({cell: np.ones_like(power) for cell, power in law.items()})
+        tolerance, because = step_error, "one step of descent more or less"
+        resolution = median_distance_from_law(lambda cell: np.ones_like(cell.law()))
     else:
-        resolution = distance_from_law(of_start)
+        resolution = median_distance_from_law(lambda cell: cell.law(ALPHA_AT_START))
         tolerance = max(share * resolution, step_error)
-        told_by = f"{share:g} of the difference between the path's α and its start's, but no less than one step makes"
+        because = f"{share:g} of the difference between the path's α and its start's, but no less than one step makes"
 
     @takes_rivals("power", scaled=True)
-    def power_is(kind: str, count: int, power: np.ndarray) -> Check:
+    def power_is(cell: Cell, power: np.ndarray) -> Check:
         return equal(
-            f"power of s in the first singular value beyond the rank, less 1 − α, {kind}, {count} entries",
-            median(measured[kind, count] - power),
+            f"power of s in the first singular value beyond the rank, less 1 − α, {cell.kind}, {cell.entries} entries",
+            median(cell.measured() - power),
             0.0,
             tolerance=tolerance,
             resolution=resolution,
-            because=told_by,
+            because=because,
         )
 
-    for kind, count in measured:
-        yield power_is(
-            kind,
-            count,
-            law[kind, count],
-            rivals={
-                "the number of entries does not matter": average_over_counts[kind],
-                "depth 2 is as depth 3": np.ones_like(law[kind, count]),
-                "depth 3 is as depth 2": as_at_depth_2[kind, count],
-                "the ratio at the start of the path": None if is_rank_one else of_start[kind, count],
-                "the whole gradient's singular values, nothing set aside": (
-                    None if is_rank_one else of_whole[kind, count]
-                ),
-            },
-        )
-    errors = {cell: measured[cell] - law[cell] for cell in measured}
-    at_depth_2 = [cell for cell in measured if cell[0] != DEEPER]
-    of_flow = powers_at_depth_2(ALPHA_OF_FLOW)
+    for cell in cells:
+        rivals = {
+            "the number of entries does not matter": np.mean(
+                [other.law() for other in cells if other.kind == cell.kind], axis=0
+            ),
+            "depth 2 is as depth 3": np.ones_like(cell.law()),
+            "depth 3 is as depth 2": cell.law_of_depth_2(),
+        }
+        if not is_rank_one:
+            rivals["the ratio at the start of the path"] = cell.law(ALPHA_AT_START)
+            rivals["the whole gradient's singular values, nothing set aside"] = cell.law(ALPHA_OF_WHOLE)
+        yield power_is(cell, cell.law(), rivals=rivals)
+
+    errors = [cell.measured() - cell.law() for cell in cells]
+    errors_at_depth_2 = [cell.measured() - cell.law() for cell in cells_at_depth_2]
+    errors_at_coarse_scales = [measured_powers(coarse, cell.entries) - cell.law() for cell in uneven_cells]
+    flow_less_law = [cell.law(ALPHA_OF_FLOW) - cell.law() for cell in cells_at_depth_2]
     scales, coarse_scales = settings_of(uneven)["scales"], settings_of(coarse)["scales"]
     yield Facts(
         measured_at=settings_of(uneven_path)["scale"],
-        fewest=int(counts[0]),
-        most=int(counts[-1]),
-        lowest=np.nanmedian(measured[UNEVEN, counts[0]]),
-        highest=np.nanmedian(measured[UNEVEN, counts[-1]]),
-        off=max(abs(np.nanmedian(error)) for error in errors.values()),
-        above=sum(bool(np.nanmedian(errors[cell]) > 0) for cell in at_depth_2),
-        medians=len(at_depth_2),
-        further=int(sum(np.sum(np.abs(error) > tolerance) for error in errors.values())),
-        paths=sum(map(len, errors.values())),
-        flow=max(np.nanmedian(of_flow[cell] - law[cell]) for cell in at_depth_2),
-        off_coarse=max(abs(np.nanmedian(measured_powers(coarse, count) - law[UNEVEN, count])) for count in counts),
+        fewest=uneven_cells[0].entries,
+        most=uneven_cells[-1].entries,
+        lowest=np.nanmedian(uneven_cells[0].measured()),
+        highest=np.nanmedian(uneven_cells[-1].measured()),
+        off=max(abs(np.nanmedian(error)) for error in errors),
+        above=sum(bool(np.nanmedian(error) > 0) for error in errors_at_depth_2),
+        medians=len(errors_at_depth_2),
+        further=int(sum(np.sum(np.abs(error) > tolerance) for error in errors)),
+        paths=sum(map(len, errors)),
+        flow=max(map(np.nanmedian, flow_less_law)),
+        off_coarse=max(abs(np.nanmedian(error)) for error in errors_at_coarse_scales),
         first=max(scales),
         last=min(scales),
         first_coarse=max(coarse_scales),

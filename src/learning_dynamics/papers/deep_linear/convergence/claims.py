@@ -247,33 +247,35 @@ def other_convex_losses(losses: Table, *, reached: Positive) -> Claim:
     saddles, rounding decides what comes later.
     """
     names = sorted(losses["loss"].unique())
-    # by loss, shape (draws, times)
-    below, beyond = (
-        {name: Draws(losses, loss=name, start=start).entries(quantities.EXCESS) for name in names}
-        for start in (quantities.BELOW, quantities.BEYOND)
-    )
-    at_the_end = {name: excess[:, -1] for name, excess in below.items()}
 
-    def beyond_when_below_has_arrived(name: str) -> np.ndarray:
-        """Return by draw the excess from the start beyond when the flow from below has arrived, or at the end."""
-        has_arrived = below[name] <= reached
-        record = np.where(has_arrived.any(axis=1), has_arrived.argmax(axis=1), -1)
-        return beyond[name][np.arange(len(record)), record]
+    def excess(loss: str, start: str) -> np.ndarray:
+        """Return the loss over the first one along the flows from one kind of start, shape (draws, times)."""
+        return Draws(losses, loss=loss, start=start).entries(quantities.EXCESS)
 
-    def from_beyond(name: str) -> np.ndarray:
-        """Return the ends of all losses, those of one of them from the starts beyond."""
-        ends = at_the_end | {name: beyond_when_below_has_arrived(name)}
-        return np.concatenate([ends[name] for name in names])
+    def from_beyond(loss: str) -> np.ndarray:
+        """Return the loss from starts beyond singular matrices, when that of the same draw from below has arrived.
 
+        At the end where it never has.
+        """
+        below, beyond = excess(loss, quantities.BELOW), excess(loss, quantities.BEYOND)
+        has_arrived = below <= reached
+        arrival = np.where(has_arrived.any(axis=1), has_arrived.argmax(axis=1), -1)
+        return beyond[np.arange(len(arrival)), arrival]
+
+    from_below = {loss: excess(loss, quantities.BELOW)[:, -1] for loss in names}
+    rivals = {}
+    for loss in names:
+        with_one_from_beyond = from_below | {loss: from_beyond(loss)}
+        rivals[f"starts beyond singular matrices reach it as well: {loss}"] = {
+            "values": np.concatenate(list(with_one_from_beyond.values()))
+        }
     yield every_draw(
         "largest loss at the end over the first",
-        np.concatenate([at_the_end[name] for name in names]),
+        np.concatenate(list(from_below.values())),
         at_most=reached,
         because="far below the first one",
         predicted=0.0,
-        rivals={
-            f"starts beyond singular matrices reach it as well: {name}": {"values": from_beyond(name)} for name in names
-        },
+        rivals=rivals,
     )
     yield Facts(fraction=Draws(losses, start=quantities.BELOW).largest(quantities.FRACTION).max())
 

@@ -52,19 +52,23 @@ def restricted_setting_nuclear_norm(ends: Table, *, tolerance: Positive) -> Clai
         },
         scaled=False,
     )
-    # shape (starts, draws), from the largest start to the smallest
-    excess = np.array([np.divide(*draws.with_prediction(NUCLEAR_NORM))[:, 0] - 1 for draws in by_start])
 
-    def largest_ratio(excess: np.ndarray) -> np.ndarray:
-        """Return by draw the largest ratio of an excess to the one before."""
-        return np.max(np.abs(excess[1:]) / np.maximum(np.abs(excess[:-1]), 1e-9), axis=0)
+    def distance(draws: Draws) -> np.ndarray:
+        """Return the relative distance of the nuclear norm at the end from the least one, shape (draws,)."""
+        measured, least = draws.with_prediction(NUCLEAR_NORM)
+        return np.abs(measured / least - 1)[:, 0]
 
+    def largest_ratio(distances: np.ndarray) -> np.ndarray:
+        """Return by draw the largest ratio of a start's distance to that of the one before it."""
+        return np.max(distances[1:] / np.maximum(distances[:-1], 1e-9), axis=0)
+
+    distances = np.array([distance(draws) for draws in by_start])  # shape (starts, draws), largest start first
     yield every_draw(
         "excess over the least norm from a smaller start, over that from the one before",
-        largest_ratio(excess),
+        largest_ratio(distances),
         at_most=1.0,
         because="the limit is approached; differences of 1e-9 are the integrator's",
-        rivals={"smaller starts end further away": {"values": largest_ratio(excess[::-1])}},
+        rivals={"smaller starts end further away": {"values": largest_ratio(distances[::-1])}},
     )
     yield every_draw(
         "largest relative error of a measurement",
