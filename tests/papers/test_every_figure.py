@@ -1,17 +1,26 @@
 """Every figure of every paper at smoke scale: finite data on labelled axes, and a caption that its numbers fill."""
 
+import re
+import string
+
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from learning_dynamics.pipeline.commands.functions import paper_function
+from learning_dynamics.pipeline.report.templates import MATHS, fill
+from learning_dynamics.pipeline.store.stamps import plain_facts
 from learning_dynamics.plotting import Drawn, style
 from tests.papers.test_every_claim import named
 from tests.support import smoke, tables_of
 from tests.typed_results import assert_filled, typed_results
 
 mpl.use("Agg")
+
+LETTER = re.compile(r"\(([a-z])\)")
+LETTERS = re.compile(r"\(([a-z])\)(?:\s+to\s+\(([a-z])\))?")
+POSITION = re.compile(r"\b(?:Left|Right|Top|Bottom|Middle|(?:First|Last) panel)\b(?! axis)[^.]*:")
 
 
 @pytest.fixture
@@ -75,3 +84,35 @@ def test_its_legend_is_not_cut_off(drawn, paper, name):
         assert min(box.x0, box.y0) >= -1, "cut off on the left or below"
         assert box.x1 <= width + 1, "cut off on the right"
         assert box.y1 <= height + 1, "cut off above"
+
+
+def letters_of(figure):
+    """Return the letters with which titles, or labels on the left of rows, begin, in the order of the panels."""
+    labels = (label for axis in figure.axes for label in (axis.get_title(), axis.get_ylabel()))
+    return [found[1] for label in labels if (found := LETTER.match(label))]
+
+
+def panels_of(figure):
+    """Return where panels are; axes on top of others, and colour bars, are none."""
+    shown = [axis for axis in figure.axes if axis.get_visible() and axis.axison and axis.get_label() != "<colorbar>"]
+    return {tuple(np.round(axis.get_position().bounds, 3)) for axis in shown}
+
+
+def letters_in(caption):
+    """Return the letters that a caption names outside of formulas, those between two as well."""
+    named = set()
+    for first, last in LETTERS.findall("".join(MATHS.split(caption)[::2])):
+        named |= {chr(code) for code in range(ord(first), ord(last or first) + 1)}
+    return named
+
+
+@pytest.mark.parametrize(("paper", "name"), named("figure"))
+def test_its_panels_have_letters_that_its_caption_names(drawn, paper, name):
+    panels, letters = panels_of(drawn.figure), letters_of(drawn.figure)
+    assert letters == list(string.ascii_lowercase[: len(letters)])
+    rows = {bottom for _, bottom, _, _ in panels}
+    allowed = {len(panels), len(rows)} if len(panels) > 1 else {0}
+    assert len(letters) in allowed, f"{len(panels)} panels, {len(letters)} letters"
+    caption = fill(smoke(paper).config.caption(paper, name), plain_facts(drawn.facts))
+    assert set(letters) <= letters_in(caption), f"the caption does not name {set(letters) - letters_in(caption)}"
+    assert not POSITION.search(caption), "a panel is named by where it is"

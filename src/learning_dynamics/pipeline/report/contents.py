@@ -195,6 +195,8 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
     scales = published_scales(config, paper)
     rows = [card(config, paper, row, tables, scales) for row in tables["claims"].to_dict("records")]
     facts = {f"{row['id']}.{key}": value for row in rows for key, value in row["facts"].items()}
+    counts = count_verdicts([row for row in rows if row["origin"] != "ours"])
+    facts |= {f"verdicts.{verdict.replace(' ', '_')}": counts.get(verdict, 0) for verdict in VERDICTS}
     exhibits = {name: _exhibit(config, paper, name, figures, options) for name in config.figures(paper)}
     topics: dict[str, Topic] = {}
     for name, exhibit in exhibits.items():

@@ -2,6 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 
 from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, SHOWN, handle, median_and_range, network_handles
@@ -11,7 +12,6 @@ from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 PALE = "#BBBBBB"
-LOG_LOG_TIME = r"$\log(1 + \log(1 + t))$, time $t$"
 
 
 def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) -> Drawn:
@@ -62,8 +62,8 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
             for _, run in select(two, quantity, network=network).groupby("seed"):
                 axis.semilogy(run["sigma"], np.maximum(run["value"], 1e-7), color=colour, lw=0.9)
         axis.axhline(largest_lag(Draws(two), slack), ls=":", color=COLOURS["black"], lw=1.0)
-        axis.set_xscale("symlog", linthresh=10)
-        axis.set(ylim=(1e-7, 2), title=f"random data,\n{NETWORKS[network][1]}", xlabel=LOG_LOG_TIME)
+        _log_log_time(axis, two)
+        axis.set(ylim=(1e-7, 2), title=f"random data,\n{NETWORKS[network][1]}", xlabel="time $t$")
     lower_axes[0].set_ylabel("relative gap of the margin")
     letters([*axes, *lower_axes])
     handles = [
@@ -111,13 +111,13 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Drawn:
             for network, rows in select(table, quantity).groupby("network"):
                 median_and_range(axis, *_on_one_grid(rows, floor), NETWORKS[network][0])
             axis.axhline(largest_lag(Draws([two, three]), slack), ls=":", color=COLOURS["black"], lw=1.0)
-            axis.set_xscale("symlog", linthresh=10)
+            _log_log_time(axis, table)
             axis.set_ylim(bottom=floor)
         row[0].set_ylabel(layers)
     for axis, label in zip(axes[0], columns.values(), strict=True):
         axis.set_title(label)
     for axis in axes[-1]:
-        axis.set_xlabel(LOG_LOG_TIME)
+        axis.set_xlabel("time $t$")
     letters(axes.flat)
     legend_below(figure, [*network_handles(networks), handle("bound", COLOURS["black"], ls=":", lw=1.0)], 4)
     return Drawn(
@@ -125,6 +125,13 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Drawn:
         {"draws": two["seed"].nunique()},
         alt="Six panels of curves on logarithmic axes that all fall below a dotted bound.",
     )
+
+
+def _log_log_time(axis: Axes, table: Table) -> None:
+    r"""Let an axis of $s = \log(1 + \log(1 + t))$, linear up to 10 and logarithmic beyond, show the time t itself."""
+    axis.set_xscale("symlog", linthresh=10)
+    powers = [10**power for power in range(1, 4) if 10**power <= table["sigma"].max()]
+    axis.set_xticks([0, *powers], ["0", *(f"$e^{{e^{{{power}}}}}$" for power in powers)])
 
 
 def _on_one_grid(rows: Table, floor: float) -> tuple[np.ndarray, np.ndarray]:
