@@ -214,10 +214,9 @@ def mse_collapses_faster(mse: Sequence[Table], ce: Sequence[Table], *, until: Li
     For the same network and seed, NC1 under cross-entropy is divided by NC1 under MSE. The logarithm of that ratio at
     the last epoch must be above zero in the mean over trainings. It must also have grown since the first recorded
     epoch: a lead that was there from the start is no speed. Weight decay sets how fast collapse is. Here it is
-    {mse_decay:g} under MSE, {mse_times:.3g} times the authors', and {ce_decay:g} under cross-entropy, {ce_times:.3g}
-    times the authors': their `MSELoss` averages over classes, where the paper's loss sums, so that the same number is
-    not the same decay under both losses. The comparison is not repeated here with other decays;
-    `workflow/config/digits_decay.yaml` has the authors' under both.
+    {mse_decay:g} under MSE and {ce_decay:g} under cross-entropy. In units of the authors' that is {mse_times:.3g} and
+    {ce_times:.3g}: their `MSELoss` averages over classes, where the paper's loss sums, so that the same number is not
+    the same decay under both losses.
     """
     mse_runs, ce_runs = paired(mse, ce)
 
