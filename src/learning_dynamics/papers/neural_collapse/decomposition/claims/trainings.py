@@ -26,8 +26,8 @@ from learning_dynamics.papers.neural_collapse.training.quantities import (
 )
 from learning_dynamics.papers.neural_collapse.trainings import (
     EFFECTIVELY_ZERO,
-    REPRODUCED_AT_AUTHORS_DECAY,
     SMALL,
+    UNDECIDED_AT_FASTER_RECIPE,
     at_the_drop,
     at_the_end,
     at_zero_error,
@@ -175,7 +175,7 @@ def _largest_since(
     return np.array([values.loc[values.index >= starts[seed], seed].max(skipna=False) for seed in values.columns])
 
 
-@claim("Figure 2", scope=SMALL + REPRODUCED_AT_AUTHORS_DECAY, empirical=True, quantifier="an average")
+@claim("Figure 2", scope=SMALL + UNDECIDED_AT_FASTER_RECIPE, empirical=True, quantifier="an average")
 def nc23_vanishes_first(
     trainings: Sequence[Table],
     *,
