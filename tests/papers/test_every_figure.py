@@ -11,7 +11,7 @@ import pytest
 from learning_dynamics.pipeline.commands.functions import paper_function
 from learning_dynamics.pipeline.report.templates import MATHS, fill
 from learning_dynamics.pipeline.store.stamps import plain_facts
-from learning_dynamics.plotting import Drawn, style
+from learning_dynamics.plotting import Plot, style
 from tests.papers.test_every_claim import named
 from tests.support import smoke, tables_of
 from tests.typed_results import assert_filled, typed_results
@@ -29,7 +29,7 @@ def drawn(paper, name):
     spec = whose.drawing("figure", paper, name)
     with style():
         draw = paper_function(paper, "figures", spec["function"])
-        found = Drawn.of(draw(**tables_of(whose, paper, spec["runs"]), **spec["settings"]))
+        found = Plot.of(draw(**tables_of(whose, paper, spec["runs"]), **spec["settings"]))
         found.figure.canvas.draw()
         yield found
     plt.close("all")

@@ -10,7 +10,7 @@ from learning_dynamics.plotting.panels import (
     readable_ticks,
     shared_legend,
 )
-from learning_dynamics.plotting.style import COLOURS, COLUMN, LOOKS, WIDTH, Drawn, sequence, sized, style
+from learning_dynamics.plotting.style import COLOURS, COLUMN, LOOKS, WIDTH, Plot, sequence, sized, style
 from learning_dynamics.plotting.tables import table_figure
 
 __all__ = [
@@ -18,7 +18,7 @@ __all__ = [
     "COLUMN",
     "LOOKS",
     "WIDTH",
-    "Drawn",
+    "Plot",
     "direct_labels",
     "legend_below",
     "legible_ticks",

@@ -24,7 +24,7 @@ class Interactive:
     chart : alt.LayerChart or alt.FacetChart
         One panel; `complete` gives it the style.
     facts, alt
-        As of `Drawn`.
+        As of `Plot`.
     """
 
     chart: alt.LayerChart | alt.FacetChart

@@ -24,7 +24,7 @@ class Motion:
     seconds : float
         How long they are shown together; the last is then held for a moment before the first follows again.
     facts, alt
-        As of `Drawn`.
+        As of `Plot`.
     """
 
     figure: Figure

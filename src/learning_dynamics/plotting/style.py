@@ -70,7 +70,7 @@ def sequence(count: int) -> list[tuple[float, float, float, float]]:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Plot:
     """A figure, the numbers that its caption names, and what it shows for those who cannot see it.
 
     Attributes
@@ -91,6 +91,6 @@ class Drawn:
     table: pd.DataFrame | None = None
 
     @classmethod
-    def of(cls, drawn: Figure | Drawn) -> Drawn:
-        """Return what a figure's function gave as `Drawn`."""
-        return drawn if isinstance(drawn, Drawn) else cls(drawn)
+    def of(cls, drawn: Figure | Plot) -> Plot:
+        """Return what a figure's function gave as `Plot`."""
+        return drawn if isinstance(drawn, Plot) else cls(drawn)

@@ -17,7 +17,7 @@ def table_figure(table: pd.DataFrame, *, width: float = WIDTH) -> Figure:
     Parameters
     ----------
     table : DataFrame of str
-        As `Drawn.table`.
+        As `Plot.table`.
     width : float
         In inches.
     """

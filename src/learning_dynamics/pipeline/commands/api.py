@@ -49,7 +49,7 @@ from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.records import COLUMNS
 from learning_dynamics.pipeline.store.stamps import plain_facts
 from learning_dynamics.pipeline.store.tables import read_table, values_in
-from learning_dynamics.plotting import LOOKS, Drawn
+from learning_dynamics.plotting import LOOKS, Plot
 from learning_dynamics.plotting import style as style_of
 from learning_dynamics.tidy import select
 from learning_dynamics.trajectories import Trajectory
@@ -268,7 +268,7 @@ class Project:
         spec = plan.drawing("figure", paper, name)
         spec["settings"] = plan.config.settings("figure", paper, name, **settings)
         with matplotlib_defaults(), style_of(style):
-            drawn = Drawn.of(call_drawing("figure", paper, name, spec, self._results(paper, "metrics")))
+            drawn = Plot.of(call_drawing("figure", paper, name, spec, self._results(paper, "metrics")))
         plt.close(drawn.figure)  # it is returned; a notebook would show it twice
         return drawn.figure
 

@@ -14,7 +14,7 @@ from learning_dynamics.pipeline.commands.planned import find_job
 from learning_dynamics.pipeline.commands.roles import draw
 from learning_dynamics.pipeline.store.pictures import matplotlib_defaults
 from learning_dynamics.pipeline.store.stamps import KEY, plain_facts
-from learning_dynamics.plotting import Drawn, legible_ticks, sized, style
+from learning_dynamics.plotting import Plot, legible_ticks, sized, style
 
 
 def execute(
@@ -34,7 +34,7 @@ def execute(
     pdf = Path(job.output) if look == "paper" else Path("figures", look, paper, f"{name}.pdf")
     with matplotlib_defaults(), style(look):
         result, record = draw(job)
-        drawn = Drawn.of(result)
+        drawn = Plot.of(result)
         figure = sized(drawn.figure, look)
         figure.set_dpi(matplotlib.rcParams["savefig.dpi"])  # letters are a little wider or narrower at another
         legible_ticks(figure)

@@ -2,11 +2,11 @@
 
 import matplotlib.pyplot as plt
 
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot
 from learning_dynamics.tidy import Table, select
 
 
-def growth(slow: Table, fast: Table) -> Drawn:
+def growth(slow: Table, fast: Table) -> Plot:
     r"""Slow and fast growth.
 
     {draws} draws each; the state is $x (1 + r)^n$.
@@ -16,4 +16,4 @@ def growth(slow: Table, fast: Table) -> Drawn:
         for _, line in select(table, "x").groupby("seed"):
             axis.plot(line["time"], line["value"], color=COLOURS[colour])
     axis.set(xlabel="step", ylabel="$x$")
-    return Drawn(figure, {"draws": slow["seed"].nunique()}, alt="Two bundles of curves.")
+    return Plot(figure, {"draws": slow["seed"].nunique()}, alt="Two bundles of curves.")

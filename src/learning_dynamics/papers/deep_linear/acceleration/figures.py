@@ -13,14 +13,14 @@ from learning_dynamics.papers.deep_linear.acceleration.stiffness import (
     powers_of_stiffness,
 )
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle, median_with_draws
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, direct_labels, legend_below, letters
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, direct_labels, legend_below, letters
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select, settings_of
 
 APART = 0.25  # of a power: dots further from their line can be told from it
 
 
-def acceleration(fourth: Table, second: Table, *, start: Natural) -> Drawn:
+def acceleration(fourth: Table, second: Table, *, start: Natural) -> Plot:
     r"""Depth and the speed of gradient descent on a regression, for the $\ell_4$ and the $\ell_2$ loss.
 
     (a), (c) The relative excess over the least loss against iterations, from one start of several, each at its best
@@ -62,10 +62,10 @@ def acceleration(fourth: Table, second: Table, *, start: Natural) -> Drawn:
     ]
     legend_below(figure, [*depth_handles(sorted(fourth["depth"].unique())), *others])
     alt = "Loss curves and iterations by learning rate; with fourth powers deeper networks need fewer iterations."
-    return Drawn(figure, facts=facts, alt=alt)
+    return Plot(figure, facts=facts, alt=alt)
 
 
-def two_samples(samples: Table, deeper: Sequence[Table]) -> Drawn:
+def two_samples(samples: Table, deeper: Sequence[Table]) -> Plot:
     r"""Two orthogonal samples, one $\kappa$ times as long as the other: steps against $\kappa$.
 
     (a) Steps until the loss has fallen to {tolerance:g} of that at zero, at the largest stable learning rate. Solid:
@@ -115,4 +115,4 @@ def two_samples(samples: Table, deeper: Sequence[Table]) -> Drawn:
         "outliers": int((np.array(distances) > APART).sum()),
         "apart": APART,
     }
-    return Drawn(figure, facts=facts, alt=alt)
+    return Plot(figure, facts=facts, alt=alt)

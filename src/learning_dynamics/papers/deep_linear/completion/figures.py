@@ -7,14 +7,14 @@ import matplotlib.pyplot as plt
 from learning_dynamics.papers.deep_linear import quantities
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle, median_with_draws
 from learning_dynamics.papers.deep_linear.tables import depth_of, less_true_norm, observed_entries, unfinished
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters
 from learning_dynamics.tidy import Table, select
 
 LINES = ("-", DASHED, ":")
 MINIMISER = "nuclear norm minimisation"
 
 
-def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimiser_many: Table) -> Drawn:
+def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimiser_many: Table) -> Plot:
     r"""Matrix completion by deep linear networks: reconstruction error against initialisation scale.
 
     The mean square error over all entries of a low-rank matrix, completed by gradient descent, one column for each
@@ -40,7 +40,7 @@ def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, mi
     rates = [handle("smaller learning rate"), handle("larger one", line=DASHED)]
     legend_below(figure, [*rates, handle(MINIMISER, "grey", ":")])
     facts = {"few": observed_entries(minimiser), "many": observed_entries(minimiser_many)}
-    return Drawn(
+    return Plot(
         figure,
         facts=facts | unfinished(*few, *many),
         alt="Reconstruction errors against initialisation scale, by depth and entries.",
@@ -54,7 +54,7 @@ QUANTITIES = {
 }
 
 
-def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimiser_many: Table) -> Drawn:
+def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimiser_many: Table) -> Plot:
     r"""Which quantity completed matrices minimise: reconstruction error, nuclear norm and effective rank against scale.
 
     (a) to (c) Completions from {few} entries. (d) to (f) From {many}. One line for each depth, at the smaller learning
@@ -84,7 +84,7 @@ def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimis
     others = [handle(MINIMISER, "grey", ":"), handle("ground truth", line=DASHED, lw=1)]
     legend_below(figure, [*depth_handles(map(depth_of, few)), *others], None if len(few) < 4 else len(few))
     facts = {"few": observed_entries(minimiser), "many": observed_entries(minimiser_many)}
-    return Drawn(
+    return Plot(
         figure,
         facts=facts | {"draws": minimiser["draw"].nunique()},
         alt="Error, nuclear norm and effective rank against scale, by depth.",

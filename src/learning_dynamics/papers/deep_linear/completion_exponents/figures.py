@@ -8,13 +8,13 @@ from matplotlib.axes import Axes
 from learning_dynamics.papers.deep_linear import quantities
 from learning_dynamics.papers.deep_linear.completion_exponents.powers import measured_powers, predicted_powers
 from learning_dynamics.papers.deep_linear.drawing import DEPTH_COLOURS
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters, sequence, shared_legend
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, sequence, shared_legend
 from learning_dynamics.tidy import Table, select, settings_of
 
 
 def completion_exponents(
     uneven: Table, uneven_path: Table, gaussian: Table, gaussian_path: Table, deeper: Table, coarse: Table
-) -> Drawn:
+) -> Plot:
     r"""What a completion leaves beyond the rank $r$, as a power of the initialisation scale $s$, and the prediction.
 
     (a) $\sigma_{r+1}$ at the end of descent at depth 2 against $s$, by number of observed entries. Medians over those
@@ -40,7 +40,7 @@ def completion_exponents(
         "measured_at": settings_of(uneven_path)["scale"],
         "coarse": min(settings_of(coarse)["scales"]),
     }
-    return Drawn(figure, facts=facts, alt="Singular values beyond the rank against scale; powers against entries.")
+    return Plot(figure, facts=facts, alt="Singular values beyond the rank against scale; powers against entries.")
 
 
 def _against_scale(axis: Axes, ends: Table, path: Table) -> None:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from learning_dynamics.papers.deep_linear.completion_table.printed import METHODS, PRINTED, TRUE_NORM, measured
 from learning_dynamics.papers.deep_linear.tables import minimiser_values, network_values
-from learning_dynamics.plotting import WIDTH, Drawn, table_figure
+from learning_dynamics.plotting import WIDTH, Plot, table_figure
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table
 
@@ -34,7 +34,7 @@ def completion_table(
     minimiser_many: Table,
     *,
     scale: Positive,
-) -> Drawn:
+) -> Plot:
     r"""The slides' tables beside ours: reconstruction error, nuclear norm and effective rank of each method.
 
     Slides 31 (5000 entries) and 32 (2000 entries) show one draw. Our values are medians over {draws} draws (depth 3
@@ -73,7 +73,7 @@ def completion_table(
     )
     draws, most = len(minimiser_values(minimiser, "error")), len(network_values(depth_3, "error", scale))
     facts = {"draws": draws, "most": most, "scale": scale}
-    return Drawn(table_figure(table, width=1.25 * WIDTH), facts=facts, alt=alt, table=table)
+    return Plot(table_figure(table, width=1.25 * WIDTH), facts=facts, alt=alt, table=table)
 
 
 def _scientific(value: float, digits: int = 2) -> str:

@@ -7,13 +7,13 @@ from matplotlib.axes import Axes
 from learning_dynamics.papers.deep_linear.convergence import quantities
 from learning_dynamics.papers.deep_linear.convergence.theory import share_that_holds
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters
 from learning_dynamics.tidy import Table, select, settings_of
 
 INITS = {"layer_wise": "orange", "balanced": "blue"}
 
 
-def convergence(initialisations: Table, guarantee: Table) -> Drawn:
+def convergence(initialisations: Table, guarantee: Table) -> Plot:
     r"""Where gradient descent converges: initialisations, and the assumptions of the guarantee.
 
     (a), (b) Iterations to a loss within {tolerance:g} of the least, at the best of a grid of learning rates,
@@ -60,7 +60,7 @@ def convergence(initialisations: Table, guarantee: Table) -> Drawn:
         "reached": reached,
         "shortened": settings_of(guarantee)["rescaling"] ** 2,
     }
-    return Drawn(figure, facts=facts, alt=alt)
+    return Plot(figure, facts=facts, alt=alt)
 
 
 def _guarantee_panel(axis: Axes, table: Table) -> None:
@@ -89,7 +89,7 @@ def _guarantee_panel(axis: Axes, table: Table) -> None:
     )
 
 
-def guarantees(flows: Table, starts: Table) -> Drawn:
+def guarantees(flows: Table, starts: Table) -> Plot:
     r"""What the guarantee promises, and how often a random start meets its first assumption.
 
     (a) The slowest decay rate of the loss along a flow, against the margin $c$. Dots: starts at the target with its
@@ -132,4 +132,4 @@ def guarantees(flows: Table, starts: Table) -> Drawn:
     right.legend(title="standard deviation of entries", fontsize=7.5, loc="upper right", ncols=2)
     letters((left, right))
     alt = "Rates of fall against margins on lines of the guaranteed slope; shares of starts against dimension."
-    return Drawn(figure, facts={"draws": settings["draws"]}, alt=alt)
+    return Plot(figure, facts={"draws": settings["draws"]}, alt=alt)

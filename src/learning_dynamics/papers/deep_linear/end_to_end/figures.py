@@ -7,12 +7,12 @@ from matplotlib.axes import Axes
 from learning_dynamics.papers.deep_linear import quantities as shared_quantities
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle
 from learning_dynamics.papers.deep_linear.end_to_end import quantities
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select
 
 
-def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Table, *, member: Natural) -> Drawn:
+def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Table, *, member: Natural) -> Plot:
     r"""The end-to-end matrix obeys an equation of its own if the layers are balanced.
 
     (a) Singular values from balanced layers at depth 3. Lines: of the product of the layers under gradient flow.
@@ -36,10 +36,10 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
     _drifts(drift, descent, starts)
     letters((paths, distances, factors, drift))
     alt = "Four panels: paths that coincide, distances at rounding for balanced layers, rate factors, orders of drift."
-    return Drawn(figure, alt=alt)
+    return Plot(figure, alt=alt)
 
 
-def factors(factors: Table, *, member: Natural) -> Drawn:
+def factors(factors: Table, *, member: Natural) -> Plot:
     r"""What depth does to the singular values of one matrix: small factors may grow with depth, and ratios always do.
 
     (a) The factor by which a singular value moves faster through balanced layers than at depth 1, against the number
@@ -70,7 +70,7 @@ def factors(factors: Table, *, member: Natural) -> Drawn:
     letters((left, right))
     figure.legend(loc="outside lower center", ncols=len(values), fontsize=7.5)
     alt = "Left: factors by depth, those of small singular values fall and rise again. Right: ratios that all grow."
-    return Drawn(figure, alt=alt)
+    return Plot(figure, alt=alt)
 
 
 def _distances(axis: Axes, balanced: Table, gaussian: Table) -> None:

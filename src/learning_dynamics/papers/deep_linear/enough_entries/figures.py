@@ -11,12 +11,12 @@ from learning_dynamics.papers.deep_linear import quantities
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS, depth_handles, handle
 from learning_dynamics.papers.deep_linear.enough_entries.thresholds import thresholds
 from learning_dynamics.papers.deep_linear.tables import depth_of, less_true_norm, unfinished
-from learning_dynamics.plotting import COLOURS, Drawn, legend_below, letters, panels
+from learning_dynamics.plotting import COLOURS, Plot, legend_below, letters, panels
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Quantity, Table, select
 
 
-def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction) -> Drawn:
+def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction) -> Plot:
     r"""How many observed entries are enough: reconstruction error and nuclear norm against their number, by method.
 
     One row for each initialisation scale $s$. Lines: medians over {draws} draws. Bands: from the smallest to the
@@ -64,7 +64,7 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
     more = f"On {beyond} draws the most entries that were tried are not enough. " if beyond else ""
     facts = {"draws": convex["draw"].nunique(), "recovered": recovered, "unknown": unknown, "beyond": more}
     alt = "Errors fall steeply at a number of entries that is smaller for deeper networks than for the convex program."
-    return Drawn(figure, facts=facts | unfinished(*deep), alt=alt)
+    return Plot(figure, facts=facts | unfinished(*deep), alt=alt)
 
 
 def _band(axis: Axes, table: Table, quantity: Quantity, colour: str) -> None:

@@ -4,11 +4,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from learning_dynamics.papers.deep_linear.line_integral.quantities import CURVES, INTEGRAL, WHITENED
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot
 from learning_dynamics.tidy import Table, select
 
 
-def line_integral(curve: Table) -> Drawn:
+def line_integral(curve: Table) -> Plot:
     r"""Integrals of the preconditioned gradient along a closed curve: from depth 3 on no function has it as its
     gradient.
 
@@ -33,4 +33,4 @@ def line_integral(curve: Table) -> Drawn:
     axis.legend(fontsize=7.5, loc="best")
     vanishing = select(table, case=WHITENED, depth=2)["value"].abs().max()
     alt = "Dots of relative closed-curve integrals by depth: zero at depth 1, zero at depth 2 in one case, not beyond."
-    return Drawn(figure, facts={"vanishing": vanishing}, alt=alt)
+    return Plot(figure, facts={"vanishing": vanishing}, alt=alt)

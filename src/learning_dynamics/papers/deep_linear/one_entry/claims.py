@@ -44,8 +44,8 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
     s_1, s_2 = settings_of(generic)["measurement"][:2]
     ratio = s_2 / s_1
     depths = sorted(generic["depth"].unique())
-    # d log sigma_2 / d log sigma_1 under one linear measurement: a line, a power and an asymptote
-    exponents = {depth: {1: 1.0, 2: ratio}.get(depth, 0.0) for depth in depths}
+    # d log sigma_2 / d log sigma_1 under one linear measurement: a line, a power, and asymptotes from depth 3 on
+    exponents = dict.fromkeys(depths, 0.0) | {1: 1.0, 2: ratio}
     measured = {depth: _last_exponents(generic, depth) for depth in depths}
     measured_of_entry = {depth: _last_exponents(entry, depth) for depth in depths}
     line, power = "a line at depth 2 as well", "a power at depth 3 as well"
@@ -87,28 +87,24 @@ def one_measurement(generic: Table, entry: Table, aligned: Table, *, share: Frac
     settings = settings_of(aligned)
     sigma_1, sigma_2 = sigmas(aligned, 1, 2)
 
-    def closed_form(of_other_depth: dict[int, int]) -> np.ndarray:
-        """Return sigma_2 along each path, by the closed form of its depth, or of the depth that is given for it."""
-        paths = zip(sorted(aligned["depth"].unique()), sigma_1, strict=True)
-        return np.array(
-            [
-                theory.smaller_singular_value(
-                    path, settings["start"], settings["ratio"], of_other_depth.get(depth, depth)
-                )
-                for depth, path in paths
-            ]
-        )
+    def closed_form(**instead: int) -> np.ndarray:
+        """Return sigma_2 along each path, by the closed form of its depth, or of another one, ``depth_2=1``."""
+        predicted = []
+        for depth, path in zip(sorted(aligned["depth"].unique()), sigma_1, strict=True):
+            by_depth = instead.get(f"depth_{depth}", depth)
+            predicted.append(theory.smaller_singular_value(path, settings["start"], settings["ratio"], by_depth))
+        return np.array(predicted)
 
     yield equal_on_every_draw(
         "error of σ_2 against its closed form in σ_1, aligned measurement, relative to σ_2's largest",
         sigma_2,
-        closed_form({}),
+        closed_form(),
         tolerance=amplification * settings["integration"]["rtol"],
         because=f"{amplification:g} relative tolerances of the integrator",
         rivals={
-            line: closed_form({2: 1}),
-            power: closed_form({3: 2}),
-            "aligned, the asymptote of one layer more": closed_form({3: 4}),
+            line: closed_form(depth_2=1),
+            power: closed_form(depth_3=2),
+            "aligned, the asymptote of one layer more": closed_form(depth_3=4),
         },
         scaled=False,
     )

@@ -6,11 +6,11 @@ import numpy as np
 from learning_dynamics.papers.deep_linear.drawing import DASHED, DEPTH_COLOURS
 from learning_dynamics.papers.deep_linear.one_entry import theory
 from learning_dynamics.papers.deep_linear.tables import sigmas
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters, shared_legend
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, shared_legend
 from learning_dynamics.tidy import Table, settings_of
 
 
-def one_entry(aligned: Table, generic: Table, entry: Table) -> Drawn:
+def one_entry(aligned: Table, generic: Table, entry: Table) -> Plot:
     r"""One linear measurement of a matrix: the second singular value against the first, by depth.
 
     (a) to (c) $2 \times 2$ matrices that start at a multiple of the identity, under a measurement aligned with them, on
@@ -67,4 +67,4 @@ def one_entry(aligned: Table, generic: Table, entry: Table) -> Drawn:
     shared_legend(figure, axes[1], fontsize=7)
     alt = "Six panels: closed forms and flows for aligned measurements above, paths from Gaussian starts below."
     facts = {"draws": generic["seed"].nunique(), "values": ", ".join(f"{value:g}" for value in measurement)}
-    return Drawn(figure, facts=facts, alt=alt)
+    return Plot(figure, facts=facts, alt=alt)

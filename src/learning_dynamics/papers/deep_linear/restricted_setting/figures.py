@@ -6,11 +6,11 @@ import numpy as np
 from learning_dynamics.papers.deep_linear import quantities as shared_quantities
 from learning_dynamics.papers.deep_linear.drawing import DEPTH_COLOURS, depth_handles, median_with_draws
 from learning_dynamics.papers.deep_linear.restricted_setting import quantities
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters
 from learning_dynamics.tidy import Table, select, settings_of
 
 
-def restricted_setting(ends: Table) -> Drawn:
+def restricted_setting(ends: Table) -> Plot:
     r"""Commuting measurements: any depth approaches the least nuclear norm, which Schatten quasi-norms do not prefer.
 
     (a) The excess of the nuclear norm at the end of the flow over the least one, against the scale of the start.
@@ -49,4 +49,4 @@ def restricted_setting(ends: Table) -> Drawn:
     letters((left, right))
     left.legend(handles=depth_handles(depths))
     alt = "Left: nuclear norm approaches its least value with the scale. Right: changes negative below p = 1."
-    return Drawn(figure, facts={"draws": ends["seed"].nunique()}, alt=alt)
+    return Plot(figure, facts={"draws": ends["seed"].nunique()}, alt=alt)

@@ -7,12 +7,12 @@ import matplotlib.pyplot as plt
 from learning_dynamics.papers.deep_linear import quantities
 from learning_dynamics.papers.deep_linear.drawing import handle
 from learning_dynamics.papers.deep_linear.tables import depth_of
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select
 
 
-def singular_values(paths: Sequence[Table], *, draw: Natural) -> Drawn:
+def singular_values(paths: Sequence[Table], *, draw: Natural) -> Plot:
     r"""Singular values of the end-to-end matrix along gradient descent, by depth.
 
     (a) to (c) The {top} largest singular values, dark to light, from scaled identity layers, on a matrix of rank {rank}
@@ -40,4 +40,4 @@ def singular_values(paths: Sequence[Table], *, draw: Natural) -> Drawn:
     ends = [handle(r"$\sigma_1$", colours[0]), handle(rf"$\sigma_{{{top}}}$", colours[-1])]
     legend_below(figure, [*ends, handle("diagonal", "blue"), handle("off-diagonal", "orange")])
     facts = {"top": top, "rank": int(select(paths[0], quantities.RANK)["value"].iloc[0])}
-    return Drawn(figure, facts=facts, alt="Singular values against time at three depths: together, then one by one.")
+    return Plot(figure, facts=facts, alt="Singular values against time at three depths: together, then one by one.")

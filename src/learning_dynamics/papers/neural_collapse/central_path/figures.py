@@ -14,7 +14,7 @@ from learning_dynamics.papers.neural_collapse.draws import SIZE
 from learning_dynamics.papers.neural_collapse.panels import DASHED, PLAIN, title_of
 from learning_dynamics.papers.neural_collapse.training import quantities as training_quantities
 from learning_dynamics.papers.neural_collapse.trainings import data_and_network
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
@@ -24,7 +24,7 @@ OVER_TIME: dict[str, Any] = {"xscale": "log", "yscale": "log", "xlabel": "flow t
 
 def central_path(
     features: Table, flows: Table, descent: Table, training: Table, *, size: Natural, member: Natural
-) -> Drawn:
+) -> Plot:
     r"""Renormalised gradient flow on the central path: two flows, and the closed form that each obeys.
 
     (a) SNR singular values $\omega$ under Riemannian gradient flow, a colour for each. Black dots: Proposition 2's
@@ -61,7 +61,7 @@ def central_path(
     axes.append(figure.add_subplot(grid[2, :]))
     _training_spectrum_panel(axes[6], training)
     letters(axes)
-    return Drawn(figure, alt="Singular values grow along two flows, each on its own closed form, and become equal.")
+    return Plot(figure, alt="Singular values grow along two flows, each on its own closed form, and become equal.")
 
 
 def drawn_member(table: pd.DataFrame, size: int, member: int) -> pd.DataFrame:

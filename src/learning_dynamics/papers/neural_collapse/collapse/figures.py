@@ -13,13 +13,13 @@ from learning_dynamics.papers.neural_collapse.panels import (
     under_both_losses,
 )
 from learning_dynamics.papers.neural_collapse.trainings import at_the_end
-from learning_dynamics.plotting import Drawn
+from learning_dynamics.plotting import Plot
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
 TRACE = r"$\mathrm{Tr}(\Sigma_W \Sigma_B^\dagger)/C$"
 
 
-def fig3(trainings: Sequence[Table]) -> Drawn:
+def fig3(trainings: Sequence[Table]) -> Plot:
     """Norms of class means and of classifiers along training.
 
     Standard deviation over mean of the norms of the centred class means (solid) and of the classifiers (dashed). The
@@ -31,7 +31,7 @@ def fig3(trainings: Sequence[Table]) -> Drawn:
     return _means_and_classifiers(trainings, "equinorm_means", "equinorm_classifiers", "std / mean of norms")
 
 
-def fig4(trainings: Sequence[Table]) -> Drawn:
+def fig4(trainings: Sequence[Table]) -> Plot:
     """Equality of angles between class means, and between classifiers, along training.
 
     Standard deviation, over pairs of classes, of the cosines between centred class means (solid) and between
@@ -41,7 +41,7 @@ def fig4(trainings: Sequence[Table]) -> Drawn:
     return _means_and_classifiers(trainings, "equiangular_means", "equiangular_classifiers", "std of cosines")
 
 
-def fig5(trainings: Sequence[Table]) -> Drawn:
+def fig5(trainings: Sequence[Table]) -> Plot:
     r"""Distance of angles from the largest that C vectors can all have, along training.
 
     Mean over pairs of classes of $|\cos + 1/(C-1)|$, for centred class means (solid) and for classifiers (dashed),
@@ -52,7 +52,7 @@ def fig5(trainings: Sequence[Table]) -> Drawn:
     return _means_and_classifiers(trainings, "maximal_angle_means", "maximal_angle_classifiers", label)
 
 
-def fig6(trainings: Sequence[Table]) -> Drawn:
+def fig6(trainings: Sequence[Table]) -> Plot:
     r"""Distance of classifiers from class means, up to scale, along training.
 
     $\|W^\top/\|W\| - \bar M/\|\bar M\|\|^2$ for classifiers $W$ and centred class means $\bar M$, in Frobenius norms,
@@ -67,7 +67,7 @@ def fig6(trainings: Sequence[Table]) -> Drawn:
     )
 
 
-def fig7(trainings: Sequence[Table]) -> Drawn:
+def fig7(trainings: Sequence[Table]) -> Plot:
     r"""Within-class variability along training, under MSE.
 
     $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ on train images. Lines: geometric mean over seeds. Bands: their range.
@@ -79,7 +79,7 @@ def fig7(trainings: Sequence[Table]) -> Drawn:
     )
 
 
-def fig8(trainings: Sequence[Table]) -> Drawn:
+def fig8(trainings: Sequence[Table]) -> Plot:
     """Share of images for which network and nearest class mean differ, along training.
 
     Solid: train images, as in the paper. Dashed: test images. Both losses are shown; class means are those of train
@@ -95,7 +95,7 @@ def fig8(trainings: Sequence[Table]) -> Drawn:
     return _annotate(figure, trainings, "nc4", "The share of images decided otherwise than by the nearest class mean")
 
 
-def fig10(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
+def fig10(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
     r"""Within-class variability along training under MSE and under cross-entropy.
 
     $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ on train images. Lines: geometric mean over seeds. Bands: their range.
@@ -124,16 +124,16 @@ def recipe(trainings: Sequence[Table]) -> str:
     )
 
 
-def _annotate(figure: Figure, trainings: Sequence[Table], quantity: Quantity, subject: str) -> Drawn:
+def _annotate(figure: Figure, trainings: Sequence[Table], quantity: Quantity, subject: str) -> Plot:
     mse = [table for table in trainings if settings_of(table)["loss"] == "mse"]
     final = at_the_end(mse or trainings, quantity)
     ends = " to ".join(dict.fromkeys(f"{end:.1g}" for end in (final.min(), final.max())))
     facts = {"recipe": recipe(trainings), "panels": describe_panels(trainings), "ends": ends}
     alt = subject + " against epochs, a panel for each network; under MSE it ends at {ends}."
-    return Drawn(figure, facts, alt)
+    return Plot(figure, facts, alt)
 
 
-def _means_and_classifiers(trainings: Sequence[Table], means: Quantity, classifiers: Quantity, ylabel: str) -> Drawn:
+def _means_and_classifiers(trainings: Sequence[Table], means: Quantity, classifiers: Quantity, ylabel: str) -> Plot:
     lines = side_by_side(
         under_both_losses(means, label="class means, {}"),
         under_both_losses(classifiers, label="classifiers, {}", ls=DASHED),

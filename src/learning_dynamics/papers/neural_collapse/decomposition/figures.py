@@ -34,7 +34,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     loss_term,
     without_error,
 )
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters, shared_legend
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, shared_legend
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
 TERMS = {
@@ -49,7 +49,7 @@ PARTS = {
 }
 
 
-def deviation_split(trainings: Sequence[Table]) -> Drawn:
+def deviation_split(trainings: Sequence[Table]) -> Plot:
     r"""What holds a network's classifier off the least-squares one, before the learning rate drops.
 
     Bars: $L_{LS}^\perp$ of the network as a share of its $L_{LS}$, at the last recorded epoch at the full learning
@@ -96,7 +96,7 @@ def deviation_split(trainings: Sequence[Table]) -> Drawn:
         "Stacked bars: sampling, as the last layer sees it, makes {sampling:.1g} of the deviation, with the statistics "
         "of batches {batches:.1g}, with features that move all of it (medians)."
     )
-    return Drawn(figure, {**shares, "recipe": recipe(trainings)}, alt)
+    return Plot(figure, {**shares, "recipe": recipe(trainings)}, alt)
 
 
 CONTINUED = {
@@ -110,7 +110,7 @@ FROZEN = {
 LAW = {SPLIT_LAW: ("last layer, first order, with replacement", "black")}
 
 
-def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Table) -> Drawn:
+def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Table) -> Plot:
     r"""What holds a classifier off the least-squares one, over learning rates, batches and normalisation.
 
     $L_{LS}^\perp$ of a VGG as a share of its $L_{LS}$, from epoch {epoch} on, at the full learning rate. (a), (c) Over
@@ -167,7 +167,7 @@ def deviation_over(rates: Table, batches: Table, plain: Table, plain_batches: Ta
         "Four panels: whole batches leave {normalised:.1g} of the deviation of a network with batch norm, {plain:.1g} "
         "of one without (medians over batches)."
     )
-    return Drawn(figure, facts | remaining, alt)
+    return Plot(figure, facts | remaining, alt)
 
 
 def _members(table: Table, setting: str) -> dict[float, Table]:
@@ -190,7 +190,7 @@ CONVENTIONS: dict[Decay, str] = {
 }
 
 
-def fig2(trainings: Sequence[Table], *, decay: Decay) -> Drawn:
+def fig2(trainings: Sequence[Table], *, decay: Decay) -> Plot:
     r"""The terms that the MSE loss decomposes into, along training.
 
     The loss, weight decay included (thick grey), is the sum of three terms (solid), to rounding. $L_{NC1}$ is
@@ -227,4 +227,4 @@ def fig2(trainings: Sequence[Table], *, decay: Decay) -> Drawn:
         "share": np.mean(np.concatenate(shares)),
         "convention": CONVENTIONS[decay],
     }
-    return Drawn(figure, facts, alt)
+    return Plot(figure, facts, alt)

@@ -23,7 +23,7 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     data_and_network,
     when_errors_end,
 )
-from learning_dynamics.plotting import Drawn, table_figure
+from learning_dynamics.plotting import Plot, table_figure
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table
 
@@ -40,7 +40,7 @@ COLUMNS = [
 ]
 
 
-def fig12(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
+def fig12(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
     r"""Within-class variability on test images along training, under both losses.
 
     Solid: $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ with means and covariances of the test features. Faint dashes
@@ -63,10 +63,10 @@ def fig12(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
     alt = (
         "Within-class variability along training; at the end {test:.1g} on test, {train:.1g} on train images (medians)."
     )
-    return Drawn(figure, facts, alt)
+    return Plot(figure, facts, alt)
 
 
-def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) -> Drawn:
+def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) -> Plot:
     """Test accuracy at the first measured epoch at 99.9 % train accuracy, and at the end of training.
 
     Per cent of test images: the mean over seeds with its standard error. The change is in percentage points. The
@@ -109,7 +109,7 @@ def table1(mse: Sequence[Table], ce: Sequence[Table], *, one_image: Positive) ->
         "recipe": recipe(mse),
     }
     alt = "A table of test accuracies; under MSE they change by {mean:.1f} points in the mean."
-    return Drawn(table_figure(table), facts, alt, table)
+    return Plot(table_figure(table), facts, alt, table)
 
 
 def _published(zero_error: float, end: float) -> list[str]:

@@ -22,14 +22,14 @@ from learning_dynamics.papers.neural_collapse.trainings import (
     data_and_network,
     when_errors_end,
 )
-from learning_dynamics.plotting import Drawn
+from learning_dynamics.plotting import Plot
 from learning_dynamics.tidy import Table
 
 PERTURBATION = r"mean of $\|r\|\,/\,\|x\|$"
 PAPERS_GAIN = {"paper_median": 0.1762, "paper_mean": 0.9278}  # in the caption of its Figure 9
 
 
-def fig9(mse: Sequence[Table]) -> Drawn:
+def fig9(mse: Sequence[Table]) -> Plot:
     r"""Robustness against small perturbations along training, under MSE, by three measures.
 
     Mean over test images of $\|r\|/\|x\|$, for the standardised image $x$ and a perturbation $r$ that changes the
@@ -59,7 +59,7 @@ def _gains(table: Table) -> np.ndarray:
     return at_the_end([table], quantities.ROBUSTNESS, "test") - start
 
 
-def fig11(mse: Sequence[Table], ce: Sequence[Table]) -> Drawn:
+def fig11(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
     r"""Robustness against small perturbations under MSE and under cross-entropy, by three measures.
 
     As in figure 9, for both losses. The axis is logarithmic, because DeepFool's measure, the paper's, can overshoot by
@@ -79,7 +79,7 @@ def _measures(named: str) -> list[Line]:
     )
 
 
-def _annotate(figure: Figure, trainings: Sequence[Table], more: Mapping[str, Any] | None = None) -> Drawn:
+def _annotate(figure: Figure, trainings: Sequence[Table], more: Mapping[str, Any] | None = None) -> Plot:
     facts = {
         **(more or {}),
         "recipe": recipe(trainings),
@@ -91,4 +91,4 @@ def _annotate(figure: Figure, trainings: Sequence[Table], more: Mapping[str, Any
         "Relative size of perturbations against epochs; at the end {deepfool:.1g} by DeepFool in the mean, "
         "{smallest:.1g} by the smallest that is known."
     )
-    return Drawn(figure, facts, alt)
+    return Plot(figure, facts, alt)

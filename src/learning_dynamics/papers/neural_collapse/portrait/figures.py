@@ -11,7 +11,7 @@ from matplotlib.patches import FancyArrowPatch, Polygon
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.neural_collapse.collapse.figures import recipe
 from learning_dynamics.papers.neural_collapse.portrait import theory
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters, plain_number, shared_legend
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, plain_number, shared_legend
 from learning_dynamics.tidy import Quantity, Table
 
 CLASS_COLOURS = (COLOURS["blue"], COLOURS["orange"], COLOURS["green"])
@@ -20,7 +20,7 @@ MARGIN = 1.15  # half a side of a picture, in units of the furthest point in it
 SPREADS = (np.array([[1.6, 0.9], [0.9, 0.8]]), np.array([[0.7, -0.45], [-0.45, 1.3]]))
 
 
-def fig1(training: Table) -> Drawn:
+def fig1(training: Table) -> Plot:
     """Portrait of neural collapse: features, class means and classifiers in the plane of three class means.
 
     One training under MSE, seed 0. Columns: its first, a middle and its last recorded epoch. (a) to (c) Small dots are
@@ -55,10 +55,10 @@ def fig1(training: Table) -> Drawn:
         "Three clouds of features shrink onto the corners of a triangle; at the end they spread by {spread:.1g} of it."
     )
     facts = {"zoom": INSET * reach / half_width, "spread": spread, "examples": features.shape[1]}
-    return Drawn(figure, {**facts, "recipe": recipe([training])}, alt)
+    return Plot(figure, {**facts, "recipe": recipe([training])}, alt)
 
 
-def fig13(training: Table) -> Drawn:
+def fig13(training: Table) -> Plot:
     r"""The fibre bundle: features $AX$ on one fibre have the same predictions and the same loss as their representative
     $X$.
 
@@ -99,7 +99,7 @@ def fig13(training: Table) -> Drawn:
     alt = (
         "Three columns of pictures of the same clouds, stretched differently; classes decided for are the same in each."
     )
-    return Drawn(figure, {"difference": max(differences), "recipe": recipe([training])}, alt)
+    return Plot(figure, {"difference": max(differences), "recipe": recipe([training])}, alt)
 
 
 def _draw_links(figure: plt.Figure, axes: np.ndarray) -> None:

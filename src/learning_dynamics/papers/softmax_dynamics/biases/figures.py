@@ -41,12 +41,12 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
 )
 from learning_dynamics.papers.softmax_dynamics.sizes import sizes_of
 from learning_dynamics.papers.softmax_dynamics.spectra import SPECTRA
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, select, settings_of
 
 
-def biases(skewed: Table) -> Drawn:
+def biases(skewed: Table) -> Plot:
     r"""What is learned when, and in which directions: medians over {draws} seeds and the middle half of them.
 
     Skewed classes ({sizes}), two dimensions, cross-entropy, Gaussian starts. (a) The probability of its own class,
@@ -106,12 +106,12 @@ def biases(skewed: Table) -> Drawn:
         axis.set_title(title)
     letters((learning, aligning, faster, ratio))
     facts = {"sizes": ", ".join(map(str, counts)), "draws": skewed["seed"].nunique()}
-    return Drawn(
+    return Plot(
         figure, facts, "Curves over time of what is learned, of alignment, and of which singular value grows faster."
     )
 
 
-def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
+def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
     r"""What the draws of the grid say of biases, alignment and separation, by the scale at which they start.
 
     Skewed classes, two dimensions, cross-entropy. Bars: 95 % intervals. (a) Share of pairs of classes of
@@ -185,10 +185,10 @@ def by_scale(grid: Table, *, cosine: Fraction) -> Drawn:
     alt = (
         "Shares and factors with intervals against the initial scale: order of learning, alignment, separation, growth."
     )
-    return Drawn(figure, {"cosine": cosine}, alt)
+    return Plot(figure, {"cosine": cosine}, alt)
 
 
-def learning_times(flows: Sequence[Table]) -> Drawn:
+def learning_times(flows: Sequence[Table]) -> Plot:
     r"""When each class is learned, from ever smaller starts.
 
     Gradient flow from Gaussian starts of scale $s$, one row of features a class, {seeds} seeds. (a) Class sizes {sizes}
@@ -216,7 +216,7 @@ def learning_times(flows: Sequence[Table]) -> Drawn:
     legend_below(figure, handles, columns=2)
     facts = {"seeds": settings_of(flows[0])["seeds"], "sizes": counts.replace("-", ", ")}
     alt = "Times of learning against ln(1/s), on lines of predicted slopes; measured slopes on the diagonal."
-    return Drawn(figure, facts, alt)
+    return Plot(figure, facts, alt)
 
 
 def _time_panel(axis: Axes, table: Table, sizes: list[int]) -> None:

@@ -343,31 +343,36 @@ def adamw_compresses(
     the rank rises by {net:.2f}. In {learned:.0%} of the draws all classes are learned beyond doubt.
     """
     over_examples, over_classes = MEASURES["examples"][measure], MEASURES["classes"][measure]
-    half = decays["seed"].max() / 2  # draws up to here choose the decay, the others judge it
+    # the first half of the draws chooses the decay, the other half judges it
+    is_first_half = decays["seed"] <= decays["seed"].max() / 2
+    choosing, judging = decays[is_first_half], decays[~is_first_half]
 
-    def read(quantity: Quantity, case: str, decay: float, *, rank: str, least: float, judges: bool) -> np.ndarray:
-        rows = map_draws(decays, quantity, rank, least, control=case)
-        rows = rows[np.isclose(rows["amount"], decay)]
-        return rows[(rows["seed"] > half) == judges]["value"].to_numpy()
+    def of_draws(draws: Table, quantity: Quantity, case: str, decay: float) -> np.ndarray:
+        """Return a quantity of the rank over all examples that no threshold enters, shape (draws,)."""
+        rows = map_draws(draws, quantity, over_examples, 0.0, control=case)
+        return rows[np.isclose(rows["amount"], decay)]["value"].to_numpy()
 
-    def depths(case: str, decay: float, rank: str = over_examples, *, judges: bool = True) -> np.ndarray:
-        """Return how deep the rank of each draw falls while the rarest class is learned."""
-        return read(FALL_RARE, case, decay, rank=rank, least=threshold, judges=judges)
+    def depths(draws: Table, case: str, decay: float, rank: str = over_examples) -> np.ndarray:
+        """Return how deep a rank falls while the rarest class is learned, shape (draws,)."""
+        rows = map_draws(draws, FALL_RARE, rank, threshold, control=case)
+        return rows[np.isclose(rows["amount"], decay)]["value"].to_numpy()
 
-    def falls(case: str, decay: float, rank: str = over_examples) -> np.ndarray:
-        depth = depths(case, decay, rank)
-        return unless_nan(depth >= threshold, depth)
-
-    def share(case: str, decay: float, rank: str = over_examples, *, judges: bool = True) -> float:
-        return float(np.mean(depths(case, decay, rank, judges=judges) >= threshold))
+    def share(draws: Table, case: str, decay: float, rank: str = over_examples) -> float:
+        """Return the share of draws whose rank falls by the threshold or more."""
+        return float(np.mean(depths(draws, case, decay, rank) >= threshold))
 
     def excess(decay: float) -> float:
-        with_both, equal, wide = (share(case, decay, judges=False) for case in ("treated", "equal", "wide"))
-        return with_both - max(equal, wide)
+        """Return by how much the share exceeds that of both controls, on the draws that choose."""
+        return share(choosing, "treated", decay) - max(share(choosing, case, decay) for case in ("equal", "wide"))
 
     tried = [amount for amount in sorted(decays["amount"].unique()) if amount > 0]
     decay = max(tried, key=excess)
-    excluded = {"draws on which the decay was chosen": len(depths("treated", decay, judges=False))}
+    excluded = {"draws on which the decay was chosen": len(depths(choosing, "treated", decay))}
+
+    def falls(case: str, decay: float, rank: str = over_examples) -> np.ndarray:
+        """Return which of the judging draws fall, nan where nothing was measured."""
+        depth = depths(judging, case, decay, rank)
+        return unless_nan(depth >= threshold, depth)
 
     no_decay, class_means = "no decay", "the rank over the means of classes"
 
@@ -394,19 +399,19 @@ def adamw_compresses(
     yield rarely_fall("equal classes", "equal", decay)
     yield rarely_fall("three dimensions", "wide", decay)
     yield rarely_fall("no decay", "treated", 0.0)
-    with_both = depths("treated", decay)
+    with_both = depths(judging, "treated", decay)
     deep = with_both[with_both >= threshold]
-    at_other_decays = [share("treated", other) for other in tried if other != decay]
+    at_other_decays = [share(judging, "treated", other) for other in tried if other != decay]
     yield Facts(
         tried=len(tried),
         decay=decay,
         fewest=min(at_other_decays, default=np.nan),
         most=max(at_other_decays, default=np.nan),
-        equal=share("equal", decay),
-        wide=share("wide", decay),
-        none=share("treated", 0.0),
-        classes=share("treated", decay, over_classes),
+        equal=share(judging, "equal", decay),
+        wide=share(judging, "wide", decay),
+        none=share(judging, "treated", 0.0),
+        classes=share(judging, "treated", decay, over_classes),
         depth=np.median(deep) if deep.size else 0.0,
-        net=np.nanmedian(read(NET, "treated", decay, rank=over_examples, least=0.0, judges=True)),
-        learned=np.nanmean(read("learned", "treated", decay, rank=over_examples, least=0.0, judges=True)),
+        net=np.nanmedian(of_draws(judging, NET, "treated", decay)),
+        learned=np.nanmean(of_draws(judging, "learned", "treated", decay)),
     )

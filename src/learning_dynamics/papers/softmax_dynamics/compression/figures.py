@@ -18,7 +18,7 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
     share_map,
     span,
 )
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters, shared_legend
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, shared_legend
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, settings_of
 
@@ -32,7 +32,7 @@ def compression_map(
     measure: Literal["rankme_centred", "rankme"],
     threshold: Positive,
     within: Within,
-) -> Drawn:
+) -> Plot:
     r"""A search for compression: share of seeds whose rank, after a rise, falls while the rarest classes are learned.
 
     Gradient descent. Falls of at least {threshold:g} in that time count, of the rank over all examples. No claim is
@@ -49,9 +49,7 @@ def compression_map(
     share_bar(figure, image, [left, right], "share of seeds that compress", aspect=20, pad=0.01)
     left.set_ylabel("class sizes")
     facts = {"threshold": threshold, "seeds": settings_of(skews)["seeds"]}
-    return Drawn(
-        figure, facts, "Shares of seeds that compress, by class sizes, dimension and scale: most cells have 0."
-    )
+    return Plot(figure, facts, "Shares of seeds that compress, by class sizes, dimension and scale: most cells have 0.")
 
 
 def compression_by_training(
@@ -60,7 +58,7 @@ def compression_by_training(
     measure: Literal["rankme_centred", "rankme"],
     threshold: Positive,
     within: Within,
-) -> Drawn:
+) -> Plot:
     r"""The search for compression continued: training changed in one respect at a time.
 
     Falls count as in `compression_map`. Rows: what is changed; initial scales together. Inputs are orthonormal, except
@@ -98,7 +96,7 @@ def compression_by_training(
     for axis, title in zip(panels, ("seeds that compress", "deepest fall", "net change"), strict=True):
         axis.set_title(title)
     letters(panels)
-    return Drawn(figure, alt="Shares of seeds that compress, and changes of the rank, for thirteen ways of training.")
+    return Plot(figure, alt="Shares of seeds that compress, and changes of the rank, for thirteen ways of training.")
 
 
 def _draws(table: Table, within: str, measure: str, threshold: float) -> pd.DataFrame:
@@ -126,7 +124,7 @@ def _short(counts: str) -> str:
     return f"$V = {len(sizes)}$\n" + (f"all {sizes[0]}" if len(set(sizes)) == 1 else f"{sizes[0]} … {sizes[-1]}")
 
 
-def adamw(decays: Table, *, threshold: Positive) -> Drawn:
+def adamw(decays: Table, *, threshold: Positive) -> Plot:
     r"""Under AdamW: share of seeds whose rank falls while the rarest classes are learned, against the weight decay.
 
     RankMe, centred. (a) Over all examples. (b) Over the means of classes. Filled, solid: class sizes {sizes}.
@@ -159,4 +157,4 @@ def adamw(decays: Table, *, threshold: Positive) -> Drawn:
         "threshold": threshold,
     }
     alt = "Shares of seeds that fall, against the decay: over examples most do at strong decays with skew and d = 2."
-    return Drawn(figure, facts, alt)
+    return Plot(figure, facts, alt)

@@ -21,7 +21,7 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
     span,
 )
 from learning_dynamics.papers.softmax_dynamics.spectra import Measure
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
@@ -39,7 +39,7 @@ def controls(
     measure: Measure,
     threshold: Positive,
     members: Count,
-) -> Drawn:
+) -> Plot:
     r"""The effective rank with skew, bottleneck and cross-entropy, and without one or two of them.
 
     (a) to (e) {measure} of {members} single seeds (lines) and the middle half of all (band), from Gaussian starts of
@@ -107,7 +107,7 @@ def controls(
     ]
     legend_below(figure, handles, columns=4)
     facts = {"measure": RANK_NAMES[measure], "members": members, "scale": settings_of(skewed)["scale"]}
-    return Drawn(
+    return Plot(
         figure,
         facts,
         "RankMe over time for single seeds of the treated case and four controls, and shares that grow or fall.",

@@ -8,12 +8,12 @@ import numpy as np
 from learning_dynamics.evidence import slope
 from learning_dynamics.papers.softmax_dynamics.flow_errors import at_each_time, difference_error
 from learning_dynamics.papers.softmax_dynamics.panels import DASHED, DOTTED, EXPECTED, GUIDE
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, sequence
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.tidy import Table, select
 
 
-def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> Drawn:
+def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> Plot:
     r"""How fast singular values change, against how large they are.
 
     (a) Difference between the measured rate and $-g_i \sigma_i$ along the flow, relative to $|\dot f|$, against the
@@ -59,10 +59,10 @@ def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> D
     letters((residual, initial, along_flow))
     facts = {"slope": fit.value, "low": fit.lower, "high": fit.upper}
     alt = "Errors of the predicted product against the gap; rates against singular values at starts and along flows."
-    return Drawn(figure, facts, alt)
+    return Plot(figure, facts, alt)
 
 
-def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Count) -> Drawn:
+def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Count) -> Plot:
     r"""Growth rates at uniform predictions, against the size of the largest class and the number of classes.
 
     (a) Relative growth rates $|\dot\sigma_i| / \sigma_i$ at random balanced starts with {classes} classes, against
@@ -117,4 +117,4 @@ def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Cou
         axis.legend(loc=place, ncols=columns, fontsize=7.5, **spacing)
     letters((random, aligned, many))
     alt = "Growth rates at random and at aligned starts against N, and errors of dropped terms against V."
-    return Drawn(figure, {"classes": class_count}, alt)
+    return Plot(figure, {"classes": class_count}, alt)

@@ -15,14 +15,14 @@ from learning_dynamics.papers.softmax_dynamics.flow_errors import (
 )
 from learning_dynamics.papers.softmax_dynamics.invariants import quantities
 from learning_dynamics.papers.softmax_dynamics.panels import DASHED, EXPECTED
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, sequence
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
 
 def invariants(
     curves: Table, inputs: Table, balanced: Table, unbalanced: Table, descent: Table, *, simple: Positive
-) -> Drawn:
+) -> Plot:
     r"""What holds along every flow: rates of singular values, the conserved difference, shared spectra.
 
     Points are seeds and times, each with its worst singular value. Lines are the worst of all seeds. (a) Error of
@@ -62,7 +62,7 @@ def invariants(
         axis.set(xscale="log", yscale="log", xlabel="time $t$")
     letters((lemma, reduction, steps, drift, shared, gaussian))
     alt = "Errors of the identities against gaps of the spectrum and over time, beside the error of the method."
-    return Drawn(figure, {"looser": settings_of(inputs)["looser"]}, alt)
+    return Plot(figure, {"looser": settings_of(inputs)["looser"]}, alt)
 
 
 def _lemma(axis: Axes, curves: Table, flow: Table, simple: float) -> None:

@@ -25,7 +25,7 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
     share_map,
 )
 from learning_dynamics.papers.softmax_dynamics.spectra import Measure
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, letters, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, letters, sequence
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
@@ -36,7 +36,7 @@ PHASE_TINTS = ("grey", "sky", "orange")
 POPULATION_NAMES = {"rankme_centred": "over examples", "class_rankme_centred": "over classes"}
 
 
-def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Drawn:
+def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Plot:
     r"""Runs of the toy in two settings: class sizes {sizes}, and {strong_sizes}; $d$ = {dimension}, cross-entropy.
 
     Columns: the two settings, of each the seed that stays nearest to the median, of {known} and of {strong_known}.
@@ -73,9 +73,7 @@ def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Drawn:
         "strong_known": select(strongly, "feature_x")["seed"].nunique(),
     }
     alt = "Paths of features and weights, singular values and RankMe in two settings; at the larger skew the rank over "
-    return Drawn(
-        figure, facts, alt + "classes falls again while the rarest class is learned, that over examples rises."
-    )
+    return Plot(figure, facts, alt + "classes falls again while the rarest class is learned, that over examples rises.")
 
 
 def _listed(table: Table) -> str:
@@ -179,7 +177,7 @@ PHASES = (
 
 def phases(
     cross_entropy: Table, no_bottleneck: Table, squared: Table, *, measure: Measure, threshold: Positive
-) -> Drawn:
+) -> Plot:
     r"""Share of seeds whose effective rank ({measure}) shows each phase, over class skews and initial scales.
 
     Changes of at least {threshold:g} count. (a) to (c) The rank falls first (warm-up). The warm-up's trough is its
@@ -205,7 +203,7 @@ def phases(
     letters(axes.flat)
     share_bar(figure, image, axes, "share of seeds", aspect=40, pad=0.015)
     facts = {"measure": RANK_NAMES[measure], "threshold": threshold}
-    return Drawn(
+    return Plot(
         figure,
         facts,
         "Shares of seeds with each phase, by class sizes and scale, for the treated case and two controls.",

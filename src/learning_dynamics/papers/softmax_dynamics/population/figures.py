@@ -24,7 +24,7 @@ from learning_dynamics.papers.softmax_dynamics.panels import (
     unlearned_handle,
 )
 from learning_dynamics.papers.softmax_dynamics.sizes import ratio, sizes_of
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters, plain_number, shared_legend
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters, plain_number, shared_legend
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
@@ -33,7 +33,7 @@ BOUNDARY: dict[str, Any] = {"color": COLOURS["vermilion"], "lw": 2.0, "solid_cap
 LAWS = ("equal sizes", "sizes as $1/k$", "sizes as $1/k^2$")
 
 
-def phase_diagram(region: Table, *, threshold: Positive) -> Drawn:
+def phase_diagram(region: Table, *, threshold: Positive) -> Plot:
     r"""Where the rank falls while the rarest classes are learned, under {method}: share of seeds.
 
     RankMe, centred, of one row of features for each class, in {dimensions} dimensions. (a), (b) Every class counts
@@ -74,10 +74,10 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Drawn:
         "method": _method(region),
     }
     alt = "Shares of seeds that fall, by skew and scale, over classes and over examples, in two and three dimensions."
-    return Drawn(figure, facts, alt)
+    return Plot(figure, facts, alt)
 
 
-def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Drawn:
+def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Plot:
     r"""How far the rank over classes falls while the rarest class is learned: from one start without chance, and from
     random ones.
 
@@ -121,7 +121,7 @@ def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Drawn:
     depths.legend(loc="upper left", fontsize=7.5, handletextpad=0.2)
     settings = settings_of(draws)
     facts = {"laws": len(settings["counts"]), "seeds": settings["seeds"], "threshold": threshold}
-    return Drawn(figure, facts, "Falls from random starts near the diagonal of those from one start, and their shares.")
+    return Plot(figure, facts, "Falls from random starts near the diagonal of those from one start, and their shares.")
 
 
 def _draw_map(
@@ -142,7 +142,7 @@ def _boundary(axis: plt.Axes, inside: np.ndarray) -> None:
         axis.plot([j - 0.5, j + 0.5], [i + 0.5] * 2, **BOUNDARY)
 
 
-def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive) -> Drawn:
+def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive) -> Plot:
     r"""More classes: how far the rank ends below its highest, and how often by {threshold:g} or more, over d / V.
 
     There are {classes} classes. Their sizes are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$. Gradient
@@ -173,10 +173,10 @@ def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive)
         "threshold": threshold,
     }
     alt = "Falls of the rank against d / V for sizes of three laws: over classes at power laws, over examples nowhere."
-    return Drawn(figure, facts, alt)
+    return Plot(figure, facts, alt)
 
 
-def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Drawn:
+def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Plot:
     r"""Where the rank over classes ends below its highest with more classes: share of seeds, over scale and dimensions.
 
     Rows: {classes} classes. Columns: sizes that are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$.
@@ -218,7 +218,7 @@ def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Drawn
         "failed": pd.concat([_drops(table, "classes") for table in laws]).isna().mean(),
     }
     alt = "Shares of seeds that fall, by scale and dimensions, for equal sizes and two power laws."
-    return Drawn(figure, facts, alt)
+    return Plot(figure, facts, alt)
 
 
 def _drops(table: Table, population: str) -> pd.Series:

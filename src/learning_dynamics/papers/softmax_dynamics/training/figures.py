@@ -11,14 +11,14 @@ from matplotlib.image import AxesImage
 from learning_dynamics.papers.softmax_dynamics.cases import CASES, MEMBER, case_draws
 from learning_dynamics.papers.softmax_dynamics.panels import hatch_unlearned, share_bar, share_map, unlearned_handle
 from learning_dynamics.papers.softmax_dynamics.sizes import sizes_of
-from learning_dynamics.plotting import WIDTH, Drawn, legend_below, letters
+from learning_dynamics.plotting import WIDTH, Plot, legend_below, letters
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
 LAWS = ("equal", "$1/k$", "$1/k^2$")
 
 
-def eight_examples(trainings: Table, *, threshold: Positive) -> Drawn:
+def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
     r"""Eight examples, every learning rate with every batch: share of seeds that learn and show all three phases.
 
     RankMe, centred, over all examples. The phases are a warm-up, a growth and a fall while the rarest classes are
@@ -53,7 +53,7 @@ def eight_examples(trainings: Table, *, threshold: Positive) -> Drawn:
         "seeds": settings["seeds"],
     }
     alt = "Shares of seeds by learning rate, batch and number of steps, with and without skew and bottleneck."
-    return Drawn(figure, facts, alt)
+    return Plot(figure, facts, alt)
 
 
 def _draw_map(axis: Axes, draws: pd.DataFrame) -> AxesImage:
@@ -67,7 +67,7 @@ def _draw_map(axis: Axes, draws: pd.DataFrame) -> AxesImage:
     return share_map(axis, draws, "shows", rows, columns, by, origin="lower")
 
 
-def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Drawn:
+def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Plot:
     r"""More classes under optimisers combined: share of seeds whose rank falls while all classes but the first are
     learned.
 
@@ -136,7 +136,7 @@ def optimisers(trainings: Sequence[Table], *, threshold: Positive) -> Drawn:
         "seeds": " or ".join(map(str, seeds)),
     }
     alt = "Shares of seeds whose rank falls, by optimiser, number of classes, law of sizes and dimensions."
-    return Drawn(figure, facts, alt)
+    return Plot(figure, facts, alt)
 
 
 def _sort_key(column: pd.Series) -> pd.Series:

@@ -3,12 +3,12 @@
 import matplotlib.pyplot as plt
 
 from learning_dynamics.papers.spectral_bias.panels import FLOOR, curve, line, singular_values
-from learning_dynamics.plotting import WIDTH, Drawn, legend_below, letters
+from learning_dynamics.plotting import WIDTH, Plot, legend_below, letters
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Table, select
 
 
-def descent(whitened: Table, others: Table, *, member: Natural) -> Drawn:
+def descent(whitened: Table, others: Table, *, member: Natural) -> Plot:
     r"""Discrete gradient descent of a square network with one output, from a small multiple of the identity.
 
     (a) How far directions turn, as the sine of the angle with the first direction. Solid: the gradient $R$, until it
@@ -42,4 +42,4 @@ def descent(whitened: Table, others: Table, *, member: Natural) -> Drawn:
         line("$W - W(0)$", style=":"),
     ]
     legend_below(figure, handles)
-    return Drawn(figure, alt="On whitened data angles stay at rounding; on others they reach order one.")
+    return Plot(figure, alt="On whitened data angles stay at rounding; on others they reach order one.")

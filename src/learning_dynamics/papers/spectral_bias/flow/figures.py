@@ -16,12 +16,12 @@ from learning_dynamics.papers.spectral_bias.panels import (
     power,
     singular_values,
 )
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters
 from learning_dynamics.settings import Count, Natural
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 
-def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, member: Natural, top: Count) -> Drawn:
+def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, member: Natural, top: Count) -> Plot:
     r"""The hidden layer's singular values under gradient flow, from orthogonal and Gaussian initialisations.
 
     Solid: singular values of $W_1$ along gradient flow, the first $k$ in colours. Black dashes: their limits by
@@ -43,14 +43,14 @@ def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, membe
         line("orthogonal layer of equal size", "vermilion", DASHES, 1.0),
     ]
     figure = limits_panels(titles, (large, small, printed, deviation), member, top, height=2.6, entries=dashes)
-    return Drawn(
+    return Plot(
         figure,
         alt="Four panels of singular values over time. At small scale three rise from zero and the others stay there; "
         "at large scale, and from the Gaussian layer as printed, all stay above one.",
     )
 
 
-def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, member: Natural) -> Drawn:
+def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, member: Natural) -> Plot:
     r"""On the way to the limit: what converges, how fast, and from which starts.
 
     (a) The loss, relative to its first value. (b) The distance of the predictor from $\beta_*$, relative to
@@ -105,7 +105,7 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
         axis.set_xlim(0, large.loc[large["phase"] == "flow", "time"].max())
     letters(axes.flat)
     legend_below(figure, [*handles, line("rows of unequal lengths", "grey"), *index_handles(5)])
-    return Drawn(
+    return Plot(
         figure,
         facts={"growing": int((slowest < 0).sum())},
         alt="Losses and distances fall exponentially; with unequal rows the distance from the minimum-norm predictor "
@@ -113,7 +113,7 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
     )
 
 
-def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Table) -> Drawn:
+def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Table) -> Plot:
     r"""The hidden layer's singular values at the end of the flow, on all draws, against Corollary 3.1.
 
     (a) All singular values of all draws, measured against predicted. On the grey line they are equal. (b) The largest
@@ -144,4 +144,4 @@ def spectrum_at_limit(large: Table, small: Table, square: Table, conditioned: Ta
     right.set_title("errors")
     letters((left, right))
     figure.legend(loc="outside lower center", ncols=4)
-    return Drawn(figure, alt="Points on the diagonal; errors all below the line of what is left open.")
+    return Plot(figure, alt="Points on the diagonal; errors all below the line of what is left open.")

@@ -1,12 +1,12 @@
 """The hidden layer's singular values when both layers start Gaussian."""
 
 from learning_dynamics.papers.spectral_bias.panels import DASHES, limits_panels, line
-from learning_dynamics.plotting import Drawn
+from learning_dynamics.plotting import Plot
 from learning_dynamics.settings import Count, Natural
 from learning_dynamics.tidy import Table, settings_of
 
 
-def fig4(first: Table, second: Table, *, member: Natural, top: Count) -> Drawn:
+def fig4(first: Table, second: Table, *, member: Natural, top: Count) -> Plot:
     r"""The hidden layer's singular values when both layers start Gaussian.
 
     Solid: singular values of $W_1$ along gradient flow, on the data of `fig1a`, as many in colours as there are
@@ -23,4 +23,4 @@ def fig4(first: Table, second: Table, *, member: Natural, top: Count) -> Drawn:
     ]
     dashes = [line("orthogonal layer of equal size", "vermilion", DASHES, 1.0)]
     figure = limits_panels(titles, tables, member, top, height=2.7, entries=dashes)
-    return Drawn(figure, alt="Two panels; the largest singular values rise, the others move little.")
+    return Plot(figure, alt="Two panels; the largest singular values rise, the others move little.")

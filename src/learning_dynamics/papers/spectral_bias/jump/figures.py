@@ -6,12 +6,12 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 from learning_dynamics.papers.spectral_bias.panels import FLOOR, curve, guide, line, marks, power
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
 
-def jump(jump: Table) -> Drawn:
+def jump(jump: Table) -> Plot:
     r"""Singular values of the predictor are learnt one by one, in jumps, as the scale vanishes.
 
     On whitened data modes do not mix in the singular basis. Time is in units of $\ln(1/\gamma)$. Solid: gradient flow,
@@ -43,10 +43,10 @@ def jump(jump: Table) -> Drawn:
         xlabel=r"$t \,/\, \ln(1/\gamma)$", ylabel=r"singular values $\sigma_i(\beta)$", xlim=(0, end), ylim=(0, None)
     )
     figure.legend(handles=handles, loc="outside right center")
-    return Drawn(figure, alt="Curves that steepen into a staircase with one step for each singular value.")
+    return Plot(figure, alt="Curves that steepen into a staircase with one step for each singular value.")
 
 
-def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Drawn:
+def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Plot:
     r"""Singular vectors of the predictor do not move on whitened data, and turn on others.
 
     All are relative to the norms of their factors. (a) The part of $\beta$ (solid) and of $\alpha$ (dashed) off the
@@ -83,6 +83,6 @@ def vectors(whitened: Table, gaussian: Table, *, member: Natural) -> Drawn:
     ]
     styles = [line(r"$\beta$; (c) layers"), line(r"$\alpha$", style="--")]
     legend_below(figure, [*handles, *styles])
-    return Drawn(
+    return Plot(
         figure, alt="On whitened data all measures lie at rounding; on Gaussian data the first is of order one."
     )

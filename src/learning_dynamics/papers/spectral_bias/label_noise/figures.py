@@ -15,12 +15,12 @@ from learning_dynamics.papers.spectral_bias.panels import (
     marks,
     singular_values,
 )
-from learning_dynamics.plotting import WIDTH, Drawn, legend_below, letters, sequence
+from learning_dynamics.plotting import WIDTH, Plot, legend_below, letters, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 
-def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Drawn:
+def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Plot:
     r"""The hidden layer's singular values in scalar regression: gradient descent, without and with label noise.
 
     Orthonormal data, a large initial scale. (a) Plain descent, until it rests. One singular value rises to the limit of
@@ -47,10 +47,10 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Drawn:
         line(r"$(\sqrt{d} |\beta_*|)^{1/2}$", "grey", DASHES, 1.2),
     ]
     legend_below(figure, [*index_handles(inputs), *dashes])
-    return Drawn(figure, alt="Without noise four singular values stay level; with noise they fall on straight lines.")
+    return Plot(figure, alt="Without noise four singular values stay level; with noise they fall on straight lines.")
 
 
-def label_noise_moments(ensembles: Sequence[Table]) -> Drawn:
+def label_noise_moments(ensembles: Sequence[Table]) -> Plot:
     r"""Means over many paths of label-noise descent, and of the process of appendix D.
 
     One column for each kind of data, at its first data set. (a), (b) The mean of $|a|^2$. (c), (d) The growth of the
@@ -90,4 +90,4 @@ def label_noise_moments(ensembles: Sequence[Table]) -> Drawn:
         line("of the smallest", smallest, width=1.6),
     ]
     legend_below(figure, handles)
-    return Drawn(figure, alt="Dots on the solid lines; the rows' growths lie decades apart, far from the dashed line.")
+    return Plot(figure, alt="Dots on the solid lines; the rows' growths lie decades apart, far from the dashed line.")

@@ -12,14 +12,14 @@ from scipy.special import gamma
 
 from learning_dynamics.papers.spectral_bias.noise import quantities, theory
 from learning_dynamics.papers.spectral_bias.panels import curve, guide, level, line, marks, rgb
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, direct_labels, legend_below, letters, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, direct_labels, legend_below, letters, sequence
 from learning_dynamics.settings import Count, Fraction
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
 PATHS = ("blue", "orange", "green", "vermilion", "purple", "sky")
 
 
-def fig3a(paths: Table, exponents: Table) -> Drawn:
+def fig3a(paths: Table, exponents: Table) -> Plot:
     r"""Single paths of the noise-driven process in two dimensions: both singular values of $W$.
 
     The process is $dW = dB\, a^\top$, $da = W^\top dB$ from $W = I$, $a = 0$. Its steps shrink as the inverse square
@@ -37,10 +37,10 @@ def fig3a(paths: Table, exponents: Table) -> Drawn:
     axis.set_ylabel("singular values of $W$")
     final_values = select(paths, "sigma", index=1, time=end)["value"]
     facts = {"second": second_rate, "fallen": int((final_values < 1).sum()), "count": len(final_values)}
-    return Drawn(figure, facts, alt="Solid lines wander about one; dashed lines fall.")
+    return Plot(figure, facts, alt="Solid lines wander about one; dashed lines fall.")
 
 
-def fig3b(paths: Table, exponents: Table) -> Drawn:
+def fig3b(paths: Table, exponents: Table) -> Plot:
     r"""Single paths of the noise-driven process in two dimensions: norms of the commutators of $W$'s rows with $a$.
 
     Frobenius norms $|w_i a^\top - a w_i^\top|$, on the paths of `fig3a` and in their colours. Solid: the first row.
@@ -54,10 +54,10 @@ def fig3b(paths: Table, exponents: Table) -> Drawn:
     rate = float(select(exponents, quantities.COMMUTATOR_ENTRY, inputs=2)["predicted"].iloc[0])
     guide(axis, [0, end], [1.0, np.exp(rate * end)], "black", ":", 1.6, zorder=3)
     axis.set_ylabel(r"commutator norm $|[w_i, a]|$")
-    return Drawn(figure, {"rate": rate}, alt="Curves that fluctuate and fall over time.")
+    return Plot(figure, {"rate": rate}, alt="Curves that fluctuate and fall over time.")
 
 
-def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, reliable: Fraction) -> Drawn:
+def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, reliable: Fraction) -> Plot:
     r"""The noise-driven process over many paths: moments explode, paths align, the mean commutator does not vanish.
 
     Bars: 95 % intervals. Shades: bands that hold eight in ten paths. A sample mean is drawn only while the largest
@@ -138,12 +138,12 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     legend_below(figure, handles, 4)
     growing = ", ".join(f"{max(theory.mean_commutator_rate(inputs), 0.0):.3f}" for inputs in spaces)
     facts = {"reliable": reliable, "limit": limit, "rate": rate, "growing": growing}
-    return Drawn(
+    return Plot(
         figure, facts, alt="Means of moments rise on exact curves; the median commutator falls, its mean does not."
     )
 
 
-def exponents(exponents: Table, weighted: Table) -> Drawn:
+def exponents(exponents: Table, weighted: Table) -> Plot:
     r"""Almost sure growth rates of the noise-driven process in every dimension, with 95 % intervals.
 
     Dots: rates along long paths. Lines: exact rates. (a) Rates $\lambda_i$ of $\sigma_i(W)$, from $i = 1$ (dark) to
@@ -201,12 +201,12 @@ def exponents(exponents: Table, weighted: Table) -> Drawn:
         "grow": list_dimensions(second_rates[second_rates["lower"] > 0]),
         "weights": size,
     }
-    return Drawn(
+    return Plot(
         figure, facts, alt="Rates rise with the dimension; the second crosses zero; the angle's stays below it."
     )
 
 
-def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Drawn:
+def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Plot:
     r"""All growth rates of the singular values under the noise-driven process, in more and more dimensions.
 
     (a) $\lambda_i$ against $q = (i - 1/2)/d$, its place among all. Lines: exact rates, darker in more dimensions. Dots
@@ -246,7 +246,7 @@ def spectrum(exponents: Sequence[Table], *, dimensions: list[Count]) -> Drawn:
     shares.set_title("share that grows, largest rate")
     letters((rates, shares))
     shares.legend(loc="lower right")
-    return Drawn(
+    return Plot(
         figure,
         {"measured": " and ".join(map(str, measured_dimensions))},
         alt="Lines that approach one falling curve, which crosses zero at a quarter; dots on the lines.",

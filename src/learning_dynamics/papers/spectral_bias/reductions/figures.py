@@ -4,12 +4,12 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 from learning_dynamics.papers.spectral_bias.panels import curve, line, marks, power, seed_at
-from learning_dynamics.plotting import WIDTH, Drawn, legend_below, letters, sequence
+from learning_dynamics.plotting import WIDTH, Plot, legend_below, letters, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Quantity, Table, select
 
 
-def mirror(vector: Table, scalar: Table, *, member: Natural) -> Drawn:
+def mirror(vector: Table, scalar: Table, *, member: Natural) -> Plot:
     r"""The network (lines) against the smaller systems, each integrated by itself (dots).
 
     Colours go from the first singular value or entry (dark) to the last (light). (a) Singular values of $W_1$. Dots:
@@ -46,7 +46,7 @@ def mirror(vector: Table, scalar: Table, *, member: Natural) -> Drawn:
         line("last", last, width=1.6),
     ]
     legend_below(figure, handles)
-    return Drawn(figure, alt="Four panels in which dots lie on lines; in the third, dashed curves part from them.")
+    return Plot(figure, alt="Four panels in which dots lie on lines; in the third, dashed curves part from them.")
 
 
 def _draw_comparison(axis: Axes, table: Table, quantity: Quantity, seed: int) -> None:

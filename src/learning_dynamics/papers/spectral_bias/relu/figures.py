@@ -15,12 +15,12 @@ from learning_dynamics.papers.spectral_bias.relu.saddles import (
     plateaus,
     typical_draw,
 )
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters
 from learning_dynamics.settings import Count, Fraction
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 
-def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Drawn:
+def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Plot:
     r"""The hidden layer's singular values in a ReLU student, from small and from large weights.
 
     A teacher of two ReLU neurons, ten samples in five dimensions. (a), (b) One draw: the first that from small weights
@@ -70,12 +70,12 @@ def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Drawn:
     grey = Patch(color=COLOURS["grey"], alpha=0.6, label="(d): spans at random")
     letters(axes.flat)
     legend_below(figure, [*index_handles(inputs), grey])
-    return Drawn(
+    return Plot(
         figure, {"share": share}, alt="From small weights two singular values stand out; from large ones none does."
     )
 
 
-def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Drawn:
+def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Plot:
     r"""The ReLU student's loss from small weights: from saddle to saddle.
 
     (a) The draw of `fig2`. Shaded: plateaus, on which the loss hardly falls in the logarithm of time. The first is the
@@ -119,10 +119,10 @@ def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Drawn
     holding = list(itertools.takewhile(lambda size: parts[size].lower > 0.5, parts))
     turns = rf"from a scale of ${power(holding[-1])}$ down" if holding else "at no scale tried"
     facts = {"none": float((counts < 2).mean()), "turns": turns}
-    return Drawn(figure, facts, alt="A loss that falls in steps, with flat stretches shaded.")
+    return Plot(figure, facts, alt="A loss that falls in steps, with flat stretches shaded.")
 
 
-def fig5b(small: Table, *, share: Count, loss: Fraction) -> Drawn:
+def fig5b(small: Table, *, share: Count, loss: Fraction) -> Plot:
     r"""Phase 1 of the ReLU student: the hidden layer's singular values up to the end of the first saddle after zero.
 
     The draw of `fig5a`, with the second plateau shaded. One singular value grows far ahead of the others, and the layer
@@ -143,4 +143,4 @@ def fig5b(small: Table, *, share: Count, loss: Fraction) -> Drawn:
         "follow": int((first_saddle_ranks(small, share) == 1).sum()),
         "arrived": int(fitted_draws(small, loss).sum()),
     }
-    return Drawn(figure, facts, alt="One singular value rises by orders of magnitude before the others follow.")
+    return Plot(figure, facts, alt="One singular value rises by orders of magnitude before the others follow.")

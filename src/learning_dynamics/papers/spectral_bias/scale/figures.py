@@ -5,12 +5,12 @@ import numpy as np
 
 from learning_dynamics.papers.spectral_bias.panels import curve, guide, level, line, marks, power, seed_at
 from learning_dynamics.papers.spectral_bias.scale import quantities
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters, sequence
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters, sequence
 from learning_dynamics.settings import Natural
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 
-def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> Drawn:
+def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> Plot:
     r"""The loss with one output and its bound, and what a small scale costs in time.
 
     (a), (b) The training loss at several scales (solid), and its bound $D_\psi(\beta_*, 0)/(\sqrt{2\gamma} t)$ by Lemma
@@ -59,12 +59,12 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
         "times": float(np.nanmedian(measured[:, 0] / measured[:, -1])),
         "bounds": float(np.nanmedian(bounds[:, 0] / bounds[:, -1])),
     }
-    return Drawn(
+    return Plot(
         figure, facts, alt="Losses far below their bounds; times that hardly rise over many decades of the scale."
     )
 
 
-def vanishing(vector: Table, scalar: Table) -> Drawn:
+def vanishing(vector: Table, scalar: Table) -> Plot:
     r"""The limit of a vanishing scale, on all draws.
 
     (a) Half the squared norm of the parameters at the end, less the nuclear norm of $\beta_*$. It is of first order in
@@ -125,6 +125,6 @@ def vanishing(vector: Table, scalar: Table) -> Drawn:
     letters((norms, constants, columns))
     constants.legend(loc="center")
     columns.legend(loc="lower right")
-    return Drawn(
+    return Plot(
         figure, alt="Excess norms on a line of slope one; potentials that tend to one half; a crossover on one curve."
     )

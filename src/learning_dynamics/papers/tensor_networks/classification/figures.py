@@ -7,14 +7,14 @@ from matplotlib.axes import Axes
 from learning_dynamics.papers.tensor_networks.classification import quantities
 from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, SHOWN, handle, median_and_range, network_handles
 from learning_dynamics.papers.tensor_networks.limit_checks import largest_lag
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters, panels
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters, panels
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 PALE = "#BBBBBB"
 
 
-def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) -> Drawn:
+def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) -> Plot:
     r"""How slowly classifiers forget where they started.
 
     (a) to (c) The angle between the classifier and its max-margin direction on the points of `fig3`, against $\log(1 +
@@ -74,7 +74,7 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
         handle(r"gap of the $\ell_2$ margin", PALE, lw=0.9),
     ]
     legend_below(lower, handles, 4)
-    return Drawn(
+    return Plot(
         figure,
         {
             "left": remaining_angle,
@@ -87,7 +87,7 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
     )
 
 
-def alignment(two: Table, three: Table, *, slack: Positive) -> Drawn:
+def alignment(two: Table, three: Table, *, slack: Positive) -> Plot:
     r"""All parameters together on their way to infinity, from random layers.
 
     (a) to (c) Two layers. (d) to (f) Three layers. Lines: medians of {draws} draws, by architecture, against $\log\log
@@ -120,7 +120,7 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Drawn:
         axis.set_xlabel("time $t$")
     letters(axes.flat)
     legend_below(figure, [*network_handles(networks), handle("bound", COLOURS["black"], ls=":", lw=1.0)], 4)
-    return Drawn(
+    return Plot(
         figure,
         {"draws": two["seed"].nunique()},
         alt="Six panels of curves on logarithmic axes that all fall below a dotted bound.",

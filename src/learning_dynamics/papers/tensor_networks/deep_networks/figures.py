@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from learning_dynamics.papers.tensor_networks.drawing import SCALE, depth_colours, depth_handles, median_and_range
-from learning_dynamics.plotting import COLOURS, Drawn, legend_below, letters, panels
+from learning_dynamics.plotting import COLOURS, Plot, legend_below, letters, panels
 from learning_dynamics.tidy import Table, select
 
 # each panel's quantity, its label, and the powers of alpha that guide the eye: measured, and printed where another is
@@ -17,7 +17,7 @@ PANELS = (
 )
 
 
-def small_scales(descending: Table, gaussian: Table) -> Drawn:
+def small_scales(descending: Table, gaussian: Table) -> Plot:
     r"""Limits of deep fully connected networks as the initial scale falls.
 
     Lines: medians of {draws} draws. Bands: all draws. (a) to (c) From layers within the conditions of Theorem 6.1. (d)
@@ -41,7 +41,7 @@ def small_scales(descending: Table, gaussian: Table) -> Drawn:
         axis.set_xlabel(SCALE)
     letters(axes.flat)
     legend_below(figure, depth_handles(colours))
-    return Drawn(
+    return Plot(
         figure,
         {"draws": descending["seed"].nunique()},
         alt="Six panels in double logarithmic axes; lines fall with slope one, one and four.",

@@ -279,6 +279,7 @@ def predictions_after_5000_steps(regression: Table, *, accuracy: Positive) -> Cl
     draws = Draws(regression)
     limit, predicted = draws.with_prediction(quantities.LIMIT)
     networks = draws.entries(quantities.LIMIT, column="network")[:, 0]
+    # the interpolator of least norm of each run's architecture
     least_norm = np.concatenate([by_draw(regression, quantities.REFERENCE, network=name) for name in networks])
     yield equal_on_every_draw(
         "distance from the predicted limit, relative to the largest coefficient",

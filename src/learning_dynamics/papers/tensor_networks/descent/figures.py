@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from learning_dynamics.papers.tensor_networks.descent import quantities
 from learning_dynamics.papers.tensor_networks.distances import spread
 from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, SHOWN, handle, network_handles
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters, panels, plain_number
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters, panels, plain_number
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, by_draw, select, settings_of
 
@@ -20,7 +20,7 @@ SHAPES = {"fully_connected": ("s", 6.0), "diagonal": ("D", 5.5), "convolutional"
 DASHED = (0, (4, 3))
 
 
-def fig1(regression: Table, *, scales: list[Positive]) -> Drawn:
+def fig1(regression: Table, *, scales: list[Positive]) -> Plot:
     r"""Coefficients of three architectures under gradient descent on one data point, from the same starts.
 
     (a) From a small scale. (b) From a large one. All networks start at the same {starts} coefficients $\alpha^2 \bar
@@ -44,7 +44,7 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Drawn:
         np.linalg.norm(limits - _reference(regression, network), axis=-1)
         for network, limits in zip(SHOWN, small, strict=True)
     ]
-    return Drawn(
+    return Plot(
         figure,
         {
             "near": float(np.max(distances)),
@@ -57,7 +57,7 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Drawn:
     )
 
 
-def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
+def fig3(regression: Table, classification: Table, *, scale: Positive) -> Plot:
     r"""Coefficients under gradient descent: regression at another scale, and classification at three.
 
     (a) Regression, as in figure 1. (b) to (d) Classification of separable points with the exponential loss,
@@ -78,7 +78,7 @@ def fig3(regression: Table, classification: Table, *, scale: Positive) -> Drawn:
     legend_below(figure, _handles(regression, classification=True), 4)
     end = Draws(classification).at_end()
     losses, angles = end["loss"], end["angle"]
-    return Drawn(
+    return Plot(
         figure,
         {
             "steps": int(settings_of(classification)["steps"]),
@@ -171,7 +171,7 @@ def _handles(table: Table, *, classification: bool) -> list[Line2D]:
     return [*handles, *styles]
 
 
-def limit_accuracy(steps: Table) -> Drawn:
+def limit_accuracy(steps: Table) -> Plot:
     r"""Distance between the limit of gradient descent and Theorem 5, against the step size.
 
     (a) to (c) One initial scale each. Symbols: the largest distance of all starts, by architecture. Dotted: lines in
@@ -203,7 +203,7 @@ def limit_accuracy(steps: Table) -> Drawn:
         handle("extrapolated", ls="", marker="x", ms=5),
     ]
     legend_below(figure, handles, 5)
-    return Drawn(
+    return Plot(
         figure,
         {"zero": float(errors[0.0].max())},
         alt="Three panels of points that fall along straight lines of slope one towards small step sizes.",

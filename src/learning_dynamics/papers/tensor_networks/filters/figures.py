@@ -7,13 +7,13 @@ from matplotlib.ticker import MaxNLocator
 
 from learning_dynamics.papers.tensor_networks.drawing import NETWORKS, handle
 from learning_dynamics.papers.tensor_networks.filters import quantities
-from learning_dynamics.plotting import COLOURS, Drawn, legend_below, letters, panels
+from learning_dynamics.plotting import COLOURS, Plot, legend_below, letters, panels
 from learning_dynamics.tidy import Table, select
 
 PALE = "#D9D9D9"
 
 
-def filters(run: Table) -> Drawn:
+def filters(run: Table) -> Plot:
     r"""Limit directions of two-layer convolutional networks with filters of several lengths, trained on one point.
 
     (a) to (d) One data point $x$ with label $y$ each. First column: its spectrum $|Fx|$, relative to the largest entry.
@@ -57,7 +57,7 @@ def filters(run: Table) -> Drawn:
         handle("Corollary 4", COLOURS["black"], lw=1.0),
     ]
     legend_below(figure, handles, 3)
-    return Drawn(
+    return Plot(
         figure,
         {"reached": float(run["sigma"].max())},
         alt="A grid of small panels: signals in rows, filter lengths in columns; dots of the network's direction lie "

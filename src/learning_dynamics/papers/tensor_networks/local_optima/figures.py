@@ -8,13 +8,13 @@ from matplotlib.axes import Axes
 
 from learning_dynamics.evidence import mean
 from learning_dynamics.papers.tensor_networks.drawing import DOTTED, SCALE, depth_colours, depth_handles, handle
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters
 from learning_dynamics.tidy import Table, by_draw
 
 CHOICES = {"optimum": ("-", "(c) greedy choice"), "optimum_l1": ("--", r"(c) least weighted $\ell_1$ norm")}
 
 
-def global_optimum_share(starts: Table) -> Drawn:
+def global_optimum_share(starts: Table) -> Plot:
     r"""Which local optimum of the $\ell_{2/L}$ max-margin problem diagonal networks tend to, from starts of all scales.
 
     (a) The share of starts that come to the global optimum, of {count} starts on each of {draws} data sets. Starts
@@ -50,7 +50,7 @@ def global_optimum_share(starts: Table) -> Drawn:
     handles = [*depth_handles(colours), handle("(a) greedy choice", ls=DOTTED)]
     handles += [handle(label, ls=style) for style, label in CHOICES.values()]
     legend_below(figure, handles, 3)
-    return Drawn(
+    return Plot(
         figure,
         {"draws": starts["seed"].nunique(), "count": starts["start"].nunique()},
         alt="Left and middle: shares with intervals, highest at scales of order one for three layers and nearly flat "

@@ -4,14 +4,14 @@ import numpy as np
 
 from learning_dynamics.papers.tensor_networks.drawing import DOTTED, handle
 from learning_dynamics.papers.tensor_networks.matrix_sensing import quantities
-from learning_dynamics.plotting import COLOURS, Drawn, legend_below, letters, panels
+from learning_dynamics.plotting import COLOURS, Plot, legend_below, letters, panels
 from learning_dynamics.tidy import Table, select, settings_of
 
 # each format's colour, and the bits of its significand
 FORMATS = {"single": (COLOURS["orange"], 24), "double": (COLOURS["blue"], 53), "extended": (COLOURS["green"], 64)}
 
 
-def instability(rounding: Table) -> Drawn:
+def instability(rounding: Table) -> Plot:
     r"""Deep matrix sensing in a generic basis: the part of the layers that does not commute with the sensors.
 
     Lines: the largest entry off the diagonal in the sensors' eigenbasis, relative to $\alpha$, against time in units of
@@ -34,7 +34,7 @@ def instability(rounding: Table) -> Drawn:
     letters(axes.flat)
     handles = [handle(f"{name} precision", colour) for name, (colour, _) in formats.items()]
     legend_below(figure, [*handles, handle("unit roundoff", ls=DOTTED, lw=0.9)], 4)
-    return Drawn(
+    return Plot(
         figure,
         {"draws": rounding["seed"].nunique(), "depth": settings_of(rounding)["depth"]},
         alt="Two panels of curves on a logarithmic axis that start near the unit roundoff of three formats; from the "

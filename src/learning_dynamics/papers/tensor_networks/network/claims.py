@@ -102,6 +102,7 @@ def equation_80(flow: Table) -> Claim:
 
 
 def _conserved(flow: Draws, rival: str) -> Claim:
+    """Yield the check that matrices or squares that a flow conserves do not drift; the rival conserves others."""
     size, loss = flow.largest(quantities.LARGEST_TERM), flow.entries(quantities.LOSS)
     yield every_draw(
         "largest drift relative to the largest term",

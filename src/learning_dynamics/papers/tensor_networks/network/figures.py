@@ -8,14 +8,14 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.patches import Polygon
 
-from learning_dynamics.plotting import WIDTH, Drawn
+from learning_dynamics.plotting import WIDTH, Plot
 from learning_dynamics.tidy import Table
 
 BEHIND = 0.45  # of an entry's length: the shift of a slice of the third axis, up and to the right of the one before
 COLUMNS = (3.0, 8.1, 12.2)  # centres of the tensor, the vector and the result
 
 
-def fig2(contraction: Table) -> Drawn:
+def fig2(contraction: Table) -> Plot:
     r"""A linear tensor network of three layers contracts its data tensor one axis at a time.
 
     Each row is one stage. $v_1$ takes inner products along the first axis of $M(x)$, which is drawn downwards, and
@@ -56,7 +56,7 @@ def fig2(contraction: Table) -> Drawn:
         ticks=[-1, 0, 1],
         label="entry / largest",
     )
-    return Drawn(
+    return Plot(
         figure,
         {},
         alt="Three rows: a block of five by four by three entries times a vector gives a matrix, the matrix times a "

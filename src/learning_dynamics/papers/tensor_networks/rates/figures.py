@@ -4,11 +4,11 @@ import numpy as np
 
 from learning_dynamics.papers.tensor_networks.drawing import handle
 from learning_dynamics.papers.tensor_networks.rates.theory import log_bound
-from learning_dynamics.plotting import COLOURS, Drawn, legend_below, letters, panels
+from learning_dynamics.plotting import COLOURS, Plot, legend_below, letters, panels
 from learning_dynamics.tidy import Table, select
 
 
-def loss_bounds(losses: Table) -> Drawn:
+def loss_bounds(losses: Table) -> Plot:
     r"""The loss of classification beside its bounds, from starts of different loss.
 
     Two diagonal layers on single points, one line for each of {draws} draws. Orange: the loss over the printed bound
@@ -37,7 +37,7 @@ def loss_bounds(losses: Table) -> Drawn:
         handle(r"with $\mathcal{L}(0)$ in the denominator", COLOURS["blue"]),
     ]
     legend_below(figure, handles, 2)
-    return Drawn(
+    return Plot(
         figure,
         {"draws": losses["seed"].nunique()},
         alt="Three panels; from a start with small loss the ratio to the printed bound rises far above one.",

@@ -6,11 +6,11 @@ import numpy as np
 from learning_dynamics.papers.tensor_networks.drawing import SCALE, depth_colours, depth_handles, handle
 from learning_dynamics.papers.tensor_networks.limit_checks import relative_distances
 from learning_dynamics.papers.tensor_networks.regression import quantities
-from learning_dynamics.plotting import COLOURS, WIDTH, Drawn, legend_below, letters, panels
+from learning_dynamics.plotting import COLOURS, WIDTH, Plot, legend_below, letters, panels
 from learning_dynamics.tidy import Draws, Quantity, Table, select
 
 
-def depth(flow: Table, descent: Table, random: Table) -> Drawn:
+def depth(flow: Table, descent: Table, random: Table) -> Plot:
     r"""Limits of diagonal networks of several depths, between the solutions of least $\ell_1$ and least $\ell_2$ norm.
 
     (a) The first coefficient at the limit against the initial scale, on figure 1's point. Lines: the minimiser of $Q$
@@ -52,7 +52,7 @@ def depth(flow: Table, descent: Table, random: Table) -> Drawn:
     ]
     legend_below(figure, handles, 7)
     error = select(flow, quantities.COEFFICIENT)
-    return Drawn(
+    return Plot(
         figure,
         {"draws": random["seed"].nunique(), "error": float((error["value"] - error["predicted"]).abs().max())},
         alt="Left: curves of a coefficient that rise from the least l1 norm to the least l2 norm as the initial scale "
@@ -67,7 +67,7 @@ def _distances(table: Table, norm: Quantity, number: int) -> tuple[np.ndarray, n
     return scales, np.maximum(np.stack(distances, axis=1), 1e-12)
 
 
-def even_data(flow: Table) -> Drawn:
+def even_data(flow: Table) -> Plot:
     r"""Corollary 6 as printed and corrected (errata 7): distance of the flow's limit from the minimiser of $Q$.
 
     (a) Two layers. (b) Three layers. Even random data of {size} entries, full-length convolutional networks, one line
@@ -90,7 +90,7 @@ def even_data(flow: Table) -> Drawn:
     ]
     legend_below(figure, handles, 2)
     size = int(select(flow, quantities.COEFFICIENT)["index"].max())
-    return Drawn(
+    return Plot(
         figure,
         {"draws": flow["seed"].nunique(), "size": size},
         alt="Distances of the printed formula that rise to a maximum at intermediate scales, and of the corrected one "

@@ -50,25 +50,21 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
     is proved. On other features $\Sigma_W$ must be well conditioned too.
     """
 
-    def ratios(table: Table, quantity: Quantity, *, has_factor_C: bool, **where: str) -> dict[Size, np.ndarray]:
-        """Return the trace over its prediction, shape (draws, times), by size.
+    def ratios(table: Table, quantity: Quantity, *, has_factor_C: bool, **where: str) -> np.ndarray:
+        """Return the trace over its prediction, shape (draws, times).
 
         The prediction is C sum_j 1 / omega_j^2, or as printed the sum without the factor C (errata 6).
         """
-        traces, omegas = by_size(table, quantity, **where), by_size(table, OMEGA, **where)
-        over_sum = {size: traces[size][..., 0] / theory.trace_bound(omegas[size], size.classes) for size in traces}
-        return over_sum if has_factor_C else {size: size.classes * values for size, values in over_sum.items()}
+
+        def of_size(size: Size, trace: np.ndarray, omega: np.ndarray) -> np.ndarray:
+            over_sum = trace[..., 0] / theory.trace_bound(omega, size.classes)
+            return over_sum if has_factor_C else size.classes * over_sum
+
+        return over_sizes(of_size, trace=by_size(table, quantity, **where), omega=by_size(table, OMEGA, **where))
 
     def errors(table: Table, quantity: Quantity, *, has_factor_C: bool, **where: str) -> np.ndarray:
         """Return the largest |ratio - 1| of each draw."""
-        return over_sizes(
-            lambda _, ratios: relative_error(ratios, 1.0),
-            ratios=ratios(table, quantity, has_factor_C=has_factor_C, **where),
-        )
-
-    def ratios_of_raw_features(*, has_factor_C: bool) -> np.ndarray:
-        """Return one ratio for each draw; fresh draws have a single time."""
-        return over_sizes(lambda _, ratios: ratios[:, 0], ratios=ratios(features, TRACE, has_factor_C=has_factor_C))
+        return relative_error(ratios(table, quantity, has_factor_C=has_factor_C, **where), 1.0)
 
     equality, bound = "$C\\sum_j1/\\omega_j^2$ for any features", "a bound without $C$"
 
@@ -104,7 +100,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
         corrected=NOT_CLAIMED,
         rivals={equality: errors(features, TRACE, has_factor_C=True)},
     )
-    raw = ratios_of_raw_features(has_factor_C=True)
+    raw, raw_without_C = (ratios(features, TRACE, has_factor_C=has)[:, 0] for has in (True, False))
     because = "the trace is no less than $C\\sum_j1/\\omega_j^2$, to rounding"
     yield every_draw(
         "raw features: trace over the sum",
@@ -112,7 +108,7 @@ def appendix_d_6(features: Table, flows: Table, trainings: Sequence[Table]) -> C
         at_least=1 - ROUNDING,
         because=because,
         corrected={"values": raw},
-        rivals={equality: NOT_CLAIMED, bound: {"values": ratios_of_raw_features(has_factor_C=False)}},
+        rivals={equality: NOT_CLAIMED, bound: {"values": raw_without_C}},
     )
     networks, rank_deficient = _trace_over_sum_of_networks(trainings)
     yield every_draw(

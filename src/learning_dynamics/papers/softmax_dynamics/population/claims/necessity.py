@@ -20,7 +20,7 @@ ONE_RARE = "33, 33, 33 and 1 examples, a row of features for each"
 
 
 def _fallen(rows: pd.DataFrame) -> np.ndarray:
-    """Return which draws fall, nan where a flow failed."""
+    """Return which draws of a region's rows fall, nan where a flow failed."""
     return unless_nan(rows["fallen"], rows["value"])
 
 
@@ -41,7 +41,7 @@ def _with_both(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _falls_of(grid: Grid, population: Population, within: Quantity, threshold: float) -> np.ndarray:
-    """Return which members of a grid fall by the threshold, nan for those that failed."""
+    """Return which draws of a grid fall by the threshold in a window of learning, nan for those that failed."""
     depth = grid.number(within, measure=MEASURES[population]["rankme_centred"], threshold=threshold)
     return unless_nan(depth >= threshold, depth)
 

@@ -67,7 +67,7 @@ def three_phases_exist(
         return rows[rows["seed"] % 2 == 1]["shows"].to_numpy()
 
     def excess(own: str, other: str, setting: Setting) -> Estimate:
-        """Return the difference of two shares, each of the draws that have learned: others show no phase of learning."""
+        """Return the difference of two shares of the draws that have learned: others show no phase of learning."""
         shows, shows_in_other = judged(own, setting), judged(other, setting)
         learned, learned_in_other = ~np.isnan(shows), ~np.isnan(shows_in_other)
         if not (learned.any() and learned_in_other.any()):
