@@ -13,6 +13,7 @@ from matplotlib.ticker import FuncFormatter
 
 from learning_dynamics.papers.neural_collapse.trainings import (
     EFFECTIVELY_ZERO,
+    at_the_end,
     by_seed,
     data_and_network,
     zero_error_epochs,
@@ -141,6 +142,17 @@ def curves(
         axis.label_outer()
     shared_legend(figure, ncols=columns)
     return figure
+
+
+def ends_under_both_losses(
+    mse: Sequence[Table], ce: Sequence[Table], quantity: Quantity, split: str = "train"
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a quantity at the end, the mean over seeds, of networks that were trained under both losses."""
+    under_ce = {data_and_network(table): table for table in ce}
+    pairs = [(table, under_ce[place]) for table in mse if (place := data_and_network(table)) in under_ce]
+    ends = np.array([[np.mean(at_the_end([table], quantity, split)) for table in pair] for pair in pairs])
+    ends = ends.reshape(-1, 2)
+    return ends[:, 0], ends[:, 1]
 
 
 def mse_first(lines: Iterable[Line]) -> list[Line]:

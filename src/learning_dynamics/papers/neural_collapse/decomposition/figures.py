@@ -200,7 +200,8 @@ def fig2(trainings: Sequence[Table], *, decay: Decay) -> Plot:
     alone. Decay keeps $L_{NC1}$ from zero. Lines: geometric mean over seeds. Bands: their range. Vertical red line: the
     first measured epoch at 99.9 % train accuracy, median over seeds. Vertical dotted lines: the learning rate drops
     tenfold. In the paper's Figure 2 $L_{LS}^\perp$ becomes negligible from an early epoch on, and $L_{NC2/3}$ falls
-    fastest; the claims on that figure test both. {panels} {recipe} {convention}
+    fastest. Here $L_{LS}^\perp$ ends at {share:.1g} of the loss; the claims on that figure test both sentences.
+    {panels} {recipe} {convention}
     """
     figure, panels = training_grid(trainings, height=2.6)
     shares = []

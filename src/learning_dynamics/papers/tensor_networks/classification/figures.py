@@ -112,7 +112,7 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Plot:
                 median_and_range(axis, *_on_one_grid(rows, floor), NETWORKS[network][0])
             axis.axhline(largest_lag(Draws([two, three]), slack), ls=":", color=COLOURS["black"], lw=1.0)
             _log_log_time(axis, table)
-            axis.set_ylim(bottom=floor)
+            axis.set_ylim(bottom=1.2 * floor)
         row[0].set_ylabel(layers)
     for axis, label in zip(axes[0], columns.values(), strict=True):
         axis.set_title(label)
@@ -131,7 +131,7 @@ def _log_log_time(axis: Axes, table: Table) -> None:
     r"""Let an axis of $s = \log(1 + \log(1 + t))$, linear up to 10 and logarithmic beyond, show the time t itself."""
     axis.set_xscale("symlog", linthresh=10)
     powers = [10**power for power in range(1, 4) if 10**power <= table["sigma"].max()]
-    axis.set_xticks([0, *powers], ["0", *(f"$e^{{e^{{{power}}}}}$" for power in powers)])
+    axis.set_xticks([0, *powers], ["0", *(rf"$\exp e^{{{power}}}$" for power in powers)])
 
 
 def _on_one_grid(rows: Table, floor: float) -> tuple[np.ndarray, np.ndarray]:
