@@ -46,6 +46,7 @@ endif
 $(INSTALLED): pyproject.toml requirements/base.txt requirements/torch.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11, 5))' \
 	  || { echo "learning-dynamics needs Python 3.11.5 or newer; name one with: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@echo "installing into $(VENV): 1 to 5 minutes, mostly download"
 	@test ! -L $(VENV) || rm $(VENV)  # a link: what it leads to is not ours to clear
 	$(PYTHON) -m venv $(CLEAR) $(VENV)
 	$(call locked,base)

@@ -131,13 +131,7 @@ def check_writable(folder: Path) -> None:
     ProjectError
         It names the first folder, or record of Snakemake's, that cannot be written, or the link that leads nowhere.
     """
-    for name in ("results", "figures"):
-        link = folder / name
-        if link.is_symlink() and not link.exists():
-            raise ProjectError(
-                f"{link}: is a link to {os.readlink(link)}, which is not there, as where a file system is purged; make "
-                f"it: mkdir -p {shlex.quote(os.path.realpath(link))}"
-            )
+    check_links(folder)
     records = folder / ".snakemake"
     paths = [folder]
     if records.exists():
@@ -147,4 +141,21 @@ def check_writable(folder: Path) -> None:
             raise ProjectError(
                 f"{path}: cannot be written by this user; make all of it writable, or work elsewhere: "
                 "snakemake --directory FOLDER"
+            )
+
+
+def check_links(folder: Path) -> None:
+    """Refuse a folder whose results or figures are a link that leads nowhere.
+
+    Raises
+    ------
+    ProjectError
+        It names the link, and says how to make the folder behind it.
+    """
+    for name in ("results", "figures"):
+        link = folder / name
+        if link.is_symlink() and not link.exists():
+            raise ProjectError(
+                f"{link}: is a link to {os.readlink(link)}, which is not there, as where a file system is purged; make "
+                f"it: mkdir -p {shlex.quote(os.path.realpath(link))}"
             )

@@ -78,6 +78,8 @@ def test_results_that_are_a_link_to_a_purged_folder_are_named_with_what_to_type(
     ended = clean.snakemake("--dry-run", check=False)
     assert "Traceback" not in ended.stderr + ended.stdout
     assert f"make it: mkdir -p '{tmp_path}/scratch/run 1'" in ended.stderr
+    checked = clean.stage("check")  # figures that are there are of results that are gone: they are not called stale
+    assert (checked.returncode, checked.stderr) == (1, f"error: {said}\n")
     (tmp_path / "scratch/run 1").mkdir(parents=True)
     clean.snakemake("results/toy/data/starts.npz")
 

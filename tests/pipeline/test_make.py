@@ -124,6 +124,7 @@ def test_the_environment_of_a_folder_that_was_moved_is_made_again(installed):
     said = make(moved, "-n", "figures")
     assert f"the environment was made in {installed.parent}/link: it is made again here\n" in said
     assert "-m venv --clear .venv" in said
+    assert 'echo "installing into .venv: 1 to 5 minutes, mostly download"' in said
 
 
 def test_an_environment_that_a_link_leads_to_is_left_as_it_is(installed, tmp_path):

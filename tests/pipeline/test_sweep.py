@@ -148,7 +148,7 @@ def test_what_a_sweep_cannot_be_asked_for(built):
         ("--vary", "rate=1,2", "--set", "steps=3,4"): "--set steps=3,4: takes one value; --vary takes several",
         ("--vary", "rate=1,2", "--set", "setps=3"): "the run has no setting `setps`; did you mean `steps`?",
         ("--vary", "rate=1,1.0"): "sweep.rate: must not hold a value twice",
-        ("--vary", "seed=1,2"): "the run has no setting `seed`",
+        ("--vary", "seed=1,2"): "`seed=1,2`: is no setting of a run; further draws are `seeds`, and --config seed=7",
         ("--vary", "rate=1,2", "--name", "fast"): "toy has a run `fast`; choose another --name",
         ("--vary", "rate=1,2", "--name", "Fast"): "runs.Fast: must match",
     }.items():

@@ -7,6 +7,7 @@ from typing import Any
 
 from learning_dynamics.environment import functions_as_written
 from learning_dynamics.errors import ProjectError
+from learning_dynamics.files import check_links
 from learning_dynamics.pipeline.plan.config_files import ROOT, load, shipped_papers
 from learning_dynamics.pipeline.plan.plan import Plan
 from learning_dynamics.pipeline.plan.stale_outputs import (
@@ -34,6 +35,7 @@ def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
     files : sequence of path
         Overlays, as for Snakemake.
     """
+    check_links(Path.cwd())
     plan = Plan(load(files, {"papers": list(papers)} if papers else {}), check=False)
     with functions_as_written():
         outputs = checked_outputs(plan)

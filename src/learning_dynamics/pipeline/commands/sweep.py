@@ -238,6 +238,10 @@ def parse_axis(text: str, types: Mapping[str, Any]) -> tuple[str, list[Any]]:
     setting, equals, written = text.partition("=")
     if not (setting and equals and written):
         raise ProjectError(f"`{text}`: {GRAMMAR}")
+    if setting == "seed":
+        raise ProjectError(
+            f"`{text}`: is no setting of a run; further draws are `seeds`, and --config seed=7 draws all again"
+        )
     if setting not in types:
         raise ProjectError(f"`{text}`: the run has no setting `{setting}`{suggest_name(setting, types)}")
     options = set(typing.get_args(types[setting]) or (types[setting],)) - {type(None)}
