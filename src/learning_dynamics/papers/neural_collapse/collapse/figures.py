@@ -114,7 +114,7 @@ def fig10(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
     )
     ends_mse, ends_ce = ends_under_both_losses(mse, ce, NC1)
     facts = {"lower": int((ends_mse < ends_ce).sum()), "pairs": len(ends_mse)}
-    return Drawn(drawn.figure, {**drawn.facts, **facts}, drawn.alt)
+    return Plot(drawn.figure, {**drawn.facts, **facts}, drawn.alt)
 
 
 def recipe(trainings: Sequence[Table]) -> str:
