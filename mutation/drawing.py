@@ -30,7 +30,7 @@ def groups(root: Path) -> dict[str, list[Path]]:
     for paper in sorted(folder for folder in (package / "papers").iterdir() if (folder / "__init__.py").exists()):
         found[f"{paper.name}/shared"] = _computing(paper)
         for topic in sorted(folder for folder in paper.iterdir() if (folder / "__init__.py").exists()):
-            found[f"{paper.name}/{topic.name}"] = _computing(topic)
+            found[f"{paper.name}/{topic.name}"] = [*_computing(topic), *_computing(topic / "claims")]
     for part in LIBRARY:
         found[part] = _computing(package / part)
     found["judges"] = [package / "evidence.py", *_computing(package / "judging")]
