@@ -41,9 +41,9 @@ def set_variables_of_commands() -> None:
 
 
 def set_variables_of_jobs() -> None:
-    """Have what this process starts run the Python of this environment, and no module of the working folder.
+    """Set the variables with which child processes run this environment's Python, and no module of the working folder.
 
-    It keeps docstrings: captions and statements of claims are docstrings.
+    They keep docstrings: captions and statements of claims are docstrings.
     """
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     os.environ["PYTHONSAFEPATH"] = "1"

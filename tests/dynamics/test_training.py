@@ -111,9 +111,10 @@ class Clock:
 @pytest.mark.parametrize(
     ("epoch", "point", "share", "lost"),
     [
-        # VGG11 on CIFAR10: one in a hundred seconds; the second is late by the first, whose time was a guess
-        (5.0, 2.0, 0.02, 2 * 2.0 / 0.02 + 5.0 + 2.0),
-        (5.0, 60.0, 0.11, 600.0 + 5.0 + 60.0),  # a disk so slow that the bound on what may be lost decides
+        # VGG11 on CIFAR10: the second point is late by the first, whose time was a guess
+        pytest.param(5.0, 2.0, 0.02, 2 * 2.0 / 0.02 + 5.0 + 2.0, id="the share decides"),
+        # a slow disk: 60 s in each 600 s, and the epoch
+        pytest.param(5.0, 60.0, 0.11, 600.0 + 5.0 + 60.0, id="the bound decides"),
     ],
 )
 def test_resume_points_take_a_share_of_the_time_and_bound_what_may_be_lost(

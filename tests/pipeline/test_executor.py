@@ -108,9 +108,12 @@ def looked_at(executor, *states):
     return asyncio.run(look())
 
 
-def test_jobs_are_reported_once_and_stay_active_where_the_queue_says_nothing(executor):
+def test_a_job_of_which_the_queue_says_nothing_stays_active(executor):
     assert looked_at(executor, "unknown", "unknown") == ["unknown", "unknown"]
     assert not executor.told
+
+
+def test_a_job_that_ended_is_reported_once_and_is_no_longer_active(executor):
     assert looked_at(executor, "running", "done", "failed") == ["running"]
     assert executor.told == [("done", "success"), ("failed", "why")]
 

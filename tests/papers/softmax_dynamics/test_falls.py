@@ -48,12 +48,17 @@ def test_only_what_of_a_fall_lies_in_the_window_counts(window, depth):
     assert falls_within(series, 0.1, bounds, START)[0] == pytest.approx(depth)
 
 
-def test_a_series_that_is_not_finite_is_undecided():
-    series = np.array([[1.0, np.nan, 0.0], [1.0, 2.0, 1.0]])
+NOT_FINITE = np.array([[1.0, np.nan, 0.0], [1.0, 2.0, 1.0]])
+
+
+def test_falls_and_swings_of_a_series_that_is_not_finite_are_nan():
     whole = (np.zeros(2, int), np.full(2, 2))
-    np.testing.assert_array_equal(falls_within(series, 0.1, whole, np.zeros(2, int)), [np.nan, 1.0])
-    np.testing.assert_array_equal(swings(series, 0.1, 2), [[np.nan, np.nan], [1.0, -1.0]])
-    assert troughs(series, np.full(2, 2)).tolist() == [2, 0]
+    np.testing.assert_array_equal(falls_within(NOT_FINITE, 0.1, whole, np.zeros(2, int)), [np.nan, 1.0])
+    np.testing.assert_array_equal(swings(NOT_FINITE, 0.1, 2), [[np.nan, np.nan], [1.0, -1.0]])
+
+
+def test_a_trough_is_the_lowest_of_what_is_finite():
+    assert troughs(NOT_FINITE, np.full(2, 2)).tolist() == [2, 0]
 
 
 def test_a_class_is_learned_when_it_stays_above_one_half():

@@ -233,7 +233,9 @@ def decays(treated: float, *, equal: float = 0.0, wide: float = 0.0, none: float
     """Falls of 0.1 in so many of sixty draws of each case; of the treated at a decay of 0.3 in fewer, of one half."""
     rows = []
     for skewed, dimension, amount, seed in itertools.product((True, False), (2, 3), (0.0, 0.3, 0.6), range(60)):
-        case = none if amount == 0.0 else (treated if dimension == 2 else wide) if skewed else equal
+        case = {(True, 2): treated, (True, 3): wide}.get((skewed, dimension), equal)
+        if amount == 0.0:
+            case = none
         both = skewed and dimension == 2
         case = case * (seed < 30) * 0.5 if amount == 0.3 and both else case
         depths = {"rankme_centred": case, "class_rankme_centred": classes if amount and both else 0.0}

@@ -145,7 +145,7 @@ def test_the_skew_that_three_dimensions_need_is_told_by_scale():
 
 @pytest.mark.parametrize(("share", "verdict"), [(1 / SEEDS, "reproduced"), (1.0, "not reproduced")])
 @pytest.mark.parametrize(("skew", "dimension"), [(8, 3), (64, 4)])
-def test_few_draws_without_a_bottleneck_may_fall(skew, dimension, share, verdict):
+def test_without_a_bottleneck_one_draw_may_fall_and_all_may_not(skew, dimension, share, verdict):
     def shares(size, d, scale, population):
         return share if (size, d) == (skew, dimension) else 0.0
 

@@ -40,16 +40,16 @@ ALL = {"r2": 200}
 @pytest.mark.parametrize(
     ("small", "large", "verdict"),
     [
-        (mixed(r2=114, r3=86), mixed(r4=200), "reproduced"),
-        (mixed(r2=113, r3=87), mixed(r4=200), "undecided"),
-        (mixed(r2=86, r3=114), mixed(r4=200), "not reproduced"),
-        (mixed(r1=86, r2=114), mixed(r4=200), "reproduced"),
-        (mixed(r1=87, r2=113), mixed(r4=200), "undecided"),
-        (mixed(r2=200), mixed(r3=114, r2=86), "reproduced"),
-        (mixed(r2=200), mixed(r3=113, r2=87), "undecided"),
+        pytest.param(mixed(r2=114, r3=86), mixed(r4=200), "reproduced", id="rank 2 on just enough draws"),
+        pytest.param(mixed(r2=113, r3=87), mixed(r4=200), "undecided", id="rank 2 on one draw fewer"),
+        pytest.param(mixed(r2=86, r3=114), mixed(r4=200), "not reproduced", id="rank 3 is the rule"),
+        pytest.param(mixed(r1=86, r2=114), mixed(r4=200), "reproduced", id="rank 1 beside rank 2"),
+        pytest.param(mixed(r1=87, r2=113), mixed(r4=200), "undecided", id="rank 1 on one draw more"),
+        pytest.param(mixed(r2=200), mixed(r3=114, r2=86), "reproduced", id="from large weights just enough"),
+        pytest.param(mixed(r2=200), mixed(r3=113, r2=87), "undecided", id="from large weights one draw fewer"),
     ],
 )
-def test_the_rank_at_the_end(small, large, verdict):
+def test_low_rank_is_decided_by_wilsons_interval_about_one_half(small, large, verdict):
     assert verdict_on("relu_low_rank", ends("small", small), ends("large", large)) == verdict
 
 

@@ -23,9 +23,9 @@ def gradient_along_path(
 ) -> Trajectory:
     """Plain descent from small Gaussian layers, for every draw and set of entries, at one scale.
 
-    Recorded is what moves the last singular value within the matrix's rank r, and the next one. While k of W's singular
-    values are learned, that is, have passed `share` of the true ones, these are the (r - k)-th singular value of the
-    gradient between what W's first k singular vectors leave, and the next one. From where all r are learned it is zero.
+    Recorded are two singular values of the gradient. While k < r of W's singular values are learned (have passed
+    `share` of the true ones), take what the gradient has outside of W's first k singular vectors: its (r - k)-th
+    singular value, which moves W's r-th, and the next. From where all r are learned they are zero.
 
     Parameters
     ----------

@@ -99,6 +99,7 @@ def table_2k_nuclear_norm(minimiser: Table, *, unit: Unit) -> Claim:
     {norm:.2g} from the matrix's own, where the printed 217 is four below the printed 221, and the effective rank is
     {rank:.2g}. No numerical accuracy enters here: the error is compared with the printed digit.
     """
+    # `fit`: the error of a misfit at the stop is nothing beside this one
     yield from _row_checks(FEW, MINIMISATION, minimiser, fit=0.0, unit=unit)
     error, norm, rank = _medians(minimiser)
     yield Facts(error=error, root=error**0.5, norm=norm, rank=rank)

@@ -162,7 +162,7 @@ def projection_self_adjoint(features: Table) -> Claim:
     The step matters because of what the adjoint does. It maps $Z$ to $Z - \frac12(ZX^\top + XZ^\top)X\mathbf{C}$, and
     the gradient satisfies $\nabla L\,X^\top = 0$, the loss being constant along fibres. So the adjoint leaves the
     gradient alone (to {adjoint:.1g} of its norm, where the map itself changes it by {moved:.2g} or more). The equation
-    that Lemma 4 arrives at is therefore gradient flow without any projection. It leaves the manifold: at least
+    that Lemma 4 arrives at is therefore gradient flow without any projection. That flow leaves the manifold: at least
     {normal:.2g} of the gradient is normal to it. Its class means do move as under the orthogonal projection, which is
     how Lemma 5 and Proposition 2 come out right for that one. Equation 5 says only "projects". Read as the orthogonal
     projection, Proposition 2 holds and the formula of Proposition 4 must be replaced. Read as that formula,
@@ -172,6 +172,7 @@ def projection_self_adjoint(features: Table) -> Claim:
         "the orthogonal projection without its factor $1/2$, self-adjoint too": WHOLE_ORTHOGONAL,
         "the printed map with a minus between its products": MINUS_SIGN,
     }
+    # the printed map fails the first alone: it is a projection, though not the orthogonal one
     for name, gap in {
         "$\\|\\Pi - \\Pi^\\top\\|_F / \\|\\Pi\\|_F$": ASYMMETRY,
         "part of the image outside of the tangent space": IMAGE,

@@ -38,8 +38,8 @@ def training(
 
     Networks are in evaluation mode, on all images of a split. Class means are centred by their unweighted average;
     classifiers are not centred. Quantities belong to train images unless they say otherwise; those of the loss and of
-    its terms are measured under MSE alone. Robustness is measured on test images at some epochs, and where train errors
-    end.
+    its terms are measured under MSE alone. Robustness is measured on test images at some epochs, and at the first
+    without any train error.
 
     Quantities
     ----------

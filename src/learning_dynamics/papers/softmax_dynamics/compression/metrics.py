@@ -52,12 +52,15 @@ def descent_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
     examples = sizes.sum(axis=1)[:, None, None, None]
     failed = np.asarray(trajectory.undecided, dtype=bool)
     mask = failed[:, None, None]
+    # gram: (members, times, d, d), sums: (members, times, classes, d); the eigenvalues of a member that failed are
+    # those of an identity, and its rows hold nan
     gram = np.where(mask[..., None], np.eye(trajectory.series["gram"].shape[-1]), trajectory.series["gram"])
     sums = np.where(mask[..., None], 0.0, trajectory.series["sums"])
     total = sums.sum(axis=2)
     means = sums / np.maximum(sizes, 1)[:, None, :, None]  # of classes; those that only pad the array are zero
     second, centre = np.swapaxes(means, -1, -2) @ means, means.sum(axis=2)
     probabilities = np.where(mask, 0.0, trajectory.series["probabilities"])
+    # up to a factor, which the rank does not see
     covariances = {
         "rankme_centred": gram - total[..., :, None] * total[..., None, :] / examples,
         "rankme": gram,

@@ -23,7 +23,8 @@ def _monotone_growth(
 ) -> Claim:
     """Yield checks that on most draws from small starts the rank falls first, then grows without a fall and saturates.
 
-    The rank is one of `measure`. It falls or rises where it changes by the threshold or more.
+    The rank is one of `measure`. It falls or rises where it changes by the threshold or more. Starts are small up to
+    the scale `small`; "most" draws are the share `typical`. `treated` gives a number of the text, and no check.
     """
     starts = SmallStarts(control.scale, small)
     fall = control.number(FALL, measure=measure, threshold=threshold)[starts.judged]
@@ -42,17 +43,17 @@ def _monotone_growth(
         unless_nan(fall < threshold, fall),
         rivals={"a fall after the growth: compression": unless_nan(fall >= threshold, fall)},
     )
-    yield check("draws whose rank rises", course_has("R"))
+    rises, falls_first, rises_first = (course_has(pattern) for pattern in ("R", "^F", "^R"))
+    yield check("draws whose rank rises", rises)
     yield check(
         "draws whose rank changes by less than the threshold over the last half decade of time",
         unless_nan(tail < threshold, tail),
         rivals={"growth that does not saturate": unless_nan(tail >= threshold, tail)},
     )
-    falls_first = course_has("^F")
     yield check(
         "draws whose rank falls first: the warm-up",
         falls_first,
-        rivals={"a rise first, without a warm-up": course_has("^R")},
+        rivals={"a rise first, without a warm-up": rises_first},
     )
     fall_of_treated = treated.number(FALL, measure=measure, threshold=threshold)
     fall_while_rare = control.number(FALL_RARE, measure=measure, threshold=threshold)[starts.judged]

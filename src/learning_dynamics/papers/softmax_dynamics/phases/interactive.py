@@ -36,6 +36,7 @@ def rank_by_skew(skews: Sequence[Table]) -> Interactive:
     the curve over classes falls after the first class is learned.
     """
     settings = settings_of(skews[0])
+    # sizes are 1, r, r^2, ...: the largest is r^(V - 1)
     ratios = [round(settings_of(table)["counts"][0] ** (1 / (len(settings["counts"]) - 1))) for table in skews]
     dimensions = sorted(int(number) for number in skews[0]["dimension"].unique())
     names = {number: f"{italic('d')} = {number}" for number in dimensions}
@@ -62,6 +63,7 @@ def rank_by_skew(skews: Sequence[Table]) -> Interactive:
     selection = "datum.ratio == skew && datum.d == features"
 
     def curves(rows: list[dict], by: list[str]) -> alt.Chart:
+        """Return curves whose times the page computes, evenly spaced in log time: rows hold ranks alone."""
         return (
             alt.Chart(alt.InlineData(values=rows))
             .transform_filter(selection)

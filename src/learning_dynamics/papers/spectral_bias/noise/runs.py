@@ -79,7 +79,7 @@ def noise_paths(*, inputs: Count, paths: Count, integration: Scheme, seed: Seed)
 def _simulate(
     inputs: int, paths: int, integration: Scheme, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the recorded times, and W, a and the moving average at them, paths along the first axis."""
+    r"""Return the recorded times, and W, a and a's moving average $e^{-t}\int_0^t e^s a\,ds$ at them, paths first."""
     sizes = models.step_sizes(integration.schedule, integration.step, integration.horizon)
     times = np.r_[0.0, np.cumsum(sizes)]
     # one long step may pass several of the times

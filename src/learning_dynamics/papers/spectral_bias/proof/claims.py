@@ -222,6 +222,7 @@ def lemma_c_10(flows: Sequence[Table]) -> Claim:
             r"$2\gamma$ in place of $\gamma$": predicted_Z1_with(2.0),
         },
     )
+    # rivals are those of Z1: both follow from one gamma
     yield equal_on_every_draw(
         r"largest error of $\sigma_i(Z_2)$ along the flow, relative to $\sigma_1(Z_1)$",
         sigma_Z2,

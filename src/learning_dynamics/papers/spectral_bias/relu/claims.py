@@ -133,14 +133,16 @@ def relu_teacher_directions(small: Table, large: Table, *, cosine: Fraction, los
 def relu_directions_with_samples(few: Table, more: Sequence[Table], *, cosine: Fraction, loss: Fraction) -> Claim:
     r"""With enough samples a ReLU student from small weights learns both of the teacher's directions.
 
-    With ten samples most draws miss the second direction. What they lack is data: both cosines are above the threshold
-    on {course} of the draws. The students, their scale and the time they are given are the same.
+    With ten samples most draws miss the second direction. What they lack is data: the loss is fitted, and both cosines
+    are above the threshold, on {course} of the draws. The students, their scale and the time they are given are the
+    same.
     """
     by_samples = {int(Draws(table)["samples"][0]): table for table in (few, *more)}
     learnt = {samples: Draws(table).smallest("teacher_cosine") >= cosine for samples, table in by_samples.items()}
+    fitted = {samples: fitted_draws(table, loss) for samples, table in by_samples.items()}
 
     def with_samples(samples: int) -> dict[str, np.ndarray]:
-        return {"holds": learnt[samples], "undecided": ~fitted_draws(by_samples[samples], loss)}
+        return {"holds": learnt[samples], "undecided": ~fitted[samples]}
 
     fewest, most = min(by_samples), max(by_samples)
     yield share_of_draws(
@@ -156,7 +158,8 @@ def relu_directions_with_samples(few: Table, more: Sequence[Table], *, cosine: F
         at_most=0.5,
         because="not the rule",
     )
-    course = [f"{learnt[samples].mean():.0%} with {samples} samples" for samples in sorted(by_samples)]
+    shares = {samples: np.mean(learnt[samples] & fitted[samples]) for samples in sorted(by_samples)}
+    course = [f"{share:.0%} with {samples} samples" for samples, share in shares.items()]
     yield Facts(course=", ".join(course))
 
 

@@ -73,8 +73,8 @@ def field(state: np.ndarray, data: np.ndarray, shape: np.ndarray, slope: np.ndar
     """
     samples, inputs, depth = shape[0], shape[1], shape[2]
     X = data[: samples * inputs].reshape(samples, inputs)
-    layers = state[:-inputs].reshape(depth - 1, inputs, inputs)  # transposed
-    after = np.empty((depth, inputs))
+    layers = state[:-inputs].reshape(depth - 1, inputs, inputs)  # W_(l+1) transposed: states have columns first
+    after = np.empty((depth, inputs))  # after[l] is W_(l+2) ... w_L
     after[-1] = state[-inputs:]
     for place in range(depth - 2, -1, -1):
         after[place] = np.dot(after[place + 1], layers[place])

@@ -94,7 +94,10 @@ def _limits(
 
 
 def _starts(network: TensorNetwork, weights: str, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weights eta, shape (count, m), and the directions of all layers, shape (count, parameters)."""
+    """Return the weights eta, shape (count, m), and the directions of all layers, shape (count, parameters).
+
+    Layer l starts along U_l eta, with U_l the network's common singular vectors, and the last at zero (Theorem 4).
+    """
     assert network.S is not None
     eta, starts = [], []
     for rng in generators(seed, f"weights.{network.name}", count):

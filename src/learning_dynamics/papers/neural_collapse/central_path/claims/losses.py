@@ -43,6 +43,7 @@ def lemma_1(features: Table, flows: Table) -> Claim:
         LOSS_NC1: theory.spectral_variability_loss,
         LOSS_NC23: theory.spectral_geometry_loss,
     }
+    # `factor` is 1 in every prediction; the judge scales it to find the smallest error that it would refuse
     for quantity, formula in formulas.items():
         rivals = _slips_in(formula)
         yield check_loss_of_features(features, quantity, formula, factor=1.0, rivals=rivals)
