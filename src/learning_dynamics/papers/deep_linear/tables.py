@@ -1,47 +1,15 @@
-"""Columns, and names of quantities, that the tables of several topics have; rows of completed matrices by draw."""
+"""Columns that the tables of several topics have; rows of completed matrices by draw."""
 
 from typing import Any
 
 import numpy as np
 
 from learning_dynamics.papers.deep_linear.quantities import (
-    BEYOND_RANK as BEYOND_RANK,
-)
-from learning_dynamics.papers.deep_linear.quantities import (
-    EFFECTIVE_RANK as EFFECTIVE_RANK,
-)
-from learning_dynamics.papers.deep_linear.quantities import (
-    ERROR as ERROR,
-)
-from learning_dynamics.papers.deep_linear.quantities import (
-    GAP as GAP,
-)
-from learning_dynamics.papers.deep_linear.quantities import (
-    MISFIT as MISFIT,
-)
-from learning_dynamics.papers.deep_linear.quantities import (
-    NUCLEAR_NORM as NUCLEAR_NORM,
-)
-from learning_dynamics.papers.deep_linear.quantities import (
-    OBSERVED_ENTRIES as OBSERVED_ENTRIES,
-)
-from learning_dynamics.papers.deep_linear.quantities import (
-    RANK as RANK,
-)
-from learning_dynamics.papers.deep_linear.quantities import (
-    SIGMA as SIGMA,
-)
-from learning_dynamics.papers.deep_linear.quantities import (
-    SIZE as SIZE,
-)
-from learning_dynamics.papers.deep_linear.quantities import (
-    TRAIN_LOSS as TRAIN_LOSS,
-)
-from learning_dynamics.papers.deep_linear.quantities import (
-    TRUE_EFFECTIVE_RANK as TRUE_EFFECTIVE_RANK,
-)
-from learning_dynamics.papers.deep_linear.quantities import (
-    TRUE_NUCLEAR_NORM as TRUE_NUCLEAR_NORM,
+    ERROR,
+    NUCLEAR_NORM,
+    OBSERVED_ENTRIES,
+    SIGMA,
+    TRUE_NUCLEAR_NORM,
 )
 from learning_dynamics.tidy import Column, Quantity, Table, by_draw, select
 

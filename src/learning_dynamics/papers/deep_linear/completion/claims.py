@@ -4,16 +4,8 @@ import numpy as np
 
 from learning_dynamics.evidence import Estimate, difference, mean
 from learning_dynamics.judging import Claim, Facts, at_least, claim, every_draw
-from learning_dynamics.papers.deep_linear.tables import (
-    EFFECTIVE_RANK,
-    ERROR,
-    GAP,
-    MISFIT,
-    excess_norm,
-    minimiser_values,
-    network_values,
-    observed_entries,
-)
+from learning_dynamics.papers.deep_linear.quantities import EFFECTIVE_RANK, ERROR, GAP, MISFIT
+from learning_dynamics.papers.deep_linear.tables import excess_norm, minimiser_values, network_values, observed_entries
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
 

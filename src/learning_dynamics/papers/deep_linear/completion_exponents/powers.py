@@ -3,7 +3,8 @@
 import numpy as np
 
 from learning_dynamics.papers.deep_linear.completion_exponents.quantities import ALPHA
-from learning_dynamics.papers.deep_linear.tables import BEYOND_RANK, log_slopes
+from learning_dynamics.papers.deep_linear.quantities import BEYOND_RANK
+from learning_dynamics.papers.deep_linear.tables import log_slopes
 from learning_dynamics.tidy import Quantity, Table, by_draw, select
 
 

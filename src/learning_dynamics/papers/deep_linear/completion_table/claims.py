@@ -18,7 +18,8 @@ from learning_dynamics.papers.deep_linear.completion_table.printed import (
     TRUE_NORM,
     measured,
 )
-from learning_dynamics.papers.deep_linear.tables import OBSERVED_ENTRIES, SIZE, minimiser_values
+from learning_dynamics.papers.deep_linear.quantities import OBSERVED_ENTRIES, SIZE
+from learning_dynamics.papers.deep_linear.tables import minimiser_values
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
 

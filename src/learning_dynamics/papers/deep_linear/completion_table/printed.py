@@ -4,14 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from learning_dynamics.papers.deep_linear.tables import (
-    EFFECTIVE_RANK,
-    ERROR,
-    NUCLEAR_NORM,
-    TRUE_NUCLEAR_NORM,
-    minimiser_values,
-    network_values,
-)
+from learning_dynamics.papers.deep_linear.quantities import EFFECTIVE_RANK, ERROR, NUCLEAR_NORM, TRUE_NUCLEAR_NORM
+from learning_dynamics.papers.deep_linear.tables import minimiser_values, network_values
 from learning_dynamics.tidy import Table
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.judging import Check, Claim, Facts, claim, equal_on_every_draw, every_draw, takes_rivals
 from learning_dynamics.papers.deep_linear.end_to_end import quantities
-from learning_dynamics.papers.deep_linear.tables import SIGMA
+from learning_dynamics.papers.deep_linear.quantities import SIGMA
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 

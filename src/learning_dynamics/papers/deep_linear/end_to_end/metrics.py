@@ -24,7 +24,8 @@ from learning_dynamics.papers.deep_linear.end_to_end.quantities import (
     SUM_DRIFT,
     WITHOUT_FACTOR,
 )
-from learning_dynamics.papers.deep_linear.tables import DEPTH, SCALE, SIGMA
+from learning_dynamics.papers.deep_linear.quantities import SIGMA
+from learning_dynamics.papers.deep_linear.tables import DEPTH, SCALE
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Column, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 

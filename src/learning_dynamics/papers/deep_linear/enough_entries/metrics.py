@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 
 from learning_dynamics.papers.deep_linear.completed_matrices import completed, measures_of, spectrum
-from learning_dynamics.papers.deep_linear.tables import BEYOND_RANK, CONVERGED, DEPTH, DRAW, GAP, OBSERVED, SCALE
+from learning_dynamics.papers.deep_linear.quantities import BEYOND_RANK, GAP
+from learning_dynamics.papers.deep_linear.tables import CONVERGED, DEPTH, DRAW, OBSERVED, SCALE
 from learning_dynamics.tidy import QUANTITY, VALUE_IF_ANY, columns, rows
 from learning_dynamics.trajectories import Trajectory
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from learning_dynamics.papers.deep_linear.tables import ERROR
+from learning_dynamics.papers.deep_linear.quantities import ERROR
 from learning_dynamics.tidy import Table, select
 
 

@@ -8,7 +8,8 @@ import pandas as pd
 from learning_dynamics.papers.deep_linear.completed_matrices import spectrum
 from learning_dynamics.papers.deep_linear.one_entry import theory
 from learning_dynamics.papers.deep_linear.one_entry.quantities import DETERMINANT, PREDICTED_SIGN
-from learning_dynamics.papers.deep_linear.tables import DEPTH, SIGMA
+from learning_dynamics.papers.deep_linear.quantities import SIGMA
+from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, TIME, VALUE_IF_ANY, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.judging import Check, Claim, Facts, claim, equal_on_every_draw, every_draw
+from learning_dynamics.papers.deep_linear.quantities import GAP, NUCLEAR_NORM
 from learning_dynamics.papers.deep_linear.restricted_setting.quantities import (
     CHANGE_SEEN,
     LEAST_SQUARES_NORM,
@@ -12,7 +13,7 @@ from learning_dynamics.papers.deep_linear.restricted_setting.quantities import (
     SCHATTEN_CHANGE,
     SCHATTEN_EXCESS,
 )
-from learning_dynamics.papers.deep_linear.tables import GAP, NUCLEAR_NORM, excess_norm, minimiser_values
+from learning_dynamics.papers.deep_linear.tables import excess_norm, minimiser_values
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 

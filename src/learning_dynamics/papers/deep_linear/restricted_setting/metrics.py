@@ -5,6 +5,7 @@ import pandas as pd
 from scipy.linalg import null_space
 from scipy.optimize import minimize
 
+from learning_dynamics.papers.deep_linear.quantities import NUCLEAR_NORM
 from learning_dynamics.papers.deep_linear.recorded import by_name
 from learning_dynamics.papers.deep_linear.restricted_setting.quantities import (
     CHANGE_SEEN,
@@ -13,7 +14,7 @@ from learning_dynamics.papers.deep_linear.restricted_setting.quantities import (
     SCHATTEN_CHANGE,
     SCHATTEN_EXCESS,
 )
-from learning_dynamics.papers.deep_linear.tables import DEPTH, NUCLEAR_NORM
+from learning_dynamics.papers.deep_linear.tables import DEPTH
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import INDEX, PREDICTED, QUANTITY, SEED, VALUE_IF_ANY, Column, columns, rows
 from learning_dynamics.trajectories import Trajectory

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.judging import Claim, Facts, claim, every_draw
-from learning_dynamics.papers.deep_linear.tables import RANK, SIGMA, sigmas
+from learning_dynamics.papers.deep_linear.quantities import RANK, SIGMA
+from learning_dynamics.papers.deep_linear.tables import sigmas
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Table, select, settings_of
 

@@ -3,7 +3,8 @@
 import numpy as np
 
 from learning_dynamics.measures.spectra import effective_rank
-from learning_dynamics.papers.deep_linear.tables import DEPTH, DRAW, RANK, SIGMA
+from learning_dynamics.papers.deep_linear.quantities import RANK, SIGMA
+from learning_dynamics.papers.deep_linear.tables import DEPTH, DRAW
 from learning_dynamics.tidy import INDEX, QUANTITY, TIME, VALUE, Tables, columns, rows
 from learning_dynamics.trajectories import Trajectory
 
