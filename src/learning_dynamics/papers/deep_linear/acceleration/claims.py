@@ -109,7 +109,7 @@ def l4_on_further_tables(fourth: Sequence[Table], second: Sequence[Table], *, gr
 
     Depth 2 takes {twos} times fewer iterations than depth 1 on {tables}, in that order, by the criterion of
     `depth_accelerates_l4`; depth 3, which the claim leaves open, takes {threes} times fewer. With the $\ell_2$ loss
-    depth 2 takes {seconds} times fewer.
+    depth 2 takes {seconds} times fewer; a number below one means more iterations.
     """
     for table, other in zip(fourth, second, strict=True):
         rivals: dict[str, Speedups] = {"the same at p = 2": _speedups(other), NOT_FASTER: {2: 1.0}}

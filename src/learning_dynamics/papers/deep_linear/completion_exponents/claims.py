@@ -80,7 +80,8 @@ def completion_exponents(
     that $\alpha$, to the error that one step of descent more or less makes. The law is not exact at rank 2: at depth 2
     {above} of {medians} medians lie above it, by {off:.2g} at most and beyond their intervals: directions turn when a
     singular value is learned, which costs a factor that is not paid at once; at scales from {first_coarse:g} to
-    {last_coarse:g} by {off_coarse:.2g}. {further} of {paths} draws are further off than the tolerance. A flow's
+    {last_coarse:g} they differ by up to {off_coarse:.2g}, either way. {further} of {paths} draws are further off than
+    the tolerance. A flow's
     rates $g$ in place of $\log(1 + \eta g) / \eta$ would raise predicted powers by {flow:.2g} at most and pass as well;
     so would an average of the ratio along the path, in place of that of sums: at these singular values the two are
     nearly the same.

@@ -290,9 +290,10 @@ def output_dimension_one(starts: Table) -> Claim:
 
     Singular means zero here, and the assumption is that the start is closer to the target than zero is. For entries of
     deviation proportional to one over the dimension the probability has a closed form that tends to a constant; it is
-    {value:.3g} in {dimension} dimensions. Entries over the root of the dimension, with which the start is about as long
-    as the target, would make it fall with the dimension. Of the starts that meet the assumption, {arrived} of
-    {followed} that were followed arrive; of the others {others:.3g}: the assumption is sufficient, not
+    {predicted:.3g} in {dimension} dimensions, where a share of {value:.3g} was measured. Entries over the
+    root of the dimension, with which the start is about as long as the target, would make it fall with the dimension.
+    Of the starts that meet the assumption, {arrived} of {followed} that were followed arrive; of the others
+    {others:.3g}: the assumption is sufficient, not
     necessary for each start.
     """
     settings = settings_of(starts)

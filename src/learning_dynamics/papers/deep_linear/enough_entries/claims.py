@@ -67,7 +67,7 @@ def enough_entries(depth_2: Table, depth_3: Table, convex: Table, *, scale: Posi
         scale=scale,
         recovered=recovered,
         open=int(np.sum(lower_2 < upper_2) + np.sum(lower_3 < upper_3)),
-        factor=2 ** _mean_log2(of_convex, upper_3).value,
+        factor=2 ** _mean_log2(before_convex, upper_3).value,
     )
 
 

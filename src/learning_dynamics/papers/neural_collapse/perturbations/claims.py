@@ -40,10 +40,10 @@ def mse_more_robust(mse: Sequence[Table], ce: Sequence[Table], *, measure: Measu
     r"""Networks trained with MSE tend to be more robust than those trained with cross-entropy.
 
     Robustness is DeepFool's, as in the paper: the mean over test images of the perturbation that it finds, relative to
-    the image. It ends at {mse_deepfool:.1g} under MSE and at {ce_deepfool:.1g} under cross-entropy. That measure can
+    the image. It ends at {mse_deepfool:.2g} under MSE and at {ce_deepfool:.2g} under cross-entropy. That measure can
     overshoot where outputs are saturated (`deepfool_finds_the_boundary`). A variant judges the smallest perturbation
-    that is known, DeepFool's or a crossing towards a train image: it is {mse:.1g} under MSE and {ce:.1g} under
-    cross-entropy. The judged difference runs from {least:.1g} to {most:.1g} over pairs of trainings.
+    that is known, DeepFool's or a crossing towards a train image: it is {mse:.2g} under MSE and {ce:.2g} under
+    cross-entropy. The judged difference runs from {least:.2g} to {most:.2g} over pairs of trainings.
     """
     mse_runs, ce_runs = paired(mse, ce)
     difference = at_the_end(mse_runs, measure, "test") - at_the_end(ce_runs, measure, "test")
@@ -73,8 +73,8 @@ def robustness_by_magnitudes(
 
     One of the paper's fifteen networks would be enough for "sometimes"; here there are three. Judged is the one with
     the largest ratio at the last epoch, in the mean over seeds. By DeepFool, the paper's measure, that ratio is
-    {least:.1g} to {most:.1g} from seed to seed; by the smallest perturbation that is known it is at most
-    {smallest:.1g}. DeepFool overshoots where outputs are flat: see `deepfool_finds_the_boundary`.
+    {least:.2g} to {most:.2g} from seed to seed; by the smallest perturbation that is known it is at most
+    {smallest:.2g}. DeepFool overshoots where outputs are flat: see `deepfool_finds_the_boundary`.
     """
     mse_runs, ce_runs = paired(mse, ce)
 

@@ -58,7 +58,7 @@ def fig3b(paths: Table, exponents: Table) -> Plot:
 
 
 def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, reliable: Fraction) -> Plot:
-    r"""The noise-driven process over many paths: moments explode, paths align, the mean commutator does not vanish.
+    r"""The noise-driven process over many paths: moments explode, paths align, the commutator keeps its mean size.
 
     Bars: 95 % intervals. Shades: bands that hold eight in ten paths. A sample mean is drawn only while the largest
     thousandth of the paths contributes at most {reliable:.0%} of it. (a) Second moments for $d = 2$ (dots) and $d = 5$

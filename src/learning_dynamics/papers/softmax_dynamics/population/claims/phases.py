@@ -47,11 +47,12 @@ def three_phases_exist(
     judge it: {setting}. There {value:.0%} of all draws show the phases. Of the draws that have learned their examples,
     and have not exploded on the way, {learned:.0%} show them, with equal classes {equal:.0%}, in three dimensions
     {wide:.0%}. Large steps are needed. At the smallest learning rate, {slow_rate:g}, which follows the flow, no sizes
-    show the phases in more than {slow:.0%}; under gradient flow no sizes in powers of a ratio do in more than
+    show the phases in more than {slow:.1%}; under gradient flow no sizes in powers of a ratio do in more than
     {flow:.0%}. The fall is an overshoot: in {lasting:.0%} of the draws that show the phases the rank ends below its
-    highest by the threshold or more. At 64 : 16 : 4 : 1 no learning rate and scale show them in more than
-    {skewest:.0%}. Where one class is rare the flow shows the phases as well, which is a claim of its own. Over the
-    means of classes it shows them at sizes in powers of a ratio, which is a claim that we add.
+    highest by the threshold or more. At 64 : 16 : 4 : 1 they show in at most {skewest:.1%} of draws,
+    whatever the rate and scale; at the largest rates no draw learns. Where one class is rare the flow shows the phases
+    as well, which is a claim of its own. Over the means of classes it shows them at sizes in powers of a ratio, which
+    is a claim that we add.
     """
     cases = _cases(descents if dynamics == "descent" else region, threshold)
 
