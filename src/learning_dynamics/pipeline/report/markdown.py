@@ -193,8 +193,9 @@ def _numbers(check: Row, quantifier: str) -> str:
     numbers = f"**{measurement(check) or '–'}**"
     if not pd.isna(check["predicted"]):
         numbers += f", predicted {number(check['predicted'])}"
-    if " of all is " in check["interval"]:  # the draw that decides has not the largest, or least, number
-        numbers += f" ({prose(check['interval'])})"
+    interval = check.get("interval", "")  # of what is printed it is not kept
+    if " of all is " in interval:  # the draw that decides has not the largest, or least, number
+        numbers += f" ({prose(interval)})"
     criterion = check["criterion"]
     if quantifier == "all draws":
         criterion = criterion.replace(" on every draw", "")
