@@ -156,7 +156,8 @@ def test_a_papers_summary_is_filled_by_its_claims(paper):
     summary = about.get("summary", "")
     assert typed_results(summary) == []
     assert typed_results(about.get("notation", "")) == []
-    claims = {field.partition(".")[0] for field in fields(summary)}
+    claims = {field.partition(".")[0] for field in fields(summary)} - {"verdicts"}
     assert claims <= set(about["claims"])
     facts = {f"{claim}.{key}": value for claim in claims for key, value in evaluated(paper, claim).facts.items()}
+    facts |= {f"verdicts.{verdict.replace(' ', '_')}": 1 for verdict in VERDICTS}  # how many claims have it
     assert_filled(facts, summary)
