@@ -50,7 +50,8 @@ def differences(plan, folder):
     expected = {f"{p}.{name}": config.expected(p, name) for p in papers for name in config.blocks(p, "claims")}
     figures = {f"{p}/{name}" for p in papers for name in config.figures(p)}
     figures |= {f"{p}/{name}.motion" for p in papers for name in config.motions(p)}
-    files = [path.relative_to(folder) for kind in ("png", "webp") for path in folder.glob(f"*/*.{kind}")]
+    # a table is a figure that is published as CSV
+    files = [path.relative_to(folder) for kind in ("png", "webp", "csv") for path in folder.glob(f"*/*.{kind}")]
     present = {path.with_suffix("").as_posix() for path in files}
     configured, there = {**expected, **dict.fromkeys(sorted(figures))}, {**verdicts, **dict.fromkeys(sorted(present))}
     return [
