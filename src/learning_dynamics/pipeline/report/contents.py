@@ -195,7 +195,8 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
     scales = published_scales(config, paper)
     rows = [card(config, paper, row, tables, scales) for row in tables["claims"].to_dict("records")]
     facts = {f"{row['id']}.{key}": value for row in rows for key, value in row["facts"].items()}
-    counts = count_verdicts([row for row in rows if row["origin"] != "ours"])
+    own = [row for row in rows if row["origin"] != "ours"]
+    counts = count_verdicts(own)
     facts |= {f"verdicts.{verdict.replace(' ', '_')}": counts.get(verdict, 0) for verdict in VERDICTS}
     exhibits = {name: _exhibit(config, paper, name, figures, options) for name in config.figures(paper)}
     topics: dict[str, Topic] = {}
@@ -220,7 +221,7 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
         fill(block.get("summary", ""), facts, config.where(paper, "summary")),
         block.get("notation", ""),
         list(topics.values()),
-        [row for row in rows if row["origin"] != "ours"],
+        own,
         [row for row in rows if row["origin"] == "ours"],
         _group_settings(
             unstated_settings(config, paper), tables["variations"], {row["claim"]: row["verdict"] for row in rows}
@@ -228,7 +229,7 @@ def _paper(config: Config, paper: str, tables: Mapping[str, pd.DataFrame], figur
         _lead(lead, block, config.where(paper, "lead_panels")) if lead else None,
         [reference | {"place": link_name(reference["url"])} for reference in block.get("references", [])],
         [fill(finding, facts, config.where(paper, "findings")) for finding in block.get("findings", [])],
-        [describe_scale(rows, verdicts) for _, verdicts in scales.groupby("scale", sort=False)],
+        [describe_scale(own, verdicts) for _, verdicts in scales.groupby("scale", sort=False)],
     )
 
 
@@ -250,19 +251,26 @@ def describe_elsewhere(row: Row, scales: pd.DataFrame) -> str:
     >>> there = {"claim": "p.nc1", "scale": "mnist", "trained_on": "5,000 digits", "verdict": "undecided"}
     >>> describe_elsewhere({"claim": "p.nc1", "measured": 0.1}, pd.DataFrame([there | {"measured": 0.25}]))
     'On 5,000 digits: undecided (0.25)'
+    >>> describe_elsewhere({"claim": "p.nc1", "measured": 0.1}, pd.DataFrame([there | {"measured": float("nan")}]))
+    'On 5,000 digits: undecided'
     """
-    verdicts = judged_on_other_runs(row, scales).to_dict("records")
-    return "; ".join(f"On {one['trained_on']}: {one['verdict']} ({one['measured']:.4g})" for one in verdicts)
+    texts = []
+    for one in judged_on_other_runs(row, scales).to_dict("records"):
+        number = "" if pd.isna(one["measured"]) else f" ({one['measured']:.4g})"
+        texts.append(f"On {one['trained_on']}: {one['verdict']}{number}")
+    return "; ".join(texts)
 
 
-def describe_scale(rows: Sequence[Row], verdicts: pd.DataFrame) -> str:
-    """Return in a sentence which of the claims that were judged on other runs at a scale have another verdict there."""
-    there = {row["claim"]: judged_on_other_runs(row, verdicts)["verdict"] for row in rows}
-    judged = [row for row in rows if len(there[row["claim"]])]
-    turned = [row for row in judged if there[row["claim"]].iloc[0] != row["verdict"]]
-    text = f"On {verdicts['trained_on'].iloc[0]} {len(turned)} of {len(judged)} claims about networks turn"
-    named = [f"{row['id']} ({row['verdict']}, there {there[row['claim']].iloc[0]})" for row in turned]
-    return f"{text}: {', '.join(named)}." if turned else f"{text}."
+def describe_scale(claims: Sequence[Row], verdicts: pd.DataFrame) -> str:
+    """Return in a sentence which claims get another verdict at a scale, of those judged on other runs there."""
+    judged, turned = 0, []
+    for claim in claims:
+        for verdict in judged_on_other_runs(claim, verdicts)["verdict"]:
+            judged += 1
+            if verdict != claim["verdict"]:
+                turned.append(f"{claim['id']} ({verdict}, here {claim['verdict']})")
+    text = f"On {verdicts['trained_on'].iloc[0]} {len(turned)} of {judged} claims get another verdict"
+    return f"{text}: {', '.join(turned)}." if turned else f"{text}."
 
 
 def _lead(figure: Exhibit, block: Mapping[str, Any], where: str) -> Lead:

@@ -180,8 +180,8 @@ def _claim(claim: Row, folder: Path, scopes: dict[str, Row]) -> str:
             lines.append(f"As printed: {_numbers(printed_check(claim), claim['quantifier'])}")
         if claim["robustness"]:
             lines.append(f"{prose(claim['robustness'])}.")
-        if claim["elsewhere"]:
-            lines.append(f"{prose(claim['elsewhere'])}.")
+    if claim["elsewhere"]:
+        lines.append(f"{prose(claim['elsewhere'])}.")
     text = "\n  ".join(f"{line}  " for line in lines).rstrip()
     if not decisive:
         return text
