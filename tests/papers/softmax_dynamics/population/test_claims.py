@@ -190,10 +190,18 @@ SHOWN = {"dynamics": "descent", "threshold": 0.05, "seen": 0.2}
 AT = ("64-16-4-1", 0.1, 0.8)  # the one setting of `descents` that shows the phases
 
 
-def descents(treated=(0.0, 0.0), equal: float = 0.0, wide: float = 0.0, slow: float = 0.0, learned: float = 1.0):
+def descents(
+    treated=(0.0, 0.0),
+    equal: float = 0.0,
+    wide: float = 0.0,
+    slow: float = 0.0,
+    learned: float = 1.0,
+    controls_learned: float = 1.0,
+):
     """Trainings of which these shares show the phases at `AT`, of even and of odd seeds; `slow` at a tenth of its rate.
 
-    Equal classes have sizes of their own. Of those that learn and show them the rank falls by 0.1 in the end.
+    Equal classes have sizes of their own. Of those that show them the rank falls by 0.1 in the end. The first draws
+    learn: of skewed classes in two dimensions the share `learned`, of the controls `controls_learned`.
     """
     rows = []
     for counts, dimension, rate, scale in itertools.product(
@@ -205,6 +213,7 @@ def descents(treated=(0.0, 0.0), equal: float = 0.0, wide: float = 0.0, slow: fl
             shares = (equal, equal) if counts == "4-4-4-4" else (wide, wide) if dimension == 3 else treated
         elif here and dimension == 2 and counts == AT[0]:
             shares = (slow, slow)
+        learning = controls_learned if counts == "4-4-4-4" or dimension == 3 else learned
         for seed in range(SEEDS):
             shows = seed // 2 < round(shares[seed % 2] * SEEDS / 2)
             cell = {"counts": counts, "dimension": dimension, "learning_rate": rate, "scale": scale, "seed": seed}
@@ -212,7 +221,7 @@ def descents(treated=(0.0, 0.0), equal: float = 0.0, wide: float = 0.0, slow: fl
                 ("phases", "examples", 0.05): shows,
                 ("peak", "examples", 0.0): 2.0,
                 ("end", "examples", 0.0): 1.9 if shows else 2.0,
-                ("learned", "", 0.0): seed // 2 < learned * SEEDS / 2,
+                ("learned", "", 0.0): seed // 2 < round(learning * SEEDS / 2),
             }
             rows += [
                 {**cell, "quantity": quantity, "population": population, "threshold": threshold, "value": float(value)}
@@ -242,9 +251,9 @@ def flows(shown: float) -> pd.DataFrame:
         ({"treated": (0.6, 0.6), "equal": 1.0}, "not reproduced"),
         ({"treated": (0.6, 0.6), "wide": 1.0}, "not reproduced"),
         ({"treated": (0.6, 0.6), "learned": 0.0}, "not reproduced"),
-        # a training that has not learned shows no phases, in no case
-        ({"treated": (0.6, 0.6), "learned": 0.5}, "reproduced"),
-        ({"treated": (0.6, 0.6), "equal": 0.6, "learned": 0.5}, "not reproduced"),
+        # a control that has not learned shows no phases
+        ({"treated": (0.6, 0.6), "controls_learned": 0.2}, "reproduced"),
+        ({"treated": (0.6, 0.6), "equal": 0.3, "controls_learned": 0.3}, "not reproduced"),
     ],
 )
 def test_phases_can_emerge_where_a_share_of_draws_shows_them_and_fewer_without(given, verdict):
@@ -262,6 +271,12 @@ def test_the_setting_and_what_it_shows_are_named():
     assert (facts["equal"], facts["wide"], facts["skewest"]) == pytest.approx((0.1, 0.2, 0.6))
     assert (facts["slow_rate"], facts["slow"], facts["flow"]) == pytest.approx((0.08, 0.2, 0.3))
     assert facts["lasting"] == 1.0
+
+
+def test_shares_beside_each_other_are_of_the_draws_that_have_learned():
+    given = descents(treated=(0.4, 0.4), equal=0.1, wide=0.2, learned=0.8, controls_learned=0.5)
+    facts = evaluate(phases.three_phases_exist, {"descents": given, "region": flows(0.0)}, SHOWN).facts
+    assert (facts["learned"], facts["equal"], facts["wide"]) == pytest.approx((0.5, 0.2, 0.4))
 
 
 def test_what_the_flow_shows_is_a_reading_of_its_own():
