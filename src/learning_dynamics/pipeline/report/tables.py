@@ -7,9 +7,10 @@ from learning_dynamics.pipeline.report import maths
 
 
 def to_html(table: pd.DataFrame) -> Markup:
-    """Return a table whose formulas are MathML."""
+    """Return a table whose formulas are MathML; a screen reader reads the heading of its column with each cell."""
     converted = table.map(maths.html).rename(columns=maths.html)
-    return Markup(converted.to_html(index=False, escape=False, border=0, classes="values"))
+    text = converted.to_html(index=False, escape=False, border=0, classes="values")
+    return Markup(text.replace("<th>", '<th scope="col">'))
 
 
 def to_csv(table: pd.DataFrame) -> str:
