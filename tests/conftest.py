@@ -6,6 +6,7 @@ A file's tests stay together; what tests of several files need lies in one folde
 import os
 import shutil
 import tempfile
+import textwrap
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -16,7 +17,7 @@ from bench import clock
 from xdist.scheduler import LoadScopeScheduling
 
 from learning_dynamics.pipeline.plan.sweeps import sweep_members
-from tests.support import PAPERS, SHARED, smoke
+from tests.support import PAPERS, SHARED, in_words, smoke
 
 # the same examples each time, however long a busy machine takes over one
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True)
@@ -32,6 +33,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "fault(fault, promise): what is done to the pipeline, and what it promises then")
     config.addinivalue_line("markers", "quick: the library, theory, and one claim of each topic; `make quick`")
     config.addinivalue_line("markers", "long: only `make test-all` runs it, and the nightly workflow")
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a case by what it is given, where pytest would number it: `[put(drift, 2e-10)]`, not `alterations0`."""
+    if callable(val) or isinstance(val, dict | tuple | list | range):
+        return textwrap.shorten(in_words(val), 120, placeholder=" ...")
+    return None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

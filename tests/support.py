@@ -3,6 +3,7 @@
 import fcntl
 import functools
 import inspect
+import itertools
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -11,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from learning_dynamics.judging import Evaluation
@@ -33,7 +35,9 @@ __all__ = [
     "called",
     "claim_tables",
     "evaluation",
+    "in_words",
     "measured",
+    "named_after_its_call",
     "plan",
     "scaled",
     "smoke",
@@ -173,6 +177,36 @@ def verdict(paper: str, claim: str, tables: Mapping[str, Any], **settings: Any) 
     return evaluation(paper, claim, tables, **settings).verdict
 
 
+def in_words(value: object) -> str:
+    """Return a value as a test's case shows it: functions by their name, settings as `name=value`."""
+    if isinstance(value, np.ndarray | pd.DataFrame):
+        return f"{type(value).__name__} of shape {value.shape}"
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={in_words(one)}" for key, one in value.items()) or "nothing"
+    if isinstance(value, tuple | list):
+        runs = [(word, len(list(equal))) for word, equal in itertools.groupby(in_words(one) for one in value)]
+        return f"[{', '.join(word if count == 1 else f'{count} times {word}' for word, count in runs)}]"
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    return str(getattr(value, "__name__", value))
+
+
+def named_after_its_call(factory: Callable[..., Any]) -> Callable[..., Any]:
+    """Name the function that `factory` returns after the call: a failed case reads `put(drift, 2e-10, depth=3)`."""
+
+    @functools.wraps(factory)
+    def make(*arguments: Any, **options: Any) -> Any:
+        made = factory(*arguments, **options)
+        given = [in_words(one) for one in arguments]
+        if options:
+            given.append(in_words(options))
+        made.__name__ = f"{factory.__name__}({', '.join(given)})"
+        return made
+
+    return make
+
+
+@named_after_its_call
 def scaled(quantity: str, factor: float, **where: object) -> Callable[[Tables], Tables]:
     """Return an alteration of tables: multiply the values of a quantity, in the rows where columns match."""
 

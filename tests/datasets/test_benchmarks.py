@@ -13,6 +13,7 @@ from scipy.io import savemat
 from learning_dynamics.datasets import benchmarks, downloads, regression_tables
 from learning_dynamics.errors import ProjectError
 from tests.datasets import original_formats as formats
+from tests.support import named_after_its_call
 
 SETS = {
     "mnist": (formats.write_mnist, (1, 32, 32)),
@@ -64,6 +65,7 @@ HOUSES, NUMBERS = formats.arrays(30, 3, 32)
 HOUSES, NUMBERS = HOUSES.transpose(2, 3, 1, 0), np.where(NUMBERS == 0, 10, NUMBERS)[:, None]
 
 
+@named_after_its_call
 def idx(**arrays):
     """Write IDX files anew, by the name of their constant here."""
 
@@ -74,6 +76,7 @@ def idx(**arrays):
     return spoil
 
 
+@named_after_its_call
 def content(file, change):
     """Change a file's bytes."""
     return lambda folder: (folder / file).write_bytes(change((folder / file).read_bytes()))
@@ -83,6 +86,7 @@ def unzipped(file, change):
     return content(file, lambda zipped: gzip.compress(change(gzip.decompress(zipped))))
 
 
+@named_after_its_call
 def member(name, change):
     """Change a file in an archive; None leaves it out."""
     archive, members = (CIFAR, formats.cifar10_members) if "batch" in name else (STL, formats.stl10_members)
@@ -94,11 +98,13 @@ def member(name, change):
     return spoil
 
 
+@named_after_its_call
 def first(count):
     """Keep the first bytes."""
     return lambda whole: whole[:count]
 
 
+@named_after_its_call
 def stl_test(count):
     """Keep the first test images and their labels."""
     test = formats.stl10_members(count)
@@ -110,6 +116,7 @@ def stl_test(count):
     return spoil
 
 
+@named_after_its_call
 def mat(**arrays):
     return lambda folder: savemat(folder / MAT, {"X": HOUSES, "y": NUMBERS} | arrays)
 

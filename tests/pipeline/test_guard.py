@@ -11,9 +11,10 @@ import pytest
 from learning_dynamics.errors import ProjectError
 from learning_dynamics.pipeline.commands.functions import error_context
 from learning_dynamics.pipeline.commands.guard import TRACEBACK, run_guarded
-from tests.support import ROOT
+from tests.support import ROOT, named_after_its_call
 
 
+@named_after_its_call
 def raising(error):
     def command():
         raise error

@@ -99,7 +99,8 @@ def test_a_page_can_be_read_in_any_window_by_anybody(request, chromium, which):
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
         beyond = page.evaluate("""() => [...document.querySelectorAll("body *")].filter((one) => {
             const box = one.getBoundingClientRect();
-            return box.width && !one.closest(".skip, .hidden, .scroll > *") && (box.right > innerWidth + 1 || box.left < -1);
+            const seen = box.width && !one.closest(".skip, .hidden, .scroll > *");
+            return seen && (box.right > innerWidth + 1 || box.left < -1);
           }).map((one) => one.outerHTML.slice(0, 120))""")
         assert beyond == [], width
         assert page.evaluate(CONTRAST) == [], width

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.support import called, claim_tables, verdict
+from tests.support import called, claim_tables, named_after_its_call, verdict
 
 
 def measured(run: Callable, measure: Callable, settings: dict, *data: Any, **options: Any) -> tuple[Any, Any]:
@@ -19,6 +19,7 @@ def judged(claim: str, alter: Callable[[dict], dict] | None = None, **settings: 
     return verdict("deep_linear", claim, alter(tables) if alter else tables, **settings)
 
 
+@named_after_its_call
 def placed(quantity: str, value: Any, /, *, add: bool = False, role: str | None = None, **where: Any) -> Callable:
     """Return an alteration of tables by role: set a quantity's values (or add to them) where columns match.
 

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from learning_dynamics.pipeline.plan.blocks import overlay
-from tests.support import Tables, claim_tables, evaluation
+from tests.support import Tables, claim_tables, evaluation, named_after_its_call
 
 PAPER = "spectral_bias"
 Alteration = Callable[[Tables], None]
 
 
+@named_after_its_call
 def put(
     quantity: str,
     value: float | None = None,
@@ -53,6 +54,7 @@ def everywhere(quantity: str, value: float | None = None, **where: Any) -> Alter
     return put(quantity, value, draw=None, **where)
 
 
+@named_after_its_call
 def integrated(steps: int, rtol: float) -> Alteration:
     """Let every draw have taken so many steps at this rtol: their product is what integrators are allowed."""
 

@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 from learning_dynamics.judging import Evaluation
 from learning_dynamics.tidy import select
 from learning_dynamics.trajectories import Arrays, Trajectory
-from tests.support import called, claim_tables, evaluation, with_integration
+from tests.support import called, claim_tables, evaluation, named_after_its_call, with_integration
 
 
 def lengths_of(architecture: str, inputs: int, depth: int) -> list[int]:
@@ -114,6 +114,7 @@ def verdict(claim: str, *alterations: Callable, **settings: Any) -> str:
     return judged(claim, *alterations, **settings).verdict
 
 
+@named_after_its_call
 def rewriting(
     quantity: str, value_of: Callable, *, role: str | None = None, column: str = "value", **where: Any
 ) -> Callable:

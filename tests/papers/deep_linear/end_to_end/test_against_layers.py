@@ -17,7 +17,7 @@ from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import by_draw, select
 from tests.papers.deep_linear import plain
 from tests.papers.deep_linear.shared import judged, measured, placed
-from tests.support import called, evaluation
+from tests.support import called, evaluation, named_after_its_call
 
 INPUTS, OUTPUTS, WIDTH = 3, 2, 4
 TOLERANCES = {"rtol": 1e-9, "atol": 1e-12}
@@ -256,6 +256,7 @@ def test_small_layers_are_measured_against_what_they_become():
 RTOL = 1e-11  # of the flows at hand
 
 
+@named_after_its_call
 def set_share(quantity, share, **where):
     """Place a value at a share of the largest of its draw beside its prediction, at one place."""
 

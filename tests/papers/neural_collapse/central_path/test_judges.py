@@ -9,6 +9,7 @@ from learning_dynamics.tidy import select
 from tests import support
 from tests.papers.neural_collapse import altered
 from tests.papers.neural_collapse.training.made_up import EPOCHS, made_up
+from tests.support import named_after_its_call
 
 PAPER = "neural_collapse"
 FIRST = {"classes": 3, "seed": 0}
@@ -35,6 +36,7 @@ def tables_of(claim):
     return roles | ({"trainings": networks()} if claim == "appendix_d_6" else {})
 
 
+@named_after_its_call
 def times(share):
     return lambda values: values * share
 

@@ -7,6 +7,7 @@ import pytest
 
 from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.softmax_dynamics.training import claims
+from tests.support import named_after_its_call
 
 SEEDS = 60
 JUDGED = {"threshold": 0.05, "typical": 0.5}
@@ -39,6 +40,7 @@ def trainings(share, learned=lambda *_: 1.0) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@named_after_its_call
 def at_one_setting(skewed: float, equal: float, wide: float):
     """Shares at full batches, rate 1 and 1,000 steps; noise alone at one other setting."""
 

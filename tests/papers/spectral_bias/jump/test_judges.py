@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.papers.spectral_bias.doctored import evaluation_on, everywhere, integrated, put, verdict_on
+from tests.support import named_after_its_call
 
 # a thousand steps at 1e-12 each, times the squared condition number: errors up to 1e-7
 TOLERANT = [integrated(1000, 1e-12), everywhere("condition", 10.0, phase="flow")]
@@ -66,6 +67,7 @@ def test_the_value_at_the_jump_may_be_the_printed_one():
     assert verdict_on("theorem_c_12", *printed) == "reproduced"
 
 
+@named_after_its_call
 def shifted(share, **where):
     """Let a singular value be learnt later, by a share of the time."""
 

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from tests.papers.spectral_bias.doctored import evaluation_on, put, verdict_on
+from tests.support import named_after_its_call
 
 
+@named_after_its_call
 def away(quantity, errors, beyond, index=None):
     """Let a mean at the end be its prediction and so many standard errors, of one data set."""
 

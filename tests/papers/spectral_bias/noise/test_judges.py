@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.papers.spectral_bias.doctored import evaluation_on, put, verdict_on
+from tests.support import named_after_its_call
 
 
 def rate(quantity, index, inputs, value, half=0.01, role="exponents"):
@@ -13,6 +14,7 @@ def rate(quantity, index, inputs, value, half=0.01, role="exponents"):
     return [put(quantity, number, column=column, **where) for column, number in ends.items()]
 
 
+@named_after_its_call
 def mean_of(quantity, role, value, half, at=None):
     """Let the mean of a quantity over paths be measured as this, at one recorded time or at all."""
 
@@ -137,6 +139,7 @@ def test_how_many_grow(index, value, verdict):
     assert verdict_on("quarter_grows", *rate("exponent", index, 12, value, role="many")) == verdict
 
 
+@named_after_its_call
 def length(inputs, value, half=0.01, at=2.0):
     """Let the mean length of the commutator be measured as this."""
 

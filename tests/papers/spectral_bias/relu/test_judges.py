@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from tests.papers.spectral_bias.doctored import PAPER, evaluation_on, verdict_on
-from tests.support import claim_tables
+from tests.support import claim_tables, named_after_its_call
 
 DRAWS = 200
 
@@ -15,6 +15,7 @@ def by_seed(table, rows, values):
     table.loc[rows, "value"] = table.loc[rows, "seed"].map(dict(enumerate(values))).to_numpy(float)
 
 
+@named_after_its_call
 def ends(role, ranks, losses=None):
     """Let draws end at these ranks, for all shares, and losses at these parts of their start."""
 
@@ -68,6 +69,7 @@ def test_the_shares_that_are_shown():
     assert shown == pytest.approx([0.9, 0.1, 0.8, 0.1, 0.95])
 
 
+@named_after_its_call
 def cosines(role, low, count, quantity="teacher_cosine"):
     """Let so many draws have both cosines at one, and the others a second one of `low`."""
 
@@ -116,6 +118,7 @@ def test_directions_with_more_samples(few, more, verdict):
     assert verdict_on("relu_directions_with_samples", *arrived, *learnt) == verdict
 
 
+@named_after_its_call
 def fallen(role):
     """Let all losses have fallen."""
 
@@ -126,6 +129,7 @@ def fallen(role):
     return alter
 
 
+@named_after_its_call
 def plateaus(at_zero, ranks, scale=1e-7, late=0):
     """Let so many draws start on a plateau, and the first ones meet a second at these ranks; some start late."""
 
