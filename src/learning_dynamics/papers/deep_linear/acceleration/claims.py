@@ -34,6 +34,10 @@ from learning_dynamics.papers.deep_linear.acceleration.stiffness import (
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
+# Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
+# - grid_steps: power of the ratio of neighbouring learning rates, beyond which a speed-up counts
+# - tolerance: of the power of kappa: half of the difference between the laws
+
 Speedups = Mapping[int, Estimate | float]  # by depth
 
 # rivals of several claims

@@ -9,6 +9,12 @@ from learning_dynamics.papers.deep_linear.tables import excess_norm, minimiser_v
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
 
+# Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
+# - scale: initialisation scale s at which networks are judged, one of the run's `scales`; the slides print none
+# - factor: largest mean square error of a matrix that is recovered, in units of the squared slack on observed entries
+# - decades: least gain of log10 of the error: of depth 3 "by orders of magnitude" over the convex program, and "far
+#   better" than depth 2
+
 SCOPE = (
     "matrices with the slides' size, rank and numbers of entries (at default scale), from Gaussian factors; plain "
     "descent, at full scale the authors' group RMSprop"

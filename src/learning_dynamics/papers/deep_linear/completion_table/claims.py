@@ -23,6 +23,11 @@ from learning_dynamics.papers.deep_linear.tables import minimiser_values
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Table, settings_of
 
+# Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
+# - scale: initialisation scale s at which networks are judged, one of the run's `scales`; the slides print none
+# - fit: decades of a mean square error that the stop of a run, or the solver's accuracy, leaves open
+# - unit: what the printed error is read as: a mean square, or the root of one
+
 MATRICES = "matrices with the slides' size, rank and numbers of entries (at default scale)"
 READING = (
     "medians over draws; the printed error read as a mean square, and as its root among the varied thresholds; the "

@@ -20,6 +20,11 @@ from learning_dynamics.papers.deep_linear.convergence import quantities, theory
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Draws, Table, settings_of
 
+# Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
+# - rounding: error that rounding may make in orders, in eigenvalues and in the fall of the loss, each of order one
+# - least_loss: loss that labels leave at the optimum; with 0 the printed sentence is about the excess over it
+# - reached: largest ratio of the last loss to the first at which a start has arrived
+
 # starts of the guarantee's descent that meet its assumptions; those that break the first and the second have a growing
 # loss, or (the first alone) one that stops above its minimum
 MEETING = (quantities.MEETS_BOTH, quantities.ALLOWED_IMBALANCE)
@@ -142,6 +147,7 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
         draws = Draws(descent, case=case)
         of_excess.append(draws[quantities.RATE])
         first, time = draws[quantities.FIRST_EXCESS][:, None], draws.entries(quantities.LOSS, column="time")
+        # records have the excess over the first one; the printed sentence is about the loss itself
         loss = first * draws.entries(quantities.LOSS) + least_loss
         of_loss.append(_smallest_rate(loss, time, settings["floor"] * first))
     rate_of_excess, rate_of_loss = np.concatenate(of_excess), np.concatenate(of_loss)

@@ -12,6 +12,13 @@ from learning_dynamics.papers.deep_linear.quantities import SIGMA
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select, settings_of
 
+# Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
+# - amplification: error that is allowed, in units of the integrator's relative tolerance
+# - least_order: least order in the step of the distance between layers and equation: four if the theorem holds, the
+#   order of the method's errors, and zero of two different flows
+# - rounding: least change of a factor's logarithm that is more than rounding; a draw with less is undecided
+# - reading: whether the sentence is about each factor, or about ratios of neighbouring ones
+
 
 @claim(
     "Slide 14, Balanced trajectories",

@@ -12,6 +12,10 @@ from learning_dynamics.papers.deep_linear.tables import sigmas
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Table, settings_of
 
+# Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
+# - share: tolerance of exponents and slopes, as a share of s_2 / s_1, the power at depth 2
+# - amplification: error that is allowed, in units of the integrator's relative tolerance
+
 ONE_ENTRY = "2 × 2 matrices, one entry observed, squared loss, random balanced layers"
 
 

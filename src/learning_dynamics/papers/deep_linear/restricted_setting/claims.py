@@ -17,6 +17,11 @@ from learning_dynamics.papers.deep_linear.tables import excess_norm, minimiser_v
 from learning_dynamics.settings import NonNegative, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
+# Settings of these claims, whose values stand in workflow/config/deep_linear.yaml:
+# - tolerance: what the smallest start may leave of the limit, as a relative error of the nuclear norm
+# - resolution: least relative difference of sums of powers of singular values that is beyond rounding
+# - scale: initialisation scale s of the completions, one of the run's `scales`
+
 SCOPE = (
     "commuting symmetric measurements with positive eigenvalues of a positive semidefinite matrix, squared loss, "
     "layers that start at multiples of the identity; depths 2, 3 and 4; instances drawn until the least nuclear "

@@ -48,6 +48,17 @@ from learning_dynamics.papers.neural_collapse.trainings import (
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
+# Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
+# - level, of NC1: largest value at the last epoch, a variance within classes over one between them
+# - level, of other quantities: largest value at the last epoch, as a share of what unrelated random vectors have
+# - train_error: largest share of train images misclassified at which train errors count as ended; 1e-3 is the
+#   effective beginning of the terminal phase by Papyan, Han and Donoho 2020
+# - share: largest share of images on which network and nearest class mean may differ at the last epoch
+# - until: when losses are compared: at the last epoch, or before the learning rate first drops
+# - arrived: share of the way from its first to its last value, in logarithms, at which a quantity has arrived
+# - reading: whether nothing may show that NC2 is slower, as the paper says (no_evidence), or its lead must be above
+#   zero (not_slower)
+
 AUTHORS_DECAY = 5e-4  # under MSE of a loss that averages over classes: C / 2 times as much in the paper's
 # rivals of every limit over epochs
 DONE_WHEN_ERRORS_END = "collapse that is done when train errors end"

@@ -53,6 +53,9 @@ from learning_dynamics.papers.neural_collapse.draws import (
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select, settings_of
 
+# Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
+# - tolerance: of the order, in the step, of the remainder over the step, which is one; the next order may change it
+
 RENORMALISED = FREE + ", renormalised"
 
 

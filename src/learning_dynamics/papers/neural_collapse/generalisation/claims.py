@@ -35,6 +35,14 @@ from learning_dynamics.papers.neural_collapse.trainings import (
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, settings_of
 
+# Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
+# - average: over trainings: the mean, or the median, must be above zero
+# - train_error: largest share of train images misclassified at which train errors count as ended; 1e-3 is the
+#   effective beginning of the terminal phase by Papyan, Han and Donoho 2020
+# - correlation: least rank correlation that is "roughly monotonic"
+# - factor: ratio of the two losses' test errors from which on they are not comparable: the root of two, half way in
+#   ratios from as many to twice as many
+
 CHANCE = 0.05  # share of orders of the data sets that may do as well as one that is more than chance
 
 

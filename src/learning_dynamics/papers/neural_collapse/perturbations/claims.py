@@ -27,6 +27,14 @@ from learning_dynamics.papers.neural_collapse.trainings import (
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table
 
+# Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
+# - measure: DeepFool's perturbation, as in the paper (robustness), or the smaller of it and a known crossing
+#   of the boundary (robustness_smallest)
+# - magnitudes: how many powers of ten make "several magnitudes"
+# - train_error: largest share of train images misclassified at which train errors count as ended; 1e-3 is the
+#   effective beginning of the terminal phase by Papyan, Han and Donoho 2020
+# - average: over trainings: the mean, or the median, must be above zero
+
 Measure = Literal["robustness_smallest", "robustness"]  # ROBUSTNESS_SMALLEST, ROBUSTNESS
 
 

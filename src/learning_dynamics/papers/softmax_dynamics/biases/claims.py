@@ -26,6 +26,14 @@ from learning_dynamics.papers.softmax_dynamics.sizes import sizes_of
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, select, settings_of
 
+# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
+# - chance, of `primacy_bias`: share of pairs in order where the order of learning does not know class sizes
+# - chance, of `selection_bias`: share of starts, and of the loss, that a coin would give the larger singular value
+# - small: largest initialisation scale of starts that are judged, whose predictions are near uniform;
+#   of `alignment`, whose conserved difference of the factors is small
+# - cosine: least |cos| between the leading eigenvectors of features and weights that counts as aligned
+# - typical: least share of draws that makes "most"
+
 
 @claim(
     "Section 3.3, primacy bias",

@@ -28,6 +28,19 @@ from learning_dynamics.papers.softmax_dynamics.spectra import MEASURES, SPECTRA,
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table
 
+# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
+# - within, of `compression`: when a fall counts: at any time after the warm-up (fall), while the rarest classes are
+#   learned (fall_rare), or while all classes after the first are (fall_learning)
+# - within, of `three_phases_under_flow`: when the last fall counts: while the rarest class is learned (phases), or
+#   from when it begins to be learned to the end (phases_since_rare)
+# - measure: which effective rank is judged, by its name in `spectra.RANKS`
+# - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise
+# - typical: least share of draws that makes "most"; of `adamw_compresses` also the largest share
+#   that may fall in each control
+# - seen: least share of draws that show the phases if they "can emerge": who tries five starts sees one
+# - spectrum: what sigma_1 and sigma_2 are: eigenvalues of the covariance, as the caption calls them, or singular
+#   values, as the appendix does
+
 Spectrum = Literal["eigenvalues", "singular values"]  # what is meant by sigma_1 and sigma_2
 COMPRESSED = (
     "64, 16, 4 and 1 examples in V = 4 classes, d = 2, cross-entropy, gradient flow from small starts, where the rank "

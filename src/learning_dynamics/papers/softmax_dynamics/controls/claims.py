@@ -15,6 +15,13 @@ from learning_dynamics.papers.softmax_dynamics.spectra import Measure
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, ascending, settings_of
 
+# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
+# - measure: which effective rank is judged, by its name in `spectra.RANKS`
+# - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise
+# - small: largest initialisation scale of starts that are judged, whose predictions are near uniform
+# - typical: least share of draws that makes "most"
+# - rare: largest share of draws that may be exceptions to an "only" or "always"; it is not about rare classes
+
 SMALL = "gradient flow from small starts, balanced and Gaussian"
 
 

@@ -35,6 +35,12 @@ from learning_dynamics.papers.softmax_dynamics.invariants.quantities import (
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Table, draw_columns, select
 
+# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
+# - simple: least distance of neighbouring singular values, relative to the largest, at which a spectrum counts as
+#   simple
+# - many: number of classes from which on random starts have the "many classes" of the theorem
+# - dropped: largest error of g_i without its terms in 1/V, relative to g_i, at which these count as dropped
+
 
 @claim(
     "Theorem B.3, first part",

@@ -31,6 +31,15 @@ from learning_dynamics.papers.softmax_dynamics.spectra import SPECTRA, Measure
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, select, settings_of
 
+# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
+# - factor, of `frequent_classes_gain_confidence`: least factor by which an error must shrink
+# - factor, of the other claims: least factor by which a separation must grow
+# - lower, upper: mean probability of its own class at which a rarest class begins to be learned, and is learned
+# - small: largest initialisation scale of starts that are judged, whose predictions are near uniform
+# - typical: least share of draws that makes "most"
+# - measure: which effective rank is judged, by its name in `spectra.RANKS`
+# - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise
+
 SMALL_STARTS = f"{TREATED}, of which those with near-uniform predictions count"
 
 

@@ -6,6 +6,9 @@ from learning_dynamics.judging import Claim, Facts, claim, every_draw
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Draws, Table
 
+# Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
+# - share: least share of |W|^2 in its largest singular value that is close to rank one
+
 
 @claim(
     "Appendix C.1, discrete step size",

@@ -9,6 +9,11 @@ from learning_dynamics.judging import Claim, Facts, Untested, claim, share_of_dr
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Draws, Table, settings_of
 
+# Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
+# - share: least share of |W_1|^2 in the k largest singular values that is approximately rank k; the others may have
+#   one minus it of the squared displacement, if only k values grow
+# - since: the singular value from which on displacements count there: the first, or the k-th
+
 # the singular value from which on displacements count, in the check that only k values grow
 Since = Literal["first", "k-th"]
 

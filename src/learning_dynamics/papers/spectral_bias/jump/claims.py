@@ -12,6 +12,9 @@ from learning_dynamics.papers.spectral_bias.draws import relative_errors, steps_
 from learning_dynamics.settings import Fraction
 from learning_dynamics.tidy import Draws, Quantity, Table
 
+# Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
+# - away: least distance in time from a jump at which a curve is compared with its limit, time in units of ln(1/gamma)
+
 # the matrices whose symmetry the proof of Theorem C.11 uses, by the quantity that measures their asymmetry
 SYMMETRIC_MATRICES = {
     "c_17": r"$R^\top\alpha$ (C.17)",

@@ -10,6 +10,10 @@ from learning_dynamics.papers.spectral_bias.label_noise import quantities
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, select
 
+# Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
+# - fallen: largest sigma_2(W_1) at the end, over that at the start, that has clearly fallen
+# - errors: number of standard errors that a mean over paths may be off
+
 
 @claim(
     "Figure 1b",

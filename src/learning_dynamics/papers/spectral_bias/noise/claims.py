@@ -25,6 +25,17 @@ from learning_dynamics.papers.spectral_bias.noise.rates import (
 from learning_dynamics.settings import Count, Positive
 from learning_dynamics.tidy import Table, settings_of
 
+# Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
+# - decaying, growing, of `noise_low_rank`: dimensions d in which sigma_2(W) is judged to decay, and to grow, by the
+#   correction; between them it crosses zero, and no sign is judged
+# - collapsing: dimensions d in which sigma_1(W) decays, as the paper says of d = 1
+# - at: recorded time of the process at which means over paths are compared with exact ones; in
+#   `proposition_4_1_c` lengths of commutators must also grow from half of that time to it
+# - errors: number of standard errors that such a mean may be off
+# - between: two recorded times, from the first to the second of which moments must grow
+# - precision: half-width of a 95 % interval below which the mean of |e| is known; the latest such time is judged
+# - growing, of `proposition_4_1_c`: dimensions d in which typical commutators are judged to grow, by the correction
+
 
 @claim(
     "Section 4.1 and Figure 3a",

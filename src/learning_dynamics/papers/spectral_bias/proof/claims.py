@@ -12,6 +12,9 @@ from learning_dynamics.papers.spectral_bias.flow import quantities
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table
 
+# Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
+# - visible: least asymmetry of a derivative, relative to its size, that is far above rounding
+
 
 @claim(
     "Lemma 3.2",

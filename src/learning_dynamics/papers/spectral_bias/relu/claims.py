@@ -16,6 +16,11 @@ from learning_dynamics.papers.spectral_bias.relu.saddles import (
 from learning_dynamics.settings import Count, Fraction
 from learning_dynamics.tidy import Draws, Table
 
+# Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
+# - share: percentage of |W|^2; the rank is how many of the largest singular values it takes to carry that much
+# - loss: share of its first value to which a draw's loss must have fallen at the end; others are undecided
+# - cosine: least cosine of both principal angles to the teacher's span at which both its directions are learnt
+
 SCOPE = "ten samples in five dimensions, a Gaussian teacher of two ReLU neurons, a student of twenty"
 
 

@@ -9,6 +9,10 @@ from learning_dynamics.papers.spectral_bias.scale import quantities
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Table, settings_of
 
+# Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
+# - largest: largest initialisation scale gamma that the fit of a slope takes
+# - sine: largest sine of the angle between a column and beta that counts as aligned, at the smallest scale
+
 # factor of the next order in the scale: about the ratio of eigenvalues of X^T X, which is nine for these data
 NEXT_ORDER = 10.0
 

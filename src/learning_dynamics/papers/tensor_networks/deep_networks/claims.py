@@ -20,6 +20,10 @@ from learning_dynamics.papers.tensor_networks.deep_networks import quantities
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
+# Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
+# - order: least mean power of alpha in the distance from the least-norm interpolator; chosen, as any above zero will do
+# - tolerance: of the power of alpha in the distance from rank one, in the mean over draws
+
 LEAST_L1 = r"the least $\ell_1$ norm"
 
 

@@ -21,6 +21,17 @@ from learning_dynamics.papers.tensor_networks.limit_checks import check_limits
 from learning_dynamics.settings import Positive, Real
 from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select
 
+# Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
+# - share, of `limit_points_small_scale`: distance, relative to their norm, up to which limit points agree; ten times
+#   as far they differ; chosen
+# - share, of `small_scale_forgets_direction`: largest spread of limits from the smallest scale, relative to that from
+#   the largest; chosen
+# - printed: the interpolators of least norm that section 6 prints, two entries for each network
+# - points: the labelled points y_i x_i for which they are printed, one after the other; of other data they say nothing
+# - accuracy: largest distance from the predicted limit, relative to the largest coefficient; a line's width, chosen
+# - degrees: least angle that directions from different starts span in each network; chosen, as a figure shows it
+# - order: factor by which a loss may exceed the printed 1e-5; the root of ten leaves that the nearest power of ten
+
 # of points: the limit of a vanishing scale cannot be told from another at the smallest one
 TOO_NEAR = "singular values too near for the smallest scale"
 

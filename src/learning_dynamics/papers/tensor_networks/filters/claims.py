@@ -20,6 +20,12 @@ from learning_dynamics.papers.tensor_networks.limit_checks import last_sigma, li
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table
 
+# Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
+# - slack: factor on the bound on the loss's power of t, for a number of order one that the law leaves open
+# - resolution: largest gap to the largest margin that the start may leave at the last time; a draw that may have more
+#   is undecided
+# - degrees: the same of the angle to the predicted direction
+
 
 @takes_rivals("values")
 def _left_by_transient(

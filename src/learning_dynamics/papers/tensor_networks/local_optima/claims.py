@@ -8,6 +8,10 @@ from learning_dynamics.papers.tensor_networks.local_optima import quantities
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, by_draw, select
 
+# Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
+# - middle: initialisation scale of order one, which is compared with the run's smallest and largest
+# - right: least share of starts of the smallest scale that come to the optimum that is predicted; chosen
+
 PAIRED = "mean over data sets, with the same starts at both scales; starts at no optimum count against it"
 # rivals that change several of the differences of shares
 NO_SCALE = "no dependence on scale"

@@ -13,6 +13,12 @@ from learning_dynamics.papers.tensor_networks.tables import OTHER_SCALE
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, by_draw
 
+# Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
+# - start: largest entry off the diagonal below which a departure counts as growing linearly, so that formats can be
+#   compared
+# - tolerance: bits by which what a finer format gains may differ from the bits that it has more
+# - least: smallest initialisation scale, of order one, from which on the limits of the most layers are judged
+
 # bits of the significand
 BITS = {"single": 24, "double": 53, "extended": 64}
 

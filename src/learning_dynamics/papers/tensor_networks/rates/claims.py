@@ -10,6 +10,9 @@ from learning_dynamics.papers.tensor_networks.rates.theory import log_bound
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table
 
+# Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
+# - tolerance: share by which a loss may fall more slowly than its bound: the integrator's error
+
 CORRECTION = (
     r"The denominator is $1 + c\, \mathcal L(0)\, t$: that is what $\dot{\mathcal L} \leq -c\, \mathcal L^2$ gives."
 )

@@ -12,6 +12,10 @@ from learning_dynamics.papers.tensor_networks.squared_flow import FLOW_ERROR
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select, settings_of
 
+# Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
+# - ratio: largest distance of the minimiser of Q at a small scale from the solution of least weighted l1 norm,
+#   relative to the solution's norm, with three layers and more; chosen
+
 
 def _limits(flows: Table | Sequence[Table], *, printed: Quantity, corrected: Quantity | None = None) -> Claim:
     """Check that the flows' limits are what a quantity predicts: minimisers of Q."""

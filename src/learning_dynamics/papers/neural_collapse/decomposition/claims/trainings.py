@@ -44,6 +44,19 @@ from learning_dynamics.papers.neural_collapse.trainings import (
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
+# Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
+# - share: largest L_LS^perp / L_LS that is negligible: a tenth, as a figure shows it
+# - reference, parts: whole terms of the loss (all), or terms without what weight decay adds to them (data)
+# - since, of `least_squares_deviation_negligible`: first epoch that is judged: the end of train errors, the first one
+#   after the learning rate has dropped, or the last
+# - since, of `nc23_vanishes_first`: where falls are counted from: the first recorded epoch, or the end of train errors
+# - until: where they are counted to: the last epoch, or the last before the learning rate drops
+# - decay: weight decay in the terms: the trained one, or a tenth of it as in copies of the authors' notebook
+# - train_error: largest share of train images misclassified at which train errors count as ended; 1e-3 is the
+#   effective beginning of the terminal phase by Papyan, Han and Donoho 2020
+# - factor: by how much more than another term L_NC2/3 must fall, as a ratio of falls
+# - tolerance: of the measured noise over its law, in decades; the law is of first order in the learning rate
+
 # The terms are computed from float64 moments of the features, the outputs in float64 from the same features: only
 # float64 rounding remains, amplified by the conditioning of the regularised second moment, at most its trace over the
 # decay

@@ -15,6 +15,15 @@ from learning_dynamics.papers.softmax_dynamics.spectra import MEASURES, Populati
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table
 
+# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
+# - population: what the rank is over: all examples, or the means of classes
+# - within: when a fall counts: while the rarest classes are learned (fall_rare), or from when they begin to be
+#   learned to the end (fall_since_rare)
+# - threshold: least fall of the effective rank that counts
+# - small: largest initialisation scale of starts that are judged
+# - seen: least share of draws that fall with skew and a bottleneck, the premise: who tries five starts sees one
+# - rare: largest share of draws that may fall where the claim says that none does; it is not about rare classes
+
 Compression = Literal["fall_rare", "fall_since_rare"]  # while the rarest classes are learned, or from then to the end
 ONE_RARE = "33, 33, 33 and 1 examples, a row of features for each"
 

@@ -21,6 +21,13 @@ from learning_dynamics.papers.softmax_dynamics.spectra import MEASURES, Measure
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, select
 
+# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
+# - dynamics: whose draws are judged: those of full-batch descent, or those of gradient flow
+# - measure: which effective rank is judged, by its name in `spectra.RANKS`
+# - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise
+# - seen: least share of draws that show the phases if they "can emerge": who tries five starts sees one
+# - typical: least share of draws that makes "most"
+
 Dynamics = Literal["descent", "flow"]  # full batches with steps of a learning rate, or in the limit of small steps
 SETTING = ["counts", "scale", "learning_rate"]
 Setting = tuple[str, float, float]

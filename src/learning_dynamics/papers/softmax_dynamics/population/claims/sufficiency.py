@@ -14,6 +14,13 @@ from learning_dynamics.papers.softmax_dynamics.spectra import Population
 from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Quantity, Table, select
 
+# Settings of these claims, whose values stand in workflow/config/softmax_dynamics.yaml:
+# - threshold, of `skew_and_bottleneck_suffice`: least fall of the effective rank that counts
+# - threshold, of `population_decides`: least distance from the effective rank's highest value to its end that counts
+# - small: largest initialisation scale of starts that are judged
+# - typical: least share of draws that makes "most"
+# - rare: largest share of draws whose rank over examples may fall; it is not about rare classes
+
 
 @claim(
     "Section 3.3, key takeaway",

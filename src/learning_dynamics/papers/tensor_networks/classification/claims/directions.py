@@ -13,6 +13,9 @@ from learning_dynamics.papers.tensor_networks.limit_checks import last_sigma, se
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table, settings_of
 
+# Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
+# - slack: factor on each bound at the last time, for the numbers of order one that laws in log t leave open
+
 
 @claim(
     "Theorem 1",

@@ -11,6 +11,11 @@ from learning_dynamics.papers.tensor_networks.limit_checks import largest_lag, l
 from learning_dynamics.settings import Positive
 from learning_dynamics.tidy import Draws, Table
 
+# Settings of these claims, whose values stand in workflow/config/tensor_networks.yaml:
+# - slack: factor on each bound at the last time, for the numbers of order one that laws in log t leave open
+# - sparse: which vector is to have few entries: T z, as printed, or the rho of z = T^T rho, if the remark is about
+#   what z reads of T x
+
 ORTHOGONAL = ["diagonal", "convolutional", "decomposable"]
 REAL = ["diagonal", "decomposable"]
 NORM_NAMES = {"l1": r"\ell_1", "dft_l1": r"\mathrm{DFT}\ \ell_1"}  # in formulas
