@@ -4,6 +4,7 @@ A file's tests stay together; what tests of several files need lies in one folde
 """
 
 import os
+import re
 import shutil
 import tempfile
 import textwrap
@@ -37,9 +38,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_make_parametrize_id(val: object) -> str | None:
     """Name a case by what it is given, where pytest would number it: `[put(drift, 2e-10)]`, not `alterations0`."""
-    if callable(val) or isinstance(val, dict | tuple | list | range):
-        return textwrap.shorten(in_words(val), 120, placeholder=" ...")
-    return None
+    if val is None or isinstance(val, str | bytes | bool | int | float | complex | re.Pattern):
+        return None  # by pytest, as they are
+    return textwrap.shorten(in_words(val), 120, placeholder=" ...")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

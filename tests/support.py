@@ -179,8 +179,11 @@ def verdict(paper: str, claim: str, tables: Mapping[str, Any], **settings: Any) 
 
 def in_words(value: object) -> str:
     """Return a value as a test's case shows it: functions by their name, settings as `name=value`."""
+    if isinstance(value, np.ndarray) and value.size <= 12:
+        return in_words(value.tolist())
     if isinstance(value, np.ndarray | pd.DataFrame):
-        return f"{type(value).__name__} of shape {value.shape}"
+        shape = f"{type(value).__name__} of shape {value.shape}"
+        return getattr(value, "attrs", {}).get("call", shape)
     if isinstance(value, dict):
         return ", ".join(f"{key}={in_words(one)}" for key, one in value.items()) or "nothing"
     if isinstance(value, tuple | list):
@@ -192,7 +195,7 @@ def in_words(value: object) -> str:
 
 
 def named_after_its_call(factory: Callable[..., Any]) -> Callable[..., Any]:
-    """Name the function that `factory` returns after the call: a failed case reads `put(drift, 2e-10, depth=3)`."""
+    """Name the function or the table that `factory` returns after the call: a case reads `put(drift, 2e-10, depth=3)`."""
 
     @functools.wraps(factory)
     def make(*arguments: Any, **options: Any) -> Any:
@@ -200,7 +203,11 @@ def named_after_its_call(factory: Callable[..., Any]) -> Callable[..., Any]:
         given = [in_words(one) for one in arguments]
         if options:
             given.append(in_words(options))
-        made.__name__ = f"{factory.__name__}({', '.join(given)})"
+        call = f"{factory.__name__}({', '.join(given)})"
+        if isinstance(made, pd.DataFrame):
+            made.attrs["call"] = call
+        else:
+            made.__name__ = call
         return made
 
     return make

@@ -10,6 +10,7 @@ from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.softmax_dynamics.compression import claims
 from learning_dynamics.papers.softmax_dynamics.grids import Moment
 from tests.papers.softmax_dynamics.tables import grid_table
+from tests.support import named_after_its_call
 
 JUDGED = {"measure": "rankme_centred", "threshold": 0.05}
 
@@ -102,6 +103,7 @@ EIGENVALUES = {"typical": 0.5, "spectrum": "eigenvalues"}
 REUSED, OTHER = claims.dominant_direction_reused, claims.dominant_direction_over_classes
 
 
+@named_after_its_call
 def course(first, second=1.0, *, turned: float = 0.1, examples=1.0, below=1.0):
     """Class means whose singular values are these at the five moments, and whose direction turns by such an angle.
 

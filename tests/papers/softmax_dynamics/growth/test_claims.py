@@ -10,6 +10,7 @@ from learning_dynamics.judging import evaluate
 from learning_dynamics.papers.softmax_dynamics.growth import claims, metrics, runs
 from tests.papers.softmax_dynamics.network import recorded
 from tests.papers.softmax_dynamics.tables import flow_table
+from tests.support import named_after_its_call
 
 RTOL, SIMPLE = 1e-9, 0.01
 TOLERANCE = 10 * np.finfo(float).eps / (1e-3 * SIMPLE) + 10 * RTOL / SIMPLE
@@ -60,6 +61,7 @@ def test_rates_along_flows_are_held_to_what_differences_and_integration_leave(qu
     assert found.judgement.state == state
 
 
+@named_after_its_call
 def aligned(order: float, *, off: float = 0.0, departure: float = 1e-9) -> pd.DataFrame:
     rows = []
     for classes, size, seed, time in itertools.product((4, 100), (2, 8, 32), range(3), (0.0, 30.0)):
@@ -79,6 +81,7 @@ def aligned(order: float, *, off: float = 0.0, departure: float = 1e-9) -> pd.Da
     return pd.DataFrame(rows)
 
 
+@named_after_its_call
 def by_class(order: float, *, dropped: float = -0.5, size: float = 0.3, worst: float = 0.0) -> pd.DataFrame:
     """Gains of size 1 / sqrt(V), times N to a power; what is dropped is another power of V."""
     rng = np.random.default_rng(1)
