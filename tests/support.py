@@ -195,7 +195,7 @@ def in_words(value: object) -> str:
 
 
 def named_after_its_call(factory: Callable[..., Any]) -> Callable[..., Any]:
-    """Name the function or the table that `factory` returns after the call: a case reads `put(drift, 2e-10, depth=3)`."""
+    """Name the function or table that `factory` returns after the call: a case reads `put(drift, 2e-10, depth=3)`."""
 
     @functools.wraps(factory)
     def make(*arguments: Any, **options: Any) -> Any:
