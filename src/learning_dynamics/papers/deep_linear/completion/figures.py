@@ -17,9 +17,9 @@ MINIMISER = "nuclear norm minimisation"
 def completion(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimiser_many: Table) -> Plot:
     r"""Matrix completion by deep linear networks: reconstruction error against initialisation scale.
 
-    The mean square error over all entries of a low-rank matrix, completed by gradient descent, one column for each
+    Gradient descent completes a low-rank matrix. The error is the mean square over all entries. One column for each
     depth. (a) to (c) From {few} entries. (d) to (f) From {many} entries. Dots: draws. Lines: medians, solid for the
-    smaller learning rate, and dashed for the larger where there are two. Dotted: the minimiser of the nuclear norm
+    smaller learning rate, dashed for the larger where there are two. Grey, dotted: the minimiser of the nuclear norm
     (median). Runs that did not reach the training loss are not drawn ({lost} of {runs}). The two rows have different
     vertical axes.
     """
@@ -58,9 +58,8 @@ def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimis
     r"""Which quantity completed matrices minimise: reconstruction error, nuclear norm and effective rank against scale.
 
     (a) to (c) Completions from {few} entries. (d) to (f) From {many}. One line for each depth, at the smaller learning
-    rate: medians over {draws} draws. Dots: draws. Nuclear norms are less that of the matrix to be completed, which
-    differs from draw to draw. Grey dots: the minimiser of the nuclear norm. Black dashes: the matrix to be completed.
-    Both are medians.
+    rate: medians over {draws} draws. Dots: draws. (b), (e) The nuclear norm less that of the target, the matrix to be
+    completed. Grey, dotted: the minimiser of the nuclear norm. Black, dashed: the target. Both are medians.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.7), sharex=True)
     for row, runs, minimisers in zip(axes, (few, many), (minimiser, minimiser_many), strict=True):
@@ -81,7 +80,7 @@ def norms(few: Sequence[Table], many: Sequence[Table], minimiser: Table, minimis
         row[1].set_title(f"{observed_entries(convex)} observed entries")
     plt.setp(axes[-1], xlabel="initialisation scale $s$")
     letters(axes.flat)
-    others = [handle(MINIMISER, "grey", ":"), handle("ground truth", line=DASHED, lw=1)]
+    others = [handle(MINIMISER, "grey", ":"), handle("target", line=DASHED, lw=1)]
     legend_below(figure, [*depth_handles(map(depth_of, few)), *others], None if len(few) < 4 else len(few))
     facts = {"few": observed_entries(minimiser), "many": observed_entries(minimiser_many)}
     return Plot(

@@ -15,15 +15,15 @@ from learning_dynamics.tidy import Table, select, settings_of
 def completion_exponents(
     uneven: Table, uneven_path: Table, gaussian: Table, gaussian_path: Table, deeper: Table, coarse: Table
 ) -> Plot:
-    r"""What a completion leaves beyond the rank $r$, as a power of the initialisation scale $s$, and the prediction.
+    r"""The singular value that completion leaves beyond the rank $r$, as a power of the initialisation scale $s$.
 
     (a) $\sigma_{r+1}$ at the end of descent at depth 2 against $s$, by number of observed entries. Medians over those
     of {draws} draws that reached their training loss. Dotted: the predicted power, through the median at the smallest
     $s$. From $s$ = {coarse:g} on the power is not reached yet. (b) The power against the number of entries, for
     singular values 3 : 1. Dots: draws. Circles and squares: medians at depths 2 and 3; at depth 3 the prediction is 1.
-    Solid line: the median of $1 - \alpha$ at depth 2, with $\alpha$ from the gradient's singular values along the path
-    of each draw at $s$ = {measured_at:g}. Dashed line: the same from the start of that path alone. (c) Measured
-    against predicted powers, for every draw of both kinds of matrices at depth 2. On the line they are equal.
+    Solid line: the median prediction $1 - \alpha$ at depth 2. The gradient's singular values along each draw's path at
+    $s$ = {measured_at:g} give $\alpha$. Grey, dashed: the same from the start of the path alone. (c) Measured against
+    predicted powers, for every draw of both kinds of matrices at depth 2. On the line they are equal.
     """
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 3.2))
     _against_scale(left, pd.concat([uneven, coarse]), uneven_path)

@@ -39,11 +39,11 @@ def completion_table(
 
     Slides 31 (5000 entries) and 32 (2000 entries) show one draw. Our values are medians over {draws} draws (depth 3
     from 2000 entries: {most}). The smallest and the largest are in brackets. Networks start at scale {scale:g}; the
-    slides print no scale. Our errors are mean squares over all entries. Their roots are beside them, because the
-    slides do not say which of the two they print. As mean squares four of the slides' errors agree with ours. Those of
+    slides print no scale. Our errors are mean squares over all entries. Their roots are beside them, because the slides
+    do not say which of the two they print. As mean squares four of the slides' errors agree with ours. Those of
     nuclear-norm minimisation and of depth 2 from 2000 entries are nearer to the roots. The slides print a nuclear norm
-    of 221 for recovered matrices, which is taken for that of their target. The last column is the largest gap within
-    which the optimum of the convex program is proved to be. A dash: some draws did not reach the training loss.
+    of 221 for recovered matrices. We take it for that of their target. The last column is the largest gap within which
+    the optimum of the convex program is proved to be. A dash: some draws did not reach the training loss.
     """
     tables = {"5k": (minimiser_many, depth_2_many, depth_3_many), "2k": (minimiser, depth_2, depth_3)}
     entries = {key: f"{minimiser_values(convex, 'observed')[0]:.0f}" for key, (convex, *_) in tables.items()}

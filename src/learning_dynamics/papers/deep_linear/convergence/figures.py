@@ -16,13 +16,13 @@ INITS = {"layer_wise": "orange", "balanced": "blue"}
 def convergence(initialisations: Table, guarantee: Table) -> Plot:
     r"""Where gradient descent converges: initialisations, and the assumptions of the guarantee.
 
-    (a), (b) Iterations to a loss within {tolerance:g} of the least, at the best of a grid of learning rates,
-    against the standard deviation of the end-to-end matrix's entries at the start. Entries of independent Gaussian
-    layers (layer-wise) are scaled so that their product has this deviation. Lines: medians. Dots: draws, {reached}.
-    (c) The loss over its start. Blue: from starts that meet both assumptions of the guarantee. Vermilion: from
-    balanced layers with a singular matrix on the way. Orange: from unbalanced layers, cut off at $10^3$, where descent
-    has diverged. Green: from the same with the step divided by {shortened:g}, against as many iterations. Black dashes:
-    the guaranteed bound.
+    (a), (b) Iterations to a loss within {tolerance:g} of the least, at the best learning rate of a grid. Horizontal
+    axis: the standard deviation of the end-to-end matrix's entries at the start. Entries of independent Gaussian layers
+    (layer-wise) are scaled so that their product has this deviation. Lines: medians. Dots: draws, {reached}. (c) The
+    loss relative to its start. Blue: from starts that meet both assumptions of the guarantee. Red: from balanced layers
+    with a singular matrix on the way. Orange: from unbalanced layers, cut off at $10^3$, where descent has diverged.
+    Green: from the same layers with the step divided by {shortened:g}, against the undivided step times iterations.
+    Black, dashed: the guaranteed bound.
     """
     depths = sorted(initialisations["depth"].unique())
     figure, axes = plt.subplots(1, len(depths) + 1, figsize=(1.1 * WIDTH, 3.0))

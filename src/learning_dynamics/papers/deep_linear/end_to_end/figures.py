@@ -15,12 +15,12 @@ from learning_dynamics.tidy import Table, select
 def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Table, *, member: Natural) -> Plot:
     r"""The end-to-end matrix obeys an equation of its own if the layers are balanced.
 
-    (a) Singular values from balanced layers at depth 3. Lines: of the product of the layers under gradient flow.
-    Dots: of the end-to-end dynamics. (b) The distance between the two, the largest over draws. Solid: from
-    balanced layers. Dashed: from Gaussian ones. (c) How much faster than at depth 1 a singular value moves.
-    Dots: measured from the layers' velocities. Lines: $N \sigma^{2-2/N}$. (d) Grey: how far gradient descent
-    with step $\eta$ has left balance at a fixed time; its dashes have slope one. Blue: the imbalance at the end of the
-    flow, over the size of the layers, from entries of deviation $s$; its dashes have slope two.
+    (a) Singular values from balanced layers at depth 3. Lines: of the product of the layers under gradient flow. Dots:
+    of the end-to-end dynamics. (b) The distance between the two, the largest over draws. Solid: from balanced layers.
+    Dashed: from Gaussian ones. (c) How much faster than at depth 1 a singular value moves. Dots: measured from the
+    layers' velocities. Lines: $N \sigma^{2-2/N}$. (d) Grey: how far gradient descent with step $\eta$ has left balance
+    at a fixed time. Blue: the imbalance at the end of the flow, over the size of the layers, from entries of deviation
+    $s$. Dashed: slope one through grey, two through blue.
     """
     figure, ((paths, distances), (factors, drift)) = plt.subplots(2, 2, figsize=(WIDTH, 5.4))
     rows = select(balanced, depth=3, seed=member)

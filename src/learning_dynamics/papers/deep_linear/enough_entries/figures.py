@@ -21,10 +21,11 @@ def enough_entries(deep: Sequence[Table], convex: Table, *, recovered: Fraction)
 
     One row for each initialisation scale $s$. Lines: medians over {draws} draws. Bands: from the smallest to the
     largest. Grey: the minimiser of the nuclear norm. (a), (d) The mean square error over all entries. (b), (e) The
-    nuclear norm less the true one. (c), (f) The fewest entries from which a draw is recovered, by depth and for the
-    minimiser (min.). Dots: draws. Bars: medians. Recovered: an error below {recovered:g} of the mean square entry, the
-    dashed line in (a) and (d). Open circles: upper bounds, for {unknown} draws in which some training did not converge.
-    {beyond}Panels (a), (b), (d) and (e) leave out networks that did not reach their training loss ({lost} of {runs}).
+    nuclear norm less that of the target. (c), (f) The fewest entries from which a draw is recovered, by depth and for
+    the minimiser (min.). Dots: draws. Bars: medians. Recovered: an error below {recovered:g} of the mean square entry,
+    the dashed line in (a) and (d). Open circles: upper bounds, for {unknown} draws in which some training did not
+    converge. {beyond}Panels (a), (b), (d) and (e) leave out networks that did not reach their training loss ({lost} of
+    {runs}).
     """
     scales = sorted(deep[0]["scale"].unique(), reverse=True)
     shape: dict[str, Any] = {"sharex": "col", "sharey": "col", "width_ratios": [1.2, 1.2, 0.9]}

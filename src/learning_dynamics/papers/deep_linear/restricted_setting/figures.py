@@ -11,12 +11,13 @@ from learning_dynamics.tidy import Table, select, settings_of
 
 
 def restricted_setting(ends: Table) -> Plot:
-    r"""Commuting measurements: any depth approaches the least nuclear norm, which Schatten quasi-norms do not prefer.
+    r"""Commuting measurements: networks of any depth approach the least nuclear norm, not a least Schatten quasi-norm.
 
-    (a) The excess of the nuclear norm at the end of the flow over the least one, against the scale of the start.
-    Lines: medians over {draws} draws. Dots: draws. (b) The relative change of $\sum_r \sigma_r^p$ when the end is
-    moved along a direction that no measurement sees, against $p$ (medians). It falls for every $p < 1$, stays at $p =
-    1$ (dotted), and rises beyond. All depths end near one matrix, and their lines coincide; the deeper, the thinner.
+    (a) How far the nuclear norm at the end of the flow is above the least one, against the multiple of the identity at
+    which the product of the layers starts. Lines: medians over {draws} draws. Dots: draws. (b) The relative change of
+    $\sum_r \sigma_r^p$ when the end is moved along a direction that no measurement sees, against $p$ (medians). It
+    falls for every $p < 1$, stays at $p = 1$ (dotted), and rises beyond. All depths end near one matrix, and their
+    lines coincide. Lines of deeper networks are thinner.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.9))
     norms = select(ends, shared_quantities.NUCLEAR_NORM)

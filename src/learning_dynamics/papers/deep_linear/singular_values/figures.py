@@ -17,9 +17,9 @@ def singular_values(paths: Sequence[Table], *, draw: Natural) -> Plot:
 
     (a) to (c) The {top} largest singular values, dark to light, from scaled identity layers, on a matrix of rank {rank}
     of which some entries are observed. Time is learning rate times iterations. At depth 1 all rise together. At greater
-    depth as many as the rank rise one after another, and the rest stay small; the slides say the same. (d) to (f) Mean
-    absolute entries of $U^\top \nabla\ell\, V$, the gradient in the basis of $W$'s singular vectors. Those on the
-    diagonal move singular values; those off it turn singular vectors.
+    depth the first of them, as many as the rank, rise one after another. The rest stay small, as the slides say. (d) to
+    (f) Mean absolute entries of $U^\top \nabla\ell\, V$, the gradient in the basis of $W$'s singular vectors. Those on
+    the diagonal move singular values; those off it turn singular vectors.
     """
     figure, axes = plt.subplots(2, len(paths), figsize=(WIDTH, 4.5), sharex="col", sharey="row", squeeze=False)
     top = int(paths[0]["index"].max())

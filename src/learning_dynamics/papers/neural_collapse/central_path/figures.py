@@ -30,10 +30,10 @@ def central_path(
     (a) SNR singular values $\omega$ under Riemannian gradient flow, a colour for each. Black dots: Proposition 2's
     closed form. Grey: its asymptote $(4t/N)^{1/4}$. (b) The same start under the tangent map that the paper prints
     (lines), and under the algorithm that it describes, gradient descent with renormalisation (circles). Black dots: the
-    solution of $\dot\omega = \omega/(CN(C + \omega^2))$. Grey: its asymptote $(2t/(CN))^{1/2}$. Dotted: what
-    Proposition 2 gives for the first. (c) Measured $\dot\omega$ on fresh draws of several sizes, in units of the
-    paper's formula (Lemma 5). Dashed: one, on which the orthogonal projection is, and $1 + \omega^2/C$, on which the
-    printed map and one step of the algorithm are.
+    solution of $\dot\omega = \omega/(CN(C + \omega^2))$. Grey: its asymptote $(2t/(CN))^{1/2}$. Dotted: Proposition 2's
+    closed form for the first of them. (c) Measured $\dot\omega$ on fresh draws of several sizes, in units of the
+    paper's formula (Lemma 5). Dashed: one, for the orthogonal projection, and $1 + \omega^2/C$, for the printed map and
+    one step of the algorithm.
 
     (d) $\omega_{\max}/\omega_{\min} - 1$ falls as $1/t$ (grey) under both flows. (e) The loss and its two parts under
     Riemannian gradient flow (lines), and what Lemma 1 computes from the singular values (black dots). (f) In the
@@ -41,9 +41,9 @@ def central_path(
     $U_0V_0^\top$ (eq. 10). Dotted: distance of the renormalised features from copies of its columns (eq. 11), which
     falls as $1/\omega$.
 
-    (g) The SNR singular values of the last-layer features of one network in training, a colour for each. Dots
-    are the epochs at which they were measured. A network is neither on the central path nor renormalised, and neither
-    closed form is claimed for it.
+    (g) The SNR singular values of the last-layer features of one network in training, a colour for each. Dots are the
+    epochs at which they were measured. A network is neither on the central path nor renormalised, and neither closed
+    form is claimed for it.
     """
     figure = plt.figure(figsize=(WIDTH, 6.8))
     grid = figure.add_gridspec(3, 3)

@@ -25,10 +25,10 @@ def fig3(trainings: Sequence[Table]) -> Plot:
     """Norms of class means and of classifiers along training.
 
     Standard deviation over mean of the norms of the centred class means (solid) and of the classifiers (dashed). The
-    deviation is that of all classes, where the authors' code divides by one fewer. Thick, with bands: MSE, as in the
-    paper. Thin: cross-entropy. Lines: geometric mean over seeds. Bands: their range under MSE. Vertical red lines: 99.9
-    % train accuracy under MSE (solid) and cross-entropy (dashed), median over seeds. Vertical dotted lines: the
-    learning rate drops tenfold. Under MSE both fall, as in the paper's Figure 3. {panels} {recipe}
+    deviation divides by the number of classes, the authors' code by one fewer. Blue, with bands: MSE, as in the paper.
+    Orange: cross-entropy (CE). Lines: geometric mean over seeds. Bands: their range under MSE. Red lines: 99.9 % train
+    accuracy under MSE (broad) and CE (dashed), median over seeds. Dotted lines: the learning rate drops tenfold. Under
+    MSE both fall, as in the paper's Figure 3. {panels} {recipe}
     """
     return _means_and_classifiers(trainings, "equinorm_means", "equinorm_classifiers", "std / mean of norms")
 
@@ -37,18 +37,18 @@ def fig4(trainings: Sequence[Table]) -> Plot:
     """Equality of angles between class means, and between classifiers, along training.
 
     Standard deviation, over pairs of classes, of the cosines between centred class means (solid) and between
-    classifiers (dashed), under both losses. Lines, bands and vertical lines as in figure 3. Under MSE both fall, as in
-    the paper's Figure 4. {panels} {recipe}
+    classifiers (dashed), under both losses. Lines, bands and colours as in `fig3`. Under MSE both fall, as in the
+    paper's Figure 4. {panels} {recipe}
     """
     return _means_and_classifiers(trainings, "equiangular_means", "equiangular_classifiers", "std of cosines")
 
 
 def fig5(trainings: Sequence[Table]) -> Plot:
-    r"""Distance of angles from the largest that C vectors can all have, along training.
+    r"""Distance of angles from those of a simplex, the largest possible, along training.
 
     Mean over pairs of classes of $|\cos + 1/(C-1)|$, for centred class means (solid) and for classifiers (dashed),
-    under both losses. Lines, bands and vertical lines as in figure 3. Under MSE both fall, as in the paper's Figure 5.
-    {panels} {recipe}
+    under both losses. Lines, bands and colours as in `fig3`. Under MSE both fall, as in the paper's Figure 5. {panels}
+    {recipe}
     """
     label = r"mean $|\cos + 1/(C-1)|$"
     return _means_and_classifiers(trainings, "maximal_angle_means", "maximal_angle_classifiers", label)
@@ -57,9 +57,9 @@ def fig5(trainings: Sequence[Table]) -> Plot:
 def fig6(trainings: Sequence[Table]) -> Plot:
     r"""Distance of classifiers from class means, up to scale, along training.
 
-    $\|W^\top/\|W\| - \bar M/\|\bar M\|\|^2$ for classifiers $W$ and centred class means $\bar M$, in Frobenius norms,
-    under both losses. Lines, bands and vertical lines as in figure 3. Under MSE it falls, as in the paper's Figure 6.
-    {panels} {recipe}
+    Self-duality distance $\|W^\top/\|W\| - \bar M/\|\bar M\|\|^2$ of classifiers $W$ and centred class means $\bar M$,
+    in Frobenius norms. Lines, bands and colours as in `fig3`. Under MSE it falls, as in the paper's Figure 6. {panels}
+    {recipe}
     """
     return _annotate(
         curves(trainings, mse_first(under_both_losses("self_duality")), ylabel="self-duality distance"),
@@ -73,8 +73,8 @@ def fig7(trainings: Sequence[Table]) -> Plot:
     r"""Within-class variability along training, under MSE.
 
     $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ on train images. Lines: geometric mean over seeds. Bands: their range.
-    Vertical red line: 99.9 % train accuracy, median over seeds. Vertical dotted lines: the learning rate drops tenfold.
-    It falls, as in the paper's Figure 7. {panels} {recipe}
+    Broad red line: 99.9 % train accuracy, median over seeds. Dotted lines: the learning rate drops tenfold. It falls,
+    as in the paper's Figure 7. {panels} {recipe}
     """
     return _annotate(
         curves(trainings, under_both_losses("nc1"), ylabel=TRACE), trainings, "nc1", "The within-class variability"
@@ -84,10 +84,9 @@ def fig7(trainings: Sequence[Table]) -> Plot:
 def fig8(trainings: Sequence[Table]) -> Plot:
     """Share of images for which network and nearest class mean differ, along training.
 
-    Solid: train images, as in the paper. Dashed: test images. Both losses are shown; class means are those of train
-    images. The vertical axis is linear below a thousandth. Lines: mean over seeds. Bands: their range under MSE.
-    Vertical lines as in figure 3. Under MSE the share on train images falls, as in the paper's Figure 8. {panels}
-    {recipe}
+    Solid: train images, as in the paper. Dashed: test images. Class means are those of train images. The vertical axis
+    is linear below a thousandth. Lines: mean over seeds. Bands: their range under MSE. Colours and vertical lines as in
+    `fig3`. Under MSE the share on train images falls, as in the paper's Figure 8. {panels} {recipe}
     """
     lines = [*under_both_losses("nc4", "train", "{}, train"), *under_both_losses("nc4", "test", "{}, test", ls=DASHED)]
     figure = curves(trainings, mse_first(lines), ylabel="share of images that differ", scale="symlog")
@@ -100,10 +99,10 @@ def fig8(trainings: Sequence[Table]) -> Plot:
 def fig10(mse: Sequence[Table], ce: Sequence[Table]) -> Plot:
     r"""Within-class variability along training under MSE and under cross-entropy.
 
-    $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ on train images. Lines: geometric mean over seeds. Bands: their range.
-    Vertical red lines: 99.9 % train accuracy under MSE (solid) and cross-entropy (dashed). Vertical dotted lines: the
-    learning rate drops tenfold. In the paper's Figure 10 it tends to fall faster under MSE. Ours ends lower under MSE
-    on {lower} of {pairs} networks; the claim on that figure tests the sentence. {panels} {recipe}
+    $\mathrm{Tr}(\Sigma_W\Sigma_B^\dagger)/C$ on train images, under MSE and cross-entropy (CE). Lines: geometric mean
+    over seeds. Bands: their range. Red lines: 99.9 % train accuracy under MSE (broad) and CE (dashed). Dotted lines:
+    the learning rate drops tenfold. In the paper's Figure 10 it tends to fall faster under MSE. Ours ends lower under
+    MSE on {lower} of {pairs} networks; the claim on that figure tests this. {panels} {recipe}
     """
     trainings = [*mse, *ce]
     drawn = _annotate(
@@ -121,10 +120,10 @@ def recipe(trainings: Sequence[Table]) -> str:
     """Say how networks were trained, for captions."""
     settings = settings_of(trainings[0])
     rates = sorted({settings_of(table)["learning_rate"] for table in trainings})
-    spread = f"{rates[0]:g}" if len(rates) == 1 else f"{rates[0]:g} to {rates[-1]:g}"
+    spread = f"rate {rates[0]:g}" if len(rates) == 1 else f"rates {rates[0]:g} to {rates[-1]:g}"
     return (
         f"Trained for {settings['epochs']} epochs in batches of {settings['batch']}, weight decay "
-        f"{settings['weight_decay']:g}, momentum {settings['momentum']:g}, learning rates {spread}; "
+        f"{settings['weight_decay']:g}, momentum {settings['momentum']:g}, learning {spread}; "
         f"{settings['seeds']} seeds."
     )
 

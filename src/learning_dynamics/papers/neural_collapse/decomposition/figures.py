@@ -54,11 +54,10 @@ def deviation_split(trainings: Sequence[Table]) -> Plot:
 
     Bars: $L_{LS}^\perp$ of the network as a share of its $L_{LS}$, at the last recorded epoch at the full learning
     rate, one bar for each seed. Each bar stacks three measurements. Blue, a sliver at the bottom: the last layer is
-    trained on alone, the body frozen in evaluation mode. What is left is the sampling of batches, as the last layer
-    alone sees it. Orange: what is added when batch norm is in training mode, the body still frozen. Pink: what is added
-    when features move, as they do because batches are sampled, too. Black lines, right of the bars: the range of the
-    network's share over the recorded epochs from the end of train errors to the epoch of the bars. A seed that still
-    makes errors then has none. {recipe}
+    trained on alone, the body frozen in evaluation mode. Only the sampling of batches is left. Orange: what is added
+    when batch norm is in training mode, the body still frozen. Pink: what is added when features move. The sampling of
+    batches moves them, too. Black lines, right of the bars: the range of the network's share over the recorded epochs
+    from the end of train errors to that of the bars. A seed that still makes errors has none. {recipe}
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.6))
     ticks: dict[float, str] = {}
@@ -197,11 +196,11 @@ def fig2(trainings: Sequence[Table], *, decay: Decay) -> Plot:
     within-class variability. $L_{NC2/3}$ is what the paper reads as the distance of class means and least-squares
     classifiers from the simplex. $L_{LS}^\perp$ is what the network's classifier loses against the least-squares one.
     Dashed: $L_{NC1}$ and $L_{LS}^\perp$ without the part that weight decay adds to them, which leaves squared error
-    alone. Decay keeps $L_{NC1}$ from zero. Lines: geometric mean over seeds. Bands: their range. Vertical red line: the
-    first measured epoch at 99.9 % train accuracy, median over seeds. Vertical dotted lines: the learning rate drops
-    tenfold. In the paper's Figure 2 $L_{LS}^\perp$ becomes negligible from an early epoch on, and $L_{NC2/3}$ falls
-    fastest. Here $L_{LS}^\perp$ ends at {share:.1g} of the loss; the claims on that figure test both sentences.
-    {panels} {recipe} {convention}
+    alone. Decay keeps $L_{NC1}$ from zero. Lines: geometric mean over seeds. Bands: their range. Broad red line: the
+    first measured epoch at 99.9 % train accuracy, median over seeds. Dotted lines: the learning rate drops tenfold. In
+    the paper's Figure 2 $L_{LS}^\perp$ becomes negligible from an early epoch on, and $L_{NC2/3}$ falls fastest. Here
+    $L_{LS}^\perp$ ends at {share:.1g} of the loss; the claims on that figure test both sentences. {panels} {recipe}
+    {convention}
     """
     figure, panels = training_grid(trainings, height=2.6)
     shares = []

@@ -47,15 +47,14 @@ from learning_dynamics.tidy import Table, select, settings_of
 
 
 def biases(skewed: Table) -> Plot:
-    r"""What is learned when, and in which directions: medians over {draws} seeds and the middle half of them.
+    r"""What is learned when, and in which directions: medians over {draws} seeds, and bands of the middle half.
 
-    Skewed classes ({sizes}), two dimensions, cross-entropy, Gaussian starts. (a) The probability of its own class,
-    for each class. Primacy bias is that the frequent one comes first. (b) Left axis: alignment of the
-    leading eigenvectors of $f^T f$ and $W W^T$. Right axis: how far the most frequent class's features and weights are
-    from the others', in units of the spread within. (c) Share of seeds in which $\sigma_1$ grows faster than
-    $\sigma_2$, in absolute and in relative rates (selection bias). Grey, dashed: one half, a coin. (d) The
-    difference and the ratio of the singular values. Dotted vertical lines: median times at which the first class and
-    the last are learned.
+    Skewed classes ({sizes}), two dimensions, cross-entropy, Gaussian starts. (a) The probability of its own class, for
+    the examples of each class. Primacy bias: the frequent class comes first. (b) Left axis: alignment of the leading
+    eigenvectors of $f^T f$ and $W W^T$. Right axis: how far the most frequent class's features and weights are from the
+    others', in units of the spread within. (c) Selection bias: share of seeds in which $\sigma_1$ grows faster than
+    $\sigma_2$, in absolute (blue) and in relative rates (red). Grey, dashed: one half. (d) The difference and the ratio
+    of the singular values. Dotted vertical lines: median times at which the first class and the last are learned.
     """
     figure, ((learning, aligning), (faster, ratio)) = plt.subplots(2, 2, figsize=(WIDTH, 5.0), sharex=True)
     counts = settings_of(skewed)["counts"]
@@ -112,16 +111,16 @@ def biases(skewed: Table) -> Plot:
 
 
 def by_scale(grid: Table, *, cosine: Fraction) -> Plot:
-    r"""What the draws of the grid say of biases, alignment and separation, by the scale at which they start.
+    r"""Biases, alignment and separation over all draws of the grid, by initial scale.
 
-    Skewed classes, two dimensions, cross-entropy. Bars: 95 % intervals. (a) Share of pairs of classes of
-    different size that are learned in the order of size (mean over draws), and share of draws in which the most
-    frequent class comes before all others. Dashed: pairs in an order that does not know the sizes. (b) Share of
-    Gaussian draws whose leading eigenvectors agree to $|\cos|$ {cosine:g} or more, at the start and when the first
-    class is learned. Dashed: random directions. (c) How far the most frequent class has moved apart from the
-    others when the first class is learned, relative to the start (medians). Dashed: no change. (d) Share of
-    draws in which $\sigma_1$ of all examples grows by more than $\sigma_2$, and in which their ratio falls. Circles:
-    while the rarest classes are learned. Squares: after that. Dashed: one half.
+    Skewed classes, two dimensions, cross-entropy. Bars: 95 % intervals. (a) Share of pairs of classes of different size
+    that are learned in the order of size (mean over draws), and share of draws in which the most frequent class comes
+    before all others. Dashed: pairs in a random order. (b) Share of Gaussian draws whose leading eigenvectors agree to
+    $|\cos|$ {cosine:g} or more, at the start and when the first class is learned. Dashed: random directions. (c) How
+    far the most frequent class has moved apart from the others when the first class is learned, relative to the start
+    (medians). Dashed: no change. (d) Share of draws in which $\sigma_1$ of all examples grows by more than $\sigma_2$,
+    and in which their ratio falls. Circles: while the rarest classes are learned. Squares: after that. Dashed: one
+    half.
     """
     skewed = Grid(grid, skewed=True)
     scale, sizes = skewed.scale, skewed.class_sizes
@@ -196,8 +195,8 @@ def learning_times(flows: Sequence[Table]) -> Plot:
     half. Solid lines have the predicted slopes and go through the markers of the smallest start. Dotted lines, from the
     origin: what would hold if each class belonged to one singular value of $A$ at the start. (b) Slope between the two
     smallest starts, median of the seeds, against the predicted one, for every class at all sizes. Classes are paired by
-    size: the two most frequent are the first pair. Grey crosses: the same slopes against those of one singular value
-    for each class. Dashed: as predicted.
+    size: the two most frequent are the first pair. Grey crosses: the same measured slopes against those of one singular
+    value for each class. Dashed: as predicted.
     """
     figure, (course, slopes) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     narrow = flows[0][flows[0]["dimension"] == flows[0]["dimension"].min()]

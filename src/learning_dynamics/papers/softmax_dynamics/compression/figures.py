@@ -35,7 +35,7 @@ def compression_map(
 ) -> Plot:
     r"""A search for compression: share of seeds whose rank, after a rise, falls while the rarest classes are learned.
 
-    Gradient descent. Falls of at least {threshold:g} in that time count, of the rank over all examples. No claim is
+    Gradient descent. The rank is over all examples. Falls of at least {threshold:g} in that time count. No claim is
     judged by this search. Rows: class sizes; of equal classes all are rarest. Columns: initial scales and dimensions.
     (a) Four classes, {seeds} seeds a cell. (b) $V$ classes. Cells give the share in per cent, and below it the 95 %
     Wilson interval.
@@ -61,12 +61,12 @@ def compression_by_training(
 ) -> Plot:
     r"""The search for compression continued: training changed in one respect at a time.
 
-    Falls count as in `compression_map`. Rows: what is changed; initial scales together. Inputs are orthonormal, except
+    Falls count as in `compression_map`. Rows: what is changed, over all initial scales. Inputs are orthonormal, except
     in the last rows: there they are correlated by the given number, between all examples (shared) or within classes (by
     class). Blue: with skew and bottleneck, the paper's case. Orange: without skew. Green: without bottleneck. (a) Share
-    of seeds that compress, with 95 % intervals. Dashed: one half. (b) Depth of the deepest fall among those that do,
-    median and middle half. (c) The rank's net change while the rarest classes are learned, of all seeds, median and
-    middle half. Dashed: no change.
+    of seeds that compress, with 95 % intervals. Dashed: one half. (b) Deepest fall of the seeds that compress, median
+    and middle half. (c) The rank's net change while the rarest classes are learned, of all seeds, median and middle
+    half. Dashed: no change.
     """
     figure, panels = plt.subplots(1, 3, figsize=(WIDTH, 4.8), sharey=True, width_ratios=[1.5, 1.0, 1.0])
     keys = list(dict.fromkeys(zip(variants["variant"], variants["amount"], strict=True)))
@@ -127,11 +127,10 @@ def _short(counts: str) -> str:
 def adamw(decays: Table, *, threshold: Positive) -> Plot:
     r"""Under AdamW: share of seeds whose rank falls while the rarest classes are learned, against the weight decay.
 
-    RankMe, centred. (a) Over all examples. (b) Over the means of classes. Filled, solid: class sizes {sizes}.
-    Open, dashed: equal ones. Both are in two dimensions and in three, {seeds} seeds a point, with 95 % Wilson
-    intervals. Training is Adam at rate {rate:g} with decoupled decay, in full batches. A fall counts if it follows a
-    rise since the warm-up's trough, and if the part of it while the rarest classes are learned is {threshold:g} or
-    more.
+    RankMe, centred. (a) Over all examples. (b) Over the means of classes. Filled, solid: class sizes {sizes}. Open,
+    dashed: equal ones. Blue: two dimensions. Orange: three. Bars: 95 % Wilson intervals, {seeds} seeds a point.
+    Training is Adam at rate {rate:g} with decoupled decay, in full batches. A fall counts if it follows a rise since
+    the warm-up's trough, and if the part of it while the rarest classes are learned is {threshold:g} or more.
     """
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.9), sharey=True)
     titles = {"rankme_centred": "over all examples", "class_rankme_centred": "over class means"}

@@ -43,12 +43,12 @@ def controls(
     r"""The effective rank with skew, bottleneck and cross-entropy, and without one or two of them.
 
     (a) to (e) {measure} of {members} single seeds (lines) and the middle half of all (band), from Gaussian starts of
-    scale {scale:g}. Orange dots: the first class is learned. Black dots: the last is. Under the squared loss not all
-    classes are learned, and black dots are missing. (f) Shares over the whole grid of scales, starts and skews, with 95
-    % Wilson intervals. The paper's case has skew, bottleneck and cross-entropy. Green: once the rank has risen from the
-    warm-up's trough it does not fall. Vermilion: after such a rise it falls while the rarest classes are learned. The
-    paper says of its Figures 12 and 13 that the rank of the controls only grows after the warm-up; the claims on those
-    figures test this.
+    scale {scale:g}. Grey, dashed: the number of dimensions. Orange dots: the first class is learned. Black dots: the
+    last is. Under the squared loss not all classes are learned, and black dots are missing. (f) Shares over the whole
+    grid of scales, starts and skews, with 95 % Wilson intervals. The paper's case has skew, bottleneck and
+    cross-entropy. Green: once the rank has risen from the warm-up's trough it does not fall. Red: after such a rise it
+    falls while the rarest classes are learned. By the paper's Figures 12 and 13 the rank of the controls only grows
+    after the warm-up; the claims on them test this.
     """
     panels = {
         "skewed, cross-entropy": skewed,

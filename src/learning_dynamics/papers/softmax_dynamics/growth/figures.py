@@ -17,11 +17,11 @@ def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> P
     r"""How fast singular values change, against how large they are.
 
     (a) Difference between the measured rate and $-g_i \sigma_i$ along the flow, relative to $|\dot f|$, against the
-    relative gap of the spectrum (Theorem B.3). Dashed: what rounding leaves of a rate that is measured by
-    differences. Left of the dotted line the spectrum does not count as simple. (b) Rates at random balanced starts
-    of one scale, where singular values differ by chance. Black: the fitted slope, {slope:.2f} (95 % interval {low:.2f}
-    to {high:.2f}). Grey, dashed: slopes 0 and 2. (c) Rates along the flow against the singular value itself, a line
-    for each of the first seeds. Dashed: a slope of one; paths bend away from it because $g_i$ changes.
+    relative gap of the spectrum (Theorem B.3). Dashed: the rounding error of a rate measured by differences. Left of
+    the dotted line the spectrum does not count as simple. (b) Rates at random balanced starts of one scale, where
+    singular values differ by chance. Black: the fitted slope, {slope:.2f} (95 % interval {low:.2f} to {high:.2f}).
+    Grey, dashed: slopes 0 and 2. (c) Rates along the flow against the singular value itself, a line for each of the
+    first seeds. Dashed: a slope of one; paths bend away from it because $g_i$ changes.
     """
     figure, (residual, initial, along_flow) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
     sigma, rates = select(flow, "sigma"), select(flow, "rate_f")
@@ -65,14 +65,14 @@ def growth(flow: Table, starts: Table, *, members: Count, simple: Positive) -> P
 def dominant_class(starts: Table, early: Table, repeated: Table, *, classes: Count) -> Plot:
     r"""Growth rates at uniform predictions, against the size of the largest class and the number of classes.
 
-    (a) Relative growth rates $|\dot\sigma_i| / \sigma_i$ at random balanced starts with {classes} classes, against
-    the size $N$ of the largest class. Small dots: starts. Large dots: their root mean square. Lines: how $\sqrt{N}$ and
-    $N$ would continue the first of these. (b) The growth rate of $\sigma_1$ after a tiny start has aligned with the
+    (a) Relative growth rates $|\dot\sigma_i| / \sigma_i$ at random balanced starts with {classes} classes, against the
+    size $N$ of the largest class. Small dots: starts. Large dots: their root mean square. Lines: growth as $\sqrt{N}$
+    and as $N$ from the first of these. (b) The growth rate of $\sigma_1$ after a tiny start has aligned with the
     fastest direction. Filled, solid: inputs are orthonormal, and it grows as $\sqrt{N}$. Open, dashed: the $N$ examples
     repeat one context and share its row of $f$, and it grows as $N$. Lines: the spectral norm of $A$, its rows repeated
     in the second case. (c) Circles: the relative error that dropping terms in $1/V$ from $g_i$ causes (eq. 21).
     Triangles: the same with the two sums of eq. 21 taken apart. Squares: how far the spectral norm of $A$ is below
-    $\sqrt{N}$, at the worst $N$.
+    $\sqrt{N}$, at the worst $N$. Dashed: $1 / \sqrt{V}$.
     """
     figure, (random, aligned, many) = plt.subplots(1, 3, figsize=(WIDTH, 2.9))
     class_count = min(classes, starts["classes"].max())

@@ -27,15 +27,14 @@ def invariants(
 
     Points are seeds and times, each with its worst singular value. Lines are the worst of all seeds. (a) Error of
     $u_k^T \dot M v_k$ as the rate of a singular value (Lemma B.1), relative to the matrix's speed, against the relative
-    gap of the spectrum. Dashed: what differences may leave, by truncation along the curves (orange) and by rounding
-    along the flow (black). Left of the dotted line singular values of the flow do not count as simple. (b)
+    gap of the spectrum. Dashed: the possible error of finite differences, by truncation along the curves (orange) and
+    by rounding along the flow (black). Left of the dotted line singular values of the flow do not count as simple. (b)
     Distance of linear features $X \Theta$ from free ones that start with them (eq. 12), for orthonormal inputs and for
-    correlated ones. Dashed: the free ones' error of integration at a tolerance {looser:g} times as large. (c)
-    Relative change of $f^T f - W W^T$ along gradient descent with four learning rates. (d) The same along the
-    flow, from balanced and from Gaussian starts. (e) From balanced starts: the two factors' difference of
-    squared singular values, and the angle of their singular vectors, weighted by the gap (Theorem B.2). (f)
-    The same from Gaussian starts, which the theorem leaves out. Dashed lines in (d) and (e): ten times the integrator's
-    tolerance.
+    correlated ones. Dashed: the integration error of the free ones at a tolerance {looser:g} times as large. (c)
+    Relative change of $f^T f - W W^T$ along gradient descent with four learning rates. (d) The same along the flow,
+    from balanced and from Gaussian starts. (e) From balanced starts: the two factors' difference of squared singular
+    values, and the angle of their singular vectors, weighted by the gap (Theorem B.2). (f) The same from Gaussian
+    starts, which the theorem leaves out. Dashed lines in (d) and (e): ten times the integrator's tolerance.
     """
     figure, ((lemma, reduction, steps), (drift, shared, gaussian)) = plt.subplots(2, 3, figsize=(WIDTH, 5.0))
     _lemma(lemma, curves, balanced, simple)

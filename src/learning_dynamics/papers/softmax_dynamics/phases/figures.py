@@ -39,10 +39,10 @@ POPULATION_NAMES = {"rankme_centred": "over examples", "class_rankme_centred": "
 def figure4(skewed: Table, strongly: Table, *, threshold: Positive) -> Plot:
     r"""Runs of the toy in two settings: class sizes {sizes}, and {strong_sizes}; $d$ = {dimension}, cross-entropy.
 
-    Columns: the two settings, of each the seed that stays nearest to the median, of {known} and of {strong_known}.
-    Colours are classes. (a), (b) Rows of $f$, two coordinates of each; large dots are the ends. (c), (d) Columns of
-    $W$. (e), (f) The two singular values, and $\sigma_1 - \sigma_2$. (g), (h) RankMe, centred, over all examples, and
-    over the means of classes, each class counting once. The vermilion band holds the middle half of the seeds over
+    Columns: the two settings. Each shows the seed that stays nearest to the median, of {known} and of {strong_known}.
+    Colours in (a) to (d) are classes. (a), (b) Rows of $f$, two coordinates of each. Large dots: the ends. (c), (d)
+    Columns of $W$. (e), (f) The two singular values, and $\sigma_1 - \sigma_2$. (g), (h) RankMe, centred, over all
+    examples (black) and over the means of classes, each counted once (red). Red band: the middle half of the seeds over
     classes. Vertical lines, in the colour of a class: it is learned (its mean probability passes one half).
 
     Line styles and shades are the phases of the rank over classes. Dotted, grey: warm-up, a fall to the lowest rank

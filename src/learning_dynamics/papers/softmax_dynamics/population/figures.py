@@ -37,12 +37,12 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Plot:
     r"""Where the rank falls while the rarest classes are learned, under {method}: share of seeds.
 
     RankMe, centred, of one row of features for each class, in {dimensions} dimensions. (a), (b) Every class counts
-    once. (c), (d) It counts as often as it has examples. Four classes have sizes $r^3 : r^2 : r : 1$; the vertical axis
-    is the largest over the smallest. Each cell has {seeds} seeds of Gaussian starts. A fall counts if it
+    once. (c), (d) Every class counts as often as it has examples. Four classes have sizes $r^3 : r^2 : r : 1$; the
+    vertical axis is the largest over the smallest. Each cell has {seeds} seeds of Gaussian starts. A fall counts if it
     follows a rise since the warm-up's trough, and if the part of it while the rarest classes are learned is
-    {threshold:g} or more. Cells give the share in per cent with its 95 % Wilson interval. The red line separates cells
-    in which most seeds fall. Where networks are trained, cells are hatched in which fewer than half of the seeds have
-    learned every example at the end.
+    {threshold:g} or more. Cells give the share in per cent with its 95 % Wilson interval. The red line bounds the cells
+    in which most seeds fall. Hatched, where networks are trained: fewer than half of the seeds have learned every
+    example at the end.
     """
     dimensions = sorted(region["dimension"].unique())
     scales = sorted(region["scale"].unique())
@@ -78,16 +78,16 @@ def phase_diagram(region: Table, *, threshold: Positive) -> Plot:
 
 
 def boundary(draws: Table, directions: Table, *, threshold: Positive) -> Plot:
-    r"""How far the rank over classes falls while the rarest class is learned: from one start without chance, and from
+    r"""How far the rank over classes falls while the rarest class is learned: from the two-direction start, and from
     random ones.
 
-    Four classes in two dimensions, {laws} laws of sizes and two scales. The start without chance, on the axes "the
-    two-direction start", holds two growing directions of $A$ at uniform predictions, equally, and nothing else; its
-    fall is on the horizontal axis. (a) Fall from {seeds} random starts, median and middle half. Filled: over classes.
-    Open: over examples. Dashed: the same fall. (b) Share of random starts that fall by {threshold:g} or more, with
-    95 % Wilson intervals. Dashed: the step that the start without chance makes. The figure shows how little a random
-    start matters at these scales and sizes. It is no law: at larger scales, at sizes near each other and at ties the
-    two frequent classes may end side by side, and then the two kinds of start differ.
+    Four classes in two dimensions, {laws} laws of sizes and two scales. The two-direction start holds two growing
+    directions of $A$ at uniform predictions, equally, and nothing else. Its fall is on the horizontal axis. (a) Fall
+    from {seeds} random starts, median and middle half. Filled: over classes. Open: over examples. Dashed: the same
+    fall. (b) Share of random starts that fall by {threshold:g} or more, with 95 % Wilson intervals. Dashed: the step of
+    the two-direction start. Chance in the start matters little at these scales and sizes. This is no law: at larger
+    scales, at sizes near each other and at ties the two frequent classes may end side by side, and then the two kinds
+    of start differ.
     """
     figure, (depths, shares) = plt.subplots(1, 2, figsize=(WIDTH, 3.1))
     smallest = draws["threshold"][draws["threshold"] > 0].min()
@@ -143,7 +143,7 @@ def _boundary(axis: plt.Axes, inside: np.ndarray) -> None:
 
 
 def many_classes(laws: Sequence[Table], *, scale: Positive, threshold: Positive) -> Plot:
-    r"""More classes: how far the rank ends below its highest, and how often by {threshold:g} or more, over d / V.
+    r"""More classes: how far the rank ends below its highest, and how often by {threshold:g} or more, against $d / V$.
 
     There are {classes} classes. Their sizes are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$. Gradient
     flow from Gaussian starts of scale {scale:g}, one row of features a class, {seeds} seeds. RankMe, centred. Filled,
@@ -182,8 +182,8 @@ def many_classes_diagram(laws: Sequence[Table], *, threshold: Positive) -> Plot:
     Rows: {classes} classes. Columns: sizes that are equal, or fall with a class's number $k$ as $1/k$ or $1/k^2$.
     Gradient flow from Gaussian starts, one row of features a class, {seeds} seeds. RankMe, centred, over classes. A
     seed falls if its rank ends {threshold:g} or more below the highest since the warm-up's trough. Cells give the share
-    in per cent with its 95 % Wilson interval. The red line separates cells in which most seeds fall. Over examples the
-    share is {examples:.0%} at most. Flows that did not get through, {failed:.1%}, count as not falling.
+    in per cent with its 95 % Wilson interval. Red lines bound the cells in which most seeds fall. Over examples the
+    share is {examples:.0%} at most. Flows that did not finish, {failed:.1%}, count as not falling.
     """
     figure, axes = plt.subplots(
         len(laws),

@@ -19,14 +19,14 @@ LAWS = ("equal", "$1/k$", "$1/k^2$")
 
 
 def eight_examples(trainings: Table, *, threshold: Positive) -> Plot:
-    r"""Eight examples, every learning rate with every batch: share of seeds that learn and show all three phases.
+    r"""Eight examples, by learning rate and batch size: share of seeds that learn and show all three phases.
 
     RankMe, centred, over all examples. The phases are a warm-up, a growth and a fall while the rarest classes are
     learned, in this order, each of {threshold:g} or more. (a) to (c) Class sizes {sizes} in {least} dimensions. (d) to
-    (f) Equal classes. (g) to (i) Skewed ones in {most} dimensions. Columns: after how many steps. Cells give the share
-    in per cent of all {seeds} seeds, with its 95 % Wilson interval. Training is gradient descent; a minibatch's
-    gradient is scaled to the sum over examples. Hatched: fewer than half of the seeds have learned. A seed has learned
-    if at the end every example's own class has a probability above one half.
+    (f) Equal classes. (g) to (i) Skewed ones in {most} dimensions. Columns: numbers of steps. Cells give the share in
+    per cent of all {seeds} seeds, with its 95 % Wilson interval. Training is gradient descent; a minibatch's gradient
+    is scaled to the sum over examples. Hatched: fewer than half of the seeds have learned. A seed has learned if at the
+    end every example's own class has a probability above one half.
     """
     steps = sorted(trainings["steps"].unique())
     draws = {case: case_draws(trainings, case, "examples", threshold) for case in CASES}

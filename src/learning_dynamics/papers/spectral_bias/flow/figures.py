@@ -24,8 +24,8 @@ from learning_dynamics.tidy import Draws, Table, select, settings_of
 def fig1a(large: Table, small: Table, printed: Table, deviation: Table, *, member: Natural, top: Count) -> Plot:
     r"""The hidden layer's singular values under gradient flow, from orthogonal and Gaussian initialisations.
 
-    Solid: singular values of $W_1$ along gradient flow, the first $k$ in colours. Black dashes: their limits by
-    Corollary 3.1. Vermilion dashes: the limits that it gives an orthogonal layer of the same mean square; the corollary
+    Solid: singular values of $W_1$ along gradient flow, the first $k$, as many as outputs, in colours. Black dashes:
+    their limits by Corollary 3.1. Red dashes: the limits that it gives an orthogonal layer of equal mean square; it
     does not apply to Gaussian layers. (a) At large scale the layer keeps full rank. (b) At small scale only the first
     $k$ singular values grow. The others stay at $\sqrt{2\gamma}$, near zero. Both panels agree with the paper's Figure
     1a. (c) The paper's Gaussian layer. The paper shows an end near rank $k$. Ours keeps full rank, because a variance
@@ -57,12 +57,11 @@ def limits(large: Table, small: Table, unequal: Table, balanced: Table, *, membe
     $|\beta_*|$. From rows of unequal lengths (grey) the loss goes to zero, but the predictor ends elsewhere. (c) Solid:
     the distance of the parameters from their limit, relative to its size. Dashed: its bound by the residual, Theorem
     3.1 (i). (d) Decay rates of $|R|^2$ (solid), with $R = X^\top(Y - X\beta)$, and of $|Y - X\beta|^2$ (dashed), in
-    units of $\gamma\lambda_{\min}$. Below the lower grey line, at 2, $|R|^2$ breaks the bound (C.13); below zero it
-    grows. $|Y - X\beta|^2$ stays above the upper grey line, at 4, the corrected bound. The axis is linear between $-10$
-    and $10$. At small scale the draw is shown in which $|R|^2$ grows most. (e) The largest error of an eigenvalue of
-    the imbalance $Z_1^\top Z_1 - Z_2 Z_2^\top$, which theory keeps at $2\gamma$, relative to $2\gamma$. It is the
-    integrator's error. (f) The first singular values of the hidden layer from balanced layers. Its rank never exceeds
-    $k$.
+    units of $\gamma\lambda_{\min}$. Grey lines: the bound (C.13), at 2, and the corrected one, at 4. $|R|^2$ breaks the
+    first; below zero it grows. $|Y - X\beta|^2$ stays above the second. The axis is linear between $-10$ and $10$.
+    Small scale: the draw on which $|R|^2$ grows most. (e) The largest error of an eigenvalue of the imbalance $Z_1^\top
+    Z_1 - Z_2 Z_2^\top$, which theory keeps at $2\gamma$, relative to $2\gamma$. It is the integrator's error. (f) The
+    first singular values of $W_1$ from balanced layers. Its rank never exceeds $k$.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.6))
     (losses, distances, parameters), (rates, invariant, ranks) = axes

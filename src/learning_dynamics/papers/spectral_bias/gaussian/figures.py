@@ -10,11 +10,11 @@ def fig4(first: Table, second: Table, *, member: Natural, top: Count) -> Plot:
     r"""The hidden layer's singular values when both layers start Gaussian.
 
     Solid: singular values of $W_1$ along gradient flow, on the data of `fig1a`, as many in colours as there are
-    outputs. Dashes: the limits that Corollary 3.1 gives an orthogonal layer of the same mean square with $W_2 = 0$. (a)
-    From a larger second layer. (b) From a smaller one. The paper says of its Figure 4 that as many singular values grow
-    as there are outputs, and that the others stay. So they do on the draw shown, in both panels. The larger $W_2$
+    outputs. Red dashes: the limits that Corollary 3.1 gives an orthogonal layer of equal mean square with $W_2 = 0$.
+    (a) From a larger second layer. (b) From a smaller one. The paper says of its Figure 4 that as many singular values
+    grow as there are outputs, and that the others stay. So they do on the draw shown, in both panels. The larger $W_2$
     starts, the less $W_1$ has to grow, and the last of these values may not stand out from the others. The claim counts
-    on how many draws it does not.
+    the draws on which it does not.
     """
     tables = (first, second)
     titles = [

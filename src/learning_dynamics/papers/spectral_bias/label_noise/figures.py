@@ -53,11 +53,11 @@ def fig1b(plain: Table, noisy: Table, *, member: Natural) -> Plot:
 def label_noise_moments(ensembles: Sequence[Table]) -> Plot:
     r"""Means over many paths of label-noise descent, and of the process of appendix D.
 
-    One column for each kind of data, at its first data set. (a), (b) The mean of $|a|^2$. (c), (d) The growth of the
+    One column for each shape of the data, one data set each. (a), (b) The mean of $|a|^2$. (c), (d) The growth of the
     mean square of each row of $V^\top W$, where $X = U D V^\top$. A colour is a row, dark to light from the largest
     $D_j$ to the smallest. Dots: descent, with 95 % intervals by exact standard errors. Lines: the process $dW = X^\top
-    dB\, a^\top$, $da = W^\top X^\top dB$ of appendix D. Dashes: the same process with the quadratic mean for all $D_j$,
-    which raises all rows alike.
+    dB\, a^\top$, $da = W^\top X^\top dB$ of appendix D. Dashes: the same process with all $D_j$ at their quadratic
+    mean. It raises all rows alike.
     """
     figure, axes = plt.subplots(2, len(ensembles), figsize=(WIDTH, 4.4), sharex=True, sharey="row", squeeze=False)
     for (top, bottom), table in zip(axes.T, ensembles, strict=True):

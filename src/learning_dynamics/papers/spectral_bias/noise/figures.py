@@ -22,11 +22,11 @@ PATHS = ("blue", "orange", "green", "vermilion", "purple", "sky")
 def fig3a(paths: Table, exponents: Table) -> Plot:
     r"""Single paths of the noise-driven process in two dimensions: both singular values of $W$.
 
-    The process is $dW = dB\, a^\top$, $da = W^\top dB$ from $W = I$, $a = 0$. Its steps shrink as the inverse square
-    root of their number. Dashed: the smaller singular value decays, on almost every path at the exact long-run rate
-    {second:.3f}. The black dashes have that slope. Solid: the larger one has the rate zero (black line). It wanders,
-    and {fallen} of these {count} paths end below where they started. The paper's Figure 3a shows the smaller one decay
-    and the larger one increase.
+    The process is $dW = dB\, a^\top$, $da = W^\top dB$ from $W = I$, $a = 0$. The $n$-th step of time is in proportion
+    to $n^{-1/2}$. Dashed: the smaller singular value decays, on almost every path at the exact long-run rate
+    {second:.3f}. The black dashes have that slope. Solid: the larger one has the rate zero (black line). It wanders:
+    {fallen} of these {count} paths end below where they started. The paper's Figure 3a shows the smaller one decay and
+    the larger one increase.
     """
     handles = [line(r"$\sigma_1$, rate 0"), line(r"$\sigma_2$, its rate", style="--")]
     figure, axis = _draw_paths(paths, "sigma", handles, lw=1.2)
@@ -45,8 +45,8 @@ def fig3b(paths: Table, exponents: Table) -> Plot:
 
     Frobenius norms $|w_i a^\top - a w_i^\top|$, on the paths of `fig3a` and in their colours. Solid: the first row.
     Dashed: the second. A norm dips where the row and $a$ happen to be parallel. Along typical paths norms decay, as in
-    the paper's Figure 3b, at the exact rate {rate:.3f}; the black dots have that slope. Their mean over paths does not
-    decay, as `ensemble` shows.
+    the paper's Figure 3b, at the exact rate {rate:.3f}; the black dotted line has that slope. Their mean over paths
+    does not decay, as `ensemble` shows.
     """
     handles = [line("row 1"), line("row 2", style="--"), line("rate", style=":", width=1.6)]
     figure, axis = _draw_paths(paths, "commutator_norm", handles, lw=1.1)
@@ -64,13 +64,13 @@ def ensemble(plane: Table, space: Table, five: Table, exponents: Table, *, relia
     thousandth of the paths contributes at most {reliable:.0%} of it. (a) Second moments for $d = 2$ (dots) and $d = 5$
     (crosses). Dashes: their exact courses. Late sample means fall below them: rare paths, which a sample misses, carry
     the moments. (b) The size $|e|$ of the commutator's entry, $d = 2$. Its mean tends to the constant {limit:.3f},
-    computed exactly (vermilion dashes), where the paper has 0. Its median decays, in the long run at the rate
-    {rate:.3f} (black dashes, slope only). (c) The mean length $|c|$ of the commutator of two columns, $c = w_1 a_2 -
-    w_2 a_1$, in 2, 3 and 5 dimensions. Dashes: exact courses, which grow in the end at the rates {growing}. (d) $d =
-    2$. Vermilion and blue: the sine of the angle between a row of $W$ and $a$, which falls on typical paths. Green:
-    $\det W$, a martingale whose mean is 1 (line), while its median falls. (e) Means of powers of $|W|$ for $d = 5$. All
-    grow, as Proposition 4.1 (b) says. (f) Medians of the lengths of (c). Dashes: slopes of the almost sure rates
-    $\lambda_1 + \lambda_2$, which are negative, zero and positive in 2, 3 and 5 dimensions.
+    computed exactly (red dashes), where the paper has 0. Its median decays, in the long run at the rate {rate:.3f}
+    (black dashes, slope only). (c) The mean length $|c|$ of the commutator of two columns, $c = w_1 a_2 - w_2 a_1$, in
+    2, 3 and 5 dimensions. Dashes: exact courses, which grow in the end at the rates {growing}. (d) $d = 2$. Red dots
+    and blue line: mean and median of the sine of the angle between a row of $W$ and $a$. It falls on typical paths.
+    Green: $\det W$, a martingale. Its mean is 1 (line), its median falls (dotted). (e) Means of powers of $|W|$ for $d
+    = 5$. All grow, as Proposition 4.1 (b) says. (f) Medians of the lengths of (c). Dashes: slopes of the almost sure
+    rates $\lambda_1 + \lambda_2$, which are negative, zero and positive in 2, 3 and 5 dimensions.
     """
     figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 5.0))
     (moments, entry, lengths), (angle, powers, typical) = axes
@@ -148,9 +148,9 @@ def exponents(exponents: Table, weighted: Table) -> Plot:
 
     Dots: rates along long paths. Lines: exact rates. (a) Rates $\lambda_i$ of $\sigma_i(W)$, from $i = 1$ (dark) to
     $d$. The second singular value decays in dimensions {decay} and grows in {grow}. (b) Rates of the commutators of
-    rows with $a$, $\lambda_1 + \lambda_2$, and of the angle between them, $\lambda_2 - \lambda_1$. The angle closes in
-    every dimension; commutators decay only where dots are below zero. Diamonds of the same colours, at $d$ = {weights}:
-    noise of unequal weights. (c) The smallest of all $d + 1$ rates, divided by $d$.
+    rows with $a$, $\lambda_1 + \lambda_2$ (red), and of the angle between them, $\lambda_2 - \lambda_1$ (blue). The
+    angle closes in every dimension; commutators decay only where dots are below zero. Diamonds of the same colours, at
+    $d$ = {weights}: noise of unequal weights. (c) The smallest of all $d + 1$ rates, divided by $d$.
     """
     figure, (singular_axis, pairs, smallest_axis) = plt.subplots(1, 3, figsize=(WIDTH, 3.0), width_ratios=(5, 4, 3))
     dimensions = sorted(exponents["inputs"].unique())
@@ -262,8 +262,8 @@ def _draw_paths(paths: Table, quantity: Quantity, handles: list[Line2D], lw: flo
             rows = select(paths, quantity, seed=seed, index=index)
             curve(axis, rows[rows["value"] > 0], colour, style, lw=lw)
     axis.set(yscale="log", xlabel="time $t$", xlim=(0, paths["time"].max()))
-    runs = [line(f"run {seed + 1}", colour) for seed, colour in colours.items()]
-    figure.legend(handles=runs + handles, loc="outside right center")
+    lines = [line(f"path {seed + 1}", colour) for seed, colour in colours.items()]
+    figure.legend(handles=lines + handles, loc="outside right center")
     return figure, axis
 
 

@@ -10,7 +10,7 @@ from learning_dynamics.tidy import Quantity, Table, select
 
 
 def mirror(vector: Table, scalar: Table, *, member: Natural) -> Plot:
-    r"""The network (lines) against the smaller systems, each integrated by itself (dots).
+    r"""The network (lines) and the smaller systems that describe it, each integrated by itself (dots).
 
     Colours go from the first singular value or entry (dark) to the last (light). (a) Singular values of $W_1$. Dots:
     those of the pair $Z_1$ of size $d$ (Lemma 3.1). (b) Singular values of $\alpha$. Dots: those of the Riccati

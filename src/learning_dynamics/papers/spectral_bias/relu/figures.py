@@ -79,11 +79,10 @@ def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Plot:
     r"""The ReLU student's loss from small weights: from saddle to saddle.
 
     (a) The draw of `fig2`. Shaded: plateaus, on which the loss hardly falls in the logarithm of time. The first is the
-    saddle at zero, near which draws start. Phase 1 ends with the second. (b) Numbers of plateaus at that scale.
-    Hatched: draws of rank 1 when the second plateau begins, as a share of all; {none:.0%} have no second one. (c) The
-    share of draws that are of rank 1 there, against the initial scale. Its 95 % intervals are above one half (dashed)
-    {turns}. The paper's Figure 5a shows one draw that goes from saddle to saddle; in the limit of small scales most
-    draws do.
+    saddle at zero, near which draws start. Phase 1 ends with the second. (b) Shares of draws by number of plateaus, at
+    that scale. Hatched: those of rank 1 when the second plateau begins. {none:.0%} have no second one. (c) The share of
+    draws that are of rank 1 then, against the initial scale. Its 95 % intervals are above one half (dashed) {turns}.
+    The paper's Figure 5a shows one draw that goes from saddle to saddle; in the limit of small scales most draws do.
     """
     figure, (axis, counts_axis, limit) = plt.subplots(1, 3, figsize=(WIDTH, 2.8), width_ratios=(4, 3, 3))
     member = typical_draw(small, share, loss)

@@ -15,10 +15,10 @@ def rate(flows: Table, conditioned: Table, times: Table, *, member: Natural) -> 
 
     (a), (b) The training loss at several scales (solid), and its bound $D_\psi(\beta_*, 0)/(\sqrt{2\gamma} t)$ by Lemma
     C.8 (dashed, in the colour of its scale). Each loss is below its own bound. (a) Gaussian data. (b) Ill-conditioned
-    data. (c) The time to a given share of the first loss against the scale, on every draw. Dots: measured times. Solid:
-    the predicted growth with $\ln(1/\gamma)$, of slope $1/(2|X^\top Y|)$, drawn through the smallest scale. Dashed: the
-    time by which the bound promises that loss, which grows as $\gamma^{-1/2}$. From the largest scale to the smallest
-    the time grows by a factor of {times:.2g}, and that of the bound by {bounds:.1g} (medians).
+    data. (c) The time to a given share of the first loss against the scale, on every draw. Dots: measured times. Blue:
+    the predicted growth with $\ln(1/\gamma)$, of slope $1/(2|X^\top Y|)$, drawn through the smallest scale. Red,
+    dashed: the time by which the bound promises that loss, which grows as $\gamma^{-1/2}$. From the largest scale to
+    the smallest the time grows by a factor of {times:.2g}, and that of the bound by {bounds:.1g} (medians).
     """
     figure, (gaussian, ill, right) = plt.subplots(1, 3, figsize=(WIDTH, 2.8))
     gammas = sorted(flows["gamma"].unique(), reverse=True)

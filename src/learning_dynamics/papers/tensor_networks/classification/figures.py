@@ -22,9 +22,9 @@ def log_time(settling: Table, descent: Table, two: Table, *, slack: Positive) ->
     end. Dotted: the power of $\log t$ that theory gives. At $t = 10^{60}$ (grey line) some angles are still {left:.2g}
     degrees. (d) to (f) All random draws of two-layer networks, against $\log\log t$, up to $\log t = \exp($
     {reached:.0f} $)$. Coloured: the relative gap of the margin in the norm of the architecture. Grey: its gap in the
-    $\ell_2$ norm. Dotted: the bound that claims use. From a $\log t$ of about {cut:.0e} on, the exponent of the loss is
-    capped, because rounding forbids the exponential itself; from there on the limit of the flow is followed. The
-    slowest draws are those whose inactive singular values nearly tie with the active ones.
+    $\ell_2$ norm. Dotted: the bound that claims use. Beyond a $\log t$ of about {cut:.0e} rounding forbids the
+    exponential itself. There the exponent of the loss is capped, and the limit of the flow is followed. The slowest
+    draws are those whose inactive singular values nearly tie with the active ones.
     """
     scales = np.unique(settling["scale"])
     figure = plt.figure(figsize=(WIDTH, 6.0))
@@ -94,8 +94,8 @@ def alignment(two: Table, three: Table, *, slack: Positive) -> Plot:
     t$. Bands: all draws. (a), (d) One minus the cosine between the parameters $\Theta$ and the negative gradient of the
     loss, (14). (b), (e) The largest distance of a layer's share of $\|\Theta\|^2$ from $1 / L$. (c), (f) Fully
     connected networks only: the distance between the directions of the coefficients and of $-X^T r$, (15) and (19).
-    Dotted: the bound that claims use. Draws pass from one singular vector to another. The nearer the two singular
-    values are, the more slowly they do. Axes end at the integrator's tolerance, in (c) and (f) at a hundred times that.
+    Dotted: the bound that claims use. Draws pass from one singular vector to another, the more slowly the nearer the
+    two singular values are. Axes end at the integrator's tolerance, in (c) and (f) at a hundred times that.
     """
     columns = {
         "misaligned": r"$1 - \cos(\Theta, -\nabla \mathcal{L})$",

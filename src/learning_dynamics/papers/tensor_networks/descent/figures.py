@@ -24,12 +24,12 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Plot:
     r"""Coefficients of three architectures under gradient descent on one data point, from the same starts.
 
     (a) From a small scale. (b) From a large one. All networks start at the same {starts} coefficients $\alpha^2 \bar
-    z_j$ (black dots), with one line style for each start. Lines: gradient descent. Open symbols on the line of global
-    minima: the limits that Theorem 5 predicts. Stars: the points of least $\ell_2$, $\ell_1$ and DFT-domain $\ell_1$
-    norm, in the colour of the architecture that minimises it. From the small scale each architecture goes towards the
-    point of least norm in its own norm: all limits are within {near:.2g} of it, and spread over at most {small:.2g}.
-    From the large scale the start decides: the limits of each architecture spread over at least {large:.2g}. Descent
-    ends where Theorem 5 predicts, as in the paper's Figure 1.
+    z_j$ (black dots), with one line style for each start. Lines: gradient descent. Orange line: global minima. Open
+    symbols on it: the limits that Theorem 5 predicts. Stars: the points of least $\ell_2$, $\ell_1$ and DFT-domain
+    $\ell_1$ norm, in the colour of the architecture that minimises it. From the small scale each architecture goes
+    towards its star: all limits are within {near:.2g} of it, and spread over at most {small:.2g}. From the large scale
+    the start decides: the limits of each architecture spread over at least {large:.2g}. Descent ends where Theorem 5
+    predicts, as in the paper's Figure 1.
     """
     figure, axes = panels(1, len(scales), height=4.35)
     for axis, scale in zip(axes[0], scales, strict=True):
@@ -60,11 +60,11 @@ def fig1(regression: Table, *, scales: list[Positive]) -> Plot:
 def fig3(regression: Table, classification: Table, *, scale: Positive) -> Plot:
     r"""Coefficients under gradient descent: regression at another scale, and classification at three.
 
-    (a) Regression, as in figure 1. (b) to (d) Classification of separable points with the exponential loss,
-    from the same starts, for {steps:,} steps. Filled symbols: the ends. Dashed rays: the max-margin directions of each
-    architecture's norm. Losses at the end are between {least:.2g} and {largest:.2g}. The ends are still {nearest:.2g}
-    to {farthest:.2g} degrees from the rays. From the largest scale their directions depend on the start, as the paper
-    says of its Figure 3.
+    (a) Regression, as in `fig1`. (b) to (d) Classification of separable points with the exponential loss, from the same
+    starts, for {steps:,} steps. Filled symbols: the ends. Dashed rays: the max-margin directions of each architecture's
+    norm. Losses at the end are between {least:.2g} and {largest:.2g}. The ends are still {nearest:.2g} to
+    {farthest:.2g} degrees from the rays. From the largest scale their directions depend on the start, as the paper says
+    of its Figure 3.
     """
     scales = np.unique(select(classification, quantities.LIMIT)["scale"])
     figure, axes = plt.subplots(-(-(1 + len(scales)) // 2), 2, figsize=(WIDTH, 7.0))
@@ -177,7 +177,7 @@ def limit_accuracy(steps: Table) -> Plot:
     (a) to (c) One initial scale each. Symbols: the largest distance of all starts, by architecture. Dotted: lines in
     proportion to the step size. That is the order at which descent differs from the flow, which the theorem is about.
     Crosses at the left edge: the limit at step size zero, extrapolated from the two smallest steps, at most {zero:.1e}
-    from the theorem. Grey: the step size of the paper's figures.
+    from the theorem. Grey line: the step size of the paper's figures.
     """
     limits = select(steps, quantities.LIMIT)
     distances = limits.assign(distance=(limits["value"] - limits["predicted"]).abs())

@@ -16,7 +16,7 @@ def instability(rounding: Table) -> Plot:
 
     Lines: the largest entry off the diagonal in the sensors' eigenbasis, relative to $\alpha$, against time in units of
     $\alpha^{2 - L}$. One line for each of {draws} draws, with {depth} layers. In exact arithmetic the entry is zero.
-    Colours: floating-point formats, in which the sensors are formed too. Dots: the unit roundoff of each. The entry
+    Colours: floating-point formats, in which the sensors are formed too. Dotted: the unit roundoff of each. The entry
     grows while the flow leaves the saddle at zero. (a) From the larger scale it stays small. (b) From the small scale,
     in any format, it may reach the size of the solution.
     """

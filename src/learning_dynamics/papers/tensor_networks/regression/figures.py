@@ -13,10 +13,10 @@ from learning_dynamics.tidy import Draws, Quantity, Table, select
 def depth(flow: Table, descent: Table, random: Table) -> Plot:
     r"""Limits of diagonal networks of several depths, between the solutions of least $\ell_1$ and least $\ell_2$ norm.
 
-    (a) The first coefficient at the limit against the initial scale, on figure 1's point. Lines: the minimiser of $Q$
-    (Corollary 5). Circles: gradient flow; crosses: gradient descent. Dotted: the solutions of least norm. The deeper
-    the network, the sharper the change from one to the other. The flow's limits agree with the minimiser of $Q$ to
-    {error:.1e}. (b) Random data and random weights. Solid: the relative distance of the flow's limit from the
+    (a) The first coefficient at the limit against the initial scale, on the point of `fig1`. Lines: the minimiser of
+    $Q$ (Corollary 5). Circles: gradient flow; crosses: gradient descent. Dotted: the solutions of least norm. The
+    deeper the network, the sharper the change from one to the other. The flow's limits agree with the minimiser of $Q$
+    to {error:.1e}. (b) Random data and random weights. Solid: the relative distance of the flow's limit from the
     solution of least weighted $\ell_1$ norm. Dashed: its distance from that of least weighted $\ell_2$ norm. Dots:
     medians of {draws} draws.
     """
