@@ -9,9 +9,11 @@ import shutil
 import tempfile
 import textwrap
 from pathlib import Path, PurePosixPath
+from types import NoneType
 from typing import Any
 
 import hypothesis
+import numpy as np
 import pandas as pd
 import pytest
 from bench import clock
@@ -36,11 +38,21 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "long: only `make test-all` runs it, and the nightly workflow")
 
 
-def pytest_make_parametrize_id(val: object) -> str | None:
-    """Name a case by what it is given, where pytest would number it: `[put(drift, 2e-10)]`, not `alterations0`."""
-    if val is None or isinstance(val, str | bytes | bool | int | float | complex | re.Pattern):
+PLAIN = (NoneType, bool, int, float, complex, list, tuple, range, np.ndarray)
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name a case by what it is given: `depth=2`, `holds=False`, `put(drift, 2e-10)`, not `2`, `False`, `alterations0`.
+
+    Words and what names itself (functions, tables, settings) stand alone, the rest beside the name of its argument.
+    """
+    if isinstance(val, str | bytes | re.Pattern):
         return None  # by pytest, as they are
-    return textwrap.shorten(in_words(val), 120, placeholder=" ...")
+    words = in_words(val)
+    names_itself = isinstance(val, list | tuple) and any(map(callable, val))
+    if not names_itself and isinstance(val, PLAIN):
+        words = f"{argname}={words}"
+    return textwrap.shorten(words, 120, placeholder=" ...")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

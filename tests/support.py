@@ -190,8 +190,16 @@ def in_words(value: object) -> str:
         runs = [(word, len(list(equal))) for word, equal in itertools.groupby(in_words(one) for one in value)]
         return f"[{', '.join(word if count == 1 else f'{count} times {word}' for word, count in runs)}]"
     if isinstance(value, float):
-        return f"{value:.10g}"
+        return _few_digits(value)
     return str(getattr(value, "__name__", value))
+
+
+def _few_digits(value: float) -> str:
+    """Return a number as somebody would write it: 1.956 for a third root of 7.485, all of 1.0000000000002."""
+    if np.isclose(float(f"{value:.10g}"), value, rtol=1e-15, atol=0, equal_nan=True):
+        return f"{value:.10g}"
+    by_rounding = np.isclose(float(f"{value:.3g}"), value, rtol=1e-6, atol=0)
+    return repr(float(value)) if by_rounding else f"{value:.4g}"
 
 
 def named_after_its_call(factory: Callable[..., Any]) -> Callable[..., Any]:
