@@ -21,17 +21,36 @@ def rows_of(table: pd.DataFrame, quantity: str, **where: Any) -> pd.Series:
     return rows
 
 
+def trained(tables: list[pd.DataFrame], network: str | None = None, data: str | None = None) -> list[int]:
+    """Return the places of the tables of trainings of a network, on a data set; of all where neither is named."""
+    return [
+        place
+        for place, table in enumerate(tables)
+        if network in (None, table.attrs.get("settings", {}).get("network"))
+        and (data is None or (table["data"] == data).all())
+    ]
+
+
 def put(
-    tables: support.Tables, role: str, quantity: str, change: Any, place: int | None = None, **where: Any
+    tables: support.Tables,
+    role: str,
+    quantity: str,
+    change: Any,
+    *,
+    network: str | None = None,
+    data: str | None = None,
+    **where: Any,
 ) -> support.Tables:
-    """Set the values of a quantity in one table of a role, or in all, or apply a function to them.
+    """Set the values of a quantity, or apply a function to them: in all tables of a role, or of one network or data set.
 
     A table is replaced by a copy: what claims have read of the old one is remembered with it.
     """
     given = tables[role]
     several = given if isinstance(given, list) else [given]
-    for number in range(len(several)) if place is None else [place]:
-        table = several[number] = several[number].copy()
+    places = trained(several, network, data)
+    assert places, (role, network, data)
+    for place in places:
+        table = several[place] = several[place].copy()
         rows = rows_of(table, quantity, **where)
         assert rows.any(), (role, quantity, where)
         table.loc[rows, "value"] = change(table.loc[rows, "value"]) if callable(change) else change

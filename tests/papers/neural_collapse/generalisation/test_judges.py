@@ -51,11 +51,11 @@ def test_falls_on_test_images_are_compared_in_decades():
 def test_the_gain_in_accuracy_is_a_mean_of_points_with_students_interval():
     rng = np.random.default_rng(0)
     tables, gains = {"trainings": trainings()}, []
-    for place in range(3):
+    for network in NETWORKS:
         for seed in range(3):
             start, end = 0.05 + 0.01 * rng.random(), 0.03 + 0.01 * rng.random()
-            altered.put(tables, "trainings", "error", start, place, split="test", seed=seed, epoch=10)
-            altered.put(tables, "trainings", "error", end, place, split="test", seed=seed, epoch=100)
+            altered.put(tables, "trainings", "error", start, network=network, split="test", seed=seed, epoch=10)
+            altered.put(tables, "trainings", "error", end, network=network, split="test", seed=seed, epoch=100)
             gains.append(100 * (start - end))
     found = support.evaluation(PAPER, "accuracy_after_zero_error", tables)
     expected = scipy.stats.ttest_1samp(gains, 0.0).confidence_interval(0.95)
@@ -95,7 +95,7 @@ def test_trainings_without_a_test_error_are_comparable_and_their_number_decides(
     tables = both_losses()
     for role in tables:
         altered.put(tables, role, "error", 0.01, split="test", epoch=-1)
-        altered.put(tables, role, "error", 0.0, 0, split="test", seed=0, epoch=-1)
+        altered.put(tables, role, "error", 0.0, network="vgg", split="test", seed=0, epoch=-1)
     assert altered.verdict("accuracy_comparable_to_ce", tables) == "reproduced"
     # errors that differ from training to training by as much as they are large
     for seed, error in enumerate((0.0, 0.0, 0.03)):

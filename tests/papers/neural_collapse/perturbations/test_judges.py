@@ -6,7 +6,7 @@ import scipy
 
 from tests import support
 from tests.papers.neural_collapse import altered
-from tests.papers.neural_collapse.training.made_up import both_losses, trainings
+from tests.papers.neural_collapse.training.made_up import CE_SLOWER, LAST, both_losses, trainings
 
 PAPER = "neural_collapse"
 MEASURES = ("robustness_smallest", "robustness")
@@ -37,14 +37,15 @@ def test_the_lead_at_the_last_epoch_decides_by_the_chosen_measure(measure):
 def test_magnitudes_are_decades_of_the_network_with_the_largest_ratio(decades, expected):
     tables = both_losses()
     for seed, more in enumerate((-0.1, 0.0, 0.1)):
-        least = values_at(tables["ce"][1:2], "robustness", 100)[seed]
-        altered.put(tables, "mse", "robustness", 10 ** (decades + more) * least, 1, seed=seed, epoch=100)
+        (resnet,) = altered.trained(tables["ce"], "resnet")
+        least = values_at([tables["ce"][resnet]], "robustness", 100)[seed]
+        altered.put(tables, "mse", "robustness", 10 ** (decades + more) * least, network="resnet", seed=seed, epoch=100)
     found = support.evaluation(PAPER, "robustness_by_magnitudes", tables)
     assert (found.verdict == "reproduced") == (expected == "reproduced")
     assert found.judgement.headline.value == pytest.approx(decades)
     assert found.judgement.headline.upper == pytest.approx(decades + 0.1 * scipy.stats.t.ppf(0.975, 2) / 3**0.5)
     assert (found.facts["least"], found.facts["most"]) == pytest.approx((10 ** (decades - 0.1), 10 ** (decades + 0.1)))
-    assert found.facts["smallest"] == pytest.approx(100 ** (0.3 * 0.3))
+    assert found.facts["smallest"] == pytest.approx(LAST ** (0.3 * (1 - CE_SLOWER)))
     assert altered.verdict("robustness_by_magnitudes", tables, measure="robustness_smallest") == "refused"
     assert altered.verdict("robustness_by_magnitudes", tables, magnitudes=decades - 0.3) == "reproduced"
 
@@ -66,13 +67,14 @@ def test_deepfool_must_overshoot_late_and_not_early():
     found = support.evaluation(PAPER, "deepfool_finds_the_boundary", {"trainings": trainings()})
     assert found.verdict == "reproduced"
     assert found.judgement.headline.value == pytest.approx(np.log10(0.5 / 0.3))
-    tables = altered.put(
-        {"trainings": trainings()}, "trainings", "robustness", lambda v: v * 0.31 / 0.05, 0, seed=1, epoch=1
-    )
+    # what it finds at the first epoch, 0.05, is put beyond where decisions change, 0.3
+    tables = {"trainings": trainings()}
+    altered.put(tables, "trainings", "robustness", lambda v: v * 0.31 / 0.05, network="vgg", seed=1, epoch=1)
     assert altered.verdict("deepfool_finds_the_boundary", tables) == "refused"
     tables = altered.put({"trainings": trainings()}, "trainings", "robustness_crossing", 0.6, epoch=100)
     assert altered.verdict("deepfool_finds_the_boundary", tables) == "refused"
     # a single training that does not overshoot moves the mean, and not the median
-    tables = altered.put({"trainings": trainings()}, "trainings", "robustness_crossing", 1e4, 0, seed=0, epoch=100)
+    tables = {"trainings": trainings()}
+    altered.put(tables, "trainings", "robustness_crossing", 1e4, network="vgg", seed=0, epoch=100)
     assert altered.verdict("deepfool_finds_the_boundary", tables) == "refused"
     assert altered.verdict("deepfool_finds_the_boundary", tables, average="median") == "reproduced"

@@ -5,7 +5,9 @@ import pandas as pd
 
 NETWORKS = ("vgg", "resnet", "densenet")
 EPOCHS = np.array([1, 3, 10, 30, 100])
-ZERO_ERROR = 10
+FIRST, *_, LAST = EPOCHS
+ZERO_ERROR = 10  # the epoch at which train errors end
+CE_SLOWER = 0.7  # under cross-entropy some powers are smaller by this
 # value at the first epoch, and by which power of the epoch it falls
 CURVES = {
     ("train", "nc1"): (1.0, 1.5),
@@ -53,18 +55,24 @@ CURVES |= {
 }
 
 
+def luck(seed: int) -> float:
+    """Return what every quantity of a seed is multiplied by."""
+    return 1 + 0.02 * seed
+
+
 def made_up(network: str = "vgg", loss: str = "mse", *, data: str = "digits", seeds: int = 3) -> pd.DataFrame:
     """A training that collapses, a little differently for each seed; less so under cross-entropy."""
     courses = {}
     for (split, quantity), (start, power) in CURVES.items():
-        weaker = 0.7 if loss == "ce" and quantity in ("nc1", "robustness_smallest", "robustness") else 1.0
+        weaker = CE_SLOWER if loss == "ce" and quantity in ("nc1", "robustness_smallest", "robustness") else 1.0
         courses[split, quantity] = start * EPOCHS.astype(float) ** (-power * weaker)
     courses["train", "loss"] = sum(courses["train", f"loss_{term}"] for term in ("nc1", "nc23", "ls_perp"))
     rows = []
     for seed in range(seeds):
         for place, values in courses.items():
-            luck = 1 + 0.02 * seed
-            rows += [(data, seed, epoch, *place, luck * value) for epoch, value in zip(EPOCHS, values, strict=True)]
+            rows += [
+                (data, seed, epoch, *place, luck(seed) * value) for epoch, value in zip(EPOCHS, values, strict=True)
+            ]
         rows += [(data, seed, epoch, "train", "error", 0.1 * (epoch < ZERO_ERROR)) for epoch in EPOCHS]
     table = pd.DataFrame(rows, columns=["data", "seed", "epoch", "split", "quantity", "value"])
     table = table.assign(index=0, label=-1, example=-1)

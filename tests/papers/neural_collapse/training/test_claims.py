@@ -36,7 +36,8 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_a_training_that_keeps_its_errors_leaves_what_is_said_of_the_time_after_them_undecided(case):
     claim, settings = CASES[case]
-    tables = altered.put({"trainings": trainings()}, "trainings", "error", 0.01, 0, split="train", seed=0)
+    tables = {"trainings": trainings()}
+    altered.put(tables, "trainings", "error", 0.01, network="vgg", split="train", seed=0)
     found = evaluate(claim, tables, settings)
     assert found.verdict == "undecided"
     unmet = found.judgement.deciding
@@ -46,7 +47,8 @@ def test_a_training_that_keeps_its_errors_leaves_what_is_said_of_the_time_after_
 
 
 def test_a_value_that_is_missing_is_undecided():
-    tables = altered.put({"trainings": trainings()}, "trainings", "nc1", np.nan, 1, split="train", epoch=100)
+    tables = {"trainings": trainings()}
+    altered.put(tables, "trainings", "nc1", np.nan, network="resnet", split="train", epoch=100)
     assert evaluate(collapse.nc1, tables, CASES["nc1"][1]).verdict == "undecided"
 
 
@@ -90,9 +92,9 @@ def test_five_data_sets_leave_out_what_the_paper_names():
 def test_one_data_set_can_be_against_all_five_unless_its_train_errors_stay():
     settings = {"level": 0.01, "share": 0.001, **PREMISE}
     tables = {"trainings": [made_up(network, data="fashion_mnist") for network in NETWORKS]}
-    altered.put(tables, "trainings", "nc1", 0.1, 2, seed=1, split="train", epoch=100)
+    altered.put(tables, "trainings", "nc1", 0.1, network="densenet", seed=1, split="train", epoch=100)
     assert evaluate(collapse.five_data_sets, tables, settings).verdict == "not reproduced"
-    altered.put(tables, "trainings", "error", 0.01, 0, split="train", seed=0)
+    altered.put(tables, "trainings", "error", 0.01, network="vgg", split="train", seed=0)
     assert evaluate(collapse.five_data_sets, tables, settings).verdict == "untested"
     other = {"trainings": [made_up(network, data="digits") for network in NETWORKS]}
     assert evaluate(collapse.five_data_sets, other, settings).reason.startswith("needs MNIST")
@@ -119,7 +121,7 @@ def test_train_errors_have_ended_at_999_images_of_1000(case, wrong_images, train
     share = sum([1 / 1000] * wrong_images)
     tables = {"trainings": trainings()}
     for epoch in (10, 30, 100):
-        altered.put(tables, "trainings", "error", share, 0, split="train", seed=0, epoch=epoch)
+        altered.put(tables, "trainings", "error", share, network="vgg", split="train", seed=0, epoch=epoch)
     found = evaluate(claim, tables, settings | {"train_error": train_error})
     assert (found.verdict == "reproduced") == decided
 
