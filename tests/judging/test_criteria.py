@@ -49,22 +49,24 @@ def test_the_worst_draw_is_shown_with_its_margin_and_the_largest_where_that_is_a
     assert every_draw("x", [1.0, 40.0], at_least=[0.2, 39.0]).interval.endswith("of 2; the least of all is 1")
 
 
-ODD = np.array([1.234567, 1.3456789, np.pi])
+ODD = np.array([1.234567, 1.3456789, np.pi])  # numbers of many digits, which do not repeat by themselves
 
 
 @pytest.mark.parametrize(
     ("numbers", "different"),
     [
-        (ODD, 3),
-        (ODD[[0, 1, 0]] * (1 + 1e-11 * np.arange(3)), 2),
-        ([2.0, 2.0, 2.0], 3),  # ranks
-        ([2.3e-16, 2.3e-16], 2),  # rounding
-        (1e-6 * ODD[[0, 1, 0]], 2),
-        (np.stack([ODD, ODD * (1 + 1e-10)]), 1),
-        (np.stack([ODD, ODD * np.array([1, 1, 1 + 1e-6])]), 2),
+        pytest.param(ODD, 3, id="others count each"),
+        pytest.param(ODD[[0, 1, 0]] * (1 + 1e-11 * np.arange(3)), 2, id="that agree in ten digits count once"),
+        pytest.param(1e-6 * ODD[[0, 1, 0]], 2, id="small ones that agree count once"),
+        pytest.param(np.stack([ODD, ODD * (1 + 1e-10)]), 1, id="of three numbers, all of which agree, count once"),
+        pytest.param(
+            np.stack([ODD, ODD * [1, 1, 1 + 1e-6]]), 2, id="of three numbers, one of which differs, count each"
+        ),
+        pytest.param([2.0, 2.0, 2.0], 3, id="ranks may repeat"),
+        pytest.param([2.3e-16, 2.3e-16], 2, id="rounding errors may repeat"),
     ],
 )
-def test_draws_that_agree_to_rounding_are_one(numbers, different):
+def test_only_draws_that_agree_in_many_digits_count_once(numbers, different):
     assert distinct(numbers) == different
 
 
@@ -78,12 +80,12 @@ def test_what_repeats_is_told():
 
 
 def test_draws_that_a_run_could_not_decide_or_that_have_a_nan_anywhere_or_no_finite_unit_are_undecided():
-    for check in (
-        every_draw("x", [0.0, 0.0], at_most=1.0, undecided=[False, True]),
-        equal_on_every_draw("x", [[1.0, np.nan], [1.0, 1.0]], 1.0, tolerance=0.1),
-        equal_on_every_draw("x", [1.0, 1.0], [5.0, 1.0], tolerance=0.1, relative_to=[np.inf, 1.0]),
-    ):
-        assert (check.state, check.draws_for, check.draws_undecided) == ("undecided", 1, 1), check
+    for why, check in {
+        "a run could not decide it": every_draw("x", [0.0, 0.0], at_most=1.0, undecided=[False, True]),
+        "a nan": equal_on_every_draw("x", [[1.0, np.nan], [1.0, 1.0]], 1.0, tolerance=0.1),
+        "no finite unit": equal_on_every_draw("x", [1.0, 1.0], [5.0, 1.0], tolerance=0.1, relative_to=[np.inf, 1.0]),
+    }.items():
+        assert (check.state, check.draws_for, check.draws_undecided) == ("undecided", 1, 1), why
 
 
 def test_what_is_left_out_is_told_and_what_a_claim_drops_by_itself_as_well():
@@ -159,8 +161,12 @@ def test_what_is_not_finite_decides_nothing(value):
     assert equal("x", mean([1.0]), 1.0).state == "undecided"  # of one draw the interval contains everything
 
 
+def equal_within_a_tenth(name, estimate, predicted):
+    return equal(name, estimate, predicted, tolerance=0.1, resolution=0.5)
+
+
 @pytest.mark.parametrize("of", [mean, median])
-@pytest.mark.parametrize("check", [at_most, at_least, lambda *given: equal(*given, tolerance=0.1, resolution=0.5)])
+@pytest.mark.parametrize("check", [at_most, at_least, equal_within_a_tenth])
 def test_draws_without_a_number_leave_an_estimate_open_and_are_counted(check, of):
     found = check("x", of([0.0, np.nan, 0.1, np.nan, 0.05]), 0.0)
     assert (found.state, found.draws, found.draws_for, found.draws_undecided) == ("undecided", 5, 0, 5)
@@ -170,14 +176,26 @@ def test_draws_without_a_number_leave_an_estimate_open_and_are_counted(check, of
 @pytest.mark.parametrize(
     ("part", "why"),
     [
-        (at_most("size", mean([1.0, 3.0]), 2.0), "size: the interval covers the bound"),
-        (
-            at_most("size", Estimate(1.5, 0.5, 2.5, 9, "mean (t)"), 2.0),
-            "size: the interval covers the bound; about 36 such draws would be needed instead of 9",
+        pytest.param(
+            at_most("size", mean([1.0, 3.0]), 2.0), "size: the interval covers the bound", id="a mean at its bound"
         ),
-        (at_most("size", np.nan, 2.0), "size: it cannot be judged"),
-        (at_most("size", mean([1.0, 1.1]), 2.0, draws_undecided=1), "size: 1 of 2 draws cannot be judged"),
-        (every_draw("size", [1.0, np.nan, 1.5], at_most=2.0), "size: 1 of 3 draws cannot be judged"),
+        pytest.param(
+            at_most("size", Estimate(1.5, 0.5, 2.5, 9, "mean (t)"), 2.0),
+            # the bound is half as far as the interval's end: it takes four times the draws
+            "size: the interval covers the bound; about 36 such draws would be needed instead of 9",
+            id="an interval that covers the bound",
+        ),
+        pytest.param(at_most("size", np.nan, 2.0), "size: it cannot be judged", id="no number"),
+        pytest.param(
+            at_most("size", mean([1.0, 1.1]), 2.0, draws_undecided=1),
+            "size: 1 of 2 draws cannot be judged",
+            id="a mean of which one draw is undecided",
+        ),
+        pytest.param(
+            every_draw("size", [1.0, np.nan, 1.5], at_most=2.0),
+            "size: 1 of 3 draws cannot be judged",
+            id="one draw without a number",
+        ),
     ],
 )
 def test_an_undecided_claim_says_what_left_it_open(part, why):

@@ -41,7 +41,7 @@ def put(
     data: str | None = None,
     **where: Any,
 ) -> support.Tables:
-    """Set the values of a quantity, or apply a function to them: in all tables of a role, or of one network or data set.
+    """Set the values of a quantity, or apply a function to them: in all tables of a role or one network's.
 
     A table is replaced by a copy: what claims have read of the old one is remembered with it.
     """
