@@ -60,6 +60,19 @@ def gradient(H: np.ndarray, classes: int) -> np.ndarray:
     return variable.grad.numpy()
 
 
+def relative(changed: np.ndarray, matrix: np.ndarray) -> float:
+    """Return how far a changed matrix is from another, in units of that one's size."""
+    return float(np.linalg.norm(changed - matrix) / np.linalg.norm(matrix))
+
+
+def from_frame(vectors: np.ndarray) -> float:
+    """Return how far the Gram matrix of columns is from the nearest multiple of a simplex frame's, relative."""
+    classes = vectors.shape[1]
+    gram, simplex = vectors.T @ vectors, np.eye(classes) - 1 / classes
+    best = scipy.optimize.minimize_scalar(lambda scale: np.linalg.norm(gram - scale * simplex), tol=1e-12)
+    return best.fun / np.linalg.norm(gram)
+
+
 def renormalised(H: np.ndarray, classes: int) -> np.ndarray:
     """Return features of identity within-class covariance and zero mean, by a matrix function."""
     within, _, means = covariances(H, classes)
