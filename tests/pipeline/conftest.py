@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -193,9 +193,20 @@ def forget() -> None:
         del sys.modules[name]
 
 
+def set_at(block: Any, path: Sequence[str], value: Any) -> None:
+    """Set what a path of keys and places names, or delete it with a value of ...."""
+    *keys, last = path
+    for key in keys:
+        block = block[int(key)] if isinstance(block, list) else block.setdefault(key, {})
+    if value is ...:
+        del block[last]
+    else:
+        block[last] = value
+
+
 @pytest.fixture
 def configured(sources_of_toy, tmp_path, monkeypatch) -> Callable[..., Plan]:
-    """Return a function: the made-up paper's project with its configuration changed at one place."""
+    """Return a function: the made-up paper's project with its configuration changed at one place, or at several."""
     monkeypatch.setattr(sources, "SOURCE_ROOT", sources_of_toy / "src")
     monkeypatch.setattr(papers, "__path__", [str(sources_of_toy / "src/learning_dynamics/papers")])
     forget()
@@ -203,18 +214,14 @@ def configured(sources_of_toy, tmp_path, monkeypatch) -> Callable[..., Plan]:
     (tmp_path / "config.yaml").write_text("seed: 2023\npapers: [toy]\nseeds_of: [toy]\n")
     file = tmp_path / "workflow/config/toy.yaml"
 
-    def change(path: str = "", value: Any = None, *, files: Sequence[Path] = (), **given: Any) -> Plan:
-        """Set (or, with a value of ..., delete) what a dotted path of keys names, and load."""
+    def change(
+        path: str | Mapping[str, Any] = "", value: Any = None, *, files: Sequence[Path] = (), **given: Any
+    ) -> Plan:
+        """Set (or, with a value of ..., delete) what dotted paths of keys name, and load."""
         if path:
             config = read_yaml(file)
-            block: Any = config
-            *keys, last = path.split(".")
-            for key in keys:
-                block = block[int(key)] if isinstance(block, list) else block.setdefault(key, {})
-            if value is ...:
-                del block[last]
-            else:
-                block[last] = value
+            for keys, to in path.items() if isinstance(path, Mapping) else [(path, value)]:
+                set_at(config, keys.split("."), to)
             file.write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True), encoding="utf-8")
         return Plan(load(files, given, root=tmp_path))
 
