@@ -46,9 +46,9 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
     Words and what names itself (functions, tables, settings) stand alone, the rest beside the name of its argument.
     """
-    if isinstance(val, str | bytes | re.Pattern):
-        return None  # by pytest, as they are
-    words = in_words(val)
+    if isinstance(val, bytes | re.Pattern) or (isinstance(val, str) and 0 < len(val) <= 100):
+        return None  # by pytest, as they are; longer ones it would number
+    words = f"{argname} is empty" if isinstance(val, str) and not val else in_words(val)
     names_itself = isinstance(val, list | tuple) and any(map(callable, val))
     if not names_itself and isinstance(val, PLAIN):
         words = f"{argname}={words}"

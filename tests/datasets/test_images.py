@@ -68,21 +68,85 @@ def test_labels_of_any_kind_of_number_become_int64(kind):
 @pytest.mark.parametrize(
     ("key", "change", "message"),
     [
-        ("train_labels", lambda labels: labels + 3, r"train_labels are 3, 4, 5; they must be 0 to 2"),
-        ("train_labels", lambda labels: labels[:, None], r"shape \(6, 1\) beside 6 images"),
-        ("train_labels", lambda labels: labels + 0.5, "of type float64 must be whole numbers"),
-        ("test_labels", lambda labels: np.minimum(labels, 1), "test_labels are 0, 1; they must be 0 to 2, all"),
-        ("train_images", lambda pixels: pixels[:, 0], r"shape \(6, 8, 8\); it must be \(images, channels"),
-        ("train_images", lambda pixels: pixels.transpose(0, 2, 3, 1), "channels last; put them first"),
-        ("train_images", lambda pixels: np.zeros((6, 8, 12, 3)), r"\(6, 8, 12, 3\), channels last; put them first"),
-        ("test_images", lambda pixels: np.zeros((6, 12, 8, 1)), r"\(6, 12, 8, 1\), channels last; put them first"),
-        ("train_labels", lambda labels: np.ma.masked_equal(labels, 2), "masked entries, .* leave those images out"),
-        ("test_images", lambda pixels: np.ma.masked_less(pixels, -1), "have masked entries"),
-        ("test_images", lambda pixels: 255 * pixels, r"are -.*, train images -.*; give both splits the same scale"),
-        ("test_images", lambda pixels: (pixels - pixels.min()) / 4, r"are 0 to .*; give both splits the same scale"),
-        ("train_images", lambda pixels: pixels * np.nan, "must be finite numbers"),
-        ("test_images", lambda pixels: pixels.astype(np.uint8), "are uint8 .* train images float32 .*alike"),
-        ("test_images", lambda pixels: pixels[:0], "none of them 0"),
+        pytest.param(
+            "train_labels",
+            lambda labels: labels + 3,
+            r"train_labels are 3, 4, 5; they must be 0 to 2",
+            id="train_labels of other classes",
+        ),
+        pytest.param(
+            "train_labels",
+            lambda labels: labels[:, None],
+            r"shape \(6, 1\) beside 6 images",
+            id="train_labels in a column",
+        ),
+        pytest.param(
+            "train_labels",
+            lambda labels: labels + 0.5,
+            "of type float64 must be whole numbers",
+            id="train_labels fractions",
+        ),
+        pytest.param(
+            "test_labels",
+            lambda labels: np.minimum(labels, 1),
+            "test_labels are 0, 1; they must be 0 to 2, all",
+            id="test_labels of a class less",
+        ),
+        pytest.param(
+            "train_images",
+            lambda pixels: pixels[:, 0],
+            r"shape \(6, 8, 8\); it must be \(images, channels",
+            id="train_images of one channel, which they lack",
+        ),
+        pytest.param(
+            "train_images",
+            lambda pixels: pixels.transpose(0, 2, 3, 1),
+            "channels last; put them first",
+            id="train_images with channels last",
+        ),
+        pytest.param(
+            "train_images",
+            lambda pixels: np.zeros((6, 8, 12, 3)),
+            r"\(6, 8, 12, 3\), channels last; put them first",
+            id="train_images with channels last and of other size",
+        ),
+        pytest.param(
+            "test_images",
+            lambda pixels: np.zeros((6, 12, 8, 1)),
+            r"\(6, 12, 8, 1\), channels last; put them first",
+            id="test_images of one channel, which is last",
+        ),
+        pytest.param(
+            "train_labels",
+            lambda labels: np.ma.masked_equal(labels, 2),
+            "masked entries, .* leave those images out",
+            id="train_labels masked",
+        ),
+        pytest.param(
+            "test_images", lambda pixels: np.ma.masked_less(pixels, -1), "have masked entries", id="test_images masked"
+        ),
+        pytest.param(
+            "test_images",
+            lambda pixels: 255 * pixels,
+            r"are -.*, train images -.*; give both splits the same scale",
+            id="test_images of 255 times the scale",
+        ),
+        pytest.param(
+            "test_images",
+            lambda pixels: (pixels - pixels.min()) / 4,
+            r"are 0 to .*; give both splits the same scale",
+            id="test_images of a quarter of the scale, from zero on",
+        ),
+        pytest.param(
+            "train_images", lambda pixels: pixels * np.nan, "must be finite numbers", id="train_images not finite"
+        ),
+        pytest.param(
+            "test_images",
+            lambda pixels: pixels.astype(np.uint8),
+            "are uint8 .* train images float32 .*alike",
+            id="test_images of whole numbers",
+        ),
+        pytest.param("test_images", lambda pixels: pixels[:0], "none of them 0", id="test_images none"),
     ],
 )
 def test_a_data_set_that_does_not_fit_is_refused_with_its_name(key, change, message):

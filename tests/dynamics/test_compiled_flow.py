@@ -161,8 +161,16 @@ def test_where_nothing_can_be_kept_it_compiles_all_the_same(tmp_path):
     assert doubled(tmp_path / "doubling.py", HOME=home, XDG_CACHE_HOME=home, NUMBA_CACHE_DIR="") == ["42.0", "0"]
 
 
+def first_half(content):
+    return content[: len(content) // 2]
+
+
+def zeros(content):
+    return bytes(len(content))
+
+
 @pytest.mark.parametrize("ending", [".nbi", ".nbc"])
-@pytest.mark.parametrize("kept_of", [lambda content: content[: len(content) // 2], lambda content: bytes(len(content))])
+@pytest.mark.parametrize("kept_of", [first_half, zeros])
 def test_a_broken_cache_is_replaced(kept_of, ending, tmp_path):
     kept = {"NUMBA_CACHE_DIR": str(tmp_path / "kept")}
     assert doubled(tmp_path / "doubling.py", **kept) == ["42.0", "0"]

@@ -105,7 +105,7 @@ def test_what_is_no_archive_is_one_line(content, clean):
     assert ended.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("compressed", [gzip.compress, lzma.compress])
+@pytest.mark.parametrize("compressed", [gzip.compress, lzma.compress], ids=["gzip", "lzma"])
 def test_an_archive_that_is_cut_short_is_one_line(compressed, archive, clean):
     whole = compressed(archive.read_bytes())
     (clean.folder / "metrics.tar.z").write_bytes(whole[: len(whole) // 2])

@@ -124,23 +124,16 @@ def test_a_grid_whose_largest_rate_is_stable_has_no_limit():
     assert fewest > 0
 
 
-@pytest.mark.parametrize(
-    "descend_for_long",
-    [
-        lambda rate: convergence_time.fewest_steps([np.zeros((1, 2))], np.ones(2), [rate], tolerance=1e-5, cap=10**10),
-        lambda rate: steps_at_limit(
-            0.5 * np.ones(2),
-            np.array([rate]),
-            stiffness=1.0,
-            exponent=4.0,
-            depth=3,
-            target=1e-9,
-            cap=10**10,
-            below=0,
-            slack=2.0,
-        ),
-    ],
-)
+def search_of_the_fewest_steps(rate):
+    return convergence_time.fewest_steps([np.zeros((1, 2))], np.ones(2), [rate], tolerance=1e-5, cap=10**10)
+
+
+def steps_at_the_limit_of_stability(rate):
+    options = {"stiffness": 1.0, "exponent": 4.0, "depth": 3, "target": 1e-9, "cap": 10**10, "below": 0, "slack": 2.0}
+    return steps_at_limit(0.5 * np.ones(2), np.array([rate]), **options)
+
+
+@pytest.mark.parametrize("descend_for_long", [search_of_the_fewest_steps, steps_at_the_limit_of_stability])
 def test_compiled_steps_can_be_interrupted(descend_for_long):
     def interrupt(*_):
         raise InterruptedError

@@ -13,7 +13,7 @@ from learning_dynamics.seeds import generators
 from learning_dynamics.tidy import by_draw, select
 from tests.papers.deep_linear import plain
 from tests.papers.deep_linear.shared import judged, measured, placed
-from tests.support import claim_tables, evaluation
+from tests.support import claim_tables, evaluation, named_after_its_call
 
 VALUES = [1.0, 0.7]
 
@@ -272,6 +272,11 @@ LOSSES, OUTPUT = "other_convex_losses", "output_dimension_one"
 BOUNDS = {SADDLE: {"rounding": 1e-9}, NEEDED: {"reached": 1e-5}, LOSSES: {"reached": 1e-6}}
 
 
+def first_five(seeds):
+    return seeds < 5
+
+
+@named_after_its_call
 def of_guaranteed(share, **where):
     """Place the rate of one draw at a share of the guaranteed one."""
     role = "descent" if "case" in where else "flows"
@@ -304,7 +309,7 @@ def of_guaranteed(share, **where):
         (LOSSES, placed("excess", 2e-6, start="below", loss="log cosh"), False),
         (LOSSES, placed("excess", 0.5e-6, start="below", loss="log cosh"), True),
         (LOSSES, placed("excess", 0.5e-6, start="beyond", loss="log cosh"), False),
-        (OUTPUT, placed("reached", 0.0, seed=lambda seeds: seeds < 5, deviation="over the dimension"), False),
+        (OUTPUT, placed("reached", 0.0, seed=first_five, deviation="over the dimension"), False),
         (OUTPUT, placed("holds", 1.0, dimension=8, deviation="over the dimension"), False),
         (OUTPUT, placed("holds", 1.0, deviation="over the root"), True),
     ],

@@ -277,6 +277,10 @@ CONSERVED, LAW = "balancedness_flow", "singular_value_dynamics"
 SEMIDEFINITE, POSITIVE, BALANCE = "preconditioner_psd", "preconditioner_positive", "approximate_balance"
 
 
+def above_zero(values):
+    return values > 0
+
+
 @pytest.mark.parametrize(
     ("claim", "alter", "inside"),
     [
@@ -300,7 +304,7 @@ SEMIDEFINITE, POSITIVE, BALANCE = "preconditioner_psd", "preconditioner_positive
         (POSITIVE, placed("eigenvalue", np.nan, depth=2, index=12), False),
         (POSITIVE, placed("sigma", 0.5, add=True, depth=3, index=3), False),
         (BALANCE, placed("imbalance_at_end", 2e-7, scale=0.0, seed=0), False),
-        (BALANCE, placed("escaped", 1.0, scale=lambda scales: scales > 0, seed=1), False),
+        (BALANCE, placed("escaped", 1.0, scale=above_zero, seed=1), False),
     ],
 )
 def test_what_lies_beyond_the_tolerance_is_refused(claim, alter, inside):
@@ -336,7 +340,7 @@ def test_layers_and_equation_part_as_the_integrators_errors_do(alter, expected):
     ],
 )
 def test_an_order_is_that_of_the_smallest_steps_or_starts(claim, quantity, setting, order, expected):
-    some = {setting: lambda values: values > 0}
+    some = {setting: above_zero}
     assert judged(claim, placed(quantity, lambda rows: 0.3 * rows[setting] ** order, **some)) == expected
 
 
@@ -366,7 +370,7 @@ def test_factors_as_derived_correct_the_sentence():
 
 def test_read_of_ratios_the_sentence_holds():
     assert factors(factor, reading="ratios").verdict == "reproduced"
-    assert factors(lambda sigma, depth: depth * sigma ** (1 / depth), reading="ratios").verdict == "contradicted"
+    assert factors(ratios_that_shrink, reading="ratios").verdict == "contradicted"
 
 
 def test_where_no_small_factor_turns_the_sentence_holds_as_it_stands():
@@ -375,15 +379,19 @@ def test_where_no_small_factor_turns_the_sentence_holds_as_it_stands():
     assert found.corrected.state == "fails"
 
 
-@pytest.mark.parametrize(
-    "law",
-    [
-        # one factor that moves the wrong way at one step, and ratios that shrink
-        lambda sigma, depth: factor(sigma, depth) * (0.5 if (sigma, depth) == (2.0, 8) else 1.0),
-        lambda sigma, depth: factor(sigma, depth) * (1.6 if (sigma, depth) == (0.1, 3) else 1.0),
-        lambda sigma, depth: depth * sigma ** (1 / depth),
-    ],
-)
+def a_large_factor_that_falls_once(sigma, depth):
+    return factor(sigma, depth) * (0.5 if (sigma, depth) == (2.0, 8) else 1.0)
+
+
+def a_small_factor_that_rises_once(sigma, depth):
+    return factor(sigma, depth) * (1.6 if (sigma, depth) == (0.1, 3) else 1.0)
+
+
+def ratios_that_shrink(sigma, depth):
+    return depth * sigma ** (1 / depth)
+
+
+@pytest.mark.parametrize("law", [a_large_factor_that_falls_once, a_small_factor_that_rises_once, ratios_that_shrink])
 def test_factors_that_move_otherwise_are_contradicted(law):
     assert factors(law).verdict == "contradicted"
 

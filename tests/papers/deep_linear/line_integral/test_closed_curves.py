@@ -26,7 +26,9 @@ SETTINGS = {
     "depths": DEPTHS,
     "seed": 5,
 }
-CASES = ((1, False), (1, True), (2, False))
+# by the name of a curve: outputs, and whether inputs are correlated
+CASES = dict(zip(quantities.CURVES, ((1, False), (1, True), (2, False)), strict=True))
+WHITENED, CORRELATED, SEVERAL = quantities.CURVES
 
 
 def preconditioned(W, gradient, depth):
@@ -65,22 +67,22 @@ def curve():
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
-@pytest.mark.parametrize("case", [0, 1, 2])
+@pytest.mark.parametrize("case", CASES)
 def test_measured_integrals_are_those_of_layers(curve, case, depth):
     # the problem is drawn as the run draws it; everything after that is plain
     for member, rng in enumerate(generators(5, "deep_linear.closed_curve", SETTINGS["seeds"])):
         factor = rng.standard_normal((3, 3))
         radii, angles = rng.uniform(size=2) / 3, rng.uniform(size=2) / 3
         sector = 0.2 + 0.7 * radii[0], 0.9 - 0.7 * radii[1], 0.4 + 1.5 * angles[0], 1.9 - 1.5 * angles[1]
-        bases = [haar(rng, outputs * 3)[:2].reshape(2, outputs, 3) for outputs, _ in CASES]
+        bases = {name: haar(rng, outputs * 3)[:2].reshape(2, outputs, 3) for name, (outputs, _) in CASES.items()}
         covariance = factor @ factor.T / 3 if CASES[case][1] else np.eye(3)
-        row = select(curve, "integral", depth=depth, seed=member, case=quantities.CURVES[case])
+        row = select(curve, "integral", depth=depth, seed=member, case=case)
         expected = integrals(bases[case], covariance, depth, sector)
         assert row["value"].item() == pytest.approx(expected, abs=1e-10), f"{member=}"
         # only with one output and whitened inputs is there a closed form
-        assert row["predicted"].item() == pytest.approx(np.nan if case else expected, abs=1e-10, nan_ok=True), (
-            f"{member=}"
-        )
+        assert row["predicted"].item() == pytest.approx(
+            expected if case == WHITENED else np.nan, abs=1e-10, nan_ok=True
+        ), f"{member=}"
 
 
 CLAIM = "no_regulariser"
@@ -90,17 +92,17 @@ ROUNDING = 1e-12
 @pytest.mark.parametrize(
     ("value", "case", "depth"),
     [
-        (2 * ROUNDING, 0, 2),
-        (-2 * ROUNDING, 0, 2),
-        (2 * ROUNDING, 1, 1),
-        (0.5e6 * ROUNDING, 1, 3),
-        (0.5e6 * ROUNDING, 2, 2),
-        (np.nan, 2, 3),
+        (2 * ROUNDING, WHITENED, 2),
+        (-2 * ROUNDING, WHITENED, 2),
+        (2 * ROUNDING, CORRELATED, 1),
+        (0.5e6 * ROUNDING, CORRELATED, 3),
+        (0.5e6 * ROUNDING, SEVERAL, 2),
+        (np.nan, SEVERAL, 3),
     ],
 )
 def test_integrals_on_the_wrong_side_of_rounding_are_refused(value, case, depth):
     assert judged(CLAIM, rounding=ROUNDING) == "corrected"
-    wrong = placed("integral", value, case=quantities.CURVES[case], depth=depth)
+    wrong = placed("integral", value, case=case, depth=depth)
     assert judged(CLAIM, wrong, rounding=ROUNDING) != "corrected"
 
 
@@ -109,14 +111,14 @@ def test_integrals_on_the_wrong_side_of_rounding_are_refused(value, case, depth)
     [(2 * ROUNDING, "contradicted"), (-2 * ROUNDING, "contradicted"), (0.3 * ROUNDING, "corrected")],
 )
 def test_a_difference_from_the_closed_form_beyond_rounding_is_refused(moved, verdict):
-    alter = placed("integral", moved, add=True, case=quantities.CURVES[0], depth=3, seed=0)
+    alter = placed("integral", moved, add=True, case=WHITENED, depth=3, seed=0)
     assert judged(CLAIM, alter, rounding=ROUNDING) == verdict
 
 
 def test_what_is_printed_holds_where_it_vanishes_nowhere_beyond_depth_one():
     def filled(tables):
         table = tables["curve"]
-        chosen = (table["depth"] == 2) & (table["case"] == quantities.CURVES[0])
+        chosen = (table["depth"] == 2) & (table["case"] == WHITENED)
         table.loc[chosen, ["value", "predicted"]] = 0.1
         return tables
 

@@ -10,7 +10,7 @@ from learning_dynamics.papers.deep_linear.restricted_setting import metrics, run
 from learning_dynamics.tidy import select
 from learning_dynamics.trajectories import Trajectory
 from tests.papers.deep_linear.shared import judged, placed
-from tests.support import called
+from tests.support import called, named_after_its_call
 
 SETTINGS = {
     "depths": [2, 3],
@@ -148,14 +148,19 @@ def smallest(scale):
     return scale == scale.min()
 
 
+@named_after_its_call
 def excess(share, scale=smallest, **where):
     """Place norms at a relative distance from their predictions."""
     return placed("nuclear_norm", lambda rows: rows["predicted"] * (1 + share), scale=scale, **where)
 
 
+def second_smallest(scale):
+    return scale == np.sort(scale.unique())[1]
+
+
 def one_after_the_other(tables):
     """At the smallest start still within the tolerance, and further away than from the one before."""
-    before = excess(0.01, lambda scales: scales == np.sort(scales.unique())[1], seed=0)
+    before = excess(0.01, second_smallest, seed=0)
     return excess(0.02, seed=0)(before(tables))
 
 

@@ -125,9 +125,11 @@ def _last_alone(counts):
 @pytest.mark.parametrize(
     ("index", "bound"),
     [
-        (0, 3 * np.log(100) / 799),  # records a hundredfold apart in 800; times as 2 to 1
-        (1, 3 * np.log(100) / 799),
-        (2, 2 * np.log(2) / np.log(1e16)),  # over the last stage's rate times the factor, below
+        pytest.param(0, 3 * np.log(100) / 799, id="first class"),  # records a hundredfold apart in 800; times as 2 to 1
+        pytest.param(1, 3 * np.log(100) / 799, id="second class"),
+        pytest.param(
+            2, 2 * np.log(2) / np.log(1e16), id="third class"
+        ),  # over the last stage's rate times the factor, below
     ],
 )
 @pytest.mark.parametrize("sign", [-1, 1])

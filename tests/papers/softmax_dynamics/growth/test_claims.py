@@ -51,7 +51,7 @@ def test_rates_that_are_not_proportional_to_the_singular_values_are_refused(orde
 
 @pytest.mark.parametrize(("quantity", "speed"), [("rate_f", 2.0), ("rate_w", 4.0)])
 @pytest.mark.parametrize(("factor", "state"), [(0.5, "holds"), (2.0, "fails")])
-@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("place", [0, 1], ids=["first run", "second run"])
 def test_rates_along_flows_are_held_to_what_differences_and_integration_leave(quantity, speed, factor, state, place):
     flows = [rated(), rated()]
     flows[place] = rated(**{quantity: factor * speed * TOLERANCE})

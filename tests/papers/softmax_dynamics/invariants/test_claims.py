@@ -148,7 +148,7 @@ UNBALANCED = flow_table({"spectra": 0.4, "directions": 0.3}, integration={"rtol"
 
 
 @pytest.mark.parametrize("quantity", ["spectra", "directions"])
-@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("place", [0, 1], ids=["first run", "second run"])
 @pytest.mark.parametrize(("factor", "verdict"), [(0.5, "reproduced"), (2.0, "contradicted")])
 def test_factors_stay_balanced_to_ten_times_the_integrators_tolerance(quantity, place, factor, verdict):
     flows = [balanced(), balanced()]

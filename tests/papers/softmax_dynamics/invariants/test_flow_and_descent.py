@@ -143,7 +143,7 @@ def test_errors_grow_with_the_tolerance(linear):
 
 
 @pytest.mark.parametrize(("name", "factor"), [("f", 0), ("w", 1)])
-@pytest.mark.parametrize("place", [0, 3, -1])
+@pytest.mark.parametrize("place", [0, 3, -1], ids=["first time", "fourth time", "last time"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_rates_of_singular_values_are_those_of_automatic_differentiation(measured, name, factor, place, seed):
     trajectory, table = measured
@@ -223,7 +223,7 @@ def curves():
     return recorded(runs.matrix_curves, settings, seed=5)
 
 
-@pytest.mark.parametrize("place", [0, 2, 5])
+@pytest.mark.parametrize("place", [0, 2, 5], ids=["first time", "third time", "sixth time"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_rates_along_curves_by_automatic_differentiation(curves, seed, place):
     table, time = metrics.matrix_curves(curves), curves.time[place]

@@ -346,20 +346,20 @@ def lengths(order: float, classes: float, examples: float) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize(
-    ("given", "verdict"),
+    ("order", "classes", "examples", "verdict"),
     [
-        ((-0.5, 0.9, 0.0), "reproduced"),
-        ((-0.46, 0.9, 0.0), "reproduced"),
-        ((-0.4, 0.9, 0.0), "not reproduced"),  # twice the tolerance
-        ((-0.6, 0.9, 0.0), "not reproduced"),
-        ((-0.5, 0.2, 0.0), "not reproduced"),
-        ((-0.5, 0.9, 0.3), "not reproduced"),
+        (-0.5, 0.9, 0.0, "reproduced"),
+        (-0.46, 0.9, 0.0, "reproduced"),
+        (-0.4, 0.9, 0.0, "not reproduced"),  # twice the tolerance
+        (-0.6, 0.9, 0.0, "not reproduced"),
+        (-0.5, 0.2, 0.0, "not reproduced"),
+        (-0.5, 0.9, 0.3, "not reproduced"),
     ],
 )
-def test_lengths_and_both_ranks_must_be_as_predicted(given, verdict):
+def test_lengths_and_both_ranks_must_be_as_predicted(order, classes, examples, verdict):
     settings = {"threshold": 0.05, "typical": 0.5, "rare": 0.05}
-    found = evaluate(sufficiency.population_decides, {"region": lengths(*given)}, settings)
+    found = evaluate(sufficiency.population_decides, {"region": lengths(order, classes, examples)}, settings)
     assert found.verdict == verdict
     # eigenvalues as 8 to 1 at 512 : 64 : 8 : 1
     assert found.facts["predicted_rank"] == pytest.approx(np.exp(stats.entropy([8, 1])))
-    assert found.facts["classes"] == pytest.approx(given[1], abs=0.01)
+    assert found.facts["classes"] == pytest.approx(classes, abs=0.01)

@@ -31,15 +31,12 @@ def test_the_ranks_at_equal_margins():
     assert float(printed[2]) == pytest.approx(rank_of(np.array([1 / 9, 8 / 9])), abs=0.005)
 
 
-def cells_of(header: str) -> list[tuple[list[int], dict[float, float]]]:
-    """Return class sizes, and the number at each scale, of the rows of a table."""
+def cells_of(header: str) -> dict[str, dict[float, float]]:
+    """Return the number at each scale of the rows of a table, by class sizes such as "512:64:8:1"."""
     lines = PAGE[PAGE.index(header) :].split("\n\n")[0].splitlines()
     scales = [float(cell) for cell in lines[0].strip("|").split("|")[1:]]
     rows = [line.strip("| ").split("|") for line in lines[2:]]
-    return [
-        ([int(size) for size in cells[0].split(":")], dict(zip(scales, map(number_of, cells[1:]), strict=True)))
-        for cells in rows
-    ]
+    return {cells[0].strip(): dict(zip(scales, map(number_of, cells[1:]), strict=True)) for cells in rows}
 
 
 def number_of(cell: str) -> float:
@@ -47,9 +44,14 @@ def number_of(cell: str) -> float:
     return float(cell[:-1]) / 100 if cell.endswith("%") else float(cell)
 
 
-def falls(sizes: list[int], scale: float, *, dimension: int, points: int, threshold: float, **span: float):
+def falls(sizes: str, scale: float, *, dimension: int, points: int, threshold: float, **span: float):
     integration = {"start": 0.01, "horizon": 1e3, "rtol": 1e-6, "atol": min(1e-12, 1e-7 * scale), "points": points}
-    settings = {"counts": [sizes], "dimensions": [dimension], "scales": [scale], "seeds": 20}
+    settings = {
+        "counts": [[int(size) for size in sizes.split(":")]],
+        "dimensions": [dimension],
+        "scales": [scale],
+        "seeds": 20,
+    }
     flows = recorded(runs.class_flows, {**settings, "integration": integration | span}, seed=1)
     table = metrics.class_flows(flows, thresholds=[threshold], lower=0.4, upper=0.9)
     return select(table, "fall_rare", population="classes")["value"].to_numpy()
@@ -59,19 +61,22 @@ FALLS = cells_of("| sizes | 1e-3 | 1e-6 |")
 SHARES = cells_of("| sizes, d = 3 |")
 
 
-@pytest.mark.parametrize(("row", "scale"), [(0, 1e-3), (0, 1e-12), (1, 1e-6), (2, 1e-24)])
-def test_the_median_fall_over_classes(row, scale):
+@pytest.mark.parametrize(
+    ("sizes", "scale"), [("27:9:3:1", 1e-3), ("27:9:3:1", 1e-12), ("64:16:4:1", 1e-6), ("512:64:8:1", 1e-24)]
+)
+def test_the_median_fall_over_classes(sizes, scale):
     """Of other draws than the page's: medians of small starts hardly depend on them."""
-    sizes, medians = FALLS[row]
     found = falls(sizes, scale, dimension=2, points=960, threshold=0.005, start=0.1, horizon=1e4)
-    assert np.median(found) == pytest.approx(medians[scale], abs=0.012)
+    assert np.median(found) == pytest.approx(FALLS[sizes][scale], abs=0.012)
 
 
-@pytest.mark.parametrize(("row", "scale"), [(0, 1e-5), (0, 1e-2), (1, 1e-4), (2, 1e-6), (2, 1e-3)])
-def test_the_share_that_falls_in_three_dimensions(row, scale):
+@pytest.mark.parametrize(
+    ("sizes", "scale"),
+    [("27:9:3:1", 1e-5), ("27:9:3:1", 1e-2), ("64:16:4:1", 1e-4), ("125:25:5:1", 1e-6), ("125:25:5:1", 1e-3)],
+)
+def test_the_share_that_falls_in_three_dimensions(sizes, scale):
     """Of 20 draws against the page's 40: within three standard errors of the difference."""
-    sizes, shares = SHARES[row]
-    share = shares[scale]
+    share = SHARES[sizes][scale]
     found = np.mean(falls(sizes, scale, dimension=3, points=120, threshold=0.05) >= 0.05)
     error = np.sqrt(max(share * (1 - share), 0.05 * 0.95) * (1 / 20 + 1 / 40))
     assert found == pytest.approx(share, abs=3 * error)

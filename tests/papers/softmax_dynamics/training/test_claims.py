@@ -78,7 +78,14 @@ def test_phases_must_show_with_skew_and_bottleneck_and_not_without(skewed, equal
     assert [found.facts[case] for case in ("equal", "wide")] == pytest.approx([equal, wide], abs=0.02)
 
 
-@pytest.mark.parametrize("case", [(True, 2), (False, 2), (True, 3)])
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param((True, 2), id="skewed classes in two dimensions"),
+        pytest.param((False, 2), id="equal classes in two dimensions"),
+        pytest.param((True, 3), id="skewed classes in three dimensions"),
+    ],
+)
 def test_draws_that_have_not_learned_count_against_it_on_either_side(case):
     """With nine in ten that show and none of the controls, six in ten that have not learned undo it."""
 
