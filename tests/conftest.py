@@ -38,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "long: only `make test-all` runs it, and the nightly workflow")
 
 
-PLAIN = (NoneType, bool, int, float, complex, list, tuple, range, np.ndarray)
+PLAIN = (NoneType, bool, int, float, complex, list, tuple, range, np.generic, np.ndarray)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

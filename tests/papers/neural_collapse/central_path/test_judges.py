@@ -186,7 +186,7 @@ def test_a_trace_of_raw_features_below_its_bound_is_refused(factor, expected):
 
 @pytest.mark.parametrize(("factor", "expected"), [(0.51, "corrected"), (0.49, "refused")])
 def test_a_trace_of_a_network_below_its_bound_is_refused(factor, expected):
-    tables = altered.put(tables_of("appendix_d_6"), "trainings", "nc1", times(factor), 0, seed=1, epoch=-1)
+    tables = altered.put(tables_of("appendix_d_6"), "trainings", "nc1", times(factor), network="vgg", seed=1, epoch=-1)
     assert altered.verdict("appendix_d_6", tables) == expected
 
 
@@ -198,8 +198,9 @@ def test_equality_of_all_raw_features_is_refused():
 
 
 def test_networks_whose_covariance_lacks_rank_are_left_out_and_said_to_be():
-    tables = altered.put(tables_of("appendix_d_6"), "trainings", "rank", 60.0, 0, seed=1, epoch=-1)
-    altered.put(tables, "trainings", "nc1", times(0.01), 0, seed=1, epoch=-1)
+    tables, one = tables_of("appendix_d_6"), {"network": "vgg", "seed": 1, "epoch": -1}
+    altered.put(tables, "trainings", "rank", 60.0, **one)
+    altered.put(tables, "trainings", "nc1", times(0.01), **one)
     found = support.evaluation(PAPER, "appendix_d_6", tables)
     assert found.verdict == "corrected"
     (check,) = [part for part in found.corrected.checks[1:] if part.name.startswith("trained networks")]
@@ -266,10 +267,10 @@ def test_without_nc1_nothing_is_said_of_nc3():
 def test_a_rank_that_lacks_one_at_any_epoch_is_refused(epoch):
     tables = {"trainings": networks()}
     assert altered.verdict("covariance_full_rank", tables) == "reproduced"
-    altered.put(tables, "trainings", "dead_features", 0.25, 0, seed=2, epoch=epoch)
-    altered.put(tables, "trainings", "dead_features", 0.5, 1, epoch=epoch)
+    altered.put(tables, "trainings", "dead_features", 0.25, network="vgg", seed=2, epoch=epoch)
+    altered.put(tables, "trainings", "dead_features", 0.5, network="resnet", epoch=epoch)
     assert support.evaluation(PAPER, "covariance_full_rank", tables).facts["dead"] == pytest.approx(0.375)
-    altered.put(tables, "trainings", "rank", 63.0, 0, seed=2, epoch=epoch)
+    altered.put(tables, "trainings", "rank", 63.0, network="vgg", seed=2, epoch=epoch)
     assert altered.verdict("covariance_full_rank", tables) == "refused"
 
 
