@@ -72,7 +72,8 @@ def distinct(values: Sequence[float] | np.ndarray) -> int:
     digits = 10.0 ** (3 - np.floor(np.log10(sizes)))
     is_distinctive = (np.abs(rows * digits - np.round(rows * digits)) > REPEATED * sizes * digits) & (sizes > ROUNDING)
     rows = rows[is_distinctive.any(axis=1)]
-    # one number for each draw, in which two that differ in any entry differ
+    # one number for each draw, a weighted sum of its entries: neighbours in the order of these sums count as different
+    # if they differ by more than REPEATED of the weighted sum of absolute entries of the later one
     weights = np.sqrt(np.arange(2, 2 + numbers.shape[1]))
     sums, sizes = rows @ weights, np.abs(rows) @ weights
     order = np.argsort(sums)

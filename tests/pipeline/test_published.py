@@ -43,8 +43,7 @@ def differences(plan, folder):
     claims = published.read_claims(folder)
     if claims is None:
         return [f"{folder / published.CLAIMS}: is not there"]
-    of_one_seed = map(published.verdict_of_one_seed, claims["verdict"], claims["reason"])
-    config, verdicts = plan.config, dict(zip(claims["claim"], of_one_seed, strict=True))
+    config, verdicts = plan.config, dict(zip(claims["claim"], claims["verdict"], strict=True))
     # a paper that is begun here is published with the next publication
     papers = [paper for paper in config.papers if paper in set(claims["paper"])]
     expected = {f"{p}.{name}": config.expected(p, name) for p in papers for name in config.blocks(p, "claims")}
@@ -87,16 +86,6 @@ def test_claims_are_compared_in_the_order_of_the_run_and_of_papers_that_were_run
             "as published",
         ),
         ({"verdict": "corrected", "measured": 1.0}, {"verdict": "reproduced", "measured": 1.0}, "with another verdict"),
-        (
-            {"verdict": "reproduced", "measured": 1.0},
-            {"verdict": "undecided", "measured": 1.0, "reason": "reproduced under 1 of 3 seeds; because"},
-            "as published",
-        ),
-        (
-            {"verdict": "corrected", "measured": 1.0},
-            {"verdict": "undecided", "measured": 1.0, "reason": "reproduced under 1 of 3 seeds; because"},
-            "with another verdict",
-        ),
     ):
         known = put(tmp_path, claims({"claim": "toy.lemma", **there}))
         assert list(published.compare_claims(claims({"claim": "toy.lemma", **here}), known)["outcome"]) == [outcome], (

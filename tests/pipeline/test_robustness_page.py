@@ -5,9 +5,17 @@ import pytest
 
 from learning_dynamics.judging import Evaluation
 from learning_dynamics.pipeline.commands import verdicts
-from learning_dynamics.pipeline.report.robustness import count_judged_again, describe, marks, page, stable_digits
+from learning_dynamics.pipeline.report.robustness import (
+    count_judged_again,
+    describe,
+    describe_thresholds,
+    marks,
+    page,
+    stable_digits,
+)
 from learning_dynamics.pipeline.store.records import COLUMNS as CLAIM_COLUMNS
 from learning_dynamics.pipeline.store.records import VARIATION_COLUMNS, variation_row
+from tests.support import plan
 
 
 def rows(*changes):
@@ -49,7 +57,7 @@ SCALES = [
         ),
         pytest.param(
             [("threshold", "share", "0.9", "reproduced"), ("threshold", "share and loss", "0.8 and 1", "undecided")],
-            "Holds at 1 of 2 other thresholds (undecided at `share and loss` = 0.8 and 1)",
+            "Holds at 1 of 2 other thresholds (undecided where `share` is 0.8 and `loss` is 1)",
             id="thresholds, of which one is two together",
         ),
         pytest.param(
@@ -128,6 +136,30 @@ def test_a_mark_counts_other_seeds_and_the_verdict_stays_that_of_the_default_run
     assert f" {own}{mark}\n" in printed
     assert f"1 claims: 1 {own}\n" in printed
     assert ("‡ fewer than two of three other seeds give this verdict" in printed) == bool(mark)
+
+
+def test_of_thresholds_that_turn_a_verdict_together_only_those_that_all_matter_are_named():
+    judged = rows(
+        ("threshold", "level", "2", "undecided"),
+        ("threshold", "level and average", "2 and median", "undecided"),
+        ("threshold", "level and share", "2 and 0.1", "not reproduced"),
+        ("threshold", "level and share", "3 and 0.1", "undecided"),
+    )
+    phrases = {"level": "?", "known.level": "{} is low", "average": {"median": "medians count"}, "share": {"0.2": "?"}}
+    assert describe("reproduced", judged.assign(claim="p.known"), phrases) == (
+        "Holds at 0 of 4 other thresholds (undecided where 2 is low, "
+        "not reproduced where 2 is low and `share` is 0.1, undecided where 3 is low and `share` is 0.1)"
+    )
+
+
+def test_every_other_setting_of_a_claim_is_called_something():
+    config = plan().config
+    for paper in config.papers:
+        for name, block in config.paper_block(paper)["claims"].items():
+            for setting, values in (block.get("vary") or {}).items():
+                for value in values:
+                    row = {"claim": f"{paper}.{name}", "what": setting, "value": str(value)}
+                    assert "`" not in describe_thresholds(row, config.phrases(paper)), (paper, name, setting, value)
 
 
 def test_the_matrix_says_how_many_other_seeds_give_the_verdict():

@@ -1,4 +1,10 @@
-"""Matrices completed by networks from small layers; errors, nuclear norm and effective rank of completed matrices."""
+"""Matrices completed by networks from small layers; errors, nuclear norm and effective rank of completed matrices.
+
+Shapes: matrices are square. `end_to_end` W (members, 1, n, n); `truth` (draws, n, n); `mask` (draws, n, n), or (draws,
+counts, n, n) where several sets of entries share a truth; `draw` (members,), and with several sets `count` (members,),
+are places along those axes: `count` is not how many entries a set has. `measures_of` takes W, truth and mask with equal
+shapes, (members, n, n), and returns (members,).
+"""
 
 from typing import Any
 
@@ -70,6 +76,7 @@ def complete(
 def completed(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return by member the completed matrix, the one to complete, and the mask of its observed entries."""
     constants = trajectory.constants
+    # where along the first axes of `mask` each member is
     place = tuple(constants[name] for name in ("draw", "count") if name in constants)
     return trajectory.series["end_to_end"][:, 0], constants["truth"][place[0]], constants["mask"][place]
 

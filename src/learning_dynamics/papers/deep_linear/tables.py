@@ -1,4 +1,8 @@
-"""Columns that the tables of several topics have; rows of completed matrices by draw."""
+"""Columns that the tables of several topics have; rows of completed matrices by draw.
+
+Shapes: functions read tables; arrays that they return have draws along the first axis, sorted: (draws,), or (draws,
+times).
+"""
 
 from typing import Any
 
@@ -26,7 +30,10 @@ def depth_of(table: Table) -> int:
 
 
 def unfinished(*tables: Table) -> dict[str, int]:
-    """Return how many networks were to complete a matrix, and how many did not reach their training loss."""
+    """Return how many networks were to complete a matrix, and how many did not reach their training loss.
+
+    Captions read the keys: ``runs`` is the number of networks, ``lost`` that of those which did not.
+    """
     converged = np.concatenate([select(table, ERROR)["converged"] for table in tables])
     return {"runs": len(converged), "lost": int((~converged).sum())}
 

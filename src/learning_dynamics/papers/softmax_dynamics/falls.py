@@ -1,4 +1,9 @@
-"""Falls and rises of an effective rank, when classes are learned, and which falls happen meanwhile."""
+"""Falls and rises of an effective rank, when classes are learned, and which falls happen meanwhile.
+
+Shapes: `series` (members, times), a rank; `probabilities` (members, times, V); `counts` (members, V), class sizes,
+zeros where they only pad. A place is an index along times, one for each member, (members,); a window is a pair of
+places.
+"""
 
 import itertools
 from dataclasses import dataclass

@@ -1,4 +1,9 @@
-"""Singular triples in descending order, of one factor and of a pair, and effective ranks of features."""
+"""Singular triples in descending order, of one factor and of a pair, and effective ranks of features.
+
+Shapes: f (..., examples, d) and W (..., d, V), of flows with the leading axes (members, times); singular vectors are
+columns, (..., examples, k) and so on, singular values (..., k), k the smaller side. `paired_svd` pairs them one by one:
+f and W must have equally many, so that d is at most V, or V is the number of examples.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

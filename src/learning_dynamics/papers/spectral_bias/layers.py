@@ -1,6 +1,13 @@
 """Measurements of layers: norms, spans and shared vectors of stacks of matrices, and spectra of two-layer networks.
 
 Draws that diverged stay nan.
+
+Shapes: `W1` (draws, times, inputs, hidden), `W2` (draws, times, hidden, outputs); `X` (draws, samples, inputs), `Y`
+(draws, samples, outputs), `P` (draws, inputs, hidden), zeros where W1 starts otherwise; `limit_W1` (draws, inputs,
+hidden), `limit_W2` (draws, hidden, outputs); `limit_time` and `steps`, the integrator's number of steps, (draws,).
+Layers and P are in a basis of the hidden directions that a flow cannot leave, so that hidden is min(width, inputs +
+outputs): products, norms and singular values are those of the network. `of_layers` gives every array an axis for time,
+of length one where nothing changes. Times are gradient-flow time.
 """
 
 from collections.abc import Callable, Mapping

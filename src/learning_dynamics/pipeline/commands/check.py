@@ -37,12 +37,7 @@ def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
     """
     check_links(Path.cwd())
     plan = Plan(load(files, {"papers": list(papers)} if papers else {}), check=False)
-    with functions_as_written():
-        outputs = checked_outputs(plan)
-    of_run = papers_of_last_run(plan)
-    if of_run is not None and of_run != plan.config.papers:
-        outputs = with_joined_outputs(outputs, plan, Plan(load(files, {"papers": of_run}), check=False))
-        print(f"the first page and the table of all claims are of a run of: {', '.join(of_run)}")
+    outputs = _expected(plan, files)
 
     def find_problem(path: str, fingerprint: str) -> str | None:
         problem = fault(path, fingerprint)
@@ -64,6 +59,17 @@ def execute(papers: Sequence[str] = (), files: Sequence[Path] = ()) -> int:
     return int(bool(problems))
 
 
+def _expected(plan: Plan, files: Sequence[Path]) -> dict[str, str]:
+    """Return the outputs of a configuration with the fingerprints that they must have."""
+    with functions_as_written():
+        outputs = checked_outputs(plan)
+    of_run = papers_of_last_run(plan)
+    if of_run is None or of_run == plan.config.papers:
+        return dict(outputs)
+    print(f"the first page and the table of all claims are of a run of: {', '.join(of_run)}")
+    return with_joined_outputs(outputs, plan, Plan(load(files, {"papers": of_run}), check=False))
+
+
 def papers_of_last_run(plan: Plan) -> list[str] | None:
     """Return the papers of the run that wrote the table of all claims; None where there is no such table."""
     try:
@@ -76,9 +82,11 @@ def papers_of_last_run(plan: Plan) -> list[str] | None:
 
 
 def with_joined_outputs(outputs: Mapping[str, str], plan: Plan, of_run: Plan) -> dict[str, str]:
-    """Return expected outputs in which what joins papers is that of a run of other papers.
+    """Return expected outputs with those that join papers as the last run, of other papers, must have made them.
 
-    Pages of papers that were not in that run are left out: what they join is of a run before it.
+    The table of all claims and the first page join all papers of a run, and their fingerprints say which. A run of one
+    paper wrote them last, say, and all papers are checked: they are expected as of that one. Pages of papers that were
+    not in that run link to what an earlier run joined, and are left out.
     """
     pages = [f"{plan.figures}/{name}.html" for name in plan.config.papers]
     kept = {path: made for path, made in outputs.items() if path not in pages}

@@ -59,9 +59,9 @@ def execute(files: Sequence[Path] = (), papers: Sequence[str] = ()) -> None:
     claims = pd.concat([tables["claims"] for tables in tables_of_papers.values()], ignore_index=True)
     texts = {}
     if judged_again is not None:
-        texts = dict(
-            zip(ROBUSTNESS_FILES, (robustness.page(claims, variations), variations_to_csv(variations)), strict=True)
-        )
+        phrases = {paper: plan.config.phrases(paper) for paper in plan.config.papers}
+        contents = robustness.page(claims, variations, phrases), variations_to_csv(variations)
+        texts = dict(zip(ROBUSTNESS_FILES, contents, strict=True))
     if scale:
         texts["README.md"] = markdown.scale_page(scale, papers_shown, published.compare_with_default(claims))
     else:

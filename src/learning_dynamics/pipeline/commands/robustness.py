@@ -35,7 +35,8 @@ def execute(plan: Path | None = None, files: Sequence[Path] = ()) -> None:
         partial.write_text(to_csv(variations), encoding="utf-8")
     with atomic_write(results / "robustness.md") as partial:
         counted = robustness.count_judged_again(claims, variations)
-        partial.write_text(robustness.page(counted, variations), encoding="utf-8")
+        phrases = {paper: planned.config.phrases(paper) for paper in planned.config.papers}
+        partial.write_text(robustness.page(counted, variations, phrases), encoding="utf-8")
 
 
 def read_variations(plan: Plan, results: Path) -> tuple[pd.DataFrame, list[str]]:

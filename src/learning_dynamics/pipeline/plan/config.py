@@ -65,6 +65,10 @@ class Config:
         """A paper's block: title, citation, summary, notation."""
         return self.configuration.papers[paper]
 
+    def phrases(self, paper: str) -> Mapping[str, str | Mapping[str, str]]:
+        """What changes of claims' settings are called, by name or ``claim.name``."""
+        return self.paper_block(paper).get("in_words", {})
+
     def layers(self, paper: str) -> Mapping[str, Block]:
         """What each file says of a paper, in the order in which they are laid over one another."""
         return self.configuration.layers[paper].blocks

@@ -80,13 +80,24 @@ def _read(path: Path, _modified: int, _size: int) -> Source:
     return _restore(kept[key])
 
 
-def _parse(path: Path, content: bytes) -> Source:
+def syntax_tree(path: Path, content: bytes) -> ast.Module:
+    """Return the syntax tree of what a file holds.
+
+    Raises
+    ------
+    ProjectError
+        If it is no Python: file, line and what is wrong.
+    """
     try:
-        tree = ast.parse(content.decode("utf-8"))
+        return ast.parse(content.decode("utf-8"))
     except SyntaxError as error:
         raise ProjectError(f"{path}:{error.lineno}: {error.msg}; correct the syntax") from None
     except ValueError as error:
         raise ProjectError(f"{path}: is not Python source in UTF-8 ({error})") from None
+
+
+def _parse(path: Path, content: bytes) -> Source:
+    tree = syntax_tree(path, content)
     # Written out, ``def f(): "x"; return 1`` begins ``FunctionDef(name='f', args=..., body=[Expr(value=Constant(
     # value='x')), Return(...)]``. Comments and line breaks are not in it, and a docstring is what `DOCSTRING` matches:
     # a statement that is text alone, and the comma after it. It is the same in every version of Python: 3.13 leaves

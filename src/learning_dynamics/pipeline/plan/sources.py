@@ -8,7 +8,7 @@ from pathlib import Path
 
 from learning_dynamics.errors import ProjectError, suggest_name
 from learning_dynamics.files import find_files
-from learning_dynamics.pipeline.plan.source_files import Definition, read_source
+from learning_dynamics.pipeline.plan.source_files import Definition, read_source, syntax_tree
 
 PACKAGE = "learning_dynamics"
 SOURCE_ROOT = Path(__file__).resolve().parents[3]
@@ -21,7 +21,7 @@ TOPIC_MODULES = {
     "interactive": "interactive",
     "claims": "claims",
 }
-# it carries jobs out and words messages: no result depends on it
+# it carries jobs out and words messages: no result depends on it (`settings` has types that say what may be configured)
 INFRASTRUCTURE = tuple(f"{PACKAGE}.{name}" for name in ("pipeline", "errors", "files", "progress", "settings"))
 
 
@@ -39,7 +39,7 @@ def topics(paper: str) -> list[str]:
 
 
 def topic_module(paper: str, module_name: str, function_name: str) -> str:
-    """Return the module (runs, metrics, figures, claims) of a paper's topic that defines ``topic.function``.
+    """Return the module (one of `TOPIC_MODULES`) of a paper's topic that defines ``topic.function``.
 
     Of a folder, ``claims/`` instead of ``claims.py``, it is the module in it that defines the function.
 
@@ -166,9 +166,4 @@ def parsed(path: Path) -> ast.Module:
 
 @functools.lru_cache(maxsize=1024)
 def _parsed(path: Path, _modified: int, _size: int) -> ast.Module:
-    try:
-        return ast.parse(path.read_text(encoding="utf-8"))
-    except SyntaxError as error:
-        raise ProjectError(f"{path}:{error.lineno}: {error.msg}; correct the syntax") from None
-    except ValueError as error:
-        raise ProjectError(f"{path}: is not Python source in UTF-8 ({error})") from None
+    return syntax_tree(path, path.read_bytes())

@@ -328,7 +328,7 @@ def card(config: Config, paper: str, row: Row, tables: Mapping[str, pd.DataFrame
         "decisive": decisive and decisive | {"digits": digits},
         "digits": digits,
         "variations": variations.to_dict("records"),
-        "robustness": robustness.describe(row["verdict"], variations),
+        "robustness": robustness.describe(row["verdict"], variations, config.phrases(paper)),
         "elsewhere": describe_elsewhere(row, scales),
         "marks": robustness.marks(row),
         "code": link_to_function(paper, "claims", function_name),

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ import pandas as pd
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES, legend
 from learning_dynamics.pipeline.store.records import OWN_CHOICES, agreement
 
+# what changes of claims' settings are called, by name or `claim.name`: a text with {} for the value, or one a value
+Phrases = Mapping[str, str | Mapping[str, str]]
+NO_PHRASES: Phrases = MappingProxyType({})
 MIN_SHARE = 2 / 3  # of other seeds that give a verdict; fewer are marked
 MAX_DIGITS = 4  # of a number without an interval
 ROUNDING = 1e-6  # errors below it are those of arithmetic and integrators, whose range says nothing
@@ -62,10 +66,10 @@ def meanings(marked: Iterable[str]) -> list[str]:
     return [f"{mark} {meaning}" for mark, meaning in MARKS.items() if mark in used]
 
 
-def describe(verdict: str, rows: pd.DataFrame) -> str:
+def describe(verdict: str, rows: pd.DataFrame, phrases: Phrases = NO_PHRASES) -> str:
     """Return in a line under which changes a claim keeps its verdict; nothing if there are none."""
     parts = [f"with {text}" for text in _settings(verdict, rows)]
-    parts += [text for kind, words in SENTENCES.items() for text in _count(kind, words, verdict, rows)]
+    parts += [text for kind, words in SENTENCES.items() for text in _count(kind, words, verdict, rows, phrases)]
     if not parts:
         return ""
     opening = "Holds" if verdict in ("reproduced", "corrected") else "Same verdict"
@@ -82,8 +86,14 @@ def stable_digits(claim: Mapping[str, Any], rows: pd.DataFrame) -> int:
     return int(np.clip(np.floor(np.log10(np.abs(values).max() / np.ptp(values))) + 1, 2, MAX_DIGITS))
 
 
-def page(claims: pd.DataFrame, variations: pd.DataFrame) -> str:
-    """Return all claims against the kinds of change, as Markdown: how many verdicts stay, and where they turn."""
+def page(claims: pd.DataFrame, variations: pd.DataFrame, phrases: Mapping[str, Phrases] = MappingProxyType({})) -> str:
+    """Return all claims against the kinds of change, as Markdown: how many verdicts stay, and where they turn.
+
+    Parameters
+    ----------
+    phrases : mapping of str to mapping
+        By paper, what a threshold's change is called; see `describe_thresholds`.
+    """
     claims = claims.assign(marks=[marks(claim) for claim in _records(claims)])
     lines = [
         "# Judged again",
@@ -103,7 +113,7 @@ def page(claims: pd.DataFrame, variations: pd.DataFrame) -> str:
     ]
     judged_again = claims[claims["claim"].isin(variations["claim"])]
     for paper, of_paper in judged_again.groupby(judged_again["claim"].str.split(".").str[0], sort=False):
-        lines += ["", f"## {paper}", "", *_table(of_paper, variations)]
+        lines += ["", f"## {paper}", "", *_table(of_paper, variations, phrases.get(paper, NO_PHRASES))]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
 
 
@@ -135,13 +145,13 @@ def _summary(claims: pd.DataFrame, variations: pd.DataFrame) -> str:
     )
 
 
-def _table(claims: pd.DataFrame, variations: pd.DataFrame) -> list[str]:
+def _table(claims: pd.DataFrame, variations: pd.DataFrame, phrases: Phrases) -> list[str]:
     """Return the lines of a table of claims by kinds of change; claims whose cells agree share a row."""
     names_by_row: dict[str, list[str]] = {}
     for claim in _records(claims):
         rows, verdict = variations[variations["claim"] == claim["claim"]], claim["verdict"]
         cells = ["<br>".join(_settings(verdict, rows))]
-        cells += ["".join(_count(kind, words, verdict, rows)) for kind, words in CELLS.items()]
+        cells += ["".join(_count(kind, words, verdict, rows, phrases)) for kind, words in CELLS.items()]
         row = "|".join(cell.replace("|", "\\|") for cell in cells)
         name = claim["claim"].partition(".")[2]
         names_by_row.setdefault(row, []).append(f"{VERDICT_STYLES[verdict].sign}{claim['marks']}&nbsp;`{name}`")
@@ -164,14 +174,14 @@ def _settings(verdict: str, rows: pd.DataFrame) -> Iterator[str]:
         yield f"{values} in {', '.join(names)}{turned}"
 
 
-def _count(kind: str, words: str, verdict: str, all_rows: pd.DataFrame) -> Iterator[str]:
+def _count(kind: str, words: str, verdict: str, all_rows: pd.DataFrame, phrases: Phrases) -> Iterator[str]:
     """Yield how many changes of a kind keep a verdict, and which turn it; nothing where none was tried."""
     rows = all_rows[all_rows["change"] == kind].to_dict("records")
     if not rows:
         return
     turned = [row for row in rows if row["verdict"] != verdict]
     if kind == "threshold":
-        others = [f"{row['verdict']} at `{row['what']}` = {row['value']}" for row in turned]
+        others = [f"{row['verdict']} where {describe_thresholds(row, phrases)}" for row in _smallest_changes(turned)]
     elif kind == "seed":
         others = [f"{row['verdict']} with seed {row['value']}" for row in turned]
         measured = [row["measured"] for row in rows if np.isfinite(row["measured"])]
@@ -184,6 +194,37 @@ def _count(kind: str, words: str, verdict: str, all_rows: pd.DataFrame) -> Itera
         counts = Counter(row["verdict"] for row in turned)
         others = [f"{counts[other]} {other}" for other in VERDICT_STYLES if counts[other]]
     yield words.format(len(rows) - len(turned), len(rows)) + _in_brackets(others)
+
+
+def describe_thresholds(row: Mapping[str, Any], phrases: Phrases) -> str:
+    """Return the thresholds that were changed for a verdict, in the words of the paper's configuration, or by name.
+
+    >>> row = {"claim": "p.nc1", "what": "level and average and share", "value": "0.1 and median and 0.2"}
+    >>> describe_thresholds(row, {"nc1.level": "{} is small", "level": "?", "average": {"median": "it is the median"}})
+    '0.1 is small and it is the median and `share` is 0.2'
+    """
+    claim, texts = row["claim"].partition(".")[2], []
+    for name, value in _thresholds(row).items():
+        phrase = phrases.get(f"{claim}.{name}", phrases.get(name, f"`{name}` is {{}}"))
+        if not isinstance(phrase, str):
+            phrase = phrase.get(value, f"`{name}` is {{}}")
+        texts.append(phrase.replace("{}", value))
+    return " and ".join(texts)
+
+
+def _thresholds(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the values of the thresholds that were changed together, by name."""
+    return dict(zip(row["what"].split(" and "), row["value"].split(" and "), strict=True))
+
+
+def _smallest_changes(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the changes of thresholds of which no part alone gives the same verdict."""
+    changes = [(_thresholds(row).items(), row["verdict"]) for row in rows]
+    return [
+        row
+        for row, (change, verdict) in zip(rows, changes, strict=True)
+        if not any(part < change and other == verdict for part, other in changes)
+    ]
 
 
 def _in_brackets(others: Sequence[str]) -> str:

@@ -1,7 +1,6 @@
 """The results that come with the project, ``docs/results``: read, and compared with a run. Git guards the files."""
 
 import json
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -20,7 +19,7 @@ AGAIN = "robustness.csv"
 VERSIONS = "versions.json"
 UNPUBLISHED = ("quantifier", "uncertainty", "expected", "evidence", "facts")
 COLUMNS = tuple(column.name for column in records.COLUMNS if column.name not in UNPUBLISHED)
-COMPARED = ("paper", "claim", "verdict", "measured", "lower", "upper", "reason")
+COMPARED = ("paper", "claim", "verdict", "measured", "lower", "upper")
 RELATIVE_TOLERANCE = 1e-3  # relative difference above which a number counts as another
 
 
@@ -153,7 +152,7 @@ def compare_claims(claims: pd.DataFrame, published: pd.DataFrame) -> pd.DataFram
     order = dict.fromkeys([*claims["claim"], *published["claim"]])
     merged = merged.set_index("claim").loc[list(order)].reset_index()
     merged["outcome"] = [_comparison_word(row) for row in merged.to_dict("records")]
-    excluded = ("lower", "upper", "reason")
+    excluded = ("lower", "upper")
     return merged.drop(columns=[*excluded, *(f"{name}_published" for name in excluded)])
 
 
@@ -171,19 +170,12 @@ def compare_with_default(claims: pd.DataFrame) -> pd.DataFrame:
     return compare_claims(claims, default)
 
 
-def verdict_of_one_seed(verdict: str, reason: Any) -> str:
-    """Return the default run's verdict; where an earlier version had seeds decide, the reason begins with it."""
-    found = re.match(r"([a-z ]+) under \d+ of \d+ seeds", str(reason))
-    return found[1] if found else verdict
-
-
 def _comparison_word(row: dict[str, Any]) -> str:
     if pd.isna(row["verdict_published"]):
         return "new"
     if pd.isna(row["verdict"]):
         return "missing"
-    of_one_seed = verdict_of_one_seed(row["verdict_published"], row["reason_published"])
-    if row["verdict"] not in (row["verdict_published"], of_one_seed):
+    if row["verdict"] != row["verdict_published"]:
         return "with another verdict"
     measured, published = row["measured"], row["measured_published"]
     if pd.isna(measured) or pd.isna(published):

@@ -1,4 +1,12 @@
-"""How fast descent on regressions is, by depth."""
+"""How fast descent on regressions is, by depth.
+
+Shapes: `lp_descent` reads `loss` (members, 1 + max_steps), the mean of |x.w - y|^p after each number of steps;
+`iterations` (members, rates), numbers of steps; `learning_rate` (rates,), the grid that all members share, `least_loss`
+and `features`, a number each; `depth`, `rule` and `member` (members,). Members are depths and rules, starts varying
+fastest; `member` is the number of the start. `two_samples` reads `steps`, `rate` and `fewest` (members, 1): a number of
+steps, a learning rate and a number of steps; `exponent`, `stiffness`, `depth` and `start` (members,). Time counts
+steps.
+"""
 
 import numpy as np
 import pandas as pd
@@ -38,6 +46,7 @@ def lp_descent(trajectory: Trajectory, *, curve_points: Count) -> Tables:
     members = constants["member"]
     reached = np.where(iterations < 0, np.nan, iterations)
     yield rows({ITERATIONS: reached}, {"seed": members, "learning_rate": grid}, **labels, iteration=0)
+    # the rate whose loss was recorded: of several that need equally few steps the smallest, as in the run
     best = grid[np.where(iterations < 0, np.inf, iterations).argmin(axis=1)]
     last = len(trajectory.time) - 1
     places = np.union1d(np.linspace(0, last, curve_points), np.geomspace(1, last, curve_points))

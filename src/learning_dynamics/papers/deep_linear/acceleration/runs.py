@@ -31,9 +31,9 @@ def lp_descent(
     Returns
     -------
     Trajectory
-        Series loss, at the rate that reaches the tolerance first (relative excess over the least loss);
-        constants iterations (by member and rate; -1 where it was not reached), learning_rate, least_loss,
-        features and, by member, depth, rule, member (the start's number).
+        Series loss, shape (members, 1 + max_steps), at the rate that reaches the tolerance first (relative excess over
+        the least loss); constants iterations, shape (members, rates), -1 where it was not reached, learning_rate, shape
+        (rates,), the grid, least_loss, features and, by member, depth, rule, member (the start's number).
     """
     X, Y = data["X"], data["Y"][:, 0]
     least_loss = lp_regression.optimum(X, Y, exponent)
@@ -56,6 +56,7 @@ def lp_descent(
             target=least_loss * (1 + tolerance),
             max_steps=max_steps,
         )
+        # rates vary fastest in the run: `starts` is repeated and `grid` tiled
         by_rate = zip(run.losses.reshape(seeds, rates, -1), run.iterations.reshape(seeds, rates), strict=True)
         for member, (losses, iterations) in enumerate(by_rate):
             best = np.where(iterations < 0, max_steps + 1, iterations).argmin()

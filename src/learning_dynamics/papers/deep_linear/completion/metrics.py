@@ -1,4 +1,10 @@
-"""Completed matrices: errors, nuclear norms and effective ranks."""
+"""Completed matrices: errors, nuclear norms and effective ranks.
+
+Shapes: matrices are square. `end_to_end` W (members, 1, n, n), where descent ended; `truth`, and of bool `mask`, true
+where an entry is observed, (draws, n, n); `draw`, a place along draws, `scale` s, `learning_rate`, `loss`, the mean
+square over observed entries, and `steps`, a number of steps, (members,). Of the convex program members are draws, and
+`gap` (members,) is relative.
+"""
 
 import numpy as np
 import pandas as pd

@@ -37,7 +37,8 @@ def completion(
     Returns
     -------
     Trajectory
-        Series end_to_end; constants truth, mask (by draw); draw, scale, learning_rate, loss, steps (by member).
+        Series end_to_end, shape (members, 1, n, n); constants truth, mask (by draw); draw, scale, learning_rate, loss,
+        steps (by member). Members are scales and learning rates, draws varying fastest.
     """
     draws = np.arange(len(data["truth"]))
     scale, rate, draw = (grid.ravel() for grid in np.meshgrid(scales, learning_rates, draws, indexing="ij"))
@@ -58,7 +59,14 @@ def completion(
 
 
 def nuclear_norm(data: Arrays) -> Trajectory:
-    """The convex baseline, which the data set already holds."""
+    """The convex baseline, which the data set already holds.
+
+    Returns
+    -------
+    Trajectory
+        Series end_to_end, shape (draws, 1, n, n); constants truth, mask, shape (draws, n, n), gap and draw, shape
+        (draws,).
+    """
     return Trajectory(
         AT_THE_END,
         {"end_to_end": data["minimiser"][:, None]},

@@ -1,4 +1,10 @@
-"""Ratios of the gradient's singular values along a descent."""
+"""Ratios of the gradient's singular values along a descent.
+
+Shapes: `outside` and `whole` (members, times, 2): the r-th singular value of the gradient and the next, r the rank that
+all draws have; times are learning rate times steps, `every` steps apart; `draw` and `count` (members,) are places along
+draws and along `observed` (counts,), the numbers of observed entries. Values are zero from where all r are learned, and
+nan on a path on which they never are.
+"""
 
 import numpy as np
 import pandas as pd
@@ -47,6 +53,7 @@ def gradient_along_path(trajectory: Trajectory) -> pd.DataFrame:
         ALPHA_AT_START: _ratio(growth[:, 0]),
         ALPHA_OF_WHOLE: _ratio(step_growth(whole, rate).sum(axis=1)),
         ALPHA_OF_FLOW: _ratio(outside.sum(axis=1)),
+        # growth is that of one step, and there are `every` of them from one time to the next
         "growth": settings["every"] * growth[:, :, 0].sum(axis=1),
         STEP: growth[:, :, 1].max(axis=1),
     }
@@ -59,5 +66,5 @@ def gradient_along_path(trajectory: Trajectory) -> pd.DataFrame:
 
 
 def _ratio(pairs: np.ndarray) -> np.ndarray:
-    """Return the second of each pair over the first; nan where a path has no end."""
+    """Return the second of each pair, shape (members, 2), over the first; nan where a path has no end."""
     return pairs[:, 1] / pairs[:, 0]

@@ -17,7 +17,8 @@ class Loss:
     value, gradient : callable
         Of the residual W - W*, shape (..., d, d), and a square root of the inputs' covariance.
     least_on_singular : callable
-        Of W* and that root: a lower bound on the loss of singular matrices, at least sigma_min(W*) away from W*.
+        Of W* and that root S: a lower bound on the loss of singular W, for which ||W - W*||_F >= sigma_min(W*), and
+        ||(W - W*) S||_F >= sigma_min(W* S).
     """
 
     value: Pair

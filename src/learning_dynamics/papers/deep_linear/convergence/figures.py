@@ -67,8 +67,8 @@ def _guarantee_panel(axis: Axes, table: Table) -> None:
     loss = select(table, quantities.LOSS)
     loss = loss[loss["value"] > 1e-20]
     case_styles = {
-        "assumptions hold": ("both", "blue", (11, 1e-10), "left"),
-        "beyond a singular matrix": ("beyond singular", "vermilion", (81, 0.4), "right"),
+        "assumptions hold": ("both hold", "blue", (11, 1e-10), "left"),
+        "beyond a singular matrix": ("past a singular $W$", "vermilion", (81, 0.4), "right"),
         "unbalanced": ("unbalanced", "orange", (81, 60.0), "right"),
         "unbalanced, shorter step": ("shorter step", "green", (40, 1e-8), "right"),
     }

@@ -1,4 +1,15 @@
-"""Steps of descent by initialisation, rates and losses against the guarantee, and the saddle at zero weights."""
+"""Steps of descent by initialisation, rates and losses against the guarantee, and the saddle at zero weights.
+
+Shapes: constants by member are (members,) unless they are matrices. `initialisation_range` reads `steps`, a number of
+steps, and `learning_rate` (members, 1), and `size`, a Frobenius norm. `guarantee` reads `end_to_end` W (members, times,
+n, n), square, n its setting `size`, `target` (members, n, n), `imbalance` and `learning_rate`; its recorded times count
+steps, which `learning_rate` turns into flow time. `margins` reads the same W and target, and `margin` c; its times are
+in units of c^(2/N - 1). `convex_losses` reads such W and target, `factor` (members, n, n), the root S of the inputs'
+covariance, and `loss`, the name of the loss; its times are flow time. `one_output` reads `start_distance` (members, 1),
+`iterations`, a number of steps or a code, `dimension` and `wide`. `zero_weights` reads `fall` (members, distances),
+distances from zero weights in place of time, `target` (members, n, n), and `hessian` (members, most, most), zeros
+behind the first `parameters` rows and columns.
+"""
 
 import numpy as np
 import pandas as pd
@@ -48,6 +59,7 @@ def initialisation_range(trajectory: Trajectory) -> pd.DataFrame:
     """
     constants = trajectory.constants
     steps, rate = (trajectory.series[name][:, 0] for name in ("steps", "learning_rate"))
+    # both at once, stacked along a new first axis
     steps, rate = np.where(steps < 0, np.nan, (steps, rate))
     return rows(
         {"steps": steps, "learning_rate": rate, "size": constants["size"]},
@@ -116,6 +128,7 @@ def margins(trajectory: Trajectory, *, floor: Positive) -> pd.DataFrame:
     """
     constants = trajectory.constants
     guaranteed = theory.guaranteed_rate(constants["margin"], constants["depth"])
+    # one over the units of time
     units = constants["margin"] ** (1 - 2 / constants["depth"])
     rate = _smallest_rate(_relative_loss(trajectory), trajectory.time, floor) * units
     return rows(
@@ -229,6 +242,7 @@ def zero_weights(trajectory: Trajectory) -> pd.DataFrame:
     """
     constants = trajectory.constants
     fall = trajectory.series["fall"]
+    # a slope between the two smallest distances
     order = np.diff(np.log(fall[:, :2]), axis=1)[:, 0] / np.diff(np.log(trajectory.time[:2]))
     smallest = [
         np.linalg.eigvalsh(hessian[:count, :count])[0]

@@ -36,8 +36,8 @@ def initialisation_range(
     Returns
     -------
     Trajectory
-        Series steps, learning_rate (-1 and 0 where nothing converged); constants depth, init, deviation,
-        member, size (Frobenius norm of the end-to-end matrix at the start).
+        Series steps, learning_rate, shape (members, 1), -1 and 0 where nothing converged; constants, by member, depth,
+        init, deviation, member, size (Frobenius norm of the end-to-end matrix at the start).
     """
     X, Y = data["X"], data["Y"][:, 0]
     # with whitened inputs the correlation of inputs and labels is all that is left of the data
@@ -106,7 +106,8 @@ def guarantee(
     Returns
     -------
     Trajectory
-        Series end_to_end; constants target, case, member, imbalance, learning_rate (by member).
+        Time is the number of steps. Series end_to_end, shape (members, times, size, size); constants, by member,
+        target, shape (members, size, size), case, member, imbalance, learning_rate.
 
     Raises
     ------
@@ -183,7 +184,8 @@ def margins(
     Returns
     -------
     Trajectory
-        Series end_to_end; constants target, depth, margin, start, member (by member).
+        Series end_to_end, shape (members, times, size, size); constants, by member, target, shape (members, size,
+        size), depth, margin, start, member.
 
     Raises
     ------
@@ -255,8 +257,8 @@ def convex_losses(
     Returns
     -------
     Trajectory
-        Series end_to_end; constants target, loss, start, member, factor (the square root of the inputs'
-        covariance).
+        Series end_to_end, shape (members, times, n, n) for n singular values; constants, by member, target and factor
+        (the square root of the inputs' covariance), shape (members, n, n), loss (its name), start, member.
     """
     values = np.array(singular_values)
     widths = [len(values)] * (depth + 1)
@@ -320,8 +322,8 @@ def one_output(
     Returns
     -------
     Trajectory
-        Series start_distance; constants dimension, wide, member, iterations (-1 where the loss did not
-        reach the tolerance, -2 where it was not followed).
+        Series start_distance, shape (members, 1), draws varying fastest; constants, by member, dimension, wide, member,
+        iterations (-1 where the loss did not reach the tolerance, -2 where it was not followed).
     """
     kinds = []
     for dimension in progress(dimensions, "one output"):
@@ -367,8 +369,9 @@ def zero_weights(
     Returns
     -------
     Trajectory
-        Series fall, the loss at zero less that at a distance, which takes time's place; constants hessian (of the
-        layers' objective at zero, padded with zeros), parameters (how many there are), target, depth, member.
+        Series fall, shape (members, points), the loss at zero less that at a distance, which takes time's place;
+        constants, by member, hessian (of the layers' objective at zero), shape (members, most, most), padded with zeros
+        to the most parameters, parameters (how many there are), target, shape (members, size, size), depth, member.
     """
     if min(depths) < 2 or points < 2:
         raise ProjectError(f"zero_weights: depths {depths} and points {points}: each must be 2 or more; raise them")

@@ -1,4 +1,15 @@
-"""Gradient flow of the layers against the end-to-end dynamics, and how balanced the layers stay."""
+"""Gradient flow of the layers against the end-to-end dynamics, and how balanced the layers stay.
+
+Shapes: `end_to_end_flow` reads `layers` (members, times, most), packed as by `networks.pack`, zeros behind those of
+shallower networks; `direct` and `one_layer_fewer` (members, times, outputs, inputs); `integrated` (members, times, 3,
+r) for r = min(outputs, inputs) singular values; `in_steps` and `in_half_steps` (members, times, 3, outputs, inputs):
+the layers' product, then both equations; `target` (members, outputs, inputs). `balanced_velocity` reads `end_to_end` W
+and `velocity` (members, 1, size, size), and `gradient` (members, size, size). `approximate_balance` reads `layers`
+(members, 2, parameters), at the start and at the end, all of width `size`; in its code `sizes` are spectral norms.
+`balancedness_descent` reads `gram_differences` (members, 2, entries), at the same two, with the entries of W_{j+1}^T
+W_{j+1} - W_j W_j^T for all j. `depth`, `member`, `scale` and `learning_rate` are (members,). Times of `end_to_end_flow`
+are flow time.
+"""
 
 import numpy as np
 import pandas as pd
@@ -97,6 +108,7 @@ def end_to_end_flow(trajectory: Trajectory) -> Tables:
 
 def _orders(in_steps: np.ndarray, in_half_steps: np.ndarray) -> np.ndarray:
     """Return with which orders in the step the distances of W from each of two equations' solutions fall, largest."""
+    # states are (times, 3, outputs, inputs)
     distances = [
         [_norm(W - direct).max() for direct in (equation, fewer)]
         for W, equation, fewer in (np.moveaxis(states, 1, 0) for states in (in_steps, in_half_steps))
@@ -115,6 +127,7 @@ def _flow_quantities(layers: networks.Layers, series: dict[str, np.ndarray], tar
     for time in range(len(W)):
         spectrum, vectors = np.linalg.eigh(networks.preconditioner_of_layers([layer[time] for layer in layers]))
         eigenvalues.append(spectrum[::-1])
+        # eigenvectors are matrices row by row, as `preconditioner_of_layers` takes gradients
         cosine = vectors[:, -1] @ np.outer(U[time, :, 0], Vt[time, 0]).ravel()
         not_reinforced.append(1 - cosine**2)
         factors, factors_fewer = (

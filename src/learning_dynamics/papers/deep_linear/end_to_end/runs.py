@@ -36,10 +36,11 @@ def end_to_end_flow(
     Returns
     -------
     Trajectory
-        Series layers (as one vector, padded with zeros), direct (the end-to-end dynamics), one_layer_fewer (those of
-        depth N - 1), integrated (the singular values that integrated rates give, shape (3, r): the law's, without its
-        factor N, and with exponent 2 - 1/N), in_steps and in_half_steps (the layers' product, direct and
-        one_layer_fewer by Runge-Kutta, shape (3, outputs, inputs)); constants target, depth, member.
+        Series, of each member and time, layers (as one vector, padded with zeros), direct (the end-to-end dynamics) and
+        one_layer_fewer (those of depth N - 1), shape (outputs, inputs), integrated (the singular values that integrated
+        rates give, shape (3, r): the law's, without its factor N, and with exponent 2 - 1/N), in_steps and
+        in_half_steps (the layers' product, direct and one_layer_fewer by Runge-Kutta, shape (3, outputs, inputs));
+        constants, by member, target, shape (outputs, inputs), depth, member.
     """
     longest = networks.parameters([inputs, *[width] * (max(depths) - 1), outputs])
     members = []
@@ -182,7 +183,8 @@ def approximate_balance(
     Returns
     -------
     Trajectory
-        Series layers, at the start and at the end; constants scale, member.
+        Series layers, packed, at the start and at the end, shape (members, 2, parameters); constants scale, member (by
+        member).
     """
     widths = [size] * (depth + 1)
     members = []
@@ -216,7 +218,8 @@ def balancedness_descent(
     Returns
     -------
     Trajectory
-        Series gram_differences, as one vector, at the start and at the end; constants learning_rate, member.
+        Series gram_differences, as one vector, at the start and at the end, shape (members, 2, entries); constants
+        learning_rate, member (by member). Members are rates, draws varying fastest.
     """
     widths = [inputs, *[width] * (depth - 1), outputs]
     rngs = generators(seed, "deep_linear.balancedness_descent", seeds)
@@ -238,4 +241,5 @@ def balancedness_descent(
 
 
 def _flatten(matrices: networks.Layers) -> np.ndarray:
+    # from matrices with draws along their first axis to (draws, all entries)
     return np.concatenate([matrix.reshape(len(matrix), -1) for matrix in matrices], axis=1)

@@ -1,4 +1,9 @@
-"""Errors, nuclear norms and effective ranks of matrices completed from more and more entries."""
+"""Errors, nuclear norms and effective ranks of matrices completed from more and more entries.
+
+Shapes: matrices are square. `end_to_end` W (members, 1, n, n); `truth` (draws, n, n), all of one rank; `mask` (draws,
+counts, n, n); `observed` (counts,), how many entries each set has; `draw` and `count` (members,), places along draws
+and along `observed`; `scale` s, `loss`, the mean square over observed entries, and `gap`, relative, (members,).
+"""
 
 import numpy as np
 import pandas as pd

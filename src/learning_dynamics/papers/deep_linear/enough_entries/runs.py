@@ -32,7 +32,8 @@ def networks(
     Returns
     -------
     Trajectory
-        Series end_to_end; constants truth, mask, observed, and by member draw, count (its place), scale, loss, steps.
+        Series end_to_end, shape (members, 1, n, n); constants truth, mask, observed, and by member draw, count (its
+        place), scale, loss, steps. Members are draws and sets, scales varying fastest.
     """
     draws, counts = map(np.arange, data["mask"].shape[:2])
     draw, count, scale = (grid.ravel() for grid in np.meshgrid(draws, counts, scales, indexing="ij"))
@@ -61,7 +62,8 @@ def minimisers(data: Arrays, *, slack: Positive, accuracy: Positive, iterations:
     Returns
     -------
     Trajectory
-        Series end_to_end; constants truth, mask, observed, and by member draw, count (its place), gap (proved).
+        Series end_to_end, shape (members, 1, n, n); constants truth, mask, observed, and by member draw, count (its
+        place), gap (proved).
     """
     members = []
     for draw in progress(range(len(data["truth"])), "nuclear norm"):

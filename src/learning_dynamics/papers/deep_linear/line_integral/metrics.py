@@ -1,4 +1,10 @@
-"""Integrals of the preconditioned gradient along a closed curve."""
+"""Integrals of the preconditioned gradient along a closed curve.
+
+Shapes: `velocity`, P_W vec(grad), and `element`, dW times the weight of its node, (members, nodes, 2 inputs), each
+matrix row by row, with zeros behind it where the network has one output; nodes of the curve are in place of times;
+`depth`, `case` and `member` (members,); `sector` (members, 4): inner and outer radius, first and last angle, in
+radians.
+"""
 
 import numpy as np
 import pandas as pd

@@ -33,9 +33,9 @@ def closed_curve(
     Returns
     -------
     Trajectory
-        Series end_to_end, velocity (P_W times the gradient), element (dW times the node's weight), all as
-        vectors padded with zeros; constants depth, case, member, sector (the inner and the outer radius, the first and
-        the last angle).
+        Series end_to_end, velocity (P_W times the gradient), element (dW times the node's weight), all as vectors
+        padded with zeros, shape (members, 4 nodes, 2 inputs); constants depth, case, member, shape (members,), and
+        sector, shape (members, 4): the inner and the outer radius, the first and the last angle.
     """
     members = []
     for member, rng in enumerate(generators(seed, "deep_linear.closed_curve", seeds)):

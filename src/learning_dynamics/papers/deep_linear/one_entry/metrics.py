@@ -1,4 +1,9 @@
-"""Singular values of a small network along the flow of one measurement."""
+"""Singular values of a small network along the flow of one measurement.
+
+Shapes: matrices are square. `end_to_end` W (members, times, 2, 2), or (members, times, n, n) under one measurement of n
+entries; `depth` and `member`, the number of the start, (members,). Times are gradient-flow time; under one measurement
+they are the length of the path, log ||W||_F where W moves along itself. The observed entry is `W[0, 1]`.
+"""
 
 from typing import Any
 
@@ -27,6 +32,7 @@ def aligned_measurement(trajectory: Trajectory) -> pd.DataFrame:
     values = spectrum(trajectory.series["end_to_end"])
     predicted = np.full(values.shape, np.nan)
     for member, depth in enumerate(constants["depth"]):
+        # of the second singular value alone
         predicted[member, :, 1] = theory.smaller_singular_value(
             values[member, :, 0], settings["start"], settings["ratio"], depth
         )
@@ -49,6 +55,7 @@ def one_entry(trajectory: Trajectory) -> Tables:
     constants = trajectory.constants
     W = trajectory.series["end_to_end"]
     determinant = W[..., 0, 0] * W[..., 1, 1] - W[..., 0, 1] * W[..., 1, 0]
+    # the observed entry, `W[0, 1]`, at its target, and the others where they started
     last_determinant = W[:, 0, 0, 0] * W[:, 0, 1, 1] - trajectory.settings["target"] * W[:, 0, 1, 0]
     yield _along(trajectory, {SIGMA: spectrum(W), DETERMINANT: determinant})
     yield rows(

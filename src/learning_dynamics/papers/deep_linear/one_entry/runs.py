@@ -24,7 +24,7 @@ def aligned_measurement(
     Returns
     -------
     Trajectory
-        Series end_to_end; constants depth, member (by member).
+        Series end_to_end, shape (depths, times, 2, 2); constants depth, member (by member; all of one start).
     """
     starts = [(depth, 0, start * np.eye(2)) for depth in depths]
     return _flows(np.diag([1.0, ratio]), starts, target, integration)
@@ -48,7 +48,7 @@ def one_entry(
     Returns
     -------
     Trajectory
-        Series end_to_end; constants depth, member (by member).
+        Series end_to_end, shape (members, times, 2, 2), starts varying fastest; constants depth, member (by member).
     """
     rngs = generators(seed, "deep_linear.single_measurement", seeds)
     matrices = [_rotation(rng) @ np.diag([start, ratio * start]) @ _rotation(rng).T for rng in rngs]
@@ -77,7 +77,8 @@ def one_measurement(
     Returns
     -------
     Trajectory
-        Series end_to_end; constants depth, member (by member).
+        Series end_to_end, shape (members, points, n, n), n the entries of `measurement`, starts varying fastest; the
+        length of the path is in place of time. Constants depth, member (by member).
     """
     A = np.diag(measurement)
     size = len(measurement)

@@ -39,7 +39,7 @@ def restricted_setting(ends: Table) -> Plot:
     left.set(
         xscale="log",
         yscale="log",
-        xlabel="start: product of layers over the identity",
+        xlabel="start: multiple of the identity",
         ylabel="excess over the least nuclear norm",
     )
     right.axhline(0, color=COLOURS["grey"], lw=0.8)

@@ -1,4 +1,11 @@
-"""Where deep networks end on commuting measurements: nuclear norms, and Schatten quasi-norms around the end."""
+"""Where deep networks end on commuting measurements: nuclear norms, and Schatten quasi-norms around the end.
+
+Shapes: matrices are square. `end_to_end` W (members, 2, size, size), at the start and at the end, in the coordinates in
+which measurements are Q diag(A_i) Q^T; `basis` Q (members, size, size), the common eigenvectors as columns;
+`eigenvalues` A (members, measurements, size), in the order of these columns; `values` y (members, measurements);
+`least` (members, size), eigenvalues and not their sum; `depth`, `scale`, a multiple of the identity, and `member`
+(members,).
+"""
 
 import numpy as np
 import pandas as pd

@@ -40,9 +40,10 @@ def commuting_measurements(
     Returns
     -------
     Trajectory
-        Series end_to_end at the start and at the end; constants basis, eigenvalues (of the measurements, measurements x
-        size), values (measured), least (eigenvalues of the matrix of least nuclear norm, by linear programming),
-        depth, scale, member (by member).
+        Series end_to_end at the start and at the end, shape (members, 2, size, size); constants, by member, basis,
+        shape (members, size, size), eigenvectors as columns, eigenvalues, of the measurements, shape (members,
+        measurements, size), values (measured), shape (members, measurements), least (eigenvalues of the matrix of least
+        nuclear norm, by linear programming), shape (members, size), depth, scale, member.
     """
     members = []
     for member, rng in enumerate(progress(generators(seed, "deep_linear.commuting_measurements", seeds), "commuting")):

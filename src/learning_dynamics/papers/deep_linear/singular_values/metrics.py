@@ -1,4 +1,9 @@
-"""Singular values along descent on a matrix completion."""
+"""Singular values along descent on a matrix completion.
+
+Shapes: `singular_values` (draws, times, n), descending; `rotated_gradient` (draws, times, top, top), U^T grad V for the
+first `top` singular vectors; `train_loss` and `error` (draws, times), mean squares; `rank` (draws,). Times are learning
+rate times steps.
+"""
 
 import numpy as np
 

@@ -26,9 +26,9 @@ def singular_value_paths(
     Returns
     -------
     Trajectory
-        At `points` steps, evenly spaced, series singular_values; rotated_gradient, U^T grad V, shape
-        (draws, points, top, top); train_loss and error, mean squares over observed and over all entries.
-        Constant rank, of the matrices to complete.
+        At `points` steps, evenly spaced, series singular_values, shape (draws, points, n); rotated_gradient, U^T grad
+        V, shape (draws, points, top, top); train_loss and error, mean squares over observed and over all entries, shape
+        (draws, points). Constant rank, of the matrices to complete, shape (draws,).
     """
     truth, mask = data["truth"][:draws], data["mask"][:draws]
     identity = np.broadcast_to(np.eye(truth.shape[-1]), truth.shape)

@@ -4,6 +4,9 @@ Three statements of the paper read an implication backwards (section 2, appendic
 renormalised features to all what holds of these alone (section 3.3). Here the deviations from the class means of
 renormalised features are mapped, the class means are kept, or made a simplex frame, and the quantities of each
 statement are measured with the general formulas for any features.
+
+Shapes: X (P, C N), one draw's renormalised features, examples as columns, sorted by class, N of each. Class means M are
+columns, (P, C), but rows, (C, P), where `collapse` takes them; classifiers W are (C, P), without biases.
 """
 
 import numpy as np

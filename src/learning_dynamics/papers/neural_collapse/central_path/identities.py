@@ -2,6 +2,10 @@
 
 Functions return relative gaps by quantity: zero to rounding where an equation holds. Names that end in
 ``--<alternative>`` belong to an altered equation, which a measurement worth its name must tell from the paper's.
+
+Shapes: H (P, C N), one draw's features, neither centred nor normalised, examples as columns, sorted by class, N of
+each; extended classifiers W (C, P + 1), biases in the last column; class means as rows, (C, P), as `measures.collapse`
+takes them; A (P, P).
 """
 
 import numpy as np
@@ -149,8 +153,10 @@ def simplex_frames(H: np.ndarray, Z: np.ndarray, classes: int) -> central_path.N
     # C - 1 features are enough for a frame of C classes
     centred = np.linalg.svd(np.eye(classes) - 1 / classes)[2][: classes - 1]
     frame = 3.0 * np.linalg.qr(Z[:, : classes - 1])[0] @ centred
+    # with a row of zeros C - 1 features have C singular values too
     frame_values = np.linalg.svd(np.vstack([frame, np.zeros(classes)]), compute_uv=False)
     frame_gap = max(np.ptp(frame_values[:-1]), frame_values[-1], np.abs(frame.sum(axis=1)).max()) / frame_values[0]
+    # of any Gaussian (C, C) matrix: entries of Z serve, there are P C N of them
     orthogonal = np.linalg.qr(Z.ravel()[: classes**2].reshape(classes, classes))[0]
     return {
         quantities.LEMMA_7: float(max(theory.simplex_gram(3.0 * U @ V.T), frame_gap)),

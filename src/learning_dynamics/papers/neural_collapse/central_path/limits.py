@@ -1,4 +1,8 @@
-"""How near features are to the limits that the central path has: of the SNR matrix, and neural collapse itself."""
+"""How near features are to the limits that the central path has: of the SNR matrix, and neural collapse itself.
+
+Shapes: X (..., P, C N), examples as columns, sorted by class, N of each; the start (P, C N), without leading axes.
+Class means are rows, (..., C, P), in `collapse_along`. What is returned has the leading axes.
+"""
 
 import numpy as np
 
@@ -49,7 +53,9 @@ def collapse_along(X: np.ndarray, classes: int) -> central_path.Numbers:
         Share of examples that the classifier and the nearest class mean label differently.
     """
     means = central_path.class_means(X, classes).mT
+    # X is renormalised: its mean is zero, and the bias 1/C changes no argmax
     W = central_path.classifier(X, classes)
+    # |x - mu_c|^2 is least where mu_c . x - |mu_c|^2 / 2 is largest
     nearest = means @ X - 0.5 * np.sum(means**2, axis=-1, keepdims=True)
     return {
         quantities.TRACE: classes * collapse.variability(central_path.within_covariance(X, classes), means),

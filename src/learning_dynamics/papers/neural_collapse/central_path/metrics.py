@@ -1,4 +1,12 @@
-"""The central path: identities of the loss, tangent maps, and spectra along flows and descent."""
+"""The central path: identities of the loss, tangent maps, and spectra along flows and descent.
+
+Shapes: an array for each size, ``<name>_C<C>_N<N>_P<P>`` as `models.size_label` says. `H` and `Z` (members, 1, P, C N),
+features as rows and examples as columns, sorted by class, N of each; `W` (members, 1, C, P + 1), biases in its last
+column; `A` (members, 1, 3, P, P), which `_measure_draw` takes one by one. Flows and ``descent<k>`` are renormalised
+features X (members, times, P, C N). Class means are columns, (P, C), in `models`, and rows, (C, P), in
+`measures.collapse`. The setting `sizes` lists (C, N, P), `steps` is a list of step sizes. Times are flow time, of
+descent step size times number of steps.
+"""
 
 import functools
 from collections.abc import Iterator, Sequence
@@ -143,6 +151,7 @@ def renormalised_descent(trajectory: Trajectory) -> Tables:
     for size in trajectory.settings["sizes"]:
         classes, examples, _ = size
         for number, step in enumerate(trajectory.settings["steps"]):
+            # numbers of steps of this size by the recorded times
             counts = np.round(trajectory.time / step).astype(int)
             members = []
             for X in trajectory.series[f"descent{number}_{central_path.size_label(*size)}"]:
@@ -186,6 +195,7 @@ def _measure_draw(
         quantities.LOSS: central_path.extended_loss(collapse.least_squares_classifier(within, means, 0.0), H, 0.0),
         quantities.LOSS_NC1: parts["loss_nc1"],
         quantities.LOSS_NC23: parts["loss_nc23"],
+        # `variability` is the trace over C
         quantities.TRACE: classes * collapse.variability(within, means),
         quantities.TRACE_RENORMALISED: limits.collapse_along(X, classes)[quantities.TRACE],
         quantities.OMEGA: central_path.snr_singular_values(X, classes),
@@ -217,7 +227,7 @@ def _measure_flow(X: np.ndarray, size: Sequence[int]) -> central_path.Numbers:
     """Measure one member's flow, X of shape (times, features, samples); nan where it was not carried on."""
     classes, examples, features = size
     if not np.isfinite(X).all():
-        # the same quantities of other features, emptied
+        # the same quantities of other features, emptied: their names and shapes are what is used
         stand_in = np.random.default_rng(0).standard_normal(X.shape)
         return {name: np.full(np.shape(value), np.nan) for name, value in _measure_flow(stand_in, size).items()}
     omega = central_path.snr_singular_values(X, classes)

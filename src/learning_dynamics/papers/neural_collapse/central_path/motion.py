@@ -1,4 +1,8 @@
-"""Collapse in two numbers for each direction of the class means: how far apart they are, and how wide each class is."""
+"""Collapse in two numbers for each direction of the class means: how far apart they are, and how wide each class is.
+
+Shapes: a course (moments, C - 1) has the SNR singular values omega_j, descending, a row for each recorded time or
+epoch; a network's C is read from the number of columns.
+"""
 
 from collections.abc import Callable
 
@@ -76,6 +80,8 @@ def _panel(axis: Axes, course: pd.DataFrame, classes: int, clock: Callable[[floa
         index = moments[number]
         for bar, value in zip(bars, values[index], strict=True):
             bar.set_height(value / largest[index])
+        # class means have deviation omega_j / sqrt(C) along direction j, features within classes 1: relative to the
+        # first, sqrt(C) / omega_max
         noise.set_height(np.sqrt(classes) / largest[index])
         title.set_text(clock(float(course.index[index])))
 

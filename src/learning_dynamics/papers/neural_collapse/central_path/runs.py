@@ -23,9 +23,10 @@ def free_features(
     """Gaussian features, and what the paper's identities are tried on: any classifier, directions, changes of basis.
 
     `sizes` lists (classes, examples per class, features). For each size the series, with one recorded time, are H,
-    (members, 1, features, samples), not centred; W, an extended classifier; Z, a direction; A, shape
-    (members, 1, 3, features, features), a positive-definite, a symmetric indefinite and a general matrix, each of
-    condition number `condition`. Class means have standard deviation `signal`, noise has one.
+    shape (members, 1, features, samples), not centred, samples sorted by class; W, an extended classifier, shape
+    (members, 1, classes, features + 1); Z, a direction, the shape of H; A, shape (members, 1, 3, features, features), a
+    positive-definite, a symmetric indefinite and a general matrix, each of condition number `condition`. Class means
+    have standard deviation `signal`, noise has one.
     """
     series: dict[str, list[np.ndarray]] = {}
     for size in sizes:
@@ -92,7 +93,8 @@ def renormalised_descent(
 
     It starts from the features of `renormalised_flows`. Time is step size times number of steps; recorded at up to
     `points` times, spaced evenly in log time to `horizon`, that all step sizes reach exactly. Series
-    ``descent<k>_<size>`` for the k-th step size.
+    ``descent<k>_<size>``, k from 0, for the k-th of `steps`, which are step sizes; shape (members, times, features,
+    samples).
     """
     coarsest = max(steps)
     ratios = [coarsest / step for step in steps]

@@ -1,4 +1,8 @@
-"""The tangent space of the renormalised features: what moves along it, how fast, and what maps onto it (appendix D)."""
+"""The tangent space of the renormalised features: what moves along it, how fast, and what maps onto it (appendix D).
+
+Shapes: X and Z (P, C N), one draw's, examples as columns, sorted by class, N of each; X is renormalised, Z any
+direction. Functions return numbers, or one for each singular value, (C - 1,), descending, or for each of `STEPS`.
+"""
 
 from collections.abc import Callable
 
@@ -103,7 +107,9 @@ def map_gaps(X: np.ndarray, Z: np.ndarray, classes: int, tangent_map: renormalis
         ||T - T^T||_F / ||T||_F for the map as a matrix T, zero if and only if it is self-adjoint.
     """
     image = tangent_map(X, Z, classes)
+    # another direction than Z: its rows in reverse order
     tangent = renormalised.orthogonal_projection(X, Z[::-1], classes)
+    # a row for each entry of Z: the image of the matrix that has a one there and zeros elsewhere
     matrix = tangent_map(X, _basis(X), classes).reshape(X.size, X.size)
     residual = np.linalg.norm(renormalised.constraint(X, image, classes))
     return {
@@ -238,9 +244,10 @@ def _central_difference(
 
 
 def _slope_of_singular_values(X: np.ndarray, direction: np.ndarray, h: float, classes: int) -> np.ndarray:
-    """Return d omega_j along a direction, by central differences at steps h and 2h, extrapolated."""
+    """Return d omega_j along a direction, by central differences at steps h and 2h, extrapolated, shape (C - 1,)."""
     omega = central_path.snr_singular_values
     fine, coarse = (_central_difference(omega, X, direction, step=step, classes=classes) for step in (h, 2 * h))
+    # errors are of second order in the step: those of the double step are four times as large
     return (4 * fine - coarse) / 3
 
 

@@ -47,10 +47,11 @@ def fig9(mse: Sequence[Table]) -> Plot:
     gains = {data_and_network(table): _gains(table) for table in mse}
     for axis, gain in zip(figure.axes, gains.values(), strict=True):
         text = f"grows by {np.nanmean(gain):.2f}" if np.isfinite(gain).any() else "no zero error"
-        axis.text(0.03, 0.96, text, transform=axis.transAxes, va="top", fontsize=8, backgroundcolor="white")
+        axis.text(0.97, 0.05, text, transform=axis.transAxes, ha="right", fontsize=8)
     all_gains = np.concatenate(list(gains.values()))
     facts = {"median": np.nanmedian(all_gains), "mean": np.nanmean(all_gains), **PAPERS_GAIN}
-    figure.suptitle("growth in the paper: median {paper_median}, mean {paper_mean}".format(**PAPERS_GAIN), fontsize=9)
+    median, mean = PAPERS_GAIN.values()
+    figure.suptitle(f"growth in the paper: median {median:.2f}, mean {mean:.2f}", fontsize=9)
     return _annotate(figure, mse, facts)
 
 

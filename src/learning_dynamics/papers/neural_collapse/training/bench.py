@@ -1,4 +1,8 @@
-"""A trained network with the images that it is measured on: collapse, deviations and robustness at a recorded epoch."""
+"""A trained network with the images that it is measured on: collapse, deviations and robustness at a recorded epoch.
+
+Shapes: images (images, channels, height, width), labels (images,); class means (C, P) as rows, Sigma_W (P, P), weights
+(C, P) and, with a last column of biases, classifiers (C, P + 1). Distances and norms of images are (images,).
+"""
 
 from collections.abc import Iterator
 from typing import Any, Literal

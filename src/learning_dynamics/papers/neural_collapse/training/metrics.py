@@ -1,4 +1,10 @@
-"""Collapse, the terms of the loss, and robustness at every recorded epoch of a training."""
+"""Collapse, the terms of the loss, and robustness at every recorded epoch of a training.
+
+Shapes: `trajectory.series` has each parameter and batch-norm statistic by its name in the network's state, (members,
+epochs, *shape of the parameter); `trajectory.time` (epochs,) are epochs of training, not steps. `data` has images
+(images, channels, height, width) and labels (images,) of two splits. A row of the table is (data, seed, epoch, split,
+quantity, index, label, example, value), and members are seeds.
+"""
 
 from typing import Literal
 
@@ -142,6 +148,7 @@ def training(
         for point, epoch in enumerate(trajectory.time):
             bench.load({name: states[member, point] for name, states in trajectory.series.items()})
             rows = list(bench.collapse(portrait=member == 0 and point in (0, last // 2, last)))
+            # rows of a bench begin with split and quantity, and end with the value
             error = next(row[-1] for row in rows if row[:2] == ("train", ERROR))
             if point in robustness_points or (error == 0 and not without_error):
                 rows += bench.robustness()

@@ -55,7 +55,8 @@ def training(
     Returns
     -------
     Trajectory
-        time: epochs; series: every parameter and batch-norm statistic by name; constants: the images.
+        time: epochs; series: every parameter and batch-norm statistic by name, shape (seeds, epochs, ...) with its own
+        shape last; constants: the images.
     """
     import torch  # heavy, and of use to this kind of run alone
 

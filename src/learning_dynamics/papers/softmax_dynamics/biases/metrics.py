@@ -1,4 +1,8 @@
-"""When each class is learned."""
+"""When each class is learned.
+
+Shapes: `probabilities` (members, times, V), of each class's own examples, in the order of `counts` (members, V), class
+sizes; `dimension` and `scale` (members,). Times are in units of log(1 / scale), which differ between members.
+"""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,10 @@
-"""Falls of the effective rank over the maps."""
+"""Falls of the effective rank over the maps.
+
+Shapes: `gram` (members, records, d, d), f^T f; `sums` (members, records, V, d), of f over the examples of each class;
+`probabilities` (members, records, V); all with zeros behind a member's own d and V. `counts` (members, V), class sizes,
+has zeros there too; `variant`, `amount`, `dimension` and `scale` (members,). Times count steps, and are evenly spaced
+in the logarithm after the first, 0; windows are pairs of places among records, (members,) each.
+"""
 
 import functools
 from typing import Any
@@ -49,6 +55,7 @@ def descent_map(trajectory: Trajectory, *, thresholds: list[Positive], lower: Fr
     """
     sizes = trajectory.constants["counts"]
     classes = (sizes > 0).sum(axis=1)
+    # number of examples, with axes for times, d and d
     examples = sizes.sum(axis=1)[:, None, None, None]
     failed = np.asarray(trajectory.undecided, dtype=bool)
     mask = failed[:, None, None]

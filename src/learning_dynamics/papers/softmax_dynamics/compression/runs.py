@@ -37,9 +37,10 @@ def descent_map(
     Returns
     -------
     Trajectory
-        Time counts steps. Series gram (f^T f), sums (of f over each class's examples), probabilities (of its own class,
-        mean over each class), padded with zeros to the largest shapes; constants counts (padded with zeros),
-        dimension, scale, variant and amount of each member.
+        Time counts steps. Series gram (f^T f), shape (members, records, d, d), sums (of f over each class's examples),
+        shape (members, records, classes, d), probabilities (of its own class, mean over each class), shape (members,
+        records, classes), padded with zeros to the largest shapes; constants counts, shape (members, classes), padded
+        with zeros, dimension, scale, variant and amount of each member.
     """
     from learning_dynamics.papers.softmax_dynamics.optimisers import Optimiser
 

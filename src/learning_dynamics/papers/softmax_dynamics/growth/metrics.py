@@ -1,4 +1,12 @@
-"""How fast singular values grow at balanced starts, and while predictions stay uniform."""
+"""How fast singular values grow at balanced starts, and while predictions stay uniform.
+
+Shapes: `f` (members, times, rows, d) and `W` (members, times, d, V), with zeros behind a member's own rows and V; rows
+are examples sorted by class, the largest class first, and of repeated contexts one for each class. `classes` V,
+`largest`, the size of the largest class, and `scale` are (members,). Members stand cell by cell, as many of each as the
+setting `seeds`, which `_cells` relies on. Of initial states f and W must have equally many singular values, which are
+paired: d is at most V, or V is the number of rows. Initial states have one time; other times are in units of 1 /
+sqrt(largest), of repeated contexts of 1 / largest, while rates are per unit of flow time.
+"""
 
 from collections.abc import Iterator
 
@@ -41,6 +49,7 @@ def initial_states(trajectory: Trajectory) -> Tables:
             {
                 "classes": len(counts),
                 "largest": counts[0],
+                # of the cell's first member, as of all
                 "scale": trajectory.constants["scale"][members.start],
                 "seed": seed.ravel(),
                 "index": index.ravel() + 1,
@@ -69,13 +78,19 @@ EARLY = (
 
 @columns(*EARLY)
 def early_growth(trajectory: Trajectory) -> Tables:
-    """Measure the growth of the largest singular value while predictions stay uniform."""
+    """Measure the growth of the largest singular value while predictions stay uniform.
+
+    The column ``growth`` is d log(sigma) / dt per unit of flow time, not of the column ``time``.
+    """
     return _early(trajectory, repeated=False)
 
 
 @columns(*EARLY)
 def repeated_contexts(trajectory: Trajectory) -> Tables:
-    """Measure it where the examples of a class share one row of features."""
+    """Measure it where the examples of a class share one row of features.
+
+    As in `early_growth`, ``growth`` is per unit of flow time.
+    """
     return _early(trajectory, repeated=True)
 
 
@@ -101,8 +116,10 @@ def _early(trajectory: Trajectory, *, repeated: bool) -> Tables:
                 "seed": seed.ravel(),
                 "time": trajectory.time[time.ravel()],
                 "sigma": S[..., 0].ravel(),
+                # of flow time, in which `df` is a derivative
                 "growth": (rate[..., 0] / S[..., 0]).ravel(),
                 "departure": departure.ravel(),
+                # the spectral norm of A's rows, each multiplied by how many examples share it
                 "fastest": float(np.linalg.norm(repeats * (1 / classes - labels), 2)),
             }
         )

@@ -20,7 +20,8 @@ def initial_states(
     Returns
     -------
     Trajectory
-        Series f and W at time 0; constants classes, largest, scale of each member.
+        Series f and W at time 0, shape (members, 1, examples, d) and (members, 1, d, V); constants classes, largest,
+        scale of each member.
     """
 
     def draw(classes: int, largest: int, scale: float) -> dict[str, np.ndarray]:
@@ -56,7 +57,8 @@ def early_growth(
     Returns
     -------
     Trajectory
-        Series f and W; constants classes, largest of each member.
+        Series f and W, shape (members, times, examples, d) and (members, times, d, V); constants classes, largest of
+        each member.
     """
     times = np.linspace(0.0, growth, points)
 
@@ -97,7 +99,8 @@ def repeated_contexts(
     Returns
     -------
     Trajectory
-        Series f, one row for each class, and W; constants classes, largest of each member.
+        Series f, one row for each class, shape (members, times, V, d), and W, shape (members, times, d, V); constants
+        classes, largest of each member.
     """
     times = np.linspace(0.0, growth, points)
 

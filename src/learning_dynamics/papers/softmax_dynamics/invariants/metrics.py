@@ -1,4 +1,12 @@
-"""Conserved quantities of gradient flow, and rates of singular values, along single flows and smooth curves."""
+"""Conserved quantities of gradient flow, and rates of singular values, along single flows and smooth curves.
+
+Shapes: `f` (members, times, examples, d) and `W` (members, times, d, V); `labels` (members, examples, V), one-hot, of
+descent those of one learning rate's members; `learning_rate` and `correlation` (members,), whose members stand rate by
+rate, or correlation by correlation, as many of each as the setting `seeds`. Pairs of singular vectors need as many
+values of f as of W: d is at most V, or V is the number of examples. Of curves, `M` and `dM` (seeds, times, rows,
+columns) and `nearby` (seeds, times, 4, rows, columns), M at t + step * (-2, -1, 1, 2). Of linear inputs, `linear`,
+`free` and `looser` (members, times, examples, d), all features f. Times are flow time, learning rate times steps.
+"""
 
 import numpy as np
 import pandas as pd
@@ -97,6 +105,7 @@ def descent(trajectory: Trajectory) -> pd.DataFrame:
     """
     drift, imbalance = _drift(trajectory.series["f"], trajectory.series["W"])
     rates = trajectory.constants["learning_rate"]
+    # as many members have the first rate as there are seeds
     seeds = np.arange(len(rates)) % np.count_nonzero(rates == rates[0])
     axes = {"seed": seeds, "time": trajectory.time}
     return rows({DRIFT: drift, IMBALANCE: imbalance}, axes, learning_rate=rates)
@@ -118,6 +127,7 @@ def matrix_curves(trajectory: Trajectory) -> pd.DataFrame:
     M, dM, nearby = (trajectory.series[name] for name in ("M", "dM", "nearby"))
     values = np.linalg.svd(nearby, compute_uv=False)
     step = trajectory.settings["step"]
+    # the places of t + step * (-2, -1, 1, 2) are 0 to 3
     difference = (8 * (values[..., 2, :] - values[..., 1, :]) - (values[..., 3, :] - values[..., 0, :])) / (12 * step)
     U, S, V = sorted_svd(M)
     quantities = {
@@ -142,6 +152,7 @@ def linear_inputs(trajectory: Trajectory) -> pd.DataFrame:
     """
     free = trajectory.series["free"]
     correlation = trajectory.constants["correlation"]
+    # as many members have the first correlation as there are seeds
     seeds = np.arange(len(free)) % np.count_nonzero(correlation == correlation[0])
     axes = {"seed": seeds, "time": trajectory.time}
     quantities = {

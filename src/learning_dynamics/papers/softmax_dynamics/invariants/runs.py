@@ -58,7 +58,8 @@ def descent(
     Returns
     -------
     Trajectory
-        As in `flow`, members rate by rate; constant learning_rate, shape (members,).
+        As in `flow`, members rate by rate; constant learning_rate, shape (members,). Labels are those of one rate's
+        members, shape (seeds, examples, classes).
     """
     labels, initial = starts.cell_states(counts, dimension, init=init, scale=scale, seeds=seeds, seed=seed)
     field = model.vector_field(labels, dimension, loss)
@@ -81,8 +82,8 @@ def matrix_curves(
     Returns
     -------
     Trajectory
-        Series M, its derivative dM, and nearby: M at t + step * (-2, -1, 1, 2), shape
-        (members, times, 4, rows, columns).
+        Series M, shape (members, times, rows, columns), its derivative dM, and nearby: M at t + step * (-2, -1, 1, 2),
+        shape (members, times, 4, rows, columns).
     """
     times = np.linspace(0.0, 2 * np.pi, points)
     coefficients = np.stack(

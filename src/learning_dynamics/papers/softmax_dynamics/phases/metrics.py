@@ -1,4 +1,11 @@
-"""Effective ranks, learning of classes, alignment and separation along the toy's flows."""
+"""Effective ranks, learning of classes, alignment and separation along the toy's flows.
+
+Shapes: `f` (members, times, examples, d), `W` (members, times, d, V), `labels` (members, examples, V), one-hot,
+examples sorted by class; of a grid `counts` (members, V), class sizes as the configuration lists them, largest first,
+`init` and `scale` (members,). All members have equally many classes and examples. A rank or a probability is (members,
+times) or (members, times, V); moments are places along times, (members, 5), in the order of `grids.Moment`. Times are
+flow time.
+"""
 
 import functools
 
@@ -76,6 +83,7 @@ def toy(trajectory: Trajectory, *, coordinates: Natural, populations: list[Popul
     f, W, failed = starts.finite_factors(trajectory)
     labels, loss = trajectory.constants["labels"], trajectory.settings["loss"]
     sigma, rate = _rates(f, W, labels, loss)
+    # examples of the first class listed, the same in all members
     group = labels[0].argmax(axis=-1) == 0
     quantities = ranks_of(f, labels, populations) | {
         "sigma": sigma,
@@ -207,6 +215,7 @@ def flow_grid(
                 names.direction: np.abs(np.sum(leading * when_rare_are_learned, axis=-1)),
             }
         )
+    # half a decade before the end
     before_end = np.searchsorted(times, times[-1] / np.sqrt(10))
     for name, series in ranks_of(f, labels, populations).items():
         tail, net = series[:, -1] - series[:, before_end], falls.net_change(series, windows.rare)

@@ -1,4 +1,8 @@
-"""The toy's features as they move in their plane, and what RankMe makes of them."""
+"""The toy's features as they move in their plane, and what RankMe makes of them.
+
+Shapes: coordinates of features are (times, examples), examples sorted by class, and each rank (times,), of one member
+at the recorded times after the start.
+"""
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -49,8 +49,8 @@ def flow_grid(
     Returns
     -------
     Trajectory
-        As in `toy`, members cell by cell, in single precision; constants labels, and counts, init and scale of each
-        member.
+        As in `toy`, members cell by cell, in single precision; constants labels, shape (members, examples, classes),
+        and counts, shape (members, classes), init and scale of each member.
 
     Raises
     ------
@@ -59,6 +59,7 @@ def flow_grid(
     """
     if len({(len(sizes), sum(sizes)) for sizes in counts}) > 1:
         raise ProjectError("flow_grid: all entries of `counts` must have as many classes and as many examples")
+    # a cell is {counts, init, scale}: what `starts.cell_states` takes, and the names of the constants
     cells = starts.grid_cells(counts=counts, init=inits, scale=scales)
     cell_states = [starts.cell_states(dimension=dimension, seeds=seeds, seed=seed, **cell) for cell in cells]
     labels, initial = (np.concatenate(part) for part in zip(*cell_states, strict=True))

@@ -1,4 +1,9 @@
-"""Phases of the rank over examples and over classes, from one row of features for each class."""
+"""Phases of the rank over examples and over classes, from one row of features for each class.
+
+Shapes: `f` (members, times, V, d), a row for each class, and `W` (members, times, d, V), with zeros behind a member's
+own d; so f W is square, and a class's own logit is on its diagonal. `counts` (members, V), class sizes; `dimension` and
+`scale` (members,). Times are flow time; windows are pairs of places along times, (members,) each.
+"""
 
 import functools
 

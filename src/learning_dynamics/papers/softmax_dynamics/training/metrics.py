@@ -1,4 +1,11 @@
-"""Phases of the rank under combined optimisers, and which trainings have learned their examples."""
+"""Phases of the rank under combined optimisers, and which trainings have learned their examples.
+
+Shapes: `examples` and `classes` (members, records, d) are no numbers of these but eigenvalues of the features'
+covariance over them, with zeros behind a member's own d; `probabilities` (members, records, V); `loss` (members,
+records, 2), the mean of the examples' and the largest; `counts` (members, V), class sizes without zeros; what else
+tells members apart is (members,). Times count steps. The argument `steps` lists after how many steps a course is
+measured, the run's setting `steps` is how many there are.
+"""
 
 import functools
 
@@ -90,6 +97,7 @@ def outcomes(trajectory: Trajectory, records: np.ndarray) -> dict[str, np.ndarra
     """
     loss = trajectory.series["loss"][:, records]
     mean, largest = np.moveaxis(loss[:, -1], -1, 0)
+    # the largest loss of an example, at any record
     exploded = loss[..., 1].max(axis=1) > -np.log(np.finfo(float).tiny)
     failed = np.asarray(trajectory.undecided, dtype=bool)
     uniform = np.log(trajectory.constants["counts"].shape[1])

@@ -53,8 +53,9 @@ def combinations(
     Trajectory
         Time counts steps. Series examples and classes (members, records, d): eigenvalues of the features' covariance
         about their mean, a class counting as often as it has examples or once, padded with zeros to the largest d;
-        probabilities (of its own class, mean over each class); loss (mean of the examples' and the largest). Constants
-        method, learning_rate, decay, batch, counts, dimension and scale of each member.
+        probabilities (of its own class, mean over each class), shape (members, records, classes); loss (mean of the
+        examples' and the largest), shape (members, records, 2). Constants method, learning_rate, decay, batch, counts,
+        shape (members, classes), dimension and scale of each member.
 
     Raises
     ------

@@ -1,4 +1,10 @@
-"""The steps of discrete descent beside the paper's formulas for them, and the directions that they keep."""
+"""The steps of discrete descent beside the paper's formulas for them, and the directions that they keep.
+
+Shapes: `W1` W (draws, times, inputs, hidden) and `W2` a (draws, times, hidden, 1); `X` (draws, samples, inputs), `Y`
+(draws, samples, 1). W is square, as runs start at a multiple of I: so a, in hidden units, and R, in inputs, can be
+compared. Times count steps, and every step is recorded; the run's setting `step` is the step size eta, `steps` how many
+there are.
+"""
 
 import numpy as np
 import pandas as pd
@@ -65,6 +71,7 @@ def linear_descent(trajectory: Trajectory) -> pd.DataFrame:
 
     def relative_errors(states: np.ndarray, formula: np.ndarray, unit: np.ndarray) -> np.ndarray:
         errors = norm(states[:, 1:] - formula[:, :-1])
+        # the last state has no next one
         return np.pad(errors / unit, ((0, 0), (0, 1)))
 
     quantities = {

@@ -14,7 +14,8 @@ def linear_descent(data: Arrays, *, gamma: Positive, step: Positive, steps: Coun
     Returns
     -------
     Trajectory
-        Time is the number of steps, and every step is recorded. Series W1, W2; constants X, Y.
+        Time is the number of steps, and every step is recorded. Series W1, shape (draws, times, inputs, inputs), and
+        W2, shape (draws, times, inputs, 1); constants X, Y.
 
     Raises
     ------

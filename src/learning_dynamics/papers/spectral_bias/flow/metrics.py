@@ -1,4 +1,8 @@
-"""Singular values, invariants, rates and distances to the predicted limits along the gradient flow."""
+"""Singular values, invariants, rates and distances to the predicted limits along the gradient flow.
+
+Shapes: as `layers` lists them. Here Z1 (draws, times, inputs, inputs) is square, Z2, beta, alpha and R are (draws,
+times, inputs, outputs), and what is measured is (draws, times), or (draws, times, entries); at the limit times is one.
+"""
 
 from collections.abc import Callable
 
@@ -106,6 +110,7 @@ def linear_flow(trajectory: Trajectory, *, settled: Positive, perturbations: Cou
         beta, alpha = W1 @ W2, np.linalg.solve(transposed(Z1), Z2)  # alpha = Z1^{-T} Z2 (Lemma 3.3)
         star = theory.minimum_norm_interpolator(X, Y)
         if np.allclose(transposed(X) @ X, np.eye(inputs), atol=1e-12):
+            # singular values (draws, 1, k), times (times, 1): a curve (draws, times, k)
             curve = theory.learning_curve(singular_values(star), np.asarray(gamma), trajectory.time[:, None])
             measured["sigma_beta"] = (sigma, curve)
         return measured | {

@@ -1,4 +1,7 @@
-"""The hidden layer's singular values as they rise."""
+"""The hidden layer's singular values as they rise.
+
+Shapes: the course (times, values) has the first singular values, descending, as columns; limits are (values,).
+"""
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -1,4 +1,8 @@
-"""The potential that the flow's limit minimises (Theorem 3.1 (iii)), and whether there can be one (Lemma C.4)."""
+"""The potential that the flow's limit minimises (Theorem 3.1 (iii)), and whether there can be one (Lemma C.4).
+
+Shapes: Z1 (members, 1, inputs, inputs), square; Z2 (members, 1, inputs, outputs); X (members, 1, samples, inputs); Y
+(members, 1, samples, outputs): the axis of length one is time, at the limit.
+"""
 
 import numpy as np
 

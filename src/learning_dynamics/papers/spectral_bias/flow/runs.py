@@ -22,8 +22,9 @@ def linear_flow(data: Arrays, *, width: Count, gamma: Scale, integration: Limit,
     Returns
     -------
     Trajectory
-        Series W1, W2; constants X, Y, P, limit_W1, limit_W2, limit_time, steps. Layers and P are recorded in an
-        orthonormal basis of the hidden directions that the flow cannot leave, inputs + outputs of them.
+        Series W1, shape (members, times, inputs, hidden), W2, shape (members, times, hidden, outputs); constants X, Y,
+        P, shape (members, inputs, hidden), limit_W1, limit_W2, limit_time, steps, the integrator's. Layers and P are
+        recorded in an orthonormal basis of the hidden directions that the flow cannot leave, inputs + outputs of them.
     """
     return to_the_limit(data, _orthogonal_start(data, width, np.array(gamma)), integration, seed)
 

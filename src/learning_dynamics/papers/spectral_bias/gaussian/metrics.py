@@ -1,4 +1,8 @@
-"""Spectra and distances along flows from Gaussian layers."""
+"""Spectra and distances along flows from Gaussian layers.
+
+Shapes: as `layers` lists them; the run's setting `width` is that of the network, not the number of hidden directions in
+which layers are recorded.
+"""
 
 from learning_dynamics.measures.spectra import singular_values
 from learning_dynamics.papers.spectral_bias import theory

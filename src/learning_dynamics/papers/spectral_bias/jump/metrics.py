@@ -1,4 +1,9 @@
-"""How singular values are learnt in time rescaled by ln(1/gamma), with their limits."""
+"""How singular values are learnt in time rescaled by ln(1/gamma), with their limits.
+
+Shapes: `W1` and `W2` (gammas, times, k, k), square, for k singular values of the teacher; `teacher` (k,), in any order;
+`gamma` and `steps`, the integrator's number of steps, (gammas,). Members are scales. Times are flow time divided by
+ln(1 / gamma), the same for all.
+"""
 
 import numpy as np
 import pandas as pd
@@ -30,5 +35,6 @@ def jump_flow(trajectory: Trajectory) -> pd.DataFrame:
     quantities["sigma_beta"] = (sigma, theory.learning_curve(teacher, scale, time * np.log(1 / scale)))
     axes = {"seed": np.arange(len(gamma)), "time": trajectory.time}
     table = rows(quantities, axes, gamma=gamma, steps=trajectory.constants["steps"])
+    # one quantity, so that rows stand in the order of sigma's axes: (scale, time, index)
     limit = np.broadcast_to(theory.jump(teacher, time), sigma.shape)
     return table.assign(limit=limit.ravel())

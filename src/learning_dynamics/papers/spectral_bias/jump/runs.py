@@ -23,7 +23,8 @@ def jump_flow(*, teacher_singular_values: list[Positive], gammas: list[Positive]
     -------
     Trajectory
         One member for each scale. Time is t / ln(1/gamma), on the integration's times joined by the
-        predicted times of the jumps, 1 / (2 s). Series W1, W2; constants teacher, gamma, steps.
+        predicted times of the jumps, 1 / (2 s). Series W1, W2, shape (gammas, times, k, k) for k singular values;
+        constants teacher, shape (k,), gamma, steps, shape (gammas,).
 
     Raises
     ------

@@ -1,4 +1,11 @@
-"""Spectra under label noise, and moments over many paths beside those of the process of appendix D."""
+"""Spectra under label noise, and moments over many paths beside those of the process of appendix D.
+
+Shapes: of single descents `W1` (draws, times, inputs, hidden), `W2` (draws, times, hidden, outputs), `X` (draws,
+samples, inputs) and `Y` (draws, samples, outputs); times are step size times number of steps. Of ensembles members are
+data sets: `output_mean` and `outside` (sets, times), `rows_mean` (sets, times, samples); times are (step * noise)^2
+times the number of steps. X = U D V^T has as many singular values as samples, so that there are no more samples than
+inputs. The run's setting `step` is a step size, `every` the number of steps between records.
+"""
 
 import numpy as np
 import pandas as pd
@@ -64,6 +71,7 @@ def label_noise_ensemble(trajectory: Trajectory) -> Tables:
         errors = theory.deviations(weights, start, time) / np.sqrt(settings["paths"])
         axes, labels = {"time": time}, {"seed": member, "samples": samples, "inputs": inputs}
         output = {quantities.OUTPUT_SQUARE: (series["output_mean"], theory.output_second_moment(weights, start, time))}
+        # errors (times, samples + 1): of the rows of V^T W, and last of a; rows stand in the order (time, index)
         yield rows(output, axes, **labels).assign(error=errors[:, -1])
         growth = {quantities.ROW_GROWTH: (series["rows_mean"] - start, theory.row_growth(weights, start, time))}
         yield rows(growth, axes, **labels).assign(error=errors[:, :-1].ravel())

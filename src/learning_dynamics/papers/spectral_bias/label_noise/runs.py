@@ -25,7 +25,8 @@ def label_noise_descent(
     Returns
     -------
     Trajectory
-        Time is step size times number of steps. Series W1, W2; constants X, Y, P. Layers and P are recorded in an
+        Time is step size times number of steps. Series W1, shape (members, times, inputs, hidden), W2, shape (members,
+        times, hidden, outputs); constants X, Y, P, shape (members, inputs, hidden). Layers and P are recorded in an
         orthonormal basis of the hidden directions that descent cannot leave, inputs + outputs of them.
     """
     X, Y = data["X"], data["Y"]
@@ -67,9 +68,9 @@ def label_noise_ensemble(
     -------
     Trajectory
         Time is (step * noise)^2 times the number of steps, in which appendix D's process has no constants left. Members
-        are the data sets. Series output_mean, over paths, of |a|^2; rows_mean, of the squared norm of each row of
-        V^T W, X = U D V^T; outside, the largest over paths of how much W has changed outside the span of the rows of X,
-        relative to |W|. Constants X, Y.
+        are the data sets. Series output_mean, over paths, of |a|^2, shape (sets, times); rows_mean, of the squared norm
+        of each row of V^T W, X = U D V^T, shape (sets, times, samples); outside, the largest over paths of how much W
+        has changed outside the span of the rows of X, relative to |W|, shape (sets, times). Constants X, Y.
     """
     X, Y = data["X"], data["Y"]
     inputs = X.shape[-1]

@@ -1,4 +1,10 @@
-"""Alignment and growth in the noise-driven process, over many paths and along single ones, and how sure they are."""
+"""Alignment and growth in the noise-driven process, over many paths and along single ones, and how sure they are.
+
+Shapes: of ensembles each series is (paths, times), by quantity. Of single paths `W1` W (paths, times, d, d), square,
+and `W2` a (paths, times, d), without an axis of outputs. ``growth_<d>``, or `growth` under weights, is (paths, 2, d +
+1): rates of growth per unit of the process's time, largest first, with the step and with twice the step in place of
+times. `dimensions` lists d; in code and tables it is `inputs`.
+"""
 
 from collections.abc import Mapping
 
@@ -157,6 +163,7 @@ def _rates(growth: np.ndarray, inputs: int) -> pd.DataFrame:
         ("angle", 0, mean(rates[:, 1] - rates[:, 0]), exact[1] - exact[0]),
         ("volume", 0, mean(rates[:, : inputs - 1].sum(axis=1)), 0.0),
         ("total", 0, mean(rates.sum(axis=1)), -float(inputs)),
+        # a number twice has a mean whose interval has no width
         ("scheme", 0, mean(np.abs((coarse - fine).mean(axis=0)).max() * np.ones(2)), np.nan),
     ]
     records = [
@@ -168,6 +175,7 @@ def _rates(growth: np.ndarray, inputs: int) -> pd.DataFrame:
 
 def _powers(paths: Mapping[str, np.ndarray], inputs: int, powers: list[float]) -> dict[str, np.ndarray]:
     """Return |W|^p, and |a|^p plus the moving average's, by quantity."""
+    # norms are recorded squared, and as means over d columns or entries
     hidden, output, average = (np.sqrt(inputs * paths[f"{name}_norm"]) for name in ("hidden", "output", "average"))
     moments = {quantities.power_of_W(power): hidden**power for power in powers}
     return moments | {quantities.power_of_a(power): output**power + average**power for power in powers}

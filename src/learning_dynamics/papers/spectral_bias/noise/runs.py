@@ -45,8 +45,8 @@ def noise_process(*, inputs: Count, paths: Count, integration: Scheme, seed: See
     Returns
     -------
     Trajectory
-        Of each path the series of `observables.on_each_path`, in single precision, whose rounding lies far below what
-        sampling leaves open.
+        Of each path the series of `observables.on_each_path`, shape (paths, times), in single precision, whose rounding
+        lies far below what sampling leaves open.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def noise_paths(*, inputs: Count, paths: Count, integration: Scheme, seed: Seed)
     Returns
     -------
     Trajectory
-        Series W1 (the paper's W) and W2 (a).
+        Series W1 (the paper's W), shape (paths, times, d, d), and W2 (a), shape (paths, times, d).
     """
     time, W, a, _ = _simulate(inputs, paths, integration, seed)
     return Trajectory(time, {"W1": W, "W2": a})

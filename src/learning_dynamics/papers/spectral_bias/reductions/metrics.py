@@ -1,4 +1,12 @@
-"""The network's flow compared with the smaller systems that should be equivalent to it."""
+"""The network's flow compared with the smaller systems that should be equivalent to it.
+
+Shapes: `W1` (members, times, inputs, inputs) and `W2` (members, times, inputs, outputs), the network's layers in the
+span of P, are Z1 and Z2 of the docstring below; `Z1` and `Z2`, of the same shapes, are the pair, integrated by itself;
+`alpha` (members, times, inputs, outputs); `outside` (members, times), a norm; with one output `mirror` (members, times,
+inputs, 1). `X` (members, samples, inputs), `Y` (members, samples, outputs); `gamma` and `steps`, the integrators'
+number of steps, (members,). Members are scales, draws varying fastest. Times are flow time, and after 0 even in the
+logarithm.
+"""
 
 from collections.abc import Mapping
 

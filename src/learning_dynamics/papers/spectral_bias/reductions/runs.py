@@ -24,10 +24,12 @@ def reduced_flow(data: Arrays, *, gammas: list[Scale], width: Count, integration
     Returns
     -------
     Trajectory
-        Members are the data's members, once for each scale, each with a P of its own. Series W1, W2, the network's
-        layers in the basis that the rows of P are, and outside, the norm of what the layers have outside its span,
-        the larger of the two; Z1, Z2, alpha, and for one output mirror, the predictor of the mirror flow; constants
-        X, Y, and gamma, shape (members,), and steps, those of all these integrations together.
+        Members are the data's members, once for each scale, each with a P of its own. Series W1, shape (members, times,
+        inputs, inputs), and W2, shape (members, times, inputs, outputs), the network's layers in the basis that the
+        rows of P are, and outside, shape (members, times), the norm of what the layers have outside its span, the
+        larger of the two; Z1, Z2, alpha, and for one output mirror, the predictor of the mirror flow, shape (members,
+        times, inputs, 1); constants X, Y, and gamma, shape (members,), and steps, those of all these integrations
+        together.
     """
     draws, (inputs, outputs) = len(data["X"]), (data["X"].shape[-1], data["Y"].shape[-1])
     times = integration.times

@@ -1,4 +1,9 @@
-"""Spectra, ranks and plateaus of a ReLU student, and how much of the teacher's directions it has learnt."""
+"""Spectra, ranks and plateaus of a ReLU student, and how much of the teacher's directions it has learnt.
+
+Shapes: `loss` (draws, times); `sigma` (draws, times, k), k = min(neurons, inputs), descending; `limit_W1` W (draws,
+neurons, inputs), neurons as rows, which linear networks here have as columns; `teacher_W` (draws, teacher's neurons,
+inputs), no more of them than k; `X` (draws, samples, inputs). Times are step size times number of steps.
+"""
 
 import numpy as np
 import pandas as pd
@@ -65,6 +70,7 @@ def relu_descent(
         "samples": np.full(len(teacher), trajectory.constants["X"].shape[1]),
     }
     yield rows(ends, {"seed": axes["seed"]}, time=trajectory.time[-1])
+    # time 0 has no logarithm: plateaus are sought, and their places counted, from the next time on
     records = []
     for seed, curve in enumerate(losses):
         for number, (start, end) in enumerate(plateaus(trajectory.time[1:], curve[1:], slope, floor, least), start=1):

@@ -29,8 +29,9 @@ def relu_descent(
     -------
     Trajectory
         Time is step size times number of steps: 0, and up to `points` times evenly spaced in the logarithm
-        from `start` to the end. Series loss, and sigma, the singular values of the hidden layer; constants X, y,
-        teacher_W, and the layers at the end: limit_W1, with a row for each neuron, and limit_W2, the output weights.
+        from `start` to the end. Series loss, shape (draws, times), and sigma, the singular values of the hidden layer,
+        shape (draws, times, min(neurons, inputs)); constants X, y, teacher_W, and the layers at the end: limit_W1, with
+        a row for each neuron, shape (draws, neurons, inputs), and limit_W2, the output weights, shape (draws, neurons).
     """
     from learning_dynamics.papers.spectral_bias.relu import (
         models as relu_student,  # imports numba, which no other run waits for

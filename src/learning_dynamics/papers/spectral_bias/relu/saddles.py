@@ -1,4 +1,7 @@
-"""Where a ReLU student's training ends, and the saddles on its way, read off its table."""
+"""Where a ReLU student's training ends, and the saddles on its way, read off its table.
+
+Shapes: arrays that functions return have a number for each draw, (draws,), in the order of seeds.
+"""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,10 @@
-"""How the time that training takes, and the layers at its end, depend on the initial scale."""
+"""How the time that training takes, and the layers at its end, depend on the initial scale.
+
+Shapes: `W1` (members, times, inputs, width) and `W2` (members, times, width, outputs), layers of the full width; `P`
+(members, inputs, width); `limit_W1` and `limit_W2` without times; `X` (members, samples, inputs), `Y` (members,
+samples, outputs); `gamma`, `reached`, in flow time, `steps`, the integrator's number of steps, and `draw` (members,).
+Members are scales, draws varying fastest. Times are shares of `reached`, the same for all, from 0.9 to 1.
+"""
 
 from collections.abc import Mapping
 
@@ -115,6 +121,7 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
 
 def _crossing_times(shares: np.ndarray, losses: np.ndarray, level: np.ndarray) -> np.ndarray:
     """Return the share of the time at which each member's loss passes its level, by a cubic spline of the log loss."""
+    # minus the log loss grows, as a spline's argument must
     pairs = zip(np.log(losses), np.log(level), strict=True)
     return np.array([CubicSpline(-curve, shares)(-target) for curve, target in pairs])
 

@@ -33,8 +33,9 @@ def scaled_flow(
     Returns
     -------
     Trajectory
-        Members are the data's members, once for each scale; times are shares of ``reached``. Series W1, W2; constants
-        X, Y, P, gamma, reached, limit_W1, limit_W2, steps, draw (the data's member).
+        Members are the data's members, once for each scale; times are shares of ``reached``. Series W1, shape (members,
+        points, inputs, width), W2, shape (members, points, width, outputs); constants, by member, X, Y, P, shape
+        (inputs, width), gamma, reached, limit_W1, limit_W2, steps, the integrator's, draw (the data's member).
     """
     draws, (inputs, outputs) = len(data["X"]), (data["X"].shape[-1], data["Y"].shape[-1])
     shares = np.linspace(0.9, 1.0, points)

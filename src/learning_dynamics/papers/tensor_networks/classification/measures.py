@@ -2,6 +2,10 @@
 
 Every measure is zero where a result of the paper holds exactly, so that every draw can be judged by it. Beside it is
 such a measure of what might hold instead: another norm, another exponent, another tensor.
+
+Shapes: states (times, parameters), of one flow, divided as in `exponential_flow`; coefficients beta (times, inputs),
+rho (times, m) in m singular coordinates, layers (times, k_l); X (samples, inputs), y (samples,). `measure_flow` leaves
+out the first time, so that what it returns is one shorter than `sigmas`.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,12 @@
-"""Classification to its limit (Theorems 1 and 2; Corollaries 1 to 3; Remarks 2 and 3)."""
+"""Classification to its limit (Theorems 1 and 2; Corollaries 1 to 3; Remarks 2 and 3).
+
+Shapes: a series for each network, named ``<network>``, or ``<network>_<depth>`` where depths are several; states
+(members, times, parameters) are v_1, ..., v_L in one vector, divided by (1 + log(1 + t))^(1/L); `X` (data sets,
+samples, inputs), `y` (data sets, samples), of 1 and -1. Members are data sets; of given coefficients data sets, scales
+and directions, the last varying fastest. Of many starts states are (data sets, times, starts, parameters). Times are
+sigma = log(1 + log(1 + t)); tables leave the first out, where coefficients may be zero. Opposed layers have the series
+`states` (members, times, 2 inputs), undivided, members data sets and scales, one point each, and times t itself.
+"""
 
 import itertools
 from collections.abc import Mapping
@@ -212,6 +220,7 @@ def _first_layer_and_product(network: TensorNetwork, states: np.ndarray) -> tupl
     stop = network.bounds[0][1]
     first_layer = states[..., :stop].reshape(*states.shape[:-1], -1, network.inputs)  # columns, one after the other
     products = []
+    # W_1 is kept column by column: every `inputs`-th entry is in its first row
     for unit_layer in np.eye(stop)[:: network.inputs]:
         unit_states = states.copy()
         unit_states[..., :stop] = unit_layer
@@ -264,6 +273,7 @@ def from_opposed_layers(trajectory: Trajectory) -> Table:
     """
     X, y, scales = trajectory.constants["X"], trajectory.constants["y"], trajectory.settings["scales"]
     states = trajectory.series["states"]
+    # both layers are as long as the input
     half = states.shape[-1] // 2
     seeds = np.repeat(np.arange(len(X)), len(scales))
     outputs = np.einsum("mtj,mj->mt", states[..., :half] * states[..., half:], (y[..., None] * X)[seeds, 0])

@@ -35,7 +35,7 @@ def from_random_layers(
     Trajectory
         Time is sigma = log(1 + log(1 + t)): `records` up to `last`, which is then doubled as often as `doublings` says,
         with a record each. One series for each network, shape (data sets, times, parameters): the layers divided by
-        (1 + log(1 + t))^(1/L).
+        (1 + log(1 + t))^(1/L). Constants X, shape (data sets, samples, inputs), and y, shape (data sets, samples).
     """
     X, y = data["X"], data["y"]
     sigmas = slowing_times(last, records, doublings)

@@ -1,4 +1,12 @@
-"""Limits of deep fully connected networks: distance from the least norm, rank and alignment of layers (appendix H)."""
+"""Limits of deep fully connected networks: distance from the least norm, rank and alignment of layers (appendix H).
+
+Shapes: ``flow_<depth>`` (data sets, scales, parameters), limits, with scales alpha in place of times; ``path_<depth>``
+(data sets, scales, times, parameters), at the times `flow.RECORDED`; ``start_<depth>`` (data sets, parameters), at
+alpha = 1; `X` (data sets, samples, inputs), `y` (data sets, samples). A state is W_1, ..., W_(L-1), square, column by
+column, and w_L: `flow.matrices` takes it apart. Of dominated layers ``matrices_<depth>`` (draws, 1, L - 1, size, size)
+and ``last_<depth>`` (draws, 1, size). The setting `integration.residual` is what a flow had to reach, the quantity
+`residual` what is left; both are relative to the largest label.
+"""
 
 import functools
 from itertools import pairwise
@@ -79,6 +87,7 @@ def deep_regression(trajectory: Trajectory) -> Tables:
         measures[quantities.MISALIGNMENT_ON_THE_WAY] = np.array(
             [
                 [
+                    # the last of the three is the ratio to the bound
                     np.max([_layer_measures(state, scale, start, X.shape[-1])[2] for state in path])
                     for scale, path in zip(scales, paths_by_scale, strict=True)
                 ]
@@ -173,6 +182,7 @@ def _layer_measures(state: np.ndarray, scale: float, start: np.ndarray, inputs: 
     misaligned, ratio = 0.0, 0.0
     for place, ((_, _, Vt), (U, s, _)) in enumerate(pairwise(decompositions)):
         angle = 1 - float(Vt[0] @ U[:, 0]) ** 2
+        # `gaps` has one for each pair of adjacent layers, last that of W_(L-1) and w_L
         G = gaps[place] + sum(gaps[place:])
         if place < len(gaps) - 1:
             G += np.linalg.norm(start_layers[place + 1]) ** 2 - np.linalg.norm(start_layers[-1]) ** 2

@@ -1,4 +1,14 @@
-"""Two-layer networks under gradient descent and flow: coefficients, and their distance from Theorem 5."""
+"""Two-layer networks under gradient descent and flow: coefficients, and their distance from Theorem 5.
+
+Shapes: a series for each network, of states v_1, v_2 in one vector. Descent, on the first data set alone: (runs, times,
+parameters), runs scales and directions, the latter varying fastest; `X` (samples, inputs), `y` (samples,). By step size
+(runs, step sizes, parameters), limits, with step sizes in place of times, and ``initial/<network>`` (runs, parameters),
+starts at their scales. Any tensor: (data sets, scales, parameters), limits, with scales in place of times, and
+``initial/<network>`` (data sets, parameters), directions, at scale one; `X` (data sets, 1, inputs), `y` (data sets, 1).
+From many directions: (data sets, scales, directions, parameters), and ``initial/<network>`` (data sets, directions,
+parameters). Descent's times count steps, and its setting `steps` is how many there are; in `step_sizes` they are step
+sizes.
+"""
 
 import functools
 from collections.abc import Sequence

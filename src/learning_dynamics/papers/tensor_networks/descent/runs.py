@@ -35,8 +35,9 @@ def descent(
     Returns
     -------
     Trajectory
-        Time is the number of steps. One series for each network, shape (scales * directions, times,
-        parameters), directions varying fastest.
+        Time is the number of steps. One series for each network, shape (scales * directions, times, parameters),
+        directions varying fastest; constants X, shape (samples, inputs), y, shape (samples,), of the first data set,
+        the only one that is used.
     """
     X, y = data["X"][0], data["y"][0]
     recorded_steps = np.unique(np.round(np.geomspace(1, steps + 1, records) - 1).astype(int))
@@ -62,13 +63,15 @@ def step_sizes(
 ) -> Trajectory:
     """Run gradient descent to its limit with several step sizes.
 
-    Every run has the same length in time, `duration`, or ends when no residual exceeds `tolerance`.
+    Every run has the same length in time, `duration`, or ends when no residual exceeds `tolerance`. `steps` are step
+    sizes, not how many are taken. Only the first data set is used.
 
     Returns
     -------
     Trajectory
-        For each network, ``<network>``, shape (scales * directions, steps, parameters), the limits, with the step
-        size in place of time, and the constant ``initial/<network>``, without it.
+        For each network, ``<network>``, shape (scales * directions, step sizes, parameters), the limits, with the step
+        size in place of time, and the constant ``initial/<network>``, without it; constants X, shape (samples, inputs),
+        y, shape (samples,).
     """
     X, y = data["X"][0], data["y"][0]
     series: Arrays = {}
@@ -99,7 +102,7 @@ def any_tensor(
     -------
     Trajectory
         For each network a series, shape (data sets, scales, parameters), the limits, with the scale in place of time,
-        and the constant ``initial/<network>``, the directions.
+        and the constant ``initial/<network>``, shape (data sets, parameters), the directions.
     """
     X, y = data["X"], data["y"]
     series: Arrays = {}
@@ -128,7 +131,7 @@ def from_many_directions(
     -------
     Trajectory
         For each network a series, shape (data sets, scales, directions, parameters), the limits, with the scale in
-        place of time, and the constant ``initial/<network>``, the directions.
+        place of time, and the constant ``initial/<network>``, shape (data sets, directions, parameters).
     """
     X, y = (np.repeat(data[name], directions, axis=0) for name in ("X", "y"))
     series: Arrays = {}
@@ -141,6 +144,7 @@ def from_many_directions(
             )
             for scale in scales
         ]
+        # directions vary fastest along the first axis, as `np.repeat` gives X
         by_direction = np.concatenate(limits, axis=1).reshape(-1, directions, len(scales), starts.shape[-1])
         series[network.name] = by_direction.swapaxes(1, 2)
         constants[f"initial/{network.name}"] = starts.reshape(-1, directions, starts.shape[-1])

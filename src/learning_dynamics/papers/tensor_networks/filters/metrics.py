@@ -1,4 +1,10 @@
-"""One data point and two layers: how close to the top singular vectors, and to Corollary 4's filtered point."""
+"""One data point and two layers: how close to the top singular vectors, and to Corollary 4's filtered point.
+
+Shapes: a series for each network or filter length, (data sets, times, parameters): v_1, v_2 in one vector, divided by
+(1 + log(1 + t))^(1/2); `X` (data sets, 1, inputs) and `y` (data sets, 1), of 1 and -1: a data set is one point. Times
+are sigma = log(1 + log(1 + t)). M(x) is (k_1, k_2), in general not square; eta_1, eta_2 and rho are (times, m) for m =
+min(k_1, k_2) singular values.
+"""
 
 import numpy as np
 

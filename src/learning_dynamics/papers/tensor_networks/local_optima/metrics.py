@@ -1,4 +1,10 @@
-"""Which local optimum every start has come to, and which one was predicted for it."""
+"""Which local optimum every start has come to, and which one was predicted for it.
+
+Shapes: ``limit_<depth>`` (data sets, scales, starts, inputs), with scales in place of times: coefficients of diagonal
+networks, divided by their least margin; ``layers_<depth>`` (data sets, starts, L - 1, inputs), at scale one; `X` (data
+sets, samples, inputs), `y` (data sets, samples), of 1 and -1; signed points are their product. The setting `starts` is
+how many there are.
+"""
 
 from typing import NamedTuple
 
@@ -96,6 +102,7 @@ def _optima_of_starts(
     optima = optima[np.argsort(np.sum(np.abs(optima) ** power, axis=1))]
     lengths = np.linalg.norm(optima, axis=1)
     distances = np.linalg.norm(limits[..., None, :] - optima, axis=-1) / lengths
+    # distances (scales, starts, optima)
     nearest = np.argmin(np.where(np.isfinite(distances), distances, np.inf), axis=-1)
     at_optimum = np.take_along_axis(distances, nearest[..., None], axis=-1)[..., 0] <= near
     signs = np.array([escaping_signs(signed, row, vertices) for row in times])

@@ -48,6 +48,7 @@ def from_scaled_starts(
         scaled = layers[:, None] * np.reshape(scales, (1, -1, 1, 1, 1))
         with np.errstate(over="ignore"):
             squares = scaled.reshape(-1, *shape[1:]) ** 2
+        # along the first axis: data sets, scales, starts, the last varying fastest, as in `signed`
         limits = limits_of_layers(signed, squares, sharpness=sharpness, reach=reach, rtol=rtol)
         series[f"limit_{depth}"] = limits.reshape(len(X), len(scales), starts, -1)
         constants[f"layers_{depth}"] = layers

@@ -1,4 +1,11 @@
-"""Limits of deep matrix sensing against the minimisers that are predicted, and the growth of rounding (Corollary 7)."""
+"""Limits of deep matrix sensing against the minimisers that are predicted, and the growth of rounding (Corollary 7).
+
+Shapes: ``product_<depth>`` (data sets, scales, size, size), W_1 ... W_L in the sensors' eigenbasis, with scales in
+place of times; `A` (data sets, samples, size, size), sensors, symmetric; `y` (data sets, samples); `Q` (data sets,
+size, size), eigenvectors as columns; `X` (data sets, samples, size), the sensors' eigenvalues and no inputs. Rounding
+has ``<precision>`` and ``loss/<precision>`` (data sets, times, scales); its times are in units of alpha^(2 - L), which
+differ between scales.
+"""
 
 from typing import Literal
 
@@ -44,6 +51,7 @@ def matrix_sensing(trajectory: Trajectory) -> Tables:
     }
     for depth in settings["depths"]:
         products = trajectory.series[f"product_{depth}"]
+        # (data sets, scales, entries row by row)
         flat = products.reshape(*products.shape[:2], -1)
 
         def minimisers(deep: int, factor: float) -> np.ndarray:

@@ -70,7 +70,7 @@ def rounding(
     -------
     Trajectory
         Time in those units. Series ``<precision>``, shape (data sets, times, scales): the largest entry of any layer
-        off the diagonal in the eigenbasis; and ``loss/<precision>``.
+        off the diagonal in the eigenbasis; and ``loss/<precision>``, of the same shape.
     """
     fractions = np.linspace(0.0, 1.0, records)
     series: Arrays = {}
@@ -86,6 +86,7 @@ def rounding(
             )
             for scale in progress(scales, precision)
         ]
+        # from (scales, 2, data sets, times)
         series[precision], series[f"loss/{precision}"] = np.moveaxis(np.array(growth), 0, -1)
     return Trajectory(fractions * horizon, series, {})
 

@@ -1,4 +1,11 @@
-"""The arrays of a contraction, and what the flow of a network's layers conserves."""
+"""The arrays of a contraction, and what the flow of a network's layers conserves.
+
+Shapes: of a contraction each array is a series, with axes of length one for members and times before its own.
+``<network>_<activation>_<depth>`` (draws, 1, 2) are outputs: by the data tensor, then layer by layer. Flows have
+``<network>_<depth>`` (data sets, times, parameters), v_1, ..., v_L in one vector, undivided; `X` (data sets, samples,
+inputs), `y` (data sets, samples). Matrices of fully connected networks are square, column by column in a state. Times
+are flow time.
+"""
 
 import itertools
 
@@ -24,6 +31,7 @@ from learning_dynamics.trajectories import Trajectory
 def contraction(trajectory: Trajectory) -> Tables:
     """List the entries of a data tensor of order three or less, of the vectors, and of what each contraction leaves."""
     for name, series in trajectory.series.items():
+        # `series` has two axes more than the array; axes of length one are added, up to three
         array = series[0, 0].reshape(*series.shape[2:], *([1] * (5 - series.ndim)))
         first, second, third = (axis.ravel() for axis in np.indices(array.shape))
         yield pd.DataFrame({"array": name, "axis_1": first, "axis_2": second, "axis_3": third, "value": array.ravel()})

@@ -1,4 +1,11 @@
-"""The loss along the flow beside the constants of the paper's bounds."""
+"""The loss along the flow beside the constants of the paper's bounds.
+
+Shapes: of the exponential loss ``<network>_<depth>`` (members, times, parameters), layers divided by (1 + log(1 +
+t))^(1/L), members data sets and margins, the latter varying fastest; `best` (data sets, inputs), the l2 max-margin
+classifiers; times are sigma = log(1 + log(1 + t)). Of the squared loss ``<network>_<depth>`` (data sets, times, scales,
+samples), residuals and no states; times are in units of the bound's time constant, which scales change. `X` (data sets,
+samples, inputs), `y` (data sets, samples).
+"""
 
 import numpy as np
 
@@ -40,6 +47,7 @@ def exponential_loss(trajectory: Trajectory) -> Tables:
     log_time = np.expm1(trajectory.time)
     for network, states in followed_networks(trajectory):
         outputs = np.einsum("mni,mti->mtn", X[seeds], network.coefficients(states)) * y[seeds][:, None]
+        # of divided layers the output is divided by 1 + log(1 + t), whatever the depth
         outputs *= (1 + log_time)[:, None]
         log_loss = np.log(np.exp(-outputs).sum(axis=-1))
         labels = {"network": network.name, "depth": network.depth, "start_margin": starts}
@@ -80,6 +88,7 @@ def squared_loss(trajectory: Trajectory) -> Tables:
         share = loss[:, 1:] / loss[:, :1]
         with np.errstate(divide="ignore"):
             speed = np.where(share > LOWEST, -np.log(share) / times[:, None], np.nan)
+        # to (data sets, scales, times)
         measures = {quantities.SPEED: np.swapaxes(speed, 1, 2)}
         if network.depth == 2 and X.shape[1] == 1 and network.name != "fully_connected":
             constant = decomposable_constant(network, 1.0, 1.0)

@@ -34,7 +34,8 @@ def exponential_loss(
     -------
     Trajectory
         Time is sigma = log(1 + log(1 + t)). Series ``<network>_<depth>``, shape (data sets * margins, times,
-        parameters): the layers divided by (1 + log(1 + t))^(1/L).
+        parameters), margins varying fastest: the layers divided by (1 + log(1 + t))^(1/L). Constants X, y, and best,
+        shape (data sets, inputs).
     """
     X, y = data["X"], data["y"]
     sigmas = np.linspace(0.0, last, records)
