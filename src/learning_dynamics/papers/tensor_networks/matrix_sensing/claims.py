@@ -6,8 +6,13 @@ from typing import Any
 import numpy as np
 
 from learning_dynamics.evidence import mean
-from learning_dynamics.judging import Claim, Facts, claim, equal
-from learning_dynamics.papers.tensor_networks.limit_checks import check_limits, limits_minimise, relative_distances
+from learning_dynamics.judging import Check, Claim, Facts, claim, equal, equal_on_every_draw, takes_rivals
+from learning_dynamics.papers.tensor_networks.limit_checks import (
+    RIVAL_MINIMISERS,
+    check_limits,
+    limit_error,
+    relative_distances,
+)
 from learning_dynamics.papers.tensor_networks.matrix_sensing import quantities
 from learning_dynamics.papers.tensor_networks.tables import OTHER_SCALE
 from learning_dynamics.settings import Positive
@@ -19,6 +24,11 @@ from learning_dynamics.tidy import Draws, Quantity, Table, by_draw
 # - tolerance: bits by which what a finer format gains may differ from the bits that it has more
 # - least: smallest initialisation scale, of order one, from which on the limits of the most layers are judged
 
+RIVALS = {
+    **RIVAL_MINIMISERS,
+    "the least nuclear norm": quantities.NUCLEAR,
+    "the least Frobenius norm": quantities.FROBENIUS,
+}
 # bits of the significand
 BITS = {"single": 24, "double": 53, "extended": 64}
 
@@ -34,15 +44,21 @@ def corollary_7(eigen: Table) -> Claim:
 
     It interpolates between the solutions of least Frobenius norm ($\alpha \to \infty$; at the largest scale the
     relative distance is {frobenius:.1e}) and least nuclear norm ($\alpha \to 0$; at the smallest it is {nuclear:.2g}
-    with two layers, {nuclear_deep:.1e} with the most). The sensors need not be positive.
+    with two layers, {nuclear_deep:.1e} with the most). The sensors need not be positive. With three layers and a small
+    scale the minimiser may have more large eigenvalues than there are measurements; it then moves many times as far as
+    the start does, relative to either, and so do the errors of integration.
     """
     scales, depths = eigen["scale"], eigen["depth"]
-    yield from limits_minimise(
+    flows = Draws(eigen)
+
+    def predicted(quantity: Quantity) -> np.ndarray:
+        return flows.entries(quantity, column="predicted")
+
+    yield limits_are(
         "error of $W_1 \\cdots W_L$, relative to its largest eigenvalue",
-        Draws(eigen),
-        quantities.ENTRY,
-        printed=quantities.ENTRY,
-        least_norms={"the least nuclear norm": quantities.NUCLEAR, "the least Frobenius norm": quantities.FROBENIUS},
+        flows,
+        predicted(quantities.ENTRY),
+        rivals={phrase: predicted(quantity) for phrase, quantity in RIVALS.items()},
     )
 
     def largest_distance(quantity: Quantity, **where: Any) -> float:
@@ -110,6 +126,23 @@ def corollary_7_generic_basis(
     measured, predicted = limits.where(scale=min(generic["scale"]), depth=depth).with_prediction(quantities.ENTRY)
     errors = np.abs(measured - predicted).max(axis=1) / np.abs(predicted).max(axis=1)
     yield Facts(broken=int((~(errors <= 0.01)).sum()), tried=len(errors))
+
+
+@takes_rivals("predicted", scaled=True)
+def limits_are(name: str, flows: Draws, predicted: np.ndarray) -> Check:
+    """Check that limits of flows are those that are predicted, to the integrator's error.
+
+    That error changes what the flow conserves, and so acts like other initial layers. Where the minimiser moves further
+    than the start, relative to either, the error of the limit is as many times larger.
+    """
+    sensitivity = np.maximum(1.0, flows[quantities.SENSITIVITY])
+    return equal_on_every_draw(
+        name,
+        flows.entries(quantities.ENTRY),
+        predicted,
+        tolerance=limit_error(flows) * sensitivity,
+        because="the integrator's tolerance, step by step, times the minimiser's sensitivity to the start if above one",
+    )
 
 
 def _bits_between(coarse: np.ndarray, fine: np.ndarray, *, linear_below: float) -> np.ndarray:

@@ -37,6 +37,8 @@ def matrix_sensing(trajectory: Trajectory) -> Tables:
         `entry`, predicted by the minimiser of Q for twice the scale.
     nuclear, frobenius
         `entry`, predicted by the solution of least nuclear or Frobenius norm.
+    sensitivity
+        Relative change of the minimiser of Q over the relative change of one entry of the initial layers, the largest.
     """
     constants, settings = trajectory.constants, trajectory.settings
     scales = trajectory.time
@@ -71,8 +73,22 @@ def matrix_sensing(trajectory: Trajectory) -> Tables:
             OTHER_DEPTH: (flat, minimisers(depth + 1, 1.0)),
             OTHER_SCALE: (flat, minimisers(depth, 2.0)),
             **{name: (flat, matrices.reshape(len(matrices), 1, -1)) for name, matrices in minimum_norms.items()},
+            quantities.SENSITIVITY: np.array(
+                [[_sensitivity(x, b, scale, depth) for scale in scales] for x, b in zip(X, y, strict=True)]
+            ),
         }
         yield rows(measures, {"seed": np.arange(len(X)), "scale": scales}, depth=depth)
+
+
+def _sensitivity(features: np.ndarray, labels: np.ndarray, scale: float, depth: int) -> float:
+    """Return how far the minimiser of Q moves, relative to its norm, with one entry of the start, also relative."""
+    start, change = np.ones(features.shape[-1]), 1e-4
+    limit = norm_like_minimiser(features, labels, start, scale=scale, depth=depth)
+    moved = [
+        norm_like_minimiser(features, labels, start + change * entry, scale=scale, depth=depth) - limit
+        for entry in np.eye(len(start))
+    ]
+    return float(np.linalg.norm(moved, axis=1).max() / (change * np.linalg.norm(limit)))
 
 
 @columns(SEED, PRECISION, SCALE, TIME, *MEASURED)
