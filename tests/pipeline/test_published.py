@@ -200,6 +200,8 @@ def test_publishing_again_changes_nothing_and_refuses_what_is_outdated(publishin
 
 PUBLISHED_AGAIN = """claim,change,what,value,verdict,measured,reason
 toy.decay,seed,seed,2024,undecided,1.5,
+toy.decay,draw,draw,7,reproduced,1.5,
+toy.decay,setting,slow.rate,0.5,reproduced,1.5,
 toy.decay,threshold,rounding,2.0,reproduced,1.5,
 gone,draw,draw,1,reproduced,1.5,
 toy.other,seed,seed,2024,reproduced,1.5,
@@ -216,9 +218,12 @@ def put_again(folder):
 def test_what_is_published_of_claims_judged_again_stays_beside_a_run_with_the_same_verdict(tmp_path):
     run, nothing = put_again(tmp_path), published.read_variations(tmp_path).head(0)
     variations = published.complete_again(nothing, run, tmp_path)
-    assert (list(variations["claim"]), list(variations["value"])) == (["toy.decay"], ["2024"])
-    anew = variations.assign(value="2025")
-    assert list(published.complete_again(anew, run, tmp_path)["value"]) == ["2025"]
+    assert set(variations["claim"]) == {"toy.decay"}
+    assert list(variations["value"]) == ["2024", "7", "0.5"]
+    # other seeds are judged here: published draws and settings stay; other draws: published seeds stay
+    seed, draw = (variations[variations["change"] == change].assign(value="9") for change in ("seed", "draw"))
+    assert list(published.complete_again(seed, run, tmp_path)["value"]) == ["9", "7", "0.5"]
+    assert list(published.complete_again(draw, run, tmp_path)["value"]) == ["9", "2024"]
     (tmp_path / published.AGAIN).unlink()
     assert published.complete_again(nothing, run, tmp_path).empty
 

@@ -21,7 +21,7 @@ CSV_COLUMNS = ("claim", "change", "what", "value", "verdict", "measured", "reaso
 def execute(plan: Path | None = None, files: Sequence[Path] = ()) -> None:
     """Write ``variations.parquet``, ``robustness.csv`` and ``robustness.md`` of all that this configuration has.
 
-    Papers of which no seed or draw was judged here have the rows that are published.
+    Papers of which no seed was judged here have the seeds that are published; likewise draws, with other settings.
     """
     option = configuration_option(plan, files)
     planned = Plan.read(option)

@@ -82,19 +82,20 @@ def read_variations(folder: Path = FOLDER) -> pd.DataFrame:
 
 
 def complete_again(again: pd.DataFrame, claims: pd.DataFrame, folder: Path = FOLDER) -> pd.DataFrame:
-    """Return what was judged again here, and after it what was published of papers of which no seed or draw was.
+    """Return what was judged again here, and after it what was published of papers of which that was not.
 
-    Of claims that have another verdict now, and of thresholds, which every run tries, nothing published is kept.
+    Published seeds stay where no seed of the paper was judged here; draws and settings, where no draw was. Of claims
+    that have another verdict now, and of thresholds, which every run tries, nothing published is kept.
     """
     published_claims, earlier = read_claims(folder), read_variations(folder)
     if published_claims is None or earlier.empty:
         return again
     compared = compare_claims(claims, published_claims)
     same = compared.loc[compared["outcome"].isin(["as published", "with another number"]), "claim"]
-    judged_here = again[again["change"].isin(["seed", "draw"])]["paper"]
-    kept = earlier[
-        earlier["claim"].isin(same) & ~earlier["paper"].isin(judged_here) & (earlier["change"] != "threshold")
-    ]
+    with_seeds, with_draws = (set(again.loc[again["change"] == change, "paper"]) for change in ("seed", "draw"))
+    is_seed = earlier["change"] == "seed"
+    judged_here = earlier["paper"].isin(with_seeds).where(is_seed, earlier["paper"].isin(with_draws))
+    kept = earlier[earlier["claim"].isin(same) & ~judged_here & (earlier["change"] != "threshold")]
     if kept.empty:
         return again
     if again.empty:
