@@ -47,7 +47,8 @@ def fig9(mse: Sequence[Table]) -> Plot:
     gains = {data_and_network(table): _gains(table) for table in mse}
     for axis, gain in zip(figure.axes, gains.values(), strict=True):
         text = f"grows by {np.nanmean(gain):.2f}" if np.isfinite(gain).any() else "no zero error"
-        axis.text(0.97, 0.05, text, transform=axis.transAxes, ha="right", fontsize=8)
+        behind = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
+        axis.text(0.97, 0.05, text, transform=axis.transAxes, ha="right", fontsize=8, bbox=behind)
     all_gains = np.concatenate(list(gains.values()))
     facts = {"median": np.nanmedian(all_gains), "mean": np.nanmean(all_gains), **PAPERS_GAIN}
     median, mean = PAPERS_GAIN.values()
