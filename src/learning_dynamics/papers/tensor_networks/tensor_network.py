@@ -156,6 +156,8 @@ def fully_connected(widths: Sequence[int]) -> TensorNetwork:
     """
     inputs = widths[0]
     tensor: np.ndarray = np.eye(inputs)  # axis 0: the unit inputs
+    # tensor[c, ..., i] is entry i of what the layers so far make of e_c. The next layer W, vectorised column by column,
+    # sends it to the sum over i of W[i, j] tensor[c, ..., i]: entry (narrow j + i, j) of the two new axes.
     for narrow, wide in pairwise(widths):
         larger = np.zeros((*tensor.shape[:-1], narrow * wide, wide))
         for j in range(wide):

@@ -90,6 +90,7 @@ def card(plan: Plan, paper: str, name: str) -> str:
         for table, declared in TABLES.items()
     }
     known = read_all_again(plan, Path(plan.results), tables["claims"])
+    # `rows_of` has just tried the thresholds; these are the other changes
     known = known[(known["claim"] == f"{paper}.{name}") & (known["change"] != "threshold")]
     if tables["variations"].empty:  # pandas warns where an empty table is joined
         tables["variations"] = known

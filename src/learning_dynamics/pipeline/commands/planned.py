@@ -16,7 +16,7 @@ CHANGED = "the source or the settings have changed since Snakemake planned this 
 
 
 def find_job(
-    stage: str, paper: str, name: str, plan: Path | None, planned: str | None, files: Sequence[Path] = ()
+    stage: str, paper: str, name: str, plan: Path | None, planned_fingerprint: str | None, files: Sequence[Path] = ()
 ) -> Job:
     """Return what a job is to do.
 
@@ -24,7 +24,7 @@ def find_job(
     ----------
     plan : path, optional
         The plan that Snakemake wrote; without it the configuration is read, with `files` over it.
-    planned : str, optional
+    planned_fingerprint : str, optional
         The fingerprint that Snakemake planned the job with.
 
     Raises
@@ -40,7 +40,7 @@ def find_job(
         from learning_dynamics.pipeline.plan.plan import Plan
 
         job = Plan(load(files, {"papers": [paper]})).job(stage, paper, name)
-    if planned is not None and planned != job.fingerprint:
+    if planned_fingerprint not in (None, job.fingerprint):
         raise ProjectError(f"{stage} {paper} {name}: {CHANGED}")
     return job
 

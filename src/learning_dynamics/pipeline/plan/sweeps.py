@@ -30,8 +30,8 @@ def sweep_members(name: str, sweep: Mapping[str, Sequence[Any]] | None) -> Membe
 def sweep_tables(name: str, sweep: Mapping[str, Sequence[Any]] | None, bundle: int = 1) -> dict[str, Members]:
     """Return the tables of metrics of a (swept) run by name, each with its members: one, or `bundle` of them.
 
-    A bundle's name follows from the values that it holds, ``scan@306720189458``: a table never takes the place of one
-    that holds other values.
+    At one to a bundle each run has a table of its own name. A bundle's name follows from the values that it holds,
+    ``scan@306720189458``: a table never takes the place of one that holds other values.
     """
     members = sweep_members(name, sweep)
     if bundle == 1:

@@ -101,7 +101,7 @@ def guarantee(
 
     Layers descend in the coordinates of the target's singular vectors, where zeros stay zeros. In others rounding
     leaves the singular matrix that starts beyond one stop at, where it is a strict saddle: at depth 2, after a time of
-    about 37 / sigma_min.
+    about 37 / sigma_min, in which rounding, 1e-16 or exp(-37), grows like exp(sigma_min t).
 
     Returns
     -------
@@ -317,7 +317,8 @@ def one_output(
     """Random balanced starts of networks with one output, whitened inputs and a target of norm one.
 
     The entries of the end-to-end row vector are Gaussian. Their deviation is `deviation` over the dimension, or (wide)
-    over its root; the margin is `margin` times the former. The first `followed` starts of each kind descend.
+    over its root. The margin, which metrics alone read, is `margin` times the former. The first `followed` starts of
+    each kind descend.
 
     Returns
     -------

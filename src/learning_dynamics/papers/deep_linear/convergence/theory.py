@@ -25,7 +25,10 @@ def start_deviation(deviation: float, dimension: int, wide: bool) -> float:
 
 
 def share_that_holds(dimension: int, wide: bool, deviation: float, margin: float) -> float:
-    """Probability that a start of `start_deviation` is closer to the target than any of norm margin * deviation / d."""
+    """Probability that a start of `start_deviation` meets the first assumption with c = margin * deviation / d.
+
+    It is then closer to the target than every row vector of norm c or less.
+    """
     return share_within(dimension, start_deviation(deviation, dimension, wide), margin * deviation / dimension)
 
 

@@ -38,6 +38,7 @@ def fig1(training: Table) -> Plot:
         _portrait_panel(above, means, classifiers, features)
         _deviation_panel(below, deviations)
         above.set_title(f"epoch {epoch}")
+    # from here on, deviations and features are those of the last epoch
     reach = np.abs(axes[1, 0].get_xlim()).max()
     half_width = 1.1 * np.abs(deviations).max()
     inset = axes[1, -1].inset_axes((0.56, 0.56, INSET, INSET))

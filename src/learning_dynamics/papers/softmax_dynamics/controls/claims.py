@@ -124,6 +124,7 @@ def controls_no_bottleneck(
     In {rare:.1%} it falls by the threshold or more while the rarest classes are learned. It falls first in {first:.0%}.
     """
     _require("loss", "cross_entropy", control=control)
+    # V - 1 for V = 4: logits do not change with their mean, so that three dimensions are no bottleneck
     _require("dimension", 3, control=control)
     return _monotone_growth(
         Grid(control, skewed=True),

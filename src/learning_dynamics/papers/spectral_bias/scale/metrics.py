@@ -109,6 +109,7 @@ def scaled_flow(trajectory: Trajectory, *, others: Count) -> pd.DataFrame:
             def components(layer: np.ndarray, vector: np.ndarray) -> np.ndarray:
                 return (transposed(vector) @ layer / norm(vector)[:, None, None])[:, 0]
 
+            # the bound falls like 1 / t: at time one, over the level, it is the time at which it reaches the level
             bound = theory.rate_bound(norm(star), gamma, np.ones(len(X))) / level
             measured["time_to_loss"] = (measured["time_to_loss"], bound)
             measured[quantities.COMPONENTS_ALONG] = (components(W1, beta) / spectrum[:, :1], components(P, gradient))

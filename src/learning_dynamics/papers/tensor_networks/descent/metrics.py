@@ -220,9 +220,11 @@ def from_many_directions(trajectory: Trajectory) -> Tables:
         remainders, second = np.empty(states.shape[:-1]), np.empty(states.shape[:-1])
         for member, place, number in np.ndindex(remainders.shape):
             tensor, label = network.data_tensor(X[member, 0]), y[member, 0]
+            # under the squared loss log(2 |y| / alpha^2) takes the place of log log t
             sigma = np.log(2 * abs(label)) - 2 * np.log(scales[place])
             v1, v2 = network.layers(starts[member, number])
             s, sums, differences = one_point.transient(tensor, label, v1, v2, sigma=sigma)
+            # along smaller singular values: Theorem 5 sends these coordinates to zero beside the first
             inactive = np.where(s < s[0] * (1 - 1e-9), sums + differences, 0.0)
             remainders[member, place, number] = min(1.0, float(inactive.max()))
             second[member, place, number] = s[1] / s[0]

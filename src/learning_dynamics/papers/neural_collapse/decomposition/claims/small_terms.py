@@ -60,6 +60,7 @@ def nc1_term_and_variability(features: Table) -> Claim:
     $L_{NC1}$ (median over draws).
     """
     nc1 = Draws(features).entries(SCATTERED_NC1)
+    # between the two largest scatters
     growth = np.log(nc1[:, -1] / nc1[:, -2]) / np.log(SCATTERS[-1] / SCATTERS[-2])
     yield every_draw(
         "exponent of $L_{NC1}$ in the standard deviation within classes, where this is largest",
@@ -89,6 +90,7 @@ def nc1_term_and_variability(features: Table) -> Claim:
         "rounding: 10 units, times the conditioning $1 + \\omega_{\\max}^2/C$ at the least scatter",
         corrected=errors_of(theory.spectral_variability_loss),
         rivals={
+            # the formula at large omega, without the C that turns it over
             "larger wherever deviations are larger": errors_of(lambda omega, _: 0.5 * np.sum(omega**-2.0, axis=-1)),
             "largest at $\\omega = 1$": errors_of(lambda omega, _: theory.spectral_variability_loss(omega, 1)),
             "largest at $\\omega = C$": errors_of(lambda omega, C: theory.spectral_variability_loss(omega, C**2)),
