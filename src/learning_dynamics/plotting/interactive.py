@@ -119,5 +119,6 @@ def complete(interactive: Interactive, said: str) -> dict[str, Any]:
         .configure_title(color=INK, anchor="start", fontSize=15, fontWeight="normal", offset=6)
         .configure_text(color=INK, fontSize=13)
     )
-    completed: dict[str, Any] = chart.to_dict()
+    with alt.data_transformers.enable("default", max_rows=None):  # a page's limit is one of bytes, see `chart_json`
+        completed: dict[str, Any] = chart.to_dict()
     return completed
