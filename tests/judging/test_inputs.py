@@ -168,6 +168,7 @@ def test_what_fits_is_taken_in_any_form():
     for single in (1.0, 1, np.float64(1), np.array(1.0), np.array([1.0])):
         assert equal("x", single, 1.0).state == "holds", repr(single)
         assert every_draw("x", FIRST, at_least=single).state == "holds", repr(single)
+    # one prediction for all draws: the last two are off it and allowed nothing
     assert equal_on_every_draw("x", X, X[0], tolerance=[1.0, 0.0, 0.0]).state == "fails"
     assert equal_on_every_draw("x", X, X[:, :1], tolerance=1.0).state == "holds"
 

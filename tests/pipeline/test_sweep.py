@@ -1,6 +1,7 @@
 """From one line to a configuration overlay, to its runs, to their picture."""
 
 import itertools
+import shlex
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import yaml
 
 from learning_dynamics.pipeline.commands.map import Labels, draw_heat_map, reduce_draws
 from learning_dynamics.pipeline.commands.sweep import parse_axis
-from tests.pipeline.conftest import refusal
+from tests.pipeline.conftest import Workspace, refusal, toy
 
 KINDS = {"gamma": float, "width": int, "init": str, "horizon": float | None}
 
@@ -45,29 +46,64 @@ def test_axes_that_no_run_can_follow_are_refused():
     assert [text for text, mend in refused.items() if mend not in refusal(parse_axis, text, KINDS)] == []
 
 
-def test_a_sweep_is_written_run_and_drawn(clean):
-    bundled = clean.stage("sweep", "toy", "slow", "--vary", "steps=1:100:100", "--bundle", "30")
+def printed_arguments(stdout: str, program: str) -> list[str]:
+    """Return the arguments of the one printed command that runs a program."""
+    (line,) = (line.strip() for line in stdout.splitlines() if line.startswith(f"  {program} "))
+    return shlex.split(line.removeprefix(program))
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory) -> tuple[Workspace, str]:
+    """The made-up paper with a sweep of four members in a file, and what was said of it; nothing is built."""
+    workspace = toy(tmp_path_factory.mktemp("swept") / "project")
+    arguments = ("--vary", "rate=0.01:1:2:log", "steps=10:20:2", "--out", "sweep.yaml")
+    ended = workspace.stage("sweep", "toy", "slow", *arguments)
+    assert ended.returncode == 0, ended.stderr
+    return workspace, ended.stdout
+
+
+@pytest.fixture(scope="module")
+def made(swept) -> tuple[Workspace, list[str]]:
+    """The same after the printed command that builds, and the arguments of the one that draws, without a quantity."""
+    workspace, stdout = swept
+    workspace.snakemake(*printed_arguments(stdout, "snakemake --cores all"))
+    *arguments, option, placeholder = printed_arguments(stdout, "python -m learning_dynamics")
+    assert (option, placeholder) == ("--quantity", "QUANTITY")
+    return workspace, arguments
+
+
+def test_a_sweep_without_a_file_is_printed_as_one(built):
+    bundled = built.stage("sweep", "toy", "slow", "--vary", "steps=1:100:100", "--bundle", "30")
     assert bundled.stdout.startswith("# 100 runs like slow of toy, 30 to a job")
     assert yaml.safe_load(bundled.stdout)["changes"]["toy"]["runs"]["slow_sweep"]["bundle"] == 30
-    written = clean.stage("sweep", "toy", "slow", "--vary", "rate=0.01:1:2:log", "steps=10:20:2", "--out", "sweep.yaml")
-    assert written.returncode == 0, written.stderr
-    swept = {"extends": "slow", "sweep": {"rate": [0.01, 1.0], "steps": [10, 20]}}
-    assert yaml.safe_load(clean.read("sweep.yaml")) == {"changes": {"toy": {"runs": {"slow_sweep": swept}}}}
-    # the command that it prints makes the metrics of the members, and nothing else
-    (command,) = (line.split() for line in written.stdout.splitlines() if line.startswith("  snakemake"))
-    clean.snakemake(*command[3:])
-    made = sorted(path.stem for path in (clean.folder / "results/toy/metrics").iterdir())
-    assert made == [f"slow_sweep--rate-{rate}--steps-{steps}" for rate in (0.01, 1.0) for steps in (10, 20)]
-    # so does the one that draws it, once it is told what
-    (command,) = (line.split() for line in written.stdout.splitlines() if line.startswith("  python"))
-    asked = clean.stage(*command[3:-2])
+
+
+def test_what_is_written_extends_the_run_by_the_values_asked_for(swept):
+    workspace, _ = swept
+    block = {"extends": "slow", "sweep": {"rate": [0.01, 1.0], "steps": [10, 20]}}
+    assert yaml.safe_load(workspace.read("sweep.yaml")) == {"changes": {"toy": {"runs": {"slow_sweep": block}}}}
+
+
+def test_the_printed_command_makes_the_metrics_of_the_members_and_nothing_else(made):
+    workspace, _ = made
+    files = sorted(path.stem for path in (workspace.folder / "results/toy/metrics").iterdir())
+    assert files == [f"slow_sweep--rate-{rate}--steps-{steps}" for rate in (0.01, 1.0) for steps in (10, 20)]
+
+
+def test_a_picture_asks_for_its_quantity_and_for_one_value_of_what_is_no_axis(made):
+    workspace, arguments = made
+    asked = workspace.stage(*arguments)
     assert asked.stderr == "error: --quantity: name one of x\n"
-    mixed = clean.stage("map", "toy", "slow_sweep", "--x", "rate", "--quantity", "x", "--configfile", "sweep.yaml")
+    mixed = workspace.stage("map", "toy", "slow_sweep", "--x", "rate", "--quantity", "x", "--configfile", "sweep.yaml")
     assert "slow_sweep sweeps steps too; take one value with --where steps=..." in mixed.stderr
-    drawn = clean.stage(*command[3:-1], "x", "--where", "seed=0")
+
+
+def test_the_printed_command_draws_the_members_once_it_is_told_what(made):
+    workspace, arguments = made
+    drawn = workspace.stage(*arguments, "--quantity", "x", "--where", "seed=0")
     assert drawn.returncode == 0, drawn.stderr
     assert drawn.stderr == ""
-    assert (clean.folder / "figures/toy/slow_sweep--x.png").stat().st_size > 5_000
+    assert (workspace.folder / "figures/toy/slow_sweep--x.png").stat().st_size > 5_000
 
 
 def test_a_setting_of_all_runs_is_given_with_set(clean):

@@ -73,7 +73,13 @@ def test_measured_integrals_are_those_of_layers(curve, case, depth):
     for member, rng in enumerate(generators(5, "deep_linear.closed_curve", SETTINGS["seeds"])):
         factor = rng.standard_normal((3, 3))
         radii, angles = rng.uniform(size=2) / 3, rng.uniform(size=2) / 3
-        sector = 0.2 + 0.7 * radii[0], 0.9 - 0.7 * radii[1], 0.4 + 1.5 * angles[0], 1.9 - 1.5 * angles[1]
+        inner, outer, first, last = (SETTINGS[name] for name in ("inner", "outer", "first_angle", "last_angle"))
+        sector = (
+            inner + (outer - inner) * radii[0],
+            outer - (outer - inner) * radii[1],
+            first + (last - first) * angles[0],
+            last - (last - first) * angles[1],
+        )
         bases = {name: haar(rng, outputs * 3)[:2].reshape(2, outputs, 3) for name, (outputs, _) in CASES.items()}
         covariance = factor @ factor.T / 3 if CASES[case][1] else np.eye(3)
         row = select(curve, "integral", depth=depth, seed=member, case=case)
@@ -87,6 +93,7 @@ def test_measured_integrals_are_those_of_layers(curve, case, depth):
 
 CLAIM = "no_regulariser"
 ROUNDING = 1e-12
+HALF = "half of the million roundings that a non-zero integral needs"
 
 
 @pytest.mark.parametrize(
@@ -95,12 +102,12 @@ ROUNDING = 1e-12
         (2 * ROUNDING, WHITENED, 2),
         (-2 * ROUNDING, WHITENED, 2),
         (2 * ROUNDING, CORRELATED, 1),
-        (0.5e6 * ROUNDING, CORRELATED, 3),
-        (0.5e6 * ROUNDING, SEVERAL, 2),
+        pytest.param(0.5e6 * ROUNDING, CORRELATED, 3, id=f"{HALF}, {CORRELATED}"),
+        pytest.param(0.5e6 * ROUNDING, SEVERAL, 2, id=f"{HALF}, {SEVERAL}"),
         (np.nan, SEVERAL, 3),
     ],
 )
-def test_integrals_on_the_wrong_side_of_rounding_are_refused(value, case, depth):
+def test_integrals_on_the_wrong_side_of_their_bound_are_refused(value, case, depth):
     assert judged(CLAIM, rounding=ROUNDING) == "corrected"
     wrong = placed("integral", value, case=case, depth=depth)
     assert judged(CLAIM, wrong, rounding=ROUNDING) != "corrected"
@@ -115,7 +122,7 @@ def test_a_difference_from_the_closed_form_beyond_rounding_is_refused(moved, ver
     assert judged(CLAIM, alter, rounding=ROUNDING) == verdict
 
 
-def test_what_is_printed_holds_where_it_vanishes_nowhere_beyond_depth_one():
+def test_the_slide_is_reproduced_as_printed_if_no_integral_beyond_depth_one_vanishes():
     def filled(tables):
         table = tables["curve"]
         chosen = (table["depth"] == 2) & (table["case"] == WHITENED)

@@ -45,8 +45,10 @@ def test_directions_are_those_of_the_largest_singular_value(trajectory, populati
         grid.at(moment, names.direction)[:, None] for moment in (Moment.START, Moment.RARE_LEARNED, Moment.END)
     )
     np.testing.assert_allclose(rare, 1.0)
-    # of the start and of the end, both with one time between
-    assert (np.isclose(cosines[:, 0], start) & np.isclose(cosines[:, -1], end)).any(axis=1).all()
+    # the grid does not say which time is RARE_LEARNED: one recorded time must explain both cosines
+    explained = (np.isclose(cosines[:, 0], start) & np.isclose(cosines[:, -1], end)).any(axis=1)
+    for member, found in enumerate(explained):
+        np.testing.assert_equal(found, True, err_msg=f"member {member}")
 
 
 def test_a_member_that_failed_is_undecided_and_its_siblings_are_not(trajectory):

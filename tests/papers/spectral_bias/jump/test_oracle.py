@@ -58,11 +58,11 @@ def test_the_limit_is_a_step_with_a_point_on_it(table):
         assert (limit[before, number] == 0).all(), s
         assert (limit[after, number] == s).all(), s
         at = limit[~before & ~after, number]
-        # the jump is recorded; there the exponent is -ln(gamma), and what it multiplies is not negligible
+        # the jump, t = ln(1/gamma) / (2 s), is recorded: there gamma exp(2 s t) = 1, and sigma = s / (1 + 2 s)
         assert at == pytest.approx([s / (1 + 2 * s)]), s
 
 
-def test_what_is_recorded():
+def test_jumps_join_the_recorded_times_and_the_first_layer_starts_at_its_scale():
     trajectory = runs.jump_flow(teacher_singular_values=TEACHER, gammas=[1e-2], integration=INTEGRATION)
     assert set(np.linspace(0, 1.5, 13).round(12)) | {0.25, 0.5, 1.0} == set(trajectory.time)
     np.testing.assert_allclose(trajectory.series["W1"][0, 0], np.sqrt(2e-2) * np.eye(3))
