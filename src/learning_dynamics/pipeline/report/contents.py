@@ -257,7 +257,7 @@ def describe_elsewhere(row: Row, scales: pd.DataFrame) -> str:
     texts = []
     for one in judged_on_other_runs(row, scales).to_dict("records"):
         number = "" if pd.isna(one["measured"]) else f" ({one['measured']:.4g})"
-        texts.append(f"On {one['trained_on']}: {one['verdict']}{number}")
+        texts.append(f"{'on' if texts else 'On'} {one['trained_on']}: {one['verdict']}{number}")
     return "; ".join(texts)
 
 
@@ -269,7 +269,8 @@ def describe_scale(claims: Sequence[Row], verdicts: pd.DataFrame) -> str:
             judged += 1
             if verdict != claim["verdict"]:
                 turned.append(f"{claim['id']} ({verdict}, here {claim['verdict']})")
-    text = f"On {verdicts['trained_on'].iloc[0]} {len(turned)} of {judged} claims get another verdict"
+    get = "gets" if len(turned) == 1 else "get"
+    text = f"On {verdicts['trained_on'].iloc[0]} {len(turned)} of {judged} claims {get} another verdict"
     return f"{text}: {', '.join(turned)}." if turned else f"{text}."
 
 
