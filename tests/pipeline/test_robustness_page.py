@@ -152,6 +152,12 @@ def test_of_thresholds_that_turn_a_verdict_together_only_those_that_all_matter_a
     )
 
 
+def test_the_page_has_formulas_in_unicode_and_names_as_they_are():
+    judged = rows(("threshold", "level", "1e-06", "undecided"), ("setting", "small.scale", "0.1", "reproduced"))
+    text = page(count_judged_again(claims_of("reproduced"), judged), judged, {"toy": {"level": r"$\rho$ is {}"}})
+    assert "|`scale` at 0.1 in small|0/1 (undecided where ρ is 1e-06)|" in text
+
+
 def test_every_other_setting_of_a_claim_is_called_something():
     config = plan().config
     for paper in config.papers:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES, legend
 from learning_dynamics.pipeline.store.records import OWN_CHOICES, agreement
 
@@ -152,7 +153,7 @@ def _table(claims: pd.DataFrame, variations: pd.DataFrame, phrases: Phrases) -> 
         rows, verdict = variations[variations["claim"] == claim["claim"]], claim["verdict"]
         cells = ["<br>".join(_settings(verdict, rows))]
         cells += ["".join(_count(kind, words, verdict, rows, phrases)) for kind, words in CELLS.items()]
-        row = "|".join(cell.replace("|", "\\|") for cell in cells)
+        row = "|".join(_in_unicode(cell).replace("|", "\\|") for cell in cells)
         name = claim["claim"].partition(".")[2]
         names_by_row.setdefault(row, []).append(f"{VERDICT_STYLES[verdict].sign}{claim['marks']}&nbsp;`{name}`")
     return [
@@ -160,6 +161,11 @@ def _table(claims: pd.DataFrame, variations: pd.DataFrame, phrases: Phrases) -> 
         "|---|---|---|---|---|",
         *(f"|{' '.join(names)}|{row}|" for row, names in names_by_row.items()),
     ]
+
+
+def _in_unicode(text: str) -> str:
+    """Return a text with its formulas in Unicode; names of settings stay as they are."""
+    return re.sub(r"\$(.+?)\$", lambda formula: maths.to_text(formula[1]), text)
 
 
 def _settings(verdict: str, rows: pd.DataFrame) -> Iterator[str]:
