@@ -254,7 +254,7 @@ def describe_elsewhere(row: Row, scales: pd.DataFrame) -> str:
     >>> describe_elsewhere({"claim": "p.nc1", "measured": 0.1}, pd.DataFrame([there | {"measured": float("nan")}]))
     'On 5,000 digits: undecided'
     """
-    texts = []
+    texts: list[str] = []
     for one in judged_on_other_runs(row, scales).to_dict("records"):
         number = "" if pd.isna(one["measured"]) else f" ({one['measured']:.4g})"
         texts.append(f"{'on' if texts else 'On'} {one['trained_on']}: {one['verdict']}{number}")
