@@ -20,7 +20,7 @@ from bench import clock
 from xdist.scheduler import LoadScopeScheduling
 
 from learning_dynamics.pipeline.plan.sweeps import sweep_members
-from tests.support import PAPERS, SHARED, in_words, smoke
+from tests.support import PAPERS, SHARED, as_text, smoke
 
 # the same examples each time, however long a busy machine takes over one
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True)
@@ -44,13 +44,12 @@ PLAIN = (NoneType, bool, int, float, complex, list, tuple, range, np.generic, np
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Name a case by what it is given: `depth=2`, `holds=False`, `put(drift, 2e-10)`, not `2`, `False`, `alterations0`.
 
-    Words and what names itself (functions, tables, settings) stand alone, the rest beside the name of its argument.
+    Words, functions, tables and settings stand alone, numbers and lists beside the name of their argument.
     """
-    if isinstance(val, bytes | re.Pattern) or (isinstance(val, str) and 0 < len(val) <= 100):
-        return None  # by pytest, as they are; longer ones it would number
-    words = f"{argname} is empty" if isinstance(val, str) and not val else in_words(val)
-    names_itself = isinstance(val, list | tuple) and any(map(callable, val))
-    if not names_itself and isinstance(val, PLAIN):
+    if isinstance(val, bytes | re.Pattern):
+        return None  # by pytest, as they are
+    words = val if isinstance(val, str) else as_text(val)
+    if isinstance(val, PLAIN):
         words = f"{argname}={words}"
     return textwrap.shorten(words, 120, placeholder=" ...")
 

@@ -32,10 +32,10 @@ __all__ = [
     "PAPERS",
     "ROOT",
     "SMOKE",
+    "as_text",
     "called",
     "claim_tables",
     "evaluation",
-    "in_words",
     "measured",
     "named_after_its_call",
     "plan",
@@ -177,29 +177,19 @@ def verdict(paper: str, claim: str, tables: Mapping[str, Any], **settings: Any) 
     return evaluation(paper, claim, tables, **settings).verdict
 
 
-def in_words(value: object) -> str:
+def as_text(value: object) -> str:
     """Return a value as a test's case shows it: functions by their name, settings as `name=value`."""
     if isinstance(value, np.ndarray) and value.size <= 12:
-        return in_words(value.tolist())
+        return as_text(value.tolist())
     if isinstance(value, np.ndarray | pd.DataFrame):
         shape = f"{type(value).__name__} of shape {value.shape}"
         return getattr(value, "attrs", {}).get("call", shape)
     if isinstance(value, dict):
-        return ", ".join(f"{key}={in_words(one)}" for key, one in value.items()) or "nothing"
+        return ", ".join(f"{key}={as_text(one)}" for key, one in value.items()) or "nothing"
     if isinstance(value, tuple | list):
-        runs = [(word, len(list(equal))) for word, equal in itertools.groupby(in_words(one) for one in value)]
+        runs = [(word, len(list(equal))) for word, equal in itertools.groupby(as_text(one) for one in value)]
         return f"[{', '.join(word if count == 1 else f'{count} times {word}' for word, count in runs)}]"
-    if isinstance(value, float):
-        return _few_digits(value)
     return str(getattr(value, "__name__", value))
-
-
-def _few_digits(value: float) -> str:
-    """Return a number as somebody would write it: 1.956 for a third root of 7.485, all of 1.0000000000002."""
-    if np.isclose(float(f"{value:.10g}"), value, rtol=1e-15, atol=0, equal_nan=True):
-        return f"{value:.10g}"
-    by_rounding = np.isclose(float(f"{value:.3g}"), value, rtol=1e-6, atol=0)
-    return repr(float(value)) if by_rounding else f"{value:.4g}"
 
 
 def named_after_its_call(factory: Callable[..., Any]) -> Callable[..., Any]:
@@ -208,9 +198,9 @@ def named_after_its_call(factory: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(factory)
     def make(*arguments: Any, **options: Any) -> Any:
         made = factory(*arguments, **options)
-        given = [in_words(one) for one in arguments]
+        given = [as_text(one) for one in arguments]
         if options:
-            given.append(in_words(options))
+            given.append(as_text(options))
         call = f"{factory.__name__}({', '.join(given)})"
         if isinstance(made, pd.DataFrame):
             made.attrs["call"] = call

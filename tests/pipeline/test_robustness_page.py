@@ -1,21 +1,21 @@
 """What is said of claims judged again: lines, digits, marks, and the table and page of all of them."""
 
+import functools
+
 import pandas as pd
 import pytest
 
 from learning_dynamics.judging import Evaluation
 from learning_dynamics.pipeline.commands import verdicts
-from learning_dynamics.pipeline.report.robustness import (
-    count_judged_again,
-    describe,
-    describe_thresholds,
-    marks,
-    page,
-    stable_digits,
-)
+from learning_dynamics.pipeline.report import robustness
+from learning_dynamics.pipeline.report.robustness import count_judged_again, describe_thresholds, marks, stable_digits
 from learning_dynamics.pipeline.store.records import COLUMNS as CLAIM_COLUMNS
 from learning_dynamics.pipeline.store.records import VARIATION_COLUMNS, variation_row
-from tests.support import plan
+from tests.support import PAPERS, plan
+
+# of settings that no phrase names
+describe = functools.partial(robustness.describe, phrases={})
+page = functools.partial(robustness.page, phrases={"toy": {}})
 
 
 def rows(*changes):
@@ -146,7 +146,7 @@ def test_of_thresholds_that_turn_a_verdict_together_only_those_that_all_matter_a
         ("threshold", "level and share", "3 and 0.1", "undecided"),
     )
     phrases = {"level": "?", "known.level": "{} is low", "average": {"median": "medians count"}, "share": {"0.2": "?"}}
-    assert describe("reproduced", judged.assign(claim="p.known"), phrases) == (
+    assert describe("reproduced", judged.assign(claim="p.known"), phrases=phrases) == (
         "Holds at 0 of 4 other thresholds (undecided where 2 is low, "
         "not reproduced where 2 is low and `share` is 0.1, undecided where 3 is low and `share` is 0.1)"
     )
@@ -154,18 +154,27 @@ def test_of_thresholds_that_turn_a_verdict_together_only_those_that_all_matter_a
 
 def test_the_page_has_formulas_in_unicode_and_names_as_they_are():
     judged = rows(("threshold", "level", "1e-06", "undecided"), ("setting", "small.scale", "0.1", "reproduced"))
-    text = page(count_judged_again(claims_of("reproduced"), judged), judged, {"toy": {"level": r"$\rho$ is {}"}})
+    phrases = {"toy": {"level": r"$\rho$ is {}"}}
+    text = page(count_judged_again(claims_of("reproduced"), judged), judged, phrases=phrases)
     assert "|`scale` at 0.1 in small|0/1 (undecided where ρ is 1e-06)|" in text
 
 
-def test_every_other_setting_of_a_claim_is_called_something():
+def test_a_value_may_hold_the_word_that_joins_values():
+    row = {"claim": "toy.a", "what": "level and reading", "value": "0.1 and norm and angle"}
+    assert describe_thresholds(row, {}) == "`level` is 0.1 and `reading` is norm and angle"
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_other_setting_of_a_claim_is_called_something_and_nothing_else_is(paper):
     config = plan().config
-    for paper in config.papers:
-        for name, block in config.paper_block(paper)["claims"].items():
-            for setting, values in (block.get("vary") or {}).items():
-                for value in values:
-                    row = {"claim": f"{paper}.{name}", "what": setting, "value": str(value)}
-                    assert "`" not in describe_thresholds(row, config.phrases(paper)), (paper, name, setting, value)
+    phrases, unused = config.phrases(paper), set(config.phrases(paper))
+    for name, block in config.paper_block(paper)["claims"].items():
+        for setting, values in (block.get("vary") or {}).items():
+            unused -= {f"{name}.{setting}" if f"{name}.{setting}" in phrases else setting}
+            for value in values:
+                row = {"claim": f"{paper}.{name}", "what": setting, "value": str(value)}
+                assert "`" not in describe_thresholds(row, phrases), (name, setting, value)
+    assert unused == set()
 
 
 def test_the_matrix_says_how_many_other_seeds_give_the_verdict():

@@ -40,7 +40,7 @@ def find_job(
         from learning_dynamics.pipeline.plan.plan import Plan
 
         job = Plan(load(files, {"papers": [paper]})).job(stage, paper, name)
-    if planned_fingerprint not in (None, job.fingerprint):
+    if planned_fingerprint is not None and planned_fingerprint != job.fingerprint:
         raise ProjectError(f"{stage} {paper} {name}: {CHANGED}")
     return job
 

@@ -66,7 +66,7 @@ class Config:
         return self.configuration.papers[paper]
 
     def phrases(self, paper: str) -> Mapping[str, str | Mapping[str, str]]:
-        """What changes of claims' settings are called, by name or ``claim.name``."""
+        """How other values of claims' settings are named, by setting or ``claim.setting``."""
         return self.paper_block(paper).get("in_words", {})
 
     def layers(self, paper: str) -> Mapping[str, Block]:

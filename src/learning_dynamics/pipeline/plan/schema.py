@@ -216,8 +216,8 @@ class Paper(Strict):
     lead_panels: list[Annotated[int, Field(ge=1)]] = []  # those of it that are shown first, counted from 1; else all
     lead_caption: str = ""  # what they show; the figure's title by default
     scales: dict[Name, str] = {}  # what other scales train on, in words; cards show the verdicts published for them
-    # what changes of claims' settings are called, by name or `claim.name`: "{} counts as small", or
-    # a text for each value
+    # how cards name another value of a claim's setting that turns its verdict, by `setting` or `claim.setting`: a text
+    # with {} for the value, "{} counts as small", or a text for each value
     in_words: dict[str, str | dict[str, str]] = {}
     provenance: dict[str, Provenance] = {}  # of settings, by function of a run, source of data, or class of settings
     data: dict[Name, Data] = {}

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,9 @@ from learning_dynamics.pipeline.report import maths
 from learning_dynamics.pipeline.report.verdict_styles import VERDICT_STYLES, legend
 from learning_dynamics.pipeline.store.records import OWN_CHOICES, agreement
 
-# what changes of claims' settings are called, by name or `claim.name`: a text with {} for the value, or one a value
+# how another value of a claim's setting is named, by `setting` or `claim.setting`: a text with {} for the value, or a
+# text for each value
 Phrases = Mapping[str, str | Mapping[str, str]]
-NO_PHRASES: Phrases = MappingProxyType({})
 MIN_SHARE = 2 / 3  # of other seeds that give a verdict; fewer are marked
 MAX_DIGITS = 4  # of a number without an interval
 ROUNDING = 1e-6  # errors below it are those of arithmetic and integrators, whose range says nothing
@@ -67,7 +66,7 @@ def meanings(marked: Iterable[str]) -> list[str]:
     return [f"{mark} {meaning}" for mark, meaning in MARKS.items() if mark in used]
 
 
-def describe(verdict: str, rows: pd.DataFrame, phrases: Phrases = NO_PHRASES) -> str:
+def describe(verdict: str, rows: pd.DataFrame, phrases: Phrases) -> str:
     """Return in a line under which changes a claim keeps its verdict; nothing if there are none."""
     parts = [f"with {text}" for text in _settings(verdict, rows)]
     parts += [text for kind, words in SENTENCES.items() for text in _count(kind, words, verdict, rows, phrases)]
@@ -87,13 +86,13 @@ def stable_digits(claim: Mapping[str, Any], rows: pd.DataFrame) -> int:
     return int(np.clip(np.floor(np.log10(np.abs(values).max() / np.ptp(values))) + 1, 2, MAX_DIGITS))
 
 
-def page(claims: pd.DataFrame, variations: pd.DataFrame, phrases: Mapping[str, Phrases] = MappingProxyType({})) -> str:
+def page(claims: pd.DataFrame, variations: pd.DataFrame, phrases: Mapping[str, Phrases]) -> str:
     """Return all claims against the kinds of change, as Markdown: how many verdicts stay, and where they turn.
 
     Parameters
     ----------
     phrases : mapping of str to mapping
-        By paper, what a threshold's change is called; see `describe_thresholds`.
+        By paper, how another threshold is named; see `describe_thresholds`.
     """
     claims = claims.assign(marks=[marks(claim) for claim in _records(claims)])
     lines = [
@@ -114,7 +113,7 @@ def page(claims: pd.DataFrame, variations: pd.DataFrame, phrases: Mapping[str, P
     ]
     judged_again = claims[claims["claim"].isin(variations["claim"])]
     for paper, of_paper in judged_again.groupby(judged_again["claim"].str.split(".").str[0], sort=False):
-        lines += ["", f"## {paper}", "", *_table(of_paper, variations, phrases.get(paper, NO_PHRASES))]
+        lines += ["", f"## {paper}", "", *_table(of_paper, variations, phrases[paper])]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
 
 
@@ -220,7 +219,8 @@ def describe_thresholds(row: Mapping[str, Any], phrases: Phrases) -> str:
 
 def _thresholds(row: Mapping[str, Any]) -> dict[str, str]:
     """Return the values of the thresholds that were changed together, by name."""
-    return dict(zip(row["what"].split(" and "), row["value"].split(" and "), strict=True))
+    names = row["what"].split(" and ")
+    return dict(zip(names, row["value"].split(" and ", len(names) - 1), strict=True))
 
 
 def _smallest_changes(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

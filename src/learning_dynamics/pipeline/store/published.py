@@ -94,7 +94,9 @@ def complete_again(again: pd.DataFrame, claims: pd.DataFrame, folder: Path = FOL
     same = compared.loc[compared["outcome"].isin(["as published", "with another number"]), "claim"]
     with_seeds, with_draws = (set(again.loc[again["change"] == change, "paper"]) for change in ("seed", "draw"))
     is_seed = earlier["change"] == "seed"
-    judged_here = earlier["paper"].isin(with_seeds).where(is_seed, earlier["paper"].isin(with_draws))
+    seeds_judged_here = is_seed & earlier["paper"].isin(with_seeds)
+    draws_judged_here = ~is_seed & earlier["paper"].isin(with_draws)
+    judged_here = seeds_judged_here | draws_judged_here
     kept = earlier[earlier["claim"].isin(same) & ~judged_here & (earlier["change"] != "threshold")]
     if kept.empty:
         return again
