@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from learning_dynamics.errors import ProjectError
@@ -240,18 +241,23 @@ def published_scales(config: Config, paper: str) -> pd.DataFrame:
 
 
 def judged_on_other_runs(row: Row, verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Return the verdicts of a claim at other scales; where its number is the same it was judged on the same runs."""
+    """Return the verdicts of a claim at other scales; the same number from as many draws is one of the same runs."""
     own = verdicts[verdicts["claim"] == row["claim"]]
-    return own[[not published.is_same_number(row["measured"], measured) for measured in own["measured"]]]
+    is_same = [
+        published.is_same_number(row["measured"], measured) and row["draws"] == draws
+        for measured, draws in zip(own["measured"], own["draws"], strict=True)
+    ]
+    return own[~np.array(is_same, dtype=bool)]
 
 
 def describe_elsewhere(row: Row, scales: pd.DataFrame) -> str:
     """Return a claim's verdicts at other scales in words.
 
-    >>> there = {"claim": "p.nc1", "scale": "mnist", "trained_on": "5,000 digits", "verdict": "undecided"}
-    >>> describe_elsewhere({"claim": "p.nc1", "measured": 0.1}, pd.DataFrame([there | {"measured": 0.25}]))
-    'On 5,000 digits: undecided (0.25)'
-    >>> describe_elsewhere({"claim": "p.nc1", "measured": 0.1}, pd.DataFrame([there | {"measured": float("nan")}]))
+    >>> here = {"claim": "p.nc1", "measured": 0.1, "draws": 9}
+    >>> there = here | {"scale": "mnist", "trained_on": "5,000 digits", "verdict": "undecided"}
+    >>> describe_elsewhere(here, pd.DataFrame([there | {"measured": 0.25}, there | {"draws": 27}, there]))
+    'On 5,000 digits: undecided (0.25); on 5,000 digits: undecided (0.1)'
+    >>> describe_elsewhere(here, pd.DataFrame([there | {"measured": float("nan")}]))
     'On 5,000 digits: undecided'
     """
     texts: list[str] = []

@@ -117,9 +117,9 @@ def read_scales(scales: Mapping[str, str], folder: Path = SCALES) -> pd.DataFram
     Returns
     -------
     DataFrame
-        Columns: scale, trained_on, claim, verdict, measured.
+        Columns: scale, trained_on, claim, verdict, measured, draws.
     """
-    tables = [pd.DataFrame(columns=["scale", "trained_on", "claim", "verdict", "measured"])]
+    tables = [pd.DataFrame(columns=["scale", "trained_on", "claim", "verdict", "measured", "draws"])]
     for scale, trained_on in scales.items():
         claims = read_claims(folder / scale)
         if claims is not None:
