@@ -156,7 +156,7 @@ def test_the_page_has_formulas_in_unicode_and_names_as_they_are():
     judged = rows(("threshold", "level", "1e-06", "undecided"), ("setting", "small.scale", "0.1", "reproduced"))
     phrases = {"toy": {"level": r"$\rho$ is {}"}}
     text = page(count_judged_again(claims_of("reproduced"), judged), judged, phrases=phrases)
-    assert "|`scale` at 0.1 in small|0/1 (undecided where ρ is 1e-06)|" in text
+    assert "|`scale` at 0.1 in small|0/1 (undecided where ρ is 1e-6)|" in text
 
 
 def test_a_value_may_hold_the_word_that_joins_values():

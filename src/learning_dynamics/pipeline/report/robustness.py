@@ -213,7 +213,7 @@ def describe_thresholds(row: Mapping[str, Any], phrases: Phrases) -> str:
         phrase = phrases.get(f"{claim}.{name}", phrases.get(name, f"`{name}` is {{}}"))
         if not isinstance(phrase, str):
             phrase = phrase.get(value, f"`{name}` is {{}}")
-        texts.append(phrase.replace("{}", value))
+        texts.append(phrase.replace("{}", format_value(value)))
     return " and ".join(texts)
 
 
@@ -260,10 +260,12 @@ def _stretches(verdict: str, rows: Sequence[dict[str, Any]]) -> tuple[str, str]:
 
 
 def format_value(value: str) -> str:
-    """Return a value as one writes it by hand: 1e-6 for 1e-06, and sizes of classes by colons.
+    """Return a value as one writes it by hand: 1e-6 for 1e-06, 1 for 1.0, and sizes of classes by colons.
 
-    >>> format_value("1e+06"), format_value("[[64, 16, 4, 1]]"), format_value("[0.1, 0.5]")
-    ('1e6', '64:16:4:1', '[0.1, 0.5]')
+    >>> format_value("1e+06"), format_value("1.0"), format_value("[[64, 16, 4, 1]]"), format_value("[0.1, 0.5]")
+    ('1e6', '1', '64:16:4:1', '[0.1, 0.5]')
     """
     one_list = re.fullmatch(r"\[\[([\d, ]+)\]\]", value)
-    return one_list[1].replace(", ", ":") if one_list else re.sub(r"e\+?(-?)0*(?=\d)", r"e\1", value)
+    if one_list:
+        return one_list[1].replace(", ", ":")
+    return re.sub(r"e\+?(-?)0*(?=\d)", r"e\1", value).removesuffix(".0")

@@ -184,6 +184,26 @@ def test_facts_of_corollary_7_are_the_largest_distances_from_solutions_of_least_
         assert judged("corollary_7", off).facts[fact] == pytest.approx(np.sqrt(entries)), f"{fact=} {quantity=}"
 
 
+@pytest.mark.parametrize(
+    ("quantity", "phrase"),
+    [
+        ("nuclear", "the least nuclear norm"),
+        ("frobenius", "the least Frobenius norm"),
+        ("other_depth", "the minimiser for one more layer"),
+        ("other_scale", r"the minimiser for $2 \alpha$"),
+    ],
+)
+def test_a_rival_of_corollary_7_that_predicts_the_same_leaves_it_open(quantity, phrase):
+    def agree(tables):
+        table = tables["eigen"]
+        limits = table.loc[table["quantity"] == "entry", "value"].to_numpy()
+        table.loc[table["quantity"] == quantity, "predicted"] = limits
+
+    found = judged("corollary_7", agree)
+    assert found.verdict == "undecided"
+    assert phrase in found.reason
+
+
 def exactly_proportional(tables):
     """Let departures be in proportion to the roundoff of their format: of single precision half of the claim's `start`.
 

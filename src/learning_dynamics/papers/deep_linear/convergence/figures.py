@@ -53,7 +53,7 @@ def convergence(initialisations: Table, guarantee: Table) -> Plot:
     reached = (
         f"open triangles in the shaded strip those that no rate of the grid brought there in {cap} iterations"
         if some_unconverged
-        else f"which all get there within {cap}"
+        else f"which all come to that loss within {cap}"
     )
     facts = {
         "tolerance": settings["tolerance"],

@@ -20,7 +20,7 @@ def preconditioner(balanced: Table, gaussian: Table, descent: Table, starts: Tab
     Dashed: from Gaussian ones. (c) How much faster than at depth 1 a singular value moves. Dots: measured from the
     layers' velocities. Lines: $N \sigma^{2-2/N}$. (d) Grey: how far gradient descent with step $\eta$ has left balance
     at a fixed time. Blue: the imbalance at the end of the flow, over the size of the layers, from entries of deviation
-    $s$. Dashed: slope one through grey, two through blue.
+    $s$. Black, dashed: slope one along the grey line, slope two along the blue one.
     """
     figure, ((paths, distances), (factors, drift)) = plt.subplots(2, 2, figsize=(WIDTH, 5.4))
     rows = select(balanced, depth=3, seed=member)

@@ -16,8 +16,8 @@ def restricted_setting(ends: Table) -> Plot:
     (a) How far the nuclear norm at the end of the flow is above the least one, against the multiple of the identity at
     which the product of the layers starts. Lines: medians over {draws} draws. Dots: draws. (b) The relative change of
     $\sum_r \sigma_r^p$ when the end is moved along a direction that no measurement sees, against $p$ (medians). It
-    falls for every $p < 1$, stays at $p = 1$ (dotted), and rises beyond. All depths end near one matrix, and their
-    lines coincide. Lines of deeper networks are thinner.
+    falls for every $p < 1$, stays at $p = 1$ (dotted), and rises beyond. All depths end near one matrix: here
+    their lines coincide, and those of deeper networks are thinner.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.9))
     norms = select(ends, shared_quantities.NUCLEAR_NORM)

@@ -44,9 +44,9 @@ def corollary_7(eigen: Table) -> Claim:
 
     It interpolates between the solutions of least Frobenius norm ($\alpha \to \infty$; at the largest scale the
     relative distance is {frobenius:.1e}) and least nuclear norm ($\alpha \to 0$; at the smallest it is {nuclear:.2g}
-    with two layers, {nuclear_deep:.1e} with the most). The sensors need not be positive. With three layers and a small
-    scale the minimiser may have more large eigenvalues than there are measurements; it then moves many times as far as
-    the start does, relative to either, and so do the errors of integration.
+    with two layers, {nuclear_deep:.1e} with the most). The sensors need not be positive. From a small scale with three
+    layers or more, the minimiser can be near a tie between solutions of least nuclear norm. It then moves many times as
+    far as the start does, relative to either, and the error of integration is as many times larger.
     """
     scales, depths = eigen["scale"], eigen["depth"]
     flows = Draws(eigen)
