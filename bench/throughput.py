@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode
 
-from learning_dynamics.dynamics.training import Recipe, arithmetic, chosen_device, executed, one_epoch, seeded
+from learning_dynamics.dynamics.training import Recipe, arithmetic, chosen_device, one_epoch, seeded, steps_of
 from learning_dynamics.papers.neural_collapse.training.models import network_of
 from learning_dynamics.pipeline.plan.config_files import load
 from learning_dynamics.pipeline.plan.plan import Plan
@@ -41,13 +41,13 @@ def images_per_second(network: nn.Module, images: Tensor, labels: Tensor, recipe
         network.parameters(), recipe.learning_rate, recipe.momentum, weight_decay=recipe.weight_decay
     )
     targets = functional.one_hot(labels, int(labels.max()) + 1).float() if recipe.loss == "mse" else labels
-    forward = executed(network, recipe, images.device)
+    step = steps_of(network, optimiser, images, targets, recipe)
     order = torch.from_numpy(np.random.default_rng(0).permutation(len(images))).to(images.device)
     network.train()
 
     def epoch() -> None:
         with arithmetic(recipe.precision):
-            one_epoch(forward, optimiser, images, targets, order, recipe)
+            one_epoch(step, order, recipe)
 
     return len(images) * _rate(epoch, images.device, seconds)
 

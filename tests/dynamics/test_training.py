@@ -51,6 +51,14 @@ def trained(recipe: training.Recipe = RECIPE, record: np.ndarray = RECORD, **opt
     return training.train(network(), *problem(), recipe, record, **{"seed": 5, **options})
 
 
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+
+
+def trained_on_gpu(recipe: training.Recipe, **options: Any) -> dict[int, training.State]:
+    images, labels = (tensor.cuda() for tensor in problem())
+    return training.train(network().cuda(), images, labels, recipe, RECORD, seed=5, **options)
+
+
 def assert_same(states: dict[int, training.State], expected: dict[int, training.State]) -> None:
     assert list(states) == list(expected)
     for epoch, state in expected.items():
@@ -189,13 +197,46 @@ def test_what_is_left_out_is_not_trained_on():
     assert_same(other, whole)
 
 
-@pytest.mark.parametrize(("execution", "mode"), [("compiled", None), ("graphs", "reduce-overhead")])
-def test_a_compiled_network_is_compiled_as_the_recipe_says(execution, mode, monkeypatch):
+@pytest.mark.parametrize(("execution", "compiled"), [("eager", False), ("compiled", True)])
+def test_a_network_is_compiled_as_the_recipe_says(execution, compiled, monkeypatch):
     asked = []
-    monkeypatch.setattr(training.torch, "compile", lambda net, mode: asked.append(mode) or net)
+    monkeypatch.setattr(torch.nn.Module, "compile", lambda net: asked.append(net))
     net = network()
-    assert training.executed(net, replace(RECIPE, execution=execution), torch.device("cuda")) is net
-    assert asked == [mode]
+    optimiser = torch.optim.SGD(net.parameters(), 0.1)
+    training.steps_of(net, optimiser, *problem(), replace(RECIPE, execution=execution))
+    assert asked == ([net] if compiled else [])
+
+
+@needs_gpu
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_recorded_steps_train_as_steps_operation_by_operation(precision):
+    recipe = replace(RECIPE, precision=precision)
+    expected, found = (trained_on_gpu(replace(recipe, execution=execution)) for execution in ("eager", "graphs"))
+    # a compiled network rounds elsewhere; a learning rate, a momentum or a statistic that a recording leaves changed
+    # moves parameters by a tenth
+    bound = {"float32": 1e-4, "bfloat16": 2e-2}[precision]
+    for epoch, state in expected.items():
+        for name, value in state.items():
+            np.testing.assert_allclose(found[epoch][name], value, atol=bound, err_msg=f"{name} at epoch {epoch}")
+
+
+@needs_gpu
+def test_recorded_steps_resume_where_they_were_interrupted(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "SHARE", ALWAYS)
+    recipe = replace(RECIPE, execution="graphs", drop_last=True)
+    undisturbed, whole_epoch, taken = trained_on_gpu(recipe), training.one_epoch, []
+
+    def epoch(*arguments):
+        taken.append(None)
+        if len(taken) == 4:
+            raise KilledError
+        return whole_epoch(*arguments)
+
+    monkeypatch.setattr(training, "one_epoch", epoch)
+    with pytest.raises(KilledError):
+        trained_on_gpu(recipe, resume=tmp_path)
+    assert_same(trained_on_gpu(recipe, resume=tmp_path), undisturbed)
+    assert len(taken) == 4 + 3
 
 
 def test_graphs_without_a_gpu_are_eager_and_say_so():

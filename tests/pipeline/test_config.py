@@ -46,6 +46,15 @@ def test_an_overlay_changes_what_it_names_and_is_named(root):
     assert load([root / "small.yaml", second], root=root).papers["one"]["runs"]["a"]["gamma"] == 3.0
 
 
+def test_null_in_an_overlay_leaves_an_entry_out_and_an_entry_of_nothing_is_refused(root):
+    small = overlay(root, one="runs: {a: null, b: {function: t.f, gamma: 2.0}}")
+    assert list(load([small], root=root).papers["one"]["runs"]) == ["b"]
+    small = overlay(root, one="runs: {b: null}")
+    assert "changes/one.yaml: runs.b: must be a mapping of settings (is None)" in refusal(load, [small], root=root)
+    nameless = write(root / "more.yaml", "changes: {one: {runs: {a: null}}}\n")
+    assert "runs.a: changes what is there" in refusal(load, [nameless], root=root)
+
+
 def test_an_overlay_without_a_name_may_add_and_not_replace(root):
     added = write(root / "more.yaml", "changes: {one: {runs: {b: {function: t.f, gamma: 3.0}}}}\n")
     assert set(load([added], root=root).papers["one"]["runs"]) == {"a", "b"}

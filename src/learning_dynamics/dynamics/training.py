@@ -54,8 +54,8 @@ class Recipe:
     precision : {"float32", "tf32", "bfloat16"}
         Of the forward pass; parameters stay float32. See `arithmetic`.
     execution : {"eager", "compiled", "graphs"}
-        Operation by operation, or compiled; ``graphs`` replays a step's operations on a GPU as one CUDA graph, which
-        networks of many small operations gain by. See `executed`.
+        Operation by operation, or compiled; ``graphs`` replays a compiled step on a GPU as one CUDA graph, which
+        networks of many small operations gain by. See `steps_of`.
     drop_last : bool
         Whether an epoch leaves out the images that do not fill a last batch, other ones in each epoch.
     diverged : {"stop", "reset"}
@@ -273,7 +273,7 @@ def train(
     point = None if resume is None else ResumePoint(resume)
     states, done = ({}, 0) if point is None else point.take_up(network, optimiser)
     targets = functional.one_hot(labels, int(labels.max()) + 1).float() if recipe.loss == "mse" else labels
-    forward = executed(network, recipe, images.device)
+    step = steps_of(network, optimiser, images, targets, recipe)
     network.train()
     epochs = tqdm(range(done + 1, recipe.epochs + 1), desc=f"seed {member}", unit="epoch", mininterval=5.0)
     for epoch in epochs:
@@ -281,7 +281,7 @@ def train(
             group["lr"] = recipe.rate(epoch)
         order = np.random.default_rng(seed_sequence(seed, f"batches of epoch {epoch}", member)).permutation(len(images))
         with arithmetic(recipe.precision):
-            mean = one_epoch(forward, optimiser, images, targets, torch.from_numpy(order).to(images.device), recipe)
+            mean = one_epoch(step, torch.from_numpy(order).to(images.device), recipe)
         state = _state(network) if epoch in record else {}
         # a statistic of batch norm can overflow while the loss is still finite
         if not (math.isfinite(mean) and all(np.isfinite(value).all() for value in state.values())):
@@ -303,14 +303,20 @@ def train(
     return states
 
 
-def executed(network: nn.Module, recipe: Recipe, device: torch.device) -> Callable[[Tensor], Tensor]:
-    """Return the network as the recipe executes it; without a GPU ``graphs`` is ``eager``, and a warning says so."""
-    if recipe.execution == "graphs" and device.type != "cuda":
-        warnings.warn("execution: graphs needs a GPU; this one trains operation by operation", stacklevel=2)
-        return network
-    if recipe.execution == "eager":
-        return network
-    return torch.compile(network, mode="reduce-overhead" if recipe.execution == "graphs" else None)
+def steps_of(
+    network: nn.Module, optimiser: torch.optim.Optimizer, images: Tensor, targets: Tensor, recipe: Recipe
+) -> Callable[[Tensor], Tensor]:
+    """Return what takes a step as the recipe executes it; without a GPU ``graphs`` is ``eager``, and a warning says so.
+
+    It takes the indices of a batch's images, shape (batch,), and returns their mean loss before the step.
+    """
+    if recipe.execution == "graphs" and images.device.type != "cuda":
+        warnings.warn("execution: graphs needs a GPU; this one trains operation by operation", stacklevel=3)
+        return Step(network, optimiser, images, targets, recipe)
+    if recipe.execution != "eager":
+        network.compile()
+    step = Step(network, optimiser, images, targets, recipe)
+    return RecordedStep(step) if recipe.execution == "graphs" else step
 
 
 def batches(order: Tensor, size: int, *, drop_last: bool) -> list[Tensor]:
@@ -329,32 +335,99 @@ def batches(order: Tensor, size: int, *, drop_last: bool) -> list[Tensor]:
     return parts
 
 
-def one_epoch(
-    forward: Callable[[Tensor], Tensor],
-    optimiser: torch.optim.Optimizer,
-    images: Tensor,
-    targets: Tensor,
-    order: Tensor,
-    recipe: Recipe,
-) -> float:
+def one_epoch(step: Callable[[Tensor], Tensor], order: Tensor, recipe: Recipe) -> float:
     """Take one step for each batch; return the mean loss over their examples."""
-    total = torch.zeros((), device=images.device)
+    total = torch.zeros((), device=order.device)
     parts = batches(order, recipe.batch, drop_last=recipe.drop_last)
     for chosen in parts:
-        if recipe.execution == "graphs":
-            torch.compiler.cudagraph_mark_step_begin()  # the last step's outputs may be overwritten
-        with torch.autocast(images.device.type, torch.bfloat16, enabled=recipe.precision == "bfloat16"):
-            outputs = forward(images[chosen])
-        wanted = targets[chosen]
-        if recipe.loss == "mse":
+        total += step(chosen) * len(chosen)
+    return float(total) / sum(map(len, parts))
+
+
+class Step:
+    """A step of the optimiser on a batch of images."""
+
+    def __init__(
+        self,
+        network: nn.Module,
+        optimiser: torch.optim.Optimizer,
+        images: Tensor,
+        targets: Tensor,
+        recipe: Recipe,
+    ) -> None:
+        self.network, self.optimiser = network, optimiser
+        self.images, self.targets, self.recipe = images, targets, recipe
+
+    def __call__(self, chosen: Tensor) -> Tensor:
+        """Take a step on the images `chosen`, shape (batch,); return their mean loss before it."""
+        with torch.autocast(self.images.device.type, torch.bfloat16, enabled=self.recipe.precision == "bfloat16"):
+            outputs = self.network(self.images[chosen])
+        wanted = self.targets[chosen]
+        if self.recipe.loss == "mse":
             loss = 0.5 * functional.mse_loss(outputs.float(), wanted, reduction="sum") / len(chosen)
         else:
             loss = functional.cross_entropy(outputs.float(), wanted)
-        optimiser.zero_grad(set_to_none=True)
+        self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
-        optimiser.step()
-        total += loss.detach() * len(chosen)
-    return float(total) / sum(map(len, parts))
+        self.optimiser.step()
+        return loss.detach()
+
+
+class RecordedStep:
+    """A step that is recorded once as a CUDA graph, and replayed: a GPU need not be told each of its operations.
+
+    A graph has the addresses and the numbers of its recording. So each batch is copied to where the recorded one lay,
+    and with another learning rate the step is recorded again.
+    """
+
+    def __init__(self, step: Step) -> None:
+        self._step = step
+        self._rates: list[float] = []
+        self._chosen = torch.zeros(step.recipe.batch, dtype=torch.int64, device=step.images.device)
+        self._graph = torch.cuda.CUDAGraph()
+        self._loss = torch.zeros((), device=step.images.device)
+
+    def __call__(self, chosen: Tensor) -> Tensor:
+        """Take a step on the images `chosen`; see `Step`. The next call overwrites what it returns."""
+        if len(chosen) != len(self._chosen):
+            return self._step(chosen)
+        self._chosen.copy_(chosen)
+        rates = [group["lr"] for group in self._step.optimiser.param_groups]
+        if rates != self._rates:
+            self._record()
+            self._rates = rates
+        self._graph.replay()
+        return self._loss
+
+    def _record(self) -> None:
+        self._graph = torch.cuda.CUDAGraph()
+        before = [tensor.clone() for tensor in self._state()]
+        # steps that are not recorded compile, choose algorithms, and make the momenta; then all is put back
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(3):
+                self._step(self._chosen)
+        torch.cuda.current_stream().wait_stream(stream)
+        after = self._state()
+        for tensor, value in zip(after, before, strict=False):
+            tensor.copy_(value)
+        for momentum in after[len(before) :]:  # there was none before the first step, which is as if it were zero
+            momentum.zero_()
+        self._step.optimiser.zero_grad(set_to_none=True)
+        with torch.cuda.graph(self._graph):
+            self._loss = self._step(self._chosen)
+
+    def _state(self) -> list[Tensor]:
+        """Return what a step changes: parameters, batch-norm statistics, and momenta as far as there are any."""
+        network, optimiser = self._step.network, self._step.optimiser
+        parameters = list(network.parameters())
+        momenta = [optimiser.state[parameter].get("momentum_buffer") for parameter in parameters]
+        return [
+            *(parameter.detach() for parameter in parameters),
+            *network.buffers(),
+            *(momentum for momentum in momenta if momentum is not None),
+        ]
 
 
 def _state(network: nn.Module) -> State:

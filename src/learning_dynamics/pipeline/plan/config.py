@@ -105,8 +105,8 @@ class Config:
         return {"figure": self.figures(paper), "motion": self.motions(paper), "interactive": self.interactives(paper)}
 
     def variations(self, paper: str) -> Block:
-        """The entries of ``robustness:``, without those that an overlay drops."""
-        return {name: entry for name, entry in self.blocks(paper, "robustness").items() if entry is not None}
+        """The entries of ``robustness:``."""
+        return self.blocks(paper, "robustness")
 
     def expected(self, paper: str, claim: str) -> str:
         """The verdict that is expected of a claim, or two, ``a or b``; another scale's does not hold at this one."""

@@ -180,7 +180,7 @@ def _check_unchanged(block: Block, layers: Layers) -> None:
     shipped = next(iter(layers.blocks.values()))
     for section in ("data", "runs", "figures", "interactive", "claims"):
         for name, value in shipped.get(section, {}).items():
-            if block[section][name] != value:
+            if block.get(section, {}).get(name) != value:
                 raise ProjectError(
                     f"{layers.where(section, name)}: changes what is there, and its results would replace those of "
                     "the default; name this configuration with `scale: NAME`"
@@ -208,9 +208,11 @@ def output_folders(configuration: ConfigFiles) -> tuple[Path, Path]:
 
 
 def merge(below: Block, above: Mapping[str, Any]) -> None:
-    """Lay one block over another, key by key."""
+    """Lay one block over another, key by key; null over a block drops it."""
     for key, value in above.items():
-        if isinstance(value, Mapping):
+        if value is None and isinstance(below.get(key), dict):
+            del below[key]
+        elif isinstance(value, Mapping):
             if not isinstance(below.get(key), dict):
                 below[key] = {}
             merge(below[key], value)

@@ -225,9 +225,7 @@ class Paper(Strict):
     figures: dict[Name, Figure]
     interactive: dict[Name, Interactive] = {}
     claims: dict[Name, Claim]
-    robustness: dict[
-        Annotated[Name, AfterValidator(_no_seed_or_draw)], Entry | None
-    ] = {}  # null in an overlay drops an entry
+    robustness: dict[Annotated[Name, AfterValidator(_no_seed_or_draw)], Entry] = {}
 
 
 # -- which keys of a block are settings
