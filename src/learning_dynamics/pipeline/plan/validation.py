@@ -43,6 +43,7 @@ RENAMED = {
     "sensitivity": "robustness",
     "turning": "robustness",
     "rare": "exceptions",
+    "order": "factor",
 }
 
 

@@ -30,7 +30,7 @@ from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select
 # - points: the labelled points y_i x_i for which they are printed, one after the other; of other data they say nothing
 # - accuracy: largest distance from the predicted limit, relative to the largest coefficient; a line's width, chosen
 # - degrees: least angle that directions from different starts span in each network; chosen, as a figure shows it
-# - order: factor by which a loss may exceed the printed 1e-5; the root of ten leaves that the nearest power of ten
+# - factor: by how much a loss may exceed the printed 1e-5; the root of ten leaves that the nearest power of ten
 
 # of points: the limit of a vanishing scale cannot be told from another at the smallest one
 TOO_NEAR = "singular values too near for the smallest scale"
@@ -384,7 +384,7 @@ def _span(points: np.ndarray) -> float:
     empirical=True,
     quantifier="all draws",
 )
-def final_loss(classification: Table, *, order: Positive) -> Claim:
+def final_loss(classification: Table, *, factor: Positive) -> Claim:
     r"""Every classification run ends at a loss of about $10^{-5}$ or below, that is, of at most $10^{-4.5}$: of powers
     of ten the printed one is then the nearest.
 
@@ -397,10 +397,10 @@ def final_loss(classification: Table, *, order: Positive) -> Claim:
     yield every_draw(
         "loss after the last step",
         losses,
-        at_most=order * 1e-5,
+        at_most=factor * 1e-5,
         because="the nearest power of ten is the one printed",
         predicted=1e-5,
-        rivals={"a loss of 1e-6 or below": order * 1e-6},
+        rivals={"a loss of 1e-6 or below": factor * 1e-6},
     )
     yield Facts(
         least=float(losses.min()),
