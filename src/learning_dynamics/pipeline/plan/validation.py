@@ -44,6 +44,7 @@ RENAMED = {
     "turning": "robustness",
     "rare": "exceptions",
     "order": "factor",
+    "share": "percent",
 }
 
 
