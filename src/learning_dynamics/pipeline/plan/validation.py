@@ -45,6 +45,7 @@ RENAMED = {
     "rare": "exceptions",
     "order": "factor",
     "share": "percent",
+    "reference": "parts",
 }
 
 
