@@ -46,6 +46,7 @@ RENAMED = {
     "order": "factor",
     "share": "percent",
     "reference": "parts",
+    "step": "step_over_c4",
 }
 
 
