@@ -47,6 +47,7 @@ RENAMED = {
     "share": "percent",
     "reference": "parts",
     "step": "step_over_c4",
+    "steps": "step_sizes",
 }
 
 
