@@ -22,20 +22,20 @@ def flow_error(flows: Sequence[Table]) -> float:
     return FLOW_ERROR * max(settings_of(table)["integration"]["rtol"] for table in flows)
 
 
-def difference_error(simple: Any) -> Any:
+def difference_error(gap: Any) -> Any:
     """Return the rounding of a difference of singular values, relative to the matrix's speed, down to a relative gap.
 
     The factor covers the constant of the SVD itself.
     """
-    return 10 * np.finfo(float).eps / (DIFFERENCE_STEP * simple)
+    return 10 * np.finfo(float).eps / (DIFFERENCE_STEP * gap)
 
 
-def truncation_error(simple: float) -> float:
-    """Return what fourth-order differences in time leave, with steps of at most a share `simple` of the gap.
+def truncation_error(share: float) -> float:
+    """Return what fourth-order differences in time leave, with steps of at most a share of the gap.
 
     It is the fourth power of that share times ten, for the constant.
     """
-    return 10 * simple**4
+    return 10 * share**4
 
 
 def rate_errors(
