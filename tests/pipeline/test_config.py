@@ -113,6 +113,13 @@ def test_every_overlay_that_is_shipped_fits():
         )
 
 
+def test_a_setting_of_an_earlier_version_is_refused_with_its_new_name(tmp_path):
+    old = "scale: old\nchanges: {tensor_networks: {runs: {step_sizes: {steps: [0.1]}}}}\n"
+    overlay = write(tmp_path / "old.yaml", old)
+    said = refusal(plan, overlay, papers=["tensor_networks"])
+    assert said.endswith("steps: unknown setting of `step_sizes`; it is now `step_sizes`")
+
+
 def test_every_choice_has_a_reason():
     for paper in PAPERS:
         for row in unstated_settings(plan(papers=[paper]).config, paper):

@@ -93,6 +93,13 @@ def test_bad_settings_name_the_key_and_the_fix():
         assert words in refusal(Signature(figure).check, {"limit": limit}, "here"), limit
 
 
+def test_a_setting_of_an_earlier_version_is_refused_with_the_new_name_where_the_function_has_it():
+    def judged(*, exceptions: Positive): ...
+
+    assert refusal(Signature(judged).check, {"rare": 0.1}, "here").endswith("`judged`; it is now `exceptions`")
+    assert "it is now" not in refusal(Signature(flow).check, SETTINGS | {"rare": 0.1}, "here")
+
+
 def test_every_kind_of_number_ends_where_it_says():
     def run(*, gamma): ...
 

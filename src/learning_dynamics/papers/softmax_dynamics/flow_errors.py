@@ -13,7 +13,7 @@ from learning_dynamics.tidy import Quantity, Table, cached_per_table, select, se
 # tightened: at most 1.3, 2.4 and 3.0 at 1e-9, 1e-11 and 1e-12, on flows that no claim judges (class sizes 3-2-2-1,
 # 5-1-1-1, 2-2-2-2 and 3-1-1, two and three dimensions, both kinds of starts, 30 members each, seed 777); tripled.
 FLOW_ERROR = 10.0
-# Step of finite differences in units of the spectrum's gap, the default of measures.spectra.difference_rates.
+# Step of the finite differences along flows, in units of the spectrum's gap.
 DIFFERENCE_STEP = 1e-3
 
 
@@ -22,20 +22,20 @@ def flow_error(flows: Sequence[Table]) -> float:
     return FLOW_ERROR * max(settings_of(table)["integration"]["rtol"] for table in flows)
 
 
-def difference_error(simple: Any) -> Any:
+def difference_error(gap: Any) -> Any:
     """Return the rounding of a difference of singular values, relative to the matrix's speed, down to a relative gap.
 
     The factor covers the constant of the SVD itself.
     """
-    return 10 * np.finfo(float).eps / (DIFFERENCE_STEP * simple)
+    return 10 * np.finfo(float).eps / (DIFFERENCE_STEP * gap)
 
 
-def truncation_error(simple: float) -> float:
-    """Return what fourth-order differences in time leave, with steps of at most a share `simple` of the gap.
+def truncation_error(share: float) -> float:
+    """Return what fourth-order differences in time leave, with steps of at most a share of the gap.
 
     It is the fourth power of that share times ten, for the constant.
     """
-    return 10 * simple**4
+    return 10 * share**4
 
 
 def rate_errors(

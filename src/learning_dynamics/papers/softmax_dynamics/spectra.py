@@ -20,9 +20,9 @@ Measure = Literal["rankme_centred", "rankme", "effective_rank"]  # the keys of `
 Population = Literal["examples", "classes"]  # what a rank or a spectrum is of: all examples, or the means of classes
 # RankMe on the covariance about the mean (the paper's) and about zero, and Roy and Vetterli's rank of singular values
 RANKS: Mapping[Measure, Callable[[np.ndarray], np.ndarray]] = {
-    "rankme_centred": lambda f: rankme(f, centred=True),
-    "rankme": lambda f: rankme(f, centred=False),
-    "effective_rank": lambda f: effective_rank(singular_values(f)),
+    "rankme_centred": lambda rows: rankme(rows, centred=True),
+    "rankme": lambda rows: rankme(rows, centred=False),
+    "effective_rank": lambda rows: effective_rank(singular_values(rows)),
 }
 # Names in the tables of each rank over all examples, and over the means of classes.
 MEASURES: Mapping[Population, Mapping[Measure, str]] = {
@@ -54,7 +54,7 @@ SPECTRA: Mapping[Population, SpectrumNames] = {
 }
 
 
-def population(f: np.ndarray, labels: np.ndarray, name: Population) -> np.ndarray:
+def population(features: np.ndarray, labels: np.ndarray, name: Population) -> np.ndarray:
     """Return the rows that a rank is taken over: all examples, or the mean of each class, every class counting once.
 
     An example of the toy is a context: its inputs are orthonormal. Where all examples of a class share one context,
@@ -62,7 +62,7 @@ def population(f: np.ndarray, labels: np.ndarray, name: Population) -> np.ndarra
 
     Parameters
     ----------
-    f : ndarray, shape (members, times, examples, d)
+    features : ndarray, shape (members, times, examples, d)
     labels : ndarray, shape (members, examples, classes)
         One-hot.
     name : str
@@ -73,12 +73,12 @@ def population(f: np.ndarray, labels: np.ndarray, name: Population) -> np.ndarra
     ndarray, shape (members, times, rows, d)
     """
     if name == "examples":
-        return f
+        return features
     shares = np.swapaxes(labels / labels.sum(axis=1, keepdims=True), -1, -2)
-    return shares[:, None] @ f
+    return shares[:, None] @ features
 
 
-def ranks_of(f: np.ndarray, labels: np.ndarray, populations: Sequence[Population]) -> dict[str, np.ndarray]:
+def ranks_of(features: np.ndarray, labels: np.ndarray, populations: Sequence[Population]) -> dict[str, np.ndarray]:
     """Return every rank of every population, each of shape (members, times), by the name of its measure.
 
     Quantities
@@ -94,7 +94,7 @@ def ranks_of(f: np.ndarray, labels: np.ndarray, populations: Sequence[Population
         The three ranks of the means of classes; every class counts once.
     """
     return {
-        MEASURES[name][measure]: rank(population(f, labels, name))
+        MEASURES[name][measure]: rank(population(features, labels, name))
         for name in populations
         for measure, rank in RANKS.items()
     }

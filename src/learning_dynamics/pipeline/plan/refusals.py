@@ -145,7 +145,8 @@ class _Paper:
         elif stage == "metrics":
             inside = ["measure"]
         nearest = difflib.get_close_matches(key, KEYS.get(stage, KEYS["run"]), n=1)
-        if message.startswith("unknown") and "did you mean" not in message and nearest:
+        is_named = "did you mean" in message or "it is now" in message
+        if message.startswith("unknown") and not is_named and nearest:
             message = f"unknown key; did you mean `{nearest[0]}`?"
         raise ProjectError(f"{self.where(section, owner, *inside, key, *inner)}: {message}")
 

@@ -33,7 +33,7 @@ MESSAGES = {
 }
 
 
-# keys of earlier versions
+# keys, and settings of functions, of earlier versions
 RENAMED = {
     "kind": "function",
     "like": "extends",
@@ -42,6 +42,12 @@ RENAMED = {
     "wild": "free",
     "sensitivity": "robustness",
     "turning": "robustness",
+    "rare": "exceptions",
+    "order": "factor",
+    "share": "percent",
+    "reference": "parts",
+    "step": "step_over_c4",
+    "steps": "step_sizes",
 }
 
 
@@ -57,7 +63,7 @@ class Strict(BaseModel):
             for key in block:
                 is_old = RENAMED.get(key) in cls.model_fields
                 if key not in cls.model_fields and (is_old or cls.model_config["extra"] == "forbid"):
-                    now = f"; it is now `{RENAMED[key]}`" if key in RENAMED else suggest_name(key, cls.model_fields)
+                    now = f"; it is now `{RENAMED[key]}`" if is_old else suggest_name(key, cls.model_fields)
                     context = {"key": str(key), "what": cls.unknown(), "nearest": now}
                     raise PydanticCustomError("unknown_key", "{what}{nearest}", context)
         return block

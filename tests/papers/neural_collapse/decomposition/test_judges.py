@@ -163,8 +163,7 @@ def test_the_share_without_decay_has_its_own_numbers():
     nc1, nc23, perp = 0.1 * EPOCHS**-0.3, 0.1 * EPOCHS**-2.0, 0.05 * EPOCHS**-1.2
     whole, data = perp / (nc1 + nc23), 0.98 * perp / (0.5 * nc1 + nc23)
     found = {
-        reference: evaluation("least_squares_deviation_negligible", reference=reference, share=0.5)
-        for reference in ("all", "data")
+        parts: evaluation("least_squares_deviation_negligible", parts=parts, share=0.5) for parts in ("all", "data")
     }
     assert found["all"].judgement.headline.value == pytest.approx(whole[2])
     assert found["data"].judgement.headline.value == pytest.approx(data[2])

@@ -25,7 +25,7 @@ CASES = {
     "nc4": (collapse.nc4, {"share": 0.001, **PREMISE}),
     "deviation": (
         decomposition.least_squares_deviation_negligible,
-        {"share": 0.1, "reference": "all", "since": "zero_error", "decay": "trained", **PREMISE},
+        {"share": 0.1, "parts": "all", "since": "zero_error", "decay": "trained", **PREMISE},
     ),
     "grows": (perturbations.robustness_grows_after_zero_error, {"measure": "robustness", **PREMISE}),
     "accuracy": (generalisation.accuracy_after_zero_error, {"average": "mean", **PREMISE}),

@@ -164,7 +164,7 @@ def test_only_the_most_frequent_are_learned_by_the_definition(pattern):
         if pattern[k] and not pattern[other] and sizes[k] < sizes[other]:
             expected = False
     tables = {"squared": learned(pattern, "squared"), "cross_entropy": learned([True] * 4, "cross_entropy")}
-    found = evaluate(claims.squared_loss_learns_frequent_classes, tables, {"rare": 0.05})
+    found = evaluate(claims.squared_loss_learns_frequent_classes, tables, {"exceptions": 0.05})
     assert found.judgement.headline.value == expected
     # one of two rarest classes is no more frequent than the other: the rival of rare classes may pass as well
     assert found.facts["all_learned"] == 1.0
@@ -176,4 +176,4 @@ def test_few_draws_may_learn_more_than_the_most_frequent(others, verdict):
         "squared": learned([True, True, False, False], "squared", others),
         "cross_entropy": learned([True] * 4, "cross_entropy"),
     }
-    assert evaluate(claims.squared_loss_learns_frequent_classes, tables, {"rare": 0.05}).verdict == verdict
+    assert evaluate(claims.squared_loss_learns_frequent_classes, tables, {"exceptions": 0.05}).verdict == verdict

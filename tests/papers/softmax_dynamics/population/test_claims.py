@@ -66,7 +66,7 @@ JUDGED = {
     "threshold": 0.05,
     "small": 0.1,
     "seen": 0.2,
-    "rare": 0.05,
+    "exceptions": 0.05,
 }
 OVER_CLASSES = {**JUDGED, "population": "classes"}
 
@@ -357,7 +357,7 @@ def lengths(order: float, classes: float, examples: float) -> pd.DataFrame:
     ],
 )
 def test_lengths_and_both_ranks_must_be_as_predicted(order, classes, examples, verdict):
-    settings = {"threshold": 0.05, "typical": 0.5, "rare": 0.05}
+    settings = {"threshold": 0.05, "typical": 0.5, "exceptions": 0.05}
     found = evaluate(sufficiency.population_decides, {"region": lengths(order, classes, examples)}, settings)
     assert found.verdict == verdict
     # eigenvalues as 8 to 1 at 512 : 64 : 8 : 1

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from learning_dynamics.datasets import regression
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias.label_noise import metrics, models, runs, theory
 from learning_dynamics.seeds import generators
 from tests.papers.spectral_bias.plain import by_time, measured, noise_step, second_moments, spectrum
@@ -120,13 +121,21 @@ def test_without_noise_it_is_plain_descent(draw):
     np.testing.assert_allclose(W1 @ W2, W @ a, atol=1e-12)
 
 
+ENSEMBLE = {"gamma": 0.5, "step": 1e-3, "steps": 8, "every": 4, "noise": 300.0, "paths": 40}
+
+
 @pytest.fixture(scope="module")
 def ensemble():
     """One data set with fewer samples than inputs, and the moments of 40 paths on it."""
     data = regression.conditioned(samples=2, inputs=3, outputs=1, condition=3.0, seeds=2, seed=3)
-    settings = {"gamma": 0.5, "step": 1e-3, "steps": 8, "every": 4, "noise": 300.0, "paths": 40}
-    _, table = measured(runs.label_noise_ensemble, metrics.label_noise_ensemble, settings, data, seed=2)
+    _, table = measured(runs.label_noise_ensemble, metrics.label_noise_ensemble, ENSEMBLE, data, seed=2)
     return data["X"][1], data["Y"][1], table[table["seed"] == 1]
+
+
+def test_more_samples_than_inputs_are_refused():
+    data = regression.gaussian(samples=4, inputs=3, outputs=1, seeds=1, seed=3)
+    with pytest.raises(ProjectError, match="not 4 and 3; set `samples` to 3 or below"):
+        runs.label_noise_ensemble(data, **ENSEMBLE, seed=2)
 
 
 TIMES = 0.09 * np.array([0, 4, 8])  # of the process: every four of eight steps

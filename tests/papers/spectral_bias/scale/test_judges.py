@@ -34,7 +34,7 @@ def test_the_time_to_a_loss(alterations, verdict):
 
 def test_one_scale_has_no_slope():
     with pytest.raises(ProjectError, match="a slope needs two"):
-        verdict_on("time_to_loss", largest=1e-16)
+        verdict_on("time_to_loss", largest_gamma=1e-16)
 
 
 def test_the_times_that_are_shown():

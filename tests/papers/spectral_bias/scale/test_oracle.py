@@ -6,6 +6,7 @@ import sympy
 from scipy.linalg import null_space
 
 from learning_dynamics.datasets import regression
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias import theory
 from learning_dynamics.papers.spectral_bias.scale import metrics, runs
 from tests.papers.spectral_bias.plain import flow, measured, spectrum
@@ -165,9 +166,24 @@ def test_a_flow_that_does_not_arrive_is_undecided(flows):
     assert cut.undecided.all()
 
 
-def test_the_unfed_unit_starts_orthogonal_to_the_first_gradient_and_lengths_stay():
+@pytest.mark.parametrize("outputs", [1, 2, 4])
+def test_the_unfed_unit_starts_orthogonal_to_the_first_gradient_and_lengths_stay(outputs):
     rng = np.random.default_rng(1)
-    P, gradient = np.linalg.qr(rng.standard_normal((5, 5)))[0], rng.standard_normal(5)
+    P, gradient = np.linalg.qr(rng.standard_normal((6, 5)))[0].T, rng.standard_normal((5, outputs))
     turned = runs._with_unfed_unit(P, gradient)
-    assert abs(turned[:, -1] @ gradient) < 1e-15
-    np.testing.assert_allclose(turned @ turned.T, np.eye(5), atol=1e-15)
+    np.testing.assert_allclose(turned[:, -1] @ gradient, 0.0, atol=2e-15)
+    np.testing.assert_allclose(turned @ turned.T, np.eye(5), atol=2e-15)
+    np.testing.assert_array_equal(turned[:, : 5 - outputs], P[:, : 5 - outputs])
+
+
+def test_every_output_of_an_unfed_run_is_read():
+    data = regression.conditioned(samples=2, inputs=4, outputs=2, condition=2.0, seeds=1, seed=7)
+    trajectory = called(runs.scaled_flow, data, **SETTINGS | {"gammas": [0.5]}, unfed=True, seed=1)
+    gradient = data["X"][0].T @ data["Y"][0]
+    np.testing.assert_allclose(trajectory.constants["P"][0, :, -1] @ gradient, 0.0, atol=1e-13)
+
+
+def test_an_unfed_unit_needs_more_inputs_than_outputs():
+    data = {"X": np.ones((1, 2, 3)), "Y": np.ones((1, 2, 3))}
+    with pytest.raises(ProjectError, match="more inputs than outputs, not 3 and 3; raise inputs"):
+        called(runs.scaled_flow, data, **SETTINGS, unfed=True, seed=1)

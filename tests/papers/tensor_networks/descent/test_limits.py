@@ -86,18 +86,18 @@ def test_all_networks_start_at_the_same_coefficients(kind):
 
 
 @pytest.fixture(scope="module")
-def steps():
-    settings = {"steps": [0.02, 0.01, 0.005], "duration": 20.0, "tolerance": 1e-12}
+def step_sizes():
+    settings = {"step_sizes": [0.02, 0.01, 0.005], "duration": 20.0, "tolerance": 1e-12}
     return plain.simulated(runs.step_sizes, ONE, **settings, **EXPERIMENT)
 
 
 @pytest.mark.parametrize("architecture", NETWORKS)
-def test_limits_of_descent_and_flow(steps, architecture):
-    table = metrics.step_sizes(steps)
+def test_limits_of_descent_and_flow(step_sizes, architecture):
+    table = metrics.step_sizes(step_sizes)
     loss = plain.loss_of(architecture, 2, ONE["X"][0], ONE["y"][0], "squared")
     for position, (scale, direction) in DRAWS:
         draw = {"network": architecture, "scale": scale, "direction": direction}
-        start = state = steps.constants[f"initial/{architecture}"][position]
+        start = state = step_sizes.constants[f"initial/{architecture}"][position]
         end = plain.flow(loss, start, np.array([0.0, 40.0]))[-1]
         limit = read(table, "limit", "predicted", **draw, step=0.0)
         np.testing.assert_allclose(
@@ -106,9 +106,9 @@ def test_limits_of_descent_and_flow(steps, architecture):
         for _ in range(1000):
             state = state - 0.02 * plain.gradient(loss, state)
         np.testing.assert_allclose(
-            steps.series[architecture][position, 0], state, atol=1e-9, err_msg=f"{position=} {scale=} {direction=}"
+            step_sizes.series[architecture][position, 0], state, atol=1e-9, err_msg=f"{position=} {scale=} {direction=}"
         )
-        betas = [beta_of(architecture, state) for state in steps.series[architecture][position]]
+        betas = [beta_of(architecture, state) for state in step_sizes.series[architecture][position]]
         for step, beta in zip((0.02, 0.01, 0.005), betas, strict=True):
             np.testing.assert_allclose(
                 read(table, "limit", **draw, step=step), beta, err_msg=f"{position=} {scale=} {direction=} {step=}"
@@ -173,7 +173,7 @@ def test_theorem_5_refuses_two_tolerances():
     one = {"network": "general", "seed": 1, "scale": 1.0}
     assert verdict("theorem_5", missed("parameter", 1.5e-8, **one)) == "reproduced"
     assert verdict("theorem_5", missed("parameter", 3e-8, **one)) == "contradicted"
-    first = {"role": "steps", "network": "diagonal", "scale": 1.0, "direction": 1}
+    first = {"role": "step_sizes", "network": "diagonal", "scale": 1.0, "direction": 1}
     assert verdict("theorem_5", setting("condition", 0.0, **first)) == "undecided"
     # ends without an error of first order, or of second
     assert verdict("theorem_5", missed("limit", 1e-3, step=0.0, **first)) == "contradicted"
@@ -185,7 +185,7 @@ def test_theorem_5_refuses_two_tolerances():
             line = (1e-3 * (0.3 * 1e-4**order + 2e-8) - 1e-4 * (0.3 * 1e-3**order + 2e-6)) / 9e-4
             return rows["predicted"] + error.where(rows["step"] > 0, line)
 
-        return rewriting("limit", limits, role="steps")
+        return rewriting("limit", limits, role="step_sizes")
 
     assert verdict("theorem_5", of_order(1.0)) == "reproduced"
     assert verdict("theorem_5", of_order(2.0)) == "contradicted"

@@ -20,7 +20,7 @@ from learning_dynamics.tidy import Table, ascending, settings_of
 # - threshold: least change of the effective rank, a number from 1 to d, that counts as a fall or a rise
 # - small: largest initialisation scale of starts that are judged, whose predictions are near uniform
 # - typical: least share of draws that makes "most"
-# - rare: largest share of draws that may be exceptions to an "only" or "always"; it is not about rare classes
+# - exceptions: largest share of draws that may break an "only" or "always"
 
 SMALL = "gradient flow from small starts, balanced and Gaussian"
 
@@ -274,7 +274,7 @@ def controls_differ_squared_loss(
     empirical=True,
     quantifier="most draws",
 )
-def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *, rare: Fraction) -> Claim:
+def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *, exceptions: Fraction) -> Claim:
     """Under the squared loss with skewed classes and a bottleneck only the most frequent classes are learned.
 
     A class is learned if the mean output of its own class over its examples is above one half at the end. In two
@@ -303,7 +303,7 @@ def squared_loss_learns_frequent_classes(squared: Table, cross_entropy: Table, *
     yield share_of_draws(
         "draws in which only the most frequent classes are learned",
         only_the(squared),
-        at_least=1 - rare,
+        at_least=1 - exceptions,
         because="an always cannot be measured; one draw in twenty is let pass",
         rivals={
             "only the rarest classes": {"holds": only_the(squared, rarest=True)},

@@ -14,6 +14,7 @@ import pandas as pd
 from learning_dynamics.measures.spectra import difference_rates, smallest_gap
 from learning_dynamics.papers.softmax_dynamics import models as model
 from learning_dynamics.papers.softmax_dynamics import starts, theory
+from learning_dynamics.papers.softmax_dynamics.flow_errors import DIFFERENCE_STEP
 from learning_dynamics.papers.softmax_dynamics.invariants.quantities import (
     CLASSIFIER,
     CURVE_LEMMA,
@@ -70,7 +71,8 @@ def flow(trajectory: Trajectory) -> pd.DataFrame:
     df, dW = model.derivatives(f, W, labels, loss)
     (U1, S1, V1), (U2, S2, V2) = paired_svd(f, W)
     g = theory.gains(U1, model.residual(f, W, labels, loss), V2)
-    rate_f, rate_w = difference_rates(f, df, S1.shape[-1]), difference_rates(W, dW, S2.shape[-1])
+    rate_f = difference_rates(f, df, S1.shape[-1], DIFFERENCE_STEP)
+    rate_w = difference_rates(W, dW, S2.shape[-1], DIFFERENCE_STEP)
     drift, imbalance = _drift(f, W)
     top = S1[..., 0] ** 2
     # the sine as a length, since 1 - cosine^2 would lose half of the digits

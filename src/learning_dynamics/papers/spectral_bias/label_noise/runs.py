@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias import two_layer
 from learning_dynamics.papers.spectral_bias.label_noise import models
 from learning_dynamics.seeds import generators
@@ -71,9 +72,19 @@ def label_noise_ensemble(
         are the data sets. Series output_mean, over paths, of |a|^2, shape (sets, times); rows_mean, of the squared norm
         of each row of V^T W, X = U D V^T, shape (sets, times, samples); outside, the largest over paths of how much W
         has changed outside the span of the rows of X, relative to |W|, shape (sets, times). Constants X, Y.
+
+    Raises
+    ------
+    ProjectError
+        If there are more samples than inputs, and so no row of V^T W for each sample.
     """
     X, Y = data["X"], data["Y"]
-    inputs = X.shape[-1]
+    samples, inputs = X.shape[1:]
+    if samples > inputs:
+        raise ProjectError(
+            f"label_noise_ensemble needs data with at most as many samples as inputs, not {samples} and {inputs}; "
+            f"set `samples` to {inputs} or below"
+        )
 
     def moments(rng: np.random.Generator, x: np.ndarray, y: np.ndarray) -> Arrays:
         of_paths = (np.broadcast_to(array, (paths, *array.shape)) for array in (x, y))

@@ -17,7 +17,7 @@ from learning_dynamics.settings import Count, Fraction
 from learning_dynamics.tidy import Draws, Table
 
 # Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
-# - share: percentage of |W|^2; the rank is how many of the largest singular values it takes to carry that much
+# - percent: of |W|^2; the rank is how many of the largest singular values it takes to carry that much
 # - loss: share of its first value to which a draw's loss must have fallen at the end; others are undecided
 # - cosine: least cosine of both principal angles to the teacher's span at which both its directions are learnt
 
@@ -25,7 +25,7 @@ SCOPE = "ten samples in five dimensions, a Gaussian teacher of two ReLU neurons,
 
 
 @claim("Figure 2", quantifier="most draws", scope=SCOPE, empirical=True)
-def relu_low_rank(small: Table, large: Table, *, share: Count, loss: Fraction) -> Claim:
+def relu_low_rank(small: Table, large: Table, *, percent: Count, loss: Fraction) -> Claim:
     r"""A ReLU student ends at approximately rank 2, the teacher's, from small weights, and at high rank from large
     ones.
 
@@ -34,7 +34,7 @@ def relu_low_rank(small: Table, large: Table, *, share: Count, loss: Fraction) -
     {draws} draws (of all, rank 1 on {one:.0%}, exactly 2 on {two:.0%}, 3 or more on {more:.0%}); {stuck} draws whose
     loss had not fallen far enough are undecided. From large weights {large:.0%} end above rank 2.
     """
-    ranks_from_small, ranks_from_large = last_ranks(small, share), last_ranks(large, share)
+    ranks_from_small, ranks_from_large = last_ranks(small, percent), last_ranks(large, percent)
     small_unfitted, large_unfitted = ~fitted_draws(small, loss), ~fitted_draws(large, loss)
     low_too, high_too = "low rank from large weights too", "high rank from small ones"
     yield share_of_draws(
@@ -175,7 +175,7 @@ def relu_directions_with_samples(few: Table, more: Sequence[Table], *, cosine: F
     empirical=True,
     reason="the paper shows a draw that does so; many meet no second plateau",
 )
-def relu_phase_one(scales: Table, *, share: Count) -> Claim:
+def relu_phase_one(scales: Table, *, percent: Count) -> Claim:
     r"""From small weights the loss descends from saddle to saddle: from the saddle at zero to one at which the hidden
     layer is approximately of rank 1, and on from there.
 
@@ -189,7 +189,7 @@ def relu_phase_one(scales: Table, *, share: Count) -> Claim:
     longer stretch, the share is smaller, and so is the scale from which it lies above one half (turning checks).
     """
     by_scale = dict(iter(scales.groupby("scale")))  # ascending
-    ranks = {scale: first_saddle_ranks(table, share) for scale, table in by_scale.items()}
+    ranks = {scale: first_saddle_ranks(table, percent) for scale, table in by_scale.items()}
     at_zero = {scale: starts_at_zero(table) for scale, table in by_scale.items()}
     smallest, largest = min(by_scale), max(by_scale)
 

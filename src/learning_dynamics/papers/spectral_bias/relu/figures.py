@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import Patch
 
-from learning_dynamics.evidence import share as proportion
+from learning_dynamics.evidence import share
 from learning_dynamics.papers.spectral_bias.panels import index_handles, level, power, singular_values
 from learning_dynamics.papers.spectral_bias.relu.saddles import (
     first_saddle_ranks,
@@ -20,19 +20,19 @@ from learning_dynamics.settings import Count, Fraction
 from learning_dynamics.tidy import Draws, Table, select, settings_of
 
 
-def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Plot:
+def fig2(small: Table, large: Table, *, percent: Count, loss: Fraction) -> Plot:
     r"""The hidden layer's singular values in a ReLU student, from small and from large weights.
 
     A teacher of two ReLU neurons, ten samples in five dimensions. (a), (b) One draw: the first that from small weights
     ends at rank 2 and passes a plateau of rank 1. From small weights singular values grow one after the other and most
     stay near zero; from large weights all of them stay large. Both agree with the paper's Figure 2. (c) Ranks at the
-    end, over all draws: how many singular values carry {share} % of $|W|^2$. (d) Cosines of the two principal angles
+    end, over all draws: how many singular values carry {percent} % of $|W|^2$. (d) Cosines of the two principal angles
     between the span of the first two singular vectors of $W$ and that of the teacher's neurons. Colours as in (c);
     grey: random spans. Boxes hold half of the draws, whiskers nine in ten. The paper expects both directions to be
     learned from small weights; here most draws learn one of them.
     """
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
-    member = typical_draw(small, share, loss)
+    member = typical_draw(small, percent, loss)
     for axis, table in zip(axes[0], (small, large), strict=True):
         singular_values(axis, table, member)
         settings = settings_of(table)
@@ -46,7 +46,7 @@ def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Plot:
         (-0.2, small, "blue", "small scale"),
         (0.2, large, "orange", "large scale"),
     ):
-        counts = np.bincount(last_ranks(table, share).astype(int), minlength=inputs + 1)[1:]
+        counts = np.bincount(last_ranks(table, percent).astype(int), minlength=inputs + 1)[1:]
         ranks.bar(places + shift, counts / counts.sum(), width=0.4, color=COLOURS[colour], label=label)
     draws = small["seed"].nunique()
     ranks.set(xlabel="rank at the end", ylabel="share of draws", title=f"{draws} draws")
@@ -71,11 +71,11 @@ def fig2(small: Table, large: Table, *, share: Count, loss: Fraction) -> Plot:
     letters(axes.flat)
     legend_below(figure, [*index_handles(inputs), grey])
     return Plot(
-        figure, {"share": share}, alt="From small weights two singular values stand out; from large ones none does."
+        figure, {"percent": percent}, alt="From small weights two singular values stand out; from large ones none does."
     )
 
 
-def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Plot:
+def fig5a(small: Table, scales: Table, *, percent: Count, loss: Fraction) -> Plot:
     r"""The ReLU student's loss from small weights: from saddle to saddle.
 
     (a) The draw of `fig2`. Shaded: plateaus, on which the loss hardly falls in the logarithm of time. The first is the
@@ -85,7 +85,7 @@ def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Plot:
     The paper's Figure 5a shows one draw that goes from saddle to saddle; in the limit of small scales most draws do.
     """
     figure, (axis, counts_axis, limit) = plt.subplots(1, 3, figsize=(WIDTH, 2.8), width_ratios=(4, 3, 3))
-    member = typical_draw(small, share, loss)
+    member = typical_draw(small, percent, loss)
     losses = select(small, "loss", seed=member).iloc[1:]
     axis.loglog(losses["time"], losses["value"], color=COLOURS["blue"])
     for number, span in enumerate(plateaus(small, member)):
@@ -95,7 +95,7 @@ def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Plot:
     axis.legend(loc="upper right")
     draws = sorted(small["seed"].unique())
     counts = np.array([len(plateaus(small, seed)) for seed in draws])
-    ranks = first_saddle_ranks(small, share)
+    ranks = first_saddle_ranks(small, percent)
     places = np.arange(counts.max() + 1)
     totals = np.bincount(counts) / len(counts)
     follow = np.bincount(counts[ranks == 1], minlength=len(places)) / len(counts)
@@ -108,8 +108,8 @@ def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Plot:
     counts_axis.legend(loc="upper right", fontsize=7)
     parts = {}
     for size, table in scales.groupby("scale"):
-        rank = first_saddle_ranks(table, share)
-        part = parts[size] = proportion(int((rank == 1).sum()), len(rank))
+        rank = first_saddle_ranks(table, percent)
+        part = parts[size] = share(int((rank == 1).sum()), len(rank))
         bars = [[part.value - part.lower], [part.upper - part.value]]
         limit.errorbar([size], [part.value], bars, fmt="o", ms=3.5, lw=1.0, color=COLOURS["blue"])
     level(limit, 0.5, style="--")
@@ -121,7 +121,7 @@ def fig5a(small: Table, scales: Table, *, share: Count, loss: Fraction) -> Plot:
     return Plot(figure, facts, alt="A loss that falls in steps, with flat stretches shaded.")
 
 
-def fig5b(small: Table, *, share: Count, loss: Fraction) -> Plot:
+def fig5b(small: Table, *, percent: Count, loss: Fraction) -> Plot:
     r"""Phase 1 of the ReLU student: the hidden layer's singular values up to the end of the first saddle after zero.
 
     The draw of `fig5a`, with the second plateau shaded. One singular value grows far ahead of the others, and the layer
@@ -129,7 +129,7 @@ def fig5b(small: Table, *, share: Count, loss: Fraction) -> Plot:
     {draws} draws; {arrived} draws have fitted the data at the end.
     """
     figure, axis = plt.subplots(figsize=(WIDTH, 2.8))
-    member = typical_draw(small, share, loss)
+    member = typical_draw(small, percent, loss)
     spans = plateaus(small, member)
     start, end = spans[1] if len(spans) > 1 else [small["time"].max()] * 2
     singular_values(axis, small[small["time"] <= end], member)
@@ -139,7 +139,7 @@ def fig5b(small: Table, *, share: Count, loss: Fraction) -> Plot:
     legend_below(figure, index_handles(int(select(small, "sigma_w1")["index"].max())))
     facts = {
         "draws": small["seed"].nunique(),
-        "follow": int((first_saddle_ranks(small, share) == 1).sum()),
+        "follow": int((first_saddle_ranks(small, percent) == 1).sum()),
         "arrived": int(fitted_draws(small, loss).sum()),
     }
     return Plot(figure, facts, alt="One singular value rises by orders of magnitude before the others follow.")

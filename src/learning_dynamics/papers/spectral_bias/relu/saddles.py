@@ -18,9 +18,9 @@ def fitted_draws(table: Table, loss: float) -> np.ndarray:
     return curves[:, -1] <= loss * curves[:, 0]
 
 
-def last_ranks(table: Table, share: int) -> np.ndarray:
-    """Return how many singular values carry a share, in percent, of |W|^2 at the end, shape (draws,)."""
-    return Draws(table, index=share).entries("rank")[:, -1]
+def last_ranks(table: Table, percent: int) -> np.ndarray:
+    """Return how many singular values carry so many percent of |W|^2 at the end, shape (draws,)."""
+    return Draws(table, index=percent).entries("rank")[:, -1]
 
 
 def plateaus(table: Table, seed: int) -> list[tuple[float, float]]:
@@ -30,7 +30,7 @@ def plateaus(table: Table, seed: int) -> list[tuple[float, float]]:
     return list(zip(starts, ends, strict=True))
 
 
-def first_saddle_ranks(table: Table, share: int) -> np.ndarray:
+def first_saddle_ranks(table: Table, percent: int) -> np.ndarray:
     """Return each draw's rank when its loss settles on the first plateau after the one at zero.
 
     nan where there is none, or where the first plateau is not at zero, so that the next is not the first saddle. A draw
@@ -38,7 +38,7 @@ def first_saddle_ranks(table: Table, share: int) -> np.ndarray:
     from 30 and 40 may have passed its first saddle unseen, and gets nan.
     """
     starts = _plateau_starts(table, AT_FIRST_SADDLE)
-    ranks = select(table, "rank", index=share).set_index(["seed", "time"])["value"]
+    ranks = select(table, "rank", index=percent).set_index(["seed", "time"])["value"]
     saddle_ranks = [np.nan if np.isnan(start) else ranks.loc[(seed, start)] for seed, start in starts.items()]
     return np.where(starts_at_zero(table), saddle_ranks, np.nan)
 
@@ -54,13 +54,13 @@ def _plateau_starts(table: Table, number: int) -> pd.Series:
     return starts.reindex(np.sort(table["seed"].unique()))
 
 
-def typical_draw(table: Table, share: int, loss: float) -> int:
+def typical_draw(table: Table, percent: int, loss: float) -> int:
     """Return the first draw that is fitted at rank 2 after a second plateau of rank 1, as the paper's figures show.
 
     Without such a draw, the first that is fitted at rank 2; without that, the first of all.
     """
-    ends = fitted_draws(table, loss) & (last_ranks(table, share) == 2)
-    follows = ends & (first_saddle_ranks(table, share) == 1)
+    ends = fitted_draws(table, loss) & (last_ranks(table, percent) == 2)
+    follows = ends & (first_saddle_ranks(table, percent) == 1)
     for candidates in (follows, ends):
         if candidates.any():
             return int(np.flatnonzero(candidates)[0])

@@ -10,7 +10,7 @@ from learning_dynamics.settings import Fraction, Positive
 from learning_dynamics.tidy import Draws, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/spectral_bias.yaml:
-# - largest: largest initialisation scale gamma that the fit of a slope takes
+# - largest_gamma: largest initialisation scale that the fit of a slope takes
 # - sine: largest sine of the angle between a column and beta that counts as aligned, at the smallest scale
 
 # factor of the next order in the scale: about the ratio of eigenvalues of X^T X, which is nine for these data
@@ -23,7 +23,7 @@ NEXT_ORDER = 10.0
     scope="one output, well-conditioned data, d > n, scales from 1 down to the smallest of the run",
     origin="ours",
 )
-def time_to_loss(flow: Table, *, largest: Positive) -> Claim:
+def time_to_loss(flow: Table, *, largest_gamma: Positive) -> Claim:
     r"""With one output, $X^\top Y \neq 0$ and labels that can be fitted, the time that the flow from $I_\gamma$ takes
     to a given loss below the first grows as $\ln(1/\gamma) / (2|X^\top Y|)$ while $\gamma$ vanishes, where the bound of
     Lemma C.8 grows as $\gamma^{-1/2}$.
@@ -38,7 +38,7 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Claim:
     time, promised = draws.with_prediction("time_to_loss")  # shape (draws, scales); promised by the bound of Lemma C.8
     # of each draw: |X^T Y|, the rate at which both layers grow near zero, and |beta_*|
     growth, beta_norm = (draws.entries(name)[:, 0] for name in (quantities.FIRST_GRADIENT, "beta_norm"))
-    slopes = _slopes(gamma, time, largest)
+    slopes = _slopes(gamma, time, largest_gamma)
     # the time passes between two records, which lie evenly on its last tenth; their distance in units of 1 / |X^T Y|
     spacing = growth[:, None] * 0.1 * time / (settings["points"] - 1)
     time_errors = (  # in units of the slope
@@ -50,13 +50,13 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Claim:
         r"error of the slope of the time against $\ln(1/\gamma)$, relative to it",
         slopes,
         1 / (2 * growth),  # the predictor starts at order gamma and grows at twice the layers' rate
-        tolerance=_slope_errors(gamma, time_errors, largest),
+        tolerance=_slope_errors(gamma, time_errors, largest_gamma),
         because=r"terms of the order of $\gamma\ln(1/\gamma) / |\beta_*|$, the crossing found between records, "
         "and steps times the relative tolerance, through the fit",
         resolution=0.1,
         rivals={
             r"the rate $|X^\top Y|$ of the layers": 1 / growth,
-            "the bound's time": _slopes(gamma, promised, largest),
+            "the bound's time": _slopes(gamma, promised, largest_gamma),
             "a time that does not depend on the scale": 0 * growth,
         },
     )
@@ -82,7 +82,7 @@ def time_to_loss(flow: Table, *, largest: Positive) -> Claim:
     "printed, for the printed potential and the corrected one alike.",
     reason=r"the hyperbolic entropy has the factor one half",
 )
-def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Claim:
+def nuclear_norm_limit(flow: Table, *, largest_gamma: Positive) -> Claim:
     r"""As $\gamma \to 0$: the potential $\Psi_\gamma$ of Theorem 3.2 (a) grows as $\ln(1/\gamma) \|\beta\|_*$; and the
     limits of flows from $I_\gamma$ tend to networks of least $\frac{1}{2}|W_1|^2 + \frac{1}{2}|W_2|^2$ among
     interpolators. The predictor of these networks has the least nuclear norm, and it is also $\beta_*$, that of least
@@ -98,14 +98,14 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Claim:
     nuclear_norm, half_square = draws.entries("nuclear_norm"), draws.entries(quantities.HALF_SQUARE)
     inputs = draws.entries("sigma_w1", "gamma").shape[2]
     slopes = [
-        _slopes(gamma, draws.entries(potential), largest) / nuclear_norm[:, 0]
+        _slopes(gamma, draws.entries(potential), largest_gamma) / nuclear_norm[:, 0]
         for potential in ("potential", "printed_potential")
     ]
     yield equal_on_every_draw(
         r"error of the slope of $\Psi_\gamma$ against $\ln(1/\gamma)$ over $\|\beta\|_*$",
         np.stack(slopes, axis=1),
         1.0,
-        tolerance=10 * largest / draws.smallest(quantities.LEAST_SINGULAR_VALUE),
+        tolerance=10 * largest_gamma / draws.smallest(quantities.LEAST_SINGULAR_VALUE),
         relative_to=1.0,
         because="terms of the order of the largest scale over the smallest singular value",
         resolution=0.1,
@@ -148,7 +148,7 @@ def nuclear_norm_limit(flow: Table, *, largest: Positive) -> Claim:
     r"column without a share stays at an angle to $\beta$ at every scale.",
     reason="the first gradient does not move a column that is orthogonal to it, while the others grow",
 )
-def column_alignment(flow: Table, unfed: Table, *, largest: Positive, sine: Fraction) -> Claim:
+def column_alignment(flow: Table, unfed: Table, *, largest_gamma: Positive, sine: Fraction) -> Claim:
     r"""From $I_\gamma$ with one output, and labels that can be fitted, all columns of $W_1$ align with $\beta$ as
     $\gamma \to 0$; the layer ends close to rank one for $\gamma = o(|\beta_*|)$, and for $\gamma$ of the order of
     $|\beta_*|$ the structure disappears.
@@ -200,9 +200,9 @@ def column_alignment(flow: Table, unfed: Table, *, largest: Positive, sine: Frac
     across = draws.entries(quantities.PART_ACROSS)
     yield equal_on_every_draw(
         r"error of the power of $\gamma$ with which the part of $W_1$ across $\beta$ falls",
-        -_slopes(gamma, np.log(across), largest),
+        -_slopes(gamma, np.log(across), largest_gamma),
         0.5,
-        tolerance=_slope_errors(gamma, across**2 + left_open + rounding_of_sigma_2, largest),
+        tolerance=_slope_errors(gamma, across**2 + left_open + rounding_of_sigma_2, largest_gamma),
         relative_to=1.0,
         because="the square of that part, the remaining residual, steps times the relative tolerance, and each "
         "step's rounding, through the fit",
@@ -256,33 +256,33 @@ def column_alignment(flow: Table, unfed: Table, *, largest: Positive, sine: Frac
     yield Facts(share=float(least_share.min()), aligned=float(sine_at_random.max()))
 
 
-def _slopes(gamma: np.ndarray, values: np.ndarray, largest: float) -> np.ndarray:
+def _slopes(gamma: np.ndarray, values: np.ndarray, largest_gamma: float) -> np.ndarray:
     """Return the slope of each draw's values against ln(1/gamma) over scales up to the largest.
 
     Parameters
     ----------
     gamma : ndarray, shape (scales,)
     values : ndarray, shape (draws, scales)
-    largest : float
+    largest_gamma : float
 
     Returns
     -------
     ndarray, shape (draws,)
     """
-    small, x = _centred_logarithms(gamma, largest)
+    small, x = _centred_logarithms(gamma, largest_gamma)
     return values[:, small] @ x / np.sum(x**2)
 
 
-def _slope_errors(gamma: np.ndarray, errors: np.ndarray, largest: float) -> np.ndarray:
+def _slope_errors(gamma: np.ndarray, errors: np.ndarray, largest_gamma: float) -> np.ndarray:
     """Return the largest error that errors of these sizes can add up to in `_slopes`, shape (draws,)."""
-    small, x = _centred_logarithms(gamma, largest)
+    small, x = _centred_logarithms(gamma, largest_gamma)
     return errors[:, small] @ np.abs(x) / np.sum(x**2)
 
 
-def _centred_logarithms(gamma: np.ndarray, largest: float) -> tuple[np.ndarray, np.ndarray]:
+def _centred_logarithms(gamma: np.ndarray, largest_gamma: float) -> tuple[np.ndarray, np.ndarray]:
     """Return which scales are up to the largest, and their ln(1/gamma) less its mean."""
-    small = gamma <= largest
+    small = gamma <= largest_gamma
     if small.sum() < 2:
-        raise ValueError(f"only {small.sum()} scales are at most {largest:g}; a slope needs two")
+        raise ValueError(f"only {small.sum()} scales are at most {largest_gamma:g}; a slope needs two")
     x = -np.log(gamma[small])
     return small, x - x.mean()

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from learning_dynamics.errors import ProjectError
 from learning_dynamics.papers.spectral_bias import two_layer, two_layer_flow
 from learning_dynamics.papers.spectral_bias.two_layer_flow import Arrival
 from learning_dynamics.seeds import generators
@@ -27,8 +28,9 @@ def scaled_flow(
     end.
 
     The flow is followed twice: to find by when the loss has fallen to `loss_share` of its first value, and again with
-    `points` records over the last tenth of that time, on to the end of the integration. With `unfed` the last two
-    hidden units are turned, in their plane, until the last is orthogonal to the first gradient X^T Y.
+    `points` records over the last tenth of that time, on to the end of the integration. With `unfed` the last
+    hidden units, one more than there are outputs, are turned within their span until the last is orthogonal to the
+    first gradient X^T Y, of every output.
 
     Returns
     -------
@@ -36,8 +38,15 @@ def scaled_flow(
         Members are the data's members, once for each scale; times are shares of ``reached``. Series W1, shape (members,
         points, inputs, width), W2, shape (members, points, width, outputs); constants, by member, X, Y, P, shape
         (inputs, width), gamma, reached, limit_W1, limit_W2, steps, the integrator's, draw (the data's member).
+
+    Raises
+    ------
+    ProjectError
+        With `unfed`, if there are as many outputs as inputs: no direction is left that their gradients do not feed.
     """
     draws, (inputs, outputs) = len(data["X"]), (data["X"].shape[-1], data["Y"].shape[-1])
+    if unfed and outputs >= inputs:
+        raise ProjectError(f"unfed needs data with more inputs than outputs, not {inputs} and {outputs}; raise inputs")
     shares = np.linspace(0.9, 1.0, points)
 
     def to_loss(x: np.ndarray, y: np.ndarray, gamma: float, P: np.ndarray) -> dict[str, Any]:
@@ -59,15 +68,27 @@ def scaled_flow(
     starts = np.stack([two_layer.orthonormal_rows(rng, inputs, width) for rng in rngs] * len(gammas))
     X, Y = (np.concatenate([data[name]] * len(gammas)) for name in ("X", "Y"))
     if unfed:
-        starts = np.stack([_with_unfed_unit(P, x.T @ y[:, 0]) for P, x, y in zip(starts, X, Y, strict=True)])
+        starts = np.stack([_with_unfed_unit(P, x.T @ y) for P, x, y in zip(starts, X, Y, strict=True)])
     constants = {"X": X, "Y": Y, "P": starts, "gamma": np.repeat(gammas, draws), "draw": np.arange(len(X)) % draws}
     members = list(zip(X, Y, constants["gamma"], starts, strict=True))
     return ensemble(to_loss, members, shares, "W1", "W2", label="vanishing scales", **constants)
 
 
 def _with_unfed_unit(P: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Return orthonormal rows whose last column is orthogonal to a gradient: the last two columns are rotated."""
-    along, last = P[:, -2:].T @ gradient
-    size = np.hypot(along, last)
-    rotation = np.array([[along, -last], [last, along]]) / size
-    return np.hstack([P[:, :-2], P[:, -2:] @ rotation])
+    """Return orthonormal rows whose last column is orthogonal to a gradient: the last columns are rotated.
+
+    Parameters
+    ----------
+    P : ndarray, shape (inputs, width)
+    gradient : ndarray, shape (inputs, outputs)
+
+    Returns
+    -------
+    ndarray, shape (inputs, width)
+    """
+    turned = gradient.shape[1] + 1
+    # Q's last column is orthogonal to the gradient in coordinates of these columns; signs make Q a rotation
+    rotation, triangle = np.linalg.qr(P[:, -turned:].T @ gradient, mode="complete")
+    rotation[:, :-1] *= np.where(np.diag(triangle) < 0, -1, 1)
+    rotation[:, -1] *= np.sign(np.linalg.det(rotation))
+    return np.hstack([P[:, :-turned], P[:, -turned:] @ rotation])

@@ -30,7 +30,7 @@ from learning_dynamics.tidy import Draws, Quantity, Table, by_draw, select
 # - points: the labelled points y_i x_i for which they are printed, one after the other; of other data they say nothing
 # - accuracy: largest distance from the predicted limit, relative to the largest coefficient; a line's width, chosen
 # - degrees: least angle that directions from different starts span in each network; chosen, as a figure shows it
-# - order: factor by which a loss may exceed the printed 1e-5; the root of ten leaves that the nearest power of ten
+# - factor: by how much a loss may exceed the printed 1e-5; the root of ten leaves that the nearest power of ten
 
 # of points: the limit of a vanishing scale cannot be told from another at the smallest one
 TOO_NEAR = "singular values too near for the smallest scale"
@@ -42,7 +42,7 @@ TOO_NEAR = "singular values too near for the smallest scale"
     "labels of both signs; descent: the point of figure 1, from several starts and scales",
     quantifier="all draws",
 )
-def theorem_5(tensors: Table, steps: Table) -> Claim:
+def theorem_5(tensors: Table, step_sizes: Table) -> Claim:
     r"""Two layers trained on one point of a regression, of which the first starts larger than the second in every
     singular coordinate of $M(x) = U_1 \operatorname{diag}(s) U_2^T$, tend to $\alpha U_1 (a \odot \cosh \nu s + b \odot
     \sinh \nu s)$ and $\alpha U_2 (a \odot \sinh \nu s + b \odot \cosh \nu s)$, whatever the data tensor; what is
@@ -54,9 +54,9 @@ def theorem_5(tensors: Table, steps: Table) -> Claim:
     zero at the formula. Fully connected networks have equal singular values, where the condition need hold only in
     some choice of singular vectors.
     """
-    _extrapolated, step, larger_step, *_ = steps_by_size = sorted(steps["step"].unique())
-    descents = Draws(steps, draw=["network", "scale"])  # of a draw: the coefficients of the limits from all starts
-    residual = select(steps, quantities.RESIDUAL)["value"].max()
+    _extrapolated, step, larger_step, *_ = sizes = sorted(step_sizes["step"].unique())
+    descents = Draws(step_sizes, draw=["network", "scale"])  # of a draw: the coefficients of the limits from all starts
+    residual = select(step_sizes, quantities.RESIDUAL)["value"].max()
 
     def largest_error(quantity: Quantity, step: float) -> np.ndarray:
         limits, predicted = descents.where(step=step).with_prediction(quantity)
@@ -65,7 +65,7 @@ def theorem_5(tensors: Table, steps: Table) -> Claim:
     # Limits are a + b h + c h^2 in the step h, with the formula at a. The line through h and h' then meets zero at
     # a - c h h', and the order that the errors at both have is 1 + c (h' - h) / (b log(h' / h)): with the error at h'
     # for b h', at most c h'^2 / (error log(h' / h)) off one. c is the second divided difference of three limits.
-    curvature = _second_difference(descents, steps_by_size[-3:])
+    curvature = _second_difference(descents, sizes[-3:])
     error, larger_error = (largest_error(quantities.LIMIT, size) for size in (step, larger_step))
     is_resolved = error > 1e3 * residual
     order = np.log(larger_error / error) / np.log(larger_step / step)
@@ -103,18 +103,18 @@ def theorem_5(tensors: Table, steps: Table) -> Claim:
     yield premise(
         every_draw(
             r"descent: largest $\lambda$ for which the initial directions fulfil the theorem's condition",
-            select(steps, quantities.CONDITION, step=0.0)["value"],
+            select(step_sizes, quantities.CONDITION, step=0.0)["value"],
             at_least=1e-6,
             because="positive, far above rounding; flows start within the condition by construction",
         )
     )
 
 
-def _second_difference(descents: Draws, steps: Sequence[float]) -> np.ndarray:
-    """Return the second divided difference of the limits at three steps, the largest entry's of each draw."""
-    low, middle, high = (descents.where(step=step).entries(quantities.LIMIT) for step in steps)
-    slope, next_slope = (middle - low) / (steps[1] - steps[0]), (high - middle) / (steps[2] - steps[1])
-    return np.abs((next_slope - slope) / (steps[2] - steps[0])).max(axis=1)
+def _second_difference(descents: Draws, sizes: Sequence[float]) -> np.ndarray:
+    """Return the second divided difference of the limits at three step sizes, the largest entry's of each draw."""
+    low, middle, high = (descents.where(step=step).entries(quantities.LIMIT) for step in sizes)
+    slope, next_slope = (middle - low) / (sizes[1] - sizes[0]), (high - middle) / (sizes[2] - sizes[1])
+    return np.abs((next_slope - slope) / (sizes[2] - sizes[0])).max(axis=1)
 
 
 @claim(
@@ -384,7 +384,7 @@ def _span(points: np.ndarray) -> float:
     empirical=True,
     quantifier="all draws",
 )
-def final_loss(classification: Table, *, order: Positive) -> Claim:
+def final_loss(classification: Table, *, factor: Positive) -> Claim:
     r"""Every classification run ends at a loss of about $10^{-5}$ or below, that is, of at most $10^{-4.5}$: of powers
     of ten the printed one is then the nearest.
 
@@ -397,10 +397,10 @@ def final_loss(classification: Table, *, order: Positive) -> Claim:
     yield every_draw(
         "loss after the last step",
         losses,
-        at_most=order * 1e-5,
+        at_most=factor * 1e-5,
         because="the nearest power of ten is the one printed",
         predicted=1e-5,
-        rivals={"a loss of 1e-6 or below": order * 1e-6},
+        rivals={"a loss of 1e-6 or below": factor * 1e-6},
     )
     yield Facts(
         least=float(losses.min()),

@@ -171,7 +171,7 @@ def _handles(table: Table, *, classification: bool) -> list[Line2D]:
     return [*handles, *styles]
 
 
-def limit_accuracy(steps: Table) -> Plot:
+def limit_accuracy(step_sizes: Table) -> Plot:
     r"""Distance between the limit of gradient descent and Theorem 5, against the step size.
 
     (a) to (c) One initial scale each. Symbols: the largest distance of all starts, by architecture. Dotted: lines in
@@ -179,7 +179,7 @@ def limit_accuracy(steps: Table) -> Plot:
     Crosses at the left edge: the limit at step size zero, extrapolated from the two smallest steps, at most {zero:.1e}
     from the theorem. Grey line: the step size of the paper's figures.
     """
-    limits = select(steps, quantities.LIMIT)
+    limits = select(step_sizes, quantities.LIMIT)
     distances = limits.assign(distance=(limits["value"] - limits["predicted"]).abs())
     errors = distances.groupby(["scale", "network", "step"])["distance"].max().unstack("step")
     scales, sizes = errors.index.unique("scale"), errors.columns.to_numpy()[1:]

@@ -6,8 +6,7 @@ parameters), runs scales and directions, the latter varying fastest; `X` (sample
 starts at their scales. Any tensor: (data sets, scales, parameters), limits, with scales in place of times, and
 ``initial/<network>`` (data sets, parameters), directions, at scale one; `X` (data sets, 1, inputs), `y` (data sets, 1).
 From many directions: (data sets, scales, directions, parameters), and ``initial/<network>`` (data sets, directions,
-parameters). Descent's times count steps, and its setting `steps` is how many there are; in `step_sizes` they are step
-sizes.
+parameters). Times of `descent` count steps.
 """
 
 import functools
@@ -145,9 +144,9 @@ def step_sizes(trajectory: Trajectory) -> Tables:
         Largest lambda for which the initial directions fulfil the condition of Theorem 5.
     """
     X, y = trajectory.constants["X"], trajectory.constants["y"]
-    starts, steps = _starts(trajectory.settings), trajectory.time
-    order = np.argsort(steps)[:2]
-    fine, coarse = steps[order]
+    starts, sizes = _starts(trajectory.settings), trajectory.time
+    order = np.argsort(sizes)[:2]
+    fine, coarse = sizes[order]
     for network, ends in followed_networks(trajectory):
         directions = trajectory.constants[f"initial/{network.name}"] / starts["scale"][:, None]
         predict = functools.partial(_limits, network, X[0], y[0], scales=starts["scale"], directions=directions)
@@ -163,8 +162,8 @@ def step_sizes(trajectory: Trajectory) -> Tables:
         beta = np.concatenate([line[:, None], beta], axis=1)
         measures: dict = {name: (beta, limit[:, None]) for name, limit in predicted.items()}
         measures[quantities.RESIDUAL] = np.abs(beta @ X[0] - y[0])
-        measures[quantities.CONDITION] = np.repeat(_conditions(network, X[0], directions), 1 + len(steps), axis=1)
-        axes = {"direction": starts["direction"], "step": np.concatenate([[0.0], steps])}
+        measures[quantities.CONDITION] = np.repeat(_conditions(network, X[0], directions), 1 + len(sizes), axis=1)
+        axes = {"direction": starts["direction"], "step": np.concatenate([[0.0], sizes])}
         yield rows(measures, axes, network=network.name, scale=starts["scale"])
 
 

@@ -56,15 +56,15 @@ def step_sizes(
     scales: list[Positive],
     directions: Count,
     imbalance: Positive,
-    steps: list[Positive],
+    step_sizes: list[Positive],
     duration: Positive,
     tolerance: Positive,
     seed: Seed,
 ) -> Trajectory:
     """Run gradient descent to its limit with several step sizes.
 
-    Every run has the same length in time, `duration`, or ends when no residual exceeds `tolerance`. `steps` are step
-    sizes, not how many are taken. Only the first data set is used.
+    Every run has the same length in time, `duration`, or ends when no residual exceeds `tolerance`. Only the first
+    data set is used.
 
     Returns
     -------
@@ -81,11 +81,11 @@ def step_sizes(
         follow = functools.partial(descend, network.data_tensor(X), y, initial, loss="squared", tolerance=tolerance)
         limits = [
             follow(step=step, steps=round(duration / step)).final_states
-            for step in progress(steps, f"{network.name}: step sizes")
+            for step in progress(step_sizes, f"{network.name}: step sizes")
         ]
         series[network.name] = np.stack(limits, axis=1)
         constants[f"initial/{network.name}"] = initial
-    return Trajectory(np.array(steps), series, constants)
+    return Trajectory(np.array(step_sizes), series, constants)
 
 
 def any_tensor(

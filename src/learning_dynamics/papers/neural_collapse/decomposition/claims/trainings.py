@@ -46,7 +46,7 @@ from learning_dynamics.tidy import Draws, Quantity, Table, settings_of
 
 # Settings of these claims, whose values stand in workflow/config/neural_collapse.yaml:
 # - share: largest L_LS^perp / L_LS that is negligible: a tenth, as a figure shows it
-# - reference, parts: whole terms of the loss (all), or terms without what weight decay adds to them (data)
+# - parts: whole terms of the loss (all), or terms without what weight decay adds to them (data)
 # - since, of `least_squares_deviation_negligible`: first epoch that is judged: the end of train errors, the first one
 #   after the learning rate has dropped, or the last
 # - since, of `nc23_vanishes_first`: where falls are counted from: the first recorded epoch, or the end of train errors
@@ -107,7 +107,7 @@ def least_squares_deviation_negligible(
     trainings: Sequence[Table],
     *,
     share: Fraction,
-    reference: Literal["all", "data"],
+    parts: Literal["all", "data"],
     since: Literal["zero_error", "drop", "end"],
     decay: Decay,
     train_error: Fraction,
@@ -129,7 +129,7 @@ def least_squares_deviation_negligible(
     # of each training, epochs by seeds
     shares = [deviation_share(table, decay) for table in included]
     data_shares = [deviation_share(table, decay, without_decay=True) for table in included]
-    judged_shares, without = (data_shares, ", without decay") if reference == "data" else (shares, "")
+    judged_shares, without = (data_shares, ", without decay") if parts == "data" else (shares, "")
     variability_shares = []
     for table in included:
         nc1, nc23 = loss_term(table, LOSS_NC1, decay), loss_term(table, LOSS_NC23, decay)

@@ -22,7 +22,7 @@ from learning_dynamics.tidy import Quantity, Table
 # - threshold: least fall of the effective rank that counts
 # - small: largest initialisation scale of starts that are judged
 # - seen: least share of draws that fall with skew and a bottleneck, the premise: who tries five starts sees one
-# - rare: largest share of draws that may fall where the claim says that none does; it is not about rare classes
+# - exceptions: largest share of draws that may fall where the claim says that none does
 
 Compression = Literal["fall_rare", "fall_since_rare"]  # while the rarest classes are learned, or from then to the end
 ONE_RARE = "33, 33, 33 and 1 examples, a row of features for each"
@@ -33,12 +33,12 @@ def _fallen(rows: pd.DataFrame) -> np.ndarray:
     return unless_nan(rows["fallen"], rows["value"])
 
 
-def _rarely_falls(name: str, holds: np.ndarray, rare: float, *, rivals: dict[str, np.ndarray]) -> Check:
+def _rarely_falls(name: str, holds: np.ndarray, exceptions: float, *, rivals: dict[str, np.ndarray]) -> Check:
     """Check that few draws fall; draws with what is necessary are the rivals."""
     return share_of_draws(
         name,
         holds,
-        at_most=rare,
+        at_most=exceptions,
         because="a never cannot be measured; one draw in twenty is let pass",
         rivals={phrase: {"holds": other} for phrase, other in rivals.items()},
     )
@@ -80,7 +80,7 @@ def skew_is_necessary(
     threshold: Positive,
     small: Positive,
     seen: Fraction,
-    rare: Fraction,
+    exceptions: Fraction,
 ) -> Claim:
     """Skewed classes are necessary for compression: with four equal classes the effective rank does not fall, from
     small starts, from when they begin to be learned.
@@ -101,13 +101,13 @@ def skew_is_necessary(
     yield _rarely_falls(
         "draws of equal classes whose rank falls from when they begin to be learned",
         _fallen(rows[~rows["skewed"]]),
-        rare,
+        exceptions,
         rivals=rivals,
     )
     yield _rarely_falls(
         "draws of equal classes of 25 examples, a row for each, whose rank falls",
         _falls_of(Grid(narrow, skewed=False), population, within, threshold),
-        rare,
+        exceptions,
         rivals=rivals,
     )
     yield _falls_with_both(with_both, seen)
@@ -140,7 +140,7 @@ def bottleneck_is_necessary(
     threshold: Positive,
     small: Positive,
     seen: Fraction,
-    rare: Fraction,
+    exceptions: Fraction,
 ) -> Claim:
     """A bottleneck is necessary for compression: with as many dimensions as there are classes, or one less, the
     effective rank does not fall, from small starts, from when the rare classes begin to be learned.
@@ -173,14 +173,14 @@ def bottleneck_is_necessary(
     yield _rarely_falls(
         "draws without a bottleneck that fall from when rare classes begin to be learned, where one is frequent",
         of_one_frequent,
-        rare,
+        exceptions,
         rivals=rivals,
     )
     yield _rarely_falls(
-        "draws without a bottleneck that fall, at sizes in powers of a ratio", of_powers, rare, rivals=rivals
+        "draws without a bottleneck that fall, at sizes in powers of a ratio", of_powers, exceptions, rivals=rivals
     )
     yield _rarely_falls(
-        "draws without a bottleneck that fall, at the sizes that fall with one", same_sizes, rare, rivals=rivals
+        "draws without a bottleneck that fall, at the sizes that fall with one", same_sizes, exceptions, rivals=rivals
     )
     yield _falls_with_both(with_both, seen)
     over_classes = skewed("classes", FALL_RARE)

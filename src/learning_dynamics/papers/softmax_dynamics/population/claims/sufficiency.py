@@ -19,7 +19,7 @@ from learning_dynamics.tidy import Quantity, Table, select
 # - threshold, of `population_decides`: least distance from the effective rank's highest value to its end that counts
 # - small: largest initialisation scale of starts that are judged
 # - typical: least share of draws that makes "most"
-# - rare: largest share of draws whose rank over examples may fall; it is not about rare classes
+# - exceptions: largest share of draws whose rank over examples may fall
 
 
 @claim(
@@ -70,7 +70,7 @@ def skew_and_bottleneck_suffice(region: Table, *, threshold: Positive, small: Po
     empirical=True,
     quantifier="an average",
 )
-def population_decides(region: Table, *, threshold: Positive, typical: Fraction, rare: Fraction) -> Claim:
+def population_decides(region: Table, *, threshold: Positive, typical: Fraction, exceptions: Fraction) -> Claim:
     r"""From small starts of four classes in two dimensions, at sizes in powers of a ratio, the mean feature of a class
     of $n$ examples has a squared length of about its margin over $\sqrt n$, on average. The rare classes, counted by
     class, outweigh the frequent ones in the end, and in most draws the rank falls; counted by examples they do not, and
@@ -121,7 +121,7 @@ def population_decides(region: Table, *, threshold: Positive, typical: Fraction,
     yield share_of_draws(
         "draws whose rank over examples ends below its highest by the threshold",
         ends_below("examples"),
-        at_most=rare,
+        at_most=exceptions,
         because="one draw in twenty is let pass",
         rivals={exchanged: {"holds": ends_below("classes")}},
     )
