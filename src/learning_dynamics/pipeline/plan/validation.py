@@ -46,7 +46,6 @@ RENAMED = {
     "order": "factor",
     "share": "percent",
     "reference": "parts",
-    "step": "step_over_c4",
     "steps": "step_sizes",
 }
 

@@ -86,7 +86,7 @@ def test_descent_of_the_guarantee_is_plain_descent():
         "smallest": 0.6,
         "largest": 1.0,
         "margin": 0.4,
-        "step_over_c4": 0.5,
+        "step": 0.5,
         "rescaling": 5.0,
         "horizon": 1.0,
         "points": 5,
@@ -173,15 +173,7 @@ def test_flows_on_other_losses_are_those_of_torch(name):
 
 @pytest.mark.parametrize("depth", [2, 3])
 def test_second_derivatives_at_zero_are_torchs(depth):
-    settings = {
-        "depths": [depth],
-        "size": 2,
-        "smallest_distance": 1e-3,
-        "largest_distance": 0.3,
-        "points": 5,
-        "seeds": 1,
-        "seed": 3,
-    }
+    settings = {"depths": [depth], "size": 2, "smallest": 1e-3, "largest": 0.3, "points": 5, "seeds": 1, "seed": 3}
     trajectory, table = measured(runs.zero_weights, metrics.zero_weights, settings)
     target = trajectory.constants["target"][0]
     loss = plain.squared(target)
@@ -206,7 +198,7 @@ def test_second_derivatives_at_zero_are_torchs(depth):
 @pytest.mark.parametrize("given", [{"depths": [1, 2], "points": 5}, {"depths": [2], "points": 1}])
 def test_what_is_no_saddle_is_refused(given):
     with pytest.raises(ProjectError, match="must be 2 or more"):
-        runs.zero_weights(**given, size=2, smallest_distance=1e-3, largest_distance=0.3, seeds=1, seed=3)
+        runs.zero_weights(**given, size=2, smallest=1e-3, largest=0.3, seeds=1, seed=3)
 
 
 def test_random_starts_with_one_output_are_followed_as_plain_descent_does():

@@ -13,7 +13,7 @@ GUARANTEE = {
     "points": 3,
     "seeds": 2,
     "margin": 0.4,
-    "step_over_c4": 0.5,
+    "step": 0.5,
     "rescaling": 5.0,
     "depth": 3,
     "smallest": 0.8,

@@ -90,7 +90,7 @@ def _order_error(x: np.ndarray, depth: np.ndarray, settings: dict[str, Any]) -> 
     falls by ``epsilon**N sigma_1 (1 - x)`` with ``x = epsilon**N / (2 sigma_1)``. The order is read between epsilon and
     q epsilon, where x is q^N times as large: it is ``N + log((1 - q**N x) / (1 - x)) / log(q)``.
     """
-    q = (settings["largest_distance"] / settings["smallest_distance"]) ** (1 / (settings["points"] - 1))
+    q = (settings["largest"] / settings["smallest"]) ** (1 / (settings["points"] - 1))
     # at distances where the loss rises again there is no order: the error is large, but finite
     remainder = np.maximum(1 - q**depth * x, np.finfo(float).tiny)
     return np.log(np.maximum(1 - x, remainder) / remainder) / np.log(q)
@@ -173,8 +173,8 @@ def linear_rate(flows: Table, descent: Table, *, least_loss: NonNegative) -> Cla
         least=least_loss,
         horizon=time.max(),
         missed=1 / np.nanmin(rate_of_flows),
-        multiple=settings["step_over_c4"],
-        step=settings["step_over_c4"] * margin**4,
+        multiple=settings["step"],
+        step=settings["step"] * margin**4,
     )
 
 

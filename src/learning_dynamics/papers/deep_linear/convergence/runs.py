@@ -82,7 +82,7 @@ def guarantee(
     smallest: Positive,
     largest: Positive,
     margin: Positive,
-    step_over_c4: Positive,
+    step: Positive,
     rescaling: Positive,
     horizon: Positive,
     points: Count,
@@ -97,8 +97,7 @@ def guarantee(
     times a number at which a step turns the first singular value of each layer to minus three times itself. Unbalanced:
     the first start with its first layer multiplied by `rescaling` and its second divided by it; with a shorter step,
     the learning rate is divided by the square of `rescaling`, by which the curvature has grown. The learning rate of
-    the others is `step_over_c4` times the fourth power of the margin c, for as many iterations as the horizon takes
-    with it.
+    the others is `step` times the fourth power of the margin, for as many iterations as the horizon takes with it.
 
     Layers descend in the coordinates of the target's singular vectors, where zeros stay zeros. In others rounding
     leaves the singular matrix that starts beyond one stop at, where it is a strict saddle: at depth 2, after a time of
@@ -118,7 +117,7 @@ def guarantee(
     if margin >= smallest:
         raise ProjectError(f"margin ({margin:g}) must be below smallest ({smallest:g}); lower it")
     widths = [size] * (depth + 1)
-    rate = step_over_c4 * margin**4
+    rate = step * margin**4
     # far from the target a layer's singular value w moves by -rate w^(2N - 1), here by -4 w; w^N is the end-to-end one
     far = (4 / rate) ** (depth / (2 * depth - 2))
     members = []
@@ -196,14 +195,14 @@ def margins(
     members = []
     for member, rng in enumerate(generators(seed, "deep_linear.margins", seeds)):
         values = _spectrum(rng, size, smallest, largest)
-        U, V, direction = haar(rng, size), haar(rng, size), rng.standard_normal((size, size))
+        U, V, step = haar(rng, size), haar(rng, size), rng.standard_normal((size, size))
         target = (U * values) @ V.T
         for depth in depths:
             widths = [size] * (depth + 1)
             for fraction in fractions:
                 margin = fraction * values.min()
                 lowered = networks.balanced_layers((U * np.append(values[:-1], margin)) @ V.T, widths)
-                displaced = target + direction * (values.min() - margin) / np.linalg.norm(direction)
+                displaced = target + step * (values.min() - margin) / np.linalg.norm(step)
                 starts = {
                     quantities.SMALLEST_DIRECTION: lowered,
                     quantities.SMALLEST_DIRECTION_UNBALANCED: _with_imbalance(lowered, margin, target),
@@ -266,12 +265,12 @@ def convex_losses(
     members = []
     for member, rng in enumerate(generators(seed, "deep_linear.convex_losses", seeds)):
         U, V = haar(rng, len(values)), haar(rng, len(values))
-        direction, turn = rng.standard_normal((len(values), len(values))), haar(rng, len(values))
+        step, turn = rng.standard_normal((len(values), len(values))), haar(rng, len(values))
         factor = turn * np.linspace(0.5, 1.5, len(values))
         target = (U * values) @ V.T
         for name, loss in LOSSES.items():
             starts = {
-                quantities.BELOW: _matrix_with_loss(loss, target, direction, factor, share=share),
+                quantities.BELOW: _matrix_with_loss(loss, target, step, factor, share=share),
                 quantities.BEYOND: (U * np.append(values[:-1], -values[-1])) @ V.T,
             }
             for start, W in starts.items():
@@ -291,15 +290,15 @@ def convex_losses(
 
 
 def _matrix_with_loss(
-    loss: Loss, target: np.ndarray, direction: np.ndarray, factor: np.ndarray, *, share: float
+    loss: Loss, target: np.ndarray, step: np.ndarray, factor: np.ndarray, *, share: float
 ) -> np.ndarray:
     """Return the matrix in a direction from the target whose loss is a share of the least on singular matrices."""
     goal = share * loss.least_on_singular(target, factor)
     longest = 1.0
-    while loss.value(longest * direction, factor) < goal:
+    while loss.value(longest * step, factor) < goal:
         longest *= 2
-    distance = brentq(lambda length: float(loss.value(length * direction, factor)) - goal, 0.0, longest)
-    return target + distance * direction
+    distance = brentq(lambda length: float(loss.value(length * step, factor)) - goal, 0.0, longest)
+    return target + distance * step
 
 
 def one_output(
@@ -361,14 +360,7 @@ def one_output(
 
 
 def zero_weights(
-    *,
-    depths: list[Count],
-    size: Count,
-    smallest_distance: Positive,
-    largest_distance: Positive,
-    points: Count,
-    seeds: Count,
-    seed: Seed,
+    *, depths: list[Count], size: Count, smallest: Positive, largest: Positive, points: Count, seeds: Count, seed: Seed
 ) -> Trajectory:
     """The loss near zero weights: along the direction of fastest fall, and to second order.
 
@@ -384,7 +376,7 @@ def zero_weights(
     """
     if min(depths) < 2 or points < 2:
         raise ProjectError(f"zero_weights: depths {depths} and points {points}: each must be 2 or more; raise them")
-    distances = np.geomspace(smallest_distance, largest_distance, points)
+    distances = np.geomspace(smallest, largest, points)
     members = []
     longest = max(depths) * size**2
     for member, rng in enumerate(generators(seed, "deep_linear.zero_weights", seeds)):
@@ -411,10 +403,10 @@ def zero_weights(
     return recorded.trajectory(distances, members, "fall")
 
 
-def _hessian_at_zero(target: np.ndarray, widths: list[int], length: float = 1e-3) -> np.ndarray:
+def _hessian_at_zero(target: np.ndarray, widths: list[int], step: float = 1e-3) -> np.ndarray:
     """Return second derivatives by central differences of the gradient, which is odd or even around zero."""
     field = networks.flow_field(networks.towards(target), widths)
-    displacements = length * np.eye(networks.parameters(widths))
+    displacements = step * np.eye(networks.parameters(widths))
     return np.array(
-        [-(field(0.0, displacement) - field(0.0, -displacement)) / (2 * length) for displacement in displacements]
+        [-(field(0.0, displacement) - field(0.0, -displacement)) / (2 * step) for displacement in displacements]
     )
