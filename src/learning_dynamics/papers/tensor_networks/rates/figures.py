@@ -7,14 +7,16 @@ from learning_dynamics.papers.tensor_networks.rates.theory import log_bound
 from learning_dynamics.plotting import COLOURS, Plot, legend_below, letters, panels
 from learning_dynamics.tidy import Table, select
 
+PRINTED, CORRECTED = (COLOURS["orange"], "--"), (COLOURS["blue"], "-")  # colours and styles of lines
+
 
 def loss_bounds(losses: Table) -> Plot:
     r"""The loss of classification beside its bounds, from starts of different loss.
 
-    Two diagonal layers on single points, one line for each of {draws} draws. Orange: the loss over the printed bound
-    $\mathcal L(0) / (1 + c t)$. Blue: the loss over $\mathcal L(0) / (1 + c\, \mathcal L(0)\, t)$. A bound holds where
-    its line stays below one (dotted). (a) From a large loss. (b) From a loss of one, where the bounds are equal. (c)
-    From a small loss. There the printed bound fails.
+    Two diagonal layers on single points, one line for each of {draws} draws. Orange, dashed: the loss over the printed
+    bound $\mathcal L(0) / (1 + c t)$. Blue: the loss over $\mathcal L(0) / (1 + c\, \mathcal L(0)\, t)$. A bound holds
+    where its line stays below one (dotted). (a) From a large loss. (b) From a loss of one, where the bounds are equal.
+    (c) From a small loss. There the printed bound fails.
     """
     rows, constants = (
         select(losses, quantity, network="diagonal", depth=2).set_index(["start_margin", "seed"])
@@ -25,16 +27,17 @@ def loss_bounds(losses: Table) -> Plot:
     for axis, margin in zip(axes[0], margins, strict=True):
         for seed, run in rows.loc[margin].groupby("seed"):
             values, tau = run["value"].to_numpy(), run["log_time"].to_numpy()
-            for factor, colour in ((np.array(1.0), COLOURS["orange"]), (np.exp(values[0]), COLOURS["blue"])):
+            # dashes over a full line: where bounds are equal both are seen
+            for factor, (colour, line) in ((np.exp(values[0]), CORRECTED), (np.array(1.0), PRINTED)):
                 bound = log_bound(values[:1], constants["value"][margin, seed], np.expm1(tau), factor=factor)
-                axis.semilogy(tau, np.exp(values - bound), color=colour, lw=0.9)
+                axis.semilogy(tau, np.exp(values - bound), color=colour, ls=line, lw=0.9)
         axis.axhline(1.0, color=COLOURS["black"], ls=":", lw=1.0)
         axis.set(title=rf"$\mathcal{{L}}(0) = {np.exp(-margin):.2g}$", xlabel=r"$\log(1 + t)$")
     axes[0, 0].set_ylabel(r"$\mathcal{L}(t)$ / bound")
     letters(axes.flat)
     handles = [
-        handle("as printed", COLOURS["orange"]),
-        handle(r"with $\mathcal{L}(0)$ in the denominator", COLOURS["blue"]),
+        handle("as printed", PRINTED[0], ls=PRINTED[1]),
+        handle(r"with $\mathcal{L}(0)$ in the denominator", CORRECTED[0], ls=CORRECTED[1]),
     ]
     legend_below(figure, handles, 2)
     return Plot(
